@@ -1,0 +1,118 @@
+/**
+ * A real log through the front door: the CDNOW purchases of 1997 and 1998, every customer identified, every
+ * transaction tracked with its date, all of it sent twice. Prints what the warehouse holds after each pass
+ * (the same), and the weekly retention table from the bitmaps beside one recounted from the raw events.
+ *
+ *   cli/with-bun bench/cdnow.ts [path of CDNOW_master.txt]
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { retention } from "../server/analytics/retention.ts";
+import { openChdbWarehouse } from "../server/warehouse/chdb.ts";
+import { Server } from "../test/server.ts";
+import { retentionRecount } from "./retention-recount.ts";
+
+const organization = "cdnow";
+const connections = 64;
+
+interface Purchase {
+  readonly customer: string;
+  readonly date: string;
+  readonly discs: number;
+  readonly dollars: number;
+}
+
+function readPurchases(file: string): Purchase[] {
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields.length === 4)
+    .map(([customer = "", date = "", discs, dollars]) => ({
+      customer,
+      date: `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6, 8)}`,
+      discs: Number(discs),
+      dollars: Number(dollars),
+    }));
+}
+
+/** Sends every body, `connections` at a time; all must be answered 201. */
+async function sendAll(
+  server: Server,
+  token: string,
+  path: string,
+  bodies: readonly object[],
+): Promise<void> {
+  const remaining = bodies.values();
+  const send = async () => {
+    for (const body of remaining) {
+      const response = await server.post(path, token, body);
+      if (response.status !== 201)
+        throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+      await response.arrayBuffer();
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, send));
+}
+
+async function sendLog(server: Server, token: string, purchases: readonly Purchase[]): Promise<number> {
+  const startedMs = performance.now();
+  const customers = [...new Set(purchases.map(({ customer }) => customer))];
+  const users = customers.map((userId) => ({ userId, email: `customer-${userId}@example.com` }));
+  await sendAll(server, token, "/identify", users);
+  // Equal lines are different purchases: each has an id of its own.
+  const events = purchases.map(({ customer, date, discs, dollars }, line) => ({
+    userId: customer,
+    event: "purchase",
+    timestamp: date,
+    properties: { discs, dollars },
+    messageId: `cdnow-${line + 1}`,
+  }));
+  await sendAll(server, token, "/track", events);
+  return (performance.now() - startedMs) / 1_000;
+}
+
+async function counts(server: Server): Promise<string> {
+  const [users, events] = await Promise.all([
+    server.exported("users", organization),
+    server.exported("events", organization),
+  ]);
+  return `${users.length} users, ${events.length} events`;
+}
+
+async function timed<Result>(work: () => Promise<Result>): Promise<{ result: Result; ms: number }> {
+  const startedMs = performance.now();
+  const result = await work();
+  return { result, ms: performance.now() - startedMs };
+}
+
+const file = process.argv[2] ?? join(import.meta.dir, "..", "..", "shared", "data", "CDNOW_master.txt");
+const purchases = readPurchases(file);
+const dataDir = mkdtempSync(join(tmpdir(), "rekindle-cdnow-"));
+const server = await Server.start({ dataDir });
+const token = await server.organization(organization);
+await server.command("organization", "set", organization, "--rate-limit", "1000000");
+for (const pass of [1, 2]) {
+  const seconds = await sendLog(server, token, purchases);
+  console.log(`pass ${pass}: sent in ${seconds.toFixed(1)} s; stored: ${await counts(server)}`);
+}
+const id = Number(
+  (await server.command("organization", "list"))
+    .split("\n")
+    .find((row) => row.includes(organization))
+    ?.split(" ")[0],
+);
+await server.stop();
+
+const warehouse = await openChdbWarehouse({ folder: join(dataDir, "warehouse") });
+const question = { organization: id };
+await retention(warehouse, question);
+const bitmaps = await timed(() => retention(warehouse, question));
+const recount = await timed(() => retentionRecount(warehouse, question));
+const same = Bun.deepEquals(bitmaps.result, recount.result);
+console.log(
+  `weekly retention, ${bitmaps.result.length} cells: ${bitmaps.ms.toFixed(1)} ms from bitmaps, ${recount.ms.toFixed(1)} ms from events, ${same ? "equal" : "DIFFERENT"}`,
+);
+await warehouse.close();
+rmSync(dataDir, { recursive: true, force: true });
+process.exit(same ? 0 : 1);

@@ -1,0 +1,41 @@
+/** How fast a bare JSON echo is on Bun and on Node, on this machine: `cli/with-bun bench/echo.ts [seconds]`.
+ * A third, which only reads lengths, shows that the load generator is not what limits the other two. */
+import { join } from "node:path";
+import { alternate, formatTable } from "./alternate.ts";
+import { runLoad } from "./load.ts";
+
+const seconds = Number(process.argv[2] ?? 2);
+
+/** Starts a server that prints its port. */
+async function start(...command: string[]): Promise<{ port: number; stop: () => Promise<void> }> {
+  const server = Bun.spawn(command, {
+    env: { ...process.env, PORT: "0" },
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const stop = async () => {
+    server.kill();
+    await server.exited;
+  };
+  for await (const chunk of server.stdout) return { port: Number(Buffer.from(chunk).toString()), stop };
+  throw new Error(`${command.join(" ")} ended before it printed its port`);
+}
+
+const body = (n: number) =>
+  `{"userId":"user-${n % 100_000}","event":"page_viewed","messageId":"m-${n}","properties":{"path":"/pricing","seconds":${n % 60}}}`;
+
+const file = (name: string) => join(import.meta.dir, name);
+const servers = {
+  "Bun.serve": await start(process.execPath, file("echo-bun.ts")),
+  "node:http": await start("node", file("echo-node.mjs")),
+  "static answer": await start(process.execPath, file("echo-static.ts")),
+};
+try {
+  const variants = Object.entries(servers).map(([name, { port }]) => ({
+    name,
+    measure: () => runLoad({ port, path: "/", request: body, warmUpSeconds: 0.3, seconds }),
+  }));
+  console.log(formatTable(await alternate(variants)));
+} finally {
+  await Promise.all(Object.values(servers).map(({ stop }) => stop()));
+}

@@ -1,0 +1,37 @@
+/** `rekindle export` */
+import { Argument, Command, Option } from "commander";
+import {
+  type ExportFormat,
+  type ExportTable,
+  exportFormats,
+  exportTables,
+} from "../../server/warehouse/export.ts";
+import { withAnalysis } from "../analysis.ts";
+import { organizationNamed } from "../installation.ts";
+
+interface Options {
+  readonly organization: string;
+  readonly format: ExportFormat;
+}
+
+export function exportCommand(): Command {
+  return new Command("export")
+    .description(
+      "Write an organization's data to standard output, complete up to what was acknowledged before",
+    )
+    .addArgument(new Argument("<what>", "what to export").choices(exportTables))
+    .requiredOption("--organization <name>", "whose data")
+    .addOption(new Option("--format <format>", "how it is written").choices(exportFormats).default("jsonl"))
+    .action((what: ExportTable, { organization: name, format }: Options) =>
+      withAnalysis(async ({ ledger }, analysis) => {
+        const { id } = await organizationNamed(ledger, name);
+        const output = Bun.stdout.writer();
+        for await (const chunk of analysis.export(id, what, format)) {
+          output.write(chunk);
+          // Waits for a slow reader, so that memory stays flat.
+          await output.flush();
+        }
+        await output.end();
+      }),
+    );
+}

@@ -1,0 +1,96 @@
+/** `rekindle organization create | list | set` */
+import { Command, InvalidArgumentError } from "commander";
+import { Zone } from "../../server/calendar/zone.ts";
+import { organizationNamed, withInstallation } from "../installation.ts";
+import { instant, printTable } from "../print.ts";
+
+export function organizationCommand(): Command {
+  return new Command("organization")
+    .description("Create, list and change organizations")
+    .addCommand(create())
+    .addCommand(list())
+    .addCommand(set());
+}
+
+function create(): Command {
+  return new Command("create")
+    .description("Create an organization")
+    .argument("<name>", "its name", readName)
+    .option("--timezone <zone>", "IANA timezone of its days", readTimezone, "UTC")
+    .action((name: string, { timezone }: { timezone: string }) =>
+      withInstallation(async ({ ledger }) => {
+        await ledger.organizations.create({ name, timezone, nowMs: Date.now() });
+        process.stderr.write(
+          `created ${name}; its first token: rekindle token create --organization ${JSON.stringify(name)}\n`,
+        );
+      }),
+    );
+}
+
+function list(): Command {
+  return new Command("list").description("List organizations").action(() =>
+    withInstallation(async ({ ledger }) => {
+      const organizations = await ledger.organizations.list();
+      printTable(
+        ["ID", "NAME", "TIMEZONE", "REQUESTS/S", "CREATED"],
+        organizations.map(({ id, name, timezone, requestsPerSecond, createdAtMs }) => [
+          String(id),
+          name,
+          timezone,
+          String(requestsPerSecond),
+          instant(createdAtMs),
+        ]),
+      );
+    }),
+  );
+}
+
+interface Changes {
+  readonly name?: string;
+  readonly timezone?: string;
+  readonly rateLimit?: number;
+}
+
+function set(): Command {
+  const command = new Command("set");
+  return command
+    .description("Change an organization")
+    .argument("<name>", "its present name")
+    .option("--name <name>", "a new name", readName)
+    .option("--timezone <zone>", "IANA timezone of its days; earlier days are computed again", readTimezone)
+    .option("--rate-limit <number>", "requests a second that each of its tokens may send", readRate)
+    .action((name: string, { rateLimit, ...change }: Changes) => {
+      if (rateLimit === undefined && Object.keys(change).length === 0) {
+        command.error("error: nothing to change: give --name, --timezone or --rate-limit");
+      }
+      return withInstallation(async ({ ledger }) => {
+        const { id } = await organizationNamed(ledger, name);
+        await ledger.organizations.set(id, {
+          ...change,
+          ...(rateLimit !== undefined && { requestsPerSecond: rateLimit }),
+        });
+      });
+    });
+}
+
+function readName(text: string): string {
+  const name = text.trim();
+  if (name === "" || name.length > 200) throw new InvalidArgumentError("Give 1 to 200 characters.");
+  return name;
+}
+
+/** The zone's name in its usual spelling. */
+function readTimezone(text: string): string {
+  try {
+    const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions();
+    return new Zone(timeZone).name;
+  } catch {
+    throw new InvalidArgumentError("Give an IANA timezone, Europe/Paris say.");
+  }
+}
+
+function readRate(text: string): number {
+  const rate = Number(text);
+  if (Number.isInteger(rate) && rate >= 1 && rate <= 1_000_000) return rate;
+  throw new InvalidArgumentError("Give a whole number from 1 to 1000000.");
+}

@@ -1,0 +1,15 @@
+/** `rekindle serve` */
+import { Command, Option } from "commander";
+import { type Role, roles, serve } from "../../server/main.ts";
+
+export function serveCommand(): Command {
+  return new Command("serve")
+    .description(
+      "Run the service: its address and folders come from PORT, HOST, PUBLIC_URL, DATA_DIR, LOG_LEVEL",
+    )
+    .addOption(new Option("--role <role>", "which part to run").choices(roles).default("all"))
+    .addOption(new Option("--until-stdin-ends", "leave when standard input ends").hideHelp())
+    .action(({ role, untilStdinEnds }: { role: Role; untilStdinEnds?: boolean }) =>
+      serve(role, { untilStdinEnds: untilStdinEnds ?? false }),
+    );
+}

@@ -1,0 +1,36 @@
+/** The `rekindle` command: every command on one screen. */
+import { Command } from "commander";
+import { ConfigError } from "../server/config.ts";
+import { Refusal } from "../server/ledger/ledger.ts";
+import { CallFailed, Unreachable } from "../server/process/control.ts";
+import { doctorCommand } from "./commands/doctor.ts";
+import { exportCommand } from "./commands/export.ts";
+import { organizationCommand } from "./commands/organization.ts";
+import { rebuildCommand } from "./commands/rebuild.ts";
+import { serveCommand } from "./commands/serve.ts";
+import { tokenCommand } from "./commands/token.ts";
+
+const program = new Command("rekindle")
+  .description("Keeps companies from losing their customers.")
+  .showHelpAfterError("(rekindle --help lists the commands)")
+  .addCommand(serveCommand())
+  .addCommand(organizationCommand())
+  .addCommand(tokenCommand())
+  .addCommand(exportCommand())
+  .addCommand(rebuildCommand())
+  .addCommand(doctorCommand());
+
+try {
+  await program.parseAsync();
+  // The embedded engine keeps threads of its own, which would keep the process alive.
+  process.exit(process.exitCode ?? 0);
+} catch (error) {
+  if (!isForPeople(error)) throw error;
+  process.stderr.write(`rekindle: ${error.message}\n`);
+  process.exit(1);
+}
+
+/** Whether the message says by itself what is wrong and what to do. */
+function isForPeople(error: unknown): error is Error {
+  return [Refusal, ConfigError, CallFailed, Unreachable].some((kind) => error instanceof kind);
+}

@@ -1,0 +1,22 @@
+/** The closed list of errors that the write API answers with, and their HTTP statuses. Programs branch on
+ * the name; a name that is missing here does not compile. */
+export const errorStatus = {
+  validation_error: 400,
+  invalid_write_key: 401,
+  not_found: 404,
+  rate_limit_exceeded: 429,
+  application_error: 500,
+} as const;
+
+export type ErrorName = keyof typeof errorStatus;
+
+/** Messages that are the same for everybody; the others name a field, a user or a limit. */
+export const errorMessages = {
+  invalidToken: "Missing or invalid Project Token.",
+  userNotFound: "User not found. The user must first be identified through the /identify endpoint.",
+  routeNotFound: "There is nothing at this path and method. The write API is POST /identify and POST /track.",
+  tooManyRequests: "Too many requests. Please limit the number of requests per second.",
+  catchingUp: "Too many requests: stored events wait to be processed. Please send again later.",
+  diskNearlyFull: "Too many requests: the service is almost out of disk space. Please send again later.",
+  unexpected: "An unexpected error occurred. Please try again later.",
+} as const;

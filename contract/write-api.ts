@@ -1,0 +1,141 @@
+/**
+ * The write API as JSON Schema: the one source of what the server validates, of the OpenAPI document and of
+ * the types that clients use. `x-send` on a field is the end of its error message: what to send instead.
+ */
+import Type, { type Static } from "typebox";
+import { errorStatus } from "./errors.ts";
+import { limits } from "./limits.ts";
+
+const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
+  Type.Union([schema, Type.Null()], options);
+
+const identifier = (description: string) =>
+  Type.Union([Type.String({ minLength: 1, maxLength: limits.identifierCharacters }), Type.Number()], {
+    description,
+    "x-send": `a non-empty string of at most ${limits.identifierCharacters} characters, or a number that a string says in the same digits`,
+  });
+
+const uri = (description: string) =>
+  nullable(Type.String({ format: "uri" }), {
+    description,
+    "x-send": "an absolute http, https or data:image/ URL",
+  });
+
+const reservedTrait = (description: string) =>
+  nullable(Type.String(), { description, "x-send": "a string, or null" });
+
+const messageId = Type.Optional(
+  nullable(Type.String({ minLength: 1, maxLength: limits.messageIdCharacters }), {
+    description:
+      "Identifies this message. The same one within 24 hours is answered 201 and stored once. The Idempotency-Key header means the same; the body wins.",
+    "x-send": `a string of 1 to ${limits.messageIdCharacters} characters`,
+  }),
+);
+
+/** Customer traits: six reserved keys with meanings, any other key is a custom trait. */
+export const Traits = Type.Object(
+  {
+    name: Type.Optional(reservedTrait("Display name of the user.")),
+    avatar: Type.Optional(uri("URL of the user's avatar image.")),
+    plan: Type.Optional(reservedTrait("Pricing plan. Enables retention cohorts by plan.")),
+    acquisitionChannel: Type.Optional(
+      reservedTrait("Where the customer came from. Enables retention cohorts by channel."),
+    ),
+    companySize: Type.Optional(
+      reservedTrait("Company size bucket. Enables retention cohorts by company size."),
+    ),
+    segment: Type.Optional(reservedTrait("Segment of the company. Enables retention cohorts by segment.")),
+  },
+  {
+    description:
+      "Customer traits, merged one level deep into those stored: keys not sent are kept, a null overwrites.",
+    "x-send": "a JSON object",
+  },
+);
+
+export const AccountBody = Type.Object(
+  {
+    id: identifier("Unique identifier of the account in your system."),
+    name: Type.String({ description: "Display name of the account.", "x-send": "a string" }),
+    avatar: Type.Optional(uri("URL of the account's avatar image.")),
+  },
+  {
+    description: "Account or workspace the user belongs to. Null: the user leaves the account.",
+    "x-send": "an object with id and name, or null",
+  },
+);
+
+/** Neither format has the other's addresses whole: `email` lacks 실례@실례.테스트, `idn-email` joe@[127.0.0.1]. */
+const emailOf = (format: "email" | "idn-email") => Type.String({ format, maxLength: limits.emailCharacters });
+
+export const IdentifyBody = Type.Object(
+  {
+    userId: identifier("Unique identifier of the user in your system. Track with the same value."),
+    email: Type.Union([emailOf("email"), emailOf("idn-email")], {
+      description: "E-mail address of the user.",
+      "x-send": `a valid e-mail address of at most ${limits.emailCharacters} characters`,
+    }),
+    properties: Type.Optional(nullable(Traits, { "x-send": "a JSON object" })),
+    isAccountOwner: Type.Optional(
+      nullable(Type.Boolean(), {
+        description: "Whether the user owns the account.",
+        "x-send": "true or false",
+      }),
+    ),
+    account: Type.Optional(nullable(AccountBody, { "x-send": "an object with id and name, or null" })),
+    messageId,
+  },
+  { "x-send": "a JSON object with userId and email" },
+);
+
+/** Names that mean the same as `timestamp`, because senders' tools write them. */
+export const timestampAliases = ["time", "date", "datetime", "eventTime", "occurredAt", "createdAt"] as const;
+
+const timestamp = (description: string) =>
+  Type.Optional(
+    nullable(Type.String(), {
+      description,
+      "x-send":
+        "an ISO 8601 date-time with Z or an offset, 2026-05-17T09:30:00Z say, or a date, 2026-05-17 say, of the years 1970 to 2299",
+    }),
+  );
+
+export const TrackBody = Type.Object(
+  {
+    userId: identifier("The userId of a user who was identified before."),
+    event: Type.String({
+      minLength: 1,
+      maxLength: limits.eventNameCharacters,
+      // White space of any kind: \s has all of it but U+0085.
+      pattern: "^[^\\s\\u0085]*$",
+      description: "Name of the event, without white space.",
+      "x-send": `a name of 1 to ${limits.eventNameCharacters} characters without white space, order_completed say`,
+    }),
+    properties: Type.Optional(
+      nullable(Type.Object({}), {
+        description: "Free-form metadata of the event.",
+        "x-send": "a JSON object",
+      }),
+    ),
+    timestamp: timestamp(
+      "When the event happened: a date-time with Z or an offset, or a date, which is the start of that day in the organization's timezone. Default: now.",
+    ),
+    ...Object.fromEntries(
+      timestampAliases.map((alias) => [alias, timestamp("Means the same as timestamp.")]),
+    ),
+    messageId,
+  },
+  { "x-send": "a JSON object with userId and event" },
+);
+
+export const SuccessBody = Type.Object({ success: Type.Literal(true) });
+
+export const ErrorBody = Type.Object({
+  message: Type.String({ description: "For a person: which field failed, why, and what to send." }),
+  statusCode: Type.Integer({ description: "Equals the HTTP status." }),
+  name: Type.Enum(Object.keys(errorStatus), { description: "For a program: branch on it." }),
+});
+
+export type IdentifyRequest = Static<typeof IdentifyBody>;
+export type TrackRequest = Static<typeof TrackBody>;
+export type ErrorAnswer = Static<typeof ErrorBody>;

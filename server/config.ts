@@ -1,0 +1,68 @@
+/** The only reader of the environment. A wrong value stops the start with the variable's name and the mend. */
+import { resolve } from "node:path";
+
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  /** The address under which users reach the service, without a slash at its end. */
+  readonly publicUrl: string;
+  readonly dataDir: string;
+  readonly logLevel: LogLevel;
+}
+
+const logLevels = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** A variable whose value cannot be used; the message names it and says what to set. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads the configuration, with defaults for what is not set.
+ * @throws ConfigError */
+export function readConfig(environment: Environment = process.env): Config {
+  refuseUnsupported(environment);
+  const port = readPort(environment);
+  const host = environment.HOST || "127.0.0.1";
+  const urlHost = host.includes(":") ? `[${host}]` : host;
+  return {
+    port,
+    host,
+    publicUrl: readPublicUrl(environment) ?? `http://${urlHost}:${port}`,
+    dataDir: resolve(environment.DATA_DIR || "./data"),
+    logLevel: readLogLevel(environment),
+  };
+}
+
+function readPort({ PORT }: Environment): number {
+  const port = Number(PORT || 8080);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new ConfigError(`PORT is ${JSON.stringify(PORT)}: set it to a number from 0 to 65535.`);
+}
+
+function readPublicUrl({ PUBLIC_URL }: Environment): string | undefined {
+  if (!PUBLIC_URL) return undefined;
+  if (/^https?:\/\//.test(PUBLIC_URL) && URL.canParse(PUBLIC_URL)) return PUBLIC_URL.replace(/\/+$/, "");
+  throw new ConfigError(
+    `PUBLIC_URL is ${JSON.stringify(PUBLIC_URL)}: set it to the service's address, https://rekindle.example.com say.`,
+  );
+}
+
+function readLogLevel({ LOG_LEVEL }: Environment): LogLevel {
+  const level = logLevels.find((known) => known === (LOG_LEVEL || "info"));
+  if (level !== undefined) return level;
+  throw new ConfigError(
+    `LOG_LEVEL is ${JSON.stringify(LOG_LEVEL)}: set it to one of ${logLevels.join(", ")}.`,
+  );
+}
+
+/** Silence would be worse: somebody who sets these believes that the data is in another place. */
+function refuseUnsupported(environment: Environment): void {
+  for (const name of ["DATABASE_URL", "CLICKHOUSE_URL"]) {
+    if (environment[name]) {
+      throw new ConfigError(`${name} is set, but this version runs on its embedded engines only: unset it.`);
+    }
+  }
+}

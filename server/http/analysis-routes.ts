@@ -1,0 +1,31 @@
+/** What the analysis process answers on its Unix socket, to intake and to the command line. */
+import type { Registry } from "prom-client";
+import type { Analysis } from "../warehouse/analysis.ts";
+import { exportFormats, exportTables } from "../warehouse/export.ts";
+
+/** Serves the socket. Until `analysis` is there every question is answered 503, "starting". */
+export function answerAnalysis(
+  analysis: Analysis | undefined,
+  registry: Registry,
+  request: Request,
+): Response | Promise<Response> {
+  const { pathname, searchParams } = new URL(request.url);
+  if (pathname === "/metrics") return registry.metrics().then((text) => new Response(text));
+  if (pathname === "/status") return Response.json(analysis?.status() ?? { state: "starting" });
+  if (analysis === undefined) return new Response("starting", { status: 503 });
+  const organization = Number(searchParams.get("organization"));
+  switch (`${request.method} ${pathname}`) {
+    case "GET /export": {
+      const table = exportTables.find((known) => known === searchParams.get("table"));
+      const format = exportFormats.find((known) => known === searchParams.get("format"));
+      if (table === undefined || format === undefined) return new Response("unknown export", { status: 400 });
+      return new Response(analysis.export(organization, table, format));
+    }
+    case "POST /rebuild":
+      return analysis.rebuild(organization).then(() => new Response("done"));
+    case "GET /check":
+      return analysis.check(organization).then((differences) => Response.json(differences));
+    default:
+      return new Response("there is nothing at this path", { status: 404 });
+  }
+}

@@ -1,0 +1,39 @@
+/** Every answer of the write API, in the one format that the specification gives. */
+import { type ErrorName, errorMessages, errorStatus } from "../../contract/errors.ts";
+import type { ErrorAnswer } from "../../contract/write-api.ts";
+
+const json = { "Content-Type": "application/json; charset=utf-8" };
+
+/** 201: what was sent is on disk. */
+export function success(): Response {
+  return new Response('{"success":true}', { status: 201, headers: json });
+}
+
+/** An error from the closed list, with a message for people. */
+export function failure(name: ErrorName, message: string, headers: Record<string, string> = {}): Response {
+  const statusCode = errorStatus[name];
+  const body: ErrorAnswer = { message, statusCode, name };
+  return new Response(JSON.stringify(body), { status: statusCode, headers: { ...json, ...headers } });
+}
+
+/** 429, with the whole seconds to wait, and the limit when it is the sender's own. */
+export function tooMany(message: string, retryAfterSeconds: number, perSecond?: number): Response {
+  return failure("rate_limit_exceeded", message, {
+    "Retry-After": String(retryAfterSeconds),
+    ...(perSecond !== undefined && {
+      "RateLimit-Limit": String(perSecond),
+      "RateLimit-Remaining": "0",
+      "RateLimit-Reset": String(retryAfterSeconds),
+    }),
+  });
+}
+
+/** 404 for a path and method that nothing answers. */
+export function notFound(): Response {
+  return failure("not_found", errorMessages.routeNotFound);
+}
+
+/** 500, without a word of what happened inside. */
+export function unexpected(): Response {
+  return failure("application_error", errorMessages.unexpected);
+}

@@ -1,0 +1,37 @@
+/** The public port. Bun's own limit on bodies lies far above ours, so that ours answers. */
+import type { Logger } from "../process/log.ts";
+import { unexpected } from "./answers.ts";
+import { dispatch, type Pages, routes } from "./routes.ts";
+import type { WriteParts } from "./write.ts";
+
+export interface HttpServer {
+  /** The port that was bound; with PORT=0 the system chose it. */
+  readonly port: number;
+  /** Takes no new connection and waits for the requests that are under way. */
+  stop(): Promise<void>;
+}
+
+/** Seconds after which a connection on which nothing happens is closed. */
+const idleTimeoutSeconds = 30;
+
+/** Starts to serve the public port. */
+export function startHttp(
+  address: { readonly host: string; readonly port: number },
+  parts: WriteParts,
+  pages: Pages,
+): HttpServer {
+  const server = Bun.serve({
+    hostname: address.host,
+    port: address.port,
+    idleTimeout: idleTimeoutSeconds,
+    maxRequestBodySize: 1024 ** 3,
+    fetch: dispatch(routes(parts, pages)),
+    error: (error) => logged(parts.log, error),
+  });
+  return { port: server.port ?? address.port, stop: () => server.stop() };
+}
+
+function logged(log: Logger, error: unknown): Response {
+  log.error({ err: error }, "a request failed");
+  return unexpected();
+}

@@ -1,0 +1,107 @@
+/** The OpenAPI 3.1 document, made from the very schemas that validate. */
+import type { TSchema } from "typebox";
+import { type ErrorName, errorMessages, errorStatus } from "../../contract/errors.ts";
+import { ErrorBody, IdentifyBody, SuccessBody, TrackBody } from "../../contract/write-api.ts";
+
+const summaries: Record<ErrorName, string> = {
+  validation_error: "The message says which field failed, why, and what to send.",
+  invalid_write_key: errorMessages.invalidToken,
+  not_found: errorMessages.userNotFound,
+  rate_limit_exceeded: `${errorMessages.tooManyRequests} Retry-After says how many seconds to wait.`,
+  application_error: errorMessages.unexpected,
+};
+
+/** The document for the service at this address. */
+export function openApiDocument(publicUrl: string): object {
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Rekindle",
+      version: "1.0.0",
+      description: "Tell Rekindle who your users are and what they do.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: publicUrl }],
+    security: [{ projectToken: [] }],
+    paths: {
+      "/identify": operation({
+        operationId: "identify",
+        summary: "Register or update a user",
+        description:
+          "Call it on sign-up and whenever the profile changes. Properties are merged one level deep into the traits that are stored; keys not sent are kept.",
+        body: "Identify",
+        success: "The user is stored.",
+        errors: ["validation_error", "invalid_write_key", "rate_limit_exceeded", "application_error"],
+      }),
+      "/track": operation({
+        operationId: "track",
+        summary: "Record an event",
+        description: "Records an event of a user who was identified before.",
+        body: "Track",
+        success: "The event is stored.",
+        errors: [
+          "validation_error",
+          "invalid_write_key",
+          "not_found",
+          "rate_limit_exceeded",
+          "application_error",
+        ],
+      }),
+    },
+    components: {
+      schemas: { Identify: IdentifyBody, Track: TrackBody, Success: SuccessBody, Error: ErrorBody },
+      securitySchemes: {
+        projectToken: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "Write Key",
+          description:
+            "Send `Authorization: Basic <PROJECT_TOKEN>`. A project token starts with `rk-`; it can write and never read.",
+        },
+      },
+    },
+  };
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly body: string;
+  readonly success: string;
+  readonly errors: readonly ErrorName[];
+}
+
+function operation({ body, success, errors, ...about }: Operation): object {
+  return {
+    post: {
+      ...about,
+      parameters: [
+        {
+          name: "Idempotency-Key",
+          in: "header",
+          description: "Means the same as messageId in the body, which wins.",
+          schema: { type: "string", maxLength: 256 },
+        },
+      ],
+      requestBody: { required: true, content: json(reference(body)) },
+      responses: {
+        201: { description: success, content: json(reference("Success")) },
+        ...Object.fromEntries(
+          errors.map((name) => [
+            errorStatus[name],
+            { description: `\`${name}\`: ${summaries[name]}`, content: json(reference("Error")) },
+          ]),
+        ),
+      },
+    },
+  };
+}
+
+function json(schema: TSchema | object): object {
+  return { "application/json": { schema } };
+}
+
+function reference(name: string): object {
+  return { $ref: `#/components/schemas/${name}` };
+}

@@ -1,0 +1,61 @@
+/** Every route of the public port, on one screen. */
+import { notFound } from "./answers.ts";
+import { type WriteParts, writeHandler } from "./write.ts";
+
+type Handler = (request: Request) => Response | Promise<Response>;
+
+/** What the routes beside the write API show. */
+export interface Pages {
+  readonly openapi: () => object;
+  readonly reference: () => string;
+  /** Whether figures can be asked for, and if not, why not. */
+  readonly readiness: () => Promise<{ readonly ready: boolean; readonly detail: object }>;
+  readonly metrics: () => Promise<string>;
+}
+
+/** The handlers by method and path. */
+export function routes(parts: WriteParts, pages: Pages): Record<string, Handler> {
+  return {
+    "POST /identify": writeHandler("identify", parts),
+    "POST /track": writeHandler("track", parts),
+
+    "GET /": () => Response.redirect("/reference", 302),
+    "GET /openapi.json": () => Response.json(pages.openapi()),
+    "GET /reference": () => page(pages.reference()),
+
+    "GET /healthz": () => new Response("ok\n"),
+    "GET /readyz": async () => {
+      const { ready, detail } = await pages.readiness();
+      return Response.json(detail, { status: ready ? 200 : 503 });
+    },
+    "GET /metrics": async () =>
+      new Response(await pages.metrics(), { headers: { "Content-Type": "text/plain; version=0.0.4" } }),
+  };
+}
+
+function page(html: string): Response {
+  return new Response(html, {
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+    },
+  });
+}
+
+/** Finds the route of a request: the path without its query and without a trailing slash. */
+export function dispatch(table: Record<string, Handler>): (request: Request) => Response | Promise<Response> {
+  const handlers = new Map(Object.entries(table));
+  return (request) => {
+    const handler = handlers.get(`${request.method} ${pathOf(request.url)}`);
+    return handler === undefined ? notFound() : handler(request);
+  };
+}
+
+/** The path of an absolute URL; `new URL` would cost 1 µs of every request. */
+function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("://") + 3);
+  if (start < 0) return "/";
+  const query = url.indexOf("?", start);
+  const end = query < 0 ? url.length : query;
+  return end - start > 1 && url[end - 1] === "/" ? url.slice(start, end - 1) : url.slice(start, end);
+}

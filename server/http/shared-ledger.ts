@@ -1,0 +1,59 @@
+/**
+ * The ledger across the process boundary: intake answers on the control socket, analysis and the command
+ * line call. The names listed here are all that can be asked for.
+ */
+import type { Ledger, SharedLedger } from "../ledger/ledger.ts";
+import { remoteService } from "../process/control.ts";
+
+const organizationCalls = ["list", "create", "set"] as const;
+const tokenCalls = ["create", "list", "revoke"] as const;
+const inboxCalls = ["freeze", "finish", "backlog"] as const;
+const ledgerCalls = [
+  "dayCounts",
+  "populations",
+  "deadLetters",
+  "deadLetterCount",
+  "rebuildsPending",
+  "rebuildDone",
+] as const;
+
+type Operations = ReadonlyMap<string, (...parameters: never[]) => Promise<unknown>>;
+
+/** The table of operations that intake answers; `changed` is called after tokens or organizations change. */
+export function ledgerOperations(ledger: Ledger, changed: () => void): Operations {
+  const operations = new Map<string, (...parameters: never[]) => Promise<unknown>>();
+  const offer = <Part extends object>(
+    prefix: string,
+    part: Part,
+    names: readonly (keyof Part & string)[],
+    after: () => void = () => {},
+  ) => {
+    for (const name of names) {
+      const operation = part[name];
+      if (typeof operation !== "function") throw new TypeError(`${prefix}.${name} is no operation`);
+      operations.set(`${prefix}.${name}`, async (...parameters) => {
+        const result: unknown = await operation.apply(part, parameters);
+        after();
+        return result;
+      });
+    }
+  };
+  offer("organizations", ledger.organizations, organizationCalls, changed);
+  offer("tokens", ledger.tokens, tokenCalls, changed);
+  offer("inbox", ledger.inbox, inboxCalls);
+  offer("ledger", ledger, ledgerCalls);
+  return operations;
+}
+
+/** The ledger of the intake process behind this socket. `read` is the caller's own, since the rows of a
+ * batch are better read from the file than carried through the process that serves writes. */
+export function remoteLedger(socket: string, read: SharedLedger["inbox"]["read"]): SharedLedger {
+  const remote = <Part extends object>(prefix: string, names: readonly (keyof Part & string)[]) =>
+    remoteService<Part>(socket, prefix, names);
+  return {
+    ...remote<Pick<SharedLedger, (typeof ledgerCalls)[number]>>("ledger", ledgerCalls),
+    organizations: remote<SharedLedger["organizations"]>("organizations", organizationCalls),
+    tokens: remote<SharedLedger["tokens"]>("tokens", tokenCalls),
+    inbox: { ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls), read },
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * The way of a write request, as a list of steps. Each step may end it with an answer from the closed list
+ * of the specification, in the order that the specification's users rely on: 401, 429, 400, 404.
+ */
+import { errorMessages } from "../../contract/errors.ts";
+import { limits } from "../../contract/limits.ts";
+import type { Arrival, Intake, Outcome } from "../intake/intake.ts";
+import type { Logger } from "../process/log.ts";
+import type { AnswerCounts } from "../process/metrics.ts";
+import { failure, success, tooMany, unexpected } from "./answers.ts";
+import type { Authorizer } from "./authorize.ts";
+import { readBody } from "./body.ts";
+
+export interface WriteParts {
+  readonly authorizer: Authorizer;
+  readonly intake: Intake;
+  readonly counts: AnswerCounts;
+  readonly log: Logger;
+}
+
+/** While no write is taken, senders are asked to come back after this many seconds. */
+const closedRetryAfterSeconds = 5;
+
+export type WriteKind = "identify" | "track";
+
+/** A disk that fails would otherwise write a line for each of a thousand requests a second. */
+const minMsBetweenErrorLines = 1_000;
+
+/** Makes the handler of POST /identify or POST /track. */
+export function writeHandler(kind: WriteKind, parts: WriteParts): (request: Request) => Promise<Response> {
+  let lastErrorLineMs = Number.NEGATIVE_INFINITY;
+  return async (request) => {
+    let response: Response;
+    try {
+      response = await write(kind, parts, request);
+    } catch (error) {
+      response = unexpected();
+      if (performance.now() - lastErrorLineMs > minMsBetweenErrorLines) {
+        lastErrorLineMs = performance.now();
+        parts.log.error({ err: error, route: kind }, "write requests fail");
+      }
+    }
+    parts.counts.add(kind, response.status);
+    return response;
+  };
+}
+
+async function write(kind: WriteKind, parts: WriteParts, request: Request): Promise<Response> {
+  const { authorizer, intake } = parts;
+  const caller = await authorizer.authorize(request.headers.get("authorization"));
+  if (caller === undefined) return failure("invalid_write_key", errorMessages.invalidToken);
+
+  const waitSeconds = caller.bucket.take(performance.now());
+  if (waitSeconds > 0) return tooMany(errorMessages.tooManyRequests, waitSeconds, caller.bucket.perSecond);
+  if (intake.closedBecause !== undefined) return tooMany(intake.closedBecause, closedRetryAfterSeconds);
+
+  const body = await readBody(request, limits.bodyBytes);
+  if (body === undefined) {
+    return failure("validation_error", `body is larger than ${limits.bodyBytes} bytes: send less.`);
+  }
+  const arrival: Arrival = {
+    organization: caller.organization.id,
+    zone: caller.zone,
+    receivedAtMs: Date.now(),
+    idempotencyKey: request.headers.get("idempotency-key"),
+  };
+  caller.lastUsedAtMs = arrival.receivedAtMs;
+  return answer(await intake[kind](body, arrival));
+}
+
+function answer(outcome: Outcome): Response {
+  if (outcome === "stored" || outcome === "duplicate") return success();
+  if (outcome === "not_found") return failure("not_found", errorMessages.userNotFound);
+  return failure("validation_error", outcome.invalid);
+}

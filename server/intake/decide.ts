@@ -1,0 +1,242 @@
+/**
+ * Decides a group of admitted requests against what is stored: which are duplicates, which users are new,
+ * what they look like after the merge, and which rows the warehouse gets. Pure, and the only place that
+ * knows; both ledgers call it inside a transaction and write what it returns.
+ *
+ * Requests of one group see each other in order: a track may follow its user's identify.
+ */
+import { limits } from "../../contract/limits.ts";
+import { msPerDay } from "../calendar/zone.ts";
+import type {
+  Account,
+  DayCount,
+  InboxRows,
+  KnownUser,
+  MessageKey,
+  Needs,
+  Stored,
+  User,
+  WarehouseTable,
+  Writes,
+} from "../ledger/ledger.ts";
+import {
+  accountRow,
+  currentSchema,
+  eventRow,
+  isCanonicalUuid,
+  userRow,
+  userVersionRow,
+} from "../warehouse/rows.ts";
+import type { AdmittedIdentify, SentAccount } from "./identify.ts";
+import type { Invalid } from "./json.ts";
+import type { AdmittedTrack } from "./track.ts";
+
+export type Admitted = AdmittedIdentify | AdmittedTrack;
+
+export type Outcome = "stored" | "duplicate" | "not_found" | Invalid;
+
+/** What has to be loaded to decide these requests. */
+export function needsOf(group: readonly Admitted[]): Needs {
+  const identified = group.filter((entry) => entry.kind === "identify");
+  return {
+    known: group.filter((entry) => entry.kind === "track"),
+    users: identified,
+    accounts: identified.flatMap(({ organization, account }) =>
+      account ? [{ organization, accountId: account.accountId }] : [],
+    ),
+    messageIds: group.flatMap(({ organization, messageId }) =>
+      messageId === null ? [] : [{ organization, messageId }],
+    ),
+  };
+}
+
+/** Decides the group in its order; `outcomes` has one entry for each request. */
+export function decide(
+  group: readonly Admitted[],
+  stored: Stored,
+  nowMs: number,
+): { readonly outcomes: readonly Outcome[]; readonly writes: Writes } {
+  const decision = new Decision(stored);
+  const outcomes = group.map((entry) => decision.decide(entry));
+  return { outcomes, writes: decision.writes(nowMs) };
+}
+
+class Decision {
+  readonly #stored: Stored;
+  readonly #users = new Map<string, User>();
+  readonly #accounts = new Map<string, Account>();
+  readonly #messageIds = new Map<string, MessageKey>();
+  readonly #lastUserNumber = new Map<number, number>();
+  readonly #lastAccountNumber = new Map<number, number>();
+  readonly #lines = new Map<string, { table: WarehouseTable; year: number; lines: string[] }>();
+  readonly #dayCounts = new Map<string, DayCount>();
+  #events = 0;
+
+  constructor(stored: Stored) {
+    this.#stored = stored;
+  }
+
+  decide(entry: Admitted): Outcome {
+    if (this.#isDuplicate(entry)) return "duplicate";
+    const outcome = entry.kind === "track" ? this.#track(entry) : this.#identify(entry);
+    // Only successes are remembered: a refused message may be sent again under the same id.
+    if (outcome === "stored" && entry.messageId !== null) {
+      const { organization, messageId } = entry;
+      this.#messageIds.set(keyOf(organization, messageId), { organization, messageId });
+    }
+    return outcome;
+  }
+
+  #isDuplicate({ organization, messageId }: Admitted): boolean {
+    if (messageId === null) return false;
+    return (
+      this.#messageIds.has(keyOf(organization, messageId)) ||
+      this.#stored.remembers({ organization, messageId })
+    );
+  }
+
+  #track(entry: AdmittedTrack): Outcome {
+    const { organization, userId, messageId, timeMs } = entry;
+    const user: KnownUser | undefined =
+      this.#users.get(keyOf(organization, userId)) ?? this.#stored.known(organization, userId);
+    if (user === undefined) return "not_found";
+    const id = messageId !== null && isCanonicalUuid(messageId) ? messageId : this.#nextEventId();
+    this.#addRow(
+      "events",
+      new Date(timeMs).getUTCFullYear(),
+      eventRow({ ...entry, user: user.number, account: user.account, id }),
+    );
+    this.#count(organization, Math.floor(timeMs / msPerDay), Number.parseInt(id.slice(-8), 16));
+    return "stored";
+  }
+
+  #identify(entry: AdmittedIdentify): Outcome {
+    const key = keyOf(entry.organization, entry.userId);
+    const before = this.#users.get(key) ?? this.#stored.user(entry.organization, entry.userId);
+    const traits = { ...before?.traits, ...entry.traits };
+    const tooLarge = whyTooLarge(traits);
+    if (tooLarge !== undefined) return { invalid: tooLarge };
+    const account = this.#accountNumber(entry, before);
+    const isAccountOwner = entry.isAccountOwner ?? before?.isAccountOwner ?? null;
+    const changedVersion =
+      before === undefined ||
+      account !== before.account ||
+      JSON.stringify(traits) !== JSON.stringify(before.traits);
+    const changed =
+      changedVersion || entry.email !== before.email || isAccountOwner !== before.isAccountOwner;
+    if (!changed) return "stored";
+    const after: User = {
+      organization: entry.organization,
+      userId: entry.userId,
+      number: before?.number ?? this.#nextUserNumber(entry.organization),
+      email: entry.email,
+      traits,
+      isAccountOwner,
+      account,
+      firstIdentifiedAtMs: before?.firstIdentifiedAtMs ?? entry.receivedAtMs,
+      updatedAtMs: entry.receivedAtMs,
+      version: (before?.version ?? 0) + 1,
+    };
+    this.#users.set(key, after);
+    this.#addRow("users", 0, userRow(after));
+    if (changedVersion) this.#addRow("user_versions", 0, userVersionRow(after));
+    return "stored";
+  }
+
+  /** The number of the user's account after this identify; a new or changed account is written. */
+  #accountNumber(entry: AdmittedIdentify, before: User | undefined): number {
+    if (entry.account === undefined) return before?.account ?? 0;
+    if (entry.account === null) return 0;
+    return this.#upsertAccount(entry.organization, entry.account, entry.receivedAtMs).number;
+  }
+
+  #upsertAccount(organization: number, sent: SentAccount, atMs: number): Account {
+    const key = keyOf(organization, sent.accountId);
+    const before = this.#accounts.get(key) ?? this.#stored.account(organization, sent.accountId);
+    const avatar = sent.avatar === undefined ? (before?.avatar ?? null) : sent.avatar;
+    if (before !== undefined && before.name === sent.name && before.avatar === avatar) return before;
+    const after: Account = {
+      organization,
+      accountId: sent.accountId,
+      number: before?.number ?? this.#nextAccountNumber(organization),
+      name: sent.name,
+      avatar,
+      createdAtMs: before?.createdAtMs ?? atMs,
+      updatedAtMs: atMs,
+      version: (before?.version ?? 0) + 1,
+    };
+    this.#accounts.set(key, after);
+    this.#addRow("accounts", 0, accountRow(after));
+    return after;
+  }
+
+  #nextUserNumber(organization: number): number {
+    const last = this.#lastUserNumber.get(organization) ?? this.#stored.lastUserNumber(organization);
+    this.#lastUserNumber.set(organization, last + 1);
+    return last + 1;
+  }
+
+  #nextAccountNumber(organization: number): number {
+    const last = this.#lastAccountNumber.get(organization) ?? this.#stored.lastAccountNumber(organization);
+    this.#lastAccountNumber.set(organization, last + 1);
+    return last + 1;
+  }
+
+  /** An id for an event that brought none: its row in the group, then the transaction. */
+  #nextEventId(): string {
+    this.#events += 1;
+    return `00000000${hex(this.#events, 8)}${hex(this.#stored.transaction, 16)}`;
+  }
+
+  #addRow(table: WarehouseTable, year: number, line: string): void {
+    const key = `${table} ${year}`;
+    const rows = this.#lines.get(key);
+    if (rows === undefined) this.#lines.set(key, { table, year, lines: [line] });
+    else rows.lines.push(line);
+  }
+
+  #count(organization: number, utcDay: number, checksum: number): void {
+    const key = `${organization} ${utcDay}`;
+    const before = this.#dayCounts.get(key);
+    this.#dayCounts.set(key, {
+      organization,
+      utcDay,
+      events: (before?.events ?? 0) + 1,
+      checksum: ((before?.checksum ?? 0) + checksum) >>> 0,
+    });
+  }
+
+  writes(nowMs: number): Writes {
+    const inbox: InboxRows[] = [];
+    for (const { table, year, lines } of this.#lines.values()) {
+      const body = `${lines.join("\n")}\n`;
+      inbox.push({ table, year, schema: currentSchema[table], rows: lines.length, body });
+    }
+    return {
+      users: [...this.#users.values()],
+      accounts: [...this.#accounts.values()],
+      inbox,
+      messageIds: [...this.#messageIds.values()],
+      dayCounts: [...this.#dayCounts.values()],
+      nowMs,
+    };
+  }
+}
+
+function whyTooLarge(traits: object): string | undefined {
+  const keys = Object.keys(traits).length;
+  if (keys > limits.keys) {
+    return `properties would give the user ${keys} traits: send fewer, at most ${limits.keys} are kept.`;
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(traits));
+  if (bytes <= limits.storedTraitsBytes) return undefined;
+  return `properties would give the user ${bytes} bytes of traits: send less, at most ${limits.storedTraitsBytes} are kept.`;
+}
+
+function keyOf(organization: number, id: string): string {
+  return `${organization} ${id}`;
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, "0");
+}

@@ -1,0 +1,65 @@
+/**
+ * POST /identify: registers a user or updates the one who exists.
+ *
+ *   parse → validate → read the ids → admitted        (pure, here)
+ *         → merged into what is stored, numbered      (decide.ts)
+ *         → on disk → 201                             (group-commit.ts)
+ */
+import { IdentifyBody } from "../../contract/write-api.ts";
+import type { JsonObject } from "../ledger/ledger.ts";
+import { type Arrival, compile, explain, identifier, messageIdOf } from "./admission.ts";
+import { type Invalid, isInvalid, type ParsedBody } from "./json.ts";
+
+/** An identify that may be stored. `undefined` is not sent and keeps what is stored. */
+export interface AdmittedIdentify {
+  readonly kind: "identify";
+  readonly organization: number;
+  readonly userId: string;
+  readonly email: string;
+  readonly traits: JsonObject;
+  readonly isAccountOwner: boolean | undefined;
+  /** Null: the user leaves the account. */
+  readonly account: SentAccount | null | undefined;
+  readonly messageId: string | null;
+  readonly receivedAtMs: number;
+}
+
+export interface SentAccount {
+  readonly accountId: string;
+  readonly name: string;
+  readonly avatar: string | null | undefined;
+}
+
+const validator = compile(IdentifyBody);
+
+/** Admits the body of an identify request, or says what is wrong with it. */
+export function admitIdentify(body: ParsedBody, arrival: Arrival): AdmittedIdentify | Invalid {
+  const { value } = body;
+  if (!validator.Check(value)) return explain(IdentifyBody, validator, value);
+  const userId = identifier(value.userId, body, ["userId"]);
+  if (isInvalid(userId)) return userId;
+  const message = messageIdOf(value.messageId, arrival);
+  if (isInvalid(message)) return message;
+  const account = sentAccount(value.account, body);
+  if (account && isInvalid(account)) return account;
+  return {
+    kind: "identify",
+    organization: arrival.organization,
+    userId: userId.text,
+    email: value.email,
+    traits: { ...value.properties },
+    isAccountOwner: value.isAccountOwner ?? undefined,
+    account,
+    messageId: message.messageId,
+    receivedAtMs: arrival.receivedAtMs,
+  };
+}
+
+type AccountField = { id: string | number; name: string; avatar?: string | null } | null | undefined;
+
+function sentAccount(account: AccountField, body: ParsedBody): SentAccount | Invalid | null | undefined {
+  if (!account) return account;
+  const accountId = identifier(account.id, body, ["account", "id"]);
+  if (isInvalid(accountId)) return accountId;
+  return { accountId: accountId.text, name: account.name, avatar: account.avatar };
+}

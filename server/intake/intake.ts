@@ -1,0 +1,81 @@
+/**
+ * Intake: what the write API does once it knows who is calling. The room's interface; start reading at
+ * identify.ts and track.ts.
+ */
+import { statfs } from "node:fs/promises";
+import { errorMessages } from "../../contract/errors.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Arrival } from "./admission.ts";
+import type { Admitted, Outcome } from "./decide.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { admitIdentify } from "./identify.ts";
+import { type Invalid, isInvalid, parseBody } from "./json.ts";
+import { admitTrack } from "./track.ts";
+
+export type { Arrival } from "./admission.ts";
+export type { Outcome } from "./decide.ts";
+
+export interface IntakeLimits {
+  /** Bytes that may wait for the warehouse; past them senders get 429 until the loader has caught up. */
+  readonly maxBacklogBytes: number;
+  /** With less free disk than this senders get 429: what is stored must stay safe. */
+  readonly minFreeDiskBytes: number;
+}
+
+export class Intake {
+  readonly #ledger: Ledger;
+  readonly #dataDir: string;
+  readonly #limits: IntakeLimits;
+  readonly #commits: GroupCommit;
+  #closedBecause: string | undefined;
+
+  constructor(ledger: Ledger, dataDir: string, limits: IntakeLimits, nowMs: () => number) {
+    this.#ledger = ledger;
+    this.#dataDir = dataDir;
+    this.#limits = limits;
+    this.#commits = new GroupCommit(ledger, nowMs);
+  }
+
+  /** Why no write is taken now, in words for the sender; undefined while all is well. */
+  get closedBecause(): string | undefined {
+    return this.#commits.isFull ? errorMessages.catchingUp : this.#closedBecause;
+  }
+
+  /** Stores an identify. Resolves when it is on disk or refused; rejects when the ledger failed. */
+  identify(body: Uint8Array, arrival: Arrival): Promise<Outcome> {
+    return this.#store(body, arrival, admitIdentify);
+  }
+
+  /** Stores an event. Resolves when it is on disk or refused; rejects when the ledger failed. */
+  track(body: Uint8Array, arrival: Arrival): Promise<Outcome> {
+    return this.#store(body, arrival, admitTrack);
+  }
+
+  async #store(
+    bytes: Uint8Array,
+    arrival: Arrival,
+    admit: (
+      body: { value: Readonly<Record<string, unknown>>; text: string },
+      arrival: Arrival,
+    ) => Admitted | Invalid,
+  ): Promise<Outcome> {
+    const body = parseBody(bytes);
+    if (isInvalid(body)) return body;
+    const admitted = admit(body, arrival);
+    return isInvalid(admitted) ? admitted : this.#commits.submit(admitted);
+  }
+
+  /** Looks at the disk and the backlog. Called about once a second. */
+  async checkRoom(): Promise<void> {
+    const [{ bytes }, disk] = await Promise.all([this.#ledger.inbox.backlog(), statfs(this.#dataDir)]);
+    const freeBytes = disk.bavail * disk.bsize;
+    if (freeBytes < this.#limits.minFreeDiskBytes) this.#closedBecause = errorMessages.diskNearlyFull;
+    else if (bytes > this.#limits.maxBacklogBytes) this.#closedBecause = errorMessages.catchingUp;
+    else this.#closedBecause = undefined;
+  }
+
+  /** Resolves when everything that was submitted is decided. */
+  idle(): Promise<void> {
+    return this.#commits.idle();
+  }
+}

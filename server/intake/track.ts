@@ -1,0 +1,72 @@
+/**
+ * POST /track: records an event of a user who was identified before.
+ *
+ *   parse → validate → read the id and the time → admitted      (pure, here)
+ *         → numbered, with its user's account, or not_found     (decide.ts)
+ *         → on disk → 201                                       (group-commit.ts)
+ */
+import { TrackBody, timestampAliases } from "../../contract/write-api.ts";
+import type { Zone } from "../calendar/zone.ts";
+import type { JsonObject } from "../ledger/ledger.ts";
+import { type Arrival, compile, explain, identifier, messageIdOf, wrong } from "./admission.ts";
+import { type Invalid, isInvalid, type ParsedBody } from "./json.ts";
+import { parseEventTime } from "./time.ts";
+
+/** An event that may be stored if its user is known. */
+export interface AdmittedTrack {
+  readonly kind: "track";
+  readonly organization: number;
+  readonly userId: string;
+  readonly event: string;
+  readonly timeMs: number;
+  /** Days since 1970-01-01 of the event's day in the organization's timezone. */
+  readonly day: number;
+  /** JSON text. */
+  readonly properties: string;
+  readonly messageId: string | null;
+  readonly receivedAtMs: number;
+}
+
+const validator = compile(TrackBody);
+
+/** Admits the body of a track request, or says what is wrong with it. */
+export function admitTrack(body: ParsedBody, arrival: Arrival): AdmittedTrack | Invalid {
+  const { value } = body;
+  if (!validator.Check(value)) return explain(TrackBody, validator, value);
+  const userId = identifier(value.userId, body, ["userId"]);
+  if (isInvalid(userId)) return userId;
+  const message = messageIdOf(value.messageId, arrival);
+  if (isInvalid(message)) return message;
+  const time = eventTime(value, arrival.zone);
+  if (isInvalid(time)) return time;
+  const timeMs = time.ms ?? arrival.receivedAtMs;
+  return {
+    kind: "track",
+    organization: arrival.organization,
+    userId: userId.text,
+    event: value.event,
+    timeMs,
+    day: arrival.zone.dayOf(timeMs),
+    properties: JSON.stringify(value.properties ?? {}),
+    messageId: message.messageId,
+    receivedAtMs: arrival.receivedAtMs,
+  };
+}
+
+const timeFields = ["timestamp", ...timestampAliases];
+
+/** The event's time from `timestamp` or one of its aliases; `ms` is undefined when none was sent. */
+function eventTime(body: JsonObject, zone: Zone): { ms: number | undefined } | Invalid {
+  let found: { field: string; ms: number } | undefined;
+  for (const field of timeFields) {
+    const text = body[field];
+    if (typeof text !== "string") continue;
+    const ms = parseEventTime(text, zone);
+    if (ms === undefined) return wrong(TrackBody, [field], "is not a time that can be read");
+    if (found !== undefined && found.ms !== ms) {
+      return { invalid: `${found.field} and ${field} are two different times: send one of them.` };
+    }
+    found ??= { field, ms };
+  }
+  return { ms: found?.ms };
+}

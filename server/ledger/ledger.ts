@@ -1,0 +1,245 @@
+/**
+ * The ledger: the system of record. It keeps organizations, project tokens, users and accounts, and the
+ * inbox of rows that the warehouse has not seen yet. A write is acknowledged when its `transact` resolves,
+ * because by then it is on disk.
+ *
+ * SQLite and PostgreSQL each implement this interface and pass the same contract suite. Neither decides
+ * what a request means: `transact` loads what was asked for, hands it to a pure function, and writes what
+ * that function returns.
+ */
+
+/** A company that uses Rekindle. Nothing of one organization is ever seen by another. */
+export interface Organization {
+  readonly id: number;
+  readonly name: string;
+  /** IANA name, `Europe/Paris`. Days, and dates without a time, are this zone's. */
+  readonly timezone: string;
+  readonly requestsPerSecond: number;
+  readonly createdAtMs: number;
+}
+
+export interface ProjectToken {
+  readonly id: number;
+  readonly organization: number;
+  readonly name: string;
+  /** All that is kept of the token itself, beside its hash. */
+  readonly lastFour: string;
+  readonly createdAtMs: number;
+  readonly lastUsedAtMs: number | null;
+  readonly revokedAtMs: number | null;
+}
+
+/** A JSON object, as parsed. */
+export type JsonObject = { readonly [key: string]: unknown };
+
+export interface User {
+  readonly organization: number;
+  readonly userId: string;
+  /** Dense within the organization, from 1: the bitmaps of the warehouse are made of it. */
+  readonly number: number;
+  readonly email: string;
+  readonly traits: JsonObject;
+  readonly isAccountOwner: boolean | null;
+  /** Number of the account the user belongs to; 0 when none. */
+  readonly account: number;
+  readonly firstIdentifiedAtMs: number;
+  readonly updatedAtMs: number;
+  /** Counts the changes of this user, from 1. */
+  readonly version: number;
+}
+
+export interface Account {
+  readonly organization: number;
+  readonly accountId: string;
+  /** Dense within the organization, from 1. */
+  readonly number: number;
+  readonly name: string;
+  readonly avatar: string | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly version: number;
+}
+
+/** What a track request has to know of its user. */
+export type KnownUser = Pick<User, "number" | "account">;
+
+/** What has to be loaded before a group of admitted requests can be decided. Duplicates are harmless. */
+export interface Needs {
+  /** Users that are tracked: their numbers are enough. */
+  readonly known: readonly { readonly organization: number; readonly userId: string }[];
+  /** Users that are identified: they are needed whole. */
+  readonly users: readonly { readonly organization: number; readonly userId: string }[];
+  readonly accounts: readonly { readonly organization: number; readonly accountId: string }[];
+  readonly messageIds: readonly MessageKey[];
+}
+
+export interface MessageKey {
+  readonly organization: number;
+  readonly messageId: string;
+}
+
+/** What was loaded: lookups answer `undefined` for what is not stored. */
+export interface Stored {
+  known(organization: number, userId: string): KnownUser | undefined;
+  user(organization: number, userId: string): User | undefined;
+  account(organization: number, accountId: string): Account | undefined;
+  /** Whether this message id was acknowledged within the last 24 hours. */
+  remembers(key: MessageKey): boolean;
+  /** The highest number given so far in the organization; 0 before the first. */
+  lastUserNumber(organization: number): number;
+  lastAccountNumber(organization: number): number;
+  /** A number that grows with every transaction: the first half of the event ids made here. */
+  readonly transaction: number;
+}
+
+/** Rows for one table of the warehouse, already serialized: one JSON array a line. */
+export interface InboxRows {
+  readonly table: WarehouseTable;
+  /** The partition's year for events; 0 for tables without partitions. */
+  readonly year: number;
+  /** Version of the row's columns (see `warehouse/rows.ts`), so that old rows can be read after an upgrade. */
+  readonly schema: number;
+  readonly rows: number;
+  readonly body: string;
+}
+
+export type WarehouseTable = "events" | "users" | "accounts" | "user_versions";
+
+/** How many events of one UTC day were acknowledged; what `doctor` compares the warehouse with. */
+export interface DayCount {
+  readonly organization: number;
+  /** Days since 1970-01-01, UTC. */
+  readonly utcDay: number;
+  readonly events: number;
+  /** Sum, modulo 2^32, of the last 32 bits of every event's id. */
+  readonly checksum: number;
+}
+
+export interface Writes {
+  readonly users: readonly User[];
+  readonly accounts: readonly Account[];
+  readonly inbox: readonly InboxRows[];
+  readonly messageIds: readonly MessageKey[];
+  readonly dayCounts: readonly DayCount[];
+  readonly nowMs: number;
+}
+
+/** Rows of one table that are sent to the warehouse together, named by a number that is never used again. */
+export interface FrozenBatch {
+  readonly number: number;
+  readonly table: WarehouseTable;
+  readonly year: number;
+  readonly schema: number;
+  readonly rows: number;
+  readonly bytes: number;
+  /** The batch's rows are the inbox's in (afterInboxId, uptoInboxId] with its table, year and schema. */
+  readonly afterInboxId: number;
+  readonly uptoInboxId: number;
+}
+
+/** A row that the warehouse will not take, kept with the reason. */
+export interface DeadLetter {
+  readonly table: WarehouseTable;
+  readonly row: string;
+  readonly reason: string;
+}
+
+/** What the loader may do. It is served across the process boundary, so every answer is plain data. */
+export interface Inbox {
+  /** Freezes what waits, at most `maxRows` rows, and returns all frozen batches that are not finished,
+   * oldest first. Freezing and moving the position are one commit. */
+  freeze(maxRows: number): Promise<readonly FrozenBatch[]>;
+  /** The rows of a frozen batch: newline-delimited JSON arrays in inbox order, the same bytes every time. */
+  read(batch: FrozenBatch): Promise<Buffer>;
+  /** The batch is in the warehouse, but for its dead letters. Finishing twice changes nothing. */
+  finish(batchNumber: number, deadLetters: readonly DeadLetter[]): Promise<void>;
+  /** What waits, frozen or not: rows and bytes, and the inbox id of the newest row ever written. */
+  backlog(): Promise<Backlog>;
+}
+
+export interface Backlog {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly newestInboxId: number;
+  /** Every row up to this inbox id is in the warehouse. */
+  readonly loadedUptoInboxId: number;
+}
+
+export interface Ledger {
+  readonly organizations: Organizations;
+  readonly tokens: Tokens;
+  readonly inbox: Inbox;
+
+  /**
+   * One durable transaction: loads `needs`, calls `decide` with what is stored, writes what it returns.
+   * When the promise resolves everything is on disk; when it rejects nothing is, and no cache remembers it.
+   * Transactions run one after another.
+   */
+  transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void>;
+
+  /** Deletes what is no longer needed: loaded rows past their hour, forgotten message ids; keeps the
+   * write-ahead log short. Called about once a second. */
+  tidy(nowMs: number): Promise<void>;
+
+  /** Totals per organization and UTC day of what was acknowledged. */
+  dayCounts(organization: number): Promise<readonly DayCount[]>;
+  /** How many users and accounts there are, and the sums of their versions. */
+  populations(organization: number): Promise<Populations>;
+  deadLetters(
+    limit: number,
+  ): Promise<readonly (DeadLetter & { readonly id: number; readonly atMs: number })[]>;
+  deadLetterCount(): Promise<number>;
+
+  /** Organizations whose days in the warehouse were computed in a timezone that they no longer have. */
+  rebuildsPending(): Promise<readonly number[]>;
+  rebuildDone(organization: number): Promise<void>;
+
+  close(): Promise<void>;
+}
+
+/** What the other processes of an installation may ask of the ledger; only intake writes to it. */
+export interface SharedLedger extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens"> {
+  readonly tokens: Omit<Tokens, "find" | "touch">;
+}
+
+export interface Populations {
+  readonly users: number;
+  readonly userVersions: number;
+  readonly accounts: number;
+  readonly accountVersions: number;
+}
+
+export interface Organizations {
+  list(): Promise<readonly Organization[]>;
+  /** @throws Refusal when the name is taken. */
+  create(organization: { name: string; timezone: string; nowMs: number }): Promise<Organization>;
+  /** Changes what is given. A new timezone marks the organization for a rebuild of its days.
+   * @throws Refusal when the new name is taken or the organization does not exist. */
+  set(
+    id: number,
+    change: { name?: string; timezone?: string; requestsPerSecond?: number },
+  ): Promise<Organization>;
+}
+
+export interface Tokens {
+  /** Stores the hash and the last four characters; the token itself is never kept. */
+  create(token: {
+    organization: number;
+    name: string;
+    sha256: string;
+    lastFour: string;
+    nowMs: number;
+  }): Promise<ProjectToken>;
+  list(organization: number): Promise<readonly ProjectToken[]>;
+  /** The living token with this hash and its organization. */
+  find(sha256: string): Promise<{ token: ProjectToken; organization: Organization } | undefined>;
+  /** @throws Refusal when there is no such token. Revoking twice changes nothing. */
+  revoke(id: number, nowMs: number): Promise<ProjectToken>;
+  /** Remembers when tokens were last used; written about once a minute, never on the way of a request. */
+  touch(used: readonly { readonly id: number; readonly atMs: number }[]): Promise<void>;
+}
+
+/** Something that was asked for cannot be done, and the message says why in words for a person. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+}

@@ -1,0 +1,75 @@
+/** Accounts as the ledger stores them: one row each, found by the company's own id, numbered densely. */
+import type { Database } from "bun:sqlite";
+import type { Account } from "../ledger.ts";
+
+interface AccountRow {
+  readonly number: number;
+  readonly name: string;
+  readonly avatar: string | null;
+  readonly created_at_ms: number;
+  readonly updated_at_ms: number;
+  readonly version: number;
+}
+
+function prepare(db: Database) {
+  return {
+    find: db.prepare<AccountRow, [number, string]>(
+      `SELECT number, name, avatar, created_at_ms, updated_at_ms, version
+       FROM accounts WHERE organization = ? AND account_id = ?`,
+    ),
+    lastNumber: db.prepare<{ last: number | null }, [number]>(
+      "SELECT max(number) AS last FROM accounts WHERE organization = ?",
+    ),
+    insert: db.prepare(
+      `INSERT INTO accounts (name, avatar, updated_at_ms, version, organization, number, account_id, created_at_ms)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    update: db.prepare(
+      `UPDATE accounts SET name = ?, avatar = ?, updated_at_ms = ?, version = ?
+       WHERE organization = ? AND number = ?`,
+    ),
+  };
+}
+
+export class Accounts {
+  readonly #statements: ReturnType<typeof prepare>;
+
+  constructor(db: Database) {
+    this.#statements = prepare(db);
+  }
+
+  find(organization: number, accountId: string): Account | undefined {
+    const row = this.#statements.find.get(organization, accountId);
+    if (row === null) return undefined;
+    return {
+      organization,
+      accountId,
+      number: row.number,
+      name: row.name,
+      avatar: row.avatar,
+      createdAtMs: row.created_at_ms,
+      updatedAtMs: row.updated_at_ms,
+      version: row.version,
+    };
+  }
+
+  /** The highest number given so far; 0 before the first. */
+  lastNumber(organization: number): number {
+    return this.#statements.lastNumber.get(organization)?.last ?? 0;
+  }
+
+  /** Writes an account that was not stored before (`previous` undefined), or the next version of one. */
+  write(account: Account, previous: Account | undefined): void {
+    const { name, avatar, updatedAtMs, version, organization, number, accountId, createdAtMs } = account;
+    if (previous === undefined) {
+      this.#statements.insert.run(
+        ...[name, avatar, updatedAtMs, version, organization, number, accountId, createdAtMs],
+      );
+      return;
+    }
+    if (previous.number !== number) {
+      throw new Error(`Account ${number} had number ${previous.number} before.`);
+    }
+    this.#statements.update.run(name, avatar, updatedAtMs, version, organization, number);
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * A map whose keys are an organization and a text of its own. Nested, so that no key has to be pasted
+ * together (0.1 µs and a string each) and no text of one organization can meet that of another.
+ */
+export class ByOrganization<Value> {
+  readonly #organizations = new Map<number, Map<string, Value>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(organization: number, key: string): Value | undefined {
+    return this.#organizations.get(organization)?.get(key);
+  }
+
+  set(organization: number, key: string, value: Value): void {
+    let values = this.#organizations.get(organization);
+    if (values === undefined) {
+      values = new Map();
+      this.#organizations.set(organization, values);
+    }
+    const before = values.size;
+    values.set(key, value);
+    this.#size += values.size - before;
+  }
+}

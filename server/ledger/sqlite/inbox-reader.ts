@@ -1,0 +1,26 @@
+/**
+ * The analysis process reads frozen rows from the ledger's file itself: tens of megabytes need not cross a
+ * socket. It only reads, and each read is short: a transaction that stays open would keep the write-ahead
+ * log from starting again, and a checkpoint from this process let it grow to 343 MB.
+ */
+import { Database } from "bun:sqlite";
+import type { FrozenBatch } from "../ledger.ts";
+import { prepareRead, readBatch } from "./inbox-read.ts";
+
+export interface InboxReader {
+  /** The rows of a frozen batch, as `Inbox.read` gives them.
+   * @throws Error when the batch's rows are not all there. */
+  read(batch: FrozenBatch): Promise<Buffer>;
+  close(): void;
+}
+
+/** @param file of the ledger, which the writer has opened before. @throws SQLiteError when there is none. */
+export function openInboxReader(file: string): InboxReader {
+  const db = new Database(file, { readonly: true });
+  db.run("PRAGMA busy_timeout = 5000");
+  const statement = prepareRead(db);
+  return {
+    read: async (batch) => readBatch(statement, batch),
+    close: () => db.close(),
+  };
+}

@@ -1,0 +1,88 @@
+/** The ledger's interface over one SQLite database: each question goes to the part that answers it. */
+import type { Database } from "bun:sqlite";
+import type { DayCount, DeadLetter, Ledger, Needs, Populations, Stored, Writes } from "../ledger.ts";
+import { DeadLetters } from "./dead-letters.ts";
+import type { SqliteInbox } from "./inbox.ts";
+import { InboxTidy } from "./inbox-tidy.ts";
+import { SqliteOrganizations } from "./organizations.ts";
+import { SqliteTokens } from "./tokens.ts";
+import { type Parts, Transactor } from "./transact.ts";
+
+export class SqliteLedger implements Ledger {
+  readonly organizations: SqliteOrganizations;
+  readonly tokens: SqliteTokens;
+  readonly inbox: SqliteInbox;
+  readonly #db: Database;
+  readonly #parts: Parts;
+  readonly #transactor: Transactor;
+  readonly #deadLetters: DeadLetters;
+  readonly #inboxTidy: InboxTidy;
+  #tidying: Promise<void> | undefined;
+
+  constructor(db: Database, parts: Parts, inboxMaxRetainedBytes: number, clock: () => number) {
+    this.#db = db;
+    this.#parts = parts;
+    this.#transactor = new Transactor(db, parts, clock);
+    this.#deadLetters = new DeadLetters(db);
+    this.#inboxTidy = new InboxTidy(db, parts.inbox, inboxMaxRetainedBytes);
+    this.organizations = new SqliteOrganizations(db);
+    this.tokens = new SqliteTokens(db, this.organizations);
+    this.inbox = parts.inbox;
+  }
+
+  async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
+    this.#transactor.transact(needs, decide);
+  }
+
+  /** A call while the last one still works waits for that one. */
+  async tidy(nowMs: number): Promise<void> {
+    this.#tidying ??= this.#tidy(nowMs).finally(() => {
+      this.#tidying = undefined;
+    });
+    await this.#tidying;
+  }
+
+  async dayCounts(organization: number): Promise<readonly DayCount[]> {
+    return this.#parts.counts.days(organization);
+  }
+
+  async populations(organization: number): Promise<Populations> {
+    return this.#parts.counts.populations(organization);
+  }
+
+  async deadLetters(
+    limit: number,
+  ): Promise<readonly (DeadLetter & { readonly id: number; readonly atMs: number })[]> {
+    return this.#deadLetters.newest(limit);
+  }
+
+  async deadLetterCount(): Promise<number> {
+    return this.#deadLetters.count();
+  }
+
+  async rebuildsPending(): Promise<readonly number[]> {
+    return this.organizations.rebuildsPending();
+  }
+
+  async rebuildDone(organization: number): Promise<void> {
+    await this.organizations.rebuildDone(organization);
+  }
+
+  async close(): Promise<void> {
+    // Whoever called `tidy` hears of its failure; here only its end matters.
+    await this.#tidying?.catch(() => undefined);
+    this.#parts.messageIds.close();
+    this.#db.close();
+  }
+
+  async #tidy(nowMs: number): Promise<void> {
+    try {
+      await this.#inboxTidy.deleteLoadedRows(nowMs);
+      await this.#parts.messageIds.tidy(nowMs);
+      await this.#inboxTidy.shrink();
+    } finally {
+      // Also when deleting failed: on a full disk it is the checkpoint that makes room in the log.
+      this.#inboxTidy.checkpoint();
+    }
+  }
+}

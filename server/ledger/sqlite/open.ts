@@ -1,0 +1,83 @@
+/**
+ * The ledger in one SQLite file. It is opened by one process at a time (intake, or the command line while no
+ * server runs), which is its only writer; the analysis process reads frozen rows beside it (inbox-reader.ts).
+ */
+import { Database } from "bun:sqlite";
+import { dirname, join } from "node:path";
+import type { Ledger } from "../ledger.ts";
+import { Accounts } from "./accounts.ts";
+import { Counts } from "./counts.ts";
+import { SqliteInbox } from "./inbox.ts";
+import { KnownUsers } from "./known-users.ts";
+import { SqliteLedger } from "./ledger.ts";
+import { MessageIds } from "./message-ids.ts";
+import { migrate } from "./migrations.ts";
+import { Users } from "./users.ts";
+
+export interface SqliteLedgerOptions {
+  /** The database; runs of message ids lie beside it in the folder `message-ids`. */
+  readonly file: string;
+  /** Loaded rows are kept for an hour, or until they are this many bytes. */
+  readonly inboxMaxRetainedBytes?: number;
+  /** Users whose numbers are kept in memory, about 150 bytes each. */
+  readonly knownUsersCapacity?: number;
+  /** Message ids that fill the table in memory (16 bytes each, in at most 2^20 slots). */
+  readonly messageIdsPerRun?: number;
+  readonly clock?: () => number;
+}
+
+const defaults = {
+  inboxMaxRetainedBytes: 256 * 1024 * 1024,
+  knownUsersCapacity: 262_144,
+  // 2^20 slots are three quarters full at 786,432; below that there has to be room for one more commit.
+  messageIdsPerRun: 750_000,
+  clock: Date.now,
+};
+
+/**
+ * Opens the ledger, making it if there is none, and brings it to today's form.
+ * @throws Refusal when the file was written by a newer version, or message ids of the last day are missing.
+ */
+export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
+  const { file, inboxMaxRetainedBytes, knownUsersCapacity, messageIdsPerRun, clock } = {
+    ...defaults,
+    ...options,
+  };
+  const db = openDatabase(file);
+  try {
+    const parts = {
+      users: new Users(db),
+      accounts: new Accounts(db),
+      knownUsers: new KnownUsers(knownUsersCapacity),
+      messageIds: new MessageIds(db, join(dirname(file), "message-ids"), messageIdsPerRun, clock()),
+      counts: new Counts(db),
+      inbox: new SqliteInbox(db, clock),
+    };
+    return new SqliteLedger(db, parts, inboxMaxRetainedBytes, clock);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function openDatabase(file: string): Database {
+  const db = new Database(file, { create: true, strict: true });
+  try {
+    db.run("PRAGMA busy_timeout = 5000");
+    // Before the first table: afterwards only a full VACUUM could change it. It makes a commit's log a page
+    // longer (20 µs), and lets the disk that a long backlog took go back to the warehouse.
+    db.run("PRAGMA auto_vacuum = INCREMENTAL");
+    db.run("PRAGMA journal_mode = WAL");
+    db.run("PRAGMA synchronous = FULL");
+    db.run("PRAGMA foreign_keys = ON");
+    // `tidy` makes the checkpoints; a commit makes one only if none was made for 64 MB of log.
+    db.run("PRAGMA wal_autocheckpoint = 16384");
+    db.run(`PRAGMA journal_size_limit = ${16 * 1024 * 1024}`);
+    db.run("PRAGMA cache_size = -32768");
+    migrate(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}

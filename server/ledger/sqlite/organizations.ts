@@ -1,0 +1,107 @@
+/** Organizations: names are unique, and a new timezone asks for a rebuild of the days in the warehouse. */
+import type { Database } from "bun:sqlite";
+import { limits } from "../../../contract/limits.ts";
+import { type Organization, type Organizations, Refusal } from "../ledger.ts";
+import { inTransaction } from "./transaction.ts";
+
+interface OrganizationRow {
+  readonly id: number;
+  readonly name: string;
+  readonly timezone: string;
+  readonly requests_per_second: number;
+  readonly created_at_ms: number;
+}
+
+const columns = "id, name, timezone, requests_per_second, created_at_ms";
+
+function prepare(db: Database) {
+  return {
+    list: db.prepare<OrganizationRow, []>(`SELECT ${columns} FROM organizations ORDER BY id`),
+    find: db.prepare<OrganizationRow, [number]>(`SELECT ${columns} FROM organizations WHERE id = ?`),
+    named: db.prepare<OrganizationRow, [string]>(`SELECT ${columns} FROM organizations WHERE name = ?`),
+    insert: db.prepare<OrganizationRow, [string, string, number, number]>(
+      `INSERT INTO organizations (name, timezone, requests_per_second, created_at_ms) VALUES (?, ?, ?, ?)
+       RETURNING ${columns}`,
+    ),
+    update: db.prepare(
+      `UPDATE organizations SET
+         rebuild_pending = rebuild_pending OR timezone <> ?2, name = ?1, timezone = ?2, requests_per_second = ?3
+       WHERE id = ?4`,
+    ),
+    pending: db.prepare<{ id: number }, []>(
+      "SELECT id FROM organizations WHERE rebuild_pending = 1 ORDER BY id",
+    ),
+    rebuilt: db.prepare("UPDATE organizations SET rebuild_pending = 0 WHERE id = ?"),
+  };
+}
+
+export class SqliteOrganizations implements Organizations {
+  readonly #db: Database;
+  readonly #statements: ReturnType<typeof prepare>;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#statements = prepare(db);
+  }
+
+  async list(): Promise<readonly Organization[]> {
+    return this.#statements.list.all().map(organization);
+  }
+
+  /** The organization with this id, if there is one. */
+  find(id: number): Organization | undefined {
+    const row = this.#statements.find.get(id);
+    return row === null ? undefined : organization(row);
+  }
+
+  async create(wanted: { name: string; timezone: string; nowMs: number }): Promise<Organization> {
+    return inTransaction(this.#db, () => {
+      this.#refuseTaken(wanted.name);
+      const row = this.#statements.insert.get(
+        wanted.name,
+        wanted.timezone,
+        limits.defaultRequestsPerSecond,
+        wanted.nowMs,
+      );
+      if (row === null) throw new Error("SQLite returned no row for a new organization.");
+      return organization(row);
+    });
+  }
+
+  async set(
+    id: number,
+    change: { name?: string; timezone?: string; requestsPerSecond?: number },
+  ): Promise<Organization> {
+    return inTransaction(this.#db, () => {
+      const before = this.find(id);
+      if (before === undefined) throw new Refusal(`There is no organization with the id ${id}.`);
+      const after = { ...before, ...change };
+      if (after.name !== before.name) this.#refuseTaken(after.name);
+      this.#statements.update.run(after.name, after.timezone, after.requestsPerSecond, id);
+      return after;
+    });
+  }
+
+  async rebuildsPending(): Promise<readonly number[]> {
+    return this.#statements.pending.all().map((row) => row.id);
+  }
+
+  async rebuildDone(id: number): Promise<void> {
+    this.#statements.rebuilt.run(id);
+  }
+
+  #refuseTaken(name: string): void {
+    if (this.#statements.named.get(name) === null) return;
+    throw new Refusal(`There is already an organization named ${name}: choose another name.`);
+  }
+}
+
+function organization(row: OrganizationRow): Organization {
+  return {
+    id: row.id,
+    name: row.name,
+    timezone: row.timezone,
+    requestsPerSecond: row.requests_per_second,
+    createdAtMs: row.created_at_ms,
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * The one way by which requests change the ledger: load what they need, let a pure function decide, write
+ * what it returns, in ONE transaction of SQLite.
+ *
+ * Invariant: memory follows the disk. The cache of known users, the table of message ids and the inbox's
+ * totals are told after the commit, so that a transaction that failed is remembered by nobody.
+ */
+import type { Database } from "bun:sqlite";
+import type { Needs, Populations, Stored, Writes } from "../ledger.ts";
+import type { Counts } from "./counts.ts";
+import type { SqliteInbox } from "./inbox.ts";
+import type { MessageIdHash } from "./message-id-table.ts";
+import { LoadedNeeds, type Sources } from "./stored.ts";
+import { inTransaction } from "./transaction.ts";
+
+/** The parts of the ledger that a transaction reads and writes. */
+export interface Parts extends Sources {
+  readonly counts: Counts;
+  readonly inbox: SqliteInbox;
+}
+
+interface Written {
+  readonly loaded: LoadedNeeds;
+  readonly writes: Writes;
+  readonly hashes: readonly MessageIdHash[];
+  readonly messageIdSequence: number | undefined;
+}
+
+export class Transactor {
+  readonly #db: Database;
+  readonly #parts: Parts;
+  readonly #clock: () => number;
+
+  constructor(db: Database, parts: Parts, clock: () => number) {
+    this.#db = db;
+    this.#parts = parts;
+    this.#clock = clock;
+  }
+
+  /** When it returns everything is on disk; when it throws nothing is, and no memory knows of it. */
+  transact(needs: Needs, decide: (stored: Stored) => Writes): void {
+    const written = inTransaction(this.#db, () => this.#loadDecideWrite(needs, decide));
+    this.#remember(written);
+  }
+
+  #loadDecideWrite(needs: Needs, decide: (stored: Stored) => Writes): Written {
+    // The first inbox id that this transaction writes: it grows for ever and costs no page of its own. A
+    // transaction that writes no rows leaves it as it was, and has made no event ids of it either.
+    const transaction = this.#parts.inbox.newestInboxId + 1;
+    const loaded = new LoadedNeeds(needs, this.#parts, transaction, this.#clock());
+    const writes = decide(loaded);
+    const hashes = writes.messageIds.map((key) => loaded.hashOf(key));
+    this.#writePeople(writes, loaded);
+    this.#parts.inbox.append(writes.inbox);
+    for (const count of writes.dayCounts) this.#parts.counts.addDay(count);
+    const messageIdSequence =
+      hashes.length === 0 ? undefined : this.#parts.messageIds.write(hashes, writes.nowMs);
+    return { loaded, writes, hashes, messageIdSequence };
+  }
+
+  #writePeople({ users, accounts }: Writes, loaded: LoadedNeeds): void {
+    const added = new Map<number, { -readonly [Total in keyof Populations]: number }>();
+    const totalsOf = (organization: number) => {
+      const totals = added.get(organization) ?? {
+        users: 0,
+        userVersions: 0,
+        accounts: 0,
+        accountVersions: 0,
+      };
+      added.set(organization, totals);
+      return totals;
+    };
+    for (const account of accounts) {
+      const previous = loaded.account(account.organization, account.accountId);
+      this.#parts.accounts.write(account, previous);
+      const totals = totalsOf(account.organization);
+      if (previous === undefined) totals.accounts += 1;
+      totals.accountVersions += account.version - (previous?.version ?? 0);
+    }
+    for (const user of users) {
+      const previous = loaded.user(user.organization, user.userId);
+      this.#parts.users.write(user, previous);
+      const totals = totalsOf(user.organization);
+      if (previous === undefined) totals.users += 1;
+      totals.userVersions += user.version - (previous?.version ?? 0);
+    }
+    for (const [organization, totals] of added) this.#parts.counts.addPopulations(organization, totals);
+  }
+
+  #remember({ loaded, writes, hashes, messageIdSequence }: Written): void {
+    const { knownUsers, inbox, messageIds } = this.#parts;
+    for (const { organization, userId, known } of loaded.found) {
+      knownUsers.remember(organization, userId, known);
+    }
+    for (const { organization, userId, number, account } of writes.users) {
+      knownUsers.remember(organization, userId, { number, account });
+    }
+    inbox.appended(writes.inbox);
+    if (messageIdSequence !== undefined) messageIds.remember(hashes, writes.nowMs, messageIdSequence);
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Starts and stops the service, in order. With the role "all" this process is intake, and it starts and
+ * watches analysis as a child, which it brings back whenever that dies.
+ */
+import { type Config, readConfig } from "./config.ts";
+import { announceFirstStart } from "./first-start.ts";
+import { createLogger, type Logger } from "./process/log.ts";
+import { type LedgerOptions, startIntake } from "./start-intake.ts";
+
+export const roles = ["all", "intake", "analysis"] as const;
+export type Role = (typeof roles)[number];
+
+export interface ServeOptions {
+  /** Leave when standard input ends, as it does when the process that started this one dies. */
+  readonly untilStdinEnds?: boolean;
+  readonly ledger?: LedgerOptions;
+}
+
+/** Runs the service until SIGTERM or SIGINT.
+ * @throws Refusal, ConfigError when it cannot start. */
+export async function serve(role: Role, options: ServeOptions = {}): Promise<void> {
+  const config = readConfig();
+  const log = createLogger(role === "analysis" ? "analysis" : "intake", config.logLevel);
+  if (role === "analysis") {
+    // Loaded here only: the engine's library takes 130 MB of memory, which intake does not need.
+    const { startAnalysis } = await import("./start-analysis.ts");
+    const told = Promise.race([untilSignal(), ...(options.untilStdinEnds ? [stdinEnd()] : [])]);
+    // A start waits for intake as long as it takes, but must not outlive it.
+    const analysis = await Promise.race([startAnalysis(config, log), told]);
+    await told;
+    await analysis?.stop();
+    return;
+  }
+  const intake = await startIntake(config, log, options.ledger);
+  const watched = role === "all" ? watchAnalysis(log) : undefined;
+  await announceFirstStart(intake.ledger, config, intake.port);
+  log.info({ address: addressOf(config, intake.port), dataDir: config.dataDir }, "rekindle is running");
+  await untilSignal();
+  log.info("stopping");
+  // Analysis first: it asks intake to finish the batch that it is loading.
+  await watched?.stop();
+  await intake.stop();
+}
+
+function addressOf(config: Config, port: number): string {
+  return `http://${config.host}:${port}`;
+}
+
+/** Resolves on SIGTERM or SIGINT. A second signal ends the process at once. */
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      process.once(signal, () => {
+        resolve();
+        process.once(signal, () => process.exit(1));
+      });
+    }
+  });
+}
+
+function stdinEnd(): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdin.once("end", resolve);
+    process.stdin.resume();
+  });
+}
+
+const firstRestartDelayMs = 250;
+const maxRestartDelayMs = 5_000;
+/** A child that ran this long was well: the next restart is quick again. */
+const wellAfterMs = 30_000;
+
+/** How long analysis may take to finish its batch before it is killed; nothing is lost by that. */
+const maxStopMs = 6_000;
+
+function watchAnalysis(log: Logger): { stop(): Promise<void> } {
+  let stopping = false;
+  let child = spawnAnalysis();
+  const watching = (async () => {
+    let delayMs = firstRestartDelayMs;
+    while (true) {
+      const startedAtMs = performance.now();
+      await child.exited;
+      if (stopping) return;
+      delayMs = performance.now() - startedAtMs > wellAfterMs ? firstRestartDelayMs : delayMs;
+      log.error(
+        { exitCode: child.exitCode, signal: child.signalCode, delayMs },
+        "analysis died; restarting it",
+      );
+      await Bun.sleep(delayMs);
+      delayMs = Math.min(delayMs * 2, maxRestartDelayMs);
+      if (stopping) return;
+      child = spawnAnalysis();
+    }
+  })();
+  return {
+    async stop() {
+      stopping = true;
+      child.kill("SIGTERM");
+      const killer = setTimeout(() => child.kill("SIGKILL"), maxStopMs);
+      await watching;
+      clearTimeout(killer);
+    },
+  };
+}
+
+/** The child's standard input is a pipe that nobody writes to: when this process dies, however it does, the
+ * pipe ends and analysis leaves too. */
+function spawnAnalysis() {
+  return Bun.spawn([process.execPath, Bun.main, "serve", "--role", "analysis", "--until-stdin-ends"], {
+    stdin: "pipe",
+    stdout: "inherit",
+    stderr: "inherit",
+  });
+}

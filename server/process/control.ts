@@ -1,0 +1,93 @@
+/**
+ * Calls between the processes of one installation: JSON over HTTP on a Unix socket that only the service's
+ * own user may open. The functions of a service object are called by name; both sides share its type.
+ */
+import { chmodSync, rmSync } from "node:fs";
+
+/** What a service object may hold: asynchronous functions of plain data. */
+type Operation = (...parameters: never[]) => Promise<unknown>;
+export type Service<Shape> = { readonly [Name in keyof Shape]: Operation };
+
+interface Call {
+  readonly operation: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** The other process could not be reached: it is not running, or just starting. */
+export class Unreachable extends Error {
+  override readonly name = "Unreachable";
+}
+
+/** The other process refused or failed; the message is the one it gave. */
+export class CallFailed extends Error {
+  override readonly name = "CallFailed";
+}
+
+/** Answers a `POST /call` from a table of operations, and anything else with a sign of life. Refusals (errors with a message for people) pass. */
+export async function answerCall(
+  operations: ReadonlyMap<string, (...parameters: never[]) => Promise<unknown>>,
+  request: Request,
+): Promise<Response> {
+  if (request.method !== "POST") return new Response("here");
+  const { operation, parameters } = (await request.json()) as Call;
+  const run = operations.get(operation);
+  if (run === undefined) return Response.json({ error: `no operation ${operation}` }, { status: 404 });
+  try {
+    const result = await run(...(parameters as never[]));
+    return Response.json({ result: result ?? null });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return Response.json({ error: message }, { status: 422 });
+  }
+}
+
+/** Calls one operation of another process. @throws Unreachable, CallFailed */
+export async function call(
+  socket: string,
+  operation: string,
+  parameters: readonly unknown[],
+): Promise<unknown> {
+  const response = await fetchSocket(socket, "/call", {
+    method: "POST",
+    body: JSON.stringify({ operation, parameters } satisfies Call),
+  });
+  const answer = (await response.json()) as { result?: unknown; error?: string };
+  if (answer.error !== undefined) throw new CallFailed(answer.error);
+  return answer.result ?? undefined;
+}
+
+/** Asks a path of another process. @throws Unreachable */
+export async function fetchSocket(
+  socket: string,
+  path: string,
+  init: BunFetchRequestInit = {},
+): Promise<Response> {
+  try {
+    return await fetch(`http://localhost${path}`, { ...init, unix: socket });
+  } catch (error) {
+    throw new Unreachable("the service cannot be reached on its socket", { cause: error });
+  }
+}
+
+/** Makes a stand-in for a service of another process: each of its functions becomes a call. */
+export function remoteService<Shape extends object>(
+  socket: string,
+  prefix: string,
+  names: readonly (keyof Shape & string)[],
+): Shape {
+  const entries = names.map((name) => [
+    name,
+    (...parameters: unknown[]) => call(socket, `${prefix}.${name}`, parameters),
+  ]);
+  return Object.fromEntries(entries) as Shape;
+}
+
+/** Removes what a killed process left, so that the path can be bound again. */
+export function freeSocket(socket: string): void {
+  rmSync(socket, { force: true });
+}
+
+/** Keeps everybody but the service's own user out. */
+export function protectSocket(socket: string): void {
+  chmodSync(socket, 0o600);
+}

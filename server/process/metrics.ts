@@ -1,0 +1,54 @@
+/** Metrics for Prometheus. Each process has a registry of its own; intake's page shows both. */
+import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+
+/** A registry with the process's own figures (memory, CPU), labelled by role. */
+export function createRegistry(role: "intake" | "analysis"): Registry {
+  const registry = new Registry();
+  registry.setDefaultLabels({ role });
+  collectDefaultMetrics({ register: registry, prefix: "rekindle_" });
+  return registry;
+}
+
+/** Counts answers in a plain map, which Prometheus reads when it asks: a labelled counter costs every
+ * request 0.6 µs for looking up its labels. */
+export class AnswerCounts {
+  readonly #counts = new Map<string, Map<number, number>>();
+
+  constructor(registry: Registry) {
+    const counts = this.#counts;
+    new Counter({
+      name: "rekindle_write_answers_total",
+      help: "Answers of the write API.",
+      labelNames: ["route", "status"],
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [route, statuses] of counts) {
+          for (const [status, count] of statuses) this.inc({ route, status }, count);
+        }
+      },
+    });
+  }
+
+  /** Counts one answer of a route. */
+  add(route: string, status: number): void {
+    let statuses = this.#counts.get(route);
+    if (statuses === undefined) {
+      statuses = new Map();
+      this.#counts.set(route, statuses);
+    }
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+}
+
+/** A gauge whose value is read when the page is asked for. */
+export function gauge(registry: Registry, name: string, help: string, read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
+}

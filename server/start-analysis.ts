@@ -1,0 +1,48 @@
+/**
+ * The analysis process: the embedded engine and all that needs it. It may be killed at any moment; what it
+ * had in hand lies frozen in the ledger and is sent again.
+ */
+import type { Config } from "./config.ts";
+import { answerAnalysis } from "./http/analysis-routes.ts";
+import { remoteLedger } from "./http/shared-ledger.ts";
+import { openInboxReader } from "./ledger/sqlite/inbox-reader.ts";
+import { freeSocket, protectSocket } from "./process/control.ts";
+import type { Logger } from "./process/log.ts";
+import { createRegistry } from "./process/metrics.ts";
+import { socketPath } from "./process/sockets.ts";
+import { ledgerFile } from "./start-intake.ts";
+import { type Analysis, openAnalysis } from "./warehouse/analysis.ts";
+
+export interface RunningAnalysis {
+  /** Finishes the batch that is being loaded, then closes the engine. */
+  stop(): Promise<void>;
+}
+
+/** Starts analysis beside a running intake. The socket answers at once, and says "starting" until every
+ * frozen batch was sent again. */
+export async function startAnalysis(config: Config, log: Logger): Promise<RunningAnalysis> {
+  const reader = openInboxReader(ledgerFile(config.dataDir));
+  const ledger = remoteLedger(socketPath(config.dataDir, "control"), (batch) => reader.read(batch));
+  const registry = createRegistry("analysis");
+  let analysis: Analysis | undefined;
+  const socket = socketPath(config.dataDir, "analysis");
+  freeSocket(socket);
+  const server = Bun.serve({
+    unix: socket,
+    fetch: (request, connection) => {
+      // A rebuild is silent for longer than any default.
+      connection.timeout(request, 0);
+      return answerAnalysis(analysis, registry, request);
+    },
+  });
+  protectSocket(socket);
+  analysis = await openAnalysis(config.dataDir, ledger, log);
+  const opened = analysis;
+  return {
+    async stop() {
+      await server.stop(true);
+      await opened.close();
+      reader.close();
+    },
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * The intake process: takes writes, and is the only writer of the ledger. Analysis may die and come back
+ * without one write request noticing.
+ */
+import { join } from "node:path";
+import type { Config } from "./config.ts";
+import { Authorizer } from "./http/authorize.ts";
+import { type HttpServer, startHttp } from "./http/http.ts";
+import { openApiDocument } from "./http/openapi.ts";
+import { referencePage } from "./http/reference-page.ts";
+import { ledgerOperations } from "./http/shared-ledger.ts";
+import { Intake } from "./intake/intake.ts";
+import { type Ledger, Refusal } from "./ledger/ledger.ts";
+import { openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/open.ts";
+import { answerCall, fetchSocket, freeSocket, protectSocket } from "./process/control.ts";
+import { takeLock } from "./process/lock.ts";
+import type { Logger } from "./process/log.ts";
+import { AnswerCounts, createRegistry, gauge } from "./process/metrics.ts";
+import { socketPath } from "./process/sockets.ts";
+
+export interface RunningIntake {
+  readonly ledger: Ledger;
+  readonly port: number;
+  /** Stops accepting, finishes what was accepted, closes the ledger. */
+  stop(): Promise<void>;
+}
+
+/** What may be other than the ledger's own defaults. */
+export type LedgerOptions = Pick<SqliteLedgerOptions, "inboxMaxRetainedBytes">;
+
+/** Some 7 million waiting events; at a steady 5,000 a second the loader may be away for 20 minutes. */
+const maxBacklogBytes = 1024 ** 3;
+
+/** Room for the write-ahead log, a checkpoint, and the merges of the warehouse. */
+const minFreeDiskBytes = 8 * 1024 ** 2;
+
+/** Starts intake. @throws Refusal when another service holds the data folder. */
+export async function startIntake(
+  config: Config,
+  log: Logger,
+  options: LedgerOptions = {},
+): Promise<RunningIntake> {
+  const lock = takeLock(config.dataDir, "ledger");
+  if (lock === undefined) {
+    throw new Refusal(
+      `${config.dataDir} is in use by another rekindle: stop that one, or set DATA_DIR to another folder.`,
+    );
+  }
+  const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir), ...options });
+  const intake = new Intake(ledger, config.dataDir, { maxBacklogBytes, minFreeDiskBytes }, Date.now);
+  const authorizer = new Authorizer(ledger.tokens);
+  const registry = createRegistry("intake");
+  gauge(registry, "rekindle_writes_open", "1 while writes are taken.", () =>
+    intake.closedBecause === undefined ? 1 : 0,
+  );
+  const analysis = socketPath(config.dataDir, "analysis");
+  await intake.checkRoom();
+  const http = startHttp(
+    config,
+    { authorizer, intake, counts: new AnswerCounts(registry), log },
+    {
+      openapi: () => openApiDocument(config.publicUrl),
+      reference: () => referencePage(config.publicUrl),
+      readiness: () => readiness(intake, analysis),
+      metrics: async () => (await registry.metrics()) + (await metricsOf(analysis)),
+    },
+  );
+  const control = serveControl(config, ledger, authorizer);
+  const chores = startChores(ledger, intake, authorizer, log);
+  const stop = async () => {
+    await stopServing(http, intake);
+    chores.stop();
+    await authorizer.recordUse();
+    await control.stop(true);
+    await ledger.close();
+    lock.release();
+  };
+  return { ledger, port: http.port, stop };
+}
+
+/** Where the ledger lies in a data folder. */
+export function ledgerFile(dataDir: string): string {
+  return join(dataDir, "ledger.sqlite");
+}
+
+async function stopServing(http: HttpServer, intake: Intake): Promise<void> {
+  // A keep-alive connection that sends nothing would hold the stop; 8 s leave time for the rest of the 10.
+  await Promise.race([http.stop(), Bun.sleep(8_000)]);
+  await intake.idle();
+}
+
+function serveControl(config: Config, ledger: Ledger, authorizer: Authorizer) {
+  const socket = socketPath(config.dataDir, "control");
+  freeSocket(socket);
+  const operations = ledgerOperations(ledger, () => authorizer.forget());
+  const server = Bun.serve({ unix: socket, fetch: (request) => answerCall(operations, request) });
+  protectSocket(socket);
+  return server;
+}
+
+/** What has to be done about once a second, and once a minute. */
+function startChores(ledger: Ledger, intake: Intake, authorizer: Authorizer, log: Logger) {
+  const failed = (error: unknown) => log.warn({ err: error }, "a chore failed and will be tried again");
+  let tidying = false;
+  const everySecond = setInterval(() => {
+    intake.checkRoom().catch(failed);
+    if (tidying) return;
+    tidying = true;
+    ledger
+      .tidy(Date.now())
+      .catch(failed)
+      .finally(() => {
+        tidying = false;
+      });
+  }, 1_000);
+  const everyMinute = setInterval(() => authorizer.recordUse().catch(failed), 60_000);
+  return {
+    stop: () => {
+      clearInterval(everySecond);
+      clearInterval(everyMinute);
+    },
+  };
+}
+
+async function readiness(intake: Intake, analysis: string) {
+  const status = await statusOf(analysis);
+  const writes = intake.closedBecause ?? "open";
+  const ready = writes === "open" && status.state === "ready";
+  return { ready, detail: { writes, analysis: status } };
+}
+
+/** The state of the analysis process; "starting" while it cannot be reached. */
+async function statusOf(analysis: string): Promise<{ readonly state: string }> {
+  try {
+    const response = await fetchSocket(analysis, "/status", { signal: AbortSignal.timeout(2_000) });
+    return (await response.json()) as { state: string };
+  } catch {
+    return { state: "starting" };
+  }
+}
+
+async function metricsOf(analysis: string): Promise<string> {
+  try {
+    const response = await fetchSocket(analysis, "/metrics", { signal: AbortSignal.timeout(2_000) });
+    return await response.text();
+  } catch {
+    return "";
+  }
+}

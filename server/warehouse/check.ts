@@ -1,0 +1,209 @@
+/**
+ * Compares, for one organization, what the ledger acknowledged with what the warehouse holds, and the events
+ * with their rollups. Everything that was acknowledged has to be loaded: drain the inbox, then ask the ledger,
+ * then this. Rows among the dead letters are acknowledged and missing, and are reported.
+ */
+import type { DayCount, Populations } from "../ledger/ledger.ts";
+import { formatDay } from "./days.ts";
+import type { Warehouse } from "./warehouse.ts";
+
+/** What the ledger says it acknowledged. */
+export interface Acknowledged {
+  readonly dayCounts: readonly DayCount[];
+  readonly populations: Populations;
+}
+
+interface CountAndSum {
+  readonly count: number;
+  /** For events the sum of their ids' last 32 bits, modulo 2^32; for users and accounts of their versions. */
+  readonly sum: number;
+}
+
+export type Difference =
+  | {
+      readonly kind: "events";
+      readonly utcDay: number;
+      readonly ledger: CountAndSum;
+      readonly warehouse: CountAndSum;
+    }
+  | {
+      readonly kind: "users" | "accounts";
+      readonly ledger: CountAndSum;
+      readonly warehouse: CountAndSum;
+    }
+  | {
+      readonly kind: "user_event_days";
+      readonly day: number;
+      readonly events: number;
+      readonly rollup: number;
+      /** Counts can agree and belong to other users or events. */
+      readonly otherUsersOrEvents: boolean;
+    }
+  | {
+      readonly kind: "event_days" | "active_days";
+      readonly day: number;
+      /** Empty for active_days: any event. */
+      readonly event: string;
+      /** Users who are in one of the two only. */
+      readonly users: number;
+    }
+  | { readonly kind: "user_spans"; readonly users: number };
+
+/** More than this of one kind says nothing new. */
+const maxDifferencesOfAKind = 1_000;
+
+/** Everything that differs; empty when all agree. */
+export async function checkOrganization(
+  warehouse: Warehouse,
+  organization: number,
+  acknowledged: Acknowledged,
+): Promise<Difference[]> {
+  const check = new Check(warehouse, organization);
+  return [
+    ...(await check.events(acknowledged.dayCounts)),
+    ...(await check.populations(acknowledged.populations)),
+    ...(await check.userEventDays()),
+    ...(await check.eventDays()),
+    ...(await check.activeDays()),
+    ...(await check.userSpans()),
+  ];
+}
+
+/** A difference in words. */
+export function describeDifference(difference: Difference): string {
+  switch (difference.kind) {
+    case "events":
+      return `events of ${formatDay(difference.utcDay)} (UTC): ${ledgerAndWarehouse(difference)}`;
+    case "users":
+    case "accounts":
+      return `${difference.kind}: ${ledgerAndWarehouse(difference)}`;
+    case "user_event_days": {
+      const { day, events, rollup, otherUsersOrEvents } = difference;
+      const which = otherUsersOrEvents && events === rollup ? ", of other users or other events" : "";
+      return `user_event_days of ${formatDay(day)}: ${events} events, and the rollup has ${rollup}${which}`;
+    }
+    case "event_days":
+      return `event_days of ${formatDay(difference.day)}, ${difference.event}: ${differingUsers(difference.users)}`;
+    case "active_days":
+      return `active_days of ${formatDay(difference.day)}: ${differingUsers(difference.users)}`;
+    case "user_spans":
+      return `user_spans: first or last day is not that of the events for ${difference.users} users`;
+  }
+}
+
+function ledgerAndWarehouse({ ledger, warehouse }: { ledger: CountAndSum; warehouse: CountAndSum }): string {
+  if (ledger.count !== warehouse.count) {
+    return `the ledger acknowledged ${ledger.count}, the warehouse has ${warehouse.count}`;
+  }
+  return `${ledger.count} in ledger and warehouse, but not the same: checksums ${ledger.sum} and ${warehouse.sum}`;
+}
+
+function differingUsers(users: number): string {
+  return `${users} users are in the events only or in the rollup only`;
+}
+
+class Check {
+  readonly #warehouse: Warehouse;
+  readonly #organization: number;
+
+  constructor(warehouse: Warehouse, organization: number) {
+    this.#warehouse = warehouse;
+    this.#organization = organization;
+  }
+
+  async events(dayCounts: readonly DayCount[]): Promise<Difference[]> {
+    const rows = await this.#rows<{ utcDay: number } & CountAndSum>(`
+      SELECT toInt32(intDiv(toUnixTimestamp64Milli(time), 86400000)) AS utcDay, count() AS count,
+        sum(bitAnd(toUInt128(id), 4294967295)) % 4294967296 AS sum
+      FROM events WHERE organization = {organization:UInt32} GROUP BY utcDay`);
+    const stored = new Map(rows.map(({ utcDay, count, sum }) => [utcDay, { count, sum: Number(sum) }]));
+    const ledger = new Map(
+      dayCounts.map(({ utcDay, events, checksum }) => [utcDay, { count: events, sum: checksum }]),
+    );
+    const days = [...new Set([...ledger.keys(), ...stored.keys()])].sort((a, b) => a - b);
+    return days.flatMap((utcDay): Difference[] => {
+      const pair = { ledger: ledger.get(utcDay) ?? none, warehouse: stored.get(utcDay) ?? none };
+      return agree(pair) ? [] : [{ kind: "events", utcDay, ...pair }];
+    });
+  }
+
+  async populations(populations: Populations): Promise<Difference[]> {
+    const differences: Difference[] = [];
+    for (const [kind, ledger] of [
+      ["users", { count: populations.users, sum: populations.userVersions }],
+      ["accounts", { count: populations.accounts, sum: populations.accountVersions }],
+    ] as const) {
+      const [stored = none] = await this.#rows<CountAndSum>(`
+        SELECT count() AS count, sum(version) AS sum FROM ${kind} FINAL WHERE organization = {organization:UInt32}`);
+      if (!agree({ ledger, warehouse: stored })) differences.push({ kind, ledger, warehouse: stored });
+    }
+    return differences;
+  }
+
+  async userEventDays(): Promise<Difference[]> {
+    const rows = await this.#rows<{ day: number; events: number; rollup: number; same: boolean }>(`
+      SELECT toInt32(day) AS day, sum(fromEvents) AS events, sum(fromRollup) AS rollup,
+        sum(eventHash) = sum(rollupHash) AS same
+      FROM (
+        SELECT day, count() AS fromEvents, sum(cityHash64(user, event)) AS eventHash, 0 AS fromRollup, 0 AS rollupHash
+        FROM events WHERE organization = {organization:UInt32} GROUP BY day
+        UNION ALL
+        SELECT day, 0, 0, sum(count), sum(cityHash64(user, event) * count)
+        FROM user_event_days WHERE organization = {organization:UInt32} GROUP BY day)
+      GROUP BY day HAVING events != rollup OR NOT same ORDER BY day LIMIT ${maxDifferencesOfAKind}`);
+    return rows.map(({ day, events, rollup, same }) => ({
+      kind: "user_event_days",
+      day,
+      events,
+      rollup,
+      otherUsersOrEvents: !same,
+    }));
+  }
+
+  async eventDays(): Promise<Difference[]> {
+    const rows = await this.#bitmapDifferences("event_days", "event, day");
+    return rows.map(({ day, event, users }) => ({ kind: "event_days", day, event, users }));
+  }
+
+  async activeDays(): Promise<Difference[]> {
+    const rows = await this.#bitmapDifferences("active_days", "day");
+    return rows.map(({ day, users }) => ({ kind: "active_days", day, event: "", users }));
+  }
+
+  #bitmapDifferences(table: "event_days" | "active_days", key: "event, day" | "day") {
+    return this.#rows<{ day: number; event: string; users: number }>(`
+      SELECT toInt32(day) AS day, ${key === "day" ? "''" : "event"} AS event, groupBitmapXor(bitmap) AS users
+      FROM (
+        SELECT ${key}, groupBitmapState(user) AS bitmap
+        FROM events WHERE organization = {organization:UInt32} GROUP BY ${key}
+        UNION ALL
+        SELECT ${key}, groupBitmapMergeState(users) AS bitmap
+        FROM ${table} WHERE organization = {organization:UInt32} GROUP BY ${key})
+      GROUP BY ${key} HAVING users != 0 ORDER BY ${key} LIMIT ${maxDifferencesOfAKind}`);
+  }
+
+  async userSpans(): Promise<Difference[]> {
+    const [row] = await this.#rows<{ users: number }>(`
+      SELECT count() AS users FROM (
+        SELECT user FROM (
+          SELECT user, min(day) AS first, max(day) AS last, 1 AS source
+          FROM events WHERE organization = {organization:UInt32} GROUP BY user
+          UNION ALL
+          SELECT user, min(first_day), max(last_day), 2
+          FROM user_spans WHERE organization = {organization:UInt32} GROUP BY user)
+        GROUP BY user HAVING count() != 2 OR min(first) != max(first) OR min(last) != max(last))`);
+    const users = row?.users ?? 0;
+    return users === 0 ? [] : [{ kind: "user_spans", users }];
+  }
+
+  /** Whole tables are read: minutes, not seconds, are a mistake here. */
+  #rows<Row>(sql: string): Promise<Row[]> {
+    return this.#warehouse.rows<Row>(sql, { organization: this.#organization }, { maxSeconds: 600 });
+  }
+}
+
+const none: CountAndSum = { count: 0, sum: 0 };
+
+function agree({ ledger, warehouse }: { ledger: CountAndSum; warehouse: CountAndSum }): boolean {
+  return ledger.count === warehouse.count && ledger.sum === warehouse.sum;
+}

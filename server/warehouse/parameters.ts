@@ -1,0 +1,77 @@
+/**
+ * Binds values to a query's `{name:Type}` placeholders. The values travel as `SET param_name = '…'` before
+ * the query, so this file has THE escape function: whatever a user called himself must come back from the
+ * engine as it was, and must never become SQL.
+ *
+ * A `SET` stays in its session. So a query may neither lack a value (it would silently read the one of an
+ * earlier query, perhaps of another organization) nor bring one that it does not use: both throw.
+ */
+import type { Parameter } from "./warehouse.ts";
+
+/**
+ * `name = value` assignments for `SET`, one for each placeholder of the query.
+ * @throws TypeError when placeholders and parameters are not the same names, or a value cannot be bound
+ */
+export function parameterAssignments(sql: string, parameters: Record<string, Parameter>): string[] {
+  const placeholders = new Set(Array.from(sql.matchAll(placeholder), ([, name]) => name ?? ""));
+  for (const name of placeholders) {
+    if (!Object.hasOwn(parameters, name)) throw new TypeError(`The query's parameter ${name} has no value`);
+  }
+  return Object.entries(parameters).map(([name, value]) => {
+    if (!placeholders.has(name)) throw new TypeError(`The query has no parameter ${name}`);
+    return `param_${name} = ${literal(parameterText(value))}`;
+  });
+}
+
+const placeholder = /\{([A-Za-z_][A-Za-z0-9_]*)\s*:/g;
+
+/** The text from which the engine reads a parameter: tab-separated for a scalar, a literal for an array. */
+function parameterText(value: Parameter): string {
+  if (typeof value === "string") return escapeTabSeparated(value);
+  return isArray(value) ? arrayText(value) : numberOrBoolean(value);
+}
+
+// Inside an array the engine reads literals and undoes no tab-separated escapes around them.
+function arrayText(values: readonly Parameter[]): string {
+  const elements = values.map((value) => {
+    if (typeof value === "string") return `'${escapeTabSeparated(value).replaceAll("'", "\\'")}'`;
+    return isArray(value) ? arrayText(value) : numberOrBoolean(value);
+  });
+  return `[${elements.join(",")}]`;
+}
+
+function numberOrBoolean(value: number | bigint | boolean): string {
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    throw new TypeError(`${value} cannot be bound to a query`);
+  }
+  return String(value);
+}
+
+// Array.isArray does not narrow a readonly array.
+function isArray(value: Parameter): value is readonly Parameter[] {
+  return Array.isArray(value);
+}
+
+/** A string literal of SQL. */
+function literal(text: string): string {
+  return `'${text.replace(/[\\']/g, "\\$&")}'`;
+}
+
+/** Escapes what ends or changes a value in ClickHouse's tab-separated format. */
+function escapeTabSeparated(text: string): string {
+  if (!text.isWellFormed())
+    throw new TypeError("A string with half a surrogate pair cannot be bound to a query");
+  return text.replace(special, (character) => escapes[character] ?? character);
+}
+
+const special = /[\\\0\b\f\n\r\t]/g;
+
+const escapes: Record<string, string> = {
+  "\\": "\\\\",
+  "\0": "\\0",
+  "\b": "\\b",
+  "\f": "\\f",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t",
+};

@@ -1,0 +1,96 @@
+/**
+ * Computes the days of all events of an organization again, in the timezone that it has now, and every
+ * rollup from them. It may be stopped at any point and simply be run again.
+ *
+ * The loader has to be paused, at a point where every row that was admitted in the old timezone is in the
+ * warehouse: change the zone, drain the inbox, pause, rebuild, resume.
+ *
+ * Days are changed by a mutation, which rewrites the one column part by part and keeps what it rewrote
+ * before a crash; copying the events would need their space twice and could lose or double them in between.
+ * Each rollup is computed aside and put in the old rows' place, so that its figures are away only while the
+ * old rows are deleted (0.1 s where computing takes 3 s).
+ *
+ * The engine's timezone data must not decide: it is older than the runtime's, by which intake computes days.
+ */
+import type { OffsetTransition } from "../calendar/zone.ts";
+import { createTable, type Rollup, rollups } from "./tables.ts";
+import type { Warehouse } from "./warehouse.ts";
+
+export interface RebuildProgress {
+  /** What was just finished, and how many of all steps are. */
+  readonly step: string;
+  readonly stepsDone: number;
+  readonly steps: number;
+}
+
+/** Only the mutation's and the aggregations' own limits end them: 20 million events take a minute. */
+const noLimitOfTime = { maxSeconds: 0 };
+
+/**
+ * Rebuilds one organization.
+ * @param organization its id
+ * @param transitions its timezone's, sorted; the first covers the beginning of time
+ * @throws WarehouseError; running it again mends whatever it left
+ */
+export async function rebuild(
+  warehouse: Warehouse,
+  organization: number,
+  transitions: readonly OffsetTransition[],
+  progress: (progress: RebuildProgress) => void = () => undefined,
+): Promise<void> {
+  const steps = 1 + rollups.length;
+  await rebuildDays(warehouse, organization, transitions);
+  progress({ step: "days", stepsDone: 1, steps });
+  for (const [index, rollup] of rollups.entries()) {
+    await rebuildRollup(warehouse, organization, rollup);
+    progress({ step: rollup.table.name, stepsDone: index + 2, steps });
+  }
+}
+
+async function rebuildDays(
+  warehouse: Warehouse,
+  organization: number,
+  transitions: readonly OffsetTransition[],
+): Promise<void> {
+  // roundDown searches by halves: 2 million events take 0.5 s with 600 transitions. Counting from a day
+  // before 1970 keeps what intDiv divides above zero, where it rounds down.
+  const offset = `transform(
+    roundDown(intDiv(toUnixTimestamp64Milli(time), 1000), {fromSeconds:Array(Int64)}),
+    {fromSeconds:Array(Int64)}, {offsets:Array(Int64)}, toInt64(0))`;
+  await warehouse.command(
+    `ALTER TABLE events UPDATE day = addDays(
+       toDate32('1969-12-31'),
+       intDiv(toUnixTimestamp64Milli(time) + 1000 * (${offset}) + 86400000, 86400000))
+     WHERE organization = {organization:UInt32}`,
+    {
+      organization,
+      fromSeconds: transitions.map(({ fromMs }) => Math.floor(fromMs / 1_000)),
+      offsets: transitions.map(({ offsetSeconds }) => offsetSeconds),
+    },
+    noLimitOfTime,
+  );
+}
+
+async function rebuildRollup(
+  warehouse: Warehouse,
+  organization: number,
+  { table, select, groupBy }: Rollup,
+): Promise<void> {
+  const aside = { ...table, name: `${table.name}_rebuilt` };
+  await warehouse.command(`DROP TABLE IF EXISTS ${aside.name} SYNC`);
+  await warehouse.command(createTable(aside));
+  // Rows equal to those of an earlier rebuild must not pass for the same block.
+  await warehouse.command(
+    `INSERT INTO ${aside.name} SETTINGS insert_deduplicate = 0
+     SELECT ${select} FROM events WHERE organization = {organization:UInt32} GROUP BY ${groupBy}`,
+    { organization },
+    noLimitOfTime,
+  );
+  await warehouse.command(
+    `DELETE FROM ${table.name} WHERE organization = {organization:UInt32}`,
+    { organization },
+    noLimitOfTime,
+  );
+  await warehouse.command(`ALTER TABLE ${table.name} ATTACH PARTITION tuple() FROM ${aside.name}`);
+  await warehouse.command(`DROP TABLE ${aside.name} SYNC`);
+}

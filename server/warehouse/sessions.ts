@@ -1,0 +1,89 @@
+/**
+ * Connections of the embedded engine, handed out one query at a time, first come first served: a session
+ * runs one query, and a second one on it would wait without being seen.
+ *
+ * A session whose query did not run to its end is replaced. After an error the engine leaves the rows that
+ * were already written in the session's output, and they come back in front of the NEXT query's answer:
+ * measured with a query that timed out. A new session takes 0.6 ms.
+ */
+import { Session } from "chdb";
+
+export class SessionPool {
+  readonly #open: () => Session;
+  readonly #idle: Session[] = [];
+  readonly #all = new Set<Session>();
+  readonly #waiting: PromiseWithResolvers<Session>[] = [];
+
+  /** Opens `size` sessions with the same function that later opens replacements. */
+  constructor(size: number, open: () => Session) {
+    this.#open = open;
+    for (let opened = 0; opened < size; opened += 1) this.#idle.push(this.#add());
+  }
+
+  /** A session for one query; it has to be given back. */
+  acquire(): Promise<Session> {
+    const session = this.#idle.pop();
+    if (session !== undefined) return Promise.resolve(session);
+    const turn = Promise.withResolvers<Session>();
+    this.#waiting.push(turn);
+    return turn.promise;
+  }
+
+  /** Gives a session back: `clean` when its query ran to its end. */
+  release(session: Session, clean: boolean): void {
+    const usable = clean ? session : this.#replace(session);
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#idle.push(usable);
+    else next.resolve(usable);
+  }
+
+  /** Runs one query with a session of its own. */
+  async use<Result>(query: (session: Session) => Promise<Result>): Promise<Result> {
+    const session = await this.acquire();
+    let clean = false;
+    try {
+      const result = await query(session);
+      clean = true;
+      return result;
+    } finally {
+      this.release(session, clean);
+    }
+  }
+
+  /** Refuses those that wait. A session in use is closed by the engine's binding when its work is over. */
+  close(reason: Error): void {
+    for (const turn of this.#waiting.splice(0)) turn.reject(reason);
+    for (const session of this.#all) session.close();
+    this.#all.clear();
+  }
+
+  #add(): Session {
+    const session = this.#open();
+    this.#all.add(session);
+    return session;
+  }
+
+  #replace(session: Session): Session {
+    this.#all.delete(session);
+    session.close();
+    return this.#add();
+  }
+}
+
+/** How the engine is opened: the same for every session of a process, because they share one engine. */
+export function sessionOpener(folder: string, memoryBytes: number): () => Session {
+  const connectionArgs = [
+    // The caches are 5.4 GB by default; with these the process stays under 400 MB when idle.
+    "--mark_cache_size=67108864",
+    "--index_mark_cache_size=16777216",
+    "--uncompressed_cache_size=0",
+    `--max_server_memory_usage=${memoryBytes}`,
+    "--session_timezone=UTC",
+    "--output_format_json_quote_64bit_integers=0",
+    "--output_format_json_escape_forward_slashes=0",
+    // Statements that change stored rows answer when they have.
+    "--mutations_sync=2",
+    "--lightweight_deletes_sync=2",
+  ];
+  return () => new Session(folder, { connectionArgs });
+}

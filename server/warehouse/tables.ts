@@ -1,0 +1,188 @@
+/**
+ * Every table of the warehouse, as data: the one source of its DDL. Only the engine of a table will differ
+ * when the tables are replicated, so the engine's family and arguments stand apart.
+ *
+ * The organization and the user lead every key: a query reads one organization's rows only, and both are
+ * there when the tables are sharded.
+ */
+
+export interface Table {
+  readonly name: string;
+  readonly engine: Engine;
+  readonly columns: readonly string[];
+  readonly orderBy: string;
+  readonly partitionBy?: string;
+}
+
+export interface Engine {
+  readonly family: "MergeTree" | "ReplacingMergeTree" | "SummingMergeTree" | "AggregatingMergeTree";
+  readonly arguments: string;
+}
+
+/** A rollup is filled from every block of events that is inserted, under the same deduplication token. */
+export interface Rollup {
+  readonly table: Table;
+  /** Computes the rollup's rows from events; `rebuild` and the materialized view both use it. */
+  readonly select: string;
+  readonly groupBy: string;
+}
+
+/** A token is forgotten after this many blocks: a batch is sent again after at most a few. */
+const deduplicationWindowBlocks = 10_000;
+
+/** The statement that creates a table when it is not there. */
+export function createTable({ name, engine, columns, orderBy, partitionBy }: Table): string {
+  return `
+    CREATE TABLE IF NOT EXISTS ${name} (${columns.join(", ")})
+    ENGINE = ${engine.family}(${engine.arguments})
+    ${partitionBy === undefined ? "" : `PARTITION BY ${partitionBy}`}
+    ORDER BY (${orderBy})
+    SETTINGS non_replicated_deduplication_window = ${deduplicationWindowBlocks},
+      fsync_after_insert = 1, fsync_part_directory = 1`;
+}
+
+/** The statement that makes a rollup follow the events. */
+export function createRollupView(rollup: Rollup): string {
+  return `
+    CREATE MATERIALIZED VIEW IF NOT EXISTS ${rollup.table.name}_view TO ${rollup.table.name}
+    AS SELECT ${rollup.select} FROM events GROUP BY ${rollup.groupBy}`;
+}
+
+const mergeTree: Engine = { family: "MergeTree", arguments: "" };
+const lastVersion: Engine = { family: "ReplacingMergeTree", arguments: "version" };
+const aggregating: Engine = { family: "AggregatingMergeTree", arguments: "" };
+
+export const events: Table = {
+  name: "events",
+  engine: mergeTree,
+  columns: [
+    "organization UInt32 CODEC(ZSTD(1))",
+    "user UInt32 CODEC(Delta, ZSTD(1))",
+    "account UInt32 CODEC(ZSTD(1))",
+    "event LowCardinality(String) CODEC(ZSTD(1))",
+    "time DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))",
+    "day Date32 CODEC(Delta, ZSTD(1))",
+    "received_at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))",
+    "id UUID CODEC(ZSTD(1))",
+    "id_is_message_id Bool CODEC(ZSTD(1))",
+    "message_id String CODEC(ZSTD(1))",
+    "properties String CODEC(ZSTD(1))",
+  ],
+  orderBy: "organization, user, time",
+  // By month, an import of 13 years would be refused.
+  partitionBy: "toYear(time)",
+};
+
+export const users: Table = {
+  name: "users",
+  engine: lastVersion,
+  columns: [
+    "organization UInt32",
+    "user UInt32 CODEC(Delta, ZSTD(1))",
+    "user_id String CODEC(ZSTD(1))",
+    "email String CODEC(ZSTD(1))",
+    "traits String CODEC(ZSTD(1))",
+    "is_account_owner Nullable(Bool)",
+    "account UInt32",
+    "first_identified_at DateTime64(3, 'UTC')",
+    "updated_at DateTime64(3, 'UTC')",
+    "version UInt32",
+  ],
+  orderBy: "organization, user",
+};
+
+export const userVersions: Table = {
+  name: "user_versions",
+  engine: mergeTree,
+  columns: [
+    "organization UInt32",
+    "user UInt32 CODEC(Delta, ZSTD(1))",
+    "version UInt32",
+    "at DateTime64(3, 'UTC')",
+    "traits String CODEC(ZSTD(1))",
+    "account UInt32",
+  ],
+  orderBy: "organization, user, version",
+};
+
+export const accounts: Table = {
+  name: "accounts",
+  engine: lastVersion,
+  columns: [
+    "organization UInt32",
+    "account UInt32 CODEC(Delta, ZSTD(1))",
+    "account_id String CODEC(ZSTD(1))",
+    "name String CODEC(ZSTD(1))",
+    "avatar Nullable(String) CODEC(ZSTD(1))",
+    "created_at DateTime64(3, 'UTC')",
+    "updated_at DateTime64(3, 'UTC')",
+    "version UInt32",
+  ],
+  orderBy: "organization, account",
+};
+
+/** Who did an event on a day. */
+const eventDays: Rollup = {
+  table: {
+    name: "event_days",
+    engine: aggregating,
+    columns: [
+      "organization UInt32",
+      "event LowCardinality(String)",
+      "day Date32",
+      "users AggregateFunction(groupBitmap, UInt32)",
+    ],
+    orderBy: "organization, event, day",
+  },
+  select: "organization, event, day, groupBitmapState(user) AS users",
+  groupBy: "organization, event, day",
+};
+
+/** Who did anything on a day. */
+const activeDays: Rollup = {
+  table: {
+    name: "active_days",
+    engine: aggregating,
+    columns: ["organization UInt32", "day Date32", "users AggregateFunction(groupBitmap, UInt32)"],
+    orderBy: "organization, day",
+  },
+  select: "organization, day, groupBitmapState(user) AS users",
+  groupBy: "organization, day",
+};
+
+/** How often a user did an event on a day. */
+const userEventDays: Rollup = {
+  table: {
+    name: "user_event_days",
+    engine: { family: "SummingMergeTree", arguments: "count" },
+    columns: [
+      "organization UInt32 CODEC(ZSTD(1))",
+      "user UInt32 CODEC(Delta, ZSTD(1))",
+      "day Date32 CODEC(Delta, ZSTD(1))",
+      "event LowCardinality(String) CODEC(ZSTD(1))",
+      "count UInt64 CODEC(T64, ZSTD(1))",
+    ],
+    orderBy: "organization, user, day, event",
+  },
+  select: "organization, user, day, event, count() AS count",
+  groupBy: "organization, user, day, event",
+};
+
+/** The first and the last day on which a user did anything. */
+const userSpans: Rollup = {
+  table: {
+    name: "user_spans",
+    engine: aggregating,
+    columns: [
+      "organization UInt32",
+      "user UInt32 CODEC(Delta, ZSTD(1))",
+      "first_day SimpleAggregateFunction(min, Date32)",
+      "last_day SimpleAggregateFunction(max, Date32)",
+    ],
+    orderBy: "organization, user",
+  },
+  select: "organization, user, min(day) AS first_day, max(day) AS last_day",
+  groupBy: "organization, user",
+};
+
+export const rollups: readonly Rollup[] = [eventDays, activeDays, userEventDays, userSpans];

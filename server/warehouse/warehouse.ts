@@ -1,0 +1,62 @@
+/**
+ * The warehouse: events, users and accounts as columns, and the rollups that answer most questions. One
+ * small interface stands before the engine, so that a query neither knows nor cares whether ClickHouse runs
+ * inside this process (chDB) or on a server.
+ */
+import type { WarehouseTable } from "../ledger/ledger.ts";
+
+/** A value that is bound to a `{name:Type}` placeholder of a query; never pasted into its text. */
+export type Parameter = string | number | bigint | boolean | readonly Parameter[];
+
+export interface QueryLimits {
+  readonly maxSeconds?: number;
+  readonly maxBytes?: number;
+}
+
+/** `TabSeparatedRaw` writes values as they are: for one column that is a whole line. */
+export type StreamFormat = "JSONEachRow" | "CSVWithNames" | "TabSeparatedRaw";
+
+export interface FrozenRows {
+  readonly table: WarehouseTable;
+  readonly schema: number;
+  readonly rows: number;
+  readonly body: Buffer;
+  /** Names these rows for ever. */
+  readonly token: string;
+}
+
+export interface Warehouse {
+  /** Runs a query and returns its rows; 64-bit integers arrive as numbers while they are below 2^53.
+   * @throws WarehouseError */
+  rows<Row>(sql: string, parameters?: Record<string, Parameter>, limits?: QueryLimits): Promise<Row[]>;
+
+  /** Runs a query whose result is too large to hold: chunks of bytes in the given format. */
+  stream(
+    sql: string,
+    format: StreamFormat,
+    parameters?: Record<string, Parameter>,
+  ): AsyncIterable<Uint8Array>;
+
+  /** Runs a statement that returns nothing: DDL, INSERT … SELECT. */
+  command(sql: string, parameters?: Record<string, Parameter>, limits?: QueryLimits): Promise<void>;
+
+  /**
+   * Inserts frozen rows (newline-delimited JSON arrays) as one block. The same token with the same rows is
+   * stored once, however often it is sent; so a token must name rows that can never change.
+   */
+  insertFrozen(rows: FrozenRows): Promise<void>;
+
+  /** Waits for running queries, then closes. Closing under a running query aborts the engine. */
+  close(): Promise<void>;
+}
+
+/** An error of the engine with ClickHouse's own number for it. */
+export class WarehouseError extends Error {
+  override readonly name = "WarehouseError";
+  readonly code: number;
+
+  constructor(code: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,104 @@
+/** The part of the contract about organizations and project tokens. */
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { Refusal } from "../../server/ledger/ledger.ts";
+import type { LedgerUnderTest } from "./contract.ts";
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+export function organizationsContract(subject: LedgerUnderTest): void {
+  const createToken = (organization: number, token: string) =>
+    subject.ledger.tokens.create({
+      organization,
+      name: "backend",
+      sha256: sha256(token),
+      lastFour: token.slice(-4),
+      nowMs: subject.nowMs,
+    });
+
+  test("an organization is there after a restart, with the default rate limit", async () => {
+    const created = await subject.organization("Ada & Söhne");
+    await subject.reopen();
+    expect(await subject.ledger.organizations.list()).toEqual([created]);
+    expect(created).toMatchObject({
+      name: "Ada & Söhne",
+      timezone: "Europe/Paris",
+      requestsPerSecond: 1_000,
+    });
+  });
+
+  test("two organizations cannot have one name, neither from the start nor by renaming", async () => {
+    await subject.organization("first");
+    const second = await subject.organization("second");
+    const { organizations } = subject.ledger;
+    await expect(subject.organization("first")).rejects.toBeInstanceOf(Refusal);
+    await expect(organizations.set(second.id, { name: "first" })).rejects.toBeInstanceOf(Refusal);
+    expect((await organizations.list()).map(({ name }) => name)).toEqual(["first", "second"]);
+  });
+
+  test("setting an organization changes what is given and nothing else", async () => {
+    const before = await subject.organization();
+    const after = await subject.ledger.organizations.set(before.id, { requestsPerSecond: 7 });
+    expect(after).toEqual({ ...before, requestsPerSecond: 7 });
+    expect(await subject.ledger.organizations.list()).toEqual([after]);
+  });
+
+  test("an organization that does not exist cannot be set and gets no token", async () => {
+    await expect(subject.ledger.organizations.set(99, { name: "x" })).rejects.toBeInstanceOf(Refusal);
+    await expect(createToken(99, "rk-nobody")).rejects.toBeInstanceOf(Refusal);
+  });
+
+  test("a new timezone waits for a rebuild until it is done; the same timezone does not", async () => {
+    const { id } = await subject.organization();
+    const { organizations } = subject.ledger;
+    await organizations.set(id, { timezone: "Europe/Paris", requestsPerSecond: 5 });
+    expect(await subject.ledger.rebuildsPending()).toEqual([]);
+    await organizations.set(id, { timezone: "Asia/Kathmandu" });
+    await organizations.set(id, { requestsPerSecond: 6 });
+    await subject.reopen();
+    expect(await subject.ledger.rebuildsPending()).toEqual([id]);
+    await subject.ledger.rebuildDone(id);
+    expect(await subject.ledger.rebuildsPending()).toEqual([]);
+  });
+
+  test("a token is found by its hash, with its organization", async () => {
+    const organization = await subject.organization();
+    const token = await createToken(organization.id, "rk-abcd1234");
+    expect(token).toMatchObject({ lastFour: "1234", lastUsedAtMs: null, revokedAtMs: null });
+    await subject.reopen();
+    expect(await subject.ledger.tokens.find(sha256("rk-abcd1234"))).toEqual({ token, organization });
+    expect(await subject.ledger.tokens.find(sha256("rk-abcd1235"))).toBeUndefined();
+  });
+
+  test("a revoked token is not found, but is listed with the time of its first revocation", async () => {
+    const organization = await subject.organization();
+    const { id } = await createToken(organization.id, "rk-abcd1234");
+    await subject.ledger.tokens.revoke(id, 5_000);
+    const again = await subject.ledger.tokens.revoke(id, 6_000);
+    expect(again.revokedAtMs).toBe(5_000);
+    expect(await subject.ledger.tokens.find(sha256("rk-abcd1234"))).toBeUndefined();
+    expect(await subject.ledger.tokens.list(organization.id)).toEqual([again]);
+    await expect(subject.ledger.tokens.revoke(id + 1, 6_000)).rejects.toBeInstanceOf(Refusal);
+  });
+
+  test("the last use of tokens is remembered and never moves back", async () => {
+    const organization = await subject.organization();
+    const one = await createToken(organization.id, "rk-one");
+    const two = await createToken(organization.id, "rk-two");
+    await subject.ledger.tokens.touch([{ id: one.id, atMs: 9_000 }]);
+    await subject.ledger.tokens.touch([
+      { id: one.id, atMs: 8_000 },
+      { id: two.id, atMs: 7_000 },
+    ]);
+    const listed = await subject.ledger.tokens.list(organization.id);
+    expect(listed.map((token) => token.lastUsedAtMs)).toEqual([9_000, 7_000]);
+  });
+
+  test("tokens of one organization are not listed with another's", async () => {
+    const first = await subject.organization("first");
+    const second = await subject.organization("second");
+    const token = await createToken(second.id, "rk-second");
+    expect(await subject.ledger.tokens.list(first.id)).toEqual([]);
+    expect(await subject.ledger.tokens.list(second.id)).toEqual([token]);
+  });
+}

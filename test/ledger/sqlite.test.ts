@@ -1,0 +1,108 @@
+/** The SQLite ledger: the contract of every ledger, and what only it has: one file, bounds, a full disk. */
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Ledger, Refusal } from "../../server/ledger/ledger.ts";
+import { openInboxReader } from "../../server/ledger/sqlite/inbox-reader.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { ledgerContract } from "./contract.ts";
+import { append, inboxRows, look, user, writePeople } from "./writes.ts";
+
+const fileIn = (folder: string) => join(folder, "ledger.sqlite");
+
+ledgerContract("SQLite", (folder, options) => openSqliteLedger({ file: fileIn(folder), ...options }));
+ledgerContract("SQLite that keeps nothing in memory", (folder, options) =>
+  openSqliteLedger({ file: fileIn(folder), knownUsersCapacity: 1, messageIdsPerRun: 1, ...options }),
+);
+
+const line = "x".repeat(1_000);
+const kilobytes = (count: number) => inboxRows(Array.from({ length: count }, () => line));
+
+async function loadEverything(ledger: Ledger): Promise<void> {
+  for (;;) {
+    const batches = await ledger.inbox.freeze(100_000);
+    if (batches.length === 0) return;
+    for (const batch of batches) await ledger.inbox.finish(batch.number, []);
+  }
+}
+
+describe("the SQLite ledger's files", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "rekindle-sqlite-"));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  test("a database of a newer version is refused, and left as it is", async () => {
+    await (await openSqliteLedger({ file: fileIn(folder) })).close();
+    const db = new Database(fileIn(folder));
+    db.run("PRAGMA user_version = 999");
+    db.close();
+    const attempt = openSqliteLedger({ file: fileIn(folder) });
+    await expect(attempt).rejects.toBeInstanceOf(Refusal);
+    await expect(attempt).rejects.toThrow("newer Rekindle");
+    const after = new Database(fileIn(folder));
+    expect(after.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version).toBe(999);
+    after.close();
+  });
+
+  test("another process reads the same rows of a frozen batch from the file", async () => {
+    const ledger = await openSqliteLedger({ file: fileIn(folder) });
+    await append(ledger, inboxRows(["a", "ä"]));
+    const reader = openInboxReader(fileIn(folder));
+    await append(ledger, inboxRows(["b"]));
+    const [batch] = await ledger.inbox.freeze(100);
+    if (batch === undefined) throw new Error("nothing was frozen");
+    expect(await reader.read(batch)).toEqual(await ledger.inbox.read(batch));
+    await ledger.inbox.finish(batch.number, []);
+    await ledger.tidy(Date.now() + 7_200_000);
+    await expect(reader.read(batch)).rejects.toThrow("holds 0 rows");
+    reader.close();
+    await ledger.close();
+  });
+
+  test("more users than the cache holds are all known", async () => {
+    const ledger = await openSqliteLedger({ file: fileIn(folder), knownUsersCapacity: 10 });
+    const { id } = await ledger.organizations.create({ name: "a", timezone: "UTC", nowMs: 1 });
+    const users = Array.from({ length: 50 }, (_, at) => user(id, `user ${at}`, { number: at + 1 }));
+    await writePeople(ledger, { users });
+    for (let round = 0; round < 2; round++) {
+      const found = await look(ledger, { known: users }, (stored) =>
+        users.map(({ userId }) => stored.known(id, userId)?.number),
+      );
+      expect(found).toEqual(users.map(({ number }) => number));
+    }
+    await ledger.close();
+  });
+
+  test("loaded rows beyond the bound go before their hour, the oldest first", async () => {
+    const ledger = await openSqliteLedger({ file: fileIn(folder), inboxMaxRetainedBytes: 600_000 });
+    await append(ledger, kilobytes(500));
+    const [oldest] = await ledger.inbox.freeze(500);
+    await loadEverything(ledger);
+    await append(ledger, kilobytes(500));
+    const [newest] = await ledger.inbox.freeze(500);
+    await loadEverything(ledger);
+    if (oldest === undefined || newest === undefined) throw new Error("nothing was frozen");
+    await ledger.tidy(Date.now());
+    await expect(ledger.inbox.read(oldest)).rejects.toThrow("holds 0 rows");
+    expect(await ledger.inbox.read(newest)).toHaveLength(newest.bytes);
+    await ledger.close();
+  });
+
+  test("after a long backlog is loaded, its disk is given back and the log is short", async () => {
+    const ledger = await openSqliteLedger({ file: fileIn(folder), inboxMaxRetainedBytes: 1_000_000 });
+    for (let round = 0; round < 100; round++) await append(ledger, kilobytes(1_500));
+    await ledger.tidy(Date.now());
+    expect((await stat(fileIn(folder))).size).toBeGreaterThan(140_000_000);
+    await loadEverything(ledger);
+    for (let second = 0; second < 40; second++) await ledger.tidy(Date.now());
+    await append(ledger, inboxRows(["after"]));
+    expect((await stat(fileIn(folder))).size).toBeLessThan(80_000_000);
+    expect((await stat(`${fileIn(folder)}-wal`)).size).toBeLessThan(17_000_000);
+    expect(await ledger.inbox.backlog()).toMatchObject({ rows: 1 });
+    await ledger.close();
+  }, 30_000);
+});

@@ -1,0 +1,238 @@
+/**
+ * The decision about a group of requests against a simple model of what the specification says: random
+ * identifies and tracks, cut into groups in a random way, must end in what one request after the other gives.
+ */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { type Admitted, decide, type Outcome } from "../../server/intake/decide.ts";
+import type { AdmittedIdentify } from "../../server/intake/identify.ts";
+import type { AdmittedTrack } from "../../server/intake/track.ts";
+import { LedgerModel } from "./ledger-model.ts";
+import { seeded } from "./support.ts";
+
+const options = seeded("decide.test.ts", 500);
+
+const organization = fc.constantFrom(1, 2);
+const userId = fc.constantFrom("a", "b", "c");
+const messageId = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(null) },
+  { weight: 2, arbitrary: fc.constantFrom("m", "n", "0a1b2c3d-0000-4000-8000-00000000000f") },
+);
+const trait = fc.constantFrom("plan", "name", "x", "__proto__", "10", "9");
+const value = fc.constantFrom<unknown>(null, 1, "one", { deep: 1 }, { other: 2 }, [1], true);
+const traits = fc
+  .array(fc.tuple(trait, value), { maxLength: 3 })
+  .map((entries): Record<string, unknown> => Object.fromEntries(entries));
+const account = fc.oneof(
+  fc.constant(undefined),
+  fc.constant(null),
+  fc.record({
+    accountId: fc.constantFrom("x", "y"),
+    name: fc.constantFrom("X", "Y"),
+    avatar: fc.constantFrom(undefined, null, "https://example.com/a.png"),
+  }),
+);
+const common = { organization, userId, messageId, receivedAtMs: fc.constant(1_000) };
+const identify: fc.Arbitrary<AdmittedIdentify> = fc.record({
+  kind: fc.constant("identify" as const),
+  email: fc.constantFrom("a@example.com", "b@example.com"),
+  traits,
+  isAccountOwner: fc.constantFrom(undefined, true, false),
+  account,
+  ...common,
+});
+const track: fc.Arbitrary<AdmittedTrack> = fc.record({
+  kind: fc.constant("track" as const),
+  event: fc.constantFrom("e", "f"),
+  timeMs: fc.constantFrom(0, Date.UTC(2025, 11, 31, 23), Date.UTC(2026, 0, 1)),
+  day: fc.constant(20_000),
+  properties: fc.constant("{}"),
+  ...common,
+});
+const requests = fc.array(fc.oneof(identify, track), { minLength: 1, maxLength: 40 });
+const sizes = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 40 });
+
+/** What a reader may see of a user. */
+interface Seen {
+  email: string;
+  traits: Map<string, string>;
+  owner: boolean | null;
+  account: string | null;
+}
+
+/** The specification, said as plainly as possible, one request at a time. */
+class Model {
+  readonly users = new Map<string, Seen>();
+  readonly accounts = new Map<string, { name: string; avatar: string | null }>();
+  readonly events: string[] = [];
+  readonly #remembered = new Set<string>();
+
+  take(request: Admitted): Outcome {
+    const message = `${request.organization}/${request.messageId}`;
+    if (request.messageId !== null && this.#remembered.has(message)) return "duplicate";
+    const outcome = request.kind === "track" ? this.#track(request) : this.#identify(request);
+    if (outcome === "stored" && request.messageId !== null) this.#remembered.add(message);
+    return outcome;
+  }
+
+  #track({ organization, userId, event, messageId }: AdmittedTrack): Outcome {
+    const user = this.users.get(`${organization}/${userId}`);
+    if (user === undefined) return "not_found";
+    this.events.push([organization, userId, event, messageId, user.account].join(" "));
+    return "stored";
+  }
+
+  #identify({ organization, userId, email, traits, isAccountOwner, account }: AdmittedIdentify): Outcome {
+    const key = `${organization}/${userId}`;
+    const user = this.users.get(key) ?? { email, traits: new Map(), owner: null, account: null };
+    this.users.set(key, user);
+    user.email = email;
+    for (const [name, sent] of Object.entries(traits)) user.traits.set(name, JSON.stringify(sent));
+    if (isAccountOwner !== undefined) user.owner = isAccountOwner;
+    if (account === null) user.account = null;
+    if (account) {
+      user.account = account.accountId;
+      const accountKey = `${organization}/${account.accountId}`;
+      const before = this.accounts.get(accountKey);
+      const avatar = account.avatar === undefined ? (before?.avatar ?? null) : account.avatar;
+      this.accounts.set(accountKey, { name: account.name, avatar });
+    }
+    return "stored";
+  }
+}
+
+/** Runs the requests through `decide` in groups of these sizes; the outcomes. */
+function run(ledger: LedgerModel, all: readonly Admitted[], groupSizes: readonly number[]): Outcome[] {
+  const outcomes: Outcome[] = [];
+  for (let at = 0, group = 0; at < all.length; group += 1) {
+    const size = groupSizes[group % groupSizes.length] ?? 1;
+    const decision = decide(all.slice(at, at + size), ledger.stored(), 1_000);
+    ledger.write(decision.writes);
+    outcomes.push(...decision.outcomes);
+    at += size;
+  }
+  return outcomes;
+}
+
+/** What the model and the ledger agree on, from the ledger. */
+function seenIn(ledger: LedgerModel) {
+  const accountOf = (of: number, number: number) =>
+    [...ledger.accounts.values()].find((one) => one.organization === of && one.number === number);
+  const users = [...ledger.users.values()].map((user): [string, Seen] => [
+    `${user.organization}/${user.userId}`,
+    {
+      email: user.email,
+      traits: new Map(Object.entries(user.traits).map(([name, trait]) => [name, JSON.stringify(trait)])),
+      owner: user.isAccountOwner,
+      account: accountOf(user.organization, user.account)?.accountId ?? null,
+    },
+  ]);
+  const accounts = [...ledger.accounts.values()].map(
+    ({ organization, accountId, name, avatar }) =>
+      [`${organization}/${accountId}`, { name, avatar }] as const,
+  );
+  const events = (ledger.rows.get("events") ?? []).map(
+    ([of, number, account, event, , , , id, isId, message]) => {
+      const user = [...ledger.users.values()].find((one) => one.organization === of && one.number === number);
+      const messageId = isId === true ? id : message;
+      return [of, user?.userId, event, messageId, accountOf(Number(of), Number(account))?.accountId].join(
+        " ",
+      );
+    },
+  );
+  return { users: new Map(users), accounts: new Map(accounts), events };
+}
+
+test("however requests are grouped, they end in what one after the other gives", () => {
+  fc.assert(
+    fc.property(requests, sizes, (all, groupSizes) => {
+      const ledger = new LedgerModel();
+      const model = new Model();
+      const outcomes = run(ledger, all, groupSizes);
+      expect(outcomes).toEqual(all.map((request) => model.take(request)));
+      const seen = seenIn(ledger);
+      expect(seen.users).toEqual(model.users);
+      expect<ReadonlyMap<string, object>>(seen.accounts).toEqual(model.accounts);
+      expect(seen.events.sort()).toEqual(model.events.sort());
+    }),
+    options,
+  );
+});
+
+test("users and accounts are numbered from 1 without a gap, and versions count the rows that were written", () => {
+  fc.assert(
+    fc.property(requests, sizes, (all, groupSizes) => {
+      const ledger = new LedgerModel();
+      run(ledger, all, groupSizes);
+      for (const of of [1, 2]) {
+        for (const kind of [ledger.users, ledger.accounts]) {
+          const numbers = [...kind.values()]
+            .filter((one) => one.organization === of)
+            .map(({ number }) => number);
+          expect(numbers.sort((a, b) => a - b)).toEqual(numbers.map((_, index) => index + 1));
+        }
+      }
+      const versionsOf = (table: string, of: number, number: number, column: number) =>
+        (ledger.rows.get(table) ?? [])
+          .filter(([organization, one]) => organization === of && one === number)
+          .map((row) => Number(row[column]));
+      for (const { organization, number, version } of ledger.users.values()) {
+        const versions = versionsOf("users", organization, number, 9);
+        expect(versions).toEqual(Array.from({ length: version }, (_, index) => index + 1));
+      }
+      for (const { organization, number, version } of ledger.accounts.values()) {
+        const versions = versionsOf("accounts", organization, number, 7);
+        expect(versions).toEqual(Array.from({ length: version }, (_, index) => index + 1));
+      }
+    }),
+    options,
+  );
+});
+
+test("no two events share an id, and a replay writes nothing at all", () => {
+  fc.assert(
+    fc.property(requests, sizes, (all, groupSizes) => {
+      const ledger = new LedgerModel();
+      const outcomes = run(ledger, all, groupSizes);
+      const ids = (ledger.rows.get("events") ?? []).map(([of, , , , , , , id]) => `${of} ${id}`);
+      expect(new Set(ids).size).toBe(ids.length);
+      const named = all.filter(
+        ({ messageId }, index) => messageId !== null && outcomes[index] !== "not_found",
+      );
+      const replay = decide(named, ledger.stored(), 1_000);
+      expect(replay.outcomes).toEqual(named.map(() => "duplicate"));
+      expect(replay.writes).toEqual({
+        users: [],
+        accounts: [],
+        inbox: [],
+        messageIds: [],
+        dayCounts: [],
+        nowMs: 1_000,
+      });
+    }),
+    options,
+  );
+});
+
+test("the day counts are what the events' rows add up to", () => {
+  fc.assert(
+    fc.property(requests, (all) => {
+      const ledger = new LedgerModel();
+      const { writes } = decide(all, ledger.stored(), 1_000);
+      ledger.write(writes);
+      const expected = new Map<string, { events: number; checksum: number }>();
+      for (const [of, , , , timeMs, , , id] of ledger.rows.get("events") ?? []) {
+        const key = `${of} ${Math.floor(Number(timeMs) / 86_400_000)}`;
+        const before = expected.get(key) ?? { events: 0, checksum: 0 };
+        const checksum = (before.checksum + Number.parseInt(String(id).slice(-8), 16)) % 2 ** 32;
+        expected.set(key, { events: before.events + 1, checksum });
+      }
+      const counted = writes.dayCounts.map(
+        ({ organization, utcDay, events, checksum }) =>
+          [`${organization} ${utcDay}`, { events, checksum }] as const,
+      );
+      expect<ReadonlyMap<string, object>>(new Map(counted)).toEqual(expected);
+    }),
+    options,
+  );
+});

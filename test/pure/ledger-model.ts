@@ -1,0 +1,51 @@
+/** A ledger in memory, as plain as can be: what `decide` is told of and what it writes. */
+import type { Account, MessageKey, Stored, User, Writes } from "../../server/ledger/ledger.ts";
+
+const keyOf = (organization: number, id: string) => JSON.stringify([organization, id]);
+
+export class LedgerModel {
+  readonly users = new Map<string, User>();
+  readonly accounts = new Map<string, Account>();
+  readonly messageIds = new Set<string>();
+  /** Every row of the inbox, by table. */
+  readonly rows = new Map<string, unknown[][]>();
+  #transactions = 0;
+
+  user(organization: number, userId: string): User | undefined {
+    return this.users.get(keyOf(organization, userId));
+  }
+
+  /** What a transaction that begins now is told. */
+  stored(): Stored {
+    this.#transactions += 1;
+    const numbers = (of: Iterable<User | Account>, organization: number) =>
+      [...of].filter((one) => one.organization === organization).map(({ number }) => number);
+    return {
+      known: (organization, userId) => this.user(organization, userId),
+      user: (organization, userId) => this.user(organization, userId),
+      account: (organization, accountId) => this.accounts.get(keyOf(organization, accountId)),
+      remembers: ({ organization, messageId }: MessageKey) =>
+        this.messageIds.has(keyOf(organization, messageId)),
+      lastUserNumber: (organization) => Math.max(0, ...numbers(this.users.values(), organization)),
+      lastAccountNumber: (organization) => Math.max(0, ...numbers(this.accounts.values(), organization)),
+      transaction: this.#transactions,
+    };
+  }
+
+  /** Keeps what a transaction wrote. */
+  write(writes: Writes): void {
+    for (const user of writes.users) this.users.set(keyOf(user.organization, user.userId), user);
+    for (const account of writes.accounts)
+      this.accounts.set(keyOf(account.organization, account.accountId), account);
+    for (const { organization, messageId } of writes.messageIds)
+      this.messageIds.add(keyOf(organization, messageId));
+    for (const { table, rows, body } of writes.inbox) {
+      const lines: unknown[][] = body
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => JSON.parse(line));
+      if (lines.length !== rows) throw new Error(`${table} says ${rows} rows and has ${lines.length}`);
+      this.rows.set(table, [...(this.rows.get(table) ?? []), ...lines]);
+    }
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * Runs the tests: `npm test` everything but test/long, `npm run test:long` what takes minutes. Further
+ * arguments choose files by a part of their path: `npm test -- tidy`.
+ *
+ * Every file runs in a process of its own, because the embedded warehouse allows one data folder per process
+ * and because a crash then costs one file. A test that is skipped, a file without a test and a process that
+ * dies count as failures, so that nothing is left out in silence. The last line is `N passed, N failed`.
+ */
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "..");
+/** Two, the cores of a small machine; tests that measure time would suffer under more. */
+const filesAtOnce = 2;
+const ordinary = { testTimeoutMs: 60_000, fileTimeoutMs: 15 * 60_000 };
+const long = { testTimeoutMs: 20 * 60_000, fileTimeoutMs: 60 * 60_000 };
+
+interface FileResult {
+  readonly passed: number;
+  readonly failed: number;
+  /** What was wrong beside failing tests. */
+  readonly complaints: readonly string[];
+  readonly output: string;
+}
+
+async function main(options: readonly string[]): Promise<number> {
+  const isLong = options.includes("--long");
+  const parts = options.filter((option) => option !== "--long");
+  const files = [...new Bun.Glob("test/**/*.test.ts").scanSync({ cwd: root })]
+    .filter((file) => file.startsWith("test/long/") === isLong)
+    .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
+    .sort();
+  const reports = mkdtempSync(join(tmpdir(), "rekindle-test-"));
+  let [passed, failed] = [0, 0];
+  const waiting = [...files];
+  const work = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const startedMs = performance.now();
+      const result = await runFile(
+        file,
+        join(reports, `${file.replaceAll("/", "-")}.xml`),
+        isLong ? long : ordinary,
+      );
+      passed += result.passed;
+      failed += result.failed;
+      print(file, result, performance.now() - startedMs);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: filesAtOnce }, work));
+  } finally {
+    rmSync(reports, { recursive: true });
+  }
+  if (files.length === 0) {
+    console.log(`no test file ${parts.length === 0 ? "was found" : `has ${parts.join(" or ")} in its path`}`);
+    failed += 1;
+  }
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+}
+
+async function runFile(file: string, report: string, limits: typeof ordinary): Promise<FileResult> {
+  // A file, not a pipe: a pipe stays open, and the run would wait, while anything that a test left behind lives.
+  const outputPath = `${report}.txt`;
+  const outputFile = openSync(outputPath, "w");
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      "--no-env-file",
+      "test",
+      `--timeout=${limits.testTimeoutMs}`,
+      "--reporter=junit",
+      `--reporter-outfile=${report}`,
+      `./${file}`,
+    ],
+    {
+      cwd: root,
+      // A process group of its own, so that nothing that a test started outlives its file. Bun's --no-orphans
+      // would be inherited by the processes under test and change how they end.
+      detached: true,
+      stdin: "ignore",
+      stdout: outputFile,
+      stderr: outputFile,
+      timeout: limits.fileTimeoutMs,
+      killSignal: "SIGKILL",
+    },
+  );
+  groups.add(child.pid);
+  await child.exited;
+  killGroup(child.pid);
+  closeSync(outputFile);
+  const ending = child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`;
+  return judge(readReport(report), child.exitCode === 0, ending, readFileSync(outputPath, "utf8"));
+}
+
+const groups = new Set<number>();
+
+function killGroup(group: number): void {
+  groups.delete(group);
+  try {
+    process.kill(-group, "SIGKILL");
+  } catch {
+    // Nobody is left in it, which is as it should be.
+  }
+}
+
+interface Counts {
+  readonly tests: number;
+  readonly failures: number;
+  readonly skipped: number;
+}
+
+/** The totals of a JUnit report; `undefined` when the process wrote none, as when it died or had no test. */
+function readReport(path: string): Counts | undefined {
+  let head: string;
+  try {
+    head = /<testsuites [^>]*>/.exec(readFileSync(path, "utf8"))?.[0] ?? "";
+  } catch {
+    return undefined;
+  }
+  const count = (name: string) => Number(new RegExp(` ${name}="(\\d+)"`).exec(head)?.[1] ?? Number.NaN);
+  return { tests: count("tests"), failures: count("failures"), skipped: count("skipped") };
+}
+
+function judge(counts: Counts | undefined, isExitGood: boolean, ending: string, output: string): FileResult {
+  if (counts === undefined) {
+    const why = isExitGood ? "it has no test" : `it ended with ${ending} before its tests were counted`;
+    return { passed: 0, failed: 1, complaints: [why], output };
+  }
+  const complaints: string[] = [];
+  if (counts.skipped > 0) complaints.push(`${counts.skipped} tests were skipped or left to do`);
+  const passed = counts.tests - counts.failures - counts.skipped;
+  let failed = counts.failures + counts.skipped;
+  if (passed === 0 && failed === 0) complaints.push("it has no test");
+  if (!isExitGood && failed === 0) complaints.push(`it ended with ${ending} although no test failed`);
+  if (complaints.length > 0 && failed === 0) failed = 1;
+  return { passed, failed, complaints, output };
+}
+
+function print(file: string, result: FileResult, milliseconds: number): void {
+  const seconds = `${(milliseconds / 1000).toFixed(1)} s`;
+  const line = `${result.failed === 0 ? "ok  " : "FAIL"} ${file}  ${result.passed} passed, ${result.failed} failed, ${seconds}`;
+  if (result.failed === 0) console.log(line);
+  else
+    console.log(
+      [result.output.trimEnd(), ...result.complaints.map((why) => `${file}: ${why}`), line].join("\n"),
+    );
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => {
+    for (const group of groups) killGroup(group);
+    process.exit(1);
+  });
+}
+process.exitCode = await main(process.argv.slice(2));

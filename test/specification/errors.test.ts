@@ -1,0 +1,146 @@
+/** One format for every error, on every path and method, and never a word of what is inside. */
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { request } from "node:http";
+import { join } from "node:path";
+import { Server } from "../server.ts";
+import { expectError, expectSuccess, send, user } from "./support.ts";
+
+let server: Server;
+let token: string;
+
+beforeAll(async () => {
+  server = await Server.start();
+  token = await server.organization("Errors");
+}, 60_000);
+afterAll(() => server.stop());
+
+const nowhere: readonly (readonly [string, string])[] = [
+  ["GET", "/identify"],
+  ["PUT", "/identify"],
+  ["PATCH", "/identify"],
+  ["DELETE", "/identify"],
+  ["OPTIONS", "/identify"],
+  ["GET", "/track"],
+  ["DELETE", "/track"],
+  ["POST", "/"],
+  ["POST", "/nowhere"],
+  ["GET", "/nowhere"],
+  ["POST", "/Identify"],
+  ["POST", "/v1/identify"],
+  ["POST", "/identify/u"],
+  ["POST", "/identify//"],
+  ["POST", "//identify"],
+  ["POST", "/identify%00"],
+  ["POST", "/openapi.json"],
+  ["GET", "/%2e%2e/%2e%2e/etc/passwd"],
+  ["GET", "/ledger.sqlite"],
+  ["GET", "/constructor"],
+  ["GET", "/__proto__"],
+];
+
+describe("not_found in the error format is the answer to", () => {
+  test.each(nowhere)("%s %s, with a token and without", async (method, path) => {
+    for (const headers of [{}, { Authorization: `Basic ${token}` }]) {
+      await expectError(await fetch(server.url + path, { method, headers }), "not_found");
+    }
+  });
+
+  test("HEAD, as far as an answer without a body can", async () => {
+    const response = await fetch(`${server.url}/identify`, { method: "HEAD" });
+    expect(response.status).toBe(404);
+    expect(response.headers.get("content-type")).toStartWith("application/json");
+  });
+
+  test.each(["TRACE", "PROPFIND", "PURGE"])("the method %s, which fetch does not send", async (method) => {
+    const { status, body } = await rawRequest(method, "/identify");
+    expect(status).toBe(404);
+    expect(JSON.parse(body)).toMatchObject({ name: "not_found", statusCode: 404 });
+  });
+});
+
+/** A request with any method. */
+function rawRequest(method: string, path: string): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(server.url + path, { method, agent: false }, (response) => {
+      let body = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        body += chunk;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body }));
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+describe("the same path is", () => {
+  test.each([
+    "/identify",
+    "/identify/",
+    "/identify?source=app",
+    "/identify/?source=app",
+    "/identify?next=/x/",
+  ])("POST %s", async (path) => {
+    await expectSuccess(await server.post(path, token, user("u")));
+  });
+
+  test("POST /track/", async () => {
+    await send(server, "/identify", token, user("u"));
+    await expectSuccess(await server.post("/track/", token, { userId: "u", event: "e" }));
+  });
+});
+
+/** What would tell a stranger of the inside: stacks, files, engines. */
+const inside =
+  /\bat \S+ \(|node_modules|\.ts\b|\.js\b|\/server\/|sqlite|clickhouse|bun\b|SyntaxError|TypeError/i;
+
+test("no error tells of the inside", async () => {
+  const bodies = [
+    "",
+    "{",
+    "[]",
+    '{"userId":{}}',
+    '{"userId":"u","event":"a b"}',
+    '{"userId":"u","email":"x"}',
+  ];
+  for (const path of ["/identify", "/track", "/nowhere"]) {
+    for (const body of [...bodies, `${"[".repeat(10_000)}`, "x".repeat(300_000)]) {
+      for (const secret of [token, "rk-wrong", undefined]) {
+        const response = await server.post(path, secret, body);
+        const text = await response.text();
+        expect(text).not.toMatch(inside);
+        expect(response.headers.get("server")).toBeNull();
+        expect(response.headers.get("x-powered-by")).toBeNull();
+      }
+    }
+  }
+});
+
+test("a ledger that cannot be written to is application_error without a stack, and heals", async () => {
+  await send(server, "/identify", token, user("u", { properties: { n: 1 } }));
+  // Another program that holds the database, a careless backup say, is waited for 5 s and no longer.
+  const other = new Database(join(server.dataDir, "ledger.sqlite"));
+  other.run("PRAGMA busy_timeout = 5000");
+  other.run("BEGIN IMMEDIATE");
+  try {
+    const responses = await Promise.all([
+      server.post("/identify", token, user("u", { properties: { n: 2 } })),
+      server.post("/track", token, { userId: "u", event: "lost", messageId: "m" }),
+    ]);
+    for (const response of responses) {
+      const message = await expectError(response, "application_error", "unexpected error", "try again later");
+      expect(message).not.toMatch(inside);
+    }
+  } finally {
+    other.run("ROLLBACK");
+    other.close();
+  }
+  await expectSuccess(await server.post("/track", token, { userId: "u", event: "kept", messageId: "m" }));
+  const events = await server.exported("events", "Errors");
+  expect(events.map(({ event }) => event)).not.toContain("lost");
+  expect(events.map(({ event }) => event)).toContain("kept");
+  const users = await server.exported("users", "Errors");
+  expect(users.find(({ userId }) => userId === "u")?.properties).toEqual({ n: 1 });
+}, 30_000);

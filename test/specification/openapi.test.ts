@@ -1,0 +1,200 @@
+/** The machine-readable description: it is what the server does, and every answer in it was seen. */
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { Compile } from "typebox/compile";
+import { Server } from "../server.ts";
+import { send, user } from "./support.ts";
+
+interface Response31 {
+  readonly description: string;
+  readonly content: { readonly "application/json": { readonly schema: { readonly $ref: string } } };
+}
+interface Operation {
+  readonly requestBody: { readonly required: boolean; readonly content: Response31["content"] };
+  readonly responses: Readonly<Record<string, Response31>>;
+}
+interface Document {
+  readonly openapi: string;
+  readonly info: { readonly version: string; readonly title: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, { readonly post: Operation }>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly securitySchemes: Readonly<Record<string, { readonly [key: string]: string }>>;
+  };
+}
+interface Schema {
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly anyOf?: readonly Schema[];
+  readonly type?: string;
+  readonly format?: string;
+}
+
+let server: Server;
+let token: string;
+let document: Document;
+
+beforeAll(async () => {
+  server = await Server.start();
+  token = await server.organization("OpenAPI");
+  document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document;
+}, 60_000);
+afterAll(() => server.stop());
+
+const post = (path: string, body: unknown, secret: string | undefined = token) =>
+  server.post(path, secret, body);
+
+describe("the document", () => {
+  test("is OpenAPI 3.1 with version 1.0.0 and the address of the service", () => {
+    expect(document.openapi).toMatch(/^3\.1\.\d+$/);
+    expect(document.info.version).toBe("1.0.0");
+    expect(document.servers.map(({ url }) => URL.canParse(url))).toEqual([true]);
+  });
+
+  test("has the two paths of the specification, with its statuses and no version segment", () => {
+    const statuses = Object.entries(document.paths).map(([path, item]) => [
+      path,
+      Object.keys(item),
+      Object.keys(item.post.responses).sort(),
+    ]);
+    expect(statuses).toEqual([
+      ["/identify", ["post"], ["201", "400", "401", "429", "500"]],
+      ["/track", ["post"], ["201", "400", "401", "404", "429", "500"]],
+    ]);
+  });
+
+  test("declares the project token as the specification says", () => {
+    expect(Object.values(document.components.securitySchemes)).toEqual([
+      expect.objectContaining({ type: "http", scheme: "bearer", bearerFormat: "Write Key" }),
+    ]);
+    expect(JSON.stringify(document.components.securitySchemes)).toContain("Authorization: Basic");
+  });
+
+  test("resolves every reference, and holds nothing that only the library understands", () => {
+    const text = JSON.stringify(document);
+    const references = [...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(
+      ([, name]) => name,
+    );
+    expect(references.length).toBeGreaterThan(0);
+    for (const name of references) expect(Object.keys(document.components.schemas)).toContain(String(name));
+    expect(text).not.toContain('"~');
+  });
+
+  test("requires what the specification requires", () => {
+    const required = (name: string) => document.components.schemas[name]?.required;
+    expect(required("Identify")).toEqual(["userId", "email"]);
+    expect(required("Track")).toEqual(["userId", "event"]);
+    expect(required("Success")).toEqual(["success"]);
+    expect([...(required("Error") ?? [])].sort()).toEqual(["message", "name", "statusCode"]);
+    const account = document.components.schemas.Identify?.properties?.account;
+    const choice = account?.anyOf?.find(({ properties }) => properties !== undefined);
+    expect(choice?.required).toEqual(["id", "name"]);
+  });
+
+  test("describes every field of the specification", () => {
+    const fields = (schema: Schema | undefined): string[] =>
+      Object.keys([schema, ...(schema?.anyOf ?? [])].find((at) => at?.properties)?.properties ?? {});
+    const { Identify, Track } = document.components.schemas;
+    const identify = ["userId", "email", "properties", "isAccountOwner", "account"];
+    expect(fields(Identify)).toEqual(expect.arrayContaining(identify));
+    const traits = ["name", "avatar", "plan", "acquisitionChannel", "companySize", "segment"];
+    expect(fields(Identify?.properties?.properties)).toEqual(expect.arrayContaining(traits));
+    expect(fields(Identify?.properties?.account)).toEqual(["id", "name", "avatar"]);
+    expect(fields(Track)).toEqual(expect.arrayContaining(["userId", "event", "properties", "timestamp"]));
+  });
+});
+
+/** Bodies on which the document's schemas and the server must agree. */
+const bodies: readonly (readonly [string, object])[] = [
+  ["/identify", user("u")],
+  ["/identify", user("u", { properties: { plan: "pro", any: [1] }, account: { id: "a", name: "A" } })],
+  ["/identify", user("u", { properties: null, account: null, isAccountOwner: null, messageId: null })],
+  ["/identify", { userId: "u" }],
+  ["/identify", user("")],
+  ["/identify", user("u".repeat(257))],
+  ["/identify", user("u", { properties: { plan: 5 } })],
+  ["/identify", user("u", { properties: [] })],
+  ["/identify", user("u", { account: { id: "a" } })],
+  ["/identify", user("u", { isAccountOwner: "yes" })],
+  ["/identify", { userId: "u", email: "nobody" }],
+  ["/track", { userId: "u", event: "e" }],
+  ["/track", { userId: "u", event: "e", properties: null, timestamp: null }],
+  ["/track", { userId: "u", event: "e", properties: { a: {} }, timestamp: "2026-05-17" }],
+  ["/track", { userId: "u", event: "a b" }],
+  ["/track", { userId: "u", event: "" }],
+  ["/track", { userId: "u", event: "e".repeat(257) }],
+  ["/track", { userId: "u", event: "e", properties: [] }],
+  ["/track", { userId: "u", event: "e", timestamp: 5 }],
+  ["/track", { event: "e" }],
+];
+
+function schemaOf(content: Response31["content"]): Schema {
+  const name = content["application/json"].schema.$ref.split("/").at(-1) ?? "";
+  const schema = document.components.schemas[name];
+  if (schema === undefined) throw new Error(`no schema ${name}`);
+  return schema;
+}
+
+function operationOf(path: string): Operation {
+  const operation = document.paths[path]?.post;
+  if (operation === undefined) throw new Error(`no operation ${path}`);
+  return operation;
+}
+
+test.each(bodies)("%s and its schema agree on %j", async (path, body) => {
+  await send(server, "/identify", token, user("u"));
+  const schema = schemaOf(operationOf(path).requestBody.content);
+  const { status } = await post(path, body);
+  expect(Compile(schema).Check(body)).toBe(status === 201);
+});
+
+test("every documented answer was seen, and each is of its schema", async () => {
+  const limited = await server.organization("OpenAPI limited");
+  await server.command("organization", "set", "OpenAPI limited", "--rate-limit", "1");
+  const seen = new Set<string>();
+  const look = async (path: string, responses: readonly Response[]) => {
+    for (const response of responses) {
+      const documented = operationOf(path).responses[response.status];
+      expect([path, response.status, documented !== undefined]).toEqual([path, response.status, true]);
+      if (documented === undefined) continue;
+      expect(Compile(schemaOf(documented.content)).Check(await response.json())).toBe(true);
+      seen.add(`${path} ${response.status}`);
+    }
+  };
+  const good: Readonly<Record<string, object>> = {
+    "/identify": user("u"),
+    "/track": { userId: "u", event: "e" },
+  };
+  for (const [path, body] of Object.entries(good)) {
+    await look(path, [await post(path, body), await post(path, {}), await post(path, body, "rk-wrong")]);
+    await look(path, await Promise.all([1, 2, 3, 4].map(() => post(path, "no json", limited))));
+  }
+  await look("/track", [await post("/track", { userId: "nobody", event: "e" })]);
+  const other = new Database(join(server.dataDir, "ledger.sqlite"));
+  other.run("PRAGMA busy_timeout = 5000");
+  other.run("BEGIN IMMEDIATE");
+  const changing = [post("/identify", user("u", { properties: { at: 1 } })), post("/track", good["/track"])];
+  const [identified, tracked] = await Promise.all(changing);
+  other.run("ROLLBACK");
+  other.close();
+  if (identified !== undefined) await look("/identify", [identified]);
+  if (tracked !== undefined) await look("/track", [tracked]);
+  const documented = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.keys(item.post.responses).map((status) => `${path} ${status}`),
+  );
+  expect([...seen].sort()).toEqual(documented.sort());
+}, 30_000);
+
+test("the reference page shows every field and every answer, and runs no script", async () => {
+  const response = await fetch(`${server.url}/reference`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get("content-type")).toStartWith("text/html");
+  const html = await response.text();
+  expect(html).toStartWith("<!doctype html>");
+  expect(html).not.toContain("<script");
+  const names = ["/identify", "/track", "userId", "email", "properties.acquisitionChannel", "account.avatar"];
+  const answers = ["201", "400", "401", "404", "429", "500", "validation_error", "rate_limit_exceeded"];
+  for (const text of [...names, ...answers, "timestamp", "curl", "1.0.0"]) expect(html).toContain(text);
+});

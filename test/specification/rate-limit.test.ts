@@ -1,0 +1,102 @@
+/** The rate limit: requests a second, per token, set per organization. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Server } from "../server.ts";
+import { expectError, expectSuccess, send, user } from "./support.ts";
+
+let server: Server;
+
+beforeAll(async () => {
+  server = await Server.start();
+}, 60_000);
+afterAll(() => server.stop());
+
+async function limited(name: string, requestsPerSecond: number): Promise<string> {
+  const token = await server.organization(name);
+  await server.command("organization", "set", name, "--rate-limit", String(requestsPerSecond));
+  return token;
+}
+
+/** Sends so many identifies at once; the answers. */
+function burst(token: string, requests: number): Promise<Response[]> {
+  return Promise.all(
+    Array.from({ length: requests }, (_, index) => server.post("/identify", token, user(`u${index}`))),
+  );
+}
+
+const countOf = (responses: readonly Response[], status: number) =>
+  responses.filter((response) => response.status === status).length;
+
+test("what is over the limit is answered 429, saying so and when to come back", async () => {
+  const token = await limited("Burst", 5);
+  const responses = await burst(token, 30);
+  expect(countOf(responses, 201)).toBeWithin(5, 12);
+  expect(countOf(responses, 201) + countOf(responses, 429)).toBe(30);
+  for (const response of responses.filter(({ status }) => status === 429)) {
+    const message = (await expectError(response, "rate_limit_exceeded")).toLowerCase();
+    expect(message).toContain("too many requests");
+    expect(message).toContain("per second");
+    expect(response.headers.get("retry-after")).toBe("1");
+    expect(response.headers.get("ratelimit-limit")).toBe("5");
+    expect(response.headers.get("ratelimit-remaining")).toBe("0");
+    expect(response.headers.get("ratelimit-reset")).toBe("1");
+  }
+});
+
+test("what was refused is not stored", async () => {
+  const token = await limited("Not stored", 5);
+  const responses = await burst(token, 30);
+  expect(await server.exported("users", "Not stored")).toHaveLength(countOf(responses, 201));
+});
+
+test("who waits as long as Retry-After says is taken again", async () => {
+  const token = await limited("Waiting", 2);
+  const refused = (await burst(token, 12)).find(({ status }) => status === 429);
+  const seconds = Number(refused?.headers.get("retry-after"));
+  expect(seconds).toBe(1);
+  await Bun.sleep(seconds * 1_000);
+  await expectSuccess(await server.post("/identify", token, user("again")));
+});
+
+test("the limit is each token's own", async () => {
+  const first = await limited("Two tokens", 3);
+  const second = (await server.command("token", "create", "--organization", "Two tokens")).trim();
+  const responses = await burst(first, 20);
+  expect(countOf(responses, 429)).toBeGreaterThan(0);
+  await expectSuccess(await server.post("/identify", second, user("u")));
+});
+
+test("every request that carries a token counts, also those that are refused for their body", async () => {
+  const token = await limited("Bad bodies", 3);
+  const responses = await Promise.all(
+    Array.from({ length: 20 }, () => server.post("/track", token, "no json")),
+  );
+  expect(countOf(responses, 400)).toBeWithin(3, 9);
+  expect(countOf(responses, 429)).toBe(20 - countOf(responses, 400));
+});
+
+test("a new limit holds at once, in both directions", async () => {
+  const token = await limited("Changed", 2);
+  expect(countOf(await burst(token, 20), 429)).toBeGreaterThan(0);
+  await server.command("organization", "set", "Changed", "--rate-limit", "100000");
+  await Bun.sleep(50);
+  expect(countOf(await burst(token, 100), 201)).toBe(100);
+  await server.command("organization", "set", "Changed", "--rate-limit", "2");
+  expect(countOf(await burst(token, 20), 429)).toBeGreaterThan(10);
+});
+
+test("a setting that changes gives nobody a full bucket", async () => {
+  const token = await limited("Refilled", 10);
+  await burst(token, 40);
+  const other = ["organization", "create", "Unrelated"] as const;
+  const [, responses] = await Promise.all([server.command(...other), burst(token, 40)]);
+  expect(countOf(responses, 201)).toBeLessThan(20);
+});
+
+test("by default a thousand requests a second are taken from a token", async () => {
+  const token = await server.organization("Default");
+  await send(server, "/identify", token, user("u"));
+  const responses = await burst(token, 999);
+  expect(countOf(responses, 201)).toBe(999);
+  const list = await server.command("organization", "list");
+  expect(list.split("\n").find((line) => line.includes("Default"))).toMatch(/\s1000\s/);
+});

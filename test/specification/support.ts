@@ -1,0 +1,109 @@
+/**
+ * What the tests of the specification share: the two answers that there are, checked whole, and tables of
+ * bodies that must be taken or refused. The expected values are typed in here from the specification and not
+ * imported from the code: code and test must not be wrong together.
+ */
+import { expect } from "bun:test";
+import type { Server } from "../server.ts";
+
+const statusOf = {
+  validation_error: 400,
+  invalid_write_key: 401,
+  not_found: 404,
+  rate_limit_exceeded: 429,
+  application_error: 500,
+} as const;
+
+export type ErrorName = keyof typeof statusOf;
+
+/** A body as an object, or as the very text that is sent. */
+export type Body = object | string;
+
+/** A valid identify of this user, with what else is given. */
+export function user(userId: unknown, more: object = {}): object {
+  return { userId, email: "ada@example.com", ...more };
+}
+
+/** Checks the one answer to a write that was taken. */
+export async function expectSuccess(response: Response): Promise<void> {
+  const text = await response.text();
+  expect(text).toBe('{"success":true}');
+  expect(response.status).toBe(201);
+  expect(response.headers.get("content-type")).toStartWith("application/json");
+}
+
+/** Checks an error answer whole: format, name, status; returns its message, which must hold `texts`. */
+export async function expectError(
+  response: Response,
+  name: ErrorName,
+  ...texts: readonly string[]
+): Promise<string> {
+  const text = await response.text();
+  expect(response.headers.get("content-type")).toStartWith("application/json");
+  const body: unknown = JSON.parse(text);
+  expect(body).toEqual({ message: expect.any(String), statusCode: statusOf[name], name });
+  expect(response.status).toBe(statusOf[name]);
+  expect(Object.keys(body ?? {}).sort()).toEqual(["message", "name", "statusCode"]);
+  const message = messageIn(body);
+  for (const part of texts) expect(message).toContain(part);
+  return message;
+}
+
+function messageIn(body: unknown): string {
+  if (typeof body === "object" && body !== null && "message" in body && typeof body.message === "string") {
+    return body.message;
+  }
+  throw new Error(`no message in ${JSON.stringify(body)}`);
+}
+
+/** Checks a refusal of a body: the message begins with the field's path and says what to send. */
+export async function expectRefused(response: Response, field: string): Promise<void> {
+  const message = await expectError(response, "validation_error", "send");
+  expect(message.slice(0, field.length + 1)).toBe(`${field} `);
+}
+
+/** Sends a write that the test builds on; throws when it is not taken. */
+export async function send(server: Server, path: string, token: string, body: Body): Promise<void> {
+  const response = await server.post(path, token, body);
+  if (response.status !== 201) {
+    throw new Error(
+      `${path} ${JSON.stringify(body)} was answered ${response.status} ${await response.text()}`,
+    );
+  }
+  await response.arrayBuffer();
+}
+
+/** The user of this id as the organization's export has it. */
+export async function exportedUser(
+  server: Server,
+  organization: string,
+  userId: string,
+): Promise<Record<string, unknown>> {
+  const found = (await server.exported("users", organization)).filter((row) => row.userId === userId);
+  if (found.length !== 1 || found[0] === undefined) {
+    throw new Error(`${found.length} users ${JSON.stringify(userId)} in the export of ${organization}`);
+  }
+  return found[0];
+}
+
+/** The times of an organization's events as their `event` names them: name → timestamp in milliseconds. */
+export async function exportedTimes(server: Server, organization: string): Promise<Map<string, number>> {
+  const rows = await server.exported("events", organization);
+  return new Map(rows.map((row) => [String(row.event), Date.parse(utc(String(row.timestamp)))]));
+}
+
+/** A time of the export, which must say that it is in UTC. */
+function utc(text: string): string {
+  expect(text).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/);
+  return text;
+}
+
+/** JSON text of an object nested so that its innermost object stands at this level; the outermost is 1. */
+export function nested(level: number): string {
+  return `${'{"n":'.repeat(level - 1)}{}${"}".repeat(level - 1)}`;
+}
+
+/** An object with this many keys. */
+export function withKeys(count: number): Record<string, number> {
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
+}

@@ -1,0 +1,226 @@
+/**
+ * The house rules that no other tool checks. Every rule first catches an example of what it forbids, so that
+ * none of them can have gone blind, and then finds nothing in the project.
+ */
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { wrongImports } from "./tidy/imports.ts";
+import {
+  compareWithRatchet,
+  fileLengths,
+  functionLengths,
+  maxFileLines,
+  maxFunctionLines,
+} from "./tidy/lengths.ts";
+import { readSourceFiles, root } from "./tidy/source-files.ts";
+import {
+  clocksInPureFiles,
+  environmentReaders,
+  shortcuts,
+  tracesOfMachines,
+  undocumentedExports,
+} from "./tidy/text.ts";
+
+/** Files that decide and do not act: the same input gives the same output, today and tomorrow. */
+const pureGlobs = [
+  "contract/**",
+  "server/intake/admission*.ts",
+  "server/intake/{time,zone,decide,merge,json,identify,track}.ts",
+  "server/warehouse/rows.ts",
+  "server/scoring/{features,models,explanation}*.ts",
+];
+
+/** Present lengths of what is over the limit. The numbers only go down; nothing is added. */
+const longFiles: Readonly<Record<string, number>> = {};
+const filesWithLongFunctions: Readonly<Record<string, number>> = {};
+
+const files = readSourceFiles();
+const example = (path: string, text: string) => [{ path, text }];
+
+describe("imports go one way", () => {
+  const importing = (from: string, specifier: string) =>
+    wrongImports(example(from, `import { a } from "${specifier}";`));
+
+  const wrong: readonly (readonly [string, string])[] = [
+    ["server/ledger/ledger.ts", "../intake/intake.ts"],
+    ["server/warehouse/rows.ts", "../ledger/sqlite/users.ts"],
+    ["server/intake/intake.ts", "../analytics/retention.ts"],
+    ["server/intake/intake.ts", "../http/http.ts"],
+    ["server/http/http.ts", "../main.ts"],
+    ["server/http/http.ts", "../../cli/main.ts"],
+    ["server/process/log.ts", "../ledger/ledger.ts"],
+    ["server/config.ts", "./ledger/ledger.ts"],
+    ["contract/limits.ts", "../server/config.ts"],
+    ["client/client.ts", "../server/config.ts"],
+    ["server/intake/intake.ts", "../../client/client.ts"],
+    ["server/intake/intake.ts", "../../test/server.ts"],
+    ["dashboard/page.tsx", "../server/config.ts"],
+    ["server/ledger/ledger.ts", "../cellar/cellar.ts"],
+  ];
+  test.each(wrong)("%s may not import %s", (from, specifier) => {
+    expect(importing(from, specifier)).toHaveLength(1);
+  });
+
+  const right: readonly (readonly [string, string])[] = [
+    ["server/main.ts", "./http/http.ts"],
+    ["cli/commands/serve.ts", "../../server/main.ts"],
+    ["server/http/http.ts", "../calendar/zone.ts"],
+    ["server/intake/decide.ts", "../warehouse/rows.ts"],
+    ["server/warehouse/rows.ts", "../ledger/ledger.ts"],
+    ["server/ledger/sqlite/users.ts", "../ledger.ts"],
+    ["server/process/log.ts", "../config.ts"],
+    ["server/config.ts", "../contract/limits.ts"],
+    ["client/client.ts", "../contract/limits.ts"],
+  ];
+  test.each(right)("%s may import %s", (from, specifier) => {
+    expect(importing(from, specifier)).toEqual([]);
+  });
+
+  test.each(['const a = await import("../http/http.ts");', 'new Worker(new URL("../http/worker.ts", b))'])(
+    "%s counts as an import",
+    (text) => {
+      expect(wrongImports(example("server/ledger/a.ts", text))).toHaveLength(1);
+    },
+  );
+
+  test("in the project", () => {
+    expect(wrongImports(files)).toEqual([]);
+  });
+});
+
+describe("only server/config.ts reads the environment", () => {
+  test("and an example that does is caught", () => {
+    expect(environmentReaders(example("server/main.ts", "const port = process.env.PORT;"))).toHaveLength(1);
+    expect(environmentReaders(example("server/config.ts", "process.env"))).toEqual([]);
+    expect(environmentReaders(example("cli/main.ts", "// not from process.env"))).toEqual([]);
+  });
+
+  test("in the project", () => {
+    expect(environmentReaders(files)).toEqual([]);
+  });
+});
+
+describe("pure files have no clock and no chance", () => {
+  test.each([
+    "Date.now()",
+    "new Date()",
+    "new Date;",
+    "performance.now()",
+    "setTimeout(f, 1)",
+    "Math.random()",
+  ])("%s is caught", (text) => {
+    expect(clocksInPureFiles(example("server/intake/time.ts", text), pureGlobs)).toHaveLength(1);
+    expect(clocksInPureFiles(example("server/intake/group-commit.ts", text), pureGlobs)).toEqual([]);
+  });
+
+  test("a date made from a number is none", () => {
+    expect(clocksInPureFiles(example("contract/a.ts", "new Date(nowMs)"), pureGlobs)).toEqual([]);
+  });
+
+  test("in the project", () => {
+    expect(clocksInPureFiles(files, pureGlobs)).toEqual([]);
+  });
+});
+
+describe("nothing goes around the compiler or the tests", () => {
+  const marker = (word: string) => `// ${word.split("").reverse().join("")}: later`;
+  test.each([
+    "let a: a\u006ey;",
+    "const a = b as a\u006ey;",
+    "Map<string, a\u006ey>",
+    'test.s\u006bip("a", f)',
+    'describe.o\u006ely("a", f)',
+    'test.t\u006fdo("a")',
+    'test.s\u006bipIf(isSlow)("a", f)',
+    "// @t\u0073-ignore",
+    "// biome-i\u0067nore lint/suspicious/noExplicitAny: quick",
+    marker("ODOT"),
+    marker("EMXIF"),
+  ])("%s is caught", (text) => {
+    expect(shortcuts(example("server/a.ts", text))).toHaveLength(1);
+  });
+
+  test("in the project", () => {
+    expect(shortcuts(files)).toEqual([]);
+  });
+});
+
+describe("no file knows the machine it was written on", () => {
+  test.each([
+    "/w\u006frk/main",
+    'cd "/r\u006fot/x"',
+    "https://registry.npm\u006as.org/bun",
+    '"res\u006flved": "x"',
+  ])("%s is caught", (text) => {
+    expect(tracesOfMachines(example("README.md", ` ${text}`))).toHaveLength(1);
+  });
+
+  test("in the project", () => {
+    expect(tracesOfMachines(files)).toEqual([]);
+  });
+});
+
+describe("every exported function says what it does", () => {
+  test.each([
+    "export function a() {}",
+    "export async function a() {}",
+    "export const a = (b: number) => b;",
+    "/** Says a. */\n\nexport function a() {}",
+    "// Says a.\nexport function a() {}",
+    "/* Says a. */\nexport function a() {}",
+  ])("%s is caught", (text) => {
+    expect(undocumentedExports(example("server/a.ts", text))).toHaveLength(1);
+  });
+
+  test("a docstring directly above is enough", () => {
+    expect(undocumentedExports(example("server/a.ts", "/** Says a. */\nexport function a() {}"))).toEqual([]);
+    expect(
+      undocumentedExports(example("server/a.ts", "/**\n * Says a.\n */\nexport function a() {}")),
+    ).toEqual([]);
+  });
+
+  test("in the project", () => {
+    expect(undocumentedExports(files)).toEqual([]);
+  });
+});
+
+describe("files and functions stay short", () => {
+  test("the ratchet holds new lengths, forbids growth, and asks for what was won", () => {
+    const lengths = new Map([
+      ["short.ts", 299],
+      ["long.ts", 400],
+    ]);
+    expect(compareWithRatchet(lengths, 300, { "long.ts": 400 })).toEqual([]);
+    expect(compareWithRatchet(lengths, 300, {})).toEqual(["long.ts has 400 lines, 300 are allowed"]);
+    expect(compareWithRatchet(lengths, 300, { "long.ts": 399 })).toHaveLength(1);
+    expect(compareWithRatchet(lengths, 300, { "long.ts": 401 })).toEqual([
+      "long.ts has 400 lines: lower its exception from 401 to 400",
+    ]);
+    expect(compareWithRatchet(lengths, 300, { "long.ts": 400, "short.ts": 310 })).toHaveLength(1);
+    expect(compareWithRatchet(lengths, 300, { "long.ts": 400, "gone.ts": 310 })).toHaveLength(1);
+  });
+
+  test("a function of 61 lines is seen", () => {
+    const folder = mkdtempSync(join(tmpdir(), "rekindle-tidy-"));
+    try {
+      const statements = (count: number) => "  console.log();\n".repeat(count);
+      const text = `function short() {\n${statements(60)}}\nfunction long() {\n${statements(61)}}\n`;
+      const { linter } = JSON.parse(readFileSync(join(root, "biome.json"), "utf8"));
+      writeFileSync(join(folder, "biome.json"), JSON.stringify({ linter }));
+      writeFileSync(join(folder, "a.ts"), text);
+      expect(functionLengths([{ path: "a.ts", text }], folder)).toEqual(new Map([["a.ts", 61]]));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("files in the project", () => {
+    expect(compareWithRatchet(fileLengths(files), maxFileLines, longFiles)).toEqual([]);
+  });
+
+  test("functions in the project", () => {
+    expect(compareWithRatchet(functionLengths(files), maxFunctionLines, filesWithLongFunctions)).toEqual([]);
+  });
+});

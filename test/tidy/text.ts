@@ -1,0 +1,104 @@
+/** Rules about the text of files. Each takes files and returns what breaks the rule, as sentences. */
+import { type SourceFile, withoutComments } from "./source-files.ts";
+
+const isCode = (path: string) => /\.(ts|tsx|mjs)$/.test(path);
+
+interface Pattern {
+  readonly pattern: RegExp;
+  readonly why: string;
+}
+
+/** Looks for patterns line by line; `code` leaves comments out. */
+function find(files: readonly SourceFile[], patterns: readonly Pattern[], of: "code" | "text"): string[] {
+  return files.flatMap(({ path, text }) =>
+    (of === "code" ? withoutComments(text) : text)
+      .split("\n")
+      .flatMap((line, index) =>
+        patterns
+          .filter(({ pattern }) => pattern.test(line))
+          .map(({ why }) => `${path}:${index + 1}: ${why}: ${line.trim()}`),
+      ),
+  );
+}
+
+/** The environment is read in one file; tests and benchmarks set it for processes that they start. */
+export function environmentReaders(files: readonly SourceFile[]): string[] {
+  const patterns = [
+    { pattern: /\b(process|Bun|import\.meta)\.env\b/, why: "only server/config.ts reads the environment" },
+  ];
+  const judged = ({ path }: SourceFile) =>
+    isCode(path) && path !== "server/config.ts" && !/^(test|bench)\//.test(path);
+  return find(files.filter(judged), patterns, "code");
+}
+
+/** What is decided must follow from what came in, or neither tests nor replays could repeat it. */
+export function clocksInPureFiles(files: readonly SourceFile[], pureGlobs: readonly string[]): string[] {
+  const why = "a pure file has no clock and no chance";
+  const patterns = [
+    /\bDate\.now\b/,
+    /\bnew Date(\(\s*\)|(?!\w|\())/,
+    /(?<!new )\bDate\(\s*\)/,
+    /\bperformance\.now\b/,
+    /\b(Bun\.nanoseconds|hrtime)\b/,
+    /\bset(Timeout|Interval|Immediate)\b/,
+    /\bBun\.sleep/,
+    /\bMath\.random\b/,
+    /\brandom(UUID|Bytes|Int)\b|\bgetRandomValues\b/,
+  ].map((pattern) => ({ pattern, why }));
+  const globs = pureGlobs.map((glob) => new Bun.Glob(glob));
+  return find(
+    files.filter(({ path }) => globs.some((glob) => glob.match(path))),
+    patterns,
+    "code",
+  );
+}
+
+/** Ways around the compiler and the tests. */
+export function shortcuts(files: readonly SourceFile[]): string[] {
+  const inCode = [
+    { pattern: /(:|<|\||&|\bas|=>|\bextends|,)\s*any\b(?![\w'"(])/, why: "say what the type is" },
+    { pattern: /\.(skip|only|todo|skipIf|todoIf|if)\(\s*(["'`]|[^)]*\)\()/, why: "every test runs" },
+  ];
+  const anywhere = [
+    { pattern: /@ts-(ignore|nocheck|expect-error)\b/, why: "mend the type" },
+    { pattern: /biome-i[g]nore\b.*(noExplicitAny|noNonNullAssertion)/, why: "mend the type" },
+    { pattern: /\b(TO[D]O|FIX[M]E|X[X]X)\b/, why: "do it, or open an issue" },
+  ];
+  const code = files.filter(({ path }) => isCode(path));
+  return [...find(code, inCode, "code"), ...find(code, anywhere, "text")];
+}
+
+/** A file that names a folder of somebody's machine, or a registry, works only there. */
+export function tracesOfMachines(files: readonly SourceFile[]): string[] {
+  const patterns = [
+    { pattern: /(^|[\s"'`=(:])\/(wor[k]|roo[t]|hom[e]|User[s])\//, why: "a path of one machine" },
+    { pattern: /\/tmp\/prob[e]/, why: "a path of one machine" },
+    { pattern: /\bregistry\.(npmj[s]|yarnpk[g]|npmmirro[r])\b|"resolve[d]":/, why: "a registry's host" },
+  ];
+  return find(files, patterns, "text");
+}
+
+/** What an exported function does, with its units and errors, is said where it is exported. */
+export function undocumentedExports(files: readonly SourceFile[]): string[] {
+  const exported =
+    /^export (?:default )?(?:async )?(?:function\*?\s+(\w+)|const (\w+)[^=\n]*= (?:async )?(?:\([^)]*\)|\w+)(?:: [^=]+)? =>)/;
+  return files
+    .filter(({ path }) => isCode(path) && /^(server|contract|client)\//.test(path))
+    .flatMap(({ path, text }) => {
+      const lines = text.split("\n");
+      return lines.flatMap((line, index) => {
+        const match = exported.exec(line);
+        if (match === null || endsDocstring(lines, index - 1)) return [];
+        return [`${path}:${index + 1}: ${match[1] ?? match[2]} has no docstring directly above it`];
+      });
+    });
+}
+
+/** Overloads share the docstring above the first of them. */
+function endsDocstring(lines: readonly string[], index: number): boolean {
+  let at = index;
+  while (/^export (async )?function .*;$/.test(lines[at] ?? "")) at -= 1;
+  if (!lines[at]?.endsWith("*/")) return false;
+  while (at > 0 && !lines[at]?.includes("/*")) at -= 1;
+  return lines[at]?.trimStart().startsWith("/**") === true;
+}

@@ -1,0 +1,298 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FrozenBatch, Inbox, Ledger } from "../../server/ledger/ledger.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { Loader } from "../../server/warehouse/loader.ts";
+import { type EventRow, eventRow } from "../../server/warehouse/rows.ts";
+import { type FrozenRows, type Warehouse, WarehouseError } from "../../server/warehouse/warehouse.ts";
+import { append } from "../ledger/writes.ts";
+import { event, randomEvents, randomOfThisRun, recount, rollupsOf, WarehouseUnderTest } from "./support.ts";
+
+const subject = new WarehouseUnderTest();
+let folder = "";
+let ledger: Ledger;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "rekindle-loader-"));
+  ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite") });
+});
+
+afterAll(async () => {
+  await ledger.close();
+  await rm(folder, { recursive: true });
+});
+
+async function appendLines(lines: readonly string[]): Promise<void> {
+  const body = lines.map((line) => `${line}\n`).join("");
+  await append(ledger, { table: "events", year: 2026, schema: 1, rows: lines.length, body });
+}
+
+const utcDay = ({ day }: EventRow) => day;
+
+async function expectStored(organization: number, events: readonly EventRow[]): Promise<void> {
+  const rows = await subject.warehouse.rows<{ id: string }>(
+    "SELECT replaceAll(toString(id), '-', '') AS id FROM events WHERE organization = {organization:UInt32}",
+    { organization },
+  );
+  expect(rows.map(({ id }) => id).sort()).toEqual(events.map(({ id }) => id).sort());
+  expect(await rollupsOf(subject, organization)).toEqual(recount(events, utcDay));
+}
+
+function events(organization: number, count: number): EventRow[] {
+  return Array.from({ length: count }, (_, n) => event(organization, { user: n % 7 }));
+}
+
+/** A loader that runs while `work` does. */
+async function whileLoading(
+  work: (loader: Loader) => Promise<void>,
+  { inbox = ledger.inbox, warehouse = subject.warehouse }: { inbox?: Inbox; warehouse?: Warehouse } = {},
+): Promise<void> {
+  const loader = new Loader({ inbox, warehouse });
+  await loader.replay();
+  loader.start();
+  try {
+    await work(loader);
+  } finally {
+    await loader.stop();
+  }
+}
+
+async function drain(loader: Loader): Promise<void> {
+  const { newestInboxId } = await ledger.inbox.backlog();
+  await loader.drain(newestInboxId);
+}
+
+/** A warehouse that does something else for the first inserts. */
+function failing(before: (rows: FrozenRows) => Promise<void>): Warehouse {
+  const { warehouse } = subject;
+  return {
+    rows: warehouse.rows.bind(warehouse),
+    stream: warehouse.stream.bind(warehouse),
+    command: warehouse.command.bind(warehouse),
+    close: warehouse.close.bind(warehouse),
+    async insertFrozen(rows) {
+      await before(rows);
+      await warehouse.insertFrozen(rows);
+    },
+  };
+}
+
+describe("loading", () => {
+  test("what waits in the inbox is in the warehouse when a drain resolves", async () => {
+    const organization = subject.newOrganization();
+    const stored = events(organization, 25);
+    await whileLoading(async (loader) => {
+      await appendLines(stored.slice(0, 10).map(eventRow));
+      await drain(loader);
+      await expectStored(organization, stored.slice(0, 10));
+      await appendLines(stored.slice(10).map(eventRow));
+      await drain(loader);
+    });
+    await expectStored(organization, stored);
+    expect(await ledger.inbox.backlog()).toMatchObject({ rows: 0 });
+  });
+
+  test("a row is visible within a second after it was acknowledged", async () => {
+    const organization = subject.newOrganization();
+    await whileLoading(async () => {
+      const startedMs = performance.now();
+      await appendLines(events(organization, 1).map(eventRow));
+      while ((await subject.count("events", organization)) === 0) await Bun.sleep(5);
+      expect(performance.now() - startedMs).toBeLessThan(1_000);
+    });
+  });
+
+  test("the status tells what was loaded and that all is well", async () => {
+    const organization = subject.newOrganization();
+    await whileLoading(async (loader) => {
+      await appendLines([...events(organization, 3).map(eventRow), '["bad"]']);
+      await drain(loader);
+      expect(loader.status()).toMatchObject({ state: "running", rowsLoaded: 3, deadLetters: 1, failure: null });
+      expect(Date.now() - (loader.status().lastLoadedAtMs ?? 0)).toBeLessThan(10_000);
+    });
+  });
+
+  test("a drain that cannot end because the loader stops is rejected", async () => {
+    const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+    const drained = loader.drain(Number.MAX_SAFE_INTEGER);
+    await loader.stop();
+    await expect(drained).rejects.toThrow("stopped");
+    await expect(loader.drain(1)).rejects.toThrow("stopped");
+  });
+});
+
+describe("rows that cannot be read", () => {
+  test("become dead letters with their reason, and every other row is stored once", async () => {
+    const random = randomOfThisRun("bad rows");
+    for (const badRows of [1, 2, 7]) {
+      const organization = subject.newOrganization();
+      const good = events(organization, 60);
+      const lines = good.map(eventRow);
+      const bad = Array.from({ length: badRows }, (_, n) => `["bad ${organization} ${n}", ${n}]`);
+      for (const line of bad) lines.splice(random.between(0, lines.length), 0, line);
+      await appendLines(lines);
+      await whileLoading(drain);
+      await expectStored(organization, good);
+      const letters = await ledger.deadLetters(1_000);
+      const ours = letters.filter(({ row }) => bad.includes(row));
+      expect(ours.map(({ row }) => row).sort()).toEqual([...bad].sort());
+      for (const { reason } of ours) expect(reason).toStartWith("Code: 27.");
+    }
+  });
+
+  test("a batch of nothing else blocks nobody", async () => {
+    await appendLines(["[1]", "nonsense", "{}"]);
+    const organization = subject.newOrganization();
+    await whileLoading(async (loader) => {
+      await drain(loader);
+      await appendLines(events(organization, 1).map(eventRow));
+      await drain(loader);
+    });
+    expect(await subject.count("events", organization)).toBe(1);
+  });
+
+  test("a crash at any insert of the halving stores nothing twice and loses nothing", async () => {
+    const random = randomOfThisRun("crash while halving");
+    for (let crashAt = 1; crashAt <= 12; crashAt += 1) {
+      const organization = subject.newOrganization();
+      const good = events(organization, 30);
+      const lines = good.map(eventRow);
+      const bad = [`["bad ${organization} a"]`, `["bad ${organization} b"]`];
+      for (const line of bad) lines.splice(random.between(0, lines.length), 0, line);
+      await appendLines(lines);
+      await crashAtInsert(crashAt);
+      await whileLoading(drain);
+      await expectStored(organization, good);
+      const letters = await ledger.deadLetters(1_000);
+      expect(letters.filter(({ row }) => bad.includes(row))).toHaveLength(2);
+    }
+  });
+});
+
+/** Loads until an insert was done, and then forgets all about it, as a killed process does. */
+async function crashAtInsert(number: number): Promise<void> {
+  let inserts = 0;
+  const crashed = Promise.withResolvers<void>();
+  const dying = failing(async (rows) => {
+    inserts += 1;
+    if (inserts < number) return;
+    await subject.warehouse.insertFrozen(rows).catch(() => undefined);
+    crashed.resolve();
+    await new Promise(() => undefined);
+  });
+  const loader = new Loader({ inbox: ledger.inbox, warehouse: dying });
+  await Promise.race([crashed.promise, loader.replay()]);
+}
+
+describe("failures that say nothing about the rows", () => {
+  test("are retried until they are over, with the same token, and shown in the status", async () => {
+    const organization = subject.newOrganization();
+    const stored = events(organization, 20);
+    const tokens = new Set<string>();
+    let failures = 0;
+    const warehouse = failing(async ({ token }) => {
+      tokens.add(token);
+      failures += 1;
+      // Too many parts, memory, disk: none of them may cost a row.
+      if (failures <= 4) throw new WarehouseError([252, 241, 243, 159][failures - 1] ?? 0, `failure ${failures}`);
+    });
+    await appendLines(stored.map(eventRow));
+    const loader = new Loader({ inbox: ledger.inbox, warehouse });
+    const replayed = loader.replay();
+    while (loader.status().failure?.attempts !== 2) await Bun.sleep(5);
+    expect(loader.status().failure).toMatchObject({ message: "failure 2", attempts: 2 });
+    await replayed;
+    expect(loader.status().failure).toBeNull();
+    expect(tokens.size).toBe(1);
+    await expectStored(organization, stored);
+    await loader.stop();
+  });
+
+  test("of the ledger's process are retried too, at freeze, read, finish and backlog", async () => {
+    const organization = subject.newOrganization();
+    const stored = events(organization, 20);
+    await appendLines(stored.map(eventRow));
+    await whileLoading(drain, { inbox: unreliable(ledger.inbox) });
+    await expectStored(organization, stored);
+  });
+
+  test("a stop does not wait for them", async () => {
+    await appendLines(events(subject.newOrganization(), 1).map(eventRow));
+    const broken = failing(() => Promise.reject(new WarehouseError(243, "no space left")));
+    const loader = new Loader({ inbox: ledger.inbox, warehouse: broken });
+    const replayed = loader.replay();
+    while (loader.status().failure === null) await Bun.sleep(5);
+    await loader.stop();
+    await expect(replayed).rejects.toThrow("stopped");
+    await whileLoading(drain);
+  });
+});
+
+/** Fails the first call of every kind, half of them after the work was done. */
+function unreliable(inbox: Inbox): Inbox {
+  const failed = new Set<string>();
+  const once = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
+    for (const moment of [`before ${name}`, `after ${name}`]) {
+      if (failed.has(moment)) continue;
+      failed.add(moment);
+      if (moment.startsWith("after")) await work();
+      throw new Error(`the socket was closed ${moment}`);
+    }
+    return work();
+  };
+  return {
+    freeze: (maxRows) => once("freeze", () => inbox.freeze(maxRows)),
+    read: (batch: FrozenBatch) => once("read", () => inbox.read(batch)),
+    finish: (number, letters) => once("finish", () => inbox.finish(number, letters)),
+    backlog: () => once("backlog", () => inbox.backlog()),
+  };
+}
+
+describe("pausing", () => {
+  test("begins at a batch's edge; nothing is loaded until it ends, and then everything is", async () => {
+    const organization = subject.newOrganization();
+    const stored = randomEvents(randomOfThisRun("pause"), organization, 40);
+    let inserting = false;
+    const warehouse = failing(async () => {
+      inserting = true;
+      await Bun.sleep(100);
+      inserting = false;
+    });
+    await whileLoading(
+      async (loader) => {
+        await appendLines(stored.slice(0, 20).map(eventRow));
+        while (!inserting) await Bun.sleep(1);
+        await loader.pause();
+        expect(inserting).toBe(false);
+        expect(loader.status().state).toBe("paused");
+        const before = await subject.count("events", organization);
+        await appendLines(stored.slice(20).map(eventRow));
+        await Bun.sleep(600);
+        expect(await subject.count("events", organization)).toBe(before);
+        loader.resume();
+        await drain(loader);
+      },
+      { warehouse },
+    );
+    await expectStored(organization, stored);
+  });
+
+  test("two pauses take turns", async () => {
+    await whileLoading(async (loader) => {
+      await loader.pause();
+      let second = false;
+      const paused = loader.pause().then(() => {
+        second = true;
+      });
+      await Bun.sleep(20);
+      expect(second).toBe(false);
+      loader.resume();
+      await paused;
+      expect(loader.status().state).toBe("paused");
+      loader.resume();
+      expect(loader.status().state).toBe("running");
+    });
+  });
+});

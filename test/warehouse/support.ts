@@ -1,0 +1,155 @@
+/** What the warehouse's tests share: an engine of their own, and events that a seed repeats. */
+import { afterAll, beforeAll } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { WarehouseTable } from "../../server/ledger/ledger.ts";
+import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
+import { type EventRow, eventRow } from "../../server/warehouse/rows.ts";
+import type { Warehouse } from "../../server/warehouse/warehouse.ts";
+import { Random } from "../ledger/random.ts";
+
+export const msPerDay = 86_400_000;
+
+/** One warehouse for a test file: a process has one data folder. Every test has its own organization. */
+export class WarehouseUnderTest {
+  #warehouse: Warehouse | undefined;
+  #folder = "";
+  #organization = 0;
+
+  constructor() {
+    beforeAll(async () => {
+      this.#folder = await mkdtemp(join(tmpdir(), "rekindle-warehouse-"));
+      await this.open();
+    });
+    afterAll(async () => {
+      await this.#warehouse?.close();
+      await rm(this.#folder, { recursive: true });
+    });
+  }
+
+  get warehouse(): Warehouse {
+    if (this.#warehouse === undefined) throw new Error("the warehouse is not open");
+    return this.#warehouse;
+  }
+
+  get folder(): string {
+    return this.#folder;
+  }
+
+  async open(): Promise<void> {
+    this.#warehouse = await openChdbWarehouse({ folder: join(this.#folder, "warehouse") });
+  }
+
+  newOrganization(): number {
+    this.#organization += 1;
+    return this.#organization;
+  }
+
+  /** Inserts rows as the loader does. */
+  async insert(table: WarehouseTable, lines: readonly string[], token: string = crypto.randomUUID()) {
+    const body = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+    await this.warehouse.insertFrozen({ table, schema: 1, rows: lines.length, body, token });
+  }
+
+  async count(table: string, organization: number): Promise<number> {
+    const sql = `SELECT count() AS count FROM ${table} WHERE organization = {organization:UInt32}`;
+    const [row] = await this.warehouse.rows<{ count: number }>(sql, { organization });
+    return row?.count ?? 0;
+  }
+}
+
+/** A seed of its own for every run, printed; SEED repeats one. */
+export function randomOfThisRun(what: string): Random {
+  const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 32));
+  console.log(`${what}: SEED=${seed}`);
+  return new Random(seed);
+}
+
+export function event(organization: number, some: Partial<EventRow> = {}): EventRow {
+  const timeMs = some.timeMs ?? Date.UTC(2026, 2, 1, 9, 30);
+  return {
+    organization,
+    user: 1,
+    account: 0,
+    event: "page_viewed",
+    timeMs,
+    day: Math.floor(timeMs / msPerDay),
+    receivedAtMs: timeMs + 5,
+    id: eventId(),
+    messageId: null,
+    properties: "{}",
+    ...some,
+  };
+}
+
+export function eventId(): string {
+  return crypto.randomUUID().replaceAll("-", "");
+}
+
+const eventNames = ["signed_in", "report_created", "invoice_sent"];
+
+/** Events of up to 60 users over 120 days, some at the same instant, some of them equal but for the id. */
+export function randomEvents(random: Random, organization: number, count: number): EventRow[] {
+  const beginMs = Date.UTC(2025, 10, 1);
+  return Array.from({ length: count }, () =>
+    event(organization, {
+      user: random.between(1, 60),
+      event: random.pick(eventNames),
+      timeMs: beginMs + random.between(0, 120 * 24) * 3_600_000 + random.pick([0, 1, 3_599_999]),
+    }),
+  );
+}
+
+/** Inserts events in several batches, a year in each, as the ledger freezes them. */
+export async function insertEvents(subject: WarehouseUnderTest, events: readonly EventRow[], batches = 1) {
+  const perBatch = Math.ceil(events.length / batches);
+  for (let start = 0; start < events.length; start += perBatch) {
+    const batch = events.slice(start, start + perBatch);
+    const years = Map.groupBy(batch, ({ timeMs }) => new Date(timeMs).getUTCFullYear());
+    for (const ofYear of years.values()) await subject.insert("events", ofYear.map(eventRow));
+  }
+}
+
+/** Every rollup of an organization as text, a sorted line for each of its facts. */
+export async function rollupsOf({ warehouse }: WarehouseUnderTest, organization: number): Promise<string[]> {
+  const where = "WHERE organization = {organization:UInt32}";
+  const rows = await warehouse.rows<{ line: string }>(
+    `SELECT line FROM (
+      SELECT concat('event_days ', event, ' ', toString(toInt32(day)), ' ', toString(user)) AS line FROM (
+        SELECT event, day, arrayJoin(bitmapToArray(groupBitmapMergeState(users))) AS user
+        FROM event_days ${where} GROUP BY event, day)
+      UNION ALL
+      SELECT concat('active_days ', toString(toInt32(day)), ' ', toString(user)) FROM (
+        SELECT day, arrayJoin(bitmapToArray(groupBitmapMergeState(users))) AS user
+        FROM active_days ${where} GROUP BY day)
+      UNION ALL
+      SELECT concat_ws(' ', 'user_event_days', toString(user), toString(toInt32(day)), event, toString(sum(count)))
+      FROM user_event_days ${where} GROUP BY user, day, event
+      UNION ALL
+      SELECT concat_ws(' ', 'user_spans', toString(user), toString(toInt32(min(first_day))),
+        toString(toInt32(max(last_day))))
+      FROM user_spans ${where} GROUP BY user)`,
+    { organization },
+  );
+  return rows.map(({ line }) => line).sort();
+}
+
+/** The same lines as `rollupsOf`, counted here, one event after the other. */
+export function recount(events: readonly EventRow[], dayOf: (event: EventRow) => number): string[] {
+  const lines = new Set<string>();
+  const counts = new Map<string, number>();
+  const spans = new Map<number, { first: number; last: number }>();
+  for (const one of events) {
+    const [{ user, event }, day] = [one, dayOf(one)];
+    lines.add(`event_days ${event} ${day} ${user}`);
+    lines.add(`active_days ${day} ${user}`);
+    const key = `user_event_days ${user} ${day} ${event}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+    const span = spans.get(user) ?? { first: day, last: day };
+    spans.set(user, { first: Math.min(span.first, day), last: Math.max(span.last, day) });
+  }
+  for (const [key, count] of counts) lines.add(`${key} ${count}`);
+  for (const [user, { first, last }] of spans) lines.add(`user_spans ${user} ${first} ${last}`);
+  return [...lines].sort();
+}
