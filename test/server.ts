@@ -2,7 +2,7 @@
  * Starts the product as its users do, as processes of their own, and takes it down again. Tests come in by
  * the front door: everything here speaks HTTP or runs the `rekindle` command.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
@@ -177,12 +177,20 @@ export class Server {
       .map((line) => JSON.parse(line));
   }
 
-  /** The process id of the analysis process. */
-  analysisPid(): number {
-    const { stdout } = Bun.spawnSync(["ps", "-o", "pid=", "--ppid", String(this.pid)]);
-    const pid = Number(stdout.toString().trim().split("\n")[0]);
-    if (!(pid > 0)) throw new Error("there is no analysis process");
-    return pid;
+  /** The process id of the analysis process; undefined while it is not running. */
+  analysisPid(): number | undefined {
+    const children = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, "utf8");
+    const pid = Number(children.trim().split(" ")[0]);
+    return pid > 0 ? pid : undefined;
+  }
+
+  /** Kills both processes without warning, as a power failure would. */
+  async crash(): Promise<void> {
+    const analysis = this.analysisPid();
+    this.#process.kill("SIGKILL");
+    if (analysis !== undefined) process.kill(analysis, "SIGKILL");
+    await this.#process.exited;
+    while (analysis !== undefined && existsSync(`/proc/${analysis}/exe`)) await Bun.sleep(5);
   }
 
   /** Ends the server with a signal and waits for its end; returns the exit code. */

@@ -88,7 +88,7 @@ export interface Stored {
   /** The highest number given so far in the organization; 0 before the first. */
   lastUserNumber(organization: number): number;
   lastAccountNumber(organization: number): number;
-  /** A number that grows with every transaction: the first half of the event ids made here. */
+  /** A number that grows with every transaction that writes rows: one half of the event ids made here. */
   readonly transaction: number;
 }
 

@@ -52,8 +52,8 @@ async function rebuildDays(
   organization: number,
   transitions: readonly OffsetTransition[],
 ): Promise<void> {
-  // roundDown searches by halves: 2 million events take 0.5 s with 600 transitions. Counting from a day
-  // before 1970 keeps what intDiv divides above zero, where it rounds down.
+  const needed = await transitionsOfEvents(warehouse, organization, transitions);
+  // Counting from a day before 1970 keeps what intDiv divides above zero, where it rounds down.
   const offset = `transform(
     roundDown(intDiv(toUnixTimestamp64Milli(time), 1000), {fromSeconds:Array(Int64)}),
     {fromSeconds:Array(Int64)}, {offsets:Array(Int64)}, toInt64(0))`;
@@ -64,11 +64,33 @@ async function rebuildDays(
      WHERE organization = {organization:UInt32}`,
     {
       organization,
-      fromSeconds: transitions.map(({ fromMs }) => Math.floor(fromMs / 1_000)),
-      offsets: transitions.map(({ offsetSeconds }) => offsetSeconds),
+      fromSeconds: needed.map(({ fromMs }) => Math.floor(fromMs / 1_000)),
+      offsets: needed.map(({ offsetSeconds }) => offsetSeconds),
     },
     noLimitOfTime,
   );
+}
+
+/** The transitions that some event needs. A zone has up to 700 until 2300, and the engine reads the mutation's
+ * text again for every part of the table. */
+async function transitionsOfEvents(
+  warehouse: Warehouse,
+  organization: number,
+  transitions: readonly OffsetTransition[],
+): Promise<readonly OffsetTransition[]> {
+  const [span] = await warehouse.rows<{ firstMs: number; lastMs: number }>(
+    `SELECT toUnixTimestamp64Milli(min(time)) AS firstMs, toUnixTimestamp64Milli(max(time)) AS lastMs
+     FROM events WHERE organization = {organization:UInt32}`,
+    { organization },
+    noLimitOfTime,
+  );
+  const { firstMs, lastMs } = span ?? { firstMs: 0, lastMs: 0 };
+  const first = Math.max(
+    transitions.findLastIndex(({ fromMs }) => fromMs <= firstMs),
+    0,
+  );
+  const afterLast = transitions.findIndex(({ fromMs }) => fromMs > lastMs);
+  return transitions.slice(first, afterLast === -1 ? undefined : Math.max(afterLast, first + 1));
 }
 
 async function rebuildRollup(

@@ -48,11 +48,22 @@ test.each([
 test("killing the analysis process fails no write, and it is back within seconds", async () => {
   await survives("analysis", async () => {
     await server.ready();
-    process.kill(server.analysisPid(), "SIGKILL");
+    const pid = server.analysisPid();
+    if (pid === undefined) throw new Error("there is no analysis process");
+    process.kill(pid, "SIGKILL");
     await Bun.sleep(100);
     const startedMs = performance.now();
     await server.ready();
     expect(performance.now() - startedMs).toBeLessThan(10_000);
+  });
+});
+
+test("killing intake takes the analysis process along, and the next start waits for its end", async () => {
+  await survives("intake", async () => {
+    await server.ready();
+    await server.kill("SIGKILL");
+    server = await restart(server, entry);
+    await server.ready();
   });
 });
 

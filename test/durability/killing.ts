@@ -64,7 +64,7 @@ export async function killAt(server: Server, moment: Moment, extraMs = 0): Promi
     watch.close();
   }
   if (extraMs > 0) await Bun.sleep(extraMs);
-  await server.kill("SIGKILL");
+  await server.crash();
 }
 
 /** What a killed server left: whether a batch was in hand, and whether the warehouse already had it. */

@@ -6,13 +6,18 @@ import { append, inboxRows } from "./writes.ts";
 
 const hourMs = 3_600_000;
 
+type Read = (batch: FrozenBatch) => Promise<string>;
+
+/** Declares the tests of the inbox. */
 export function inboxContract(subject: LedgerUnderTest): void {
-  const read = async (batch: FrozenBatch) => (await subject.ledger.inbox.read(batch)).toString();
+  const read: Read = async (batch) => (await subject.ledger.inbox.read(batch)).toString();
   freezeContract(subject, read);
-  finishContract(subject, read);
+  frozenContract(subject, read);
+  finishContract(subject);
+  keptContract(subject, read);
 }
 
-function freezeContract(subject: LedgerUnderTest, read: (batch: FrozenBatch) => Promise<string>): void {
+function freezeContract(subject: LedgerUnderTest, read: Read): void {
   test("an empty inbox freezes nothing", async () => {
     expect(await subject.ledger.inbox.freeze(10)).toEqual([]);
     expect(await subject.ledger.inbox.backlog()).toEqual({
@@ -64,7 +69,9 @@ function freezeContract(subject: LedgerUnderTest, read: (batch: FrozenBatch) => 
     }
     expect(frozen).toEqual([3, 2]);
   });
+}
 
+function frozenContract(subject: LedgerUnderTest, read: Read): void {
   test("while a frozen batch is unfinished the same batches come back, across restarts", async () => {
     await append(subject.ledger, inboxRows(["a"]));
     await append(subject.ledger, inboxRows(["ada"], { table: "users", year: 0 }));
@@ -101,7 +108,7 @@ function freezeContract(subject: LedgerUnderTest, read: (batch: FrozenBatch) => 
   });
 }
 
-function finishContract(subject: LedgerUnderTest, read: (batch: FrozenBatch) => Promise<string>): void {
+function finishContract(subject: LedgerUnderTest): void {
   test("the backlog counts what waits, frozen or not, and is the same after a restart", async () => {
     await append(subject.ledger, inboxRows(["a", "b"]));
     await append(subject.ledger, inboxRows(["ada"], { table: "users", year: 0 }));
@@ -151,7 +158,9 @@ function finishContract(subject: LedgerUnderTest, read: (batch: FrozenBatch) => 
       { id: 2, atMs: subject.nowMs - 2, table: "events", row: '["b"]', reason: "bad b" },
     ]);
   });
+}
 
+function keptContract(subject: LedgerUnderTest, read: Read): void {
   test("loaded rows stay for an hour, and rows that wait stay for ever", async () => {
     await append(subject.ledger, inboxRows(["loaded"]));
     const [loaded] = await subject.ledger.inbox.freeze(100);

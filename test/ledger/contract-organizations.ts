@@ -6,16 +6,14 @@ import type { LedgerUnderTest } from "./contract.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
-export function organizationsContract(subject: LedgerUnderTest): void {
-  const createToken = (organization: number, token: string) =>
-    subject.ledger.tokens.create({
-      organization,
-      name: "backend",
-      sha256: sha256(token),
-      lastFour: token.slice(-4),
-      nowMs: subject.nowMs,
-    });
+function createToken(subject: LedgerUnderTest, organization: number, token: string) {
+  const lastFour = token.slice(-4);
+  const wanted = { organization, name: "backend", sha256: sha256(token), lastFour, nowMs: subject.nowMs };
+  return subject.ledger.tokens.create(wanted);
+}
 
+/** Declares the tests of organizations. */
+export function organizationsContract(subject: LedgerUnderTest): void {
   test("an organization is there after a restart, with the default rate limit", async () => {
     const created = await subject.organization("Ada & Söhne");
     await subject.reopen();
@@ -45,7 +43,7 @@ export function organizationsContract(subject: LedgerUnderTest): void {
 
   test("an organization that does not exist cannot be set and gets no token", async () => {
     await expect(subject.ledger.organizations.set(99, { name: "x" })).rejects.toBeInstanceOf(Refusal);
-    await expect(createToken(99, "rk-nobody")).rejects.toBeInstanceOf(Refusal);
+    await expect(createToken(subject, 99, "rk-nobody")).rejects.toBeInstanceOf(Refusal);
   });
 
   test("a new timezone waits for a rebuild until it is done; the same timezone does not", async () => {
@@ -60,10 +58,13 @@ export function organizationsContract(subject: LedgerUnderTest): void {
     await subject.ledger.rebuildDone(id);
     expect(await subject.ledger.rebuildsPending()).toEqual([]);
   });
+}
 
+/** Declares the tests of project tokens. */
+export function tokensContract(subject: LedgerUnderTest): void {
   test("a token is found by its hash, with its organization", async () => {
     const organization = await subject.organization();
-    const token = await createToken(organization.id, "rk-abcd1234");
+    const token = await createToken(subject, organization.id, "rk-abcd1234");
     expect(token).toMatchObject({ lastFour: "1234", lastUsedAtMs: null, revokedAtMs: null });
     await subject.reopen();
     expect(await subject.ledger.tokens.find(sha256("rk-abcd1234"))).toEqual({ token, organization });
@@ -72,7 +73,7 @@ export function organizationsContract(subject: LedgerUnderTest): void {
 
   test("a revoked token is not found, but is listed with the time of its first revocation", async () => {
     const organization = await subject.organization();
-    const { id } = await createToken(organization.id, "rk-abcd1234");
+    const { id } = await createToken(subject, organization.id, "rk-abcd1234");
     await subject.ledger.tokens.revoke(id, 5_000);
     const again = await subject.ledger.tokens.revoke(id, 6_000);
     expect(again.revokedAtMs).toBe(5_000);
@@ -83,8 +84,8 @@ export function organizationsContract(subject: LedgerUnderTest): void {
 
   test("the last use of tokens is remembered and never moves back", async () => {
     const organization = await subject.organization();
-    const one = await createToken(organization.id, "rk-one");
-    const two = await createToken(organization.id, "rk-two");
+    const one = await createToken(subject, organization.id, "rk-one");
+    const two = await createToken(subject, organization.id, "rk-two");
     await subject.ledger.tokens.touch([{ id: one.id, atMs: 9_000 }]);
     await subject.ledger.tokens.touch([
       { id: one.id, atMs: 8_000 },
@@ -97,7 +98,7 @@ export function organizationsContract(subject: LedgerUnderTest): void {
   test("tokens of one organization are not listed with another's", async () => {
     const first = await subject.organization("first");
     const second = await subject.organization("second");
-    const token = await createToken(second.id, "rk-second");
+    const token = await createToken(subject, second.id, "rk-second");
     expect(await subject.ledger.tokens.list(first.id)).toEqual([]);
     expect(await subject.ledger.tokens.list(second.id)).toEqual([token]);
   });

@@ -5,8 +5,10 @@ import { account, append, inboxRows, look, needs, remember, user, writePeople, w
 
 const hourMs = 3_600_000;
 
+/** Declares the tests of transactions. */
 export function transactContract(subject: LedgerUnderTest): void {
   peopleContract(subject);
+  numbersContract(subject);
   failureContract(subject);
   messageIdContract(subject);
   countsContract(subject);
@@ -75,7 +77,9 @@ function peopleContract(subject: LedgerUnderTest): void {
     ]);
     expect(found).toEqual([undefined, undefined, undefined, false, 0, 0]);
   });
+}
 
+function numbersContract(subject: LedgerUnderTest): void {
   test("the last numbers are those that were committed, and may be asked for without their object", async () => {
     const { id } = await subject.organization();
     const users = [1, 2, 3].map((number) => user(id, `user ${number}`, { number }));

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Ledger, Organization } from "../../server/ledger/ledger.ts";
 import { inboxContract } from "./contract-inbox.ts";
-import { organizationsContract } from "./contract-organizations.ts";
+import { organizationsContract, tokensContract } from "./contract-organizations.ts";
 import { transactContract } from "./contract-transact.ts";
 
 export type OpenLedger = (folder: string, options: { clock: () => number }) => Promise<Ledger>;
@@ -60,6 +60,7 @@ export function ledgerContract(store: string, open: OpenLedger): void {
     beforeEach(() => subject.start());
     afterEach(() => subject.stop());
     organizationsContract(subject);
+    tokensContract(subject);
     transactContract(subject);
     inboxContract(subject);
   });

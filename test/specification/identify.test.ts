@@ -213,7 +213,7 @@ test("a refused identify stores nothing", async () => {
 });
 
 test.each(["application/json", "text/plain", "application/x-www-form-urlencoded", "nonsense", ""])(
-  "JSON is read whatever the content type says (%p)",
+  "JSON is read whatever the content type says (%j)",
   async (type) => {
     await expectSuccess(await identify(user("content-type"), { "Content-Type": type }));
   },

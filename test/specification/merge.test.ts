@@ -1,5 +1,5 @@
 /** What identify does to a user who exists: shallow merge, null and not sent, accounts, many at once. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { expectSuccess, exportedUser, send, user } from "./support.ts";
 
@@ -13,46 +13,104 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.stop());
 
-/** Identifies one user with each of these in turn and returns what is stored in the end. */
-async function after(userId: string, ...identifies: readonly object[]): Promise<Record<string, unknown>> {
-  for (const more of identifies) await send(server, "/identify", token, user(userId, more));
-  return exportedUser(server, organization, userId);
-}
+const traits = (...all: readonly object[]) => all.map((properties) => ({ properties }));
+const account = (id: string, more: object = {}) => ({ account: { id, name: id.toUpperCase(), ...more } });
+const avatar = "https://example.com/a.png";
 
-const merges: readonly (readonly [string, readonly object[], object])[] = [
-  ["keys that are not sent are kept", [{ a: 1, b: 2 }, { b: 3 }], { a: 1, b: 3 }],
-  ["new keys are added", [{ a: 1 }, { b: 2 }, { c: 3 }], { a: 1, b: 2, c: 3 }],
+/** What is true of a user whose identifies are sent one after the other, and of what is stored then. */
+const cases: readonly (readonly [string, readonly object[], object])[] = [
+  ["keys that are not sent are kept", traits({ a: 1, b: 2 }, { b: 3 }), { properties: { a: 1, b: 3 } }],
+  ["new keys are added", traits({ a: 1 }, { b: 2 }, { c: 3 }), { properties: { a: 1, b: 2, c: 3 } }],
   [
     "a null overwrites",
-    [
-      { a: 1, plan: "pro" },
-      { a: null, plan: null },
-    ],
-    { a: null, plan: null },
+    traits({ a: 1, plan: "pro" }, { a: null, plan: null }),
+    { properties: { a: null, plan: null } },
   ],
-  ["objects inside are replaced, not merged", [{ o: { x: 1, y: 2 } }, { o: { y: 3 } }], { o: { y: 3 } }],
-  ["lists are replaced, not joined", [{ l: [1, 2] }, { l: [3] }], { l: [3] }],
-  ["a value may change its type", [{ v: 1 }, { v: "one" }, { v: [true] }], { v: [true] }],
-  ["empty properties change nothing", [{ a: 1 }, {}], { a: 1 }],
   [
-    "false, zero and the empty string are values",
-    [
-      { a: 1, b: 1, c: 1 },
-      { a: 0, b: false, c: "" },
-    ],
-    { a: 0, b: false, c: "" },
+    "objects inside are replaced, not merged",
+    traits({ o: { x: 1, y: 2 } }, { o: { y: 3 } }),
+    { properties: { o: { y: 3 } } },
   ],
-  ["keys like 10 and 9 are keys like any other", [{ "10": 1, "9": 2 }, { "9": 3 }], { "9": 3, "10": 1 }],
+  ["lists are replaced, not joined", traits({ l: [1, 2] }, { l: [3] }), { properties: { l: [3] } }],
+  [
+    "a value may change its type",
+    traits({ v: 1 }, { v: "one" }, { v: [true] }),
+    { properties: { v: [true] } },
+  ],
+  ["empty properties change nothing", traits({ a: 1 }, {}), { properties: { a: 1 } }],
+  [
+    "false, 0 and the empty text are values",
+    traits({ a: 1, b: 1, c: 1 }, { a: 0, b: false, c: "" }),
+    { properties: { a: 0, b: false, c: "" } },
+  ],
+  [
+    "numbers as keys are keys like any other",
+    traits({ "10": 1, "9": 2 }, { "9": 3 }),
+    { properties: { "9": 3, "10": 1 } },
+  ],
+  ["properties that are not sent are kept", [...traits({ a: 1 }), {}], { properties: { a: 1 } }],
+  ["properties null are not sent", [...traits({ a: 1 }), { properties: null }], { properties: { a: 1 } }],
+  [
+    "the e-mail address is the last one sent",
+    [{ email: "old@example.com" }, { email: "new@example.com" }],
+    { email: "new@example.com" },
+  ],
+  ["isAccountOwner is unknown until it is sent", [{}], { isAccountOwner: null }],
+  ["isAccountOwner is kept when it is not sent", [{ isAccountOwner: true }, {}], { isAccountOwner: true }],
+  [
+    "isAccountOwner null is not sent",
+    [{ isAccountOwner: true }, { isAccountOwner: null }],
+    { isAccountOwner: true },
+  ],
+  [
+    "isAccountOwner changes when it is sent",
+    [{ isAccountOwner: true }, { isAccountOwner: false }],
+    { isAccountOwner: false },
+  ],
+  ["there is no account until one is sent", [{}], { account: null }],
+  [
+    "the account is kept when it is not sent",
+    [account("k"), {}],
+    { account: { id: "k", name: "K", avatar: null } },
+  ],
+  ["account null leaves the account", [account("l"), { account: null }], { account: null }],
+  [
+    "who leaves the account stays what else he was",
+    [{ ...account("m"), isAccountOwner: true }, { account: null }],
+    { account: null, isAccountOwner: true },
+  ],
+  [
+    "the account changes when another is sent",
+    [account("n"), account("o")],
+    { account: { id: "o", name: "O", avatar: null } },
+  ],
+  [
+    "an account's avatar is kept when it is not sent",
+    [account("p", { avatar }), account("p")],
+    { account: { id: "p", name: "P", avatar } },
+  ],
+  [
+    "an account's avatar null takes it away",
+    [account("q", { avatar }), account("q", { avatar: null })],
+    { account: { id: "q", name: "Q", avatar: null } },
+  ],
 ];
 
-test.each(merges)("%s", async (title, sent, stored) => {
-  const row = await after(title, ...sent.map((properties) => ({ properties })));
-  expect(row.properties).toEqual(stored);
-});
+describe("after identifies one after the other", () => {
+  let users: Map<unknown, Record<string, unknown>>;
 
-test("properties that are not sent, or null, keep the stored ones", async () => {
-  const row = await after("kept", { properties: { a: 1 } }, {}, { properties: null });
-  expect(row.properties).toEqual({ a: 1 });
+  beforeAll(async () => {
+    for (const [title, identifies] of cases) {
+      for (const more of identifies) await send(server, "/identify", token, user(title, more));
+    }
+    users = new Map((await server.exported("users", organization)).map((row) => [row.userId, row]));
+  });
+
+  test.each(cases)("%s", (title, _identifies, stored) => {
+    const row = users.get(title);
+    for (const [field, value] of Object.entries(stored))
+      expect([field, row?.[field]]).toEqual([field, value]);
+  });
 });
 
 test("a trait named __proto__ is a trait like any other", async () => {
@@ -60,55 +118,12 @@ test("a trait named __proto__ is a trait like any other", async () => {
   await send(server, "/identify", token, text);
   await send(server, "/identify", token, user("proto", { properties: { b: 2 } }));
   const { properties } = await exportedUser(server, organization, "proto");
-  expect(JSON.parse(JSON.stringify(properties))).toEqual(
-    JSON.parse('{"__proto__":{"admin":true},"a":1,"b":2}'),
-  );
-  expect(Object.keys(Object(properties)).sort()).toEqual(["__proto__", "a", "b"]);
-});
-
-test("the e-mail address is the last one sent", async () => {
-  const row = await after("mail", { email: "old@example.com" }, { email: "new@example.com" });
-  expect(row.email).toBe("new@example.com");
-});
-
-test.each([
-  ["is kept when it is not sent", [{ isAccountOwner: true }, {}], true],
-  ["is kept when it is null", [{ isAccountOwner: true }, { isAccountOwner: null }], true],
-  ["changes when it is sent", [{ isAccountOwner: true }, { isAccountOwner: false }], false],
-  ["is unknown until it is sent", [{}], null],
-])("isAccountOwner %s", async (title, sent, stored) => {
-  expect((await after(`owner ${title}`, ...sent)).isAccountOwner).toBe(stored);
-});
-
-const account = (more: object) => ({ account: { id: "acme", name: "Acme", ...more } });
-const avatar = "https://example.com/acme.png";
-
-test.each([
-  ["is kept when it is not sent", [{ account: { id: "k", name: "K" } }, {}], { id: "k", name: "K" }],
-  ["is left with null", [{ account: { id: "l", name: "L" } }, { account: null }], null],
-  ["is none until it is sent", [{}], null],
-  [
-    "changes when another is sent",
-    [account({}), { account: { id: "b", name: "B" } }],
-    { id: "b", name: "B" },
-  ],
-])("the account %s", async (title, sent, stored) => {
-  const row = await after(`account ${title}`, ...sent);
-  if (stored === null) expect(row.account).toBeNull();
-  else expect(row.account).toMatchObject(stored);
-});
-
-test("an account's avatar is kept when it is not sent, and null takes it away", async () => {
-  const of = (id: string, more: object) => ({ account: { id, name: "N", ...more } });
-  const kept = await after("avatar kept", of("x", { avatar }), of("x", {}));
-  expect(kept.account).toMatchObject({ id: "x", avatar });
-  const gone = await after("avatar gone", of("y", { avatar }), of("y", { avatar: null }));
-  expect(gone.account).toMatchObject({ id: "y", avatar: null });
+  expect(JSON.stringify(properties)).toBe('{"__proto__":{"admin":true},"a":1,"b":2}');
 });
 
 test("an account is one for all its users: a new name is everybody's", async () => {
-  await after("colleague 1", { account: { id: "shared", name: "Old" } });
-  await after("colleague 2", { account: { id: "shared", name: "New" } });
+  await send(server, "/identify", token, user("colleague 1", { account: { id: "shared", name: "Old" } }));
+  await send(server, "/identify", token, user("colleague 2", { account: { id: "shared", name: "New" } }));
   expect((await exportedUser(server, organization, "colleague 1")).account).toMatchObject({ name: "New" });
   const accounts = (await server.exported("accounts", organization)).filter(({ id }) => id === "shared");
   expect(accounts).toHaveLength(1);

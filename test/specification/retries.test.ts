@@ -1,162 +1,174 @@
 /** Retries: the same message id is answered 201 again and stored once. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { Server } from "../server.ts";
 import { expectError, expectRefused, expectSuccess, exportedUser, send, user } from "./support.ts";
 
 let server: Server;
+let token: string;
+const organization = "Retries";
 
 beforeAll(async () => {
   server = await Server.start();
+  token = await server.organization(organization);
 }, 60_000);
 afterAll(() => server.stop());
 
-/** An organization of its own with the user "u"; its token. */
-async function organization(name: string): Promise<string> {
-  const token = await server.organization(name);
-  await send(server, "/identify", token, user("u"));
-  return token;
-}
-
-const event = (more: object) => ({ userId: "u", event: "e", ...more });
-
-/** What is stored of each event of an organization, sorted by the text of it. */
-async function stored(name: string): Promise<unknown[]> {
-  const rows = await server.exported("events", name);
-  return rows
-    .map(({ event, messageId, properties }) => ({ event, messageId, properties }))
-    .sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
+/** A user of a test's own, and what sends that user's events. */
+async function userOf(userId: string) {
+  await send(server, "/identify", token, user(userId));
+  const event = (more: object) => ({ userId, event: "e", ...more });
+  return {
+    post: (more: object, headers: Record<string, string> = {}) =>
+      server.post("/track", token, event(more), headers),
+    /** What is stored of each event, sorted by the text of it. */
+    stored: async () =>
+      (await server.exported("events", organization))
+        .filter((row) => row.userId === userId)
+        .map(({ event, messageId, properties }) => ({ event, messageId, properties }))
+        .sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b))),
+  };
 }
 
 test("the same messageId is answered 201 and stored once, the first content kept", async () => {
-  const token = await organization("Body");
-  for (const n of [1, 2, 3]) {
-    await expectSuccess(await server.post("/track", token, event({ messageId: "m", properties: { n } })));
-  }
-  await send(server, "/track", token, event({ event: "another", messageId: "m" }));
-  expect(await stored("Body")).toEqual([{ event: "e", messageId: "m", properties: { n: 1 } }]);
+  const { post, stored } = await userOf("body");
+  for (const n of [1, 2, 3]) await expectSuccess(await post({ messageId: "b", properties: { n } }));
+  await expectSuccess(await post({ event: "another", messageId: "b" }));
+  expect(await stored()).toEqual([{ event: "e", messageId: "b", properties: { n: 1 } }]);
 });
 
-test.each([
-  ["a UUID", randomUUID()],
-  ["a UUID in capitals", randomUUID().toUpperCase()],
-  ["a UUID without hyphens", randomUUID().replaceAll("-", "")],
-  ["a text of other scripts", "сообщение-🙂"],
-  ["a NUL", "a\u0000b"],
+const uuid = "0a1b2c3d-0000-4000-8000-00000000000f";
+const ids: readonly (readonly [string, string])[] = [
+  ["a UUID", uuid],
+  ["the same UUID in capitals", uuid.toUpperCase()],
+  ["the same UUID without hyphens", uuid.replaceAll("-", "")],
+  ["the same UUID and a space", `${uuid} `],
+  ["the same UUID in braces", `{${uuid}}`],
+  ["the empty UUID", "00000000-0000-0000-0000-000000000000"],
+  ["a random UUID", randomUUID()],
+  ["one letter", "m"],
+  ["one letter in capitals", "M"],
+  ["a letter and a NUL", "m\u0000"],
+  ["a letter, a NUL and another", "m\u0000n"],
+  ["digits", "1"],
+  ["digits after a zero", "01"],
+  ["other scripts", "сообщение-🙂"],
+  ["é as one character", "\u00e9"],
+  ["é as two characters", "e\u0301"],
   ["256 characters", "x".repeat(256)],
-])("a message id that is %s is kept as it was sent and stored once", async (title, messageId) => {
-  const name = `Kept ${title}`;
-  const token = await organization(name);
-  await send(server, "/track", token, event({ messageId }));
-  await send(server, "/track", token, event({ messageId }));
-  expect(await stored(name)).toEqual([{ event: "e", messageId, properties: {} }]);
-});
+  ["255 characters", "x".repeat(255)],
+];
 
-test("message ids that only look alike are different", async () => {
-  const token = await organization("Alike");
-  const uuid = "0a1b2c3d-0000-4000-8000-00000000000f";
-  const ids = [uuid, uuid.toUpperCase(), uuid.replaceAll("-", ""), `${uuid} `, "m", "M", "m ", "1", "01"];
-  for (const messageId of ids) await send(server, "/track", token, event({ messageId }));
-  for (const messageId of ids) await send(server, "/track", token, event({ messageId }));
-  const rows = await server.exported("events", "Alike");
-  expect(rows.map((row) => row.messageId).sort()).toEqual([...ids].sort());
+describe("message ids that only look alike are different, and each is kept as it was sent and stored once", () => {
+  let messageIds: unknown[];
+
+  beforeAll(async () => {
+    const { post, stored } = await userOf("alike");
+    for (const round of [1, 2]) {
+      for (const [, messageId] of ids) await expectSuccess(await post({ messageId, properties: { round } }));
+    }
+    const events = await stored();
+    expect(events.map(({ properties }) => properties)).toEqual(ids.map(() => ({ round: 1 })));
+    messageIds = events.map(({ messageId }) => messageId);
+  });
+
+  test.each(ids)("%s", (_title, messageId) => {
+    expect(messageIds.filter((one) => one === messageId)).toHaveLength(1);
+  });
 });
 
 test("the Idempotency-Key header means the same as messageId", async () => {
-  const token = await organization("Header");
-  const header = { "Idempotency-Key": "k" };
-  await expectSuccess(await server.post("/track", token, event({ properties: { n: 1 } }), header));
-  await expectSuccess(await server.post("/track", token, event({ properties: { n: 2 } }), header));
-  await expectSuccess(await server.post("/track", token, event({ properties: { n: 3 }, messageId: "k" })));
-  expect(await stored("Header")).toEqual([{ event: "e", messageId: "k", properties: { n: 1 } }]);
+  const { post, stored } = await userOf("header");
+  const header = { "Idempotency-Key": "h" };
+  await expectSuccess(await post({ properties: { n: 1 } }, header));
+  await expectSuccess(await post({ properties: { n: 2 } }, header));
+  await expectSuccess(await post({ properties: { n: 3 }, messageId: "h" }));
+  expect(await stored()).toEqual([{ event: "e", messageId: "h", properties: { n: 1 } }]);
 });
 
 test("the body's messageId comes before the header; null and an empty header are none", async () => {
-  const token = await organization("Both");
-  const post = (more: object, key: string) =>
-    server.post("/track", token, event(more), { "Idempotency-Key": key });
-  await expectSuccess(await post({ messageId: "body" }, "header"));
-  await expectSuccess(await post({}, "header"));
-  await expectSuccess(await post({ messageId: "body" }, "another"));
-  await expectSuccess(await post({ messageId: null }, "header"));
-  await expectSuccess(await post({ event: "unnamed" }, ""));
-  await expectSuccess(await post({ event: "unnamed" }, ""));
-  expect(await stored("Both")).toEqual([
-    { event: "e", messageId: "body", properties: {} },
-    { event: "e", messageId: "header", properties: {} },
+  const { post, stored } = await userOf("both");
+  const key = (name: string) => ({ "Idempotency-Key": name });
+  await expectSuccess(await post({ messageId: "in body" }, key("in header")));
+  await expectSuccess(await post({}, key("in header")));
+  await expectSuccess(await post({ messageId: "in body" }, key("in another header")));
+  await expectSuccess(await post({ messageId: null }, key("in header")));
+  await expectSuccess(await post({ event: "unnamed" }, key("")));
+  await expectSuccess(await post({ event: "unnamed" }, key("")));
+  expect(await stored()).toEqual([
+    { event: "e", messageId: "in body", properties: {} },
+    { event: "e", messageId: "in header", properties: {} },
     { event: "unnamed", messageId: null, properties: {} },
     { event: "unnamed", messageId: null, properties: {} },
   ]);
 });
 
 test("only successes are remembered: after a 400 or a 404 the same id is stored", async () => {
-  const token = await organization("Mended");
-  await expectRefused(await server.post("/track", token, event({ event: "a b", messageId: "m" })), "event");
-  await expectSuccess(await server.post("/track", token, event({ messageId: "m" })));
-  const ghost = { userId: "ghost", event: "g", messageId: "g" };
+  const { post, stored } = await userOf("mended");
+  await expectRefused(await post({ event: "a b", messageId: "after 400" }), "event");
+  await expectSuccess(await post({ messageId: "after 400" }));
+  expect(await stored()).toHaveLength(1);
+
+  const ghost = { userId: "ghost", event: "g", messageId: "after 404" };
   await expectError(await server.post("/track", token, ghost), "not_found");
-  await send(server, "/identify", token, user("ghost"));
+  const ghosts = await userOf("ghost");
   await expectSuccess(await server.post("/track", token, ghost));
-  const refused = user("u", { messageId: "i", properties: { plan: 5 } });
-  await expectRefused(await server.post("/identify", token, refused), "properties.plan");
-  await send(server, "/identify", token, user("u", { messageId: "i", properties: { plan: "pro" } }));
-  expect(await server.exported("events", "Mended")).toHaveLength(2);
-  expect((await exportedUser(server, "Mended", "u")).properties).toEqual({ plan: "pro" });
+  expect(await ghosts.stored()).toHaveLength(1);
+
+  const identify = (plan: unknown) => user("mended", { messageId: "identify", properties: { plan } });
+  await expectRefused(await server.post("/identify", token, identify(5)), "properties.plan");
+  await send(server, "/identify", token, identify("pro"));
+  expect((await exportedUser(server, organization, "mended")).properties).toEqual({ plan: "pro" });
 });
 
 test("a replayed identify changes nothing, also when others came between", async () => {
-  const token = await organization("Replayed");
-  const identify = (plan: string, messageId: string) =>
-    send(server, "/identify", token, user("u", { properties: { plan }, messageId }));
-  await identify("free", "first");
-  await identify("pro", "second");
-  await identify("free", "first");
-  await send(server, "/identify", token, {
-    userId: "u",
-    email: "other@example.com",
-    isAccountOwner: true,
-    account: { id: "a", name: "A" },
-    messageId: "first",
-  });
-  await send(server, "/identify", token, user("new", { messageId: "first" }));
-  const [row, ...others] = await server.exported("users", "Replayed");
-  expect(others).toEqual([]);
+  const identify = (more: object, messageId: string) =>
+    send(server, "/identify", token, user("replayed", { ...more, messageId }));
+  await identify({ properties: { plan: "free" } }, "first");
+  await identify({ properties: { plan: "pro" } }, "second");
+  await identify({ properties: { plan: "free" } }, "first");
+  const other = { email: "other@example.com", isAccountOwner: true, account: { id: "a", name: "A" } };
+  await identify(other, "first");
+  await send(server, "/identify", token, user("made by a replay", { messageId: "first" }));
+  const users = await server.exported("users", organization);
+  expect(users.map(({ userId }) => userId)).not.toContain("made by a replay");
+  const row = users.find(({ userId }) => userId === "replayed");
   expect(row).toMatchObject({ email: "ada@example.com", properties: { plan: "pro" }, isAccountOwner: null });
   expect(row?.account).toBeNull();
 });
 
 test("message ids are each organization's own", async () => {
-  for (const name of ["Mine", "Yours"]) {
-    const token = await organization(name);
-    await send(server, "/track", token, event({ messageId: "shared" }));
-    expect(await server.exported("events", name)).toHaveLength(1);
-  }
+  const { post, stored } = await userOf("shared");
+  const other = await server.organization("Other");
+  await send(server, "/identify", other, user("shared"));
+  await send(server, "/track", other, { userId: "shared", event: "e", messageId: "shared" });
+  await expectSuccess(await post({ messageId: "shared" }));
+  expect(await stored()).toHaveLength(1);
+  expect(await server.exported("events", "Other")).toHaveLength(1);
 });
 
 test("fifty retries at once are stored once", async () => {
-  const token = await organization("At once");
-  const responses = await Promise.all(
-    Array.from({ length: 50 }, (_, n) =>
-      server.post("/track", token, event({ messageId: "m", properties: { n } })),
-    ),
-  );
+  const { post, stored } = await userOf("at once");
+  const numbers = Array.from({ length: 50 }, (_, n) => n);
+  const responses = await Promise.all(numbers.map((n) => post({ messageId: "at once", properties: { n } })));
   for (const response of responses) await expectSuccess(response);
-  expect(await server.exported("events", "At once")).toHaveLength(1);
+  expect(await stored()).toHaveLength(1);
 });
 
-test("message ids are remembered across a restart", async () => {
+test("message ids are remembered by the server that comes after a killed one", async () => {
   const first = await Server.start();
-  const token = await first.organization("Restarted");
-  await send(first, "/identify", token, user("u"));
-  await send(first, "/track", token, event({ messageId: "m", properties: { n: 1 } }));
+  const writer = first.firstToken;
+  const event = (n: number) => ({ userId: "u", event: "e", messageId: "m", properties: { n } });
+  await send(first, "/identify", writer, user("u"));
+  await send(first, "/track", writer, event(1));
   await first.kill("SIGKILL");
   const second = await Server.start({ dataDir: first.dataDir });
   try {
-    await expectSuccess(await second.post("/track", token, event({ messageId: "m", properties: { n: 2 } })));
-    const rows = await second.exported("events", "Restarted");
+    await expectSuccess(await second.post("/track", writer, event(2)));
+    const rows = await second.exported("events", "default");
     expect(rows.map((row) => row.properties)).toEqual([{ n: 1 }]);
   } finally {
     await second.kill("SIGTERM");
     await first.stop();
   }
-}, 30_000);
+});

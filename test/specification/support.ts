@@ -3,7 +3,9 @@
  * bodies that must be taken or refused. The expected values are typed in here from the specification and not
  * imported from the code: code and test must not be wrong together.
  */
+import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
+import { join } from "node:path";
 import type { Server } from "../server.ts";
 
 const statusOf = {
@@ -106,4 +108,20 @@ export function nested(level: number): string {
 /** An object with this many keys. */
 export function withKeys(count: number): Record<string, number> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
+}
+
+/** Does something while the ledger fails on every write, because the table that it writes to is not there. */
+export async function withBrokenLedger<Result>(server: Server, work: () => Promise<Result>): Promise<Result> {
+  const rename = (from: string, to: string) => {
+    const ledger = new Database(join(server.dataDir, "ledger.sqlite"));
+    ledger.run("PRAGMA busy_timeout = 5000");
+    ledger.run(`ALTER TABLE ${from} RENAME TO ${to}`);
+    ledger.close();
+  };
+  rename("inbox", "inbox_away");
+  try {
+    return await work();
+  } finally {
+    rename("inbox_away", "inbox");
+  }
 }

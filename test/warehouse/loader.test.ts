@@ -109,7 +109,12 @@ describe("loading", () => {
     await whileLoading(async (loader) => {
       await appendLines([...events(organization, 3).map(eventRow), '["bad"]']);
       await drain(loader);
-      expect(loader.status()).toMatchObject({ state: "running", rowsLoaded: 3, deadLetters: 1, failure: null });
+      expect(loader.status()).toMatchObject({
+        state: "running",
+        rowsLoaded: 3,
+        deadLetters: 1,
+        failure: null,
+      });
       expect(Date.now() - (loader.status().lastLoadedAtMs ?? 0)).toBeLessThan(10_000);
     });
   });
@@ -196,7 +201,8 @@ describe("failures that say nothing about the rows", () => {
       tokens.add(token);
       failures += 1;
       // Too many parts, memory, disk: none of them may cost a row.
-      if (failures <= 4) throw new WarehouseError([252, 241, 243, 159][failures - 1] ?? 0, `failure ${failures}`);
+      if (failures <= 4)
+        throw new WarehouseError([252, 241, 243, 159][failures - 1] ?? 0, `failure ${failures}`);
     });
     await appendLines(stored.map(eventRow));
     const loader = new Loader({ inbox: ledger.inbox, warehouse });

@@ -16,7 +16,9 @@ describe("migrations", () => {
     await migrate(subject.warehouse);
     await subject.warehouse.close();
     await subject.open();
-    expect(await subject.warehouse.rows("SELECT number FROM migrations ORDER BY number")).toEqual([{ number: 1 }]);
+    expect(await subject.warehouse.rows("SELECT number FROM migrations ORDER BY number")).toEqual([
+      { number: 1 },
+    ]);
     expect(await subject.count("events", organization)).toBe(1);
   });
 
@@ -86,7 +88,9 @@ describe("insertFrozen", () => {
     const body = Buffer.from(`${eventRow(event(subject.newOrganization()))}\n`);
     const rows = { table: "events", schema: 1, rows: 1, body, token: "t" } as const;
     const { warehouse } = subject;
-    await expect(warehouse.insertFrozen({ ...rows, rows: 2 })).rejects.toThrow("2 rows of events were promised, 1 came");
+    await expect(warehouse.insertFrozen({ ...rows, rows: 2 })).rejects.toThrow(
+      "2 rows of events were promised, 1 came",
+    );
     await expect(warehouse.insertFrozen({ ...rows, token: "" })).rejects.toThrow("need a token");
     await expect(warehouse.insertFrozen({ ...rows, schema: 99 })).rejects.toThrow("unknown schema 99");
   });
@@ -115,7 +119,9 @@ describe("queries", () => {
         ),
       );
       for (const error of await Promise.all(slow)) expect(error).toMatchObject({ code: 159 });
-      const answers = Array.from({ length: 8 }, (_, n) => subject.warehouse.rows("SELECT {n:UInt8} AS n", { n }));
+      const answers = Array.from({ length: 8 }, (_, n) =>
+        subject.warehouse.rows("SELECT {n:UInt8} AS n", { n }),
+      );
       expect(await Promise.all(answers)).toEqual(Array.from({ length: 8 }, (_, n) => [{ n }]));
     }
   });
@@ -146,7 +152,8 @@ describe("queries", () => {
   });
 
   test("the engine's clock and days are UTC", async () => {
-    const sql = "SELECT toString(toDateTime('2026-07-01 00:00:00')) AS text, toUnixTimestamp('2026-07-01 00:00:00') AS time";
+    const sql =
+      "SELECT toString(toDateTime('2026-07-01 00:00:00')) AS text, toUnixTimestamp('2026-07-01 00:00:00') AS time";
     expect(await subject.warehouse.rows(sql)).toEqual([
       { text: "2026-07-01 00:00:00", time: Date.UTC(2026, 6, 1) / 1_000 },
     ]);
@@ -180,7 +187,10 @@ describe("streams", () => {
         expect(chunk.length).toBeGreaterThan(0);
         break;
       }
-      const failing = subject.warehouse.stream("SELECT throwIf(number = 500000) FROM numbers(1000000)", "JSONEachRow");
+      const failing = subject.warehouse.stream(
+        "SELECT throwIf(number = 500000) FROM numbers(1000000)",
+        "JSONEachRow",
+      );
       expect(await rejection(Array.fromAsync(failing))).toMatchObject({ code: 395 });
     }
     const [chunk] = await Array.fromAsync(subject.warehouse.stream("SELECT 7 AS seven", "JSONEachRow"));
@@ -192,7 +202,9 @@ describe("closing", () => {
   test("waits for queries that run and wait, ends streams with an error, and refuses new ones", async () => {
     const { warehouse } = subject;
     const running = Array.from({ length: 6 }, () => warehouse.rows("SELECT sleep(0.2) AS slept"));
-    const stream = warehouse.stream("SELECT * FROM numbers(100000000)", "JSONEachRow")[Symbol.asyncIterator]();
+    const stream = warehouse
+      .stream("SELECT * FROM numbers(100000000)", "JSONEachRow")
+      [Symbol.asyncIterator]();
     await stream.next();
     await warehouse.close();
     await warehouse.close();
@@ -202,7 +214,9 @@ describe("closing", () => {
     };
     expect(await rejection(rest())).toBeInstanceOf(WarehouseError);
     await expect(warehouse.rows("SELECT 1")).rejects.toThrow("closed");
-    await expect(warehouse.insertFrozen({ table: "users", schema: 1, rows: 0, body: Buffer.alloc(0), token: "t" })).rejects.toThrow("closed");
+    await expect(
+      warehouse.insertFrozen({ table: "users", schema: 1, rows: 0, body: Buffer.alloc(0), token: "t" }),
+    ).rejects.toThrow("closed");
     await subject.open();
   });
 

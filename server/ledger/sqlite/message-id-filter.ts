@@ -17,9 +17,10 @@ export function emptyFilter(ids: number): Uint32Array {
   return new Uint32Array(blocks * wordsPerBlock);
 }
 
-// The table's home slot is made of the first word; the block is made of the second and the bits of the
-// third, so that ids that are neighbours in the table are not neighbours here.
-
+/**
+ * Adds an id by the second and third word of its hash. The table's home slot is made of the first word, so
+ * ids that are neighbours in the table are not neighbours here.
+ */
 export function addToFilter(filter: Uint32Array, second: number, third: number): void {
   const block = (second * wordsPerBlock) & (filter.length - 1);
   for (let step = 0; step < bitsPerIdSet; step++) {

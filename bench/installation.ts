@@ -1,0 +1,93 @@
+/** A running Rekindle for benchmarks: one organization without a rate limit, and what it uses. */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fetchSocket } from "../server/process/control.ts";
+import { socketPath } from "../server/process/sockets.ts";
+import { Server, type ServerOptions } from "../test/server.ts";
+import { runLoad } from "./load.ts";
+
+export interface Memory {
+  readonly intakeBytes: number;
+  readonly analysisBytes: number;
+}
+
+export class Installation {
+  readonly server: Server;
+  readonly headers: Readonly<Record<string, string>>;
+
+  private constructor(server: Server, token: string) {
+    this.server = server;
+    this.headers = { Authorization: `Basic ${token}` };
+  }
+
+  /** Starts a server in a folder of its own. */
+  static async start(options: ServerOptions = {}): Promise<Installation> {
+    const server = await Server.start(options);
+    const token = await server.organization("bench");
+    await server.command("organization", "set", "bench", "--rate-limit", "1000000");
+    return new Installation(server, token);
+  }
+
+  get port(): number {
+    return Number(new URL(this.server.url).port);
+  }
+
+  /** Identifies `user-0` to `user-(count − 1)`. */
+  async identify(count: number): Promise<void> {
+    let next = 0;
+    while (next < count) {
+      const from = next;
+      const request = (n: number) => {
+        next = Math.max(next, from + n + 1);
+        const user = (from + n) % count;
+        return `{"userId":"user-${user}","email":"user-${user}@example.com","properties":{"plan":"pro"}}`;
+      };
+      await runLoad({ port: this.port, path: "/identify", headers: this.headers, request, seconds: 1 });
+    }
+  }
+
+  /** How many rows the loader has brought to the warehouse since it started. */
+  async rowsLoaded(): Promise<number> {
+    const response = await fetchSocket(socketPath(this.server.dataDir, "analysis"), "/status");
+    const status = (await response.json()) as { loader?: { rowsLoaded: number } };
+    return status.loader?.rowsLoaded ?? 0;
+  }
+
+  /** Resolves when everything that was acknowledged is in the warehouse. */
+  async drained(): Promise<void> {
+    await this.server.exported("accounts", "bench");
+  }
+
+  /** Resident memory of both processes. */
+  memory(): Memory {
+    return { intakeBytes: residentBytes(this.server.pid), analysisBytes: residentBytes(this.#analysisPid()) };
+  }
+
+  /** CPU seconds that the analysis process used so far. */
+  analysisCpuSeconds(): number {
+    const fields = readFileSync(`/proc/${this.#analysisPid()}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+    const ticksPerSecond = 100;
+    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  }
+
+  #analysisPid(): number {
+    const pid = this.server.analysisPid();
+    if (pid === undefined) throw new Error("there is no analysis process");
+    return pid;
+  }
+
+  /** Bytes below a folder of the data folder. */
+  diskBytes(folder: string): number {
+    const root = join(this.server.dataDir, folder);
+    let bytes = 0;
+    for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
+      if (entry.isFile()) bytes += statSync(join(entry.parentPath, entry.name)).size;
+    }
+    return bytes;
+  }
+}
+
+function residentBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
+}

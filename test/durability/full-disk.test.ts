@@ -1,0 +1,88 @@
+/** A real disk of 64 MB, filled under load and freed again. It needs the right to mount one; where that is
+ * missing the test fails and says so, rather than pass without having looked. */
+import { afterAll, expect, test } from "bun:test";
+import { closeSync, mkdtempSync, openSync, rmSync, truncateSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Server } from "../server.ts";
+import { differences, Workload } from "./workload.ts";
+
+const disk = mkdtempSync(join(tmpdir(), "rekindle-disk-"));
+
+function run(...command: string[]): void {
+  const { exitCode, stderr } = Bun.spawnSync(command);
+  if (exitCode !== 0) throw new Error(`${command.join(" ")}: ${stderr.toString()}`);
+}
+
+afterAll(() => {
+  Bun.spawnSync(["umount", "-l", disk]);
+  rmSync(disk, { recursive: true, force: true });
+});
+
+/** Sends one event after another until one is answered with the status; returns the others' statuses. */
+async function sendUntil(
+  server: Server,
+  token: string,
+  status: number,
+  seconds: number,
+): Promise<Set<number>> {
+  const seen = new Set<number>();
+  const deadlineMs = performance.now() + seconds * 1_000;
+  while (performance.now() < deadlineMs) {
+    const body = { userId: "user-1", event: "filling", properties: { text: "x".repeat(4_000) } };
+    const response = await server.post("/track", token, body);
+    await response.text();
+    if (response.status === status) return seen;
+    seen.add(response.status);
+  }
+  throw new Error(`no answer ${status} within ${seconds} s; there were ${[...seen]}`);
+}
+
+/** Writes until nothing more fits. */
+function fill(file: string): void {
+  const descriptor = openSync(file, "w");
+  try {
+    for (const bytes of [1024 * 1024, 4096]) fillWith(descriptor, Buffer.alloc(bytes));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function fillWith(descriptor: number, block: Buffer): void {
+  try {
+    while (true) writeSync(descriptor, block);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
+  }
+}
+
+test("a full disk is answered 500 or 429, loses nothing, and needs no restart when it is freed", async () => {
+  run("mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", disk);
+  const server = await Server.start({ dataDir: join(disk, "data") });
+  await server.ready();
+  const token = await server.organization("disk");
+  const prober = await server.organization("prober");
+  await server.post("/identify", prober, { userId: "user-1", email: "user-1@example.com" });
+  const workload = new Workload(() => server, token);
+  await workload.start();
+  await Bun.sleep(500);
+  const filling = join(disk, "filling");
+
+  // Filled at once: the first commits fail before the second's look at the disk turns senders away.
+  fill(filling);
+  await sendUntil(server, prober, 500, 10);
+  await sendUntil(server, prober, 429, 10);
+  const refused = await server.post("/track", prober, { userId: "user-1", event: "refused" });
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(await refused.json()).toMatchObject({ name: "rate_limit_exceeded", statusCode: 429 });
+
+  truncateSync(filling, 0);
+  await sendUntil(server, prober, 201, 10);
+  await Bun.sleep(500);
+  const expected = await workload.stop();
+  expect(workload.unexpected).toEqual([]);
+  expect(await differences(server, "disk", expected)).toEqual([]);
+  expect(await server.command("doctor")).toContain("disk: ledger, events and rollups agree");
+  expect(await server.stop()).toBe(0);
+});

@@ -1,0 +1,58 @@
+/** Kills the service at twenty random moments under load; in the end what was acknowledged is stored once. */
+import { expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { frozen, killAt, remains, restart } from "../durability/killing.ts";
+import { differences, Workload } from "../durability/workload.ts";
+import { Server } from "../server.ts";
+
+const kills = 20;
+const entry = join(import.meta.dir, "..", "durability", "short-memory.ts");
+const organization = "killed";
+
+test("after twenty kills at random moments every acknowledged request is stored once", async () => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  console.log(`seed ${seed}`);
+  const random = randomNumbers(seed);
+  let server = await Server.start({ entry });
+  const token = await server.organization(organization);
+  await server.command("organization", "set", organization, "--rate-limit", "1000000");
+  const workload = new Workload(() => server, token);
+  await workload.start();
+  let halfWritten = 0;
+  let unfinished = 0;
+  for (let kill = 0; kill < kills; kill++) {
+    // Half of the kills fall anywhere; the others where most can go wrong, into the insert of a batch.
+    if (kill % 2 === 0) await killLater(server, random() * 1_500);
+    else await killAt(server, frozen, random() * 120);
+    const left = await remains(server.dataDir);
+    if (left.halfWritten) halfWritten += 1;
+    unfinished += left.unfinishedBatches;
+    server = await restart(server, entry);
+    await server.ready();
+  }
+  const expected = await workload.stop();
+  console.log(
+    `${kills} kills; ${unfinished} batches were left unfinished, ${halfWritten} states half-written; ${expected.messageIds.size} events`,
+  );
+  expect(workload.unexpected).toEqual([]);
+  expect(halfWritten).toBeGreaterThan(0);
+  expect(await differences(server, organization, expected)).toEqual([]);
+  expect(await server.command("doctor")).toContain(`${organization}: ledger, events and rollups agree`);
+  await server.stop();
+  rmSync(server.dataDir, { recursive: true, force: true });
+});
+
+async function killLater(server: Server, ms: number): Promise<void> {
+  await Bun.sleep(ms);
+  await server.crash();
+}
+
+/** Park and Miller's minimal standard generator: numbers in [0, 1). */
+function randomNumbers(seed: number): () => number {
+  let state = (seed % 2_147_483_646) + 1;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return (state - 1) / 2_147_483_646;
+  };
+}

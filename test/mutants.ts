@@ -1,0 +1,97 @@
+/**
+ * Shows that the tests bite: breaks one promise of the code at a time in a copy of the tree, and runs the
+ * test that has to notice. `cli/with-bun test/mutants.ts`; it fails when a mutant survives.
+ */
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+
+interface Mutant {
+  readonly name: string;
+  readonly file: string;
+  readonly from: string | RegExp;
+  readonly to: string;
+  /** The test file that must fail. */
+  readonly test: string;
+}
+
+const mutants: readonly Mutant[] = [
+  {
+    name: "batches are inserted without a token",
+    file: "server/warehouse/chdb.ts",
+    from: ", insert_deduplication_token: token }",
+    to: ", insert_deduplicate: 0 }",
+    test: "test/warehouse/warehouse.test.ts",
+  },
+  {
+    name: "inbox ids are not AUTOINCREMENT",
+    file: "server/ledger/sqlite/migrations.ts",
+    from: /CREATE TABLE inbox \(\s+id INTEGER PRIMARY KEY AUTOINCREMENT/,
+    to: "CREATE TABLE inbox (id INTEGER PRIMARY KEY",
+    test: "test/ledger/inbox-model.test.ts",
+  },
+  {
+    name: "rows are deleted before the position is past them",
+    file: "server/ledger/sqlite/inbox-tidy.ts",
+    from: "const loadedUpto = this.#inbox.loadedUpto();",
+    to: "const loadedUpto = this.#inbox.newestInboxId;",
+    test: "test/ledger/inbox-model.test.ts",
+  },
+  {
+    name: "commits are not fsynced",
+    file: "server/ledger/sqlite/open.ts",
+    from: "PRAGMA synchronous = FULL",
+    to: "PRAGMA synchronous = OFF",
+    test: "test/ledger/sqlite.test.ts",
+  },
+  {
+    name: "known users are remembered before the commit",
+    file: "server/ledger/sqlite/transact.ts",
+    from: "this.#writePeople(writes, loaded);",
+    to: `for (const { organization, userId, number, account } of writes.users) {
+      this.#parts.knownUsers.remember(organization, userId, { number, account });
+    }
+    this.#writePeople(writes, loaded);`,
+    test: "test/ledger/sqlite.test.ts",
+  },
+  {
+    name: "figures are served before the replay",
+    file: "server/warehouse/analysis.ts",
+    from: "  await loader.replay();\n",
+    to: "",
+    test: "test/durability/replay.test.ts",
+  },
+];
+
+const root = join(import.meta.dir, "..");
+
+/** Runs a mutant's test in a copy of the tree; true when the test failed, as it should. */
+async function isCaught(mutant: Mutant): Promise<boolean> {
+  const copy = mkdtempSync(join(tmpdir(), "rekindle-mutant-"));
+  try {
+    const left = new Set(["node_modules", ".git", "data"]);
+    cpSync(root, copy, { recursive: true, filter: (path) => !left.has(basename(path)) });
+    symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+    const file = join(copy, mutant.file);
+    const before = readFileSync(file, "utf8");
+    const after = before.replace(mutant.from, mutant.to);
+    if (after === before) throw new Error(`${mutant.name}: ${mutant.file} has no such place any more`);
+    writeFileSync(file, after);
+    const child = Bun.spawn([process.execPath, "test", mutant.test, "--timeout", "120000"], {
+      cwd: copy,
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    return (await child.exited) !== 0;
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+let survivors = 0;
+for (const mutant of mutants) {
+  const caught = await isCaught(mutant);
+  if (!caught) survivors += 1;
+  console.log(`${caught ? "caught  " : "SURVIVED"}  ${mutant.name} (${mutant.test})`);
+}
+process.exit(survivors === 0 ? 0 : 1);

@@ -1,0 +1,109 @@
+import { expect, test } from "bun:test";
+import { retentionRecount } from "../../bench/retention-recount.ts";
+import { activeUsers } from "../../server/analytics/active-users.ts";
+import { retention } from "../../server/analytics/retention.ts";
+import { timeline } from "../../server/analytics/timeline.ts";
+import { event, insertEvents, msPerDay, randomEvents, randomOfThisRun, WarehouseUnderTest } from "./support.ts";
+
+const subject = new WarehouseUnderTest();
+
+const monday = Date.UTC(2026, 2, 2) / msPerDay;
+
+function on(organization: number, user: number, day: number) {
+  return event(organization, { user, timeMs: day * msPerDay + 1_000 });
+}
+
+test("weekly retention of a handful of users is what one counts by hand", async () => {
+  const organization = subject.newOrganization();
+  await insertEvents(subject, [
+    on(organization, 1, monday),
+    on(organization, 1, monday + 7),
+    on(organization, 1, monday + 8),
+    // A Sunday belongs to the week of the Monday before it.
+    on(organization, 2, monday + 6),
+    on(organization, 2, monday + 21),
+    on(organization, 3, monday + 7),
+  ]);
+  const cell = (cohortDay: number, cohortUsers: number, week: number, activeUsers: number) => ({
+    cohortDay,
+    cohortUsers,
+    week,
+    activeUsers,
+  });
+  expect(await retention(subject.warehouse, { organization })).toEqual([
+    cell(monday, 2, 0, 2),
+    cell(monday, 2, 1, 1),
+    cell(monday, 2, 3, 1),
+    cell(monday + 7, 1, 0, 1),
+  ]);
+  expect(await retention(subject.warehouse, { organization, fromDay: monday + 1, toDay: monday + 30 })).toEqual([
+    cell(monday + 7, 1, 0, 1),
+  ]);
+  expect(await retention(subject.warehouse, { organization, toDay: monday + 6 })).toEqual([cell(monday, 2, 0, 2)]);
+});
+
+test("retention equals a recount of the raw events on random data, over year ends and far apart", async () => {
+  const random = randomOfThisRun("retention");
+  for (let round = 0; round < 4; round += 1) {
+    const organization = subject.newOrganization();
+    const events = randomEvents(random, organization, 400).filter(() => random.chance(0.5));
+    await insertEvents(
+      subject,
+      [...events, on(organization, 1, -1), on(organization, 2, 0), on(organization, 61, 120_529)].map((one) =>
+        one.timeMs < 0 ? { ...one, timeMs: 0, day: -1 } : one,
+      ),
+      3,
+    );
+    const someDay = Math.floor((events[0]?.timeMs ?? 0) / msPerDay);
+    for (const range of [{}, { toDay: someDay }, { fromDay: someDay - 20 }, { fromDay: 5, toDay: someDay + 9 }]) {
+      const question = { organization, ...range };
+      const cells = await retention(subject.warehouse, question);
+      expect(cells.length).toBeGreaterThan(0);
+      expect(cells).toEqual(await retentionRecount(subject.warehouse, question));
+    }
+  }
+});
+
+test("active users of a day, 7 days and 30 days equal a recount, and empty days are shown", async () => {
+  const organization = subject.newOrganization();
+  const events = randomEvents(randomOfThisRun("active users"), organization, 150);
+  await insertEvents(subject, events, 2);
+  const toDay = Math.floor((events[0]?.timeMs ?? 0) / msPerDay) + 40;
+  const distinct = (day: number, days: number) =>
+    new Set(events.filter((one) => one.day <= day && one.day > day - days).map(({ user }) => user)).size;
+  const expected = Array.from({ length: 90 }, (_, n) => {
+    const day = toDay - 89 + n;
+    return { day, daily: distinct(day, 1), weekly: distinct(day, 7), monthly: distinct(day, 30) };
+  });
+  expect(await activeUsers(subject.warehouse, { organization, toDay, days: 90 })).toEqual(expected);
+});
+
+test("active users of an organization without events are zero on every day", async () => {
+  const organization = subject.newOrganization();
+  const rows = await activeUsers(subject.warehouse, { organization, toDay: 20_000, days: 3 });
+  expect(rows.map(({ day, monthly }) => [day, monthly])).toEqual([
+    [19_998, 0],
+    [19_999, 0],
+    [20_000, 0],
+  ]);
+});
+
+test("a timeline shows one user's events, the newest first, and can be read on", async () => {
+  const organization = subject.newOrganization();
+  const events = Array.from({ length: 10 }, (_, n) =>
+    event(organization, { user: n % 2, timeMs: Date.UTC(2024 + (n >> 2), 1, n + 1), properties: `{"n":${n}}` }),
+  );
+  await insertEvents(subject, [...events, event(subject.newOrganization(), { user: 1 })]);
+  const first = await timeline(subject.warehouse, { organization, user: 1, limit: 3 });
+  expect(first.map(({ properties }) => properties)).toEqual(['{"n":9}', '{"n":7}', '{"n":5}']);
+  expect(first[0]).toMatchObject({ event: "page_viewed", timeMs: events[9]?.timeMs });
+  const beforeMs = first.at(-1)?.timeMs ?? 0;
+  const rest = await timeline(subject.warehouse, { organization, user: 1, limit: 3, beforeMs });
+  expect(rest.map(({ properties }) => properties)).toEqual(['{"n":3}', '{"n":1}']);
+});
+
+test("questions without a sensible bound are refused", () => {
+  const { warehouse } = subject;
+  expect(() => timeline(warehouse, { organization: 1, user: 1, limit: 1_001 })).toThrow("from 1 to 1000");
+  expect(() => activeUsers(warehouse, { organization: 1, toDay: 1, days: 0 })).toThrow("from 1 to 400");
+});
