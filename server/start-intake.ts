@@ -92,7 +92,7 @@ async function stopServing(http: HttpServer, intake: Intake): Promise<void> {
 function serveControl(config: Config, ledger: Ledger, authorizer: Authorizer) {
   const socket = socketPath(config.dataDir, "control");
   freeSocket(socket);
-  const operations = ledgerOperations(ledger, () => authorizer.forget());
+  const operations = ledgerOperations(ledger, authorizer);
   const server = Bun.serve({ unix: socket, fetch: (request) => answerCall(operations, request) });
   protectSocket(socket);
   return server;

@@ -39,10 +39,10 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: "commits are not fsynced",
-    file: "server/ledger/sqlite/open.ts",
-    from: "PRAGMA synchronous = FULL",
-    to: "PRAGMA synchronous = OFF",
-    test: "test/ledger/sqlite.test.ts",
+    file: "server/ledger/sqlite/transact.ts",
+    from: "    await log.synced();\n",
+    to: "",
+    test: "test/ledger/write-ahead-log.test.ts",
   },
   {
     name: "known users are remembered before the commit",

@@ -31,8 +31,8 @@ export function retention(
   return warehouse.rows<RetentionCell>(sql, { organization, fromDay, toDay });
 }
 
-/** Bounds of what the warehouse can hold, 1969-12-31 to 2299-12-31. */
-const firstDay = -1;
+/** What the warehouse can hold ends with 2299-12-31 and begins with 1969-12-31, in the week of this Monday. */
+const firstDay = -3;
 const lastDay = 120_529;
 
 // Day 0 was a Thursday: three days after a Monday.

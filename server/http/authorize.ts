@@ -8,11 +8,18 @@ import { hashToken } from "../ledger/project-token.ts";
 import { TokenBucket } from "./rate-limit.ts";
 
 export interface Caller {
-  readonly tokenId: number;
   readonly organization: Organization;
   readonly zone: Zone;
+  readonly usage: Usage;
+}
+
+/** What is known of a token's use. It outlives a change of settings, so that a change gives nobody a full
+ * bucket and forgets no use. */
+interface Usage {
   readonly bucket: TokenBucket;
   lastUsedAtMs: number;
+  /** The last use that the ledger knows of. */
+  recordedAtMs: number;
 }
 
 /** Headers remembered at most: a bound, since only valid tokens come in. */
@@ -20,9 +27,9 @@ const maxRememberedHeaders = 10_000;
 
 export class Authorizer {
   readonly #tokens: Tokens;
-  readonly #callers = new Map<string, Caller>();
-  /** Buckets outlive a change of settings, so that a change gives nobody a full bucket. */
-  readonly #buckets = new Map<number, TokenBucket>();
+  #callers = new Map<string, Caller>();
+  /** By the token's id. */
+  readonly #usages = new Map<number, Usage>();
   readonly #zones = new Map<string, Zone>();
 
   constructor(tokens: Tokens) {
@@ -37,30 +44,33 @@ export class Authorizer {
 
   /** Forgets what was looked up, because a token or an organization changed. */
   forget(): void {
-    this.#callers.clear();
+    // A new map: a look-up that is still under way ends in the old one and is forgotten with it.
+    this.#callers = new Map();
   }
 
   /** Writes down when tokens were last used. */
   async recordUse(): Promise<void> {
-    const used = [...this.#callers.values()].filter(({ lastUsedAtMs }) => lastUsedAtMs > 0);
+    const used = [...this.#usages]
+      .filter(([, usage]) => usage.lastUsedAtMs > usage.recordedAtMs)
+      .map(([id, usage]) => ({ id, usage, atMs: usage.lastUsedAtMs }));
     if (used.length === 0) return;
-    await this.#tokens.touch(used.map(({ tokenId, lastUsedAtMs }) => ({ id: tokenId, atMs: lastUsedAtMs })));
+    await this.#tokens.touch(used.map(({ id, atMs }) => ({ id, atMs })));
+    for (const { usage, atMs } of used) usage.recordedAtMs = atMs;
   }
 
   async #find(header: string): Promise<Caller | undefined> {
     const token = tokenOf(header);
     if (token === undefined) return undefined;
+    const callers = this.#callers;
     const found = await this.#tokens.find(hashToken(token));
     if (found === undefined) return undefined;
     const caller: Caller = {
-      tokenId: found.token.id,
       organization: found.organization,
       zone: this.#zone(found.organization.timezone),
-      bucket: this.#bucket(found.token.id, found.organization.requestsPerSecond),
-      lastUsedAtMs: 0,
+      usage: this.#usage(found.token.id, found.organization.requestsPerSecond),
     };
-    if (this.#callers.size >= maxRememberedHeaders) this.#callers.clear();
-    this.#callers.set(header, caller);
+    if (callers.size >= maxRememberedHeaders) callers.clear();
+    callers.set(header, caller);
     return caller;
   }
 
@@ -70,11 +80,16 @@ export class Authorizer {
     return zone;
   }
 
-  #bucket(tokenId: number, perSecond: number): TokenBucket {
-    const bucket = this.#buckets.get(tokenId) ?? new TokenBucket(perSecond, performance.now());
-    bucket.perSecond = perSecond;
-    this.#buckets.set(tokenId, bucket);
-    return bucket;
+  #usage(tokenId: number, perSecond: number): Usage {
+    const known = this.#usages.get(tokenId);
+    if (known !== undefined) {
+      known.bucket.perSecond = perSecond;
+      return known;
+    }
+    const bucket = new TokenBucket(perSecond, performance.now());
+    const usage: Usage = { bucket, lastUsedAtMs: 0, recordedAtMs: 0 };
+    this.#usages.set(tokenId, usage);
+    return usage;
   }
 }
 

@@ -19,8 +19,14 @@ const ledgerCalls = [
 
 type Operations = ReadonlyMap<string, (...parameters: never[]) => Promise<unknown>>;
 
-/** The table of operations that intake answers; `changed` is called after tokens or organizations change. */
-export function ledgerOperations(ledger: Ledger, changed: () => void): Operations {
+/** What remembers tokens and organizations, and has to know when they are changed or listed. */
+interface Memory {
+  forget(): void;
+  recordUse(): Promise<void>;
+}
+
+/** The table of operations that intake answers. */
+export function ledgerOperations(ledger: Ledger, memory: Memory): Operations {
   const operations = new Map<string, (...parameters: never[]) => Promise<unknown>>();
   const offer = <Part extends object>(
     prefix: string,
@@ -38,8 +44,15 @@ export function ledgerOperations(ledger: Ledger, changed: () => void): Operation
       });
     }
   };
-  offer("organizations", ledger.organizations, organizationCalls, changed);
-  offer("tokens", ledger.tokens, tokenCalls, changed);
+  const forget = () => memory.forget();
+  const list = async (organization: number) => {
+    // Uses are written down once a minute; a list shows them all.
+    await memory.recordUse();
+    return ledger.tokens.list(organization);
+  };
+  offer("organizations", ledger.organizations, organizationCalls, forget);
+  offer("tokens", ledger.tokens, tokenCalls, forget);
+  operations.set("tokens.list", list);
   offer("inbox", ledger.inbox, inboxCalls);
   offer("ledger", ledger, ledgerCalls);
   return operations;

@@ -50,8 +50,9 @@ async function write(kind: WriteKind, parts: WriteParts, request: Request): Prom
   const caller = await authorizer.authorize(request.headers.get("authorization"));
   if (caller === undefined) return failure("invalid_write_key", errorMessages.invalidToken);
 
-  const waitSeconds = caller.bucket.take(performance.now());
-  if (waitSeconds > 0) return tooMany(errorMessages.tooManyRequests, waitSeconds, caller.bucket.perSecond);
+  const { usage } = caller;
+  const waitSeconds = usage.bucket.take(performance.now());
+  if (waitSeconds > 0) return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
   if (intake.closedBecause !== undefined) return tooMany(intake.closedBecause, closedRetryAfterSeconds);
 
   const body = await readBody(request, limits.bodyBytes);
@@ -64,7 +65,7 @@ async function write(kind: WriteKind, parts: WriteParts, request: Request): Prom
     receivedAtMs: Date.now(),
     idempotencyKey: request.headers.get("idempotency-key"),
   };
-  caller.lastUsedAtMs = arrival.receivedAtMs;
+  usage.lastUsedAtMs = arrival.receivedAtMs;
   return answer(await intake[kind](body, arrival));
 }
 

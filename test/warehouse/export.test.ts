@@ -9,7 +9,7 @@ import { event, insertEvents, randomEvents, randomOfThisRun, WarehouseUnderTest 
 const subject = new WarehouseUnderTest();
 
 const hostile = [
-  'quote " backslash \\ slash / apostrophe \'',
+  "quote \" backslash \\ slash / apostrophe '",
   "comma, semicolon; line\nbreak\r\nand\ttab",
   "東京 🗼 é e\u0301 \u2028 \u2029 \ufeff",
   "\u0000\u0001\b\f\u001f\u007f",
@@ -63,7 +63,9 @@ async function hostileOrganization() {
   await subject.insert(
     "accounts",
     hostile.map((name, n) =>
-      accountRow(account(organization, `account ${name}`, { number: n + 1, name, avatar: n % 2 ? name : null })),
+      accountRow(
+        account(organization, `account ${name}`, { number: n + 1, name, avatar: n % 2 ? name : null }),
+      ),
     ),
   );
   await subject.insert(
@@ -80,7 +82,7 @@ async function hostileOrganization() {
       ),
     ),
   );
-  const messageIds = [null, "an id", "0190f5fe-7c31-7000-8000-00000000abcd", "ID \"with\" \\ '"];
+  const messageIds = [null, "an id", "0190f5fe-7c31-7000-8000-00000000abcd", 'ID "with" \\ \''];
   const events = hostile.map((name, n) => {
     const messageId = messageIds[n % 4] ?? null;
     return event(organization, {
@@ -115,7 +117,8 @@ describe("hostile strings come out unchanged", () => {
         email: `user${n}@example.com`,
         properties: { [userId]: userId, nested: { list: [1, null, userId] } },
         isAccountOwner: [true, false, null][n % 3],
-        account: n % 4 === 0 ? null : { id: `account ${userId}`, name: userId, avatar: n % 2 ? userId : null },
+        account:
+          n % 4 === 0 ? null : { id: `account ${userId}`, name: userId, avatar: n % 2 ? userId : null },
       })),
     );
     expect(await jsonLines(organization, "accounts")).toEqual(
@@ -194,22 +197,30 @@ describe("exports", () => {
 
   test("hold each user once, as last identified, and nothing of another organization", async () => {
     const [organization, other] = [subject.newOrganization(), subject.newOrganization()];
-    const versions = [1, 2, 3].map((version) => user(organization, "ada", { version, email: `v${version}@example.com` }));
+    const versions = [1, 2, 3].map((version) =>
+      user(organization, "ada", { version, email: `v${version}@example.com` }),
+    );
     await subject.insert("users", [...versions, user(other, "eve")].map(userRow));
     await insertEvents(subject, [event(organization), event(other)]);
-    expect(await jsonLines(organization, "users")).toMatchObject([{ userId: "ada", email: "v3@example.com" }]);
+    expect(await jsonLines(organization, "users")).toMatchObject([
+      { userId: "ada", email: "v3@example.com" },
+    ]);
     expect(await jsonLines(organization, "events")).toMatchObject([{ userId: "ada" }]);
   });
 
   test("of many events come in order, by user and time, each once", async () => {
     const organization = subject.newOrganization();
     const events = randomEvents(randomOfThisRun("export"), organization, 30_000);
-    const users = Array.from({ length: 60 }, (_, n) => user(organization, `user ${n + 1}`, { number: n + 1 }));
+    const users = Array.from({ length: 60 }, (_, n) =>
+      user(organization, `user ${n + 1}`, { number: n + 1 }),
+    );
     await subject.insert("users", users.map(userRow));
     await insertEvents(subject, events, 6);
     const compare = (a: (typeof events)[number], b: (typeof events)[number]) =>
       a.user - b.user || a.timeMs - b.timeMs;
-    const expected = events.toSorted(compare).map((one) => `user ${one.user} ${new Date(one.timeMs).toISOString()}`);
+    const expected = events
+      .toSorted(compare)
+      .map((one) => `user ${one.user} ${new Date(one.timeMs).toISOString()}`);
     const exported = (await text(organization, "events", "jsonl")).trimEnd().split("\n");
     const order = exported.map((line) => {
       const { userId, timestamp } = JSON.parse(line) as { userId: string; timestamp: string };
@@ -221,7 +232,10 @@ describe("exports", () => {
 
   test("that are left early remove their temporary file", async () => {
     const organization = subject.newOrganization();
-    await subject.insert("events", Array.from({ length: 20_000 }, () => eventRow(event(organization))));
+    await subject.insert(
+      "events",
+      Array.from({ length: 20_000 }, () => eventRow(event(organization))),
+    );
     for await (const chunk of bytes(organization, "events", "parquet")) {
       expect(chunk.length).toBeGreaterThan(0);
       break;

@@ -260,18 +260,18 @@ describe("pausing", () => {
   test("begins at a batch's edge; nothing is loaded until it ends, and then everything is", async () => {
     const organization = subject.newOrganization();
     const stored = randomEvents(randomOfThisRun("pause"), organization, 40);
-    let inserting = false;
+    const state = { inserting: false };
     const warehouse = failing(async () => {
-      inserting = true;
+      state.inserting = true;
       await Bun.sleep(100);
-      inserting = false;
+      state.inserting = false;
     });
     await whileLoading(
       async (loader) => {
         await appendLines(stored.slice(0, 20).map(eventRow));
-        while (!inserting) await Bun.sleep(1);
+        while (!state.inserting) await Bun.sleep(1);
         await loader.pause();
-        expect(inserting).toBe(false);
+        expect(state.inserting).toBe(false);
         expect(loader.status().state).toBe("paused");
         const before = await subject.count("events", organization);
         await appendLines(stored.slice(20).map(eventRow));

@@ -61,7 +61,7 @@ export class WarehouseUnderTest {
 
 /** A seed of its own for every run, printed; SEED repeats one. */
 export function randomOfThisRun(what: string): Random {
-  const seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 32));
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32));
   console.log(`${what}: SEED=${seed}`);
   return new Random(seed);
 }

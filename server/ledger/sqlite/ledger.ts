@@ -30,8 +30,8 @@ export class SqliteLedger implements Ledger {
     this.inbox = parts.inbox;
   }
 
-  async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
-    this.#transactor.transact(needs, decide);
+  transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
+    return this.#transactor.transact(needs, decide);
   }
 
   /** A call while the last one still works waits for that one. */
@@ -71,6 +71,7 @@ export class SqliteLedger implements Ledger {
   async close(): Promise<void> {
     // Whoever called `tidy` hears of its failure; here only its end matters.
     await this.#tidying?.catch(() => undefined);
+    await this.#parts.log.close();
     this.#parts.messageIds.close();
     this.#db.close();
   }

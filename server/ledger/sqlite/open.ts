@@ -13,6 +13,7 @@ import { SqliteLedger } from "./ledger.ts";
 import { MessageIds } from "./message-ids.ts";
 import { migrate } from "./migrations.ts";
 import { Users } from "./users.ts";
+import { WriteAheadLog } from "./write-ahead-log.ts";
 
 export interface SqliteLedgerOptions {
   /** The database; runs of message ids lie beside it in the folder `message-ids`. */
@@ -45,6 +46,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
   };
   const db = openDatabase(file);
   try {
+    const log = await WriteAheadLog.open(db, file);
     const parts = {
       users: new Users(db),
       accounts: new Accounts(db),
@@ -52,6 +54,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
       messageIds: new MessageIds(db, join(dirname(file), "message-ids"), messageIdsPerRun, clock()),
       counts: new Counts(db),
       inbox: new SqliteInbox(db, clock),
+      log,
     };
     return new SqliteLedger(db, parts, inboxMaxRetainedBytes, clock);
   } catch (error) {

@@ -12,11 +12,13 @@ import type { SqliteInbox } from "./inbox.ts";
 import type { MessageIdHash } from "./message-id-table.ts";
 import { LoadedNeeds, type Sources } from "./stored.ts";
 import { inTransaction } from "./transaction.ts";
+import type { WriteAheadLog } from "./write-ahead-log.ts";
 
 /** The parts of the ledger that a transaction reads and writes. */
 export interface Parts extends Sources {
   readonly counts: Counts;
   readonly inbox: SqliteInbox;
+  readonly log: WriteAheadLog;
 }
 
 interface Written {
@@ -37,10 +39,14 @@ export class Transactor {
     this.#clock = clock;
   }
 
-  /** When it returns everything is on disk; when it throws nothing is, and no memory knows of it. */
-  transact(needs: Needs, decide: (stored: Stored) => Writes): void {
-    const written = inTransaction(this.#db, () => this.#loadDecideWrite(needs, decide));
+  /** When it resolves everything is on disk; when deciding or writing fails nothing is, and no memory knows
+   * of it. When only the sync fails the outcome is unknown, and every later transaction fails too. */
+  async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
+    const { log } = this.#parts;
+    const written = log.unsynced(() => inTransaction(this.#db, () => this.#loadDecideWrite(needs, decide)));
     this.#remember(written);
+    // Also for a group that wrote nothing: what it found may be a commit that is not synced yet.
+    await log.synced();
   }
 
   #loadDecideWrite(needs: Needs, decide: (stored: Stored) => Writes): Written {

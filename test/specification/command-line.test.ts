@@ -1,0 +1,180 @@
+/** The commands that manage organizations and tokens, with the server running and without one. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CommandResult, rekindle, Server } from "../server.ts";
+import { expectError, expectSuccess, send, user } from "./support.ts";
+
+const isoInstant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
+
+/** The cells of a printed table: at least two spaces stand between them. */
+function rowsOf(table: string): string[][] {
+  return table
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => line.split(/ {2,}/));
+}
+
+function expectFailure({ exitCode, stdout, stderr }: CommandResult, ...texts: readonly string[]): void {
+  expect(exitCode).toBe(1);
+  expect(stdout).toBe("");
+  for (const text of texts) expect(stderr).toContain(text);
+  expect(stderr).not.toMatch(/\bat \S+ \(|\.ts:/);
+}
+
+describe.each(["running", "not running"])("with the server %s", (state) => {
+  let server: Server | undefined;
+  let dataDir: string;
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), "rekindle-command-line-"));
+    if (state === "running") server = await Server.start({ dataDir });
+  }, 60_000);
+  afterAll(async () => {
+    await server?.kill("SIGTERM");
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  const run = (...parameters: string[]) => rekindle(dataDir, ...parameters);
+  async function done(...parameters: string[]): Promise<string> {
+    const { exitCode, stdout, stderr } = await run(...parameters);
+    expect([parameters, exitCode, stderr]).toEqual([parameters, 0, stderr]);
+    return stdout;
+  }
+
+  test("organizations are created, listed and changed", async () => {
+    await done("organization", "create", "Acme Ltd", "--timezone", "Europe/Paris");
+    const find = async (name: string) =>
+      rowsOf(await done("organization", "list")).find((cells) => cells[1] === name);
+    const [id, , timezone, rate, created] = (await find("Acme Ltd")) ?? [];
+    expect([timezone, rate]).toEqual(["Europe/Paris", "1000"]);
+    expect(Number(id)).toBeGreaterThan(0);
+    expect(created).toMatch(isoInstant);
+    const changes = ["--timezone", "asia/tokyo", "--rate-limit", "50", "--name", "Acme GmbH"];
+    await done("organization", "set", "Acme Ltd", ...changes);
+    expect((await find("Acme GmbH"))?.slice(0, 4)).toEqual([String(id), "Acme GmbH", "Asia/Tokyo", "50"]);
+    expect(await find("Acme Ltd")).toBeUndefined();
+  });
+
+  test("what cannot be done to an organization is refused in clear words", async () => {
+    await done("organization", "create", "Taken");
+    expectFailure(await run("organization", "create", "Taken"), "Taken");
+    expectFailure(await run("organization", "create", "X", "--timezone", "Mars/Base"), "Europe/Paris");
+    expectFailure(await run("organization", "create", " "));
+    expectFailure(await run("organization", "create"), "name");
+    expectFailure(await run("organization", "set", "Taken"), "--timezone", "--rate-limit");
+    expectFailure(await run("organization", "set", "Taken", "--rate-limit", "0"), "whole number");
+    expectFailure(await run("organization", "set", "Taken", "--rate-limit", "1.5"), "whole number");
+    expectFailure(await run("organization", "set", "Nobody", "--rate-limit", "5"), "Nobody", "Taken");
+  });
+
+  test("token create prints the token alone, and only its hash is kept", async () => {
+    await done("organization", "create", "Tokens");
+    const printed = await done("token", "create", "--organization", "Tokens", "--name", "backend");
+    expect(printed).toMatch(/^rk-[A-Za-z0-9]{32}\n$/);
+    const token = printed.trim();
+    const table = await done("token", "list", "--organization", "Tokens");
+    expect(table).not.toContain(token);
+    const [header, row] = rowsOf(table);
+    expect(header?.[0]).toBe("ID");
+    expect(Number(row?.[0])).toBeGreaterThan(0);
+    expect(row?.[1]).toBe("backend");
+    expect(row?.[2]).toEndWith(token.slice(-4));
+    expect(row?.[3]).toMatch(isoInstant);
+    expect(row?.slice(4)).toEqual(["-", "-"]);
+    for (const file of filesIn(dataDir))
+      expect([file, readFileSync(file).includes(token)]).toEqual([file, false]);
+  });
+
+  test("token revoke revokes, twice too, and refuses what is no token", async () => {
+    await done("organization", "create", "Revoked");
+    await done("token", "create", "--organization", "Revoked");
+    const list = async () => rowsOf(await done("token", "list", "--organization", "Revoked"))[1] ?? [];
+    const id = (await list())[0] ?? "";
+    await done("token", "revoke", id);
+    const revokedAt = (await list())[5];
+    expect(revokedAt).toMatch(isoInstant);
+    await done("token", "revoke", id);
+    expect((await list())[5]).toBe(revokedAt ?? "");
+    expectFailure(await run("token", "revoke", "999999"), "999999");
+    expectFailure(await run("token", "revoke", "first"), "token list");
+    expectFailure(await run("token", "create", "--organization", "Nobody"), "Nobody", "Revoked");
+    expectFailure(await run("token", "list"), "--organization");
+  });
+
+  test("an organization without anything is exported as nothing", async () => {
+    await done("organization", "create", "Empty");
+    for (const what of ["events", "users", "accounts"]) {
+      expect(await done("export", what, "--organization", "Empty", "--format", "jsonl")).toBe("");
+    }
+    expectFailure(await run("export", "events", "--organization", "Nobody"), "Nobody");
+    expectFailure(await run("export", "secrets", "--organization", "Empty"), "secrets", "events");
+    expectFailure(
+      await run("export", "events", "--organization", "Empty", "--format", "xml"),
+      "xml",
+      "jsonl",
+    );
+  });
+
+  test("doctor finds all well", async () => {
+    expect(await done("doctor")).toContain(`server        ${state}`);
+  });
+});
+
+/** Every ordinary file in a folder and below; not the sockets. */
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+test("a token that is made and revoked while no server runs is taken and refused by the next one", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "rekindle-command-line-"));
+  const run = async (...parameters: string[]) => (await rekindle(dataDir, ...parameters)).stdout.trim();
+  await run("organization", "create", "Early");
+  const kept = await run("token", "create", "--organization", "Early");
+  const revoked = await run("token", "create", "--organization", "Early");
+  await run("token", "revoke", "2");
+  const server = await Server.start({ dataDir });
+  try {
+    await expectSuccess(await server.post("/identify", kept, user("u")));
+    await expectError(await server.post("/identify", revoked, user("u")), "invalid_write_key");
+  } finally {
+    await server.kill("SIGTERM");
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});
+
+test("token list shows at once when a token was last used, whatever else was changed in between", async () => {
+  const server = await Server.start();
+  try {
+    const token = await server.organization("Used");
+    const beforeMs = Date.now();
+    await send(server, "/identify", token, user("u"));
+    const afterMs = Date.now();
+    await server.command("organization", "create", "Another");
+    const [, row] = rowsOf(await server.command("token", "list", "--organization", "Used"));
+    expect(Date.parse(row?.[4] ?? "")).toBeWithin(beforeMs, afterMs + 1);
+  } finally {
+    await server.stop();
+  }
+});
+
+describe("every command has help:", () => {
+  const commands = ["serve", "organization", "token", "export", "rebuild", "doctor"];
+  const subcommands = ["organization create", "organization list", "organization set"];
+  const tokenCommands = ["token create", "token list", "token revoke"];
+
+  test.each([...commands, ...subcommands, ...tokenCommands])("%s", async (command) => {
+    const { exitCode, stdout } = await rekindle(tmpdir(), ...command.split(" "), "--help");
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(`Usage: rekindle ${command}`);
+  });
+
+  test("and rekindle itself lists them; what is no command is refused", async () => {
+    const { stdout } = await rekindle(tmpdir(), "--help");
+    for (const command of commands) expect(stdout).toContain(`\n  ${command}`);
+    expectFailure(await rekindle(tmpdir(), "recover"), "recover");
+  });
+});

@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Random } from "../ledger/random.ts";
+import { randomOfThisRun } from "./support.ts";
+
+const kills = 10;
+
+/** Runs the child; kills it after some time when one is given. @returns the lines that it printed */
+async function run(
+  mode: "load" | "verify",
+  folder: string,
+  random: Random,
+  killAfterMs?: number,
+): Promise<string[]> {
+  const program = join(import.meta.dir, "crash-child.ts");
+  const child = Bun.spawn([process.execPath, program, mode, folder, String(random.between(0, 2 ** 31))], {
+    stdout: "pipe",
+    stderr: "inherit",
+    env: { ...process.env, UV_THREADPOOL_SIZE: "16" },
+  });
+  const killer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killAfterMs);
+  const output = await new Response(child.stdout).text();
+  await child.exited;
+  clearTimeout(killer);
+  expect(child.signalCode).toBe(killAfterMs === undefined ? null : "SIGKILL");
+  return output.split("\n");
+}
+
+function lastNumber(lines: readonly string[], word: string): number {
+  const line = lines.findLast((text) => text.startsWith(`${word} `) && /\d$/.test(text));
+  return Number(line?.split(" ")[1] ?? 0);
+}
+
+test("after kills at random moments every acknowledged row is there once and rollups equal the events", async () => {
+  const random = randomOfThisRun("kills");
+  const folder = await mkdtemp(join(tmpdir(), "rekindle-crash-"));
+  try {
+    let acknowledged = 0;
+    let halfWritten = 0;
+    for (let kill = 0; kill < kills; kill += 1) {
+      const lines = await run("load", folder, random, random.between(100, 3_000));
+      // The last line may have been cut by the kill, the one before it was whole.
+      acknowledged = Math.max(acknowledged, lastNumber(lines.slice(0, -1), "acknowledged"));
+      if (lines.includes("half-written true")) halfWritten += 1;
+    }
+    const lines = await run("verify", folder, random);
+    if (lines.includes("half-written true")) halfWritten += 1;
+    const result = JSON.parse(
+      lines.find((line) => line.startsWith("result "))?.slice("result ".length) ?? "null",
+    );
+    console.log(
+      `${result?.acknowledged} events, ${kills} kills, ${halfWritten} left events without their rollups`,
+    );
+    expect(result.acknowledged).toBeGreaterThanOrEqual(acknowledged);
+    expect(acknowledged).toBeGreaterThan(1_000);
+    expect(result).toEqual({
+      acknowledged: result.acknowledged,
+      stored: { events: result.acknowledged, ids: result.acknowledged, isGapless: 1 },
+      differences: [],
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}, 120_000);
