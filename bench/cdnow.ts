@@ -27,7 +27,7 @@ function readPurchases(file: string): Purchase[] {
   return readFileSync(file, "utf8")
     .split("\n")
     .map((line) => line.trim().split(/\s+/))
-    .filter((fields) => fields.length === 4)
+    .filter((fields) => /^\d{8}$/.test(fields[1] ?? ""))
     .map(([customer = "", date = "", discs, dollars]) => ({
       customer,
       date: `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6, 8)}`,

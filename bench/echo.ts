@@ -3,32 +3,18 @@
 import { join } from "node:path";
 import { alternate, formatTable } from "./alternate.ts";
 import { runLoad } from "./load.ts";
+import { startServer } from "./start-server.ts";
 
 const seconds = Number(process.argv[2] ?? 2);
-
-/** Starts a server that prints its port. */
-async function start(...command: string[]): Promise<{ port: number; stop: () => Promise<void> }> {
-  const server = Bun.spawn(command, {
-    env: { ...process.env, PORT: "0" },
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  const stop = async () => {
-    server.kill();
-    await server.exited;
-  };
-  for await (const chunk of server.stdout) return { port: Number(Buffer.from(chunk).toString()), stop };
-  throw new Error(`${command.join(" ")} ended before it printed its port`);
-}
 
 const body = (n: number) =>
   `{"userId":"user-${n % 100_000}","event":"page_viewed","messageId":"m-${n}","properties":{"path":"/pricing","seconds":${n % 60}}}`;
 
 const file = (name: string) => join(import.meta.dir, name);
 const servers = {
-  "Bun.serve": await start(process.execPath, file("echo-bun.ts")),
-  "node:http": await start("node", file("echo-node.mjs")),
-  "static answer": await start(process.execPath, file("echo-static.ts")),
+  "Bun.serve": await startServer(process.execPath, file("echo-bun.ts")),
+  "node:http": await startServer("node", file("echo-node.mjs")),
+  "static answer": await startServer(process.execPath, file("echo-static.ts")),
 };
 try {
   const variants = Object.entries(servers).map(([name, { port }]) => ({

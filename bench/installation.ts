@@ -15,8 +15,12 @@ export class Installation {
   readonly server: Server;
   readonly headers: Readonly<Record<string, string>>;
 
-  private constructor(server: Server, token: string) {
+  /** The organization's id. */
+  readonly organization: number;
+
+  private constructor(server: Server, organization: number, token: string) {
     this.server = server;
+    this.organization = organization;
     this.headers = { Authorization: `Basic ${token}` };
   }
 
@@ -25,7 +29,9 @@ export class Installation {
     const server = await Server.start(options);
     const token = await server.organization("bench");
     await server.command("organization", "set", "bench", "--rate-limit", "1000000");
-    return new Installation(server, token);
+    const list = await server.command("organization", "list");
+    const id = Number(/^(\d+) +bench /m.exec(list)?.[1]);
+    return new Installation(server, id, token);
   }
 
   get port(): number {
@@ -51,6 +57,29 @@ export class Installation {
     const response = await fetchSocket(socketPath(this.server.dataDir, "analysis"), "/status");
     const status = (await response.json()) as { loader?: { rowsLoaded: number } };
     return status.loader?.rowsLoaded ?? 0;
+  }
+
+  /** How many events the users' figures show. */
+  async eventsVisible(): Promise<number> {
+    const { events } = (await this.ask(`/counts?organization=${this.organization}`)) as { events: number };
+    return events;
+  }
+
+  /** Bytes of the warehouse's tables when no merge runs any more. */
+  async settledDiskBytes(): Promise<number> {
+    let bytes = -1;
+    while (bytes !== this.diskBytes("warehouse")) {
+      bytes = this.diskBytes("warehouse");
+      await Bun.sleep(5_000);
+    }
+    return bytes;
+  }
+
+  /** Asks analysis a question on its socket. */
+  async ask(path: string): Promise<unknown> {
+    const response = await fetchSocket(socketPath(this.server.dataDir, "analysis"), path);
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+    return response.json();
   }
 
   /** Resolves when everything that was acknowledged is in the warehouse. */

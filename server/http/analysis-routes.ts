@@ -1,5 +1,9 @@
 /** What the analysis process answers on its Unix socket, to intake and to the command line. */
 import type { Registry } from "prom-client";
+import { activeUsers } from "../analytics/active-users.ts";
+import { counts } from "../analytics/counts.ts";
+import { retention } from "../analytics/retention.ts";
+import { timeline } from "../analytics/timeline.ts";
 import type { Analysis } from "../warehouse/analysis.ts";
 import { exportFormats, exportTables } from "../warehouse/export.ts";
 
@@ -25,6 +29,22 @@ export function answerAnalysis(
       return analysis.rebuild(organization).then(() => new Response("done"));
     case "GET /check":
       return analysis.check(organization).then((differences) => Response.json(differences));
+    case "GET /counts":
+      return counts(analysis.warehouse, organization).then((found) => Response.json(found));
+    case "GET /retention":
+      return retention(analysis.warehouse, { organization }).then((cells) => Response.json(cells));
+    case "GET /active-users":
+      return activeUsers(analysis.warehouse, {
+        organization,
+        toDay: Number(searchParams.get("toDay")),
+        days: Number(searchParams.get("days")),
+      }).then((days) => Response.json(days));
+    case "GET /timeline":
+      return timeline(analysis.warehouse, {
+        organization,
+        user: Number(searchParams.get("user")),
+        limit: Number(searchParams.get("limit")),
+      }).then((events) => Response.json(events));
     default:
       return new Response("there is nothing at this path", { status: 404 });
   }

@@ -95,7 +95,7 @@ export class Authorizer {
 
 /** The token in `Basic rk-…`, `Basic base64("rk-…:")` or `Bearer rk-…`. A raw token cannot be mistaken for
  * base64, whose alphabet has no hyphen. */
-export function tokenOf(header: string): string | undefined {
+function tokenOf(header: string): string | undefined {
   const match = /^(basic|bearer) +(\S+) *$/i.exec(header);
   const credentials = match?.[2];
   if (credentials === undefined) return undefined;

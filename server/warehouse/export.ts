@@ -67,7 +67,8 @@ interface Source {
 }
 
 // One thread, and a join that keeps the order of its left side: the rows come as the subquery sorts them.
-const inOrder = "max_threads = 1, join_algorithm = 'hash', query_plan_join_swap_table = 'false'";
+const inOrder =
+  "max_threads = 1, max_block_size = 8192, join_algorithm = 'hash', query_plan_join_swap_table = 'false'";
 
 const messageId = "multiIf(id_is_message_id, toString(id), message_id = '', NULL, message_id)";
 

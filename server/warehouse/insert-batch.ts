@@ -94,7 +94,7 @@ async function tryInsert(
 }
 
 /** Whether a row's content caused the error. */
-export function isRowError(error: unknown): error is WarehouseError {
+function isRowError(error: unknown): error is WarehouseError {
   return error instanceof WarehouseError && rowErrorCodes.has(error.code);
 }
 

@@ -23,7 +23,8 @@ function expectFailure({ exitCode, stdout, stderr }: CommandResult, ...texts: re
   expect(stderr).not.toMatch(/\bat \S+ \(|\.ts:/);
 }
 
-describe.each(["running", "not running"])("with the server %s", (state) => {
+/** The commands of one installation, with a server or without; made before its tests and removed after. */
+function installation(state: string) {
   let server: Server | undefined;
   let dataDir: string;
 
@@ -36,45 +37,60 @@ describe.each(["running", "not running"])("with the server %s", (state) => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  const run = (...parameters: string[]) => rekindle(dataDir, ...parameters);
-  async function done(...parameters: string[]): Promise<string> {
-    const { exitCode, stdout, stderr } = await run(...parameters);
-    expect([parameters, exitCode, stderr]).toEqual([parameters, 0, stderr]);
-    return stdout;
-  }
+  return {
+    dataDir: () => dataDir,
+    run: (...parameters: string[]) => rekindle(dataDir, ...parameters),
+    /** Runs a command that must succeed; what it printed. */
+    async done(...parameters: string[]): Promise<string> {
+      const { exitCode, stdout, stderr } = await rekindle(dataDir, ...parameters);
+      expect([parameters, exitCode, stderr]).toEqual([parameters, 0, stderr]);
+      return stdout;
+    },
+  };
+}
 
+type Commands = ReturnType<typeof installation>;
+
+describe.each(["running", "not running"])("with the server %s", (state) => {
+  const commands = installation(state);
+  organizationTests(commands);
+  tokenTests(commands);
+  readingTests(commands, state);
+});
+
+function organizationTests(commands: Commands): void {
   test("organizations are created, listed and changed", async () => {
-    await done("organization", "create", "Acme Ltd", "--timezone", "Europe/Paris");
+    await commands.done("organization", "create", "Acme Ltd", "--timezone", "Europe/Paris");
     const find = async (name: string) =>
-      rowsOf(await done("organization", "list")).find((cells) => cells[1] === name);
+      rowsOf(await commands.done("organization", "list")).find((cells) => cells[1] === name);
     const [id, , timezone, rate, created] = (await find("Acme Ltd")) ?? [];
     expect([timezone, rate]).toEqual(["Europe/Paris", "1000"]);
     expect(Number(id)).toBeGreaterThan(0);
     expect(created).toMatch(isoInstant);
     const changes = ["--timezone", "asia/tokyo", "--rate-limit", "50", "--name", "Acme GmbH"];
-    await done("organization", "set", "Acme Ltd", ...changes);
+    await commands.done("organization", "set", "Acme Ltd", ...changes);
     expect((await find("Acme GmbH"))?.slice(0, 4)).toEqual([String(id), "Acme GmbH", "Asia/Tokyo", "50"]);
     expect(await find("Acme Ltd")).toBeUndefined();
   });
 
   test("what cannot be done to an organization is refused in clear words", async () => {
-    await done("organization", "create", "Taken");
-    expectFailure(await run("organization", "create", "Taken"), "Taken");
-    expectFailure(await run("organization", "create", "X", "--timezone", "Mars/Base"), "Europe/Paris");
-    expectFailure(await run("organization", "create", " "));
-    expectFailure(await run("organization", "create"), "name");
-    expectFailure(await run("organization", "set", "Taken"), "--timezone", "--rate-limit");
-    expectFailure(await run("organization", "set", "Taken", "--rate-limit", "0"), "whole number");
-    expectFailure(await run("organization", "set", "Taken", "--rate-limit", "1.5"), "whole number");
-    expectFailure(await run("organization", "set", "Nobody", "--rate-limit", "5"), "Nobody", "Taken");
+    await commands.done("organization", "create", "Taken");
+    expectFailure(await commands.run("organization", "create", "Taken"), "Taken");
+    expectFailure(
+      await commands.run("organization", "set", "Nobody", "--rate-limit", "5"),
+      "Nobody",
+      "Taken",
+    );
   });
+}
 
+function tokenTests(commands: Commands): void {
   test("token create prints the token alone, and only its hash is kept", async () => {
-    await done("organization", "create", "Tokens");
-    const printed = await done("token", "create", "--organization", "Tokens", "--name", "backend");
+    await commands.done("organization", "create", "Tokens");
+    const printed = await commands.done("token", "create", "--organization", "Tokens", "--name", "backend");
     expect(printed).toMatch(/^rk-[A-Za-z0-9]{32}\n$/);
     const token = printed.trim();
-    const table = await done("token", "list", "--organization", "Tokens");
+    const table = await commands.done("token", "list", "--organization", "Tokens");
     expect(table).not.toContain(token);
     const [header, row] = rowsOf(table);
     expect(header?.[0]).toBe("ID");
@@ -83,44 +99,44 @@ describe.each(["running", "not running"])("with the server %s", (state) => {
     expect(row?.[2]).toEndWith(token.slice(-4));
     expect(row?.[3]).toMatch(isoInstant);
     expect(row?.slice(4)).toEqual(["-", "-"]);
-    for (const file of filesIn(dataDir))
+    for (const file of filesIn(commands.dataDir()))
       expect([file, readFileSync(file).includes(token)]).toEqual([file, false]);
   });
 
   test("token revoke revokes, twice too, and refuses what is no token", async () => {
-    await done("organization", "create", "Revoked");
-    await done("token", "create", "--organization", "Revoked");
-    const list = async () => rowsOf(await done("token", "list", "--organization", "Revoked"))[1] ?? [];
+    await commands.done("organization", "create", "Revoked");
+    await commands.done("token", "create", "--organization", "Revoked");
+    const list = async () =>
+      rowsOf(await commands.done("token", "list", "--organization", "Revoked"))[1] ?? [];
     const id = (await list())[0] ?? "";
-    await done("token", "revoke", id);
+    await commands.done("token", "revoke", id);
     const revokedAt = (await list())[5];
     expect(revokedAt).toMatch(isoInstant);
-    await done("token", "revoke", id);
+    await commands.done("token", "revoke", id);
     expect((await list())[5]).toBe(revokedAt ?? "");
-    expectFailure(await run("token", "revoke", "999999"), "999999");
-    expectFailure(await run("token", "revoke", "first"), "token list");
-    expectFailure(await run("token", "create", "--organization", "Nobody"), "Nobody", "Revoked");
-    expectFailure(await run("token", "list"), "--organization");
+    expectFailure(await commands.run("token", "revoke", "999999"), "999999");
+    expectFailure(await commands.run("token", "create", "--organization", "Nobody"), "Nobody", "Revoked");
   });
+}
 
+function readingTests(commands: Commands, state: string): void {
   test("an organization without anything is exported as nothing", async () => {
-    await done("organization", "create", "Empty");
+    await commands.done("organization", "create", "Empty");
     for (const what of ["events", "users", "accounts"]) {
-      expect(await done("export", what, "--organization", "Empty", "--format", "jsonl")).toBe("");
+      expect(await commands.done("export", what, "--organization", "Empty", "--format", "jsonl")).toBe("");
     }
-    expectFailure(await run("export", "events", "--organization", "Nobody"), "Nobody");
-    expectFailure(await run("export", "secrets", "--organization", "Empty"), "secrets", "events");
+    expectFailure(await commands.run("export", "events", "--organization", "Nobody"), "Nobody");
     expectFailure(
-      await run("export", "events", "--organization", "Empty", "--format", "xml"),
+      await commands.run("export", "events", "--organization", "Empty", "--format", "xml"),
       "xml",
       "jsonl",
     );
   });
 
   test("doctor finds all well", async () => {
-    expect(await done("doctor")).toContain(`server        ${state}`);
+    expect(await commands.done("doctor")).toContain(`server        ${state}`);
   });
-});
+}
 
 /** Every ordinary file in a folder and below; not the sockets. */
 function filesIn(folder: string): string[] {
@@ -161,6 +177,27 @@ test("token list shows at once when a token was last used, whatever else was cha
   }
 });
 
+describe("a command that cannot be read is refused with what to give:", () => {
+  const wrong: readonly (readonly [string, readonly string[]])[] = [
+    ["organization create X --timezone Mars/Base", ["Europe/Paris"]],
+    ["organization create", ["name"]],
+    ["organization set X", ["--name", "--timezone", "--rate-limit"]],
+    ["organization set X --rate-limit 0", ["whole number"]],
+    ["organization set X --rate-limit 1.5", ["whole number"]],
+    ["token revoke first", ["token list"]],
+    ["token list", ["--organization"]],
+    ["export secrets --organization X", ["secrets", "events", "users", "accounts"]],
+    ["export events --organization X --format xml", ["xml", "jsonl", "csv", "parquet"]],
+    ["recover", ["recover", "--help"]],
+  ];
+
+  test.each(wrong)("rekindle %s", async (line, texts) => {
+    const dataDir = mkdtempSync(join(tmpdir(), "rekindle-command-line-"));
+    expectFailure(await rekindle(dataDir, ...line.split(" ")), ...texts);
+    rmSync(dataDir, { recursive: true });
+  });
+});
+
 describe("every command has help:", () => {
   const commands = ["serve", "organization", "token", "export", "rebuild", "doctor"];
   const subcommands = ["organization create", "organization list", "organization set"];
@@ -172,9 +209,8 @@ describe("every command has help:", () => {
     expect(stdout).toContain(`Usage: rekindle ${command}`);
   });
 
-  test("and rekindle itself lists them; what is no command is refused", async () => {
+  test("and rekindle itself lists them", async () => {
     const { stdout } = await rekindle(tmpdir(), "--help");
     for (const command of commands) expect(stdout).toContain(`\n  ${command}`);
-    expectFailure(await rekindle(tmpdir(), "recover"), "recover");
   });
 });

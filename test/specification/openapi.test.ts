@@ -107,7 +107,7 @@ describe("the document", () => {
 /** Bodies on which the document's schemas and the server must agree. */
 const bodies: readonly (readonly [string, object])[] = [
   ["/identify", user("u")],
-  ["/identify", user("u", { properties: { plan: "pro", any: [1] }, account: { id: "a", name: "A" } })],
+  ["/identify", user("u", { properties: { plan: "pro", custom: [1] }, account: { id: "a", name: "A" } })],
   ["/identify", user("u", { properties: null, account: null, isAccountOwner: null, messageId: null })],
   ["/identify", { userId: "u" }],
   ["/identify", user("")],

@@ -14,7 +14,7 @@ async function run(
   random: Random,
   killAfterMs?: number,
 ): Promise<string[]> {
-  const program = join(import.meta.dir, "crash-child.ts");
+  const program = Bun.fileURLToPath(new URL("./crash-child.ts", import.meta.url));
   const child = Bun.spawn([process.execPath, program, mode, folder, String(random.between(0, 2 ** 31))], {
     stdout: "pipe",
     stderr: "inherit",

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { FrozenBatch, Inbox, Ledger } from "../../server/ledger/ledger.ts";
+import type { Inbox, Ledger } from "../../server/ledger/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { Loader } from "../../server/warehouse/loader.ts";
 import { type EventRow, eventRow } from "../../server/warehouse/rows.ts";
 import { type FrozenRows, type Warehouse, WarehouseError } from "../../server/warehouse/warehouse.ts";
 import { append } from "../ledger/writes.ts";
+import { unreliable, withInserts } from "./failures.ts";
 import { event, randomEvents, randomOfThisRun, recount, rollupsOf, WarehouseUnderTest } from "./support.ts";
 
 const subject = new WarehouseUnderTest();
@@ -64,19 +65,9 @@ async function drain(loader: Loader): Promise<void> {
   await loader.drain(newestInboxId);
 }
 
-/** A warehouse that does something else for the first inserts. */
+/** The warehouse, with something that happens before every insert. */
 function failing(before: (rows: FrozenRows) => Promise<void>): Warehouse {
-  const { warehouse } = subject;
-  return {
-    rows: warehouse.rows.bind(warehouse),
-    stream: warehouse.stream.bind(warehouse),
-    command: warehouse.command.bind(warehouse),
-    close: warehouse.close.bind(warehouse),
-    async insertFrozen(rows) {
-      await before(rows);
-      await warehouse.insertFrozen(rows);
-    },
-  };
+  return withInserts(subject.warehouse, before);
 }
 
 describe("loading", () => {
@@ -236,42 +227,23 @@ describe("failures that say nothing about the rows", () => {
   });
 });
 
-/** Fails the first call of every kind, half of them after the work was done. */
-function unreliable(inbox: Inbox): Inbox {
-  const failed = new Set<string>();
-  const once = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
-    for (const moment of [`before ${name}`, `after ${name}`]) {
-      if (failed.has(moment)) continue;
-      failed.add(moment);
-      if (moment.startsWith("after")) await work();
-      throw new Error(`the socket was closed ${moment}`);
-    }
-    return work();
-  };
-  return {
-    freeze: (maxRows) => once("freeze", () => inbox.freeze(maxRows)),
-    read: (batch: FrozenBatch) => once("read", () => inbox.read(batch)),
-    finish: (number, letters) => once("finish", () => inbox.finish(number, letters)),
-    backlog: () => once("backlog", () => inbox.backlog()),
-  };
-}
-
 describe("pausing", () => {
   test("begins at a batch's edge; nothing is loaded until it ends, and then everything is", async () => {
     const organization = subject.newOrganization();
     const stored = randomEvents(randomOfThisRun("pause"), organization, 40);
-    const state = { inserting: false };
+    let inserts = 0;
+    const isInserting = () => inserts > 0;
     const warehouse = failing(async () => {
-      state.inserting = true;
+      inserts += 1;
       await Bun.sleep(100);
-      state.inserting = false;
+      inserts -= 1;
     });
     await whileLoading(
       async (loader) => {
         await appendLines(stored.slice(0, 20).map(eventRow));
-        while (!state.inserting) await Bun.sleep(1);
+        while (!isInserting()) await Bun.sleep(1);
         await loader.pause();
-        expect(state.inserting).toBe(false);
+        expect(isInserting()).toBe(false);
         expect(loader.status().state).toBe("paused");
         const before = await subject.count("events", organization);
         await appendLines(stored.slice(20).map(eventRow));

@@ -4,8 +4,8 @@ import type { DayCount, Populations } from "../../server/ledger/ledger.ts";
 import { checkOrganization, describeDifference } from "../../server/warehouse/check.ts";
 import { rebuild } from "../../server/warehouse/rebuild.ts";
 import { accountRow, type EventRow, userRow } from "../../server/warehouse/rows.ts";
-import type { Warehouse } from "../../server/warehouse/warehouse.ts";
 import { account, user } from "../ledger/writes.ts";
+import { withStatements } from "./failures.ts";
 import {
   event,
   insertEvents,
@@ -65,13 +65,19 @@ describe("rebuild", () => {
     for (let round = 0; round < 5; round += 1) {
       const zone = random.pick(zones);
       const stopBefore = random.between(1, rebuildStatements - 1);
-      await expect(rebuild(stopping(stopBefore), organization, zone.transitions)).rejects.toThrow("stopped");
-      await rebuild(stopping(rebuildStatements), organization, zone.transitions);
+      await expect(
+        rebuild(withStatements(subject.warehouse, stopBefore), organization, zone.transitions),
+      ).rejects.toThrow("stopped");
+      await rebuild(withStatements(subject.warehouse, rebuildStatements), organization, zone.transitions);
       const expected = recount(events, ({ timeMs }) => zone.dayOf(timeMs));
       expect(await rollupsOf(subject, organization)).toEqual(expected);
     }
     // So many statements are there, or the test would not have stopped before each.
-    const complete = rebuild(stopping(rebuildStatements - 1), organization, new Zone("UTC").transitions);
+    const complete = rebuild(
+      withStatements(subject.warehouse, rebuildStatements - 1),
+      organization,
+      new Zone("UTC").transitions,
+    );
     await expect(complete).rejects.toThrow("stopped");
   });
 
@@ -110,23 +116,6 @@ describe("rebuild", () => {
 
 /** The days, and six statements for each of four rollups. */
 const rebuildStatements = 25;
-
-/** A warehouse that runs this many statements and then no more. */
-function stopping(statements: number): Warehouse {
-  const { warehouse } = subject;
-  let left = statements;
-  return {
-    rows: warehouse.rows.bind(warehouse),
-    stream: warehouse.stream.bind(warehouse),
-    insertFrozen: warehouse.insertFrozen.bind(warehouse),
-    close: warehouse.close.bind(warehouse),
-    async command(...statement) {
-      if (left === 0) throw new Error("stopped");
-      left -= 1;
-      await warehouse.command(...statement);
-    },
-  };
-}
 
 async function daysById(organization: number): Promise<Map<string, number>> {
   const rows = await subject.warehouse.rows<{ id: string; day: number }>(

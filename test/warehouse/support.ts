@@ -83,7 +83,7 @@ export function event(organization: number, some: Partial<EventRow> = {}): Event
   };
 }
 
-export function eventId(): string {
+function eventId(): string {
   return crypto.randomUUID().replaceAll("-", "");
 }
 

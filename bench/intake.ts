@@ -1,0 +1,163 @@
+/**
+ * What intake costs: durable `/track` requests a second and their latency at 64 connections, beside a bare
+ * echo on Bun and on Node, in alternating rounds; alone, and with the loader, its rollups and three readers;
+ * how soon an event is visible; memory, disk, and the loader's cost.
+ *
+ *   cli/with-bun bench/intake.ts [rounds] [seconds a round] [seconds of steady load]
+ */
+import { join } from "node:path";
+import { alternate, formatTable } from "./alternate.ts";
+import { Installation } from "./installation.ts";
+import { type Load, runLoad } from "./load.ts";
+import { startServer } from "./start-server.ts";
+import { VisibilityWatch } from "./visibility.ts";
+
+const users = 100_000;
+const rounds = Number(process.argv[2] ?? 7);
+const secondsARound = Number(process.argv[3] ?? 4);
+const steadySeconds = Number(process.argv[4] ?? 60);
+const steadyPerSecond = 5_000;
+
+/** The n-th event of 100,000 users and 60 names, with a fresh message id. */
+function event(n: number): string {
+  return `{"userId":"user-${(n * 7919) % users}","event":"event_${n % 60}","properties":{"page":"home","n":${n % 1000}},"messageId":"${crypto.randomUUID()}"}`;
+}
+
+function eventWithoutId(n: number): string {
+  return `{"userId":"user-${(n * 7919) % users}","event":"event_${n % 60}","properties":{"page":"home","n":${n % 1000}}}`;
+}
+
+const megabytes = (bytes: number) => (bytes / 1_000_000).toFixed(0);
+
+function printMemory(when: string, installation: Installation): void {
+  const { intakeBytes, analysisBytes } = installation.memory();
+  console.log(`memory ${when}: intake ${megabytes(intakeBytes)} MB, analysis ${megabytes(analysisBytes)} MB`);
+}
+
+async function compareWithEchoes(installation: Installation): Promise<void> {
+  const bun = await startServer(process.execPath, join(import.meta.dir, "echo-bun.ts"));
+  const node = await startServer("node", join(import.meta.dir, "echo-node.mjs"));
+  const measure = (load: Pick<Load, "port" | "path" | "headers">) => () =>
+    runLoad({ ...load, request: event, warmUpSeconds: 0.3, seconds: secondsARound });
+  const { port, headers } = installation;
+  try {
+    const variants = [
+      { name: "Bun echo", measure: measure({ port: bun.port, path: "/" }) },
+      { name: "durable /track", measure: measure({ port, path: "/track", headers }) },
+      { name: "Node echo", measure: measure({ port: node.port, path: "/" }) },
+    ];
+    console.log(formatTable(await alternate(variants, rounds)));
+  } finally {
+    await Promise.all([bun.stop(), node.stop()]);
+  }
+}
+
+/** Three readers that ask one question after another, as long as `work` takes. */
+async function withReaders(installation: Installation, work: () => Promise<void>): Promise<void> {
+  const today = Math.floor(Date.now() / 86_400_000);
+  const questions = [
+    () => `/retention?organization=${installation.organization}`,
+    () => `/active-users?organization=${installation.organization}&toDay=${today}&days=90`,
+    () =>
+      `/timeline?organization=${installation.organization}&user=${1 + Math.floor(Math.random() * users)}&limit=50`,
+  ];
+  let working = true;
+  const answered = questions.map(async (question) => {
+    let answers = 0;
+    while (working) {
+      await installation.ask(question());
+      answers += 1;
+      // A person who looks at pages, not a loop that takes a core for itself.
+      await Bun.sleep(100);
+    }
+    return answers;
+  });
+  await work();
+  working = false;
+  const [retention, activeUsers, timeline] = await Promise.all(answered);
+  console.log(`readers' answers: retention ${retention}, active users ${activeUsers}, timeline ${timeline}`);
+}
+
+async function alone(): Promise<void> {
+  console.log("\nwithout analysis");
+  const installation = await Installation.start({ role: "intake" });
+  await installation.identify(users);
+  await compareWithEchoes(installation);
+  await installation.server.stop();
+}
+
+async function withEverything(): Promise<void> {
+  console.log("\nwith the loader, rollups and three readers");
+  const installation = await Installation.start();
+  await installation.server.ready();
+  await Bun.sleep(3_000);
+  printMemory("idle", installation);
+  await installation.identify(users);
+  const cpuBefore = installation.analysisCpuSeconds();
+  const rowsBefore = await installation.rowsLoaded();
+  await withReaders(installation, () => compareWithEchoes(installation));
+  printMemory("under load", installation);
+  await installation.drained();
+  const rows = (await installation.rowsLoaded()) - rowsBefore;
+  const cpuMicroseconds = (installation.analysisCpuSeconds() - cpuBefore) * 1_000_000;
+  console.log(
+    `analysis: ${(cpuMicroseconds / rows).toFixed(1)} µs of CPU a row, readers included; ${rows} rows`,
+  );
+  await installation.server.stop();
+}
+
+/** Sends at a steady pace, and watches how soon what was acknowledged is in the warehouse. */
+async function visibility(): Promise<void> {
+  console.log(`\nacknowledged → visible at ${steadyPerSecond} a second for ${steadySeconds} s`);
+  const installation = await Installation.start();
+  await installation.identify(users);
+  await installation.drained();
+  const watch = new VisibilityWatch(() => installation.eventsVisible());
+  await watch.start();
+  const { port, headers } = installation;
+  const result = await runLoad({
+    ...{ port, path: "/track", headers, request: event, requestsPerSecond: steadyPerSecond },
+    answered: (_n, status) => {
+      if (status === 201) watch.acknowledged();
+    },
+    seconds: steadySeconds,
+  });
+  const { p50Ms, p99Ms } = await watch.stop();
+  console.log(`visible: p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms`);
+  console.log(
+    `answers: p50 ${result.p50Ms.toFixed(2)} ms, p99 ${result.p99Ms.toFixed(2)} ms; ${result.requests}`,
+  );
+  printMemory("under steady load", installation);
+  await installation.server.stop();
+}
+
+/** Bytes in the warehouse for a million events, after its own merges. */
+async function disk(name: string, request: (n: number) => string): Promise<void> {
+  const installation = await Installation.start();
+  await installation.identify(users);
+  await installation.drained();
+  const before = await installation.settledDiskBytes();
+  const cpuBefore = installation.analysisCpuSeconds();
+  let sent = 0;
+  while (sent < 1_000_000) {
+    const load = { port: installation.port, path: "/track", headers: installation.headers, request };
+    const { statuses } = await runLoad({ ...load, seconds: 4 });
+    sent += statuses[201] ?? 0;
+  }
+  await installation.drained();
+  const events = await installation.eventsVisible();
+  const cpu = (installation.analysisCpuSeconds() - cpuBefore) * 1_000_000;
+  const bytes = (await installation.settledDiskBytes()) - before;
+  console.log(
+    `${name}: ${(bytes / events).toFixed(1)} bytes an event in the warehouse, ${(installation.diskBytes("message-ids") / events).toFixed(1)} of message ids; loader ${(cpu / events).toFixed(1)} µs of CPU a row`,
+  );
+  await installation.server.stop();
+}
+
+await alone();
+await withEverything();
+await visibility();
+console.log("\ndisk");
+await disk("with client ids", event);
+await disk("without client ids", eventWithoutId);
+process.exit(0);

@@ -1,0 +1,79 @@
+/** Every command of the README is run as it stands: `npm start`, then each block, on a folder and a port of
+ * its own. */
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "..");
+const dataDir = mkdtempSync(join(tmpdir(), "rekindle-readme-"));
+const env = { ...process.env, DATA_DIR: dataDir, PORT: "0", LOG_LEVEL: "info" };
+const blocks = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/^```sh\n(.*?)^```/gms)].map(
+  (match) => match[1] ?? "",
+);
+
+// A group of its own, because `npm start` is a chain of processes.
+const service = Bun.spawn(["setsid", "sh", "-c", blocks[0] ?? ""], {
+  cwd: root,
+  env,
+  stdin: "ignore",
+  stdout: "pipe",
+  stderr: "pipe",
+});
+let output = "";
+const reading = Promise.all(
+  [service.stdout, service.stderr].map(async (stream) => {
+    for await (const chunk of stream) output += Buffer.from(chunk).toString();
+  }),
+);
+
+afterAll(async () => {
+  process.kill(-service.pid, "SIGTERM");
+  await service.exited;
+  await reading;
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function address(): Promise<string> {
+  const deadlineMs = performance.now() + 50_000;
+  while (performance.now() < deadlineMs) {
+    const found = /"address":"([^"]+)"/.exec(output)?.[1];
+    if (found !== undefined) return found;
+    await Bun.sleep(50);
+  }
+  throw new Error(`npm start did not start:\n${output}`);
+}
+
+async function run(script: string): Promise<string> {
+  const child = Bun.spawn(["sh", "-e", "-c", script], { cwd: root, env, stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (exitCode !== 0) throw new Error(`${script}\n${stderr}`);
+  return stdout;
+}
+
+test("npm start, the first block, prints a token and two requests that work as they stand", async () => {
+  const url = await address();
+  expect(blocks[0]).toBe("npm start\n");
+  const requests = output.split("\n").filter((line) => line.trim().startsWith("curl "));
+  expect(requests).toHaveLength(2);
+  for (const request of requests) {
+    expect(request).toContain(url);
+    expect(await run(request)).toBe('{"success":true}');
+  }
+});
+
+test.each(blocks.slice(1).map((block, index) => [index + 2, block] as const))(
+  "block %d does what it says",
+  async (_number, block) => {
+    const printed = await run(block.replaceAll("http://127.0.0.1:8080", await address()));
+    expect(printed).not.toContain("error");
+    for (const answer of printed.match(/\{"success":true\}|\{"message"[^\n]*/g) ?? []) {
+      expect(answer).toBe('{"success":true}');
+    }
+    expect(printed).not.toBe("");
+  },
+);
