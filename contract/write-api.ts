@@ -33,7 +33,7 @@ const messageId = Type.Optional(
 );
 
 /** Customer traits: six reserved keys with meanings, any other key is a custom trait. */
-export const Traits = Type.Object(
+const Traits = Type.Object(
   {
     name: Type.Optional(reservedTrait("Display name of the user.")),
     avatar: Type.Optional(uri("URL of the user's avatar image.")),
@@ -53,7 +53,7 @@ export const Traits = Type.Object(
   },
 );
 
-export const AccountBody = Type.Object(
+const AccountBody = Type.Object(
   {
     id: identifier("Unique identifier of the account in your system."),
     name: Type.String({ description: "Display name of the account.", "x-send": "a string" }),
@@ -136,6 +136,4 @@ export const ErrorBody = Type.Object({
   name: Type.Enum(Object.keys(errorStatus), { description: "For a program: branch on it." }),
 });
 
-export type IdentifyRequest = Static<typeof IdentifyBody>;
-export type TrackRequest = Static<typeof TrackBody>;
 export type ErrorAnswer = Static<typeof ErrorBody>;

@@ -3,7 +3,7 @@
  * line call. The names listed here are all that can be asked for.
  */
 import type { Ledger, SharedLedger } from "../ledger/ledger.ts";
-import { remoteService } from "../process/control.ts";
+import { type Operations, remoteService } from "../process/control.ts";
 
 const organizationCalls = ["list", "create", "set"] as const;
 const tokenCalls = ["create", "list", "revoke"] as const;
@@ -16,8 +16,6 @@ const ledgerCalls = [
   "rebuildsPending",
   "rebuildDone",
 ] as const;
-
-type Operations = ReadonlyMap<string, (...parameters: never[]) => Promise<unknown>>;
 
 /** What remembers tokens and organizations, and has to know when they are changed or listed. */
 interface Memory {

@@ -146,7 +146,7 @@ export interface DeadLetter {
 
 /** What the loader may do. It is served across the process boundary, so every answer is plain data. */
 export interface Inbox {
-  /** Freezes what waits, at most `maxRows` rows, and returns all frozen batches that are not finished,
+  /** Freezes what waits, at most `maxRows` rows and some tens of megabytes, and returns all frozen batches that are not finished,
    * oldest first. Freezing and moving the position are one commit. */
   freeze(maxRows: number): Promise<readonly FrozenBatch[]>;
   /** The rows of a frozen batch: newline-delimited JSON arrays in inbox order, the same bytes every time. */
@@ -192,7 +192,8 @@ export interface Ledger {
 
   /** Organizations whose days in the warehouse were computed in a timezone that they no longer have. */
   rebuildsPending(): Promise<readonly number[]>;
-  rebuildDone(organization: number): Promise<void>;
+  /** The days are those of this timezone now. If it has changed meanwhile, the rebuild stays pending. */
+  rebuildDone(organization: number, timezone: string): Promise<void>;
 
   close(): Promise<void>;
 }

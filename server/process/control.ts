@@ -4,9 +4,8 @@
  */
 import { chmodSync, rmSync } from "node:fs";
 
-/** What a service object may hold: asynchronous functions of plain data. */
-type Operation = (...parameters: never[]) => Promise<unknown>;
-export type Service<Shape> = { readonly [Name in keyof Shape]: Operation };
+/** Asynchronous functions of plain data, by the name under which another process calls them. */
+export type Operations = ReadonlyMap<string, (...parameters: never[]) => Promise<unknown>>;
 
 interface Call {
   readonly operation: string;
@@ -24,10 +23,7 @@ export class CallFailed extends Error {
 }
 
 /** Answers a `POST /call` from a table of operations, and anything else with a sign of life. Refusals (errors with a message for people) pass. */
-export async function answerCall(
-  operations: ReadonlyMap<string, (...parameters: never[]) => Promise<unknown>>,
-  request: Request,
-): Promise<Response> {
+export async function answerCall(operations: Operations, request: Request): Promise<Response> {
   if (request.method !== "POST") return new Response("here");
   const { operation, parameters } = (await request.json()) as Call;
   const run = operations.get(operation);
@@ -42,11 +38,7 @@ export async function answerCall(
 }
 
 /** Calls one operation of another process. @throws Unreachable, CallFailed */
-export async function call(
-  socket: string,
-  operation: string,
-  parameters: readonly unknown[],
-): Promise<unknown> {
+async function call(socket: string, operation: string, parameters: readonly unknown[]): Promise<unknown> {
   const response = await fetchSocket(socket, "/call", {
     method: "POST",
     body: JSON.stringify({ operation, parameters } satisfies Call),

@@ -142,7 +142,7 @@ export class Analysis implements AnalysisService {
       await rebuild(warehouse, id, zone.transitions, (progress) =>
         log.info({ organization: organization.name, ...progress }, "rebuilding"),
       );
-      await ledger.rebuildDone(id);
+      await ledger.rebuildDone(id, organization.timezone);
     } finally {
       loader.resume();
     }

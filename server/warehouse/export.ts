@@ -67,6 +67,7 @@ interface Source {
 }
 
 // One thread, and a join that keeps the order of its left side: the rows come as the subquery sorts them.
+// Small blocks: 7 million events as JSON lines took 220 MB above the idle engine, with the usual blocks 430.
 const inOrder =
   "max_threads = 1, max_block_size = 8192, join_algorithm = 'hash', query_plan_join_swap_table = 'false'";
 

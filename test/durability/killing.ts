@@ -6,7 +6,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { type CommandResult, Server } from "../server.ts";
 
-export interface LedgerState {
+interface LedgerState {
   /** Batches that were frozen so far, and those of them that are not finished. */
   readonly frozen: number;
   readonly unfinished: number;
@@ -14,7 +14,7 @@ export interface LedgerState {
 }
 
 /** Reads the state of the inbox beside the running server. */
-export class LedgerWatch {
+class LedgerWatch {
   readonly #db: Database;
 
   constructor(dataDir: string) {

@@ -55,7 +55,9 @@ export function organizationsContract(subject: LedgerUnderTest): void {
     await organizations.set(id, { requestsPerSecond: 6 });
     await subject.reopen();
     expect(await subject.ledger.rebuildsPending()).toEqual([id]);
-    await subject.ledger.rebuildDone(id);
+    await subject.ledger.rebuildDone(id, "Europe/Paris");
+    expect(await subject.ledger.rebuildsPending()).toEqual([id]);
+    await subject.ledger.rebuildDone(id, "Asia/Kathmandu");
     expect(await subject.ledger.rebuildsPending()).toEqual([]);
   });
 }

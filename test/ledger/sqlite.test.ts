@@ -77,6 +77,18 @@ describe("the SQLite ledger's files", () => {
     await ledger.close();
   });
 
+  test("a batch is bounded in bytes too, because it is one block of the engine's memory", async () => {
+    const ledger = await openSqliteLedger({ file: fileIn(folder) });
+    for (let body = 0; body < 40; body++) await append(ledger, kilobytes(1_000));
+    const [batch] = await ledger.inbox.freeze(100_000);
+    if (batch === undefined) throw new Error("nothing was frozen");
+    expect(batch.bytes).toBeLessThan(34_000_000);
+    await ledger.inbox.finish(batch.number, []);
+    const [rest] = await ledger.inbox.freeze(100_000);
+    expect(batch.rows + (rest?.rows ?? 0)).toBe(40_000);
+    await ledger.close();
+  });
+
   test("loaded rows beyond the bound go before their hour, the oldest first", async () => {
     const ledger = await openSqliteLedger({ file: fileIn(folder), inboxMaxRetainedBytes: 600_000 });
     await append(ledger, kilobytes(500));

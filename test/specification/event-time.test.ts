@@ -76,6 +76,16 @@ test("a date alone is the start of that day in the organization's timezone, wher
   expect(seen).toEqual(dates.map(([, , instant]) => instant));
 });
 
+test("the first and the last instant of the years that are kept are kept", async () => {
+  const first = server.firstToken;
+  await send(server, "/identify", first, user("u"));
+  await send(server, "/track", first, { userId: "u", event: "first", timestamp: "1970-01-01" });
+  await send(server, "/track", first, { userId: "u", event: "last", timestamp: "2299-12-31T23:59:59.999Z" });
+  const times = await exportedTimes(server, "default");
+  expect(times.get("first")).toBe(0);
+  expect(times.get("last")).toBe(Date.UTC(2300, 0, 1) - 1);
+});
+
 test("a date follows a change of the organization's timezone at once", async () => {
   const writer = await organization("Moved", "UTC");
   await send(server, "/track", writer, { userId: "u", event: "before", timestamp: "2026-05-17" });

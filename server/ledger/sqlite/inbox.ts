@@ -63,6 +63,9 @@ function prepare(db: Database) {
   };
 }
 
+/** A batch is one block in the engine's memory: 50,000 events may have 256 KiB each, 13 GB together. */
+const maxFrozenBytes = 32 * 1024 * 1024;
+
 export class SqliteInbox implements Inbox {
   readonly #db: Database;
   readonly #clock: () => number;
@@ -176,13 +179,15 @@ export class SqliteInbox implements Inbox {
     return this.#statements.unfinished.all().map(frozenBatch);
   }
 
-  /** The oldest rows that are not frozen: at most `maxRows`, but one inbox row even when it is larger. */
+  /** The oldest rows that are not frozen: at most `maxRows` and 32 MiB, but one inbox row even when it is larger. */
   #waitingRows(after: number, maxRows: number): readonly WaitingRow[] {
     const waiting: WaitingRow[] = [];
     let rows = 0;
+    let bytes = 0;
     for (const row of this.#statements.after.iterate(after)) {
       rows += row.rows;
-      if (rows > maxRows && waiting.length > 0) break;
+      bytes += row.bytes;
+      if ((rows > maxRows || bytes > maxFrozenBytes) && waiting.length > 0) break;
       waiting.push(row);
     }
     return waiting;

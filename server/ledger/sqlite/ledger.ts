@@ -64,8 +64,8 @@ export class SqliteLedger implements Ledger {
     return this.organizations.rebuildsPending();
   }
 
-  async rebuildDone(organization: number): Promise<void> {
-    await this.organizations.rebuildDone(organization);
+  async rebuildDone(organization: number, timezone: string): Promise<void> {
+    await this.organizations.rebuildDone(organization, timezone);
   }
 
   async close(): Promise<void> {

@@ -31,7 +31,7 @@ function prepare(db: Database) {
     pending: db.prepare<{ id: number }, []>(
       "SELECT id FROM organizations WHERE rebuild_pending = 1 ORDER BY id",
     ),
-    rebuilt: db.prepare("UPDATE organizations SET rebuild_pending = 0 WHERE id = ?"),
+    rebuilt: db.prepare("UPDATE organizations SET rebuild_pending = 0 WHERE id = ? AND timezone = ?"),
   };
 }
 
@@ -86,8 +86,8 @@ export class SqliteOrganizations implements Organizations {
     return this.#statements.pending.all().map((row) => row.id);
   }
 
-  async rebuildDone(id: number): Promise<void> {
-    this.#statements.rebuilt.run(id);
+  async rebuildDone(id: number, timezone: string): Promise<void> {
+    this.#statements.rebuilt.run(id, timezone);
   }
 
   #refuseTaken(name: string): void {
