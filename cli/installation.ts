@@ -6,11 +6,10 @@ import { type Config, readConfig } from "../server/config.ts";
 import { remoteLedger } from "../server/http/shared-ledger.ts";
 import { type Organization, Refusal, type SharedLedger } from "../server/ledger/ledger.ts";
 import { openInboxReader } from "../server/ledger/sqlite/inbox-reader.ts";
-import { openSqliteLedger } from "../server/ledger/sqlite/open.ts";
+import { ledgerFile, openSqliteLedger } from "../server/ledger/sqlite/open.ts";
 import { fetchSocket, Unreachable } from "../server/process/control.ts";
 import { takeLock } from "../server/process/lock.ts";
 import { socketPath } from "../server/process/sockets.ts";
-import { ledgerFile } from "../server/start-intake.ts";
 
 export interface Installation {
   readonly config: Config;

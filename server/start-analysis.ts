@@ -6,11 +6,11 @@ import type { Config } from "./config.ts";
 import { answerAnalysis } from "./http/analysis-routes.ts";
 import { remoteLedger } from "./http/shared-ledger.ts";
 import { openInboxReader } from "./ledger/sqlite/inbox-reader.ts";
+import { ledgerFile } from "./ledger/sqlite/open.ts";
 import { freeSocket, protectSocket } from "./process/control.ts";
 import type { Logger } from "./process/log.ts";
 import { createRegistry } from "./process/metrics.ts";
 import { socketPath } from "./process/sockets.ts";
-import { ledgerFile } from "./start-intake.ts";
 import { type Analysis, openAnalysis } from "./warehouse/analysis.ts";
 
 export interface RunningAnalysis {

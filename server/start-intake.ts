@@ -2,7 +2,6 @@
  * The intake process: takes writes, and is the only writer of the ledger. Analysis may die and come back
  * without one write request noticing.
  */
-import { join } from "node:path";
 import type { Config } from "./config.ts";
 import { Authorizer } from "./http/authorize.ts";
 import { type HttpServer, startHttp } from "./http/http.ts";
@@ -11,7 +10,7 @@ import { referencePage } from "./http/reference-page.ts";
 import { ledgerOperations } from "./http/shared-ledger.ts";
 import { Intake } from "./intake/intake.ts";
 import { type Ledger, Refusal } from "./ledger/ledger.ts";
-import { openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/open.ts";
+import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/open.ts";
 import { answerCall, fetchSocket, freeSocket, protectSocket } from "./process/control.ts";
 import { takeLock } from "./process/lock.ts";
 import type { Logger } from "./process/log.ts";
@@ -76,11 +75,6 @@ export async function startIntake(
     lock.release();
   };
   return { ledger, port: http.port, stop };
-}
-
-/** Where the ledger lies in a data folder. */
-export function ledgerFile(dataDir: string): string {
-  return join(dataDir, "ledger.sqlite");
 }
 
 async function stopServing(http: HttpServer, intake: Intake): Promise<void> {

@@ -87,27 +87,24 @@ export function identifier(
   value: string | number,
   body: ParsedBody,
   path: readonly string[],
-): { readonly text: string } | Invalid {
-  if (typeof value === "string") return { text: value };
+): string | Invalid {
+  if (typeof value === "string") return value;
   const text = String(value);
-  if (numberSource(body.text, path) === text && !text.includes("e")) return { text };
+  if (numberSource(body.text, path) === text && !text.includes("e")) return text;
   return {
     invalid: `${path.join(".")} is a number that its digits do not say exactly: send it as a string.`,
   };
 }
 
 /** The message's own id: the body's, else the header's; an empty header counts as none. */
-export function messageIdOf(
-  sent: string | null | undefined,
-  arrival: Arrival,
-): { readonly messageId: string | null } | Invalid {
-  if (typeof sent === "string") return { messageId: sent };
+export function messageIdOf(sent: string | null | undefined, arrival: Arrival): string | null | Invalid {
+  if (typeof sent === "string") return sent;
   const key = arrival.idempotencyKey;
-  if (key === null || key === "") return { messageId: null };
+  if (key === null || key === "") return null;
   if (key.length > limits.messageIdCharacters) {
     return {
       invalid: `Idempotency-Key is not valid: send a string of 1 to ${limits.messageIdCharacters} characters.`,
     };
   }
-  return { messageId: key };
+  return key;
 }

@@ -69,7 +69,7 @@ class Decision {
   readonly #lastUserNumber = new Map<number, number>();
   readonly #lastAccountNumber = new Map<number, number>();
   readonly #lines = new Map<string, { table: WarehouseTable; year: number; lines: string[] }>();
-  readonly #dayCounts = new Map<string, DayCount>();
+  readonly #dayCounts = new Map<number, { -readonly [Field in keyof DayCount]: DayCount[Field] }>();
   #events = 0;
 
   constructor(stored: Stored) {
@@ -77,28 +77,24 @@ class Decision {
   }
 
   decide(entry: Admitted): Outcome {
-    if (this.#isDuplicate(entry)) return "duplicate";
-    const outcome = entry.kind === "track" ? this.#track(entry) : this.#identify(entry);
+    const { organization, messageId } = entry;
+    if (messageId === null) return this.#store(entry);
+    const key = keyOf(organization, messageId);
+    const message: MessageKey = { organization, messageId };
+    if (this.#messageIds.has(key) || this.#stored.remembers(message)) return "duplicate";
+    const outcome = this.#store(entry);
     // Only successes are remembered: a refused message may be sent again under the same id.
-    if (outcome === "stored" && entry.messageId !== null) {
-      const { organization, messageId } = entry;
-      this.#messageIds.set(keyOf(organization, messageId), { organization, messageId });
-    }
+    if (outcome === "stored") this.#messageIds.set(key, message);
     return outcome;
   }
 
-  #isDuplicate({ organization, messageId }: Admitted): boolean {
-    if (messageId === null) return false;
-    return (
-      this.#messageIds.has(keyOf(organization, messageId)) ||
-      this.#stored.remembers({ organization, messageId })
-    );
+  #store(entry: Admitted): Outcome {
+    return entry.kind === "track" ? this.#track(entry) : this.#identify(entry);
   }
 
   #track(entry: AdmittedTrack): Outcome {
     const { organization, userId, messageId, timeMs } = entry;
-    const user: KnownUser | undefined =
-      this.#users.get(keyOf(organization, userId)) ?? this.#stored.known(organization, userId);
+    const user = this.#knownUser(organization, userId);
     if (user === undefined) return "not_found";
     const id = messageId !== null && isCanonicalUuid(messageId) ? messageId : this.#nextEventId();
     this.#addRow(
@@ -108,6 +104,11 @@ class Decision {
     );
     this.#count(organization, Math.floor(timeMs / msPerDay), Number.parseInt(id.slice(-8), 16));
     return "stored";
+  }
+
+  #knownUser(organization: number, userId: string): KnownUser | undefined {
+    const identified = this.#users.size === 0 ? undefined : this.#users.get(keyOf(organization, userId));
+    return identified ?? this.#stored.known(organization, userId);
   }
 
   #identify(entry: AdmittedIdentify): Outcome {
@@ -196,14 +197,15 @@ class Decision {
   }
 
   #count(organization: number, utcDay: number, checksum: number): void {
-    const key = `${organization} ${utcDay}`;
-    const before = this.#dayCounts.get(key);
-    this.#dayCounts.set(key, {
-      organization,
-      utcDay,
-      events: (before?.events ?? 0) + 1,
-      checksum: ((before?.checksum ?? 0) + checksum) >>> 0,
-    });
+    // One number for both: there are fewer than 2^17 days.
+    const key = organization * 2 ** 17 + utcDay;
+    const count = this.#dayCounts.get(key);
+    if (count === undefined) {
+      this.#dayCounts.set(key, { organization, utcDay, events: 1, checksum });
+    } else {
+      count.events += 1;
+      count.checksum = (count.checksum + checksum) >>> 0;
+    }
   }
 
   writes(nowMs: number): Writes {

@@ -38,19 +38,19 @@ export function admitIdentify(body: ParsedBody, arrival: Arrival): AdmittedIdent
   if (!validator.Check(value)) return explain(IdentifyBody, validator, value);
   const userId = identifier(value.userId, body, ["userId"]);
   if (isInvalid(userId)) return userId;
-  const message = messageIdOf(value.messageId, arrival);
-  if (isInvalid(message)) return message;
+  const messageId = messageIdOf(value.messageId, arrival);
+  if (isInvalid(messageId)) return messageId;
   const account = sentAccount(value.account, body);
-  if (account && isInvalid(account)) return account;
+  if (isInvalid(account)) return account;
   return {
     kind: "identify",
     organization: arrival.organization,
-    userId: userId.text,
+    userId,
     email: value.email,
     traits: { ...value.properties },
     isAccountOwner: value.isAccountOwner ?? undefined,
     account,
-    messageId: message.messageId,
+    messageId,
     receivedAtMs: arrival.receivedAtMs,
   };
 }
@@ -61,5 +61,5 @@ function sentAccount(account: AccountField, body: ParsedBody): SentAccount | Inv
   if (!account) return account;
   const accountId = identifier(account.id, body, ["account", "id"]);
   if (isInvalid(accountId)) return accountId;
-  return { accountId: accountId.text, name: account.name, avatar: account.avatar };
+  return { accountId, name: account.name, avatar: account.avatar };
 }

@@ -35,28 +35,28 @@ export function admitTrack(body: ParsedBody, arrival: Arrival): AdmittedTrack | 
   if (!validator.Check(value)) return explain(TrackBody, validator, value);
   const userId = identifier(value.userId, body, ["userId"]);
   if (isInvalid(userId)) return userId;
-  const message = messageIdOf(value.messageId, arrival);
-  if (isInvalid(message)) return message;
-  const time = eventTime(value, arrival.zone);
-  if (isInvalid(time)) return time;
-  const timeMs = time.ms ?? arrival.receivedAtMs;
+  const messageId = messageIdOf(value.messageId, arrival);
+  if (isInvalid(messageId)) return messageId;
+  const sentMs = eventTime(value, arrival.zone);
+  if (isInvalid(sentMs)) return sentMs;
+  const timeMs = sentMs ?? arrival.receivedAtMs;
   return {
     kind: "track",
     organization: arrival.organization,
-    userId: userId.text,
+    userId,
     event: value.event,
     timeMs,
     day: arrival.zone.dayOf(timeMs),
     properties: JSON.stringify(value.properties ?? {}),
-    messageId: message.messageId,
+    messageId,
     receivedAtMs: arrival.receivedAtMs,
   };
 }
 
 const timeFields = ["timestamp", ...timestampAliases];
 
-/** The event's time from `timestamp` or one of its aliases; `ms` is undefined when none was sent. */
-function eventTime(body: JsonObject, zone: Zone): { ms: number | undefined } | Invalid {
+/** The event's time from `timestamp` or one of its aliases; undefined when none was sent. */
+function eventTime(body: JsonObject, zone: Zone): number | undefined | Invalid {
   let found: { field: string; ms: number } | undefined;
   for (const field of timeFields) {
     const text = body[field];
@@ -68,5 +68,5 @@ function eventTime(body: JsonObject, zone: Zone): { ms: number | undefined } | I
     }
     found ??= { field, ms };
   }
-  return { ms: found?.ms };
+  return found?.ms;
 }

@@ -15,6 +15,11 @@ import { migrate } from "./migrations.ts";
 import { Users } from "./users.ts";
 import { WriteAheadLog } from "./write-ahead-log.ts";
 
+/** Where the ledger lies in a data folder. */
+export function ledgerFile(dataDir: string): string {
+  return join(dataDir, "ledger.sqlite");
+}
+
 export interface SqliteLedgerOptions {
   /** The database; runs of message ids lie beside it in the folder `message-ids`. */
   readonly file: string;
