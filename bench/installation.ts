@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fetchSocket } from "../server/process/control.ts";
 import { socketPath } from "../server/process/sockets.ts";
+import type { WarehouseSize } from "../server/warehouse/size.ts";
 import { Server, type ServerOptions } from "../test/server.ts";
 import { runLoad } from "./load.ts";
 
@@ -65,14 +66,15 @@ export class Installation {
     return events;
   }
 
-  /** Bytes of the warehouse's tables when no merge runs any more. */
-  async settledDiskBytes(): Promise<number> {
-    let bytes = -1;
-    while (bytes !== this.diskBytes("warehouse")) {
-      bytes = this.diskBytes("warehouse");
+  /** Bytes of the warehouse's tables when no merge replaces any of them any more. */
+  async settledBytes(): Promise<number> {
+    let before = -1;
+    while (true) {
+      const { activeBytes } = (await this.ask("/size")) as WarehouseSize;
+      if (activeBytes === before) return activeBytes;
+      before = activeBytes;
       await Bun.sleep(5_000);
     }
-    return bytes;
   }
 
   /** Asks analysis a question on its socket. */
@@ -110,7 +112,9 @@ export class Installation {
     const root = join(this.server.dataDir, folder);
     let bytes = 0;
     for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
-      if (entry.isFile()) bytes += statSync(join(entry.parentPath, entry.name)).size;
+      // A merge may remove what was just listed.
+      const found = statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false });
+      if (found?.isFile()) bytes += found.size;
     }
     return bytes;
   }

@@ -1,31 +1,22 @@
 /**
  * What intake costs: durable `/track` requests a second and their latency at 64 connections, beside a bare
  * echo on Bun and on Node, in alternating rounds; alone, and with the loader, its rollups and three readers;
- * how soon an event is visible; memory, disk, and the loader's cost.
+ * how soon an event is visible; and memory.
  *
  *   cli/with-bun bench/intake.ts [rounds] [seconds a round] [seconds of steady load]
  */
 import { join } from "node:path";
 import { alternate, formatTable } from "./alternate.ts";
+import { eventWithId as event, users } from "./events.ts";
 import { Installation } from "./installation.ts";
 import { type Load, runLoad } from "./load.ts";
 import { startServer } from "./start-server.ts";
 import { VisibilityWatch } from "./visibility.ts";
 
-const users = 100_000;
 const rounds = Number(process.argv[2] ?? 7);
 const secondsARound = Number(process.argv[3] ?? 4);
 const steadySeconds = Number(process.argv[4] ?? 60);
 const steadyPerSecond = 5_000;
-
-/** The n-th event of 100,000 users and 60 names, with a fresh message id. */
-function event(n: number): string {
-  return `{"userId":"user-${(n * 7919) % users}","event":"event_${n % 60}","properties":{"page":"home","n":${n % 1000}},"messageId":"${crypto.randomUUID()}"}`;
-}
-
-function eventWithoutId(n: number): string {
-  return `{"userId":"user-${(n * 7919) % users}","event":"event_${n % 60}","properties":{"page":"home","n":${n % 1000}}}`;
-}
 
 const megabytes = (bytes: number) => (bytes / 1_000_000).toFixed(0);
 
@@ -131,33 +122,7 @@ async function visibility(): Promise<void> {
   await installation.server.stop();
 }
 
-/** Bytes in the warehouse for a million events, after its own merges. */
-async function disk(name: string, request: (n: number) => string): Promise<void> {
-  const installation = await Installation.start();
-  await installation.identify(users);
-  await installation.drained();
-  const before = await installation.settledDiskBytes();
-  const cpuBefore = installation.analysisCpuSeconds();
-  let sent = 0;
-  while (sent < 1_000_000) {
-    const load = { port: installation.port, path: "/track", headers: installation.headers, request };
-    const { statuses } = await runLoad({ ...load, seconds: 4 });
-    sent += statuses[201] ?? 0;
-  }
-  await installation.drained();
-  const events = await installation.eventsVisible();
-  const cpu = (installation.analysisCpuSeconds() - cpuBefore) * 1_000_000;
-  const bytes = (await installation.settledDiskBytes()) - before;
-  console.log(
-    `${name}: ${(bytes / events).toFixed(1)} bytes an event in the warehouse, ${(installation.diskBytes("message-ids") / events).toFixed(1)} of message ids; loader ${(cpu / events).toFixed(1)} µs of CPU a row`,
-  );
-  await installation.server.stop();
-}
-
 await alone();
 await withEverything();
 await visibility();
-console.log("\ndisk");
-await disk("with client ids", event);
-await disk("without client ids", eventWithoutId);
 process.exit(0);

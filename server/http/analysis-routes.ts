@@ -6,6 +6,7 @@ import { retention } from "../analytics/retention.ts";
 import { timeline } from "../analytics/timeline.ts";
 import type { Analysis } from "../warehouse/analysis.ts";
 import { exportFormats, exportTables } from "../warehouse/export.ts";
+import { warehouseSize } from "../warehouse/size.ts";
 
 /** Serves the socket. Until `analysis` is there every question is answered 503, "starting". */
 export function answerAnalysis(
@@ -31,6 +32,8 @@ export function answerAnalysis(
       return analysis.check(organization).then((differences) => Response.json(differences));
     case "GET /counts":
       return counts(analysis.warehouse, organization).then((found) => Response.json(found));
+    case "GET /size":
+      return warehouseSize(analysis.warehouse).then((size) => Response.json(size));
     case "GET /retention":
       return retention(analysis.warehouse, { organization }).then((cells) => Response.json(cells));
     case "GET /active-users":
