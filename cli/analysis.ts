@@ -13,12 +13,14 @@ export function withAnalysis(
     const { config, ledger, served } = installation;
     if (served) return work(installation, remoteAnalysis(socketPath(config.dataDir, "analysis")));
     // Loaded here only: a command that a server answers starts without the engine, in a third of the time.
-    const { openAnalysis } = await import("../server/warehouse/analysis.ts");
+    const { openAnalysis, takeAnalysisLock } = await import("../server/warehouse/analysis.ts");
+    const lock = await takeAnalysisLock(config.dataDir);
     const analysis = await openAnalysis(config.dataDir, ledger, createLogger("analysis", "warn"));
     try {
       await work(installation, analysis);
     } finally {
       await analysis.close();
+      lock.release();
     }
   });
 }

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { ConfigError } from "../server/config.ts";
 import { Refusal } from "../server/ledger/ledger.ts";
 import { CallFailed, Unreachable } from "../server/process/control.ts";
+import { WarehouseError } from "../server/warehouse/warehouse.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { exportCommand } from "./commands/export.ts";
 import { organizationCommand } from "./commands/organization.ts";
@@ -32,5 +33,7 @@ try {
 
 /** Whether the message says by itself what is wrong and what to do. */
 function isForPeople(error: unknown): error is Error {
-  return [Refusal, ConfigError, CallFailed, Unreachable].some((kind) => error instanceof kind);
+  return [Refusal, ConfigError, CallFailed, Unreachable, WarehouseError].some(
+    (kind) => error instanceof kind,
+  );
 }

@@ -38,9 +38,9 @@ export async function serve(role: Role, options: ServeOptions = {}): Promise<voi
   log.info({ address: addressOf(config, intake.port), dataDir: config.dataDir }, "rekindle is running");
   await untilSignal();
   log.info("stopping");
-  // Analysis first: it asks intake to finish the batch that it is loading.
-  await watched?.stop();
-  await intake.stop();
+  // The ledger is closed last: analysis asks it to finish the batch that it is loading.
+  await Promise.all([intake.stopServing(), watched?.stop()]);
+  await intake.close();
 }
 
 function addressOf(config: Config, port: number): string {
@@ -75,30 +75,35 @@ const wellAfterMs = 30_000;
 const maxStopMs = 6_000;
 
 function watchAnalysis(log: Logger): { stop(): Promise<void> } {
-  let stopping = false;
-  let child = spawnAnalysis();
+  const stopping = Promise.withResolvers<void>();
+  let stopped = false;
+  let child: ReturnType<typeof spawnAnalysis> | undefined;
   const watching = (async () => {
     let delayMs = firstRestartDelayMs;
-    while (true) {
+    while (!stopped) {
       const startedAtMs = performance.now();
-      await child.exited;
-      if (stopping) return;
-      delayMs = performance.now() - startedAtMs > wellAfterMs ? firstRestartDelayMs : delayMs;
+      try {
+        child = spawnAnalysis();
+        await child.exited;
+      } catch (error) {
+        log.error({ err: error }, "analysis could not be started");
+      }
+      if (stopped) return;
+      if (performance.now() - startedAtMs > wellAfterMs) delayMs = firstRestartDelayMs;
       log.error(
-        { exitCode: child.exitCode, signal: child.signalCode, delayMs },
-        "analysis died; restarting it",
+        { exitCode: child?.exitCode, signal: child?.signalCode, delayMs },
+        "analysis ended; restarting it",
       );
-      await Bun.sleep(delayMs);
+      await Promise.race([Bun.sleep(delayMs), stopping.promise]);
       delayMs = Math.min(delayMs * 2, maxRestartDelayMs);
-      if (stopping) return;
-      child = spawnAnalysis();
     }
   })();
   return {
     async stop() {
-      stopping = true;
-      child.kill("SIGTERM");
-      const killer = setTimeout(() => child.kill("SIGKILL"), maxStopMs);
+      stopped = true;
+      stopping.resolve();
+      child?.kill("SIGTERM");
+      const killer = setTimeout(() => child?.kill("SIGKILL"), maxStopMs);
       await watching;
       clearTimeout(killer);
     },

@@ -9,9 +9,9 @@ import { openInboxReader } from "./ledger/sqlite/inbox-reader.ts";
 import { ledgerFile } from "./ledger/sqlite/open.ts";
 import { freeSocket, protectSocket } from "./process/control.ts";
 import type { Logger } from "./process/log.ts";
-import { createRegistry } from "./process/metrics.ts";
+import { createRegistry, gauge } from "./process/metrics.ts";
 import { socketPath } from "./process/sockets.ts";
-import { type Analysis, openAnalysis } from "./warehouse/analysis.ts";
+import { type Analysis, openAnalysis, takeAnalysisLock } from "./warehouse/analysis.ts";
 
 export interface RunningAnalysis {
   /** Finishes the batch that is being loaded, then closes the engine. */
@@ -19,8 +19,9 @@ export interface RunningAnalysis {
 }
 
 /** Starts analysis beside a running intake. The socket answers at once, and says "starting" until every
- * frozen batch was sent again. */
+ * frozen batch was sent again. @throws Refusal when another analysis works on the folder. */
 export async function startAnalysis(config: Config, log: Logger): Promise<RunningAnalysis> {
+  const lock = await takeAnalysisLock(config.dataDir);
   const reader = openInboxReader(ledgerFile(config.dataDir));
   const ledger = remoteLedger(socketPath(config.dataDir, "control"), (batch) => reader.read(batch));
   const registry = createRegistry("analysis");
@@ -34,15 +35,29 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
       connection.timeout(request, 0);
       return answerAnalysis(analysis, registry, request);
     },
+    error: (error) => {
+      log.error({ err: error }, "a question failed");
+      return new Response(error.message, { status: 500 });
+    },
   });
   protectSocket(socket);
   analysis = await openAnalysis(config.dataDir, ledger, log);
   const opened = analysis;
+  gauge(
+    registry,
+    "rekindle_rows_loaded",
+    "Rows brought to the warehouse by this process.",
+    () => opened.status().loader.rowsLoaded,
+  );
+  gauge(registry, "rekindle_loader_failing", "1 while the loader retries.", () =>
+    opened.status().loader.failure === null ? 0 : 1,
+  );
   return {
     async stop() {
       await server.stop(true);
       await opened.close();
       reader.close();
+      lock.release();
     },
   };
 }

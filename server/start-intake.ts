@@ -20,8 +20,10 @@ import { socketPath } from "./process/sockets.ts";
 export interface RunningIntake {
   readonly ledger: Ledger;
   readonly port: number;
-  /** Stops accepting, finishes what was accepted, closes the ledger. */
-  stop(): Promise<void>;
+  /** Stops accepting, and resolves when everything that was accepted is on disk. */
+  stopServing(): Promise<void>;
+  /** Closes the ledger; analysis has to be gone by then. */
+  close(): Promise<void>;
 }
 
 /** What may be other than the ledger's own defaults. */
@@ -32,6 +34,9 @@ const maxBacklogBytes = 1024 ** 3;
 
 /** Room for the write-ahead log, a checkpoint, and the merges of the warehouse. */
 const minFreeDiskBytes = 8 * 1024 ** 2;
+
+/** How long requests that are under way may take to be finished when the service stops. */
+const maxFinishMs = 6_000;
 
 /** Starts intake. @throws Refusal when another service holds the data folder. */
 export async function startIntake(
@@ -64,29 +69,33 @@ export async function startIntake(
       metrics: async () => (await registry.metrics()) + (await metricsOf(analysis)),
     },
   );
-  const control = serveControl(config, ledger, authorizer);
+  const control = serveControl(config, ledger, authorizer, intake);
   const chores = startChores(ledger, intake, authorizer, log);
-  const stop = async () => {
-    await stopServing(http, intake);
+  const close = async () => {
     chores.stop();
-    await authorizer.recordUse();
+    await authorizer.recordUse().catch(chores.failed);
     await control.stop(true);
     await ledger.close();
     lock.release();
   };
-  return { ledger, port: http.port, stop };
+  return { ledger, port: http.port, stopServing: () => stopServing(http, intake), close };
 }
 
 async function stopServing(http: HttpServer, intake: Intake): Promise<void> {
-  // A keep-alive connection that sends nothing would hold the stop; 8 s leave time for the rest of the 10.
-  await Promise.race([http.stop(), Bun.sleep(8_000)]);
-  await intake.idle();
+  // A body that comes byte by byte would hold the stop for ever.
+  await Promise.race([http.stop(), Bun.sleep(maxFinishMs)]);
+  await http.cutOff();
+  await intake.settled();
 }
 
-function serveControl(config: Config, ledger: Ledger, authorizer: Authorizer) {
+function serveControl(config: Config, ledger: Ledger, authorizer: Authorizer, intake: Intake) {
   const socket = socketPath(config.dataDir, "control");
   freeSocket(socket);
-  const operations = ledgerOperations(ledger, authorizer);
+  const operations = ledgerOperations(ledger, {
+    forget: () => authorizer.forget(),
+    recordUse: () => authorizer.recordUse(),
+    settled: () => intake.settled(),
+  });
   const server = Bun.serve({ unix: socket, fetch: (request) => answerCall(operations, request) });
   protectSocket(socket);
   return server;
@@ -109,6 +118,7 @@ function startChores(ledger: Ledger, intake: Intake, authorizer: Authorizer, log
   }, 1_000);
   const everyMinute = setInterval(() => authorizer.recordUse().catch(failed), 60_000);
   return {
+    failed,
     stop: () => {
       clearInterval(everySecond);
       clearInterval(everyMinute);
@@ -119,17 +129,22 @@ function startChores(ledger: Ledger, intake: Intake, authorizer: Authorizer, log
 async function readiness(intake: Intake, analysis: string) {
   const status = await statusOf(analysis);
   const writes = intake.closedBecause ?? "open";
-  const ready = writes === "open" && status.state === "ready";
+  const ready = writes === "open" && status.state !== "starting";
   return { ready, detail: { writes, analysis: status } };
 }
 
-/** The state of the analysis process; "starting" while it cannot be reached. */
-async function statusOf(analysis: string): Promise<{ readonly state: string }> {
+/** The state of the analysis process; "starting" while it cannot be reached. The engine's own words about a
+ * failure stay in the log: this page is for everybody. */
+async function statusOf(analysis: string): Promise<{ readonly state: string; readonly loading: string }> {
   try {
     const response = await fetchSocket(analysis, "/status", { signal: AbortSignal.timeout(2_000) });
-    return (await response.json()) as { state: string };
+    const { state, loader } = (await response.json()) as {
+      state: string;
+      loader?: { failure: object | null };
+    };
+    return { state, loading: loader?.failure ? "failing, will be tried again" : "ok" };
   } catch {
-    return { state: "starting" };
+    return { state: "starting", loading: "waiting" };
   }
 }
 

@@ -21,7 +21,7 @@ export function doctorCommand(): Command {
           );
           for (const difference of found) console.log(`  ${difference}`);
         }
-        if (differences > 0) process.exitCode = 1;
+        if (differences > 0 || deadLetters > 0) process.exitCode = 1;
       }),
     );
 }

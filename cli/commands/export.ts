@@ -1,5 +1,6 @@
 /** `rekindle export` */
 import { Argument, Command, Option } from "commander";
+import { CallFailed } from "../../server/process/control.ts";
 import {
   type ExportFormat,
   type ExportTable,
@@ -25,13 +26,21 @@ export function exportCommand(): Command {
     .action((what: ExportTable, { organization: name, format }: Options) =>
       withAnalysis(async ({ ledger }, analysis) => {
         const { id } = await organizationNamed(ledger, name);
-        const output = Bun.stdout.writer();
-        for await (const chunk of analysis.export(id, what, format)) {
-          output.write(chunk);
-          // Waits for a slow reader, so that memory stays flat.
-          await output.flush();
+        try {
+          await writeToStdout(analysis.export(id, what, format));
+        } catch (error) {
+          throw new CallFailed(`the export is incomplete: ${error instanceof Error ? error.message : error}`);
         }
-        await output.end();
       }),
     );
+}
+
+async function writeToStdout(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  const output = Bun.stdout.writer();
+  for await (const chunk of chunks) {
+    output.write(chunk);
+    // Waits for a slow reader, so that memory stays flat.
+    await output.flush();
+  }
+  await output.end();
 }

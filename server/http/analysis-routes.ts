@@ -24,7 +24,7 @@ export function answerAnalysis(
       const table = exportTables.find((known) => known === searchParams.get("table"));
       const format = exportFormats.find((known) => known === searchParams.get("format"));
       if (table === undefined || format === undefined) return new Response("unknown export", { status: 400 });
-      return new Response(analysis.export(organization, table, format));
+      return streamed(analysis.export(organization, table, format));
     }
     case "POST /rebuild":
       return analysis.rebuild(organization).then(() => new Response("done"));
@@ -51,4 +51,20 @@ export function answerAnalysis(
     default:
       return new Response("there is nothing at this path", { status: 404 });
   }
+}
+
+/** A stream as an answer. Its first bytes are waited for, so that a failure before them is an error and not an
+ * empty success; a failure after them breaks the connection, which the caller notices. */
+async function streamed(chunks: AsyncIterable<Uint8Array>): Promise<Response> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return new Response(
+    (async function* () {
+      try {
+        for (let next = first; !next.done; next = await iterator.next()) yield next.value;
+      } finally {
+        await iterator.return?.();
+      }
+    })(),
+  );
 }

@@ -1,4 +1,5 @@
 /** The public port. Bun's own limit on bodies lies far above ours, so that ours answers. */
+import { Refusal } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
 import { unexpected } from "./answers.ts";
 import { dispatch, type Pages, routes } from "./routes.ts";
@@ -9,6 +10,8 @@ export interface HttpServer {
   readonly port: number;
   /** Takes no new connection and waits for the requests that are under way. */
   stop(): Promise<void>;
+  /** Ends the connections that are still there. */
+  cutOff(): Promise<void>;
 }
 
 /** Seconds after which a connection on which nothing happens is closed. */
@@ -20,7 +23,7 @@ export function startHttp(
   parts: WriteParts,
   pages: Pages,
 ): HttpServer {
-  const server = Bun.serve({
+  const server = listen({
     hostname: address.host,
     port: address.port,
     idleTimeout: idleTimeoutSeconds,
@@ -28,7 +31,21 @@ export function startHttp(
     fetch: dispatch(routes(parts, pages)),
     error: (error) => logged(parts.log, error),
   });
-  return { port: server.port ?? address.port, stop: () => server.stop() };
+  return {
+    port: server.port ?? address.port,
+    stop: () => server.stop(),
+    cutOff: () => server.stop(true),
+  };
+}
+
+/** @throws Refusal when the port cannot be had. */
+function listen(options: Bun.Serve.Options<undefined>) {
+  try {
+    return Bun.serve(options);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    throw new Refusal(`the port cannot be opened (${error.code}): set PORT or HOST to another one.`);
+  }
 }
 
 function logged(log: Logger, error: unknown): Response {

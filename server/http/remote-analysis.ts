@@ -24,22 +24,23 @@ export function remoteAnalysis(socket: string): AnalysisService {
   };
 }
 
-/** Asks analysis, and asks again while it is not there or starting. @throws CallFailed, Unreachable */
+/** Asks analysis once, as soon as it is ready. @throws CallFailed, Unreachable */
 async function ask(socket: string, path: string, method = "GET"): Promise<Response> {
-  const deadlineMs = performance.now() + startingPatienceMs;
-  while (true) {
-    const response = await fetchSocket(socket, path, { method, timeout: false }).catch(unreachable);
-    if (response instanceof Response) {
-      if (response.ok) return response;
-      if (response.status !== 503) throw new CallFailed(await response.text());
-    }
-    if (performance.now() > deadlineMs) {
-      throw new Unreachable("analysis is still starting: see the server's log, or try again.");
-    }
-    await Bun.sleep(100);
-  }
+  await untilStarted(socket);
+  const response = await fetchSocket(socket, path, { method, timeout: false }).catch((error) => {
+    throw new CallFailed("analysis ended while it worked: see the server's log.", { cause: error });
+  });
+  if (!response.ok) throw new CallFailed(await response.text());
+  return response;
 }
 
-function unreachable(error: unknown): undefined {
-  if (!(error instanceof Unreachable)) throw error;
+async function untilStarted(socket: string): Promise<void> {
+  const deadlineMs = performance.now() + startingPatienceMs;
+  while (performance.now() < deadlineMs) {
+    const response = await fetchSocket(socket, "/status").catch(() => undefined);
+    const status = (await response?.json().catch(() => undefined)) as { state: string } | undefined;
+    if (status !== undefined && status.state !== "starting") return;
+    await Bun.sleep(100);
+  }
+  throw new Unreachable("analysis is still starting: see the server's log, or try again.");
 }

@@ -14,6 +14,7 @@ const ledgerCalls = [
   "deadLetters",
   "deadLetterCount",
   "rebuildsPending",
+  "rebuildBegun",
   "rebuildDone",
 ] as const;
 
@@ -21,6 +22,8 @@ const ledgerCalls = [
 interface Memory {
   forget(): void;
   recordUse(): Promise<void>;
+  /** Resolves when every write that was admitted before is committed. */
+  settled(): Promise<void>;
 }
 
 /** The table of operations that intake answers. */
@@ -48,11 +51,18 @@ export function ledgerOperations(ledger: Ledger, memory: Memory): Operations {
     await memory.recordUse();
     return ledger.tokens.list(organization);
   };
-  offer("organizations", ledger.organizations, organizationCalls, forget);
-  offer("tokens", ledger.tokens, tokenCalls, forget);
+  offer("organizations", ledger.organizations, ["list"]);
+  offer("organizations", ledger.organizations, ["create", "set"], forget);
+  offer("tokens", ledger.tokens, ["create", "revoke"], forget);
   operations.set("tokens.list", list);
   offer("inbox", ledger.inbox, inboxCalls);
   offer("ledger", ledger, ledgerCalls);
+  operations.set("ledger.rebuildsPending", async () => {
+    const pending = await ledger.rebuildsPending();
+    // What was admitted in the old timezone has to be in the inbox before the rebuild drains it.
+    if (pending.length > 0) await memory.settled();
+    return pending;
+  });
   return operations;
 }
 

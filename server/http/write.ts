@@ -35,6 +35,8 @@ export function writeHandler(kind: WriteKind, parts: WriteParts): (request: Requ
       response = await write(kind, parts, request);
     } catch (error) {
       response = unexpected();
+      // Who went away in the middle of a body is no failure of ours.
+      if (request.signal.aborted) return response;
       if (performance.now() - lastErrorLineMs > minMsBetweenErrorLines) {
         lastErrorLineMs = performance.now();
         parts.log.error({ err: error, route: kind }, "write requests fail");
@@ -47,7 +49,8 @@ export function writeHandler(kind: WriteKind, parts: WriteParts): (request: Requ
 
 async function write(kind: WriteKind, parts: WriteParts, request: Request): Promise<Response> {
   const { authorizer, intake } = parts;
-  const caller = await authorizer.authorize(request.headers.get("authorization"));
+  const authorization = request.headers.get("authorization");
+  const caller = await authorizer.authorize(authorization);
   if (caller === undefined) return failure("invalid_write_key", errorMessages.invalidToken);
 
   const { usage } = caller;
@@ -59,9 +62,12 @@ async function write(kind: WriteKind, parts: WriteParts, request: Request): Prom
   if (body === undefined) {
     return failure("validation_error", `body is larger than ${limits.bodyBytes} bytes: send less.`);
   }
+  // A slow body may take longer than a change of the timezone, or than the token lives.
+  const current = await authorizer.authorize(authorization);
+  if (current === undefined) return failure("invalid_write_key", errorMessages.invalidToken);
   const arrival: Arrival = {
-    organization: caller.organization.id,
-    zone: caller.zone,
+    organization: current.organization.id,
+    zone: current.zone,
     receivedAtMs: Date.now(),
     idempotencyKey: request.headers.get("idempotency-key"),
   };

@@ -24,6 +24,7 @@ export class GroupCommit {
   readonly #nowMs: () => number;
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
+  #newest: Promise<unknown> = Promise.resolve();
 
   constructor(ledger: Ledger, nowMs: () => number) {
     this.#ledger = ledger;
@@ -37,15 +38,17 @@ export class GroupCommit {
   /** Resolves when the request is on disk, or decided not to be stored; rejects when the ledger failed,
    * and then nothing is stored. */
   submit(entry: Admitted): Promise<Outcome> {
-    return new Promise((resolve, reject) => {
+    const submitted = new Promise<Outcome>((resolve, reject) => {
       this.#waiting.push({ entry, resolve, reject });
       this.#running ??= this.#run();
     });
+    this.#newest = submitted;
+    return submitted;
   }
 
-  /** Resolves when nothing waits. */
-  async idle(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
+  /** Resolves when everything that was submitted before the call is decided: groups keep their order. */
+  async settled(): Promise<void> {
+    await this.#newest.catch(() => undefined);
   }
 
   async #run(): Promise<void> {

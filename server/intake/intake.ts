@@ -74,8 +74,8 @@ export class Intake {
     else this.#closedBecause = undefined;
   }
 
-  /** Resolves when everything that was submitted is decided. */
-  idle(): Promise<void> {
-    return this.#commits.idle();
+  /** Resolves when everything that was admitted before the call is on disk, or has failed. */
+  settled(): Promise<void> {
+    return this.#commits.settled();
   }
 }

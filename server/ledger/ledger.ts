@@ -192,6 +192,8 @@ export interface Ledger {
 
   /** Organizations whose days in the warehouse were computed in a timezone that they no longer have. */
   rebuildsPending(): Promise<readonly number[]>;
+  /** Marks an organization until `rebuildDone`, so that a rebuild that a crash ends is begun again. */
+  rebuildBegun(organization: number): Promise<void>;
   /** The days are those of this timezone now. If it has changed meanwhile, the rebuild stays pending. */
   rebuildDone(organization: number, timezone: string): Promise<void>;
 

@@ -1,11 +1,11 @@
 /** Metrics for Prometheus. Each process has a registry of its own; intake's page shows both. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 
-/** A registry with the process's own figures (memory, CPU), labelled by role. */
+/** A registry with the process's own figures (memory, CPU). Their names begin with the role, because the page
+ * shows both processes' and no name may be explained twice. */
 export function createRegistry(role: "intake" | "analysis"): Registry {
   const registry = new Registry();
-  registry.setDefaultLabels({ role });
-  collectDefaultMetrics({ register: registry, prefix: "rekindle_" });
+  collectDefaultMetrics({ register: registry, prefix: `rekindle_${role}_` });
   return registry;
 }
 

@@ -4,9 +4,11 @@
  *
  * Invariant: nothing is answered before every batch that a crash left frozen has been sent again.
  */
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Zone } from "../calendar/zone.ts";
 import { type Organization, Refusal, type SharedLedger } from "../ledger/ledger.ts";
+import { type Lock, takeLock } from "../process/lock.ts";
 import type { Logger } from "../process/log.ts";
 import { openChdbWarehouse } from "./chdb.ts";
 import { type Acknowledged, checkOrganization, type Difference, describeDifference } from "./check.ts";
@@ -38,13 +40,33 @@ export function warehouseFolder(dataDir: string): string {
   return join(dataDir, "warehouse");
 }
 
+/** An analysis process that lost its intake takes a moment to finish and to leave. */
+const lockPatienceMs = 15_000;
+
+/** Takes the right to open the warehouse of a data folder, before anything of it is touched.
+ * @throws Refusal when another process keeps it */
+export async function takeAnalysisLock(dataDir: string): Promise<Lock> {
+  const deadlineMs = performance.now() + lockPatienceMs;
+  while (true) {
+    const lock = takeLock(dataDir, "analysis");
+    if (lock !== undefined) return lock;
+    if (performance.now() > deadlineMs) {
+      throw new Refusal(`the warehouse in ${dataDir} is in use by another analysis process: stop that one.`);
+    }
+    await Bun.sleep(50);
+  }
+}
+
 /** Opens the warehouse, sends again what a crash left frozen, and begins to load what comes.
  * @throws WarehouseError when the folder is in use or was written by a newer version */
 export async function openAnalysis(dataDir: string, ledger: SharedLedger, log: Logger): Promise<Analysis> {
+  const temporaryFolder = join(dataDir, "tmp");
+  // What a killed process left there may be as large as an export.
+  await rm(temporaryFolder, { recursive: true, force: true });
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
-  const loader = new Loader({ inbox: ledger.inbox, warehouse });
+  const loader = new Loader({ inbox: ledger.inbox, warehouse, log });
   await loader.replay();
-  return new Analysis({ warehouse, loader, ledger, log, temporaryFolder: join(dataDir, "tmp") });
+  return new Analysis({ warehouse, loader, ledger, log, temporaryFolder });
 }
 
 interface Parts {
@@ -61,6 +83,7 @@ export class Analysis implements AnalysisService {
   /** Rebuilds run one after another. */
   #rebuilding: Promise<void> = Promise.resolve();
   #rebuilds = 0;
+  #polling = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -135,6 +158,7 @@ export class Analysis implements AnalysisService {
     const { warehouse, loader, ledger, log } = this.#parts;
     const organization = await this.#organization(id);
     // What was admitted in the old timezone has to be in the warehouse, where its day can be changed.
+    await ledger.rebuildBegun(id);
     await this.drain();
     await loader.pause();
     try {
@@ -156,11 +180,14 @@ export class Analysis implements AnalysisService {
 
   /** Begins the rebuilds that changes of timezones asked for; a crash leaves them pending. */
   async #rebuildPending(): Promise<void> {
-    if (this.#rebuilds > 0) return;
+    if (this.#polling || this.#rebuilds > 0) return;
+    this.#polling = true;
     try {
       for (const organization of await this.#parts.ledger.rebuildsPending()) await this.rebuild(organization);
     } catch (error) {
       this.#parts.log.warn({ err: error }, "a rebuild failed and will be tried again");
+    } finally {
+      this.#polling = false;
     }
   }
 }

@@ -7,6 +7,7 @@
  * other failure is retried for ever. The inbox is another process's, so its calls fail and are retried too.
  */
 import type { FrozenBatch, Inbox } from "../ledger/ledger.ts";
+import type { Logger } from "../process/log.ts";
 import { insertBatch } from "./insert-batch.ts";
 import type { Warehouse } from "./warehouse.ts";
 
@@ -20,6 +21,8 @@ const cycleMs = 600;
 const pollMs = 200;
 const firstRetryMs = 100;
 const maxRetryMs = 10_000;
+/** A drain ends with the loader's failure when that is older than this. */
+const drainPatienceMs = 30_000;
 
 export interface LoaderStatus {
   readonly state: "replaying" | "running" | "paused" | "stopped";
@@ -42,6 +45,7 @@ export interface LoaderOptions {
   readonly inbox: Inbox;
   readonly warehouse: Warehouse;
   readonly maxBatchRows?: number;
+  readonly log?: Logger;
 }
 
 interface Drain {
@@ -54,6 +58,7 @@ export class Loader {
   readonly #inbox: Inbox;
   readonly #warehouse: Warehouse;
   readonly #maxBatchRows: number;
+  readonly #log: Logger | undefined;
   readonly #drains = new Set<Drain>();
   readonly #counts = { rowsLoaded: 0, batchesLoaded: 0, deadLetters: 0 };
   #lastLoadedAtMs: number | null = null;
@@ -66,7 +71,8 @@ export class Loader {
   readonly #pauses: (() => void)[] = [];
   #wake: () => void = () => undefined;
 
-  constructor({ inbox, warehouse, maxBatchRows = defaultMaxBatchRows }: LoaderOptions) {
+  constructor({ inbox, warehouse, maxBatchRows = defaultMaxBatchRows, log }: LoaderOptions) {
+    this.#log = log;
     this.#inbox = inbox;
     this.#warehouse = warehouse;
     this.#maxBatchRows = maxBatchRows;
@@ -163,6 +169,9 @@ export class Loader {
       this.#counts.rowsLoaded += batch.rows - deadLetters.length;
       this.#counts.batchesLoaded += 1;
       this.#counts.deadLetters += deadLetters.length;
+      if (deadLetters.length > 0) {
+        this.#log?.warn({ batch: batch.number, rows: deadLetters.length }, "rows became dead letters");
+      }
       this.#lastLoadedAtMs = Date.now();
     } finally {
       endTurn();
@@ -199,10 +208,23 @@ export class Loader {
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
         this.#failure = { message, sinceMs, attempts };
+        this.#reportFailure(this.#failure);
       }
       if (!this.#stopping) await this.#rest(Math.min(firstRetryMs * 2 ** (attempts - 1), maxRetryMs));
       if (this.#stopping) throw new LoaderStopped();
     }
+  }
+
+  /** Nothing is lost by a failure, but somebody has to hear of it, and who waits must not wait for ever. */
+  #reportFailure(failure: LoaderFailure): void {
+    const failingMs = Date.now() - failure.sinceMs;
+    // The first time, and then about once a minute, since the last retries are 10 s apart.
+    if (failure.attempts === 1 || failure.attempts % 6 === 0) {
+      this.#log?.warn({ ...failure }, "loading fails and is tried again; nothing is lost");
+    }
+    if (failingMs < drainPatienceMs) return;
+    for (const { done } of this.#drains) done.reject(new Error(`loading fails: ${failure.message}`));
+    this.#drains.clear();
   }
 
   /** Waits, or until it is woken. */

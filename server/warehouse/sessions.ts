@@ -10,9 +10,11 @@ import { Session } from "chdb";
 
 export class SessionPool {
   readonly #open: () => Session;
-  readonly #idle: Session[] = [];
+  /** A place without a session gets one when it is its turn: opening may fail while memory is short, and a
+   * place that is lost would never come back. */
+  readonly #idle: (Session | undefined)[] = [];
   readonly #all = new Set<Session>();
-  readonly #waiting: PromiseWithResolvers<Session>[] = [];
+  readonly #waiting: PromiseWithResolvers<Session | undefined>[] = [];
 
   /** Opens `size` sessions with the same function that later opens replacements. */
   constructor(size: number, open: () => Session) {
@@ -21,20 +23,37 @@ export class SessionPool {
   }
 
   /** A session for one query; it has to be given back. */
-  acquire(): Promise<Session> {
-    const session = this.#idle.pop();
-    if (session !== undefined) return Promise.resolve(session);
-    const turn = Promise.withResolvers<Session>();
+  async acquire(): Promise<Session> {
+    const session = await this.#place();
+    if (session !== undefined) return session;
+    try {
+      return this.#add();
+    } catch (error) {
+      this.#free(undefined);
+      throw error;
+    }
+  }
+
+  #place(): Promise<Session | undefined> {
+    if (this.#idle.length > 0) return Promise.resolve(this.#idle.pop());
+    const turn = Promise.withResolvers<Session | undefined>();
     this.#waiting.push(turn);
     return turn.promise;
   }
 
   /** Gives a session back: `clean` when its query ran to its end. */
   release(session: Session, clean: boolean): void {
-    const usable = clean ? session : this.#replace(session);
+    if (!clean) {
+      this.#all.delete(session);
+      session.close();
+    }
+    this.#free(clean ? session : undefined);
+  }
+
+  #free(place: Session | undefined): void {
     const next = this.#waiting.shift();
-    if (next === undefined) this.#idle.push(usable);
-    else next.resolve(usable);
+    if (next === undefined) this.#idle.push(place);
+    else next.resolve(place);
   }
 
   /** Runs one query with a session of its own. */
@@ -61,12 +80,6 @@ export class SessionPool {
     const session = this.#open();
     this.#all.add(session);
     return session;
-  }
-
-  #replace(session: Session): Session {
-    this.#all.delete(session);
-    session.close();
-    return this.#add();
   }
 }
 

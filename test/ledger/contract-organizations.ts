@@ -59,6 +59,9 @@ export function organizationsContract(subject: LedgerUnderTest): void {
     expect(await subject.ledger.rebuildsPending()).toEqual([id]);
     await subject.ledger.rebuildDone(id, "Asia/Kathmandu");
     expect(await subject.ledger.rebuildsPending()).toEqual([]);
+    await subject.ledger.rebuildBegun(id);
+    await subject.reopen();
+    expect(await subject.ledger.rebuildsPending()).toEqual([id]);
   });
 }
 

@@ -64,6 +64,10 @@ export class SqliteLedger implements Ledger {
     return this.organizations.rebuildsPending();
   }
 
+  async rebuildBegun(organization: number): Promise<void> {
+    await this.organizations.rebuildBegun(organization);
+  }
+
   async rebuildDone(organization: number, timezone: string): Promise<void> {
     await this.organizations.rebuildDone(organization, timezone);
   }

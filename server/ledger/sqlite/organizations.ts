@@ -31,6 +31,7 @@ function prepare(db: Database) {
     pending: db.prepare<{ id: number }, []>(
       "SELECT id FROM organizations WHERE rebuild_pending = 1 ORDER BY id",
     ),
+    begun: db.prepare("UPDATE organizations SET rebuild_pending = 1 WHERE id = ?"),
     rebuilt: db.prepare("UPDATE organizations SET rebuild_pending = 0 WHERE id = ? AND timezone = ?"),
   };
 }
@@ -84,6 +85,10 @@ export class SqliteOrganizations implements Organizations {
 
   async rebuildsPending(): Promise<readonly number[]> {
     return this.#statements.pending.all().map((row) => row.id);
+  }
+
+  async rebuildBegun(id: number): Promise<void> {
+    this.#statements.begun.run(id);
   }
 
   async rebuildDone(id: number, timezone: string): Promise<void> {

@@ -1,0 +1,130 @@
+/** What an operator relies on: health pages, the rebuild after a change of timezone, and clear refusals. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { fetchSocket } from "../../server/process/control.ts";
+import { socketPath } from "../../server/process/sockets.ts";
+import { rekindle, Server } from "../server.ts";
+
+let server: Server;
+beforeAll(async () => {
+  server = await Server.start();
+  await server.ready();
+});
+afterAll(() => server.stop());
+
+/** The days on which anybody was active, as figures show them, of 2026-05-10 to 2026-05-20. */
+async function activeDays(organization: string): Promise<string[]> {
+  const list = await server.command("organization", "list");
+  const id = list
+    .split("\n")
+    .find((row) => row.includes(` ${organization} `))
+    ?.split(" ")[0];
+  const toDay = Date.UTC(2026, 4, 20) / 86_400_000;
+  const path = `/active-users?organization=${id}&toDay=${toDay}&days=11`;
+  const response = await fetchSocket(socketPath(server.dataDir, "analysis"), path);
+  const days = (await response.json()) as { day: number; daily: number }[];
+  return days
+    .filter(({ daily }) => daily > 0)
+    .map(({ day }) => new Date(day * 86_400_000).toISOString().slice(0, 10));
+}
+
+async function organizationWithAnEvent(name: string): Promise<string> {
+  const token = await server.organization(name);
+  await server.post("/identify", token, { userId: "u1", email: "ada@example.com" });
+  await server.post("/track", token, { userId: "u1", event: "opened", timestamp: "2026-05-14T23:30:00Z" });
+  await server.exported("events", name);
+  return token;
+}
+
+test("a change of timezone moves earlier events to their new days, by itself", async () => {
+  const token = await organizationWithAnEvent("moving");
+  expect(await activeDays("moving")).toEqual(["2026-05-14"]);
+  await server.command("organization", "set", "moving", "--timezone", "Asia/Tokyo");
+  await server.post("/track", token, { userId: "u1", event: "opened", timestamp: "2026-05-18T23:30:00Z" });
+  const deadlineMs = performance.now() + 30_000;
+  let days: string[] = [];
+  while (!Bun.deepEquals(days, ["2026-05-15", "2026-05-19"]) && performance.now() < deadlineMs) {
+    await Bun.sleep(200);
+    days = await activeDays("moving");
+  }
+  expect(days).toEqual(["2026-05-15", "2026-05-19"]);
+  expect(await server.command("doctor")).toContain("moving: ledger, events and rollups agree");
+});
+
+test("rekindle rebuild computes everything again, with the server running, and nothing changes", async () => {
+  await organizationWithAnEvent("rebuilt");
+  await server.command("rebuild", "--organization", "rebuilt");
+  expect(await activeDays("rebuilt")).toEqual(["2026-05-14"]);
+  expect(await server.command("doctor")).toContain("rebuilt: ledger, events and rollups agree");
+});
+
+test("the health pages answer, and say nothing about the inside", async () => {
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  const ready = await fetch(`${server.url}/readyz`);
+  expect(ready.status).toBe(200);
+  expect(await ready.json()).toEqual({ writes: "open", analysis: { state: "ready", loading: "ok" } });
+});
+
+test("the metrics explain every name once, and count answers by route and status", async () => {
+  const token = await server.organization("measured");
+  await server.post("/track", token, { userId: "nobody", event: "opened" });
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  const explained = [...text.matchAll(/^# TYPE (\S+)/gm)].map((match) => match[1]);
+  expect(new Set(explained).size).toBe(explained.length);
+  expect(text).toMatch(/^rekindle_write_answers_total\{route="track",status="404"\} [1-9]/m);
+  expect(text).toMatch(/^rekindle_rows_loaded \d/m);
+});
+
+test("a second analysis process beside a running one is refused, and the first goes on", async () => {
+  const second = await rekindle(server.dataDir, "serve", "--role", "analysis");
+  expect(second.exitCode).toBe(1);
+  expect(second.stderr).toContain("is in use by another analysis process: stop that one.");
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+}, 30_000);
+
+test("a port that is taken is refused in words", async () => {
+  const port = new URL(server.url).port;
+  const second = Server.start({ env: { PORT: port } });
+  await expect(second).rejects.toThrow(/the port cannot be opened \(EADDRINUSE\): set PORT or HOST/);
+});
+
+test("SIGTERM with an idle and a half-sent request leaves within ten seconds", async () => {
+  const own = await Server.start();
+  const { hostname, port } = new URL(own.url);
+  const idle = connect(Number(port), hostname);
+  const half = connect(Number(port), hostname);
+  half.on("error", () => undefined);
+  idle.on("error", () => undefined);
+  half.write(
+    `POST /track HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${own.firstToken}\r\nContent-Length: 100\r\n\r\n{`,
+  );
+  await Bun.sleep(300);
+  const startedMs = performance.now();
+  expect(await own.stop()).toBe(0);
+  expect(performance.now() - startedMs).toBeLessThan(10_000);
+  idle.destroy();
+  half.destroy();
+}, 30_000);
+
+test("an export that breaks off is an error of the command, not a shorter export", async () => {
+  const own = await Server.start();
+  await own.ready();
+  await organizationOf(own);
+  const exporting = rekindle(own.dataDir, "export", "events", "--organization", "default");
+  const pid = own.analysisPid();
+  if (pid === undefined) throw new Error("there is no analysis process");
+  process.kill(pid, "SIGSTOP");
+  await Bun.sleep(1_000);
+  process.kill(pid, "SIGKILL");
+  const { exitCode, stdout, stderr } = await exporting;
+  // Either it was asked before the kill and failed, or it waited for the next process and is whole.
+  if (exitCode === 0) expect(stdout.trim().split("\n")).toHaveLength(1);
+  else expect(stderr).toContain("the export is incomplete");
+  await own.stop();
+}, 60_000);
+
+async function organizationOf(own: Server): Promise<void> {
+  const token = own.firstToken;
+  await own.post("/identify", token, { userId: "u1", email: "ada@example.com" });
+  await own.post("/track", token, { userId: "u1", event: "opened" });
+}
