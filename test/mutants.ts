@@ -65,33 +65,48 @@ const mutants: readonly Mutant[] = [
 
 const root = join(import.meta.dir, "..");
 
-/** Runs a mutant's test in a copy of the tree; true when the test failed, as it should. */
-async function isCaught(mutant: Mutant): Promise<boolean> {
+/** A copy of the tree, for the time of `work`. */
+async function inCopy<Result>(work: (copy: string) => Promise<Result>): Promise<Result> {
   const copy = mkdtempSync(join(tmpdir(), "rekindle-mutant-"));
   try {
     const left = new Set(["node_modules", ".git", "data"]);
     cpSync(root, copy, { recursive: true, filter: (path) => !left.has(basename(path)) });
     symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-    const file = join(copy, mutant.file);
-    const before = readFileSync(file, "utf8");
-    const after = before.replace(mutant.from, mutant.to);
-    if (after === before) throw new Error(`${mutant.name}: ${mutant.file} has no such place any more`);
-    writeFileSync(file, after);
-    const child = Bun.spawn([process.execPath, "test", mutant.test, "--timeout", "120000"], {
-      cwd: copy,
-      stdout: "ignore",
-      stderr: "ignore",
-    });
-    return (await child.exited) !== 0;
+    return await work(copy);
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
 }
 
+function applyMutant(copy: string, mutant: Mutant): void {
+  const file = join(copy, mutant.file);
+  const before = readFileSync(file, "utf8");
+  const after = before.replace(mutant.from, mutant.to);
+  if (after === before) throw new Error(`${mutant.name}: ${mutant.file} has no such place any more`);
+  writeFileSync(file, after);
+}
+
+async function passes(copy: string, test: string): Promise<boolean> {
+  const child = Bun.spawn([process.execPath, "test", test, "--timeout", "120000"], {
+    cwd: copy,
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  return (await child.exited) === 0;
+}
+
+// A test that fails without a mutant too would catch all of them.
+for (const test of new Set(mutants.map((mutant) => mutant.test))) {
+  if (!(await inCopy((copy) => passes(copy, test)))) throw new Error(`${test} fails without a mutant`);
+}
+
 let survivors = 0;
 for (const mutant of mutants) {
-  const caught = await isCaught(mutant);
-  if (!caught) survivors += 1;
-  console.log(`${caught ? "caught  " : "SURVIVED"}  ${mutant.name} (${mutant.test})`);
+  const survived = await inCopy((copy) => {
+    applyMutant(copy, mutant);
+    return passes(copy, mutant.test);
+  });
+  if (survived) survivors += 1;
+  console.log(`${survived ? "SURVIVED" : "caught  "}  ${mutant.name} (${mutant.test})`);
 }
 process.exit(survivors === 0 ? 0 : 1);
