@@ -1,10 +1,10 @@
 /** Reads a request's body up to a limit; a longer one is refused without being read to its end. */
 
 /** The body's bytes, or undefined when there are more than `maxBytes`. */
-export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
+export function readBody(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
   const declared = request.headers.get("content-length");
   if (declared === null) return readChunks(request, maxBytes);
-  return Number(declared) > maxBytes ? undefined : request.bytes();
+  return Number(declared) > maxBytes ? Promise.resolve(undefined) : request.bytes();
 }
 
 async function readChunks(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {

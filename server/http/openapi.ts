@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document, made from the very schemas that validate. */
 import type { TSchema } from "typebox";
 import { type ErrorName, errorMessages, errorStatus } from "../../contract/errors.ts";
+import { limits } from "../../contract/limits.ts";
 import { ErrorBody, IdentifyBody, SuccessBody, TrackBody } from "../../contract/write-api.ts";
 
 const summaries: Record<ErrorName, string> = {
@@ -81,7 +82,7 @@ function operation({ body, success, errors, ...about }: Operation): object {
           name: "Idempotency-Key",
           in: "header",
           description: "Means the same as messageId in the body, which wins.",
-          schema: { type: "string", maxLength: 256 },
+          schema: { type: "string", maxLength: limits.messageIdCharacters },
         },
       ],
       requestBody: { required: true, content: json(reference(body)) },

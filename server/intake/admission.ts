@@ -7,8 +7,8 @@ import { Compile, type Validator } from "typebox/compile";
 import Format from "typebox/format";
 import { limits } from "../../contract/limits.ts";
 import type { Zone } from "../calendar/zone.ts";
-import type { JsonObject } from "../ledger/ledger.ts";
-import { type Invalid, isObject, numberSource, type ParsedBody } from "./json.ts";
+import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
+import { type Invalid, numberSource, type ParsedBody } from "./json.ts";
 
 /** All that admission knows of a request beside its body. */
 export interface Arrival {
@@ -35,7 +35,7 @@ export function compile<Schema extends TSchema>(schema: Schema): Validator<Recor
 /** Says which field of an invalid body is wrong, how, and what to send instead. */
 export function explain(schema: TSchema, validator: Validator, body: JsonObject): Invalid {
   const { path, keyword } = firstError(validator, body);
-  const value = path.reduce<unknown>((holder, key) => (isObject(holder) ? holder[key] : undefined), body);
+  const value = path.reduce<unknown>((holder, key) => (isJsonObject(holder) ? holder[key] : undefined), body);
   const missing = value === undefined || value === null;
   return wrong(schema, path, missing ? "is missing" : (problems[keyword] ?? "is not valid"));
 }
@@ -69,12 +69,12 @@ function unescapePointer(part: string): string {
 function sendInstead(schema: TSchema, path: readonly string[]): string {
   let at: unknown = schema;
   for (const key of path) at = propertySchema(at, key) ?? at;
-  return isObject(at) && typeof at["x-send"] === "string" ? at["x-send"] : "what the reference says";
+  return isJsonObject(at) && typeof at["x-send"] === "string" ? at["x-send"] : "what the reference says";
 }
 
 function propertySchema(schema: unknown, key: string): unknown {
-  if (!isObject(schema)) return undefined;
-  if (isObject(schema.properties)) return schema.properties[key];
+  if (!isJsonObject(schema)) return undefined;
+  if (isJsonObject(schema.properties)) return schema.properties[key];
   if (!Array.isArray(schema.anyOf)) return undefined;
   return schema.anyOf.map((choice) => propertySchema(choice, key)).find((found) => found !== undefined);
 }

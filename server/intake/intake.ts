@@ -9,7 +9,7 @@ import type { Arrival } from "./admission.ts";
 import type { Admitted, Outcome } from "./decide.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { admitIdentify } from "./identify.ts";
-import { type Invalid, isInvalid, parseBody } from "./json.ts";
+import { type Invalid, isInvalid, type ParsedBody, parseBody } from "./json.ts";
 import { admitTrack } from "./track.ts";
 
 export type { Arrival } from "./admission.ts";
@@ -51,18 +51,15 @@ export class Intake {
     return this.#store(body, arrival, admitTrack);
   }
 
-  async #store(
+  #store(
     bytes: Uint8Array,
     arrival: Arrival,
-    admit: (
-      body: { value: Readonly<Record<string, unknown>>; text: string },
-      arrival: Arrival,
-    ) => Admitted | Invalid,
+    admit: (body: ParsedBody, arrival: Arrival) => Admitted | Invalid,
   ): Promise<Outcome> {
     const body = parseBody(bytes);
-    if (isInvalid(body)) return body;
+    if (isInvalid(body)) return Promise.resolve(body);
     const admitted = admit(body, arrival);
-    return isInvalid(admitted) ? admitted : this.#commits.submit(admitted);
+    return isInvalid(admitted) ? Promise.resolve(admitted) : this.#commits.submit(admitted);
   }
 
   /** Looks at the disk and the backlog. Called about once a second. */

@@ -4,7 +4,7 @@
  * as UTF-8. Whatever would come out of storage other than it went in is refused here.
  */
 import { limits } from "../../contract/limits.ts";
-import type { JsonObject } from "../ledger/ledger.ts";
+import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
 
 /** A request that cannot be accepted, with the message that its sender reads. */
 export interface Invalid {
@@ -38,14 +38,9 @@ export function parseBody(bytes: Uint8Array): ParsedBody | Invalid {
   } catch {
     return { invalid: "body is not valid JSON: send a JSON object." };
   }
-  if (!isObject(value)) return { invalid: "body is not a JSON object: send a JSON object." };
+  if (!isJsonObject(value)) return { invalid: "body is not a JSON object: send a JSON object." };
   const problem = findUnstorable(value) ?? findInexactInteger(text);
   return problem === undefined ? { value, text } : { invalid: message(problem) };
-}
-
-/** Whether a parsed value is a JSON object. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Something in a body that cannot be kept, at the path of keys that leads to it. */
@@ -71,7 +66,7 @@ function storableKeys(value: unknown, level: number): number {
   if (typeof value === "string") return value.isWellFormed() ? 0 : Number.NaN;
   if (typeof value === "number") return Number.isFinite(value) ? 0 : Number.NaN;
   const isArray = Array.isArray(value);
-  if (!isArray && !isObject(value)) return 0;
+  if (!isArray && !isJsonObject(value)) return 0;
   if (level > limits.nestingLevels) return Number.NaN;
   let keys = 0;
   if (isArray) {
@@ -167,8 +162,8 @@ export function numberSource(text: string, path: readonly string[]): string | un
     sources.set(holder, ofHolder.set(key, source));
   });
   let holder: unknown = root;
-  for (const key of path.slice(0, -1)) holder = isObject(holder) ? holder[key] : undefined;
-  return isObject(holder) ? sources.get(holder)?.get(path.at(-1) ?? "") : undefined;
+  for (const key of path.slice(0, -1)) holder = isJsonObject(holder) ? holder[key] : undefined;
+  return isJsonObject(holder) ? sources.get(holder)?.get(path.at(-1) ?? "") : undefined;
 }
 
 type NumberVisitor = (holder: object, key: string, value: number, source: string) => void;

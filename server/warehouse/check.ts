@@ -3,8 +3,8 @@
  * with their rollups. Everything that was acknowledged has to be loaded: drain the inbox, then ask the ledger,
  * then this. Rows among the dead letters are acknowledged and missing, and are reported.
  */
+import { formatDay } from "../calendar/days.ts";
 import type { DayCount, Populations } from "../ledger/ledger.ts";
-import { formatDay } from "./days.ts";
 import type { Warehouse } from "./warehouse.ts";
 
 /** What the ledger says it acknowledged. */

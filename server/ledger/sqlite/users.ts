@@ -1,6 +1,6 @@
 /** Users as the ledger stores them: one row each, found by the company's own id, numbered densely. */
 import type { Database } from "bun:sqlite";
-import type { JsonObject, KnownUser, User } from "../ledger.ts";
+import { isJsonObject, type JsonObject, type KnownUser, type User } from "../ledger.ts";
 
 interface UserRow {
   readonly number: number;
@@ -93,8 +93,4 @@ function parseTraits(text: string): JsonObject {
   const traits: unknown = JSON.parse(text);
   if (!isJsonObject(traits)) throw new Error("The ledger holds traits that are not a JSON object.");
   return traits;
-}
-
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,5 @@
-/** Days are numbers, counted from 1970-01-01, as the warehouse stores them; people read dates. */
-
-const msPerDay = 86_400_000;
+/** Days are numbers, counted from 1970-01-01; people read dates. */
+import { msPerDay } from "./zone.ts";
 
 /** `2026-03-01` */
 export function formatDay(day: number): string {
