@@ -142,10 +142,15 @@ h2 { margin-top: 3rem; font-size: 1.25rem; font-family: ui-monospace, monospace;
 .required { color: var(--accent); font-size: 0.8rem; }
 a { color: var(--accent); }
 code, pre { font-family: ui-monospace, monospace; font-size: 0.875rem; }
-pre { padding: 1rem; border: 1px solid var(--line); border-radius: 6px; overflow-x: auto; }
+pre { padding: 1rem; border: 1px solid var(--line); border-radius: 6px; white-space: pre-wrap; overflow-wrap: anywhere; }
 table { width: 100%; border-collapse: collapse; margin: 1rem 0; font-size: 0.925rem; }
 th { text-align: left; color: var(--soft); font-weight: 500; }
 th, td { padding: 0.5rem 0.75rem 0.5rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td:first-child { white-space: nowrap; }
-@media (max-width: 40rem) { td:first-child { white-space: normal; overflow-wrap: anywhere; } }
+@media (max-width: 40rem) {
+  thead { display: none; }
+  tr { display: block; padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
+  td { display: block; padding: 0.1rem 0; border: 0; }
+  td:nth-child(2):not([colspan]) { color: var(--soft); }
+}
 `;
