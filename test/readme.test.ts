@@ -4,6 +4,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { run } from "./server.ts";
 
 const root = join(import.meta.dir, "..");
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-readme-"));
@@ -44,13 +45,8 @@ async function address(): Promise<string> {
   throw new Error(`npm start did not start:\n${output}`);
 }
 
-async function run(script: string): Promise<string> {
-  const child = Bun.spawn(["sh", "-e", "-c", script], { cwd: root, env, stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
+async function runScript(script: string): Promise<string> {
+  const { exitCode, stdout, stderr } = await run(["sh", "-e", "-c", script], { cwd: root, env });
   if (exitCode !== 0) throw new Error(`${script}\n${stderr}`);
   return stdout;
 }
@@ -62,14 +58,14 @@ test("npm start, the first block, prints a token and two requests that work as t
   expect(requests).toHaveLength(2);
   for (const request of requests) {
     expect(request).toContain(url);
-    expect(await run(request)).toBe('{"success":true}');
+    expect(await runScript(request)).toBe('{"success":true}');
   }
 });
 
 test.each(blocks.slice(1).map((block, index) => [index + 2, block] as const))(
   "block %d does what it says",
   async (_number, block) => {
-    const printed = await run(block.replaceAll("http://127.0.0.1:8080", await address()));
+    const printed = await runScript(block.replaceAll("http://127.0.0.1:8080", await address()));
     expect(printed).not.toContain("error");
     for (const answer of printed.match(/\{"success":true\}|\{"message"[^\n]*/g) ?? []) {
       expect(answer).toBe('{"success":true}');

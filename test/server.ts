@@ -32,13 +32,16 @@ export interface CommandResult {
 }
 
 /** Runs `rekindle …` on a data folder. */
-export async function rekindle(dataDir: string, ...parameters: string[]): Promise<CommandResult> {
-  const child = Bun.spawn([process.execPath, entry, ...parameters], {
-    env: environment(dataDir, {}),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
+export function rekindle(dataDir: string, ...parameters: string[]): Promise<CommandResult> {
+  return run([process.execPath, entry, ...parameters], { env: environment(dataDir, {}) });
+}
+
+/** Runs a process to its end and returns what it printed. */
+export async function run(
+  command: string[],
+  options: { readonly env?: Record<string, string | undefined>; readonly cwd?: string } = {},
+): Promise<CommandResult> {
+  const child = Bun.spawn(command, { ...options, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr, exitCode] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

@@ -36,16 +36,10 @@ export class Authorizer {
     this.#tokens = tokens;
   }
 
-  /** The caller with this Authorization header, when it was looked up before: at once, because a promise here
-   * would cost every request a turn. */
-  remembered(header: string | null): Caller | undefined {
-    return header === null ? undefined : this.#callers.get(header);
-  }
-
-  /** The caller with this Authorization header, or undefined when it holds no living project token. */
-  async authorize(header: string | null): Promise<Caller | undefined> {
-    if (header === null) return undefined;
-    return this.remembered(header) ?? (await this.#find(header));
+  /** The caller with this Authorization header, or undefined when it holds no living project token. At once when
+   * it was looked up before: a promise would cost every request a turn. */
+  authorize(header: string | null): Caller | undefined | Promise<Caller | undefined> {
+    return header === null ? undefined : (this.#callers.get(header) ?? this.#find(header));
   }
 
   /** Forgets what was looked up, because a token or an organization changed. */

@@ -5,8 +5,9 @@
 import type { Ledger, SharedLedger } from "../ledger/ledger.ts";
 import { type Operations, remoteService } from "../process/control.ts";
 
-const organizationCalls = ["list", "create", "set"] as const;
-const tokenCalls = ["create", "list", "revoke"] as const;
+const organizationReads = ["list"] as const;
+const organizationChanges = ["create", "set"] as const;
+const tokenChanges = ["create", "revoke"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;
 const ledgerCalls = [
   "dayCounts",
@@ -51,9 +52,9 @@ export function ledgerOperations(ledger: Ledger, memory: Memory): Operations {
     await memory.recordUse();
     return ledger.tokens.list(organization);
   };
-  offer("organizations", ledger.organizations, ["list"]);
-  offer("organizations", ledger.organizations, ["create", "set"], forget);
-  offer("tokens", ledger.tokens, ["create", "revoke"], forget);
+  offer("organizations", ledger.organizations, organizationReads);
+  offer("organizations", ledger.organizations, organizationChanges, forget);
+  offer("tokens", ledger.tokens, tokenChanges, forget);
   operations.set("tokens.list", list);
   offer("inbox", ledger.inbox, inboxCalls);
   offer("ledger", ledger, ledgerCalls);
@@ -73,8 +74,11 @@ export function remoteLedger(socket: string, read: SharedLedger["inbox"]["read"]
     remoteService<Part>(socket, prefix, names);
   return {
     ...remote<Pick<SharedLedger, (typeof ledgerCalls)[number]>>("ledger", ledgerCalls),
-    organizations: remote<SharedLedger["organizations"]>("organizations", organizationCalls),
-    tokens: remote<SharedLedger["tokens"]>("tokens", tokenCalls),
+    organizations: remote<SharedLedger["organizations"]>("organizations", [
+      ...organizationReads,
+      ...organizationChanges,
+    ]),
+    tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...tokenChanges]),
     inbox: { ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls), read },
   };
 }

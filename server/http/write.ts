@@ -50,7 +50,7 @@ export function writeHandler(kind: WriteKind, parts: WriteParts): (request: Requ
 async function write(kind: WriteKind, parts: WriteParts, request: Request): Promise<Response> {
   const { authorizer, intake } = parts;
   const authorization = request.headers.get("authorization");
-  const caller = authorizer.remembered(authorization) ?? (await authorizer.authorize(authorization));
+  const caller = await authorizer.authorize(authorization);
   if (caller === undefined) return failure("invalid_write_key", errorMessages.invalidToken);
 
   const { usage } = caller;
@@ -63,7 +63,7 @@ async function write(kind: WriteKind, parts: WriteParts, request: Request): Prom
     return failure("validation_error", `body is larger than ${limits.bodyBytes} bytes: send less.`);
   }
   // A slow body may take longer than a change of the timezone, or than the token lives.
-  const current = authorizer.remembered(authorization) ?? (await authorizer.authorize(authorization));
+  const current = await authorizer.authorize(authorization);
   if (current === undefined) return failure("invalid_write_key", errorMessages.invalidToken);
   const arrival: Arrival = {
     organization: current.organization.id,

@@ -151,8 +151,8 @@ export interface DeadLetter {
 
 /** What the loader may do. It is served across the process boundary, so every answer is plain data. */
 export interface Inbox {
-  /** Freezes what waits, at most `maxRows` rows and some tens of megabytes, and returns all frozen batches that are not finished,
-   * oldest first. Freezing and moving the position are one commit. */
+  /** Freezes what waits, at most `maxRows` rows and some tens of megabytes, and returns all frozen batches
+   * that are not finished, oldest first. Freezing and moving the position are one commit. */
   freeze(maxRows: number): Promise<readonly FrozenBatch[]>;
   /** The rows of a frozen batch: newline-delimited JSON arrays in inbox order, the same bytes every time. */
   read(batch: FrozenBatch): Promise<Buffer>;

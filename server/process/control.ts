@@ -22,7 +22,8 @@ export class CallFailed extends Error {
   override readonly name = "CallFailed";
 }
 
-/** Answers a `POST /call` from a table of operations, and anything else with a sign of life. Refusals (errors with a message for people) pass. */
+/** Answers a `POST /call` from a table of operations, and anything else with a sign of life. A failure is
+ * answered with its message, which for a Refusal is meant for people. */
 export async function answerCall(operations: Operations, request: Request): Promise<Response> {
   if (request.method !== "POST") return new Response("here");
   const { operation, parameters } = (await request.json()) as Call;

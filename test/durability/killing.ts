@@ -4,7 +4,7 @@
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { type CommandResult, Server } from "../server.ts";
+import { run, Server } from "../server.ts";
 
 interface LedgerState {
   /** Batches that were frozen so far, and those of them that are not finished. */
@@ -76,19 +76,13 @@ export interface Remains {
 /** Looks into the folder of a server that is dead, in a process of its own: the engine cannot be closed and
  * opened on another folder in one process. */
 export async function remains(dataDir: string): Promise<Remains> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "remains.ts"), dataDir], {
-    stdout: "pipe",
-    stderr: "pipe",
-    stdin: "ignore",
-  });
-  const [stdout, stderr, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
+  const { exitCode, stdout, stderr } = await run([
+    process.execPath,
+    join(import.meta.dir, "remains.ts"),
+    dataDir,
   ]);
-  const result: CommandResult = { stdout, stderr, exitCode };
-  if (result.exitCode !== 0) throw new Error(`remains.ts failed:\n${result.stderr}`);
-  return JSON.parse(result.stdout);
+  if (exitCode !== 0) throw new Error(`remains.ts failed:\n${stderr}`);
+  return JSON.parse(stdout);
 }
 
 /** Starts the server again on its folder and port. The folder may still be held by its old analysis

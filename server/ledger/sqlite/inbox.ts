@@ -179,7 +179,8 @@ export class SqliteInbox implements Inbox {
     return this.#statements.unfinished.all().map(frozenBatch);
   }
 
-  /** The oldest rows that are not frozen: at most `maxRows` and 32 MiB, but one inbox row even when it is larger. */
+  /** The oldest rows that are not frozen: at most `maxRows` and 32 MiB, but one inbox row even when it is
+   * larger. */
   #waitingRows(after: number, maxRows: number): readonly WaitingRow[] {
     const waiting: WaitingRow[] = [];
     let rows = 0;
