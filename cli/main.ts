@@ -6,6 +6,7 @@ import { CallFailed, Unreachable } from "../server/process/control.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { exportCommand } from "./commands/export.ts";
+import { importCommand } from "./commands/import.ts";
 import { organizationCommand } from "./commands/organization.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
 import { serveCommand } from "./commands/serve.ts";
@@ -17,6 +18,7 @@ const program = new Command("rekindle")
   .addCommand(serveCommand())
   .addCommand(organizationCommand())
   .addCommand(tokenCommand())
+  .addCommand(importCommand())
   .addCommand(exportCommand())
   .addCommand(rebuildCommand())
   .addCommand(doctorCommand());

@@ -8,7 +8,8 @@ import { type HttpServer, startHttp } from "./http/http.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { referencePage } from "./http/reference-page.ts";
 import { ledgerOperations } from "./http/shared-ledger.ts";
-import { Intake } from "./intake/intake.ts";
+import { Importer } from "./intake/importer.ts";
+import { Intake, intakeLimits } from "./intake/intake.ts";
 import { type Ledger, Refusal } from "./ledger/ledger.ts";
 import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/open.ts";
 import { answerCall, fetchSocket, freeSocket, protectSocket } from "./process/control.ts";
@@ -29,12 +30,6 @@ export interface RunningIntake {
 /** What may be other than the ledger's own defaults. */
 export type LedgerOptions = Pick<SqliteLedgerOptions, "inboxMaxRetainedBytes">;
 
-/** Some 7 million waiting events; at a steady 5,000 a second the loader may be away for 20 minutes. */
-const maxBacklogBytes = 1024 ** 3;
-
-/** Room for the write-ahead log, a checkpoint, and the merges of the warehouse. */
-const minFreeDiskBytes = 8 * 1024 ** 2;
-
 /** How long requests that are under way may take to be finished when the service stops. */
 const maxFinishMs = 6_000;
 
@@ -51,7 +46,7 @@ export async function startIntake(
     );
   }
   const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir), ...options });
-  const intake = new Intake(ledger, config.dataDir, { maxBacklogBytes, minFreeDiskBytes }, Date.now);
+  const intake = new Intake(ledger, config.dataDir, intakeLimits, Date.now);
   const authorizer = new Authorizer(ledger.tokens);
   const registry = createRegistry("intake");
   gauge(registry, "rekindle_writes_open", "1 while writes are taken.", () =>
@@ -91,11 +86,13 @@ async function stopServing(http: HttpServer, intake: Intake): Promise<void> {
 function serveControl(config: Config, ledger: Ledger, authorizer: Authorizer, intake: Intake) {
   const socket = socketPath(config.dataDir, "control");
   freeSocket(socket);
-  const operations = ledgerOperations(ledger, {
+  const memory = {
     forget: () => authorizer.forget(),
     recordUse: () => authorizer.recordUse(),
     settled: () => intake.settled(),
-  });
+  };
+  const importer = new Importer(ledger, () => intake.closedBecause, Date.now);
+  const operations = ledgerOperations(ledger, memory, importer);
   const server = Bun.serve({ unix: socket, fetch: (request) => answerCall(operations, request) });
   protectSocket(socket);
   return server;

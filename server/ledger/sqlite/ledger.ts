@@ -2,6 +2,7 @@
 import type { Database } from "bun:sqlite";
 import type { DayCount, DeadLetter, Ledger, Needs, Populations, Stored, Writes } from "../ledger.ts";
 import { DeadLetters } from "./dead-letters.ts";
+import type { SqliteImports } from "./imports.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
@@ -12,6 +13,7 @@ export class SqliteLedger implements Ledger {
   readonly organizations: SqliteOrganizations;
   readonly tokens: SqliteTokens;
   readonly inbox: SqliteInbox;
+  readonly imports: SqliteImports;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
@@ -28,6 +30,7 @@ export class SqliteLedger implements Ledger {
     this.organizations = new SqliteOrganizations(db);
     this.tokens = new SqliteTokens(db, this.organizations);
     this.inbox = parts.inbox;
+    this.imports = parts.imports;
   }
 
   transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import type { Ledger } from "../ledger.ts";
 import { Accounts } from "./accounts.ts";
 import { Counts } from "./counts.ts";
+import { SqliteImports } from "./imports.ts";
 import { SqliteInbox } from "./inbox.ts";
 import { KnownUsers } from "./known-users.ts";
 import { SqliteLedger } from "./ledger.ts";
@@ -59,6 +60,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
       messageIds: new MessageIds(db, join(dirname(file), "message-ids"), messageIdsPerRun, clock()),
       counts: new Counts(db),
       inbox: new SqliteInbox(db, clock),
+      imports: new SqliteImports(db),
       log,
     };
     return new SqliteLedger(db, parts, inboxMaxRetainedBytes, clock);
