@@ -48,11 +48,11 @@ function track(row: ReadRow, mapping: Mapping): Fields {
 
 function identify(row: ReadRow, mapping: Mapping): Fields {
   const { emailTemplate } = mapping;
-  const valueOf = (column: string) => row.cells[row.columns.indexOf(column)];
+  const cellIn = (column: string) => row.cells[row.columns.indexOf(column)];
   return {
     type: "identify",
     userId: id(row, mapping, "userId"),
-    email: emailTemplate === null ? cellOf(row, mapping, "email") : fillTemplate(emailTemplate, valueOf),
+    email: emailTemplate === null ? cellOf(row, mapping, "email") : fillTemplate(emailTemplate, cellIn),
     properties: properties(row, mapping),
     isAccountOwner: truth(cellOf(row, mapping, "isAccountOwner")),
     account: account(row, mapping),

@@ -185,10 +185,10 @@ function columnsOf(template: string): string[] {
 }
 
 /** A template with its columns' values in their places; undefined when one of them is not sent. */
-export function fillTemplate(template: string, valueOf: (column: string) => unknown): string | undefined {
+export function fillTemplate(template: string, cellIn: (column: string) => unknown): string | undefined {
   let complete = true;
   const text = template.replace(inBraces, (_, column: string) => {
-    const value = valueOf(column);
+    const value = cellIn(column);
     if (typeof value !== "string" && typeof value !== "number") complete = false;
     return String(value);
   });

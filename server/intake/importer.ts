@@ -8,10 +8,9 @@ import { limits } from "../../contract/limits.ts";
 import { Zone } from "../calendar/zone.ts";
 import { type ImportRecord, type Ledger, Refusal, type RejectedRow, type Writes } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
+import { admitItem } from "./batch.ts";
 import { type Admitted, decide, needsOf, type Outcome } from "./decide.ts";
-import { admitIdentify } from "./identify.ts";
 import { type Invalid, isInvalid, parseBody } from "./json.ts";
-import { admitTrack } from "./track.ts";
 
 /** A row as the text of its item, `{"type":"track" | "identify", …}`, or why it could not be made into one. */
 export type ImportRow = string | Invalid;
@@ -150,8 +149,7 @@ function admitRow(row: ImportRow, arrival: Arrival): Admitted | Invalid {
     return { invalid: `body has ${bytes.length} bytes: send at most ${limits.bodyBytes}.` };
   }
   const body = parseBody(bytes);
-  if (isInvalid(body)) return body;
-  return body.value.type === "track" ? admitTrack(body, arrival) : admitIdentify(body, arrival);
+  return isInvalid(body) ? body : admitItem(body, arrival);
 }
 
 function next(outcomes: Iterator<Outcome>): Outcome {
