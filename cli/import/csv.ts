@@ -5,7 +5,6 @@
  * The parser reads bytes as Latin-1, one character each, so that each row's UTF-8 can be judged by itself:
  * asked for UTF-8 it would put a question mark in the place of what it cannot read.
  */
-import { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { Refusal } from "../../server/ledger/ledger.ts";
 import { type Counter, contentOf } from "./bytes.ts";
@@ -15,32 +14,20 @@ import { cellsRow, columnNames, notUtf8, type Reading, type Row, utf8 } from "./
 const maxRowBytes = 32 * 1024 * 1024;
 
 interface Parsed {
-  readonly record: readonly string[];
-  /** `lines` is the number of the line on which the record ends. */
-  readonly info: { readonly lines: number };
+  readonly cells: readonly string[];
+  /** The number of the line on which the row ends. */
+  readonly endLine: number;
 }
 
 /** The rows; @throws Refusal where the file cannot be read any further */
 export async function* csvRows(reading: Reading, counter: Counter): AsyncIterable<Row> {
   const { path, gzip, delimiter, header } = reading;
-  const source = Readable.from(contentOf(path, gzip, counter));
-  const parser = parse({
-    delimiter,
-    encoding: "latin1",
-    info: true,
-    max_record_size: maxRowBytes,
-    record_delimiter: ["\r\n", "\n", "\r"],
-    relax_column_count: true,
-    relax_quotes: true,
-    skip_empty_lines: true,
-  });
-  source.on("error", (error) => parser.destroy(error));
   const lines = new Lines();
   let columns: readonly string[] | undefined;
   try {
-    for await (const { record, info } of source.pipe(parser) as AsyncIterable<Parsed>) {
-      const line = lines.begin(record, info.lines);
-      const cells = decoded(record);
+    for await (const parsed of recordsOf(contentOf(path, gzip, counter), delimiter)) {
+      const line = lines.begin(parsed);
+      const cells = decoded(parsed.cells);
       if (columns === undefined) {
         if (cells === undefined) throw new Refusal(`the header ${notUtf8}`);
         columns = columnNames(cells, header);
@@ -50,10 +37,44 @@ export async function* csvRows(reading: Reading, counter: Counter): AsyncIterabl
     }
   } catch (error) {
     throw error instanceof CsvError ? new Refusal(whyUnreadable(error, lines.next)) : error;
-  } finally {
-    source.destroy();
-    parser.destroy();
   }
+}
+
+/** The parser as an iterator. Its own stream forgets the last rows before an error: they are taken here as
+ * they are made. */
+async function* recordsOf(content: AsyncIterable<Buffer>, delimiter: string): AsyncIterable<Parsed> {
+  let made: Parsed[] = [];
+  const parser = parse({
+    delimiter,
+    encoding: "latin1",
+    max_record_size: maxRowBytes,
+    record_delimiter: ["\r\n", "\n", "\r"],
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    on_record: (cells: readonly string[], { lines }) => {
+      made.push({ cells, endLine: lines });
+      return null;
+    },
+  });
+  let failure: unknown;
+  parser.on("error", (error) => {
+    failure = error;
+  });
+  const taken = () => {
+    const rows = made;
+    made = [];
+    return rows;
+  };
+  const step = (work: (done: () => void) => void) => new Promise<void>((done) => work(() => done()));
+  for await (const chunk of content) {
+    await step((done) => parser.write(chunk, done));
+    yield* taken();
+    if (failure !== undefined) throw failure;
+  }
+  await step((done) => parser.end(done));
+  yield* taken();
+  if (failure !== undefined) throw failure;
 }
 
 /** Where rows begin. The parser says where they end, and counts a quoted CR LF as two lines. */
@@ -61,13 +82,13 @@ class Lines {
   next = 1;
   #counted = 1;
 
-  begin(record: readonly string[], endLine: number): number {
+  begin({ cells, endLine }: Parsed): number {
     const spanned = endLine - this.#counted;
     this.#counted = endLine + 1;
     let extra = 0;
     let inside = 0;
     if (spanned > 0) {
-      for (const cell of record) {
+      for (const cell of cells) {
         extra += cell.split("\r\n").length - 1;
         inside += cell.split(/\r\n|\r|\n/).length - 1;
       }

@@ -76,8 +76,8 @@ export function addImportOptions(command: Command): Command {
     .option("--account-name <column>", "the account's name; without one, its id")
     .option("--account-avatar <column>", "the URL of the account's picture")
     .option(
-      "--property <column[=name]...>",
-      "only these become properties, or traits; by default every other column",
+      "--property <column=name...>",
+      "only these become properties, or traits (COLUMN, or COLUMN=NAME); without it every other column does",
     )
     .option("--no-properties", "no column becomes a property")
     .option("--number <column...>", "properties whose text is a number", [])

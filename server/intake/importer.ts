@@ -15,7 +15,7 @@ import { type Invalid, isInvalid, parseBody } from "./json.ts";
 /** A row as the text of its item, `{"type":"track" | "identify", …}`, or why it could not be made into one. */
 export type ImportRow = string | Invalid;
 
-/** Rows of one commit. It holds up the write API while it is decided: 8 ms for 500 rows. */
+/** Rows of one commit. It holds up the write API while it is decided: 4 ms for 500 rows. */
 export const maxImportRows = 500;
 
 /** What a chunk's rows became; the record as it stands; or why nothing is taken now. */
@@ -74,12 +74,12 @@ export class Importer {
     return this.#find(importId);
   }
 
-  /** What would become of the rows, in order: stored, duplicate, or the reason of a rejection. Stores nothing. */
+  /** What would become of the rows, in order: new, duplicate, or the reason of a rejection. Stores nothing. */
   async check(organization: number, rows: readonly ImportRow[]): Promise<readonly string[]> {
     const nothing = { users: [], accounts: [], inbox: [], messageIds: [], dayCounts: [] };
     let verdicts: readonly string[] = [];
     await this.#decide(rows, await this.#arrival(organization), (outcomes, { nowMs }) => {
-      verdicts = outcomes.map((outcome) => reasonOf(outcome) ?? String(outcome));
+      verdicts = outcomes.map((outcome) => reasonOf(outcome) ?? (outcome === "stored" ? "new" : "duplicate"));
       return { ...nothing, nowMs };
     });
     return verdicts;
