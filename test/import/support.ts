@@ -109,7 +109,7 @@ export class ImportBench {
     }
   }
 
-  /** How many rows the newest import of this file has done. */
+  /** How many rows the unfinished import of this file has done: one file may be imported as users and as events. */
   rowsDone(file: string): number {
     const ledger = new Database(join(this.dataDir, "ledger.sqlite"), { readonly: true });
     try {
@@ -117,7 +117,7 @@ export class ImportBench {
       return (
         ledger
           .query<{ rows_done: number }, [string]>(
-            "SELECT rows_done FROM imports WHERE file_name = ? ORDER BY id DESC LIMIT 1",
+            "SELECT rows_done FROM imports WHERE file_name = ? AND finished_at_ms IS NULL",
           )
           .get(name)?.rows_done ?? 0
       );
