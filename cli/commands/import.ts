@@ -1,7 +1,8 @@
 /** `rekindle import` */
 import { Command } from "commander";
 import type { ImportService } from "../../server/http/shared-ledger.ts";
-import { type ImportRecord, type Organization, Refusal } from "../../server/ledger/ledger.ts";
+import type { ImportRecord } from "../../server/ledger/imports.ts";
+import { type Organization, Refusal } from "../../server/ledger/ledger.ts";
 import { ImportFile } from "../import/file.ts";
 import { itemOf } from "../import/item.ts";
 import { type Mapping, resolveMapping } from "../import/mapping.ts";

@@ -1,6 +1,6 @@
 /** What became of the rows: a summary on standard output, and every rejected row in a file when asked for. */
 import { closeSync, openSync, writeSync } from "node:fs";
-import type { ImportRecord } from "../../server/ledger/ledger.ts";
+import type { ImportRecord } from "../../server/ledger/imports.ts";
 
 interface RejectedLine {
   readonly line: number;

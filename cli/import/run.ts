@@ -4,7 +4,8 @@
  */
 import type { ImportService } from "../../server/http/shared-ledger.ts";
 import { type Appended, type ImportRow, maxImportRows } from "../../server/intake/importer.ts";
-import { type ImportRecord, Refusal } from "../../server/ledger/ledger.ts";
+import type { ImportRecord } from "../../server/ledger/imports.ts";
+import { Refusal } from "../../server/ledger/ledger.ts";
 import { Unreachable } from "../../server/process/control.ts";
 import { itemOf } from "./item.ts";
 import type { Mapping } from "./mapping.ts";

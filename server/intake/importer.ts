@@ -6,7 +6,8 @@
 import { errorMessages } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
 import { Zone } from "../calendar/zone.ts";
-import { type ImportRecord, type Ledger, Refusal, type RejectedRow, type Writes } from "../ledger/ledger.ts";
+import type { ImportRecord, RejectedRow } from "../ledger/imports.ts";
+import { type Ledger, Refusal, type Writes } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
 import { admitItem } from "./batch.ts";
 import { type Admitted, decide, needsOf, type Outcome } from "./decide.ts";

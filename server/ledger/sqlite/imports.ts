@@ -1,12 +1,7 @@
 /** The lasting records of imported files. A record and the rows that it counts move on in one commit. */
 import type { Database } from "bun:sqlite";
-import {
-  type ImportProgress,
-  type ImportRecord,
-  type Imports,
-  Refusal,
-  type RejectedRow,
-} from "../ledger.ts";
+import type { ImportProgress, ImportRecord, Imports, RejectedRow } from "../imports.ts";
+import { Refusal } from "../ledger.ts";
 import { inTransaction } from "./transaction.ts";
 
 interface ImportRow {
