@@ -97,7 +97,8 @@ export class ImportBench {
   startImport(file: string, organization: string, ...options: string[]) {
     const entry = join(import.meta.dir, "..", "..", "cli", "main.ts");
     const command = [process.execPath, entry, "import", file, "--organization", organization, ...options];
-    const env = { ...process.env, DATA_DIR: this.dataDir };
+    // What a killed import leaves behind goes with the bench.
+    const env = { ...process.env, DATA_DIR: this.dataDir, TMPDIR: this.folder };
     return Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   }
 
