@@ -33,8 +33,8 @@ export class SqliteLedger implements Ledger {
     this.imports = parts.imports;
   }
 
-  transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
-    return this.#transactor.transact(needs, decide);
+  transact(_needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
+    return this.#transactor.transact(decide);
   }
 
   /** A call while the last one still works waits for that one. */
