@@ -10,7 +10,7 @@ import type { ImportRecord, RejectedRow } from "../ledger/imports.ts";
 import { type Ledger, Refusal, type Writes } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
 import { admitItem } from "./batch.ts";
-import { type Admitted, decide, needsOf, type Outcome } from "./decide.ts";
+import { type Admitted, decide, NeedsOf, type Outcome } from "./decide.ts";
 import { type Invalid, isInvalid, parseBody } from "./json.ts";
 
 /** A row as the text of its item, `{"type":"track" | "identify", …}`, or why it could not be made into one. */
@@ -77,7 +77,7 @@ export class Importer {
 
   /** What would become of the rows, in order: new, duplicate, or the reason of a rejection. Stores nothing. */
   async check(organization: number, rows: readonly ImportRow[]): Promise<readonly string[]> {
-    const nothing = { users: [], accounts: [], inbox: [], messageIds: [], dayCounts: [] };
+    const nothing = { users: [], accounts: [], inbox: [], messages: [], dayCounts: [] };
     let verdicts: readonly string[] = [];
     await this.#decide(rows, await this.#arrival(organization), (outcomes, { nowMs }) => {
       verdicts = outcomes.map((outcome) => reasonOf(outcome) ?? (outcome === "stored" ? "new" : "duplicate"));
@@ -93,7 +93,7 @@ export class Importer {
   ): Promise<void> {
     const verdicts = rows.map((row) => admitRow(row, arrival));
     const admitted = verdicts.filter((verdict): verdict is Admitted => !isInvalid(verdict));
-    await this.#ledger.transact(needsOf(admitted), (stored) => {
+    await this.#ledger.transact(new NeedsOf(admitted), (stored) => {
       const { outcomes, writes } = decide(admitted, stored, arrival.receivedAtMs);
       const decided = outcomes.values();
       const all = verdicts.map((verdict) => (isInvalid(verdict) ? verdict : next(decided)));
