@@ -206,6 +206,30 @@ describe("the limit of 256 KiB counts inflated bytes:", () => {
   });
 });
 
+test("a batch is compressed as others are, under its own limit", async () => {
+  const headers = { "Content-Encoding": "gzip" };
+  const properties = { text: "x".repeat(10_000) };
+  const batch = Array.from({ length: 100 }, (_, n) => ({
+    type: "track",
+    userId: "u",
+    event: `b${n}`,
+    properties,
+  }));
+  const taken = await server.post("/batch", token, gzipSync(JSON.stringify({ batch })), headers);
+  expect([taken.status, await taken.json()]).toEqual([
+    201,
+    { success: true, accepted: 100, duplicates: 0, rejected: [] },
+  ]);
+  const spaces = (bytes: number) => gzipSync(Buffer.alloc(bytes, " "));
+  await expectError(
+    await server.post("/batch", token, spaces(8_388_608), headers),
+    "validation_error",
+    "JSON",
+  );
+  const past = await server.post("/batch", token, spaces(8_388_609), headers);
+  await expectError(past, "validation_error", "body inflates to more than 8388608 bytes", "send less");
+});
+
 test("bombs are refused, and ten of 100 MB take less memory than one that was inflated", async () => {
   const bombs: readonly (readonly [string, Buffer])[] = [
     ["gzip", bomb(100, gzipSync)],
