@@ -4,7 +4,7 @@
  */
 import type { Config } from "./config.ts";
 import { Authorizer } from "./http/authorize.ts";
-import { type HttpServer, startHttp } from "./http/http.ts";
+import { type HttpOptions, type HttpServer, startHttp } from "./http/http.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { referencePage } from "./http/reference-page.ts";
 import { ledgerOperations } from "./http/shared-ledger.ts";
@@ -38,6 +38,7 @@ export async function startIntake(
   config: Config,
   log: Logger,
   options: LedgerOptions = {},
+  httpOptions: HttpOptions = {},
 ): Promise<RunningIntake> {
   const lock = takeLock(config.dataDir, "ledger");
   if (lock === undefined) {
@@ -63,6 +64,7 @@ export async function startIntake(
       readiness: () => readiness(intake, analysis),
       metrics: async () => (await registry.metrics()) + (await metricsOf(analysis)),
     },
+    httpOptions,
   );
   const control = serveControl(config, ledger, authorizer, intake);
   const chores = startChores(ledger, intake, authorizer, log);
