@@ -14,7 +14,9 @@ export type ErrorName = keyof typeof errorStatus;
 export const errorMessages = {
   invalidToken: "Missing or invalid Project Token.",
   userNotFound: "User not found. The user must first be identified through the /identify endpoint.",
-  routeNotFound: "There is nothing at this path and method. The write API is POST /identify and POST /track.",
+  routeNotFound:
+    "There is nothing at this path and method. The write API is POST /identify, POST /track and POST /batch.",
+  tooManyItems: "Too many requests: the batch is over the number of items per second. Please send fewer.",
   tooManyRequests: "Too many requests. Please limit the number of requests per second.",
   catchingUp: "Too many requests: stored events wait to be processed. Please send again later.",
   diskNearlyFull: "Too many requests: the service is almost out of disk space. Please send again later.",

@@ -3,7 +3,7 @@
  * organizations change. The ledger holds only hashes of tokens.
  */
 import { Zone } from "../calendar/zone.ts";
-import type { Organization, Tokens } from "../ledger/ledger.ts";
+import { itemsPerSecond, type Organization, type Tokens } from "../ledger/ledger.ts";
 import { hashToken } from "../ledger/project-token.ts";
 import { TokenBucket } from "./rate-limit.ts";
 
@@ -17,6 +17,7 @@ export interface Caller {
  * bucket and forgets no use. */
 interface Usage {
   readonly bucket: TokenBucket;
+  readonly itemsBucket: TokenBucket;
   lastUsedAtMs: number;
   /** The last use that the ledger knows of. */
   recordedAtMs: number;
@@ -67,7 +68,7 @@ export class Authorizer {
     const caller: Caller = {
       organization: found.organization,
       zone: this.#zone(found.organization.timezone),
-      usage: this.#usage(found.token.id, found.organization.requestsPerSecond),
+      usage: this.#usage(found.token.id, found.organization),
     };
     if (callers.size >= maxRememberedHeaders) callers.clear();
     callers.set(header, caller);
@@ -80,14 +81,21 @@ export class Authorizer {
     return zone;
   }
 
-  #usage(tokenId: number, perSecond: number): Usage {
+  #usage(tokenId: number, organization: Organization): Usage {
+    const { requestsPerSecond } = organization;
     const known = this.#usages.get(tokenId);
     if (known !== undefined) {
-      known.bucket.perSecond = perSecond;
+      known.bucket.perSecond = requestsPerSecond;
+      known.itemsBucket.perSecond = itemsPerSecond(organization);
       return known;
     }
-    const bucket = new TokenBucket(perSecond, performance.now());
-    const usage: Usage = { bucket, lastUsedAtMs: 0, recordedAtMs: 0 };
+    const nowMs = performance.now();
+    const usage: Usage = {
+      bucket: new TokenBucket(requestsPerSecond, nowMs),
+      itemsBucket: new TokenBucket(itemsPerSecond(organization), nowMs),
+      lastUsedAtMs: 0,
+      recordedAtMs: 0,
+    };
     this.#usages.set(tokenId, usage);
     return usage;
   }
