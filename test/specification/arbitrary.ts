@@ -145,6 +145,8 @@ export function waysToBreak(schema: Schema, hints: Hints): string[] {
 function breaksOf(schema: Schema, hints: Hints, path: readonly string[], isRequired: boolean): Break[] {
   const choices = schema.anyOf ?? [schema];
   const breaks: Break[] = [{ path, how: "of another type", instead: otherType(choices, isRequired) }];
+  const array = choices.find(({ type }) => type === "array");
+  if (array !== undefined) breaks.push(...brokenArrays(array).map((one) => ({ ...one, path })));
   if (isRequired && path.length > 0) breaks.push({ path, how: "missing", instead: fc.constant(undefined) });
   const hint = hints[path.at(-1) ?? ""];
   if (hint !== undefined) breaks.push({ path, how: "with a wrong value", instead: hint.broken });
@@ -191,10 +193,25 @@ const spaces = [
   "\ufeff",
 ];
 
+/** Arrays of the wrong length. Too many valid items would be too many bytes, which is another limit. */
+function brokenArrays({ minItems = 0, maxItems }: Schema): Omit<Break, "path">[] {
+  const breaks: Omit<Break, "path">[] = [];
+  if (minItems > 0) breaks.push({ how: "too short", instead: fc.constant([]) });
+  if (maxItems !== undefined) {
+    const tooMany = Array.from({ length: maxItems + 1 }, () => ({}));
+    breaks.push({ how: "too long", instead: fc.constant(tooMany) });
+  }
+  return breaks;
+}
+
 /** Strings that each choice refuses for the same one reason. */
 function brokenStrings(choices: readonly Schema[]): Omit<Break, "path">[] {
   const [first, ...more] = choices;
   if (first === undefined) return [];
+  if (first.const !== undefined) {
+    const isOther = (text: string) => choices.every((choice) => choice.const !== text);
+    return [{ how: "with another value", instead: fc.string({ unit, maxLength: 20 }).filter(isOther) }];
+  }
   const breaks: Omit<Break, "path">[] = [];
   const { minLength = 0, maxLength, pattern, format } = first;
   if (minLength > 0)

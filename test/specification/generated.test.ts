@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Server } from "../server.ts";
 import { type Broken, brokenFor, type Hints, validFor, waysToBreak } from "./arbitrary.ts";
-import { OpenApi } from "./document.ts";
+import { OpenApi, type Schema } from "./document.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -19,16 +19,16 @@ beforeAll(async () => {
   server = await Server.start();
   token = await server.organization("Generated");
   await server.command("organization", "set", "Generated", "--rate-limit", "1000000");
+  await server.command("organization", "set", "Generated", "--item-rate-limit", "1000000");
   api = await OpenApi.of(server);
 }, 60_000);
 afterAll(() => server.stop());
 
-const paths = ["/identify", "/track"] as const;
-
 /** Requests that are sent together, because each waits for the disk. */
 const together = 50;
-/** The search for the smallest failing request ends in time for its report. */
-const runs = { numRuns: 60, interruptAfterTimeLimit: 30_000 };
+/** 1,100 requests, give or take 100: each of thirty ways to break one comes up. The search for the smallest
+ * failing request ends in time for its report. */
+const runs = { numRuns: 50, interruptAfterTimeLimit: 30_000 };
 
 const timeNames = ["timestamp", "time", "date", "datetime", "eventTime", "occurredAt", "createdAt"];
 const instants = fc.date({
@@ -55,13 +55,25 @@ function withOneTime(body: unknown, broken?: string): unknown {
   return { ...fields, ...Object.fromEntries(sent.map((name) => [name, fields[sent[0] ?? ""]])) };
 }
 
+interface Answer {
+  readonly status: number;
+  readonly message: string;
+  readonly accepted?: number;
+  readonly duplicates?: number;
+  readonly rejected?: readonly {
+    readonly index: number;
+    readonly message: string;
+    readonly statusCode: number;
+  }[];
+}
+
 /** Sends a body; its answer must be documented. */
-async function post(path: string, body: unknown): Promise<{ status: number; message: string }> {
+async function post(path: string, body: unknown): Promise<Answer> {
   const response = await server.post(path, token, JSON.stringify(body));
-  const answer = (await response.json()) as { message?: string; statusCode?: number };
+  const answer = (await response.json()) as Partial<Answer> & { readonly statusCode?: number };
   expect(api.whyUndocumented(path, response.status, answer)).toBeUndefined();
   if (response.status !== 201) expect(answer.statusCode).toBe(response.status);
-  return { status: response.status, message: answer.message ?? "" };
+  return { ...answer, status: response.status, message: answer.message ?? "" };
 }
 
 /** Checks that all cases hold, many at once. */
@@ -76,21 +88,39 @@ async function holds<Case>(
   await fc.assert(property, runs);
 }
 
-const valid = (path: string): fc.Arbitrary<Row> =>
-  validFor(api.request(path), hints).map((body) => withOneTime(body) as Row);
+/** Valid bodies of a schema. */
+const validOf = (schema: Schema): fc.Arbitrary<Row> =>
+  validFor(schema, hints).map((body) => withOneTime(body) as Row);
+
+let messages = 0;
+
+/** The body with a message id of its own, if it has one, so that it is no duplicate. */
+function asNews(body: Row): Row {
+  if (typeof body.messageId !== "string") return body;
+  messages += 1;
+  const messageId = [...`${messages} ${body.messageId}`].slice(0, 256).join("");
+  return { ...body, messageId };
+}
+
+/** Bodies of a schema that are broken in one place. */
+const brokenOf = (schema: Schema): fc.Arbitrary<Broken> =>
+  brokenFor(schema, hints).map((one) => ({ ...one, value: withOneTime(one.value, one.path) }));
+
+const valid = (path: string) => validOf(api.request(path));
 
 test("valid requests are taken, and a track of a user who was not identified is not found", async () => {
   const cases = fc.record({ identify: valid("/identify"), track: valid("/track") });
   await holds(cases, async ({ identify, track }) => {
-    expect(await post("/identify", identify)).toEqual({ status: 201, message: "" });
-    expect(await post("/track", { ...track, userId: identify.userId })).toEqual({ status: 201, message: "" });
+    expect(await post("/identify", asNews(identify))).toMatchObject({ status: 201, success: true });
+    const known = { ...asNews(track), userId: identify.userId };
+    expect(await post("/track", known)).toMatchObject({ status: 201, success: true });
     const stranger = { ...track, userId: "nobody at all", messageId: null };
     expect((await post("/track", stranger)).status).toBe(404);
   });
 });
 
-/** The places of every body that must be broken in the course of the test. */
-const places: Readonly<Record<(typeof paths)[number], readonly string[]>> = {
+/** Places and ways that every search has to come by, so that none of them can be lost in silence. */
+const someWays: Readonly<Record<string, readonly string[]>> = {
   "/identify": [
     "body: of another type",
     "userId: missing",
@@ -113,37 +143,72 @@ const places: Readonly<Record<(typeof paths)[number], readonly string[]>> = {
     "properties: of another type",
     ...timeNames.map((name) => `${name}: with a wrong value`),
   ],
+  "/batch": ["batch: missing", "batch: of another type", "batch: too short", "batch: too long"],
 };
 
-describe.each(paths)("%s", (path) => {
-  test("the ways to break a request are many, and the ones of the specification are among them", () => {
-    expect(waysToBreak(api.request(path), hints)).toEqual(expect.arrayContaining([...places[path]]));
-  });
-
-  test("a request that is broken in one place is refused with a message that names it", async () => {
-    const broken = brokenFor(api.request(path), hints).map((one) => {
-      return { ...one, value: withOneTime(one.value, one.path) };
-    });
+describe.each(Object.entries(someWays))("%s", (path, expected) => {
+  test("refuses a request that is broken in one place with a message that names it", async () => {
+    const ways = waysToBreak(api.request(path), hints);
+    expect(ways).toEqual(expect.arrayContaining([...expected]));
     const seen = new Set<string>();
-    await holds(broken, async ({ path: place, how, value }: Broken) => {
+    await holds(brokenOf(api.request(path)), async ({ path: place, how, value }) => {
       const { status, message } = await post(path, value);
       expect([how, status, message.split(" ")[0]]).toEqual([how, 400, place]);
       expect(message).toContain("send");
       seen.add(`${place}: ${how}`);
     });
-    expect([...seen].sort()).toEqual(waysToBreak(api.request(path), hints).sort());
+    expect([...seen].sort()).toEqual(ways.sort());
   });
 
-  test("whatever JSON is sent, the answer is a documented one and no failure of ours", async () => {
+  test("answers whatever JSON is sent as documented", async () => {
     const anything = fc.jsonValue({ maxDepth: 5, stringUnit: "binary" });
+    const names = Object.keys(api.request(path).properties ?? {});
     const nearly = fc
-      .tuple(
-        valid(path),
-        fc.dictionary(fc.constantFrom(...Object.keys(api.request(path).properties ?? {})), anything),
-      )
+      .tuple(valid(path), fc.dictionary(fc.constantFrom(...names), anything))
       .map(([body, other]) => ({ ...body, ...other }));
     await holds(fc.oneof(anything, nearly), async (body) => {
       expect([201, 400, 404]).toContain((await post(path, body)).status);
     });
   });
 });
+
+/** The schemas of a batch's items. */
+function itemSchemas(): readonly Schema[] {
+  const items = api.request("/batch").properties?.batch?.items?.anyOf ?? [];
+  expect(items).toHaveLength(2);
+  return items;
+}
+
+test("a batch stores its good items and rejects the broken ones, naming their fields", async () => {
+  const good = fc.oneof(...itemSchemas().map(validOf)).map((item) => ({ item, broken: undefined }));
+  const bad = fc.oneof(...itemSchemas().map(brokenOf)).map((broken) => ({ item: broken.value, broken }));
+  const batches = fc.array(fc.oneof(good, bad), { minLength: 1, maxLength: 40 });
+  await holds(batches, async (items) => {
+    const users = items.map(({ item, broken }) => (broken === undefined ? (item as Row).userId : undefined));
+    const identifies = users.filter((userId) => userId !== undefined);
+    const known = identifies.map((userId) => ({ type: "identify", userId, email: "ada@example.com" }));
+    if (known.length > 0) expect((await post("/batch", { batch: known })).accepted).toBe(known.length);
+
+    const batch = items.map(({ item, broken }) => (broken === undefined ? asNews(item as Row) : item));
+    const answer = await post("/batch", { batch });
+    const broken = items.flatMap((one, index) =>
+      one.broken === undefined ? [] : [{ ...one.broken, index }],
+    );
+    if (known.length === 0) {
+      expect([answer.status, answer.message.includes("send")]).toEqual([400, true]);
+      expect(answer.message).toStartWith(`batch.0: ${named(broken[0])} `);
+      return;
+    }
+    expect(answer).toMatchObject({ status: 201, accepted: known.length, duplicates: 0 });
+    const places = broken.map((one) => [one.how, one.index, 400, named(one)]);
+    const rejected = (answer.rejected ?? []).map((one, at) => {
+      return [broken[at]?.how, one.index, one.statusCode, one.message.split(" ", 1)[0]];
+    });
+    expect(rejected).toEqual(places);
+  });
+});
+
+/** How a message names the place where an item is broken. */
+function named(broken: Broken | undefined): string {
+  return broken?.path === "body" ? "item" : `${broken?.path}`;
+}
