@@ -59,7 +59,7 @@ export class Intake {
   async batch(batch: ParsedBatch, arrival: Arrival): Promise<readonly Outcome[]> {
     const items = admitBatch(batch, arrival);
     const good = items.filter((item): item is Admitted => !isInvalid(item));
-    const outcomes = good.length === 0 ? [] : await this.#commits.submit(good);
+    const outcomes = good.length === 0 ? [] : await this.#commits.submitAll(good);
     let next = 0;
     return items.map((item) => {
       if (isInvalid(item)) return item;
@@ -70,18 +70,15 @@ export class Intake {
     });
   }
 
-  async #store(
+  #store(
     bytes: Uint8Array,
     arrival: Arrival,
     admit: (body: ParsedBody, arrival: Arrival) => Admitted | Invalid,
   ): Promise<Outcome> {
     const body = parseBody(bytes);
-    if (isInvalid(body)) return body;
+    if (isInvalid(body)) return Promise.resolve(body);
     const admitted = admit(body, arrival);
-    if (isInvalid(admitted)) return admitted;
-    const [outcome] = await this.#commits.submit([admitted]);
-    if (outcome === undefined) throw new Error("the request was not decided");
-    return outcome;
+    return isInvalid(admitted) ? Promise.resolve(admitted) : this.#commits.submit(admitted);
   }
 
   /** Looks at the disk and the backlog. Called about once a second. */

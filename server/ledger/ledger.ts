@@ -81,7 +81,8 @@ export interface Account {
 /** What a track request has to know of its user. */
 export type KnownUser = Pick<User, "number" | "account">;
 
-/** What has to be loaded before a group of admitted requests can be decided. Duplicates are harmless. */
+/** What has to be known before a group of admitted requests can be decided; duplicates are harmless. A ledger
+ * may load it beforehand, in one statement, or answer each look-up when it comes. */
 export interface Needs {
   /** Users that are tracked: their numbers are enough. */
   readonly known: readonly { readonly organization: number; readonly userId: string }[];
@@ -96,13 +97,18 @@ export interface MessageKey {
   readonly messageId: string;
 }
 
-/** What was loaded: lookups answer `undefined` for what is not stored. */
+/** A message id as the ledger knows it. Whoever stores its message hands it back in `Writes`. */
+export interface Message {
+  /** Whether it was acknowledged within the last 24 hours. */
+  readonly remembered: boolean;
+}
+
+/** What is stored: look-ups answer `undefined` for what is not. Only what was among the needs may be asked. */
 export interface Stored {
   known(organization: number, userId: string): KnownUser | undefined;
   user(organization: number, userId: string): User | undefined;
   account(organization: number, accountId: string): Account | undefined;
-  /** Whether this message id was acknowledged within the last 24 hours. */
-  remembers(key: MessageKey): boolean;
+  message(organization: number, messageId: string): Message;
   /** The highest number given so far in the organization; 0 before the first. */
   lastUserNumber(organization: number): number;
   lastAccountNumber(organization: number): number;
@@ -137,7 +143,7 @@ export interface Writes {
   readonly users: readonly User[];
   readonly accounts: readonly Account[];
   readonly inbox: readonly InboxRows[];
-  readonly messageIds: readonly MessageKey[];
+  readonly messages: readonly Message[];
   readonly dayCounts: readonly DayCount[];
   readonly nowMs: number;
 }
@@ -189,7 +195,7 @@ export interface Ledger {
   readonly inbox: Inbox;
 
   /**
-   * One durable transaction: loads `needs`, calls `decide` with what is stored, writes what it returns.
+   * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns.
    * When the promise resolves everything is on disk; when it rejects nothing is, and no cache remembers it.
    * Transactions run one after another.
    */

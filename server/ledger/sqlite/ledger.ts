@@ -30,8 +30,8 @@ export class SqliteLedger implements Ledger {
     this.inbox = parts.inbox;
   }
 
-  transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
-    return this.#transactor.transact(needs, decide);
+  transact(_needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
+    return this.#transactor.transact(decide);
   }
 
   /** A call while the last one still works waits for that one. */
