@@ -89,12 +89,13 @@ export function validFor(schema: Schema, hints: Hints, full = false): Value {
 
 function validString({ format, pattern, minLength = 0, maxLength = 100 }: Schema): fc.Arbitrary<string> {
   const isOfLength = (text: string) => [...text].length >= minLength && [...text].length <= maxLength;
-  if (format !== undefined) return formatNamed(format).valid.filter(isOfLength);
+  const matching = new RegExp(pattern ?? "", "u");
+  if (format !== undefined) {
+    return formatNamed(format).valid.filter((one) => isOfLength(one) && matching.test(one));
+  }
   const text = fc.string({ unit, minLength, maxLength });
   const longest = fc.string({ unit, minLength: maxLength, maxLength });
   const both = fc.oneof({ arbitrary: text, weight: 9 }, { arbitrary: longest, weight: 1 });
-  if (pattern === undefined) return both;
-  const matching = new RegExp(pattern, "u");
   return both.filter((one) => matching.test(one));
 }
 

@@ -6,7 +6,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Server } from "../server.ts";
-import { dateDeviations, dateTimeDeviations, uriDeviations, urlDeviations } from "./deviations.ts";
+import {
+  addressDeviations,
+  dateDeviations,
+  dateTimeDeviations,
+  uriDeviations,
+  urlDeviations,
+} from "./deviations.ts";
 import {
   type Answer,
   type Deviations,
@@ -93,6 +99,23 @@ async function judge(door: Door, organization: string, cases: readonly Case[], d
     expect(found).toHaveLength(taken.length);
   }
 }
+
+test("addresses that the suites do not have", async () => {
+  const [right, wrong] = [true, false];
+  const cases = [
+    { text: "ada@xn--c2br7g.xn--h2brj9c", expected: right },
+    { text: "डाटा@डाटामेल.भारत", expected: right },
+    { text: '"a\nb"@example.com', expected: wrong },
+    { text: '"a\r\nBcc: eve@example.com"@example.com', expected: wrong },
+    { text: '"a\\\nb"@example.com', expected: wrong },
+    { text: '"a\u0000b"@example.com', expected: wrong },
+    { text: '"실\n례"@실례.테스트', expected: wrong },
+    { text: "ada@example.com\n", expected: wrong },
+    { text: "ada@[IPv6:1]", expected: wrong },
+    { text: `${"a".repeat(65)}@example.com`, expected: wrong },
+  ];
+  await judge(email, "Addresses", cases, addressDeviations);
+});
 
 withSuite("formats", (folder) => {
   const casesOf = (name: string): Case[] =>
