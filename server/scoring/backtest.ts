@@ -4,27 +4,14 @@
  * and never random: a random one lets a model learn from the future of the same entities.
  */
 import { fitHiatus, hiatusRisk, recencyBaseline } from "./baselines.ts";
-import { type CountedCell, fitBgbb } from "./bgbb-fit.ts";
+import { type BgbbFit, fitBgbb } from "./bgbb-fit.ts";
 import { type Rung, riskScorer, silenceOver, tablesFor } from "./churn-model.ts";
 import { designFor } from "./design.ts";
 import { lossOf, type Metrics, metricsOf, type Prediction } from "./metrics.ts";
+import type { Snapshot } from "./snapshot.ts";
 import type { ScoredFeatures } from "./state.ts";
 import { countData, type TrainingRow, trainRungs } from "./train.ts";
 import { mean } from "./vectors.ts";
-
-/** Everybody as of one day, with traits, accounts and settings as they were on it. */
-export interface Snapshot {
-  readonly cutoffDay: number;
-  /** Everybody seen in the window of 26 weeks, the silent ones included. */
-  readonly cells: readonly CountedCell[];
-  /** The active and the new, and whether they then did nothing for the horizon. */
-  readonly rows: readonly SnapshotRow[];
-}
-
-export interface SnapshotRow {
-  readonly features: ScoredFeatures;
-  readonly label: boolean;
-}
 
 /** Snapshots may be shared between folds; each is fitted once. */
 export interface Fold {
@@ -87,12 +74,12 @@ export function backtest(folds: readonly Fold[], horizonDays: number): Backtest 
 }
 
 interface FittedSnapshot {
-  readonly fit: ReturnType<typeof fitBgbb>;
+  readonly fit: BgbbFit;
   readonly rows: readonly TrainingRow[];
 }
 
 /** Fits BG/BB to a snapshot and says of its rows what the fit would have said. */
-export function fitSnapshot({ cells, rows }: Snapshot, horizonDays: number): FittedSnapshot {
+function fitSnapshot({ cells, rows }: Snapshot, horizonDays: number): FittedSnapshot {
   const fit = fitBgbb(cells);
   const tables = tablesFor(fit.parameters, horizonDays);
   return {

@@ -8,8 +8,12 @@ export interface FoldDays {
 }
 
 const daysBetween = 28;
+/** Inferred from the published figures. Twelve gave a log loss of .365 instead of .368 on the git log. */
 const maxTrainingCutoffs = 6;
-/** Before that a log is mostly beginners: nobody has 84 days behind them, nor 28 to compare the last 28 with. */
+/**
+ * The longest feature looks back 84 days, and 28 more make sure that not everybody has just begun. Inferred: any
+ * limit from 98 to 125 days gives the published figure for recency alone on CDNOW, .771; none at all gives .815.
+ */
 const leastHistoryDays = 112;
 export const leastFolds = 4;
 export const maxFolds = 12;

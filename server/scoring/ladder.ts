@@ -98,7 +98,7 @@ const rungs: readonly Rung[] = [0, 1, 2, 3];
 
 /** Why a back-test cannot judge; null when it can. */
 function doubtAbout({ folds, results }: Backtest): string | null {
-  if (folds < leastFolds) return `the log is long enough for ${folds} cut-offs of the ${leastFolds} it takes`;
+  if (folds < leastFolds) return `the log is long enough for ${folds} of the ${leastFolds} cut-offs it takes`;
   const { count, baseRate } = results.find(({ model }) => model === "recency")?.metrics ?? {
     count: 0,
     baseRate: 0,

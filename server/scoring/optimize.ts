@@ -4,7 +4,7 @@
  * bend (Bertsekas 1982). A parameter that stands at its bound and is pushed outwards rests for that step.
  *
  * Fitting BG/BB to 3,302 cells from two starts took 299 calls of the likelihood and 64 ms; a Nelder-Mead simplex
- * ended in the same place to eight digits after 886 calls and 190 ms, and had no way of saying that it was stuck.
+ * ended at parameters that agree to six digits after 886 calls and 190 ms.
  */
 import { at, clamp, dot } from "./vectors.ts";
 
