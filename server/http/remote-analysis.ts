@@ -1,7 +1,7 @@
 /** The analysis process as its callers see it: requests on its Unix socket. */
-
 import { CallFailed, fetchSocket, Unreachable } from "../process/control.ts";
 import type { AnalysisService } from "../warehouse/analysis.ts";
+import { readBackup } from "./backup-lines.ts";
 
 /** How long a caller waits for an analysis process that is just starting. */
 const startingPatienceMs = 30_000;
@@ -21,13 +21,22 @@ export function remoteAnalysis(socket: string): AnalysisService {
       const response = await ask(socket, `/check?organization=${organization}`);
       return (await response.json()) as string[];
     },
+    async backUp({ folder, progress, signal }) {
+      const response = await ask(socket, `/backup?${new URLSearchParams({ folder })}`, "POST", signal);
+      return readBackup(response, folder, progress);
+    },
   };
 }
 
 /** Asks analysis once, as soon as it is ready. @throws CallFailed, Unreachable */
-async function ask(socket: string, path: string, method = "GET"): Promise<Response> {
+async function ask(
+  socket: string,
+  path: string,
+  method = "GET",
+  signal: AbortSignal | null = null,
+): Promise<Response> {
   await untilStarted(socket);
-  const response = await fetchSocket(socket, path, { method, timeout: false }).catch((error) => {
+  const response = await fetchSocket(socket, path, { method, signal, timeout: false }).catch((error) => {
     throw new CallFailed("analysis ended while it worked: see the server's log.", { cause: error });
   });
   if (!response.ok) throw new CallFailed(await response.text());

@@ -140,6 +140,9 @@ const messageIds = `
 
 const migrations: readonly string[] = [organizationsAndTokens + usersAndAccounts + inbox + messageIds];
 
+/** How many migrations this code knows. */
+export const ledgerMigrations = migrations.length;
+
 /**
  * Brings the database to the form that this code knows.
  * @throws Refusal when the database was written by newer code.
