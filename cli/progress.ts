@@ -2,7 +2,7 @@
  * terminal, otherwise a line now and then. */
 
 const terminalEveryMs = 200;
-const logEveryMs = 5_000;
+const otherEveryMs = 5_000;
 /** Before that an estimate is a guess. */
 const estimateAfterMs = 1_000;
 
@@ -12,12 +12,12 @@ export interface Progress {
   readonly totalBytes: number;
 }
 
-/** Prints progress. A step whose bytes begin again at 0 is estimated for itself. */
+/** Prints progress. Where the bytes begin again at 0, so does the estimate. */
 export class ProgressLine {
   readonly #what: string;
+  readonly #isTerminal = process.stderr.isTTY === true;
   #startedMs = performance.now();
-  #lastMs = Number.NEGATIVE_INFINITY;
-  #lastStep = "";
+  #printedMs = performance.now();
   #doneBytes = 0;
 
   /** @param what is being done: `backup` */
@@ -29,18 +29,15 @@ export class ProgressLine {
     const nowMs = performance.now();
     if (doneBytes < this.#doneBytes || this.#doneBytes === 0) this.#startedMs = nowMs;
     this.#doneBytes = doneBytes;
-    const isTerminal = process.stderr.isTTY === true;
-    const everyMs = isTerminal ? terminalEveryMs : logEveryMs;
-    if (nowMs - this.#lastMs < everyMs && (isTerminal || step === this.#lastStep)) return;
-    this.#lastMs = nowMs;
-    this.#lastStep = step;
+    if (nowMs - this.#printedMs < (this.#isTerminal ? terminalEveryMs : otherEveryMs)) return;
+    this.#printedMs = nowMs;
     const text = `${this.#what}: ${step}${amounts(doneBytes, totalBytes, nowMs - this.#startedMs)}`;
-    process.stderr.write(isTerminal ? `\r\x1b[K${text}` : `${text}\n`);
+    process.stderr.write(this.#isTerminal ? `\r\x1b[K${text}` : `${text}\n`);
   };
 
-  /** Ends the line, for what is printed next. */
+  /** Clears the line, for what is printed next. */
   end(): void {
-    if (process.stderr.isTTY === true) process.stderr.write("\r\x1b[K");
+    if (this.#isTerminal) process.stderr.write("\r\x1b[K");
   }
 }
 

@@ -74,7 +74,9 @@ async function restoreLocked(
     await restoreStores(dataDir, restoring, folder, manifest, progress);
   } catch (error) {
     await undoRestore(dataDir, file, others);
-    throw error;
+    if (error instanceof Refusal) throw error;
+    const why = error instanceof Error ? error.message : error;
+    throw new Refusal(`nothing was restored: ${why}`, { cause: error });
   }
   await finishRestore(dataDir, file);
 }

@@ -30,7 +30,9 @@ export function backupCommand(): Command {
 function interruption(): AbortSignal {
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => interrupted.abort(new Refusal("it was interrupted.")));
+    process.once(signal, () =>
+      interrupted.abort(new Refusal("the backup was interrupted, and nothing of it is left.")),
+    );
   }
   return interrupted.signal;
 }

@@ -2,10 +2,9 @@
  * A backup across the socket: its answer is lines of JSON, progress first, and at the end a summary or an
  * error. A caller that goes away ends the backup.
  */
-import { rm } from "node:fs/promises";
-import { CallFailed } from "../process/control.ts";
+import { AnswerBroken, CallFailed } from "../process/control.ts";
 import type { AnalysisService } from "../warehouse/analysis.ts";
-import { type BackupSummary, unfinishedFolder } from "../warehouse/backup.ts";
+import type { BackupSummary } from "../warehouse/backup.ts";
 import type { BackupProgress, ReportProgress } from "../warehouse/backup-files.ts";
 
 type Line =
@@ -52,12 +51,8 @@ export function answerBackup(
 }
 
 /** Reads the lines of a backup to their end.
- * @throws CallFailed when the backup failed, or analysis died while it made it */
-export async function readBackup(
-  response: Response,
-  folder: string,
-  progress: ReportProgress,
-): Promise<BackupSummary> {
+ * @throws CallFailed when the backup failed, AnswerBroken when analysis died while it made it */
+export async function readBackup(response: Response, progress: ReportProgress): Promise<BackupSummary> {
   try {
     for await (const line of linesOf(response)) {
       if ("progress" in line) progress(line.progress);
@@ -67,11 +62,7 @@ export async function readBackup(
   } catch (error) {
     if (error instanceof CallFailed) throw error;
   }
-  // Nobody is left who would remove it.
-  await rm(unfinishedFolder(folder), { recursive: true, force: true });
-  throw new CallFailed(
-    "analysis ended while it made the backup, and nothing of it is left: see the server's log.",
-  );
+  throw new AnswerBroken("analysis ended while it made the backup: see the server's log.");
 }
 
 async function* linesOf(response: Response): AsyncIterable<Line> {

@@ -1,6 +1,12 @@
-/** Makes files durable: what was written is on disk only after a sync, its name only after its folder's. */
+/** Files that are whole and on disk, or not there: what was written is on disk only after a sync, its name only
+ * after its folder's. */
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
+
+/** Where something is written until it is whole and gets its own name. */
+export function unfinishedPath(path: string): string {
+  return `${path}.unfinished`;
+}
 
 /** Resolves when a file's contents, or the names in a folder, are on disk. */
 export async function syncPath(path: string): Promise<void> {

@@ -162,7 +162,7 @@ export class Analysis implements AnalysisService {
   /** Finishes the batch and the rebuild in hand, ends a backup, then closes the engine. */
   async close(): Promise<void> {
     clearInterval(this.#rebuildTimer);
-    this.#closing.abort(new Refusal("the service is stopping."));
+    this.#closing.abort(new Refusal("the service is stopping: the backup was not made."));
     await this.#backup?.catch(() => undefined);
     await this.#rebuilding;
     await this.#parts.loader.stop();

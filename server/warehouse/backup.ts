@@ -11,7 +11,7 @@ import { readFileSync } from "node:fs";
 import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { type LedgerSnapshot, Refusal, type SharedLedger } from "../ledger/ledger.ts";
-import { syncPath, syncTree } from "../process/files.ts";
+import { syncPath, syncTree, unfinishedPath } from "../process/files.ts";
 import {
   type BackupFile,
   backupFormat,
@@ -57,17 +57,12 @@ interface Frozen {
   readonly pausedMs: number;
 }
 
-/** Where a backup is written until it is whole. */
-export function unfinishedFolder(folder: string): string {
-  return `${folder}.unfinished`;
-}
-
 /** Makes a backup of the ledger and the warehouse.
  * @throws Refusal; then nothing of it is left */
 export async function backUp(parts: Parts, request: BackupRequest): Promise<BackupSummary> {
   const { folder, signal } = request;
   await refuseFolder(folder, parts.dataDir);
-  const unfinished = unfinishedFolder(folder);
+  const unfinished = unfinishedPath(folder);
   try {
     await mkdir(unfinished, { mode: 0o700 });
   } catch (error) {
@@ -85,7 +80,7 @@ export async function backUp(parts: Parts, request: BackupRequest): Promise<Back
     return summary;
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
-    throw notMade(signal.aborted ? signal.reason : error);
+    throw signal.aborted ? signal.reason : notMade(error);
   } finally {
     // What stays because the engine fails is dropped at the next start.
     await dropFrozenTables(parts.warehouse).catch(() => undefined);

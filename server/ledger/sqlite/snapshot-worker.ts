@@ -8,6 +8,7 @@ self.onmessage = ({ data: { from, to } }: MessageEvent<{ readonly from: string; 
     const db = new Database(from, { readonly: true });
     try {
       db.run("PRAGMA busy_timeout = 5000");
+      db.run("PRAGMA synchronous = OFF");
       db.query("VACUUM INTO ?").run(to);
     } finally {
       db.close();
