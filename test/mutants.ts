@@ -71,8 +71,8 @@ const mutants: readonly Mutant[] = [
   {
     name: "restored events pass through the views",
     file: "server/warehouse/frozen-tables.ts",
-    from: "`ALTER TABLE ${table} ATTACH PARTITION ALL FROM ${copy}`",
-    to: "`INSERT INTO ${table} SELECT * FROM ${copy}`",
+    from: /ALTER TABLE (\S+) ATTACH PARTITION ALL FROM (\S+`\);\n {2}await warehouse.command\(`DROP)/,
+    to: "INSERT INTO $1 SELECT * FROM $2",
     test: "test/specification/backup.test.ts",
   },
   {

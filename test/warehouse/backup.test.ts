@@ -138,7 +138,7 @@ test("every table of the warehouse is in a backup", async () => {
      WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'migrations'`,
   );
   const frozen = await freezeTables(subject.warehouse);
-  expect(frozen.map(({ table }) => table).sort()).toEqual(tables.map(({ name }) => name).sort());
+  expect(new Set(frozen.map(({ table }) => table))).toEqual(new Set(tables.map(({ name }) => name)));
 });
 
 test("copies that a killed backup left are gone after a start", async () => {
