@@ -4,11 +4,13 @@ import { ConfigError } from "../server/config.ts";
 import { Refusal } from "../server/ledger/ledger.ts";
 import { CallFailed, Unreachable } from "../server/process/control.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
+import { backupCommand } from "./commands/backup.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { organizationCommand } from "./commands/organization.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
+import { restoreCommand } from "./commands/restore.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { tokenCommand } from "./commands/token.ts";
 
@@ -21,6 +23,8 @@ const program = new Command("rekindle")
   .addCommand(importCommand())
   .addCommand(exportCommand())
   .addCommand(rebuildCommand())
+  .addCommand(backupCommand())
+  .addCommand(restoreCommand())
   .addCommand(doctorCommand());
 
 try {

@@ -7,6 +7,7 @@ import { timeline } from "../analytics/timeline.ts";
 import type { Analysis } from "../warehouse/analysis.ts";
 import { exportFormats, exportTables } from "../warehouse/export.ts";
 import { warehouseSize } from "../warehouse/size.ts";
+import { answerBackup } from "./backup-lines.ts";
 
 /** Serves the socket. Until `analysis` is there every question is answered 503, "starting". */
 export function answerAnalysis(
@@ -26,6 +27,8 @@ export function answerAnalysis(
       if (table === undefined || format === undefined) return new Response("unknown export", { status: 400 });
       return streamed(analysis.export(organization, table, format));
     }
+    case "POST /backup":
+      return answerBackup(analysis, searchParams.get("folder") ?? "", request.signal);
     case "POST /rebuild":
       return analysis.rebuild(organization).then(() => new Response("done"));
     case "GET /check":

@@ -10,9 +10,11 @@ import { Zone } from "../calendar/zone.ts";
 import { type Organization, Refusal, type SharedLedger } from "../ledger/ledger.ts";
 import { type Lock, takeLock } from "../process/lock.ts";
 import type { Logger } from "../process/log.ts";
+import { type BackupRequest, type BackupSummary, backUp } from "./backup.ts";
 import { openChdbWarehouse } from "./chdb.ts";
 import { type Acknowledged, checkOrganization, type Difference, describeDifference } from "./check.ts";
 import { type ExportFormat, type ExportTable, exportTable } from "./export.ts";
+import { dropFrozenTables } from "./frozen-tables.ts";
 import { Loader, type LoaderStatus } from "./loader.ts";
 import { rebuild } from "./rebuild.ts";
 import type { Warehouse } from "./warehouse.ts";
@@ -25,6 +27,9 @@ export interface AnalysisService {
   rebuild(organization: number): Promise<void>;
   /** Compares ledger, events and rollups; the differences in words, none when all agree. */
   check(organization: number): Promise<readonly string[]>;
+  /** Writes a backup of everything, and loses nothing that is acknowledged before.
+   * @throws Refusal, CallFailed; then nothing of it is left */
+  backUp(request: BackupRequest): Promise<BackupSummary>;
 }
 
 export interface AnalysisStatus {
@@ -64,9 +69,11 @@ export async function openAnalysis(dataDir: string, ledger: SharedLedger, log: L
   // What a killed process left there may be as large as an export.
   await rm(temporaryFolder, { recursive: true, force: true });
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
+  // What a backup left that was killed.
+  await dropFrozenTables(warehouse);
   const loader = new Loader({ inbox: ledger.inbox, warehouse, log });
   await loader.replay();
-  return new Analysis({ warehouse, loader, ledger, log, temporaryFolder });
+  return new Analysis({ warehouse, loader, ledger, log, dataDir, temporaryFolder });
 }
 
 interface Parts {
@@ -74,6 +81,7 @@ interface Parts {
   readonly loader: Loader;
   readonly ledger: SharedLedger;
   readonly log: Logger;
+  readonly dataDir: string;
   readonly temporaryFolder: string;
 }
 
@@ -84,6 +92,8 @@ export class Analysis implements AnalysisService {
   #rebuilding: Promise<void> = Promise.resolve();
   #rebuilds = 0;
   #polling = false;
+  #backup: Promise<unknown> | undefined;
+  readonly #closing = new AbortController();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -137,9 +147,23 @@ export class Analysis implements AnalysisService {
     }
   }
 
-  /** Finishes the batch and the rebuild in hand, then closes the engine. */
+  async backUp(request: BackupRequest): Promise<BackupSummary> {
+    if (this.#backup !== undefined) throw new Refusal("another backup is being made: wait for its end.");
+    const signal = AbortSignal.any([request.signal, this.#closing.signal]);
+    const backup = backUp(this.#parts, { ...request, signal });
+    this.#backup = backup;
+    try {
+      return await backup;
+    } finally {
+      this.#backup = undefined;
+    }
+  }
+
+  /** Finishes the batch and the rebuild in hand, ends a backup, then closes the engine. */
   async close(): Promise<void> {
     clearInterval(this.#rebuildTimer);
+    this.#closing.abort(new Refusal("the service is stopping: the backup was not made."));
+    await this.#backup?.catch(() => undefined);
     await this.#rebuilding;
     await this.#parts.loader.stop();
     await this.#parts.warehouse.close();

@@ -199,7 +199,7 @@ describe("a command that cannot be read is refused with what to give:", () => {
 });
 
 describe("every command has help:", () => {
-  const commands = ["serve", "organization", "token", "export", "rebuild", "doctor"];
+  const commands = ["serve", "organization", "token", "export", "rebuild", "backup", "restore", "doctor"];
   const subcommands = ["organization create", "organization list", "organization set"];
   const tokenCommands = ["token create", "token list", "token revoke"];
 

@@ -1,11 +1,21 @@
 /** The ledger's interface over one SQLite database: each question goes to the part that answers it. */
 import type { Database } from "bun:sqlite";
-import type { DayCount, DeadLetter, Ledger, Needs, Populations, Stored, Writes } from "../ledger.ts";
+import type {
+  DayCount,
+  DeadLetter,
+  Ledger,
+  LedgerSnapshot,
+  Needs,
+  Populations,
+  Stored,
+  Writes,
+} from "../ledger.ts";
 import { DeadLetters } from "./dead-letters.ts";
 import type { SqliteImports } from "./imports.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
+import { takeSnapshot } from "./snapshot.ts";
 import { SqliteTokens } from "./tokens.ts";
 import { type Parts, Transactor } from "./transact.ts";
 
@@ -61,6 +71,10 @@ export class SqliteLedger implements Ledger {
 
   async deadLetterCount(): Promise<number> {
     return this.#deadLetters.count();
+  }
+
+  snapshot(folder: string): Promise<LedgerSnapshot> {
+    return takeSnapshot(this.#db.filename, folder);
   }
 
   async rebuildsPending(): Promise<readonly number[]> {

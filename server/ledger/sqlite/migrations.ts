@@ -172,6 +172,9 @@ const migrations: readonly string[] = [
   imports,
 ];
 
+/** How many migrations this code knows. */
+export const ledgerMigrations = migrations.length;
+
 /**
  * Brings the database to the form that this code knows.
  * @throws Refusal when the database was written by newer code.
