@@ -7,11 +7,12 @@ import { type Operations, remoteService } from "../process/control.ts";
 
 const organizationReads = ["list"] as const;
 const organizationChanges = ["create", "set"] as const;
-const tokenChanges = ["create", "revoke"] as const;
+const credentialChanges = ["create", "revoke"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;
 const ledgerCalls = [
   "dayCounts",
   "populations",
+  "findUser",
   "deadLetters",
   "deadLetterCount",
   "rebuildsPending",
@@ -19,7 +20,7 @@ const ledgerCalls = [
   "rebuildDone",
 ] as const;
 
-/** What remembers tokens and organizations, and has to know when they are changed or listed. */
+/** What remembers tokens, keys and organizations, and has to know when they are changed or listed. */
 interface Memory {
   forget(): void;
   recordUse(): Promise<void>;
@@ -47,15 +48,16 @@ export function ledgerOperations(ledger: Ledger, memory: Memory): Operations {
     }
   };
   const forget = () => memory.forget();
-  const list = async (organization: number) => {
-    // Uses are written down once a minute; a list shows them all.
-    await memory.recordUse();
-    return ledger.tokens.list(organization);
-  };
   offer("organizations", ledger.organizations, organizationReads);
   offer("organizations", ledger.organizations, organizationChanges, forget);
-  offer("tokens", ledger.tokens, tokenChanges, forget);
-  operations.set("tokens.list", list);
+  for (const kind of ["tokens", "readKeys"] as const) {
+    offer(kind, ledger[kind], credentialChanges, forget);
+    operations.set(`${kind}.list`, async (organization: number) => {
+      // Uses are written down once a minute; a list shows them all.
+      await memory.recordUse();
+      return ledger[kind].list(organization);
+    });
+  }
   offer("inbox", ledger.inbox, inboxCalls);
   offer("ledger", ledger, ledgerCalls);
   operations.set("ledger.rebuildsPending", async () => {
@@ -78,7 +80,8 @@ export function remoteLedger(socket: string, read: SharedLedger["inbox"]["read"]
       ...organizationReads,
       ...organizationChanges,
     ]),
-    tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...tokenChanges]),
+    tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...credentialChanges]),
+    readKeys: remote<SharedLedger["readKeys"]>("readKeys", ["list", ...credentialChanges]),
     inbox: { ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls), read },
   };
 }

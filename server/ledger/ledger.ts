@@ -1,5 +1,5 @@
 /**
- * The ledger: the system of record. It keeps organizations, project tokens, users and accounts, and the
+ * The ledger: the system of record. It keeps organizations, their tokens and keys, users and accounts, and the
  * inbox of rows that the warehouse has not seen yet. A write is acknowledged when its `transact` resolves,
  * because by then it is on disk.
  *
@@ -7,6 +7,7 @@
  * what a request means: `transact` loads what was asked for, hands it to a pure function, and writes what
  * that function returns.
  */
+import type { Credentials } from "./credentials.ts";
 
 /** A company that uses Rekindle. Nothing of one organization is ever seen by another. */
 export interface Organization {
@@ -16,17 +17,6 @@ export interface Organization {
   readonly timezone: string;
   readonly requestsPerSecond: number;
   readonly createdAtMs: number;
-}
-
-export interface ProjectToken {
-  readonly id: number;
-  readonly organization: number;
-  readonly name: string;
-  /** All that is kept of the token itself, beside its hash. */
-  readonly lastFour: string;
-  readonly createdAtMs: number;
-  readonly lastUsedAtMs: number | null;
-  readonly revokedAtMs: number | null;
 }
 
 /** A JSON object, as parsed. */
@@ -63,6 +53,11 @@ export interface Account {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly version: number;
+}
+
+export interface UserAndAccount {
+  readonly user: User;
+  readonly account: Account | null;
 }
 
 /** What a track request has to know of its user. */
@@ -172,7 +167,8 @@ export interface Backlog {
 
 export interface Ledger {
   readonly organizations: Organizations;
-  readonly tokens: Tokens;
+  readonly tokens: Credentials;
+  readonly readKeys: Credentials;
   readonly inbox: Inbox;
 
   /**
@@ -190,6 +186,8 @@ export interface Ledger {
   dayCounts(organization: number): Promise<readonly DayCount[]>;
   /** How many users and accounts there are, and the sums of their versions. */
   populations(organization: number): Promise<Populations>;
+  /** The user with this id and the account that the user belongs to. */
+  findUser(organization: number, userId: string): Promise<UserAndAccount | undefined>;
   deadLetters(
     limit: number,
   ): Promise<readonly (DeadLetter & { readonly id: number; readonly atMs: number })[]>;
@@ -206,9 +204,12 @@ export interface Ledger {
 }
 
 /** What the other processes of an installation may ask of the ledger; only intake writes to it. */
-export interface SharedLedger extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens"> {
-  readonly tokens: Omit<Tokens, "find" | "touch">;
+export interface SharedLedger extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens" | "readKeys"> {
+  readonly tokens: SharedCredentials;
+  readonly readKeys: SharedCredentials;
 }
+
+type SharedCredentials = Omit<Credentials, "find" | "touch">;
 
 export interface Populations {
   readonly users: number;
@@ -227,24 +228,6 @@ export interface Organizations {
     id: number,
     change: { name?: string; timezone?: string; requestsPerSecond?: number },
   ): Promise<Organization>;
-}
-
-export interface Tokens {
-  /** Stores the hash and the last four characters; the token itself is never kept. */
-  create(token: {
-    organization: number;
-    name: string;
-    sha256: string;
-    lastFour: string;
-    nowMs: number;
-  }): Promise<ProjectToken>;
-  list(organization: number): Promise<readonly ProjectToken[]>;
-  /** The living token with this hash and its organization. */
-  find(sha256: string): Promise<{ token: ProjectToken; organization: Organization } | undefined>;
-  /** @throws Refusal when there is no such token. Revoking twice changes nothing. */
-  revoke(id: number, nowMs: number): Promise<ProjectToken>;
-  /** Remembers when tokens were last used; written about once a minute, never on the way of a request. */
-  touch(used: readonly { readonly id: number; readonly atMs: number }[]): Promise<void>;
 }
 
 /** Something that was asked for cannot be done, and the message says why in words for a person. */

@@ -138,7 +138,27 @@ const messageIds = `
   ) STRICT;
 `;
 
-const migrations: readonly string[] = [organizationsAndTokens + usersAndAccounts + inbox + messageIds];
+const readKeys = `
+  ALTER TABLE tokens ADD COLUMN rights TEXT NOT NULL DEFAULT 'write';
+
+  CREATE TABLE read_keys (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    organization INTEGER NOT NULL REFERENCES organizations (id),
+    name TEXT NOT NULL,
+    rights TEXT NOT NULL,
+    sha256 TEXT NOT NULL UNIQUE,
+    last_four TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    last_used_at_ms INTEGER,
+    revoked_at_ms INTEGER
+  ) STRICT;
+  CREATE INDEX read_keys_of_organization ON read_keys (organization);
+`;
+
+const migrations: readonly string[] = [
+  organizationsAndTokens + usersAndAccounts + inbox + messageIds,
+  readKeys,
+];
 
 /**
  * Brings the database to the form that this code knows.
