@@ -6,6 +6,7 @@ import { statfs } from "node:fs/promises";
 import { errorMessages } from "../../contract/errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
+import { admitBatch, type ParsedBatch } from "./batch.ts";
 import type { Admitted, Outcome } from "./decide.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { admitIdentify } from "./identify.ts";
@@ -13,7 +14,9 @@ import { type Invalid, isInvalid, type ParsedBody, parseBody } from "./json.ts";
 import { admitTrack } from "./track.ts";
 
 export type { Arrival } from "./admission.ts";
+export { parseBatch } from "./batch.ts";
 export type { Outcome } from "./decide.ts";
+export { isInvalid } from "./json.ts";
 
 export interface IntakeLimits {
   /** Bytes that may wait for the warehouse; past them senders get 429 until the loader has caught up. */
@@ -51,15 +54,34 @@ export class Intake {
     return this.#store(body, arrival, admitTrack);
   }
 
-  #store(
+  /** Stores the good items of a batch in their order, in one commit, and resolves with an outcome for each item.
+   * Rejects when the ledger failed, and then none is stored. */
+  async batch(batch: ParsedBatch, arrival: Arrival): Promise<readonly Outcome[]> {
+    const items = admitBatch(batch, arrival);
+    const good = items.filter((item): item is Admitted => !isInvalid(item));
+    const outcomes = good.length === 0 ? [] : await this.#commits.submit(good);
+    let next = 0;
+    return items.map((item) => {
+      if (isInvalid(item)) return item;
+      const outcome = outcomes[next];
+      next += 1;
+      if (outcome === undefined) throw new Error("an item of the batch was not decided");
+      return outcome;
+    });
+  }
+
+  async #store(
     bytes: Uint8Array,
     arrival: Arrival,
     admit: (body: ParsedBody, arrival: Arrival) => Admitted | Invalid,
   ): Promise<Outcome> {
     const body = parseBody(bytes);
-    if (isInvalid(body)) return Promise.resolve(body);
+    if (isInvalid(body)) return body;
     const admitted = admit(body, arrival);
-    return isInvalid(admitted) ? Promise.resolve(admitted) : this.#commits.submit(admitted);
+    if (isInvalid(admitted)) return admitted;
+    const [outcome] = await this.#commits.submit([admitted]);
+    if (outcome === undefined) throw new Error("the request was not decided");
+    return outcome;
   }
 
   /** Looks at the disk and the backlog. Called about once a second. */
