@@ -21,6 +21,23 @@ const summaries: Record<ErrorName, string> = {
   application_error: errorMessages.unexpected,
 };
 
+const securitySchemes = {
+  projectToken: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "Write Key",
+    description:
+      "Send `Authorization: Basic <PROJECT_TOKEN>`. A project token starts with `rk-`; it can write and never read.",
+  },
+  readKey: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "Read Key",
+    description:
+      "Send `Authorization: Bearer <READ_KEY>`. A read key starts with `rr-`; it can read and never write.",
+  },
+};
+
 /** The document for the service at this address. */
 export function openApiDocument(publicUrl: string): object {
   return {
@@ -77,22 +94,7 @@ export function openApiDocument(publicUrl: string): object {
         BatchSuccess: BatchSuccessBody,
         Error: ErrorBody,
       },
-      securitySchemes: {
-        projectToken: {
-          type: "http",
-          scheme: "bearer",
-          bearerFormat: "Write Key",
-          description:
-            "Send `Authorization: Basic <PROJECT_TOKEN>`. A project token starts with `rk-`; it can write and never read.",
-        },
-        readKey: {
-          type: "http",
-          scheme: "bearer",
-          bearerFormat: "Read Key",
-          description:
-            "Send `Authorization: Bearer <READ_KEY>`. A read key starts with `rr-`; it can read and never write.",
-        },
-      },
+      securitySchemes,
     },
   };
 }
