@@ -6,6 +6,7 @@ import { CallFailed, Unreachable } from "../server/process/control.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
 import { keyCommand, tokenCommand } from "./commands/credential.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { eraseCommand } from "./commands/erase.ts";
 import { exportCommand } from "./commands/export.ts";
 import { organizationCommand } from "./commands/organization.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
@@ -19,6 +20,7 @@ const program = new Command("rekindle")
   .addCommand(tokenCommand())
   .addCommand(keyCommand())
   .addCommand(exportCommand())
+  .addCommand(eraseCommand())
   .addCommand(rebuildCommand())
   .addCommand(doctorCommand());
 

@@ -2,6 +2,7 @@
 import {
   ActiveUsersAnswer,
   ActiveUsersParameters,
+  ErasureAnswer,
   NoParameters,
   RetentionAnswer,
   TimelineAnswer,
@@ -10,7 +11,7 @@ import {
 } from "../../contract/api.ts";
 import { type ApiRoute, route } from "./api.ts";
 import { activeUsersByDay, retentionByWeek } from "./api-figures.ts";
-import { oneUser, userTimeline } from "./api-users.ts";
+import { eraseOneUser, oneUser, userTimeline } from "./api-users.ts";
 
 export const apiRoutes: readonly ApiRoute[] = [
   route({
@@ -21,6 +22,15 @@ export const apiRoutes: readonly ApiRoute[] = [
     query: NoParameters,
     answer: UserAnswer,
     handler: oneUser,
+  }),
+  route({
+    method: "DELETE",
+    path: "/api/users/:userId",
+    right: "erase",
+    summary: "Erase a user",
+    query: NoParameters,
+    answer: ErasureAnswer,
+    handler: eraseOneUser,
   }),
   route({
     method: "GET",

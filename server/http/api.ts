@@ -9,17 +9,21 @@ import { errorMessages } from "../../contract/errors.ts";
 import { Zone } from "../calendar/zone.ts";
 import type { Right } from "../ledger/credentials.ts";
 import { isJsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
+import type { Logger } from "../process/log.ts";
+import type { AnalysisService } from "../warehouse/analysis.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
-import { failure } from "./answers.ts";
+import { failure, unexpected } from "./answers.ts";
 import { csv } from "./csv.ts";
 
 export const callerHeaders = { organization: "rekindle-organization", rights: "rekindle-rights" } as const;
 
-/** What handlers ask: the two stores, and the clock. */
+/** What handlers ask: the two stores, the long work, and the clock. */
 export interface ApiParts {
   readonly warehouse: Warehouse;
   readonly ledger: SharedLedger;
+  readonly analysis: Pick<AnalysisService, "erase">;
   readonly nowMs: () => number;
+  readonly log: Logger;
 }
 
 /** The names after colons in a path's pattern. */
@@ -104,7 +108,8 @@ export class Api {
       return format === "csv" ? csvAnswer(route, answer) : Response.json(answer);
     } catch (error) {
       if (error instanceof ApiError) return failure(error.kind, error.message);
-      throw error;
+      parts.log.error({ err: error, route: route.path }, "a question failed");
+      return unexpected();
     }
   }
 

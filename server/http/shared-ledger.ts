@@ -6,8 +6,9 @@ import type { Ledger, SharedLedger } from "../ledger/ledger.ts";
 import { type Operations, remoteService } from "../process/control.ts";
 
 const organizationReads = ["list"] as const;
-const organizationChanges = ["create", "set"] as const;
+const organizationChanges = ["create", "set", "eventsDropped"] as const;
 const credentialChanges = ["create", "revoke"] as const;
+const erasureCalls = ["begin", "pending", "counted", "finish", "find", "list"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;
 const ledgerCalls = [
   "dayCounts",
@@ -59,6 +60,7 @@ export function ledgerOperations(ledger: Ledger, memory: Memory): Operations {
     });
   }
   offer("inbox", ledger.inbox, inboxCalls);
+  offer("erasures", ledger.erasures, erasureCalls);
   offer("ledger", ledger, ledgerCalls);
   operations.set("ledger.rebuildsPending", async () => {
     const pending = await ledger.rebuildsPending();
@@ -82,6 +84,7 @@ export function remoteLedger(socket: string, read: SharedLedger["inbox"]["read"]
     ]),
     tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...credentialChanges]),
     readKeys: remote<SharedLedger["readKeys"]>("readKeys", ["list", ...credentialChanges]),
+    erasures: remote<SharedLedger["erasures"]>("erasures", erasureCalls),
     inbox: { ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls), read },
   };
 }

@@ -9,6 +9,7 @@
  */
 import { limits } from "../../contract/limits.ts";
 import type { Credentials } from "./credentials.ts";
+import type { Erasures } from "./erasures.ts";
 
 /** A company that uses Rekindle. Nothing of one organization is ever seen by another. */
 export interface Organization {
@@ -19,6 +20,11 @@ export interface Organization {
   readonly requestsPerSecond: number;
   /** Of batches; null follows the requests: see `itemsPerSecond`. */
   readonly itemsPerSecondSet: number | null;
+  /** Raw events of older days are deleted, and figures kept; null keeps them for ever. */
+  readonly keepEventsDays: number | null;
+  /** Raw events of days before this one (since 1970-01-01, in the organization's timezone) were deleted; null
+   * while none were. It never moves back. */
+  readonly eventsFromDay: number | null;
   readonly createdAtMs: number;
 }
 
@@ -94,10 +100,12 @@ export interface MessageKey {
 export interface Stored {
   known(organization: number, userId: string): KnownUser | undefined;
   user(organization: number, userId: string): User | undefined;
+  /** When an identified user was erased last: what was said before that stays out. */
+  erasedAtMs(organization: number, userId: string): number | undefined;
   account(organization: number, accountId: string): Account | undefined;
   /** Whether this message id was acknowledged within the last 24 hours. */
   remembers(key: MessageKey): boolean;
-  /** The highest number given so far in the organization; 0 before the first. */
+  /** The highest number given so far in the organization, to erased users too; 0 before the first. */
   lastUserNumber(organization: number): number;
   lastAccountNumber(organization: number): number;
   /** A number that grows with every transaction that writes rows: one half of the event ids made here. */
@@ -182,6 +190,7 @@ export interface Ledger {
   readonly tokens: Credentials;
   readonly readKeys: Credentials;
   readonly inbox: Inbox;
+  readonly erasures: Erasures;
 
   /**
    * One durable transaction: loads `needs`, calls `decide` with what is stored, writes what it returns.
@@ -232,7 +241,7 @@ export interface Populations {
 
 /** What can be changed of an organization; what is not given stays. */
 export type OrganizationChange = Partial<
-  Pick<Organization, "name" | "timezone" | "requestsPerSecond" | "itemsPerSecondSet">
+  Pick<Organization, "name" | "timezone" | "requestsPerSecond" | "itemsPerSecondSet" | "keepEventsDays">
 >;
 
 export interface Organizations {
@@ -242,6 +251,8 @@ export interface Organizations {
   /** Changes what is given. A new timezone marks the organization for a rebuild of its days.
    * @throws Refusal when the new name is taken or the organization does not exist. */
   set(id: number, change: OrganizationChange): Promise<Organization>;
+  /** Raw events before this day are going to be deleted: to be said before the first one is. */
+  eventsDropped(id: number, beforeDay: number): Promise<void>;
 }
 
 /** Something that was asked for cannot be done, and the message says why in words for a person. */

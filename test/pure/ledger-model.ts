@@ -7,6 +7,7 @@ export class LedgerModel {
   readonly users = new Map<string, User>();
   readonly accounts = new Map<string, Account>();
   readonly messageIds = new Set<string>();
+  readonly erasedAtMs = new Map<string, number>();
   /** Every row of the inbox, by table. */
   readonly rows = new Map<string, unknown[][]>();
   #transactions = 0;
@@ -23,6 +24,7 @@ export class LedgerModel {
     return {
       known: (organization, userId) => this.user(organization, userId),
       user: (organization, userId) => this.user(organization, userId),
+      erasedAtMs: (organization, userId) => this.erasedAtMs.get(keyOf(organization, userId)),
       account: (organization, accountId) => this.accounts.get(keyOf(organization, accountId)),
       remembers: ({ organization, messageId }: MessageKey) =>
         this.messageIds.has(keyOf(organization, messageId)),

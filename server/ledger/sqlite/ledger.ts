@@ -12,6 +12,7 @@ import type {
 } from "../ledger.ts";
 import { SqliteCredentials } from "./credentials.ts";
 import { DeadLetters } from "./dead-letters.ts";
+import { SqliteErasures } from "./erasures.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
@@ -22,6 +23,7 @@ export class SqliteLedger implements Ledger {
   readonly tokens: SqliteCredentials;
   readonly readKeys: SqliteCredentials;
   readonly inbox: SqliteInbox;
+  readonly erasures: SqliteErasures;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
@@ -39,6 +41,7 @@ export class SqliteLedger implements Ledger {
     this.tokens = new SqliteCredentials(db, this.organizations, "tokens");
     this.readKeys = new SqliteCredentials(db, this.organizations, "read_keys");
     this.inbox = parts.inbox;
+    this.erasures = new SqliteErasures(db, parts, this.#inboxTidy, clock);
   }
 
   transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {

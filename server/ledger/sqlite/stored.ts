@@ -9,6 +9,7 @@ import { ByOrganization } from "./by-organization.ts";
 import type { KnownUsers } from "./known-users.ts";
 import type { MessageIdHash } from "./message-id-table.ts";
 import type { MessageIds } from "./message-ids.ts";
+import type { Tombstones } from "./tombstones.ts";
 import type { Users } from "./users.ts";
 
 export interface Sources {
@@ -16,6 +17,7 @@ export interface Sources {
   readonly accounts: Accounts;
   readonly knownUsers: KnownUsers;
   readonly messageIds: MessageIds;
+  readonly tombstones: Tombstones;
 }
 
 interface FoundUser {
@@ -29,6 +31,7 @@ export class LoadedNeeds implements Stored {
   readonly #sources: Sources;
   readonly #known = new ByOrganization<KnownUser | null>();
   readonly #users = new ByOrganization<User | null>();
+  readonly #erasedAtMs = new ByOrganization<number>();
   readonly #accounts = new ByOrganization<Account | null>();
   readonly #messageIds = new ByOrganization<{ hash: MessageIdHash; remembered: boolean }>();
   // Functions, not methods: who decides passes them on to count the next number.
@@ -47,6 +50,8 @@ export class LoadedNeeds implements Stored {
     }
     for (const { organization, userId } of needs.users) {
       this.#users.set(organization, userId, sources.users.find(organization, userId) ?? null);
+      const erasedAtMs = sources.tombstones.erasedAtMs(organization, userId);
+      if (erasedAtMs !== undefined) this.#erasedAtMs.set(organization, userId, erasedAtMs);
     }
     for (const { organization, accountId } of needs.accounts) {
       this.#accounts.set(organization, accountId, sources.accounts.find(organization, accountId) ?? null);
@@ -64,6 +69,11 @@ export class LoadedNeeds implements Stored {
 
   user(organization: number, userId: string): User | undefined {
     return needed(this.#users.get(organization, userId), "user") ?? undefined;
+  }
+
+  erasedAtMs(organization: number, userId: string): number | undefined {
+    needed(this.#users.get(organization, userId), "user");
+    return this.#erasedAtMs.get(organization, userId);
   }
 
   account(organization: number, accountId: string): Account | undefined {
