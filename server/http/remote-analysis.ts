@@ -1,6 +1,6 @@
 /** The analysis process as its callers see it: requests on its Unix socket. */
 
-import type { ErasureReceipt } from "../ledger/erasures.ts";
+import type { ErasureReceipt } from "../ledger/ledger.ts";
 import { CallFailed, fetchSocket, Unreachable } from "../process/control.ts";
 import type { AnalysisService } from "../warehouse/analysis.ts";
 

@@ -11,6 +11,8 @@ import { limits } from "../../contract/limits.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Erasures } from "./erasures.ts";
 
+export { type ErasureReceipt, type FoundInWarehouse, receiptOf } from "./erasures.ts";
+
 /** A company that uses Rekindle. Nothing of one organization is ever seen by another. */
 export interface Organization {
   readonly id: number;

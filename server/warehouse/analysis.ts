@@ -6,8 +6,7 @@
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type ErasureReceipt, receiptOf } from "../ledger/erasures.ts";
-import { Refusal, type SharedLedger } from "../ledger/ledger.ts";
+import { type ErasureReceipt, Refusal, receiptOf, type SharedLedger } from "../ledger/ledger.ts";
 import { type Lock, takeLock } from "../process/lock.ts";
 import type { Logger } from "../process/log.ts";
 import { openChdbWarehouse } from "./chdb.ts";

@@ -189,13 +189,14 @@ class Check {
       GROUP BY ${key} HAVING users != 0 ORDER BY ${key} LIMIT ${maxDifferencesOfAKind}`);
   }
 
-  /** Against the rollup of days, which is compared with the events and reaches further back than they may. */
+  /** Against the events; where old ones are gone, against the rollup of days, which still has theirs. */
   async userSpans(): Promise<Difference[]> {
+    const source = this.#fromDay === firstPossibleDay ? "events" : "user_event_days";
     const [row] = await this.#rows<{ users: number }>(`
       SELECT count() AS users FROM (
         SELECT user FROM (
           SELECT user, min(day) AS first, max(day) AS last, 1 AS source
-          FROM user_event_days WHERE organization = {organization:UInt32} GROUP BY user
+          FROM ${source} WHERE organization = {organization:UInt32} GROUP BY user
           UNION ALL
           SELECT user, min(first_day), max(last_day), 2
           FROM user_spans WHERE organization = {organization:UInt32} GROUP BY user)

@@ -8,7 +8,7 @@
  *
  * Everything of the user has to be loaded before, and nothing may come after: drain the inbox first.
  */
-import type { FoundInWarehouse } from "../ledger/erasures.ts";
+import type { FoundInWarehouse } from "../ledger/ledger.ts";
 import { eventCounts } from "./event-counts.ts";
 import type { Warehouse } from "./warehouse.ts";
 
