@@ -53,7 +53,7 @@ interface Changes {
   readonly timezone?: string;
   readonly rateLimit?: number;
   readonly itemRateLimit?: number;
-  readonly keepEvents?: number | null;
+  readonly keepEvents?: number | "forever";
 }
 
 function set(): Command {
@@ -81,7 +81,7 @@ function set(): Command {
           ...change,
           ...(rateLimit !== undefined && { requestsPerSecond: rateLimit }),
           ...(itemRateLimit !== undefined && { itemsPerSecondSet: itemRateLimit }),
-          ...(keepEvents !== undefined && { keepEventsDays: keepEvents }),
+          ...(keepEvents !== undefined && { keepEventsDays: keepEvents === "forever" ? null : keepEvents }),
         });
       });
     });
@@ -109,9 +109,8 @@ function readRate(text: string): number {
   throw new InvalidArgumentError("Give a whole number from 1 to 1000000.");
 }
 
-/** Whole days, or null for ever. */
-function readKeepEvents(text: string): number | null {
-  if (text === "forever") return null;
+function readKeepEvents(text: string): number | "forever" {
+  if (text === "forever") return text;
   const days = Number(text);
   if (Number.isInteger(days) && days >= 1 && days <= 36_500) return days;
   throw new InvalidArgumentError("Give a whole number of days from 1 to 36500, or forever.");

@@ -5,7 +5,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { rekindle, Server } from "../server.ts";
 import { expectError, expectSuccess, send, user } from "../specification/support.ts";
-import { api, erasingKey, figures, filesWith, identify, sendAll, track } from "./support.ts";
+import { api, erasingKey, figures, filesWith, identify, removeOldParts, sendAll, track } from "./support.ts";
 
 let server: Server;
 
@@ -182,17 +182,22 @@ test("no byte of an erased user stays in the data folder, once the engine's old 
         properties: { secret: `MARKER-of-properties-${index}`, padding: "x".repeat(2_000) },
       }),
     ),
-    identify("bob", { properties: { open: "WITNESS" } }),
+    identify("bob"),
   ]);
   await server.exported("events", name);
+  const before = await filesWith(server.dataDir, "MARKER-of");
+  expect(before.filter((file) => file.startsWith("warehouse")).length).toBeGreaterThan(0);
+  expect(before.filter((file) => file.startsWith("ledger")).length).toBeGreaterThan(0);
   await server.command("erase", "user", "MARKER-of-id", "--organization", name);
   const ledgerBytes = await Promise.all(
     ["ledger.sqlite", "ledger.sqlite-wal"].map((file) => Bun.file(join(server.dataDir, file)).bytes()),
   );
   expect(ledgerBytes.some((bytes) => Buffer.from(bytes).includes("MARKER-of"))).toBe(false);
   await server.kill("SIGTERM");
+  const offline = await rekindle(server.dataDir, "erase", "user", "bob", "--organization", name);
+  expect(JSON.parse(offline.stdout)).toMatchObject({ userId: "bob", events: 0, versions: 1 });
+  await removeOldParts(server.dataDir);
   expect(await filesWith(server.dataDir, "MARKER-of")).toEqual([]);
-  expect((await filesWith(server.dataDir, "WITNESS")).length).toBeGreaterThan(0);
   server = await Server.start({ dataDir: server.dataDir });
   await server.ready();
   expect(await server.command("doctor")).toContain(agreement(name));

@@ -37,18 +37,22 @@ export async function figures(server: Server, key: string): Promise<unknown> {
   return Promise.all((await Promise.all(answers)).map((response) => response.json()));
 }
 
-/** The files of a stopped server in which a text stands, once the engine has removed its old parts. */
-export async function filesWith(dataDir: string, text: string): Promise<readonly string[]> {
-  const { exitCode, stderr } = await run([
-    process.execPath,
-    join(import.meta.dir, "remove-old-parts.ts"),
-    dataDir,
-  ]);
+/** Lets the engine of a stopped server remove the parts that it replaced. */
+export async function removeOldParts(dataDir: string): Promise<void> {
+  const program = join(import.meta.dir, "remove-old-parts.ts");
+  const { exitCode, stderr } = await run([process.execPath, program, dataDir]);
   if (exitCode !== 0) throw new Error(`remove-old-parts.ts failed:\n${stderr}`);
+}
+
+/** The files in which a text stands. */
+export async function filesWith(dataDir: string, text: string): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const file of new Bun.Glob("**/*").scan({ cwd: dataDir, dot: true })) {
-    const bytes = Buffer.from(await Bun.file(join(dataDir, file)).arrayBuffer());
-    if (bytes.includes(text)) found.push(file);
+    // The engine may remove a file while it is being looked for.
+    const bytes = await Bun.file(join(dataDir, file))
+      .arrayBuffer()
+      .catch(() => new ArrayBuffer(0));
+    if (Buffer.from(bytes).includes(text)) found.push(file);
   }
   return found;
 }

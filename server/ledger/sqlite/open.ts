@@ -80,7 +80,8 @@ function openDatabase(file: string): Database {
     db.run("PRAGMA journal_mode = WAL");
     db.run("PRAGMA synchronous = FULL");
     db.run("PRAGMA foreign_keys = ON");
-    // What is deleted is zeroed in the page that is written anyway; freed pages are an erasure's own work.
+    // What is deleted is zeroed in the page that is written anyway: as fast as without. Freed pages keep their
+    // content until an erasure gives them back.
     db.run("PRAGMA secure_delete = FAST");
     // `tidy` makes the checkpoints; a commit makes one only if none was made for 64 MB of log.
     db.run("PRAGMA wal_autocheckpoint = 16384");
