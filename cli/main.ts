@@ -8,6 +8,7 @@ import { keyCommand, tokenCommand } from "./commands/credential.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { eraseCommand } from "./commands/erase.ts";
 import { exportCommand } from "./commands/export.ts";
+import { importCommand } from "./commands/import.ts";
 import { organizationCommand } from "./commands/organization.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
 import { serveCommand } from "./commands/serve.ts";
@@ -19,6 +20,7 @@ const program = new Command("rekindle")
   .addCommand(organizationCommand())
   .addCommand(tokenCommand())
   .addCommand(keyCommand())
+  .addCommand(importCommand())
   .addCommand(exportCommand())
   .addCommand(eraseCommand())
   .addCommand(rebuildCommand())

@@ -2,6 +2,7 @@
  * The ledger across the process boundary: intake answers on the control socket, analysis and the command
  * line call. The names listed here are all that can be asked for.
  */
+import type { Importer } from "../intake/importer.ts";
 import type { Ledger, SharedLedger } from "../ledger/ledger.ts";
 import { type Operations, remoteService } from "../process/control.ts";
 
@@ -10,6 +11,7 @@ const organizationChanges = ["create", "set", "eventsDropped"] as const;
 const credentialChanges = ["create", "revoke"] as const;
 const erasureCalls = ["begin", "pending", "counted", "finish", "find", "list"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;
+const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [
   "dayCounts",
   "populations",
@@ -30,7 +32,7 @@ interface Memory {
 }
 
 /** The table of operations that intake answers. */
-export function ledgerOperations(ledger: Ledger, memory: Memory): Operations {
+export function ledgerOperations(ledger: Ledger, memory: Memory, importer: ImportService): Operations {
   const operations = new Map<string, (...parameters: never[]) => Promise<unknown>>();
   const offer = <Part extends object>(
     prefix: string,
@@ -61,6 +63,7 @@ export function ledgerOperations(ledger: Ledger, memory: Memory): Operations {
   }
   offer("inbox", ledger.inbox, inboxCalls);
   offer("erasures", ledger.erasures, erasureCalls);
+  offer("imports", importer, importCalls);
   offer("ledger", ledger, ledgerCalls);
   operations.set("ledger.rebuildsPending", async () => {
     const pending = await ledger.rebuildsPending();
@@ -69,6 +72,14 @@ export function ledgerOperations(ledger: Ledger, memory: Memory): Operations {
     return pending;
   });
   return operations;
+}
+
+/** What imports rows: the importer of the intake process, or the command line's own. */
+export type ImportService = Pick<Importer, (typeof importCalls)[number]>;
+
+/** The importer of the intake process behind this socket. */
+export function remoteImporter(socket: string): ImportService {
+  return remoteService<ImportService>(socket, "imports", importCalls);
 }
 
 /** The ledger of the intake process behind this socket. `read` is the caller's own, since the rows of a

@@ -11,7 +11,7 @@ import type {
   DayCount,
   InboxRows,
   KnownUser,
-  MessageKey,
+  Message,
   Needs,
   Stored,
   User,
@@ -35,19 +35,33 @@ export type Admitted = AdmittedIdentify | AdmittedTrack;
 
 export type Outcome = "stored" | "duplicate" | "not_found" | Invalid;
 
-/** What has to be loaded to decide these requests. */
-export function needsOf(group: readonly Admitted[]): Needs {
-  const identified = group.filter((entry) => entry.kind === "identify");
-  return {
-    known: group.filter((entry) => entry.kind === "track"),
-    users: identified,
-    accounts: identified.flatMap(({ organization, account }) =>
+/** What has to be known to decide these requests; made only as far as the ledger asks. */
+export class NeedsOf implements Needs {
+  readonly #group: readonly Admitted[];
+
+  constructor(group: readonly Admitted[]) {
+    this.#group = group;
+  }
+
+  get known() {
+    return this.#group.filter((entry) => entry.kind === "track");
+  }
+
+  get users() {
+    return this.#group.filter((entry) => entry.kind === "identify");
+  }
+
+  get accounts() {
+    return this.users.flatMap(({ organization, account }) =>
       account ? [{ organization, accountId: account.accountId }] : [],
-    ),
-    messageIds: group.flatMap(({ organization, messageId }) =>
+    );
+  }
+
+  get messageIds() {
+    return this.#group.flatMap(({ organization, messageId }) =>
       messageId === null ? [] : [{ organization, messageId }],
-    ),
-  };
+    );
+  }
 }
 
 /** Decides the group in its order; `outcomes` has one entry for each request. */
@@ -65,7 +79,7 @@ class Decision {
   readonly #stored: Stored;
   readonly #users = new Map<string, User>();
   readonly #accounts = new Map<string, Account>();
-  readonly #messageIds = new Map<string, MessageKey>();
+  readonly #messages = new Map<string, Message>();
   readonly #lastUserNumber = new Map<number, number>();
   readonly #lastAccountNumber = new Map<number, number>();
   readonly #lines = new Map<string, { table: WarehouseTable; year: number; lines: string[] }>();
@@ -80,11 +94,12 @@ class Decision {
     const { organization, messageId } = entry;
     if (messageId === null) return this.#store(entry);
     const key = keyOf(organization, messageId);
-    const message: MessageKey = { organization, messageId };
-    if (this.#messageIds.has(key) || this.#stored.remembers(message)) return "duplicate";
+    if (this.#messages.has(key)) return "duplicate";
+    const message = this.#stored.message(organization, messageId);
+    if (message.remembered) return "duplicate";
     const outcome = this.#store(entry);
     // Only successes are remembered: a refused message may be sent again under the same id.
-    if (outcome === "stored") this.#messageIds.set(key, message);
+    if (outcome === "stored") this.#messages.set(key, message);
     return outcome;
   }
 
@@ -217,7 +232,7 @@ class Decision {
       users: [...this.#users.values()],
       accounts: [...this.#accounts.values()],
       inbox,
-      messageIds: [...this.#messageIds.values()],
+      messages: [...this.#messages.values()],
       dayCounts: [...this.#dayCounts.values()],
       nowMs,
     };

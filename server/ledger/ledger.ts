@@ -10,6 +10,7 @@
 import { limits } from "../../contract/limits.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Erasures } from "./erasures.ts";
+import type { ImportProgress, Imports } from "./imports.ts";
 
 export { type ErasureReceipt, type FoundInWarehouse, receiptOf } from "./erasures.ts";
 
@@ -83,7 +84,8 @@ export interface UserAndAccount {
 /** What a track request has to know of its user. */
 export type KnownUser = Pick<User, "number" | "account">;
 
-/** What has to be loaded before a group of admitted requests can be decided. Duplicates are harmless. */
+/** What has to be known before a group of admitted requests can be decided; duplicates are harmless. A ledger
+ * may load it beforehand, in one statement, or answer each look-up when it comes. */
 export interface Needs {
   /** Users that are tracked: their numbers are enough. */
   readonly known: readonly { readonly organization: number; readonly userId: string }[];
@@ -98,15 +100,20 @@ export interface MessageKey {
   readonly messageId: string;
 }
 
-/** What was loaded: lookups answer `undefined` for what is not stored. */
+/** A message id as the ledger knows it. Whoever stores its message hands it back in `Writes`. */
+export interface Message {
+  /** Whether it was acknowledged within the last 24 hours. */
+  readonly remembered: boolean;
+}
+
+/** What is stored: look-ups answer `undefined` for what is not. Only what was among the needs may be asked. */
 export interface Stored {
   known(organization: number, userId: string): KnownUser | undefined;
   user(organization: number, userId: string): User | undefined;
   /** When an identified user was erased last: what was said before that stays out. */
   erasedAtMs(organization: number, userId: string): number | undefined;
   account(organization: number, accountId: string): Account | undefined;
-  /** Whether this message id was acknowledged within the last 24 hours. */
-  remembers(key: MessageKey): boolean;
+  message(organization: number, messageId: string): Message;
   /** The highest number given so far in the organization, to erased users too; 0 before the first. */
   lastUserNumber(organization: number): number;
   lastAccountNumber(organization: number): number;
@@ -141,8 +148,10 @@ export interface Writes {
   readonly users: readonly User[];
   readonly accounts: readonly Account[];
   readonly inbox: readonly InboxRows[];
-  readonly messageIds: readonly MessageKey[];
+  readonly messages: readonly Message[];
   readonly dayCounts: readonly DayCount[];
+  /** Moves an import on by the rows that are written here. */
+  readonly importProgress?: ImportProgress;
   readonly nowMs: number;
 }
 
@@ -193,9 +202,10 @@ export interface Ledger {
   readonly readKeys: Credentials;
   readonly inbox: Inbox;
   readonly erasures: Erasures;
+  readonly imports: Imports;
 
   /**
-   * One durable transaction: loads `needs`, calls `decide` with what is stored, writes what it returns.
+   * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns.
    * When the promise resolves everything is on disk; when it rejects nothing is, and no cache remembers it.
    * Transactions run one after another.
    */
@@ -227,7 +237,8 @@ export interface Ledger {
 }
 
 /** What the other processes of an installation may ask of the ledger; only intake writes to it. */
-export interface SharedLedger extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens" | "readKeys"> {
+export interface SharedLedger
+  extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens" | "readKeys" | "imports"> {
   readonly tokens: SharedCredentials;
   readonly readKeys: SharedCredentials;
 }

@@ -44,9 +44,17 @@ async function call(socket: string, operation: string, parameters: readonly unkn
     method: "POST",
     body: JSON.stringify({ operation, parameters } satisfies Call),
   });
-  const answer = (await response.json()) as { result?: unknown; error?: string };
+  const answer = await readAnswer(response);
   if (answer.error !== undefined) throw new CallFailed(answer.error);
   return answer.result ?? undefined;
+}
+
+async function readAnswer(response: Response): Promise<{ result?: unknown; error?: string }> {
+  try {
+    return (await response.json()) as { result?: unknown; error?: string };
+  } catch (error) {
+    throw new Unreachable("the service went away while it answered", { cause: error });
+  }
 }
 
 /** Asks a path of another process. @throws Unreachable */

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Ledger, Organization } from "../../server/ledger/ledger.ts";
 import { erasuresContract } from "./contract-erasures.ts";
+import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract } from "./contract-inbox.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
 import { transactContract } from "./contract-transact.ts";
@@ -65,5 +66,7 @@ export function ledgerContract(store: string, open: OpenLedger): void {
     transactContract(subject);
     inboxContract(subject);
     erasuresContract(subject);
+    importsContract(subject);
+    importerContract(subject);
   });
 }

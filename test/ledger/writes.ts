@@ -3,6 +3,7 @@ import type {
   Account,
   InboxRows,
   Ledger,
+  Message,
   MessageKey,
   Needs,
   Stored,
@@ -15,7 +16,7 @@ const noWrites: Omit<Writes, "nowMs"> = {
   users: [],
   accounts: [],
   inbox: [],
-  messageIds: [],
+  messages: [],
   dayCounts: [],
 };
 
@@ -98,8 +99,16 @@ export async function remember(
 ): Promise<readonly MessageKey[]> {
   let duplicates: readonly MessageKey[] = [];
   await ledger.transact(needs({ messageIds }), (stored) => {
-    duplicates = messageIds.filter((key) => stored.remembers(key));
-    return writes(nowMs, { messageIds: messageIds.filter((key) => !stored.remembers(key)) });
+    const looked = messageIds.map((key) => ({ key, message: messageOf(stored, key) }));
+    duplicates = looked.filter(({ message }) => message.remembered).map(({ key }) => key);
+    return writes(nowMs, {
+      messages: looked.map(({ message }) => message).filter(({ remembered }) => !remembered),
+    });
   });
   return duplicates;
+}
+
+/** What is known of a message id. */
+export function messageOf(stored: Stored, { organization, messageId }: MessageKey): Message {
+  return stored.message(organization, messageId);
 }

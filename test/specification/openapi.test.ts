@@ -211,5 +211,6 @@ test("the reference page shows every field and every answer, and runs no script"
     "account.avatar",
   ];
   const answers = ["201", "400", "401", "404", "429", "500", "validation_error", "rate_limit_exceeded"];
-  for (const text of [...names, ...answers, "timestamp", "curl", "1.0.0"]) expect(html).toContain(text);
+  for (const text of [...names, ...answers, "timestamp", "curl", "1.0.0", "Content-Encoding"])
+    expect(html).toContain(text);
 });

@@ -13,6 +13,7 @@ import type {
 import { SqliteCredentials } from "./credentials.ts";
 import { DeadLetters } from "./dead-letters.ts";
 import { SqliteErasures } from "./erasures.ts";
+import type { SqliteImports } from "./imports.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
@@ -24,6 +25,7 @@ export class SqliteLedger implements Ledger {
   readonly readKeys: SqliteCredentials;
   readonly inbox: SqliteInbox;
   readonly erasures: SqliteErasures;
+  readonly imports: SqliteImports;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
@@ -42,10 +44,11 @@ export class SqliteLedger implements Ledger {
     this.readKeys = new SqliteCredentials(db, this.organizations, "read_keys");
     this.inbox = parts.inbox;
     this.erasures = new SqliteErasures(db, parts, this.#inboxTidy, clock);
+    this.imports = parts.imports;
   }
 
-  transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
-    return this.#transactor.transact(needs, decide);
+  transact(_needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
+    return this.#transactor.transact(decide);
   }
 
   /** A call while the last one still works waits for that one. */

@@ -194,9 +194,30 @@ const erasures = `
   CREATE INDEX erasures_pending ON erasures (id) WHERE state <> 'done';
 `;
 
+const imports = `
+  CREATE TABLE imports (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    organization INTEGER NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    sha256 TEXT NOT NULL,
+    mapping TEXT NOT NULL,
+    file_name TEXT NOT NULL,
+    rows_done INTEGER NOT NULL,
+    stored INTEGER NOT NULL,
+    duplicates INTEGER NOT NULL,
+    rejected INTEGER NOT NULL,
+    last_from_row INTEGER NOT NULL,
+    last_rejected TEXT NOT NULL,
+    started_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    finished_at_ms INTEGER,
+    UNIQUE (organization, sha256, mapping)
+  ) STRICT;
+`;
+
 const migrations: readonly string[] = [
   organizationsAndTokens + usersAndAccounts + inbox + messageIds,
   batches,
+  imports,
   readKeys,
   erasures,
 ];

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import type { Ledger } from "../ledger.ts";
 import { Accounts } from "./accounts.ts";
 import { Counts } from "./counts.ts";
+import { SqliteImports } from "./imports.ts";
 import { SqliteInbox } from "./inbox.ts";
 import { KnownUsers } from "./known-users.ts";
 import { SqliteLedger } from "./ledger.ts";
@@ -61,6 +62,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
       tombstones: new Tombstones(db),
       counts: new Counts(db),
       inbox: new SqliteInbox(db, clock),
+      imports: new SqliteImports(db),
       log,
     };
     return new SqliteLedger(db, parts, inboxMaxRetainedBytes, clock);
