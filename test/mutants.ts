@@ -55,6 +55,20 @@ const mutants: readonly Mutant[] = [
     test: "test/ledger/sqlite.test.ts",
   },
   {
+    name: "exports join the users of other organizations",
+    file: "server/warehouse/export.ts",
+    from: "FROM users FINAL WHERE organization = {organization:UInt32}) AS u",
+    to: "FROM users FINAL) AS u",
+    test: "test/specification/tenants.test.ts",
+  },
+  {
+    name: "refusals do not name the field",
+    file: "server/intake/admission.ts",
+    from: 'path.join(".") || "body"',
+    to: '"body"',
+    test: "test/specification/generated.test.ts",
+  },
+  {
     name: "figures are served before the replay",
     file: "server/warehouse/analysis.ts",
     from: "  await loader.replay();\n",
