@@ -14,6 +14,7 @@ import { organizationCommand } from "./commands/organization.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
 import { restoreCommand } from "./commands/restore.ts";
 import { serveCommand } from "./commands/serve.ts";
+import { settingsCommand } from "./commands/settings.ts";
 
 const program = new Command("rekindle")
   .description("Keeps companies from losing their customers.")
@@ -22,6 +23,7 @@ const program = new Command("rekindle")
   .addCommand(organizationCommand())
   .addCommand(tokenCommand())
   .addCommand(keyCommand())
+  .addCommand(settingsCommand())
   .addCommand(importCommand())
   .addCommand(exportCommand())
   .addCommand(eraseCommand())

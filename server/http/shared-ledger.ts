@@ -11,6 +11,7 @@ const organizationChanges = ["create", "set", "eventsDropped"] as const;
 const credentialChanges = ["create", "revoke"] as const;
 const erasureCalls = ["begin", "pending", "counted", "finish", "find", "list"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;
+const settingsCalls = ["get", "change", "history"] as const;
 const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [
   "dayCounts",
@@ -63,6 +64,7 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   }
   offer("inbox", ledger.inbox, inboxCalls);
   offer("erasures", ledger.erasures, erasureCalls);
+  offer("settings", ledger.settings, settingsCalls);
   offer("imports", importer, importCalls);
   offer("ledger", ledger, ledgerCalls);
   operations.set("ledger.rebuildsPending", async () => {
@@ -99,6 +101,7 @@ export function remoteLedger(
     tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...credentialChanges]),
     readKeys: remote<SharedLedger["readKeys"]>("readKeys", ["list", ...credentialChanges]),
     erasures: remote<SharedLedger["erasures"]>("erasures", erasureCalls),
+    settings: remote<SharedLedger["settings"]>("settings", settingsCalls),
     inbox: {
       ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls),
       read: reader.read,

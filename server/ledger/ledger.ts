@@ -11,6 +11,7 @@ import { limits } from "../../contract/limits.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Erasures } from "./erasures.ts";
 import type { ImportProgress, Imports } from "./imports.ts";
+import type { SettingsStore } from "./settings.ts";
 
 export { type ErasureReceipt, type FoundInWarehouse, receiptOf } from "./erasures.ts";
 
@@ -203,6 +204,7 @@ export interface Ledger {
   readonly inbox: Inbox;
   readonly erasures: Erasures;
   readonly imports: Imports;
+  readonly settings: SettingsStore;
 
   /**
    * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns.

@@ -11,6 +11,7 @@ import { erasuresContract } from "./contract-erasures.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract } from "./contract-inbox.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
+import { settingsContract } from "./contract-settings.ts";
 import { transactContract } from "./contract-transact.ts";
 
 export type OpenLedger = (folder: string, options: { clock: () => number }) => Promise<Ledger>;
@@ -68,5 +69,6 @@ export function ledgerContract(store: string, open: OpenLedger): void {
     erasuresContract(subject);
     importsContract(subject);
     importerContract(subject);
+    settingsContract(subject);
   });
 }

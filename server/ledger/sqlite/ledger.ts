@@ -18,6 +18,7 @@ import type { SqliteImports } from "./imports.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
+import { SqliteSettings } from "./settings.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import { type Parts, Transactor } from "./transact.ts";
 
@@ -28,6 +29,7 @@ export class SqliteLedger implements Ledger {
   readonly inbox: SqliteInbox;
   readonly erasures: SqliteErasures;
   readonly imports: SqliteImports;
+  readonly settings: SqliteSettings;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
@@ -47,6 +49,7 @@ export class SqliteLedger implements Ledger {
     this.inbox = parts.inbox;
     this.erasures = new SqliteErasures(db, parts, this.#inboxTidy, clock);
     this.imports = parts.imports;
+    this.settings = new SqliteSettings(db, this.organizations);
   }
 
   transact(_needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {

@@ -1,0 +1,26 @@
+/** What an organization has set, in the form in which scores take it. */
+import type { Settings } from "../../contract/settings.ts";
+import type { FeatureSettings } from "./features.ts";
+import type { HealthParts } from "./health.ts";
+
+export interface ScoringSettings {
+  /** H, the churn horizon. */
+  readonly horizonDays: number;
+  readonly features: FeatureSettings;
+  readonly healthWeights: HealthParts;
+}
+
+/** The settings that scores depend on; the week's start is none of them. */
+export function scoringSettings(settings: Settings): ScoringSettings {
+  const { churnHorizonDays, healthWeights, eventWeights, passiveEvents, keyEvents, churnEvent } = settings;
+  return {
+    horizonDays: churnHorizonDays,
+    features: {
+      passiveEvents: new Set(passiveEvents),
+      weights: new Map(Object.entries(eventWeights)),
+      keyEvents,
+      ...(churnEvent !== null && { churnEvent }),
+    },
+    healthWeights,
+  };
+}
