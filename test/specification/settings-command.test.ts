@@ -11,7 +11,8 @@ function rowsOf(table: string): string[][] {
   return lines.slice(1).map((line) => line.split(/ {2,}/));
 }
 
-describe.each(["running", "not running"])("with the server %s", (state) => {
+/** The commands of one installation, with a server or without; made before its tests and removed after. */
+function installation(state: string) {
   let server: Server | undefined;
   let dataDir: string;
 
@@ -30,13 +31,29 @@ describe.each(["running", "not running"])("with the server %s", (state) => {
     return stdout;
   }
 
-  const settings = async (action: string, organization: string, ...options: string[]) =>
-    rowsOf(await done("settings", action, "--organization", organization, ...options));
+  return {
+    dataDir: () => dataDir,
+    create: (organization: string) => done("organization", "create", organization),
+    /** What `rekindle settings …` prints about an organization, as cells. */
+    settings: async (action: string, organization: string, ...options: string[]) =>
+      rowsOf(await done("settings", action, "--organization", organization, ...options)),
+  };
+}
+
+type Installation = ReturnType<typeof installation>;
+
+describe.each(["running", "not running"])("with the server %s", (state) => {
+  const commands = installation(state);
+  settingTests(commands);
+  refusalTests(commands);
+});
+
+function settingTests({ dataDir, create, settings }: Installation): void {
   const set = (organization: string, ...options: string[]) => settings("set", organization, ...options);
 
   test("settings are set, shown in the words by which they are set, and told in the history", async () => {
-    await done("organization", "create", "Ada");
-    await done("organization", "create", "Bob");
+    await create("Ada");
+    await create("Bob");
     const initially = await settings("show", "Ada");
     expect(initially).toEqual([
       ["churn-horizon", "28"],
@@ -76,10 +93,10 @@ describe.each(["running", "not running"])("with the server %s", (state) => {
   });
 
   test("what is as it was makes no version, and resetting does", async () => {
-    await done("organization", "create", "Cleo");
+    await create("Cleo");
     await set("Cleo", "--event-weight", "a=2", "--passive-event", "p");
     const again = await rekindle(
-      dataDir,
+      dataDir(),
       ...["settings", "set", "--organization", "Cleo"],
       "--event-weight",
       "a=2",
@@ -89,23 +106,25 @@ describe.each(["running", "not running"])("with the server %s", (state) => {
     expect((await settings("history", "Cleo")).map(([version]) => version)).toEqual(["2", "2", "1", "1"]);
     expect((await settings("show", "Cleo")).filter(([, value]) => value === "none")).toHaveLength(4);
   });
+}
 
+function refusalTests({ dataDir, create, settings }: Installation): void {
   test("what the ledger refuses is said in clear words, and changes nothing", async () => {
-    await done("organization", "create", "Dan");
+    await create("Dan");
     await expectRefused(
-      dataDir,
+      dataDir(),
       ["Dan", "--churn-horizon", "9"],
       "churnHorizonDays is not valid: send 7, 14, 28,",
     );
     await expectRefused(
-      dataDir,
+      dataDir(),
       ["Dan", "--passive-event", "a", "--key-event", "a"],
       "keyEvents has a, which is",
     );
-    await expectRefused(dataDir, ["Nobody", "--churn-horizon", "7"], 'no organization "Nobody"');
+    await expectRefused(dataDir(), ["Nobody", "--churn-horizon", "7"], 'no organization "Nobody"');
     expect(await settings("history", "Dan")).toEqual([]);
   });
-});
+}
 
 /** Runs `settings set` with an organization and options that must be refused. */
 async function expectRefused(dataDir: string, [organization = "", ...options]: string[], text: string) {
