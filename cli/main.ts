@@ -4,6 +4,7 @@ import { ConfigError } from "../server/config.ts";
 import { Refusal } from "../server/ledger/ledger.ts";
 import { CallFailed, Unreachable } from "../server/process/control.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
+import { backtestCommand } from "./commands/backtest.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
@@ -20,6 +21,7 @@ const program = new Command("rekindle")
   .addCommand(tokenCommand())
   .addCommand(importCommand())
   .addCommand(exportCommand())
+  .addCommand(backtestCommand())
   .addCommand(rebuildCommand())
   .addCommand(doctorCommand());
 
