@@ -5,7 +5,13 @@
 import { Bgbb, type BgbbParameters, type Cell } from "./bgbb.ts";
 import { bgbbColumn, clippedLogOdds, columnsOf, type Design, type DesignColumn, rowOf } from "./design.ts";
 import { daysPerPeriod, windowPeriods } from "./features.ts";
-import { type Contributions, noContributions, type RidgeModel, ridgeContributions } from "./logistic.ts";
+import {
+  type Contributions,
+  noContributions,
+  type RidgeModel,
+  ridgeContributions,
+  ridgeLogOdds,
+} from "./logistic.ts";
 import { calibrate, type Platt } from "./platt.ts";
 import { logistic, logit } from "./special.ts";
 import type { ScoredFeatures } from "./state.ts";
@@ -51,15 +57,11 @@ export function bgbbLogOdds(risk: number): number {
 export function riskScorer(model: ChurnModel): (features: ScoredFeatures) => RiskScore {
   const tables = tablesFor(model.bgbb, model.horizonDays);
   const silence = (cell: Cell) => silenceOver(model.horizonDays, tables, cell);
-  const columns = model.rung === 3 ? columnsOf(model.design) : [];
-  return (features) => {
-    const contributions =
-      model.rung === 3
-        ? ridgeReasons(model, columns, features, silence)
-        : bgbbReasons(model, features.cell, silence);
-    const sum = Object.values(contributions).reduce((total, part) => total + part, model.referenceLogOdds);
-    return { risk: logistic(sum), contributions };
-  };
+  if (model.rung === 3) {
+    const columns = columnsOf(model.design);
+    return (features) => ridgeScore(model, columns, features, silence);
+  }
+  return ({ cell }) => bgbbScore(model, cell, silence);
 }
 
 /** The history as it was in its last active period: what came since is silence and nothing else. */
@@ -67,33 +69,47 @@ function beforeSilence({ x, t }: Cell): Cell {
   return { x, t, n: t };
 }
 
-function bgbbReasons(
+function bgbbScore(
   model: Exclude<ChurnModel, { rung: 3 }>,
   cell: Cell,
   silence: (cell: Cell) => number,
-): Contributions {
+): RiskScore {
+  const bgbbRisk = silence(cell);
   const active = bgbbLogOdds(silence(beforeSilence(cell)));
-  const now = bgbbLogOdds(silence(cell));
+  const now = bgbbLogOdds(bgbbRisk);
+  const calibrated = model.rung === 2 ? calibrate(model.platt, now) : now;
   return {
-    ...noContributions,
-    silence: now - active,
-    frequency: active - model.referenceLogOdds,
-    calibration: model.rung === 2 ? calibrate(model.platt, now) - now : 0,
+    // Not through log-odds and back: the same history has to have the same risk to the last digit.
+    risk: model.rung === 2 ? logistic(calibrated) : bgbbRisk,
+    contributions: {
+      ...noContributions,
+      silence: now - active,
+      frequency: active - model.referenceLogOdds,
+      calibration: calibrated - now,
+    },
   };
 }
 
 /** BG/BB's own column speaks for silence and for frequency: it is divided as on the rungs below. */
-function ridgeReasons(
+function ridgeScore(
   { ridge }: ChurnModel & { rung: 3 },
   columns: readonly DesignColumn[],
   features: ScoredFeatures,
   silence: (cell: Cell) => number,
-): Contributions {
-  const bgbbRisk = silence(features.cell);
-  const all = ridgeContributions(ridge, rowOf(columns, { features, bgbbRisk }));
+): RiskScore {
+  const row = rowOf(columns, { features, bgbbRisk: silence(features.cell) });
+  const risk = logistic(ridgeLogOdds(ridge, row));
+  const contributions = ridgeContributions(ridge, row);
   const column = ridge.columns.find(({ name }) => name === bgbbColumn);
-  if (column === undefined || column.standardDeviation === 0) return all;
+  if (column === undefined || column.standardDeviation === 0) return { risk, contributions };
   const active = clippedLogOdds(silence(beforeSilence(features.cell)));
   const frequency = (column.weight * (active - column.mean)) / column.standardDeviation;
-  return { ...all, silence: all.silence - frequency, frequency: all.frequency + frequency };
+  return {
+    risk,
+    contributions: {
+      ...contributions,
+      silence: contributions.silence - frequency,
+      frequency: contributions.frequency + frequency,
+    },
+  };
 }

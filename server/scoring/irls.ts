@@ -3,6 +3,7 @@
  * Nelder 1989, §2.5). A step that makes the objective worse is halved until it does not: where a feature nearly
  * separates the classes the full step overshoots, and without halving the weights ran away.
  */
+import { solvePositive } from "./cholesky.ts";
 import { logistic, softplus } from "./special.ts";
 import { at, dot } from "./vectors.ts";
 
@@ -26,8 +27,6 @@ const maxIterations = 50;
 const maxHalvings = 40;
 /** The relative gain of a step that counts as nothing. */
 const smallestGain = 1e-12;
-/** Added to the Hessian's diagonal, relative to its trace, so that constant columns do not make it singular. */
-const jitter = 1e-12;
 
 /** The weights that minimize the penalized negative log-likelihood. Without rows they are all zero. */
 export function solveLogistic(problem: LogisticProblem): LogisticSolution {
@@ -35,7 +34,7 @@ export function solveLogistic(problem: LogisticProblem): LogisticSolution {
   let value = objective(problem, weights);
   for (let iteration = 1; iteration <= maxIterations; iteration++) {
     const { gradient, hessian } = derivatives(problem, weights);
-    const step = solve(hessian, gradient);
+    const step = solvePositive(hessian, gradient);
     let length = 1;
     let next = value;
     let moved = weights;
@@ -84,27 +83,4 @@ function derivatives({ rows, targets, penalties }: LogisticProblem, weights: Flo
     }
   }
   return { gradient, hessian };
-}
-
-/** Solves A x = b for a symmetric positive definite A, of which the lower half is given, by Cholesky's L Lᵀ. */
-function solve(a: readonly Float64Array[], b: Float64Array): Float64Array {
-  const trace = a.reduce((sum, row, i) => sum + at(row, i), 0);
-  const lower: Float64Array[] = [];
-  for (const [i, row] of a.entries()) {
-    const current = new Float64Array(a.length);
-    for (const [j, earlier] of lower.entries()) {
-      current[j] = (at(row, j) - dot(current, earlier)) / at(earlier, j);
-    }
-    const pivot = at(row, i) + jitter * (trace + 1) - dot(current, current);
-    current[i] = Math.sqrt(Math.max(pivot, jitter * (trace + 1)));
-    lower.push(current);
-  }
-  const x = new Float64Array(a.length);
-  for (const [i, row] of lower.entries()) x[i] = (at(b, i) - dot(row, x)) / at(row, i);
-  for (let i = a.length - 1; i >= 0; i--) {
-    let rest = at(x, i);
-    for (let j = i + 1; j < a.length; j++) rest -= at(lower[j] ?? x, i) * at(x, j);
-    x[i] = rest / at(lower[i] ?? x, i);
-  }
-  return x;
 }

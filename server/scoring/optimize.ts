@@ -4,8 +4,9 @@
  * bend (Bertsekas 1982). A parameter that stands at its bound and is pushed outwards rests for that step.
  *
  * Fitting BG/BB to 3,302 cells from two starts took 299 calls of the likelihood and 64 ms; a Nelder-Mead simplex
- * ended at parameters that agree to six digits after 886 calls and 190 ms.
+ * ended at parameters that agree to six digits after 929 calls and 196 ms.
  */
+import { solvePositive } from "./cholesky.ts";
 import { at, clamp, dot } from "./vectors.ts";
 
 type Objective = (point: Float64Array) => number;
@@ -128,28 +129,32 @@ function search(
   return undefined;
 }
 
-/** −H·slope for the parameters that are free; a step of length one straight downhill before H is known. */
+/** −B⁻¹·slope over the free parameters; a step of length one straight downhill while B is not known. */
 function downhill(slope: Float64Array, curvature: Matrix | undefined): Float64Array {
   const steepest = slope.map((component) => -component / Math.max(1, Math.hypot(...slope)));
   if (curvature === undefined) return steepest;
-  const direction = slope.map((component, i) => (component === 0 ? 0 : -dot(curvature[i] ?? slope, slope)));
+  // A slope of zero is a parameter that is held: its row is taken out of the equations.
+  const free = curvature.map((row, i) =>
+    row.map((b, j) => (at(slope, i) !== 0 && at(slope, j) !== 0 ? b : Number(i === j))),
+  );
+  const direction = solvePositive(free, slope).map((component) => -component);
   return dot(direction, slope) < 0 ? direction : steepest;
 }
 
 /**
- * The BFGS update of the inverse Hessian H from a step s and the change y of the gradient:
- * (I − ρ s yᵀ) H (I − ρ y sᵀ) + ρ s sᵀ with ρ = 1/sᵀy. It begins with H = (sᵀy / yᵀy)·I, and forgets all it knew
- * when the step went over a hump (sᵀy ≤ 0).
+ * The BFGS update of the Hessian B from a step s and the change y of the gradient:
+ * B − B s sᵀ B / sᵀBs + y yᵀ / sᵀy. It begins with B = (yᵀy / sᵀy)·I, and forgets all it knew when the step went
+ * over a hump (sᵀy ≤ 0).
  */
 function learn(curvature: Matrix | undefined, s: Float64Array, y: Float64Array): Matrix | undefined {
   const sy = dot(s, y);
   if (sy <= 1e-12 * Math.hypot(...s) * Math.hypot(...y)) return undefined;
-  const scale = sy / dot(y, y);
+  const scale = dot(y, y) / sy;
   const before = curvature ?? Array.from(s, (_, i) => s.map((_, j) => (i === j ? scale : 0)));
-  const hy = Float64Array.from(before, (row) => dot(row, y));
-  const factor = (1 + dot(y, hy) / sy) / sy;
+  const bs = Float64Array.from(before, (row) => dot(row, s));
+  const sbs = dot(s, bs);
   return before.map((row, i) =>
-    row.map((h, j) => h + factor * at(s, i) * at(s, j) - (at(hy, i) * at(s, j) + at(s, i) * at(hy, j)) / sy),
+    row.map((b, j) => b - (at(bs, i) * at(bs, j)) / sbs + (at(y, i) * at(y, j)) / sy),
   );
 }
 

@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Bgbb, type BgbbParameters, type Cell, priorParameters } from "../../server/scoring/bgbb.ts";
-import { type CountedCell, fitBgbb, fitSegment, totalLogLikelihood } from "../../server/scoring/bgbb-fit.ts";
+import { type CountedCell, fitBgbb, totalLogLikelihood } from "../../server/scoring/bgbb-fit.ts";
 import { minimize } from "../../server/scoring/optimize.ts";
-import { bestSegmentation } from "../../server/scoring/segments.ts";
 import { lgamma } from "../../server/scoring/special.ts";
 import { numbers, readDonations } from "./data.ts";
-import { randomBeta, randomFrom } from "./random.ts";
+import { simulateCells } from "./support.ts";
 
 const published: BgbbParameters = { alpha: 1.203523, beta: 0.749716, gamma: 0.656718, delta: 2.783442 };
 
@@ -33,23 +32,6 @@ function cellsUpTo(n: number): Cell[] {
     { x: 0, t: 0, n },
     ...active.flatMap((t) => active.filter((x) => x <= t).map((x) => ({ x, t, n }))),
   ];
-}
-
-/** Entities that live by the model itself. */
-function simulate(count: number, { alpha, beta, gamma, delta }: BgbbParameters, seed: number): CountedCell[] {
-  const random = randomFrom(seed);
-  const cells = new Map<string, CountedCell>();
-  for (let entity = 0; entity < count; entity++) {
-    const [p, leaving] = [randomBeta(random, alpha, beta), randomBeta(random, gamma, delta)];
-    const n = 1 + Math.floor(random() * 25);
-    let [x, t] = [0, 0];
-    for (let period = 1; period <= n && random() >= leaving; period++) {
-      if (random() < p) [x, t] = [x + 1, period];
-    }
-    const key = `${x} ${t} ${n}`;
-    cells.set(key, { x, t, n, count: (cells.get(key)?.count ?? 0) + 1 });
-  }
-  return [...cells.values()];
 }
 
 const shape = fc.double({ min: 0.05, max: 30, noNaN: true });
@@ -168,7 +150,8 @@ describe("BG/BB", () => {
         expect(silent[0]).toBe(1);
         for (const [i, value] of silent.entries()) {
           expect(value).toBeGreaterThan(0);
-          expect(value).toBeLessThanOrEqual(silent[i - 1] ?? 1);
+          // Where silence is next to certain, rounding decides the sixteenth digit.
+          expect(value).toBeLessThanOrEqual((silent[i - 1] ?? 1) + 1e-13);
         }
         const alive = model.aliveProbability(one);
         expect(alive).toBeWithin(0, 1 + 1e-12);
@@ -212,7 +195,7 @@ describe("BG/BB", () => {
 
   test("gets parameters back from users that live by them", () => {
     const truth = { alpha: 1.2, beta: 1.8, gamma: 0.6, delta: 4 };
-    const cells = simulate(20_000, truth, 20_260_822);
+    const cells = simulateCells(20_000, truth, 20_260_822);
     const startedMs = performance.now();
     const fit = fitBgbb(cells);
     console.log(
@@ -275,38 +258,5 @@ describe("BG/BB on degenerate data is finite and flagged", () => {
       1 + 1e-12,
     );
     expect(Object.values(fit.parameters).every(Number.isFinite)).toBe(true);
-  });
-});
-
-describe("segments", () => {
-  const busy = { alpha: 4, beta: 1, gamma: 0.5, delta: 8 };
-  const lazy = { alpha: 1, beta: 5, gamma: 0.8, delta: 3 };
-  const pooled = fitBgbb([...simulate(2_000, busy, 1), ...simulate(2_000, lazy, 2)]).parameters;
-  const meanActive = ({ alpha, beta }: BgbbParameters) => alpha / (alpha + beta);
-
-  test("with few users stay near the pooled parameters, with many go their own way", () => {
-    const few = fitSegment(simulate(5, busy, 3), pooled).parameters;
-    const many = fitSegment(simulate(5_000, busy, 4), pooled).parameters;
-    const distance = (one: BgbbParameters) => Math.abs(meanActive(one) - meanActive(busy));
-    expect(distance(many)).toBeLessThan(distance(pooled) / 2);
-    expect(distance(many)).toBeLessThan(distance(few));
-    expect(fitSegment([], pooled).parameters.alpha).toBeCloseTo(pooled.alpha, 4);
-  });
-
-  test("are made of the trait that explains users it has not seen", () => {
-    const halves = (value: string, of: BgbbParameters, seed: number) => ({
-      value,
-      training: simulate(300, of, seed),
-      heldOut: simulate(300, of, seed + 1),
-    });
-    const telling = [halves("pro", busy, 10), halves("free", lazy, 20)];
-    const mixed = telling.flatMap(({ training }) => training);
-    const idle = [{ value: "any", training: mixed, heldOut: [] }];
-    const traits = new Map([
-      ["colour", idle],
-      ["plan", telling],
-    ]);
-    expect(bestSegmentation(traits, pooled)?.trait).toBe("plan");
-    expect(bestSegmentation(new Map([["colour", idle]]), pooled)).toBeNull();
   });
 });

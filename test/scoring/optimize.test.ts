@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { minimize } from "../../server/scoring/optimize.ts";
+import { dot } from "../../server/scoring/vectors.ts";
+import { randomFrom } from "./random.ts";
 
 const wide = { low: -100, high: 100 };
 const [x, y] = [(p: Float64Array) => p[0] ?? Number.NaN, (p: Float64Array) => p[1] ?? Number.NaN];
@@ -21,6 +23,26 @@ describe("minimizing", () => {
     expect(isConverged).toBe(true);
     expect(x(point)).toBe(0.5);
     expect(y(point)).toBeCloseTo(0.25, 5);
+  });
+
+  test("ends in a box where no free parameter has anything left to win", () => {
+    const random = randomFrom(8);
+    for (let run = 0; run < 200; run++) {
+      const mix = Array.from({ length: 4 }, () => Float64Array.from({ length: 4 }, () => 2 * random() - 1));
+      const center = Float64Array.from({ length: 4 }, () => 6 * random() - 3);
+      const box = { low: -1, high: 1 };
+      const objective = (p: Float64Array) => {
+        const away = p.map((value, i) => value - (center[i] ?? 0));
+        return mix.reduce((sum, row) => sum + dot(row, away) ** 2, dot(away, away) / 100);
+      };
+      const { point, isConverged } = minimize(objective, new Float64Array(4), [box, box, box, box]);
+      expect(isConverged).toBe(true);
+      for (const [i, value] of point.entries()) {
+        const [up, down] = [Math.min(box.high, value + 1e-3), Math.max(box.low, value - 1e-3)];
+        expect(objective(point.with(i, up))).toBeGreaterThanOrEqual(objective(point) - 1e-12);
+        expect(objective(point.with(i, down))).toBeGreaterThanOrEqual(objective(point) - 1e-12);
+      }
+    }
   });
 
   test("moves a start outside of the bounds into them", () => {

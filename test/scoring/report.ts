@@ -1,7 +1,6 @@
 /** docs/models.md: our figures beside the published ones. Rounded to what no machine's rounding changes. */
 import type { ModelName, ModelResult } from "../../server/scoring/backtest.ts";
 import { failuresOf } from "../../server/scoring/ladder.ts";
-import type { SbgFit } from "../../server/scoring/sbg.ts";
 import { type ReferenceBacktest, referenceFits } from "./reference.ts";
 
 /** The whole page, computed from the data files. */
@@ -42,12 +41,25 @@ const names: Readonly<Record<ModelName, string>> = {
 function backtestSection({ title, result, published, ...counts }: ReferenceBacktest): string {
   const { count = 0, baseRate = 0 } = result.results[0]?.metrics ?? {};
   const base = counts.publishedBase === undefined ? "" : `, base rate ${digits(counts.publishedBase)}`;
-  const head =
-    "| model | AUC | published | log loss | published | ECE | published | floor | slope | Brier skill | lift | ships |";
+  const head = [
+    "model",
+    "AUC",
+    "published",
+    "log loss",
+    "published",
+    "ECE",
+    "published",
+    "floor",
+    "slope",
+    "Brier skill",
+    "lift",
+    "ships",
+  ];
   const rows = result.results.map((one) => {
     const { metrics } = one;
     const known = published[one.model];
-    const cells = [
+    return [
+      names[one.model],
       digits(metrics.auc),
       digits(known?.auc),
       digits(metrics.logLoss),
@@ -60,17 +72,12 @@ function backtestSection({ title, result, published, ...counts }: ReferenceBackt
       digits(metrics.topDecileLift, 2),
       verdict(one),
     ];
-    return `| ${[names[one.model], ...cells].join(" | ")} |`;
   });
-  return [
-    `## ${title}`,
-    "",
-    `${thousands(count)} scored, base rate ${digits(baseRate)}; published: ${thousands(counts.publishedCount)}${base}.`,
-    "",
-    head,
-    head.replace(/[^|]+/g, " --- "),
-    ...rows,
-  ].join("\n");
+  return `## ${title}
+
+${thousands(count)} scored, base rate ${digits(baseRate)}; published: ${thousands(counts.publishedCount)}${base}.
+
+${table([head, ...rows])}`;
 }
 
 function verdict(result: ModelResult): string {
@@ -81,29 +88,40 @@ function verdict(result: ModelResult): string {
 function fitSections(): string[] {
   const { donations, regular, highEnd } = referenceFits();
   const { alpha, beta, gamma, delta } = donations.parameters;
+  const ours = [
+    ...[alpha, beta, gamma, delta].map((value) => digits(value)),
+    digits(donations.logLikelihood, 2),
+  ];
   return [
     `## BG/BB on donations
 
 11,104 donors over six years (Fader, Hardie and Shang 2010). Our fit carries a weak prior, which shows in the
 third digit.
 
-| | α | β | γ | δ | log-likelihood |
-| --- | --- | --- | --- | --- | --- |
-| ours | ${[alpha, beta, gamma, delta].map((value) => digits(value)).join(" | ")} | ${digits(donations.logLikelihood, 2)} |
-| published | 1.204 | .750 | .657 | 2.783 | −33225.58 |`,
+${table([
+  ["", "α", "β", "γ", "δ", "log-likelihood"],
+  ["ours", ...ours],
+  ["published", "1.204", ".750", ".657", "2.783", "−33225.58"],
+])}`,
     `## Shifted beta-geometric on two retention curves
 
 Years 1 to 7 of a published pair of curves (Fader and Hardie 2007).
 
-| | α | published | β | published |
-| --- | --- | --- | --- | --- |
-| regular | ${curveRow(regular, ".704", "1.182")} |
-| high end | ${curveRow(highEnd, ".668", "3.806")} |`,
+${table([
+  ["curve", "α", "published", "β", "published"],
+  ["regular", digits(regular?.alpha), ".704", digits(regular?.beta), "1.182"],
+  ["high end", digits(highEnd?.alpha), ".668", digits(highEnd?.beta), "3.806"],
+])}`,
   ];
 }
 
-function curveRow(fit: SbgFit | null, alpha: string, beta: string): string {
-  return [digits(fit?.alpha), alpha, digits(fit?.beta), beta].join(" | ");
+/** Rows of cells as Markdown, the first one as the head, padded as the formatter wants it. */
+function table(rows: readonly (readonly string[])[]): string {
+  const [head = [], ...body] = rows;
+  const widths = head.map((_, i) => Math.max(3, ...rows.map((row) => row[i]?.length ?? 0)));
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(" | ")} |`;
+  return [line(head), line(widths.map((width) => "-".repeat(width))), ...body.map(line)].join("\n");
 }
 
 /** `.901`; nothing for what there is not. */

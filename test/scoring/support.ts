@@ -1,4 +1,6 @@
 /** Entities for tests. */
+import type { BgbbParameters } from "../../server/scoring/bgbb.ts";
+import type { CountedCell } from "../../server/scoring/bgbb-fit.ts";
 import type { DayEvent, Features } from "../../server/scoring/features.ts";
 import type { EntityLog } from "../../server/scoring/snapshot.ts";
 import { randomBeta, randomFrom } from "./random.ts";
@@ -42,4 +44,25 @@ export function simulateLogs(count: number, days: number, seed: number): EntityL
     }
     return { log, traits: { plan: activity > 0.3 ? "pro" : "free" } };
   });
+}
+
+/** Entities that live by BG/BB itself, seen for 1 to 25 periods, as cells. */
+export function simulateCells(
+  count: number,
+  { alpha, beta, gamma, delta }: BgbbParameters,
+  seed: number,
+): CountedCell[] {
+  const random = randomFrom(seed);
+  const cells = new Map<string, CountedCell>();
+  for (let entity = 0; entity < count; entity++) {
+    const [p, leaving] = [randomBeta(random, alpha, beta), randomBeta(random, gamma, delta)];
+    const n = 1 + Math.floor(random() * 25);
+    let [x, t] = [0, 0];
+    for (let period = 1; period <= n && random() >= leaving; period++) {
+      if (random() < p) [x, t] = [x + 1, period];
+    }
+    const key = `${x} ${t} ${n}`;
+    cells.set(key, { x, t, n, count: (cells.get(key)?.count ?? 0) + 1 });
+  }
+  return [...cells.values()];
 }

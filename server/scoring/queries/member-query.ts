@@ -12,10 +12,10 @@ export interface CellLogOdds {
   readonly logOdds: readonly number[];
 }
 
-/** One number for a cell, as the query has it too. */
+/** One number for a cell. */
 const cellNumber = "n * 10000 + t * 100 + x";
 
-/** Looks up the risk of each cell of users, by a fit to those cells. */
+/** Computes the risk of each cell, here and not in the engine: they are few. */
 export function logOddsOfCells(cells: readonly CellRow[], tables: Bgbb, horizonDays: number): CellLogOdds {
   return {
     cells: cells.map(({ x, t, n }) => n * 10_000 + t * 100 + x),
@@ -24,9 +24,9 @@ export function logOddsOfCells(cells: readonly CellRow[], tables: Bgbb, horizonD
 }
 
 /**
- * `MemberFeatures` with the number of each account that somebody used in the 90 days before the cut-off. The top member's share is of
- * the sum of the members' own volumes. Members without a churn risk, who have been silent for the horizon, do not
- * count in the mean risk. Placeholder horizonDays is bound by the query that this is a part of.
+ * `MemberFeatures` and the number of each account that somebody used in the 90 days before the cut-off. The top
+ * member's share is of the sum of the members' own volumes. Members without a churn risk, who have been silent for
+ * the horizon, do not count in the mean risk. Placeholder horizonDays is bound by the query that this is a part of.
  */
 export function membersQuery(population: Population, cutoffDay: number, risks: CellLogOdds): Query {
   const { entity: _, ...everybody } = population;
