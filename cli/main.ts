@@ -4,6 +4,7 @@ import { ConfigError } from "../server/config.ts";
 import { Refusal } from "../server/ledger/ledger.ts";
 import { CallFailed, Unreachable } from "../server/process/control.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
+import { demoCommand } from "./commands/demo.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { exportCommand } from "./commands/export.ts";
 import { organizationCommand } from "./commands/organization.ts";
@@ -17,6 +18,7 @@ const program = new Command("rekindle")
   .addCommand(serveCommand())
   .addCommand(organizationCommand())
   .addCommand(tokenCommand())
+  .addCommand(demoCommand())
   .addCommand(exportCommand())
   .addCommand(rebuildCommand())
   .addCommand(doctorCommand());

@@ -11,7 +11,7 @@ import { ledgerOperations } from "./http/shared-ledger.ts";
 import { Intake } from "./intake/intake.ts";
 import { type Ledger, Refusal } from "./ledger/ledger.ts";
 import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/open.ts";
-import { answerCall, fetchSocket, freeSocket, protectSocket } from "./process/control.ts";
+import { answerCall, fetchSocket, freeSocket, type Operations, protectSocket } from "./process/control.ts";
 import { takeLock } from "./process/lock.ts";
 import type { Logger } from "./process/log.ts";
 import { AnswerCounts, createRegistry, gauge } from "./process/metrics.ts";
@@ -24,6 +24,12 @@ export interface RunningIntake {
   stopServing(): Promise<void>;
   /** Closes the ledger; analysis has to be gone by then. */
   close(): Promise<void>;
+}
+
+/** What the command line may ask about the public port, as `http.address` on the control socket. */
+export interface PublicPort {
+  /** The address under which this machine reaches it. */
+  address(): Promise<string>;
 }
 
 /** What may be other than the ledger's own defaults. */
@@ -69,7 +75,7 @@ export async function startIntake(
       metrics: async () => (await registry.metrics()) + (await metricsOf(analysis)),
     },
   );
-  const control = serveControl(config, ledger, authorizer, intake);
+  const control = serveControl(config, http.port, ledger, authorizer, intake);
   const chores = startChores(ledger, intake, authorizer, log);
   const close = async () => {
     chores.stop();
@@ -88,17 +94,27 @@ async function stopServing(http: HttpServer, intake: Intake): Promise<void> {
   await intake.settled();
 }
 
-function serveControl(config: Config, ledger: Ledger, authorizer: Authorizer, intake: Intake) {
+function serveControl(config: Config, port: number, ledger: Ledger, authorizer: Authorizer, intake: Intake) {
   const socket = socketPath(config.dataDir, "control");
   freeSocket(socket);
-  const operations = ledgerOperations(ledger, {
+  const ofLedger = ledgerOperations(ledger, {
     forget: () => authorizer.forget(),
     recordUse: () => authorizer.recordUse(),
     settled: () => intake.settled(),
   });
+  const operations: Operations = new Map([
+    ...ofLedger,
+    ["http.address", async () => addressOnThisMachine(config.host, port)],
+  ]);
   const server = Bun.serve({ unix: socket, fetch: (request) => answerCall(operations, request) });
   protectSocket(socket);
   return server;
+}
+
+/** A server that listens on every address is reached on the loopback one. */
+function addressOnThisMachine(host: string, port: number): string {
+  const reached = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
+  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
 }
 
 /** What has to be done about once a second, and once a minute. */
