@@ -1,6 +1,6 @@
 /** Loads the simulated customers into an organization, as their application would have sent them. */
 import { Zone } from "../../server/calendar/zone.ts";
-import { type Organization, Refusal } from "../../server/ledger/ledger.ts";
+import { itemsPerSecond, type Organization, Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";
 import { createProjectToken } from "../../server/ledger/project-token.ts";
 import { remoteService } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
@@ -48,14 +48,29 @@ export async function loadDemo(installation: Installation, options: DemoOptions)
     });
     const sender = new Sender({ url, token: secret, signal: interruption.signal });
     const loaded = await sendAll(organization, options, sender);
-    const isVisible = await untilVisible(installation);
+    const isVisible = await untilVisible(installation, interruption.signal);
     process.stdout.write(
       summary({ ...loaded, ...options, isVisible, seconds: (performance.now() - startedMs) / 1_000 }),
     );
   } finally {
-    const { requestsPerSecond, itemsPerSecondSet } = organization;
-    await ledger.organizations.set(organization.id, { requestsPerSecond, itemsPerSecondSet });
-    await ledger.tokens.revoke(token.id, Date.now());
+    await putBack(ledger, organization, token.id);
+  }
+}
+
+/** Sets the limits as they were and revokes the token. When the server has gone, it says what is left to do. */
+async function putBack(
+  { organizations, tokens }: SharedLedger,
+  before: Organization,
+  token: number,
+): Promise<void> {
+  const { id, name, requestsPerSecond, itemsPerSecondSet } = before;
+  try {
+    await organizations.set(id, { requestsPerSecond, itemsPerSecondSet });
+    await tokens.revoke(token, Date.now());
+  } catch {
+    process.stderr.write(
+      `rekindle: the server has gone, so the limits of ${JSON.stringify(name)} are still raised: set --rate-limit ${requestsPerSecond} and --item-rate-limit ${itemsPerSecond(before)} with rekindle organization set, and revoke the token ${token} with rekindle token revoke.\n`,
+    );
   }
 }
 
@@ -130,7 +145,7 @@ function howToGoOn({ organization }: DemoOptions): string {
 }
 
 /** Waits until everything that was acknowledged is in the warehouse; false when the loader makes no progress. */
-async function untilVisible({ ledger }: Installation): Promise<boolean> {
+async function untilVisible({ ledger }: Installation, signal: AbortSignal): Promise<boolean> {
   const { newestInboxId } = await ledger.inbox.backlog();
   let loaded = -1;
   let movedMs = performance.now();
@@ -140,6 +155,7 @@ async function untilVisible({ ledger }: Installation): Promise<boolean> {
     if (loadedUptoInboxId !== loaded) movedMs = performance.now();
     else if (performance.now() - movedMs > loaderPatienceMs) return false;
     loaded = loadedUptoInboxId;
+    signal.throwIfAborted();
     await Bun.sleep(100);
   }
 }

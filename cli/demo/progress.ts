@@ -25,21 +25,13 @@ export class Progress {
     const seconds = (nowMs - this.#startedMs) / 1_000;
     const left = fraction > 0 ? `, ${Math.ceil((seconds * (1 - fraction)) / fraction)} s left` : "";
     const figures = `${Math.floor(fraction * 100)} %, ${grouped(items)} items, ${grouped(items / seconds)} a second${left}`;
-    this.#write(waiting === undefined ? figures : `${figures}; waiting: ${waiting}`);
-  }
-
-  /** Shows a sentence. */
-  say(text: string): void {
-    this.#write(text);
+    const text = waiting === undefined ? figures : `${figures}; waiting: ${waiting}`;
+    process.stderr.write(this.#isTerminal ? `\r\x1b[K${text}` : `${text}\n`);
   }
 
   /** Clears the line. */
   end(): void {
     if (this.#isTerminal) process.stderr.write("\r\x1b[K");
-  }
-
-  #write(text: string): void {
-    process.stderr.write(this.#isTerminal ? `\r\x1b[K${text}` : `${text}\n`);
   }
 }
 

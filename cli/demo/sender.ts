@@ -22,8 +22,10 @@ interface Lane {
 
 /** Three keep intake busy while the sender writes JSON; more gain nothing on two cores. */
 const laneCount = 3;
-/** For so long the server may refuse, or not be there, before the sender gives up. */
+/** For so long the server may refuse a batch before the sender gives up. */
 const patienceMs = 120_000;
+/** And for so long it may not be there: a restart takes a few seconds. */
+const absencePatienceMs = 30_000;
 const retryMs = 1_000;
 
 export class Sender {
@@ -71,20 +73,21 @@ export class Sender {
   }
 
   async #send(body: string): Promise<void> {
-    const deadlineMs = performance.now() + patienceMs;
+    const startedMs = performance.now();
     while (true) {
-      const { waitMs, why } = await this.#try(body);
+      const { waitMs, why, isAbsent } = await this.#try(body);
       this.waiting = why;
       if (why === undefined) return;
-      if (performance.now() + waitMs > deadlineMs) {
-        throw new Refusal(`the server took nothing for ${patienceMs / 1_000} s: ${why}`);
+      const waitedMs = performance.now() - startedMs;
+      if (waitedMs + waitMs > (isAbsent ? absencePatienceMs : patienceMs)) {
+        throw new Refusal(`the server took nothing for ${Math.round(waitedMs / 1_000)} s: ${why}`);
       }
       await this.#pause(waitMs);
     }
   }
 
   /** Sends once; says why and for how long to wait when that has to be done again. */
-  async #try(body: string): Promise<{ readonly waitMs: number; readonly why: string | undefined }> {
+  async #try(body: string): Promise<Attempt> {
     const { url, token, signal } = this.#options;
     let response: Response;
     let answer: unknown;
@@ -94,7 +97,7 @@ export class Sender {
       answer = await response.json();
     } catch (error) {
       signal.throwIfAborted();
-      return { waitMs: retryMs, why: `${url} cannot be reached (${error})` };
+      return { waitMs: retryMs, why: `${url} cannot be reached (${error}).`, isAbsent: true };
     }
     if (response.status === 201) {
       this.#count(answer as BatchAnswered);
@@ -123,6 +126,13 @@ export class Sender {
     clearTimeout(timer);
     signal.throwIfAborted();
   }
+}
+
+/** How a batch was answered: taken, or why not, and for how long to wait before it is sent again. */
+interface Attempt {
+  readonly why: string | undefined;
+  readonly waitMs: number;
+  readonly isAbsent?: boolean;
 }
 
 interface BatchAnswered {

@@ -28,7 +28,7 @@ export function summary(loaded: Loaded): string {
     : "\nThey are stored; figures and exports follow when the analysis process runs.";
   const name = /^[\w-]+$/.test(organization) ? organization : JSON.stringify(organization);
   return `${organization}: ${grouped(users.length)} users in ${grouped(accounts.length)} accounts and ${grouped(events)} events, ${formatDay(firstDay)} to ${formatDay(lastDay)}, in ${seconds.toFixed(1)} s.${again}${visible}
-What is true of them: ${count("gone")} users have left, ${count("fading")} are about to, ${count("asleep")} are away and will come back. Seed ${seed} repeats them.
+What is true of them: ${count("gone")} users have left, ${count("fading")} are fading, ${count("asleep")} are away for weeks and will come back. Seed ${seed} repeats them.
 
   npx rekindle export users --organization ${name} --format csv
   npx rekindle export events --organization ${name} --format jsonl

@@ -44,12 +44,16 @@ const cases = [
 
 describe.each(cases)("%s:", (_name, options) => {
   const log = simulate(options);
-  const userOf = new Map(log.truth.users.map((user) => [user.userId, user]));
+  itemTests(log);
+  userTests(log);
+  accountTests(log);
+});
 
+function itemTests(log: Log): void {
   test("each of the users is identified, with an address of their own", () => {
     const identified = log.items.filter(({ type }) => type === "identify").map(({ person }) => person);
-    expect(new Set(identified.map(({ userId }) => userId)).size).toBe(options.users);
-    expect(new Set(identified.map(({ email }) => email)).size).toBe(options.users);
+    expect(new Set(identified.map(({ userId }) => userId)).size).toBe(log.options.users);
+    expect(new Set(identified.map(({ email }) => email)).size).toBe(log.options.users);
     for (const { email } of identified) expect(email).toMatch(/^[a-z0-9.+-]+@[a-z0-9]+\.example$/);
     const names = log.truth.accounts.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
@@ -66,8 +70,12 @@ describe.each(cases)("%s:", (_name, options) => {
     expect(times.filter((timeMs, index) => timeMs < (times[index - 1] ?? 0))).toEqual([]);
     expect(times.at(-1)).toBeLessThan(log.options.endMs);
     expect(log.options.zone.dayOf(log.options.endMs)).toBe(log.lastDay);
-    expect(log.lastDay - log.firstDay + 1).toBe(7 * options.weeks);
+    expect(log.lastDay - log.firstDay + 1).toBe(7 * log.options.weeks);
   });
+}
+
+function userTests(log: Log): void {
+  const userOf = new Map(log.truth.users.map((user) => [user.userId, user]));
 
   test("nobody does anything before the sign-up, which is said first, or before the log begins", () => {
     const seen = new Set<string>();
@@ -75,7 +83,7 @@ describe.each(cases)("%s:", (_name, options) => {
       if (type === "identify") seen.add(person.userId);
       const { signedUpMs = 0 } = userOf.get(person.userId) ?? {};
       if (!seen.has(person.userId) || timeMs < signedUpMs) throw new Error(`${person.userId} at ${timeMs}`);
-      if (type === "track") expect(options.zone.dayOf(timeMs)).toBeGreaterThanOrEqual(log.firstDay);
+      if (type === "track") expect(log.options.zone.dayOf(timeMs)).toBeGreaterThanOrEqual(log.firstDay);
     }
   });
 
@@ -84,7 +92,7 @@ describe.each(cases)("%s:", (_name, options) => {
       const { history = [], departedDay = null } = userOf.get(userId) ?? {};
       expect(history.some(({ state }) => state === "gone")).toBe(departedDay !== null);
       for (const { timeMs, event } of events) {
-        const state = stateOn(history, options.zone.dayOf(timeMs));
+        const state = stateOn(history, log.options.zone.dayOf(timeMs));
         const isPossible = state !== undefined && state !== "gone";
         if (!isPossible || (state === "asleep" && event !== "email_opened")) {
           throw new Error(`${userId} is ${state} and does ${event}`);
@@ -92,14 +100,16 @@ describe.each(cases)("%s:", (_name, options) => {
       }
     }
   });
+}
 
+function accountTests(log: Log): void {
   test("an account that is gone has nobody left, and one that canceled said so the day before", () => {
     for (const { accountId, departedDay, departure } of log.truth.accounts) {
       const members = log.truth.users.filter((user) => user.accountId === accountId);
       const ends = members
         .flatMap(({ userId }) => log.events.get(userId) ?? [])
         .filter(({ event }) => event === "subscription_canceled");
-      const days = ends.map(({ timeMs }) => options.zone.dayOf(timeMs));
+      const days = ends.map(({ timeMs }) => log.options.zone.dayOf(timeMs));
       expect([accountId, days]).toEqual([
         accountId,
         departure === "canceled" && departedDay !== null ? [departedDay - 1] : [],
@@ -128,4 +138,4 @@ describe.each(cases)("%s:", (_name, options) => {
       expect(new Set(known.map((traits) => traits?.plan))).toEqual(new Set([plans.at(-1)?.state]));
     }
   });
-});
+}
