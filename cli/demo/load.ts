@@ -1,7 +1,7 @@
 /** Loads the simulated customers into an organization, as their application would have sent them. */
 import { Zone } from "../../server/calendar/zone.ts";
+import { createProjectToken } from "../../server/ledger/credentials.ts";
 import { itemsPerSecond, type Organization, Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";
-import { createProjectToken } from "../../server/ledger/project-token.ts";
 import { remoteService } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import type { PublicPort } from "../../server/start-intake.ts";
@@ -36,7 +36,7 @@ export async function loadDemo(installation: Installation, options: DemoOptions)
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new Refusal(`stopped; ${howToGoOn(options)}`));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
-  const { secret, token } = await createProjectToken(ledger.tokens, {
+  const secret = await createProjectToken(ledger.tokens, {
     organization: organization.id,
     name: "demo",
     nowMs: Date.now(),
@@ -50,10 +50,10 @@ export async function loadDemo(installation: Installation, options: DemoOptions)
     const loaded = await sendAll(organization, options, sender);
     const isVisible = await untilVisible(installation, interruption.signal);
     process.stdout.write(
-      summary({ ...loaded, ...options, isVisible, seconds: (performance.now() - startedMs) / 1_000 }),
+      summary({ ...loaded, ...options, url, isVisible, seconds: (performance.now() - startedMs) / 1_000 }),
     );
   } finally {
-    await putBack(ledger, organization, token.id);
+    await putBack(ledger, organization, secret);
   }
 }
 
@@ -61,15 +61,17 @@ export async function loadDemo(installation: Installation, options: DemoOptions)
 async function putBack(
   { organizations, tokens }: SharedLedger,
   before: Organization,
-  token: number,
+  secret: string,
 ): Promise<void> {
   const { id, name, requestsPerSecond, itemsPerSecondSet } = before;
+  const lastFour = secret.slice(-4);
   try {
     await organizations.set(id, { requestsPerSecond, itemsPerSecondSet });
-    await tokens.revoke(token, Date.now());
+    const made = (await tokens.list(id)).findLast((token) => token.lastFour === lastFour);
+    if (made !== undefined) await tokens.revoke(made.id, Date.now());
   } catch {
     process.stderr.write(
-      `rekindle: the server has gone, so the limits of ${JSON.stringify(name)} are still raised: set --rate-limit ${requestsPerSecond} and --item-rate-limit ${itemsPerSecond(before)} with rekindle organization set, and revoke the token ${token} with rekindle token revoke.\n`,
+      `rekindle: the server has gone, so the limits of ${JSON.stringify(name)} are still raised: set --rate-limit ${requestsPerSecond} and --item-rate-limit ${itemsPerSecond(before)} with rekindle organization set, and revoke the token rk-…${lastFour} with rekindle token revoke.\n`,
     );
   }
 }

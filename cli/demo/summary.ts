@@ -5,6 +5,8 @@ import { grouped } from "./progress.ts";
 
 export interface Loaded {
   readonly organization: string;
+  /** The server's address. */
+  readonly url: string;
   readonly seed: number;
   readonly events: number;
   readonly firstDay: number;
@@ -18,7 +20,8 @@ export interface Loaded {
 
 /** The text for standard output. */
 export function summary(loaded: Loaded): string {
-  const { organization, seed, events, firstDay, lastDay, duplicates, seconds, isVisible, truth } = loaded;
+  const { organization, url, seed, events, firstDay, lastDay, duplicates, seconds, isVisible, truth } =
+    loaded;
   const { users, accounts } = truth;
   const now = users.map(({ history }) => stateOn(history, lastDay));
   const count = (state: string) => grouped(now.filter((each) => each === state).length);
@@ -32,6 +35,9 @@ What is true of them: ${count("gone")} users have left, ${count("fading")} are f
 
   npx rekindle export users --organization ${name} --format csv
   npx rekindle export events --organization ${name} --format jsonl
-  npx rekindle doctor
+
+  export KEY=$(npx rekindle key create --organization ${name} --name demo)
+  curl -H "Authorization: Bearer $KEY" '${url}/api/active-users?days=28&format=csv'
+  curl -H "Authorization: Bearer $KEY" '${url}/api/retention?format=csv'
 `;
 }

@@ -2,7 +2,7 @@
 import { Refusal } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
 import { unexpected } from "./answers.ts";
-import { dispatch, type Pages, routes } from "./routes.ts";
+import { type ApiHandler, dispatch, type Pages, routes } from "./routes.ts";
 import type { WriteParts } from "./write.ts";
 
 export interface HttpServer {
@@ -14,21 +14,29 @@ export interface HttpServer {
   cutOff(): Promise<void>;
 }
 
-/** Seconds after which a connection on which nothing happens is closed. */
-const idleTimeoutSeconds = 30;
+export interface HttpOptions {
+  /**
+   * Seconds after which a connection is closed on which nothing happens, or too little: the head of a request
+   * and an answer have this long, and a body may take longer only at 16 KiB a second. Bun looks every 4
+   * seconds, and gives a new connection 10 to send a head, whatever is set here.
+   */
+  readonly idleTimeoutSeconds?: number;
+}
 
 /** Starts to serve the public port. */
 export function startHttp(
   address: { readonly host: string; readonly port: number },
   parts: WriteParts,
   pages: Pages,
+  api: ApiHandler,
+  { idleTimeoutSeconds = 30 }: HttpOptions = {},
 ): HttpServer {
   const server = listen({
     hostname: address.host,
     port: address.port,
     idleTimeout: idleTimeoutSeconds,
     maxRequestBodySize: 1024 ** 3,
-    fetch: dispatch(routes(parts, pages)),
+    fetch: dispatch(routes(parts, pages), api),
     error: (error) => logged(parts.log, error),
   });
   return {

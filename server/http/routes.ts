@@ -4,6 +4,14 @@ import { type WriteParts, writeHandler } from "./write.ts";
 
 type Handler = (request: Request) => Response | Promise<Response>;
 
+/** Answers everything below /api/; the analysis process has the table of its routes (api-routes.ts). */
+export type ApiHandler = (request: Request, connection: Connection) => Promise<Response>;
+
+/** What a handler may say of the connection on which a request came: how long it may be silent. */
+export interface Connection {
+  timeout(request: Request, seconds: number): void;
+}
+
 /** What the routes beside the write API show. */
 export interface Pages {
   readonly openapi: () => object;
@@ -24,7 +32,8 @@ export function routes(parts: WriteParts, pages: Pages): Record<string, Handler>
     "GET /openapi.json": () => Response.json(pages.openapi()),
     "GET /reference": () => page(pages.reference()),
 
-    "GET /healthz": () => new Response("ok\n"),
+    // Said, because Bun adds a type of its own to GET and not to HEAD.
+    "GET /healthz": () => new Response("ok\n", { headers: { "Content-Type": "text/plain; charset=utf-8" } }),
     "GET /readyz": async () => {
       const { ready, detail } = await pages.readiness();
       return Response.json(detail, { status: ready ? 200 : 503 });
@@ -44,17 +53,37 @@ function page(html: string): Response {
 }
 
 /** Finds the route of a request: the path without its query and without a trailing slash. */
-export function dispatch(table: Record<string, Handler>): (request: Request) => Response | Promise<Response> {
-  const handlers = new Map(Object.entries(table));
-  return (request) => {
-    const handler = handlers.get(`${request.method} ${pathOf(request.url)}`);
-    return handler === undefined ? notFound() : handler(request);
+export function dispatch(
+  table: Record<string, Handler>,
+  api: ApiHandler,
+): (request: Request, connection: Connection) => Response | Promise<Response> {
+  const handlers = withHeadAndOptions(table);
+  return (request, connection) => {
+    const path = pathOf(request.url);
+    const handler = handlers.get(`${request.method} ${path}`);
+    if (handler !== undefined) return handler(request);
+    return path.startsWith("/api/") ? api(request, connection) : notFound();
   };
 }
 
-/** The path of an absolute URL; `new URL` would cost 1 µs of every request. */
+/** HEAD is answered as GET is, and Bun leaves the body out; OPTIONS names the methods of a path. */
+function withHeadAndOptions(table: Record<string, Handler>): Map<string, Handler> {
+  const methods = Map.groupBy(Object.keys(table), (route) => route.slice(route.indexOf(" ") + 1));
+  const handlers = new Map(Object.entries(table));
+  for (const [path, own] of methods) {
+    const get = table[`GET ${path}`];
+    if (get !== undefined) handlers.set(`HEAD ${path}`, get);
+    const names = own.map((route) => route.slice(0, route.indexOf(" ")));
+    const Allow = [...names, ...(get === undefined ? [] : ["HEAD"]), "OPTIONS"].join(", ");
+    handlers.set(`OPTIONS ${path}`, () => new Response(null, { status: 204, headers: { Allow } }));
+  }
+  return handlers;
+}
+
+/** The path of a URL; `new URL` would cost 1 µs of every request. With a Host header that is none, Bun gives the
+ * path alone. */
 function pathOf(url: string): string {
-  const start = url.indexOf("/", url.indexOf("://") + 3);
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
   if (start < 0) return "/";
   const query = url.indexOf("?", start);
   const end = query < 0 ? url.length : query;

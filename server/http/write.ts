@@ -4,7 +4,7 @@
  */
 import { errorMessages } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
-import type { Arrival, Intake, Outcome } from "../intake/intake.ts";
+import { type Arrival, type Intake, isInvalid, type Outcome } from "../intake/intake.ts";
 import type { Logger } from "../process/log.ts";
 import type { AnswerCounts } from "../process/metrics.ts";
 import { failure, success, tooMany, unexpected } from "./answers.ts";
@@ -59,11 +59,8 @@ async function write(kind: WriteKind, parts: WriteParts, request: Request): Prom
   if (waitSeconds > 0) return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
   if (intake.closedBecause !== undefined) return tooMany(intake.closedBecause, closedRetryAfterSeconds);
 
-  const maxBytes = kind === "batch" ? limits.batchBytes : limits.bodyBytes;
-  const body = await readBody(request, maxBytes);
-  if (body === undefined) {
-    return failure("validation_error", `body is larger than ${maxBytes} bytes: send less.`);
-  }
+  const body = await readBody(request, kind === "batch" ? limits.batchBytes : limits.bodyBytes);
+  if (isInvalid(body)) return failure("validation_error", body.invalid);
   // A slow body may take longer than a change of the timezone, or than the token lives.
   const current = await authorizer.authorize(authorization);
   if (current === undefined) return failure("invalid_write_key", errorMessages.invalidToken);

@@ -25,6 +25,13 @@ export interface IntakeLimits {
   readonly minFreeDiskBytes: number;
 }
 
+export const intakeLimits: IntakeLimits = {
+  // Some 7 million waiting events; at a steady 5,000 a second the loader may be away for 20 minutes.
+  maxBacklogBytes: 1024 ** 3,
+  // Room for the write-ahead log, a checkpoint, and the merges of the warehouse.
+  minFreeDiskBytes: 8 * 1024 ** 2,
+};
+
 export class Intake {
   readonly #ledger: Ledger;
   readonly #dataDir: string;

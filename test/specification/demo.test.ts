@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
 import { Simulation } from "../../simulation/simulation.ts";
-import { rekindle, Server } from "../server.ts";
+import { rekindle, run, Server } from "../server.ts";
 
 let server: Server;
 
@@ -92,6 +92,23 @@ test("what is stored is what was simulated: times, traits, owners and accounts a
       properties: { createdAt: new Date(signedUpMs).toISOString() },
     });
   }
+});
+
+test("the commands that it prints work as they stand", async () => {
+  const printed = await server.command("demo", "--organization", "Acme Ltd", "--users", "20", "--weeks", "3");
+  const script = printed.split("\n").filter((line) => line.startsWith("  "));
+  expect(script).toHaveLength(5);
+  const { exitCode, stdout, stderr } = await run(["sh", "-e", "-c", script.join("\n")], {
+    cwd: join(import.meta.dir, "..", ".."),
+    env: { ...process.env, DATA_DIR: server.dataDir },
+  });
+  expect([exitCode, stderr.includes("rekindle:")]).toEqual([0, false]);
+  expect(stdout).toContain('"Vendor (internal)"');
+  expect(stdout).toContain('"event":"signed_in"');
+  const daily = [...stdout.matchAll(/^\d{4}-\d{2}-\d{2},(\d+)/gm)].map(([, users]) => Number(users));
+  expect(daily.length).toBeGreaterThanOrEqual(28);
+  expect(Math.max(...daily)).toBeWithin(5, 21);
+  expect(stdout).not.toContain("validation_error");
 });
 
 test("an organization is created when there is none, and an interruption leaves no open door", async () => {

@@ -8,6 +8,7 @@
 import type { Database } from "bun:sqlite";
 import type { Message, Populations, Stored, Writes } from "../ledger.ts";
 import type { Counts } from "./counts.ts";
+import type { SqliteImports } from "./imports.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import type { MessageIdHash } from "./message-id-table.ts";
 import { HashedMessage, LookedUp, type Sources } from "./stored.ts";
@@ -18,6 +19,7 @@ import type { WriteAheadLog } from "./write-ahead-log.ts";
 export interface Parts extends Sources {
   readonly counts: Counts;
   readonly inbox: SqliteInbox;
+  readonly imports: SqliteImports;
   readonly log: WriteAheadLog;
 }
 
@@ -59,6 +61,9 @@ export class Transactor {
     if (writes.users.length + writes.accounts.length > 0) this.#writePeople(writes, stored);
     this.#parts.inbox.append(writes.inbox);
     for (const count of writes.dayCounts) this.#parts.counts.addDay(count);
+    if (writes.importProgress !== undefined) {
+      this.#parts.imports.advance(writes.importProgress, writes.nowMs);
+    }
     const messageIdSequence =
       hashes.length === 0 ? undefined : this.#parts.messageIds.write(hashes, writes.nowMs);
     return { stored, writes, hashes, messageIdSequence };
