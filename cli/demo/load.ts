@@ -8,7 +8,7 @@ import type { PublicPort } from "../../server/start-intake.ts";
 import { wireItem } from "../../simulation/items.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import type { Installation } from "../installation.ts";
-import { Progress } from "./progress.ts";
+import { Progress } from "../progress.ts";
 import { Sender } from "./sender.ts";
 import { summary } from "./summary.ts";
 
@@ -109,7 +109,7 @@ async function sendAll(organization: Organization, options: DemoOptions, sender:
   const zone = new Zone(organization.timezone);
   const simulation = new Simulation({ seed, users, weeks, zone, endMs: Date.now() });
   const { firstDay, lastDay } = simulation;
-  const progress = new Progress();
+  const progress = new Progress("items");
   // Of a later day the simulation is another: its people did the same things a day later.
   const prefix = `demo-${seed}-${users}-${weeks}-${lastDay}`;
   let items = 0;
@@ -125,7 +125,7 @@ async function sendAll(organization: Organization, options: DemoOptions, sender:
         if (full !== undefined) await full;
       }
       progress.show({
-        items,
+        done: items,
         fraction: (day - firstDay + 1) / (lastDay - firstDay + 1),
         waiting: sender.waiting,
       });

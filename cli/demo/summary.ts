@@ -1,7 +1,7 @@
 /** What was loaded, and what to look at. */
 import { formatDay } from "../../server/calendar/days.ts";
 import { stateOn, type Truth } from "../../simulation/truth.ts";
-import { grouped } from "./progress.ts";
+import { grouped } from "../print.ts";
 
 export interface Loaded {
   readonly organization: string;
