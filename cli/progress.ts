@@ -21,6 +21,7 @@ export class Progress {
   readonly #unit: string;
   readonly #isTerminal = process.stderr.isTTY === true;
   #shownMs = this.#isTerminal ? Number.NEGATIVE_INFINITY : performance.now();
+  #waiting: string | undefined;
   /** Where the rate counts from: what an earlier run did is only passed over. */
   #start: { readonly done: number; readonly fraction: number; readonly ms: number } | undefined;
 
@@ -29,13 +30,15 @@ export class Progress {
     this.#unit = unit;
   }
 
-  /** Shows the position, when the last one has been there for a while. */
+  /** Shows the position, when the last one has been there for a while, or when work stops or goes on. */
   show(position: Position): void {
     const nowMs = performance.now();
     const { done, fraction = 0 } = position;
     // Steps may count from 0 again, and then so does the rate.
     if (this.#start === undefined || done < this.#start.done) this.#start = { done, fraction, ms: nowMs };
-    if (nowMs - this.#shownMs < (this.#isTerminal ? terminalEveryMs : otherEveryMs)) return;
+    const isNews = position.waiting !== this.#waiting;
+    this.#waiting = position.waiting;
+    if (!isNews && nowMs - this.#shownMs < (this.#isTerminal ? terminalEveryMs : otherEveryMs)) return;
     this.#shownMs = nowMs;
     const text = this.#text(position, nowMs - this.#start.ms);
     process.stderr.write(this.#isTerminal ? `\r\x1b[K${text}` : `${text}\n`);
