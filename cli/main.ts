@@ -5,13 +5,17 @@ import { Refusal } from "../server/ledger/ledger.ts";
 import { CallFailed, Unreachable } from "../server/process/control.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
 import { backtestCommand } from "./commands/backtest.ts";
+import { backupCommand } from "./commands/backup.ts";
+import { keyCommand, tokenCommand } from "./commands/credential.ts";
+import { demoCommand } from "./commands/demo.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { eraseCommand } from "./commands/erase.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { organizationCommand } from "./commands/organization.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
+import { restoreCommand } from "./commands/restore.ts";
 import { serveCommand } from "./commands/serve.ts";
-import { tokenCommand } from "./commands/token.ts";
 
 const program = new Command("rekindle")
   .description("Keeps companies from losing their customers.")
@@ -19,10 +23,15 @@ const program = new Command("rekindle")
   .addCommand(serveCommand())
   .addCommand(organizationCommand())
   .addCommand(tokenCommand())
+  .addCommand(keyCommand())
   .addCommand(importCommand())
+  .addCommand(demoCommand())
   .addCommand(exportCommand())
   .addCommand(backtestCommand())
+  .addCommand(eraseCommand())
   .addCommand(rebuildCommand())
+  .addCommand(backupCommand())
+  .addCommand(restoreCommand())
   .addCommand(doctorCommand());
 
 try {

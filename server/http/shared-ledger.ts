@@ -7,13 +7,15 @@ import type { Ledger, SharedLedger } from "../ledger/ledger.ts";
 import { type Operations, remoteService } from "../process/control.ts";
 
 const organizationReads = ["list"] as const;
-const organizationChanges = ["create", "set"] as const;
-const tokenChanges = ["create", "revoke"] as const;
+const organizationChanges = ["create", "set", "eventsDropped"] as const;
+const credentialChanges = ["create", "revoke"] as const;
+const erasureCalls = ["begin", "pending", "counted", "finish", "find", "list"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;
 const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [
   "dayCounts",
   "populations",
+  "findUser",
   "deadLetters",
   "deadLetterCount",
   "rebuildsPending",
@@ -21,7 +23,7 @@ const ledgerCalls = [
   "rebuildDone",
 ] as const;
 
-/** What remembers tokens and organizations, and has to know when they are changed or listed. */
+/** What remembers tokens, keys and organizations, and has to know when they are changed or listed. */
 interface Memory {
   forget(): void;
   recordUse(): Promise<void>;
@@ -49,16 +51,18 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
     }
   };
   const forget = () => memory.forget();
-  const list = async (organization: number) => {
-    // Uses are written down once a minute; a list shows them all.
-    await memory.recordUse();
-    return ledger.tokens.list(organization);
-  };
   offer("organizations", ledger.organizations, organizationReads);
   offer("organizations", ledger.organizations, organizationChanges, forget);
-  offer("tokens", ledger.tokens, tokenChanges, forget);
-  operations.set("tokens.list", list);
+  for (const kind of ["tokens", "readKeys"] as const) {
+    offer(kind, ledger[kind], credentialChanges, forget);
+    operations.set(`${kind}.list`, async (organization: number) => {
+      // Uses are written down once a minute; a list shows them all.
+      await memory.recordUse();
+      return ledger[kind].list(organization);
+    });
+  }
   offer("inbox", ledger.inbox, inboxCalls);
+  offer("erasures", ledger.erasures, erasureCalls);
   offer("imports", importer, importCalls);
   offer("ledger", ledger, ledgerCalls);
   operations.set("ledger.rebuildsPending", async () => {
@@ -78,9 +82,12 @@ export function remoteImporter(socket: string): ImportService {
   return remoteService<ImportService>(socket, "imports", importCalls);
 }
 
-/** The ledger of the intake process behind this socket. `read` is the caller's own, since the rows of a
- * batch are better read from the file than carried through the process that serves writes. */
-export function remoteLedger(socket: string, read: SharedLedger["inbox"]["read"]): SharedLedger {
+/** The ledger of the intake process behind this socket. The reader is the caller's own, since the rows of a
+ * batch, and a snapshot, are better read from the file than carried through the process that serves writes. */
+export function remoteLedger(
+  socket: string,
+  reader: Pick<SharedLedger["inbox"], "read"> & Pick<SharedLedger, "snapshot">,
+): SharedLedger {
   const remote = <Part extends object>(prefix: string, names: readonly (keyof Part & string)[]) =>
     remoteService<Part>(socket, prefix, names);
   return {
@@ -89,7 +96,13 @@ export function remoteLedger(socket: string, read: SharedLedger["inbox"]["read"]
       ...organizationReads,
       ...organizationChanges,
     ]),
-    tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...tokenChanges]),
-    inbox: { ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls), read },
+    tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...credentialChanges]),
+    readKeys: remote<SharedLedger["readKeys"]>("readKeys", ["list", ...credentialChanges]),
+    erasures: remote<SharedLedger["erasures"]>("erasures", erasureCalls),
+    inbox: {
+      ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls),
+      read: reader.read,
+    },
+    snapshot: reader.snapshot,
   };
 }

@@ -3,7 +3,7 @@ import { Zone } from "../../server/calendar/zone.ts";
 import type { DayEvent, FeatureSettings } from "../../server/scoring/features.ts";
 import type { EntityKind, Population } from "../../server/scoring/queries/engagement-events.ts";
 import type { EventRow } from "../../server/warehouse/rows.ts";
-import type { Random } from "../ledger/random.ts";
+import type { Random } from "../../simulation/random.ts";
 import { event, insertEvents, randomOfThisRun, type WarehouseUnderTest } from "../warehouse/support.ts";
 
 /** Its clocks change on 2025-03-09 and on 2025-11-02. */

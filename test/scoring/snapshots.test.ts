@@ -9,7 +9,7 @@ import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/
 import { isScored } from "../../server/scoring/state.ts";
 import { mean } from "../../server/scoring/vectors.ts";
 import { type EventRow, userVersionRow } from "../../server/warehouse/rows.ts";
-import type { Random } from "../ledger/random.ts";
+import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { logDay, logsOf, manySettings, population, randomOrganization, zone } from "./engine-support.ts";

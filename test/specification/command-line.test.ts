@@ -188,6 +188,8 @@ describe("a command that cannot be read is refused with what to give:", () => {
     ["token list", ["--organization"]],
     ["export secrets --organization X", ["secrets", "events", "users", "accounts"]],
     ["export events --organization X --format xml", ["xml", "jsonl", "csv", "parquet"]],
+    ["demo --users 5", ["whole number from 10"]],
+    ["demo --url localhost", ["http://127.0.0.1:8080"]],
     ["recover", ["recover", "--help"]],
   ];
 
@@ -199,9 +201,29 @@ describe("a command that cannot be read is refused with what to give:", () => {
 });
 
 describe("every command has help:", () => {
-  const commands = ["serve", "organization", "token", "export", "rebuild", "doctor"];
+  const commands = [
+    "serve",
+    "organization",
+    "token",
+    "key",
+    "import",
+    "demo",
+    "export",
+    "erase",
+    "rebuild",
+    "backup",
+    "restore",
+    "doctor",
+  ];
   const subcommands = ["organization create", "organization list", "organization set"];
-  const tokenCommands = ["token create", "token list", "token revoke"];
+  const tokenCommands = [
+    "token create",
+    "token list",
+    "token revoke",
+    "key create",
+    "erase user",
+    "erase list",
+  ];
 
   test.each([...commands, ...subcommands, ...tokenCommands])("%s", async (command) => {
     const { exitCode, stdout } = await rekindle(tmpdir(), ...command.split(" "), "--help");
