@@ -74,6 +74,7 @@ export async function startIntake(
   const close = async () => {
     chores.stop();
     await authorizer.recordUse().catch(chores.failed);
+    await intake.recordWarnings().catch(chores.failed);
     await control.stop(true);
     await ledger.close();
     lock.release();
@@ -94,6 +95,7 @@ function serveControl(config: Config, ledger: Ledger, authorizer: Authorizer, in
   const operations = ledgerOperations(ledger, {
     forget: () => authorizer.forget(),
     recordUse: () => authorizer.recordUse(),
+    recordWarnings: () => intake.recordWarnings(),
     settled: () => intake.settled(),
   });
   const server = Bun.serve({ unix: socket, fetch: (request) => answerCall(operations, request) });
@@ -101,7 +103,7 @@ function serveControl(config: Config, ledger: Ledger, authorizer: Authorizer, in
   return server;
 }
 
-/** What has to be done about once a second, and once a minute. */
+/** What has to be done about once a second, every few seconds, and once a minute. */
 function startChores(ledger: Ledger, intake: Intake, authorizer: Authorizer, log: Logger) {
   const failed = (error: unknown) => log.warn({ err: error }, "a chore failed and will be tried again");
   let tidying = false;
@@ -116,11 +118,13 @@ function startChores(ledger: Ledger, intake: Intake, authorizer: Authorizer, log
         tidying = false;
       });
   }, 1_000);
+  const everyFewSeconds = setInterval(() => intake.recordWarnings().catch(failed), 5_000);
   const everyMinute = setInterval(() => authorizer.recordUse().catch(failed), 60_000);
   return {
     failed,
     stop: () => {
       clearInterval(everySecond);
+      clearInterval(everyFewSeconds);
       clearInterval(everyMinute);
     },
   };

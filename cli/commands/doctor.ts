@@ -1,5 +1,6 @@
 /** `rekindle doctor` */
 import { Command } from "commander";
+import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import { withAnalysis } from "../analysis.ts";
 
 export function doctorCommand(): Command {
@@ -9,7 +10,7 @@ export function doctorCommand(): Command {
       withAnalysis(async ({ ledger, served, config }, analysis) => {
         console.log(`data folder   ${config.dataDir}`);
         console.log(`server        ${served ? "running" : "not running"}`);
-        const deadLetters = await ledger.deadLetterCount();
+        const deadLetters = await ledger.deadLetters.count({});
         console.log(`dead letters  ${deadLetters}`);
         for (const { at, reason } of await newestDeadLetters(ledger)) console.log(`  ${at}  ${reason}`);
         let differences = 0;
@@ -28,9 +29,7 @@ export function doctorCommand(): Command {
 
 const shownDeadLetters = 5;
 
-async function newestDeadLetters(ledger: {
-  deadLetters(limit: number): Promise<readonly { readonly atMs: number; readonly reason: string }[]>;
-}) {
-  const letters = await ledger.deadLetters(shownDeadLetters);
+async function newestDeadLetters(ledger: SharedLedger) {
+  const letters = await ledger.deadLetters.list({}, shownDeadLetters);
   return letters.map(({ atMs, reason }) => ({ at: new Date(atMs).toISOString(), reason }));
 }

@@ -9,11 +9,13 @@ const organizationReads = ["list"] as const;
 const organizationChanges = ["create", "set"] as const;
 const tokenChanges = ["create", "revoke"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;
+const deadLetterCalls = ["list", "count", "retry", "drop", "missing"] as const;
+const exclusionCalls = ["list", "add", "remove", "rules", "revisions"] as const;
+const checkCalls = ["list", "keep"] as const;
 const ledgerCalls = [
   "dayCounts",
   "populations",
-  "deadLetters",
-  "deadLetterCount",
+  "freshness",
   "rebuildsPending",
   "rebuildBegun",
   "rebuildDone",
@@ -23,6 +25,8 @@ const ledgerCalls = [
 interface Memory {
   forget(): void;
   recordUse(): Promise<void>;
+  /** Writes down the warnings that were only counted so far. */
+  recordWarnings(): Promise<void>;
   /** Resolves when every write that was admitted before is committed. */
   settled(): Promise<void>;
 }
@@ -57,6 +61,13 @@ export function ledgerOperations(ledger: Ledger, memory: Memory): Operations {
   offer("tokens", ledger.tokens, tokenChanges, forget);
   operations.set("tokens.list", list);
   offer("inbox", ledger.inbox, inboxCalls);
+  offer("deadLetters", ledger.deadLetters, deadLetterCalls);
+  offer("exclusions", ledger.exclusions, exclusionCalls);
+  offer("checks", ledger.checks, checkCalls);
+  operations.set("warnings.list", async (organization: number, limit: number) => {
+    await memory.recordWarnings();
+    return ledger.warnings.list(organization, limit);
+  });
   offer("ledger", ledger, ledgerCalls);
   operations.set("ledger.rebuildsPending", async () => {
     const pending = await ledger.rebuildsPending();
@@ -79,6 +90,10 @@ export function remoteLedger(socket: string, read: SharedLedger["inbox"]["read"]
       ...organizationChanges,
     ]),
     tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...tokenChanges]),
+    deadLetters: remote<SharedLedger["deadLetters"]>("deadLetters", deadLetterCalls),
+    exclusions: remote<SharedLedger["exclusions"]>("exclusions", exclusionCalls),
+    checks: remote<SharedLedger["checks"]>("checks", checkCalls),
+    warnings: remote<SharedLedger["warnings"]>("warnings", ["list"]),
     inbox: { ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls), read },
   };
 }

@@ -55,12 +55,17 @@ async function write(kind: WriteKind, parts: WriteParts, request: Request): Prom
 
   const { usage } = caller;
   const waitSeconds = usage.bucket.take(performance.now());
-  if (waitSeconds > 0) return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
+  if (waitSeconds > 0) {
+    intake.noteTurnedAway(kind, caller.organization.id, "rate_limited", errorMessages.tooManyRequests);
+    return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
+  }
   if (intake.closedBecause !== undefined) return tooMany(intake.closedBecause, closedRetryAfterSeconds);
 
   const body = await readBody(request, limits.bodyBytes);
   if (body === undefined) {
-    return failure("validation_error", `body is larger than ${limits.bodyBytes} bytes: send less.`);
+    const message = `body is larger than ${limits.bodyBytes} bytes: send less.`;
+    intake.noteTurnedAway(kind, caller.organization.id, "refused_validation", message);
+    return failure("validation_error", message);
   }
   // A slow body may take longer than a change of the timezone, or than the token lives.
   const current = await authorizer.authorize(authorization);

@@ -70,6 +70,7 @@ class Decision {
   readonly #lastAccountNumber = new Map<number, number>();
   readonly #lines = new Map<string, { table: WarehouseTable; year: number; lines: string[] }>();
   readonly #dayCounts = new Map<number, { -readonly [Field in keyof DayCount]: DayCount[Field] }>();
+  readonly #versionRows = new Map<number, { organization: number; rows: number; versions: number }>();
   #events = 0;
 
   constructor(stored: Stored) {
@@ -140,8 +141,15 @@ class Decision {
     };
     this.#users.set(key, after);
     this.#addRow("users", 0, userRow(after));
-    if (changedVersion) this.#addRow("user_versions", 0, userVersionRow(after));
+    if (changedVersion) this.#addVersion(after);
     return "stored";
+  }
+
+  #addVersion(user: User): void {
+    this.#addRow("user_versions", 0, userVersionRow(user));
+    const { organization, version } = user;
+    const { rows, versions } = this.#versionRows.get(organization) ?? { rows: 0, versions: 0 };
+    this.#versionRows.set(organization, { organization, rows: rows + 1, versions: versions + version });
   }
 
   /** The number of the user's account after this identify; a new or changed account is written. */
@@ -218,6 +226,7 @@ class Decision {
       users: [...this.#users.values()],
       accounts: [...this.#accounts.values()],
       inbox,
+      versionRows: [...this.#versionRows.values()],
       messageIds: [...this.#messageIds.values()],
       dayCounts: [...this.#dayCounts.values()],
       nowMs,

@@ -22,13 +22,20 @@ interface Waiting {
 export class GroupCommit {
   readonly #ledger: Ledger;
   readonly #nowMs: () => number;
+  readonly #decided: (entry: Admitted, outcome: Outcome) => void;
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
   #newest: Promise<unknown> = Promise.resolve();
 
-  constructor(ledger: Ledger, nowMs: () => number) {
+  /** @param decided hears of every request's outcome, and must not throw. */
+  constructor(
+    ledger: Ledger,
+    nowMs: () => number,
+    decided: (entry: Admitted, outcome: Outcome) => void = () => {},
+  ) {
     this.#ledger = ledger;
     this.#nowMs = nowMs;
+    this.#decided = decided;
   }
 
   get isFull(): boolean {
@@ -75,10 +82,13 @@ export class GroupCommit {
       for (const { reject } of group) reject(error);
       return;
     }
-    group.forEach(({ resolve, reject }, index) => {
+    group.forEach(({ entry, resolve, reject }, index) => {
       const outcome = outcomes[index];
       if (outcome === undefined) reject(new Error("a request of the group was not decided"));
-      else resolve(outcome);
+      else {
+        this.#decided(entry, outcome);
+        resolve(outcome);
+      }
     });
   }
 }

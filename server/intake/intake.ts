@@ -10,7 +10,9 @@ import type { Admitted, Outcome } from "./decide.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { admitIdentify } from "./identify.ts";
 import { type Invalid, isInvalid, type ParsedBody, parseBody } from "./json.ts";
+import { type Endpoint, noteAdmitted, noteInvalid, noteOutcome } from "./notes.ts";
 import { admitTrack } from "./track.ts";
+import { IngestionWarnings } from "./warnings.ts";
 
 export type { Arrival } from "./admission.ts";
 export type { Outcome } from "./decide.ts";
@@ -26,14 +28,20 @@ export class Intake {
   readonly #ledger: Ledger;
   readonly #dataDir: string;
   readonly #limits: IntakeLimits;
+  readonly #nowMs: () => number;
   readonly #commits: GroupCommit;
+  readonly #warnings: IngestionWarnings;
   #closedBecause: string | undefined;
 
   constructor(ledger: Ledger, dataDir: string, limits: IntakeLimits, nowMs: () => number) {
     this.#ledger = ledger;
     this.#dataDir = dataDir;
     this.#limits = limits;
-    this.#commits = new GroupCommit(ledger, nowMs);
+    this.#nowMs = nowMs;
+    this.#warnings = new IngestionWarnings(ledger.warnings);
+    this.#commits = new GroupCommit(ledger, nowMs, (entry, outcome) =>
+      noteOutcome(this.#warnings, entry, outcome),
+    );
   }
 
   /** Why no write is taken now, in words for the sender; undefined while all is well. */
@@ -43,23 +51,47 @@ export class Intake {
 
   /** Stores an identify. Resolves when it is on disk or refused; rejects when the ledger failed. */
   identify(body: Uint8Array, arrival: Arrival): Promise<Outcome> {
-    return this.#store(body, arrival, admitIdentify);
+    return this.#store("identify", body, arrival, admitIdentify);
   }
 
   /** Stores an event. Resolves when it is on disk or refused; rejects when the ledger failed. */
   track(body: Uint8Array, arrival: Arrival): Promise<Outcome> {
-    return this.#store(body, arrival, admitTrack);
+    return this.#store("track", body, arrival, admitTrack);
   }
 
   #store(
+    endpoint: Endpoint,
     bytes: Uint8Array,
     arrival: Arrival,
     admit: (body: ParsedBody, arrival: Arrival) => Admitted | Invalid,
   ): Promise<Outcome> {
     const body = parseBody(bytes);
-    if (isInvalid(body)) return Promise.resolve(body);
+    if (isInvalid(body)) return this.#refuse(endpoint, arrival, body);
     const admitted = admit(body, arrival);
-    return isInvalid(admitted) ? Promise.resolve(admitted) : this.#commits.submit(admitted);
+    if (isInvalid(admitted)) return this.#refuse(endpoint, arrival, admitted, body);
+    noteAdmitted(this.#warnings, admitted, body.value);
+    return this.#commits.submit(admitted);
+  }
+
+  #refuse(endpoint: Endpoint, arrival: Arrival, invalid: Invalid, body?: ParsedBody): Promise<Outcome> {
+    noteInvalid(this.#warnings, endpoint, arrival, invalid.invalid, body?.value);
+    return Promise.resolve(invalid);
+  }
+
+  /** Counts a request that was turned away before it was read. */
+  noteTurnedAway(
+    endpoint: Endpoint,
+    organization: number,
+    kind: "refused_validation" | "rate_limited",
+    message: string,
+  ): void {
+    const detail = kind === "rate_limited" ? null : message;
+    this.#warnings.note({ organization, atMs: this.#nowMs(), kind, endpoint, detail, message });
+  }
+
+  /** Writes the counted warnings down. Called every few seconds. */
+  recordWarnings(): Promise<void> {
+    return this.#warnings.flush();
   }
 
   /** Looks at the disk and the backlog. Called about once a second. */

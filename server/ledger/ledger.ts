@@ -8,6 +8,15 @@
  * that function returns.
  */
 
+import type { DeadLetterStore, VersionRows } from "./dead-letters.ts";
+import type { ExclusionStore } from "./exclusions.ts";
+import type { CheckStore, LedgerFreshness } from "./health.ts";
+import type { WarningStore } from "./warnings.ts";
+
+export type { DeadLetterSelection, MissingRows, NumberedVersion, VersionRows } from "./dead-letters.ts";
+export type { ExclusionRules } from "./exclusions.ts";
+export type { CheckResult } from "./health.ts";
+
 /** A company that uses Rekindle. Nothing of one organization is ever seen by another. */
 export interface Organization {
   readonly id: number;
@@ -124,6 +133,8 @@ export interface Writes {
   readonly users: readonly User[];
   readonly accounts: readonly Account[];
   readonly inbox: readonly InboxRows[];
+  /** The rows of `user_versions` among them, by organization. */
+  readonly versionRows: readonly (VersionRows & { readonly organization: number })[];
   readonly messageIds: readonly MessageKey[];
   readonly dayCounts: readonly DayCount[];
   readonly nowMs: number;
@@ -156,7 +167,8 @@ export interface Inbox {
   freeze(maxRows: number): Promise<readonly FrozenBatch[]>;
   /** The rows of a frozen batch: newline-delimited JSON arrays in inbox order, the same bytes every time. */
   read(batch: FrozenBatch): Promise<Buffer>;
-  /** The batch is in the warehouse, but for its dead letters. Finishing twice changes nothing. */
+  /** The batch is in the warehouse, but for its dead letters. Finishing twice changes nothing.
+   * @throws Refusal when the dead letters are full: the batch stays, and so do its rows. */
   finish(batchNumber: number, deadLetters: readonly DeadLetter[]): Promise<void>;
   /** What waits, frozen or not: rows and bytes, and the inbox id of the newest row ever written. */
   backlog(): Promise<Backlog>;
@@ -174,6 +186,10 @@ export interface Ledger {
   readonly organizations: Organizations;
   readonly tokens: Tokens;
   readonly inbox: Inbox;
+  readonly deadLetters: DeadLetterStore;
+  readonly exclusions: ExclusionStore;
+  readonly warnings: WarningStore;
+  readonly checks: CheckStore;
 
   /**
    * One durable transaction: loads `needs`, calls `decide` with what is stored, writes what it returns.
@@ -190,10 +206,8 @@ export interface Ledger {
   dayCounts(organization: number): Promise<readonly DayCount[]>;
   /** How many users and accounts there are, and the sums of their versions. */
   populations(organization: number): Promise<Populations>;
-  deadLetters(
-    limit: number,
-  ): Promise<readonly (DeadLetter & { readonly id: number; readonly atMs: number })[]>;
-  deadLetterCount(): Promise<number>;
+  /** @throws Refusal when the organization does not exist. */
+  freshness(organization: number): Promise<LedgerFreshness>;
 
   /** Organizations whose days in the warehouse were computed in a timezone that they no longer have. */
   rebuildsPending(): Promise<readonly number[]>;
@@ -206,8 +220,9 @@ export interface Ledger {
 }
 
 /** What the other processes of an installation may ask of the ledger; only intake writes to it. */
-export interface SharedLedger extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens"> {
+export interface SharedLedger extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens" | "warnings"> {
   readonly tokens: Omit<Tokens, "find" | "touch">;
+  readonly warnings: Omit<WarningStore, "add">;
 }
 
 export interface Populations {
@@ -215,6 +230,9 @@ export interface Populations {
   readonly userVersions: number;
   readonly accounts: number;
   readonly accountVersions: number;
+  /** What was appended to `user_versions`, to which not every version of a user is; null when it is not known,
+   * because the organization is older than the count. */
+  readonly versionRows: VersionRows | null;
 }
 
 export interface Organizations {

@@ -15,6 +15,7 @@ const noWrites: Omit<Writes, "nowMs"> = {
   users: [],
   accounts: [],
   inbox: [],
+  versionRows: [],
   messageIds: [],
   dayCounts: [],
 };

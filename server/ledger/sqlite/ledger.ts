@@ -1,21 +1,36 @@
 /** The ledger's interface over one SQLite database: each question goes to the part that answers it. */
 import type { Database } from "bun:sqlite";
-import type { DayCount, DeadLetter, Ledger, Needs, Populations, Stored, Writes } from "../ledger.ts";
-import { DeadLetters } from "./dead-letters.ts";
+import type { LedgerFreshness } from "../health.ts";
+import {
+  type DayCount,
+  type Ledger,
+  type Needs,
+  type Populations,
+  Refusal,
+  type Stored,
+  type Writes,
+} from "../ledger.ts";
+import { SqliteChecks } from "./checks.ts";
+import { SqliteDeadLetters } from "./dead-letters.ts";
+import { SqliteExclusions } from "./exclusions.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
 import { SqliteTokens } from "./tokens.ts";
 import { type Parts, Transactor } from "./transact.ts";
+import { SqliteWarnings } from "./warnings.ts";
 
 export class SqliteLedger implements Ledger {
   readonly organizations: SqliteOrganizations;
   readonly tokens: SqliteTokens;
   readonly inbox: SqliteInbox;
+  readonly deadLetters: SqliteDeadLetters;
+  readonly exclusions: SqliteExclusions;
+  readonly warnings: SqliteWarnings;
+  readonly checks: SqliteChecks;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
-  readonly #deadLetters: DeadLetters;
   readonly #inboxTidy: InboxTidy;
   #tidying: Promise<void> | undefined;
 
@@ -23,11 +38,14 @@ export class SqliteLedger implements Ledger {
     this.#db = db;
     this.#parts = parts;
     this.#transactor = new Transactor(db, parts, clock);
-    this.#deadLetters = new DeadLetters(db);
     this.#inboxTidy = new InboxTidy(db, parts.inbox, inboxMaxRetainedBytes);
-    this.organizations = new SqliteOrganizations(db);
+    this.organizations = new SqliteOrganizations(db, clock);
     this.tokens = new SqliteTokens(db, this.organizations);
     this.inbox = parts.inbox;
+    this.deadLetters = new SqliteDeadLetters(db, parts, this.organizations);
+    this.exclusions = new SqliteExclusions(db);
+    this.warnings = new SqliteWarnings(db);
+    this.checks = new SqliteChecks(db);
   }
 
   transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
@@ -50,14 +68,14 @@ export class SqliteLedger implements Ledger {
     return this.#parts.counts.populations(organization);
   }
 
-  async deadLetters(
-    limit: number,
-  ): Promise<readonly (DeadLetter & { readonly id: number; readonly atMs: number })[]> {
-    return this.#deadLetters.newest(limit);
-  }
-
-  async deadLetterCount(): Promise<number> {
-    return this.#deadLetters.count();
+  async freshness(organization: number): Promise<LedgerFreshness> {
+    const found = this.organizations.find(organization);
+    if (found === undefined) throw new Refusal(`There is no organization with the id ${organization}.`);
+    return {
+      timezone: found.timezone,
+      loadedUptoMs: this.inbox.loadedUptoMs(),
+      rebuildingSinceMs: this.organizations.rebuildingSinceMs(organization),
+    };
   }
 
   async rebuildsPending(): Promise<readonly number[]> {
@@ -84,6 +102,7 @@ export class SqliteLedger implements Ledger {
     try {
       await this.#inboxTidy.deleteLoadedRows(nowMs);
       await this.#parts.messageIds.tidy(nowMs);
+      await this.warnings.tidy(nowMs);
       await this.#inboxTidy.shrink();
     } finally {
       // Also when deleting failed: on a full disk it is the checkpoint that makes room in the log.

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import type { Ledger } from "../ledger.ts";
 import { Accounts } from "./accounts.ts";
 import { Counts } from "./counts.ts";
+import { type DeadLetterLimits, DeadLetterRows } from "./dead-letter-rows.ts";
 import { SqliteInbox } from "./inbox.ts";
 import { KnownUsers } from "./known-users.ts";
 import { SqliteLedger } from "./ledger.ts";
@@ -29,6 +30,7 @@ export interface SqliteLedgerOptions {
   readonly knownUsersCapacity?: number;
   /** Message ids that fill the table in memory (16 bytes each, in at most 2^20 slots). */
   readonly messageIdsPerRun?: number;
+  readonly deadLetterLimits?: DeadLetterLimits;
   readonly clock?: () => number;
 }
 
@@ -37,6 +39,7 @@ const defaults = {
   knownUsersCapacity: 262_144,
   // 2^20 slots are three quarters full at 786,432; below that there has to be room for one more commit.
   messageIdsPerRun: 750_000,
+  deadLetterLimits: { rows: 100_000, bytes: 256 * 1024 * 1024 },
   clock: Date.now,
 };
 
@@ -45,7 +48,7 @@ const defaults = {
  * @throws Refusal when the file was written by a newer version, or message ids of the last day are missing.
  */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
-  const { file, inboxMaxRetainedBytes, knownUsersCapacity, messageIdsPerRun, clock } = {
+  const { file, inboxMaxRetainedBytes, knownUsersCapacity, messageIdsPerRun, deadLetterLimits, clock } = {
     ...defaults,
     ...options,
   };
@@ -58,7 +61,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
       knownUsers: new KnownUsers(knownUsersCapacity),
       messageIds: new MessageIds(db, join(dirname(file), "message-ids"), messageIdsPerRun, clock()),
       counts: new Counts(db),
-      inbox: new SqliteInbox(db, clock),
+      inbox: new SqliteInbox(db, clock, new DeadLetterRows(db, deadLetterLimits)),
       log,
     };
     return new SqliteLedger(db, parts, inboxMaxRetainedBytes, clock);

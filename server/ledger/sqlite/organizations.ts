@@ -25,13 +25,20 @@ function prepare(db: Database) {
     ),
     update: db.prepare(
       `UPDATE organizations SET
+         rebuild_asked_at_ms = CASE WHEN timezone <> ?2 THEN ?5 ELSE rebuild_asked_at_ms END,
          rebuild_pending = rebuild_pending OR timezone <> ?2, name = ?1, timezone = ?2, requests_per_second = ?3
        WHERE id = ?4`,
     ),
     pending: db.prepare<{ id: number }, []>(
       "SELECT id FROM organizations WHERE rebuild_pending = 1 ORDER BY id",
     ),
-    begun: db.prepare("UPDATE organizations SET rebuild_pending = 1 WHERE id = ?"),
+    begun: db.prepare(
+      `UPDATE organizations SET rebuild_pending = 1, rebuild_asked_at_ms = ?1
+       WHERE id = ?2 AND rebuild_pending = 0`,
+    ),
+    pendingSince: db.prepare<{ atMs: number | null }, [number]>(
+      "SELECT rebuild_asked_at_ms AS atMs FROM organizations WHERE id = ? AND rebuild_pending = 1",
+    ),
     rebuilt: db.prepare("UPDATE organizations SET rebuild_pending = 0 WHERE id = ? AND timezone = ?"),
   };
 }
@@ -39,9 +46,11 @@ function prepare(db: Database) {
 export class SqliteOrganizations implements Organizations {
   readonly #db: Database;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #clock: () => number;
 
-  constructor(db: Database) {
+  constructor(db: Database, clock: () => number) {
     this.#db = db;
+    this.#clock = clock;
     this.#statements = prepare(db);
   }
 
@@ -78,7 +87,7 @@ export class SqliteOrganizations implements Organizations {
       if (before === undefined) throw new Refusal(`There is no organization with the id ${id}.`);
       const after = { ...before, ...change };
       if (after.name !== before.name) this.#refuseTaken(after.name);
-      this.#statements.update.run(after.name, after.timezone, after.requestsPerSecond, id);
+      this.#statements.update.run(after.name, after.timezone, after.requestsPerSecond, id, this.#clock());
       return after;
     });
   }
@@ -88,7 +97,13 @@ export class SqliteOrganizations implements Organizations {
   }
 
   async rebuildBegun(id: number): Promise<void> {
-    this.#statements.begun.run(id);
+    this.#statements.begun.run(this.#clock(), id);
+  }
+
+  /** Since when the organization's days are to be computed again; null when they are as they should be. */
+  rebuildingSinceMs(id: number): number | null {
+    const pending = this.#statements.pendingSince.get(id);
+    return pending === null ? null : (pending.atMs ?? 0);
   }
 
   async rebuildDone(id: number, timezone: string): Promise<void> {

@@ -6,8 +6,8 @@
  * totals are told after the commit, so that a transaction that failed is remembered by nobody.
  */
 import type { Database } from "bun:sqlite";
-import type { Needs, Populations, Stored, Writes } from "../ledger.ts";
-import type { Counts } from "./counts.ts";
+import type { Needs, Stored, Writes } from "../ledger.ts";
+import type { AddedPopulations, Counts } from "./counts.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import type { MessageIdHash } from "./message-id-table.ts";
 import { LoadedNeeds, type Sources } from "./stored.ts";
@@ -64,8 +64,8 @@ export class Transactor {
     return { loaded, writes, hashes, messageIdSequence };
   }
 
-  #writePeople({ users, accounts }: Writes, loaded: LoadedNeeds): void {
-    const added = new Map<number, { -readonly [Total in keyof Populations]: number }>();
+  #writePeople({ users, accounts, versionRows }: Writes, loaded: LoadedNeeds): void {
+    const added = new Map<number, { -readonly [Total in keyof AddedPopulations]: number }>();
     const totalsOf = (organization: number) => {
       const totals = added.get(organization) ?? {
         users: 0,
@@ -91,6 +91,9 @@ export class Transactor {
       totals.userVersions += user.version - (previous?.version ?? 0);
     }
     for (const [organization, totals] of added) this.#parts.counts.addPopulations(organization, totals);
+    for (const { organization, ...rows } of versionRows) {
+      this.#parts.counts.addVersionRows(organization, rows);
+    }
   }
 
   #remember({ loaded, writes, hashes, messageIdSequence }: Written): void {
