@@ -4,12 +4,12 @@ import { ConfigError } from "../server/config.ts";
 import { Refusal } from "../server/ledger/ledger.ts";
 import { CallFailed, Unreachable } from "../server/process/control.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
+import { keyCommand, tokenCommand } from "./commands/credential.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { exportCommand } from "./commands/export.ts";
 import { organizationCommand } from "./commands/organization.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
 import { serveCommand } from "./commands/serve.ts";
-import { tokenCommand } from "./commands/token.ts";
 
 const program = new Command("rekindle")
   .description("Keeps companies from losing their customers.")
@@ -17,6 +17,7 @@ const program = new Command("rekindle")
   .addCommand(serveCommand())
   .addCommand(organizationCommand())
   .addCommand(tokenCommand())
+  .addCommand(keyCommand())
   .addCommand(exportCommand())
   .addCommand(rebuildCommand())
   .addCommand(doctorCommand());

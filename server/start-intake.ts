@@ -3,12 +3,14 @@
  * without one write request noticing.
  */
 import type { Config } from "./config.ts";
+import { apiHandler, readKeyRequestsPerSecond } from "./http/api-gateway.ts";
 import { Authorizer } from "./http/authorize.ts";
 import { type HttpServer, startHttp } from "./http/http.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { referencePage } from "./http/reference-page.ts";
 import { ledgerOperations } from "./http/shared-ledger.ts";
 import { Intake } from "./intake/intake.ts";
+import { secretPrefix } from "./ledger/credentials.ts";
 import { type Ledger, Refusal } from "./ledger/ledger.ts";
 import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/open.ts";
 import { answerCall, fetchSocket, freeSocket, protectSocket } from "./process/control.ts";
@@ -52,7 +54,7 @@ export async function startIntake(
   }
   const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir), ...options });
   const intake = new Intake(ledger, config.dataDir, { maxBacklogBytes, minFreeDiskBytes }, Date.now);
-  const authorizer = new Authorizer(ledger.tokens);
+  const authorizers = authorizersOf(ledger);
   const registry = createRegistry("intake");
   gauge(registry, "rekindle_writes_open", "1 while writes are taken.", () =>
     intake.closedBecause === undefined ? 1 : 0,
@@ -61,19 +63,20 @@ export async function startIntake(
   await intake.checkRoom();
   const http = startHttp(
     config,
-    { authorizer, intake, counts: new AnswerCounts(registry), log },
+    { authorizer: authorizers.tokens, intake, counts: new AnswerCounts(registry), log },
     {
       openapi: () => openApiDocument(config.publicUrl),
       reference: () => referencePage(config.publicUrl),
       readiness: () => readiness(intake, analysis),
       metrics: async () => (await registry.metrics()) + (await metricsOf(analysis)),
     },
+    apiHandler({ authorizer: authorizers.readKeys, analysis }),
   );
-  const control = serveControl(config, ledger, authorizer, intake);
-  const chores = startChores(ledger, intake, authorizer, log);
+  const control = serveControl(config, ledger, authorizers, intake);
+  const chores = startChores(ledger, intake, authorizers, log);
   const close = async () => {
     chores.stop();
-    await authorizer.recordUse().catch(chores.failed);
+    await authorizers.recordUse().catch(chores.failed);
     await intake.recordWarnings().catch(chores.failed);
     await control.stop(true);
     await ledger.close();
@@ -82,6 +85,33 @@ export async function startIntake(
   return { ledger, port: http.port, stopServing: () => stopServing(http, intake), close };
 }
 
+/** Who may write and who may read, apart: neither is ever asked about the other's secrets. */
+function authorizersOf({ tokens, readKeys }: Ledger) {
+  const both = {
+    tokens: new Authorizer(tokens, {
+      prefix: secretPrefix.token,
+      requestsPerSecond: (organization) => organization.requestsPerSecond,
+    }),
+    readKeys: new Authorizer(readKeys, {
+      prefix: secretPrefix.readKey,
+      requestsPerSecond: () => readKeyRequestsPerSecond,
+    }),
+  };
+  return {
+    ...both,
+    forget: () => {
+      both.tokens.forget();
+      both.readKeys.forget();
+    },
+    recordUse: async () => {
+      await both.tokens.recordUse();
+      await both.readKeys.recordUse();
+    },
+  };
+}
+
+type Authorizers = ReturnType<typeof authorizersOf>;
+
 async function stopServing(http: HttpServer, intake: Intake): Promise<void> {
   // A body that comes byte by byte would hold the stop for ever.
   await Promise.race([http.stop(), Bun.sleep(maxFinishMs)]);
@@ -89,12 +119,12 @@ async function stopServing(http: HttpServer, intake: Intake): Promise<void> {
   await intake.settled();
 }
 
-function serveControl(config: Config, ledger: Ledger, authorizer: Authorizer, intake: Intake) {
+function serveControl(config: Config, ledger: Ledger, authorizers: Authorizers, intake: Intake) {
   const socket = socketPath(config.dataDir, "control");
   freeSocket(socket);
   const operations = ledgerOperations(ledger, {
-    forget: () => authorizer.forget(),
-    recordUse: () => authorizer.recordUse(),
+    forget: () => authorizers.forget(),
+    recordUse: () => authorizers.recordUse(),
     recordWarnings: () => intake.recordWarnings(),
     settled: () => intake.settled(),
   });
@@ -104,7 +134,7 @@ function serveControl(config: Config, ledger: Ledger, authorizer: Authorizer, in
 }
 
 /** What has to be done about once a second, every few seconds, and once a minute. */
-function startChores(ledger: Ledger, intake: Intake, authorizer: Authorizer, log: Logger) {
+function startChores(ledger: Ledger, intake: Intake, authorizers: Authorizers, log: Logger) {
   const failed = (error: unknown) => log.warn({ err: error }, "a chore failed and will be tried again");
   let tidying = false;
   const everySecond = setInterval(() => {
@@ -119,7 +149,7 @@ function startChores(ledger: Ledger, intake: Intake, authorizer: Authorizer, log
       });
   }, 1_000);
   const everyFewSeconds = setInterval(() => intake.recordWarnings().catch(failed), 5_000);
-  const everyMinute = setInterval(() => authorizer.recordUse().catch(failed), 60_000);
+  const everyMinute = setInterval(() => authorizers.recordUse().catch(failed), 60_000);
   return {
     failed,
     stop: () => {

@@ -4,18 +4,28 @@ import { activeUsers } from "../analytics/active-users.ts";
 import { counts } from "../analytics/counts.ts";
 import { retention } from "../analytics/retention.ts";
 import { timeline } from "../analytics/timeline.ts";
+import type { SharedLedger } from "../ledger/ledger.ts";
 import type { Analysis } from "../warehouse/analysis.ts";
 import { exportFormats, exportTables } from "../warehouse/export.ts";
 import { warehouseSize } from "../warehouse/size.ts";
+import { Api } from "./api.ts";
+import { apiRoutes } from "./api-routes.ts";
+
+const api = new Api(apiRoutes);
 
 /** Serves the socket. Until `analysis` is there every question is answered 503, "starting". */
 export function answerAnalysis(
+  ledger: SharedLedger,
   analysis: Analysis | undefined,
   registry: Registry,
   request: Request,
 ): Response | Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
   if (pathname === "/metrics") return registry.metrics().then((text) => new Response(text));
+  if (pathname.startsWith("/api/")) {
+    const parts = analysis && { warehouse: analysis.warehouse, ledger, nowMs: Date.now };
+    return api.answer(parts, request);
+  }
   if (pathname === "/status") return Response.json(analysis?.status() ?? { state: "starting" });
   if (analysis === undefined) return new Response("starting", { status: 503 });
   const organization = Number(searchParams.get("organization"));

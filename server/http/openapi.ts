@@ -1,8 +1,10 @@
-/** The OpenAPI 3.1 document, made from the very schemas that validate. */
+/** The OpenAPI 3.1 document, made from the very schemas that validate and the very table of routes. */
 import type { TSchema } from "typebox";
 import { type ErrorName, errorMessages, errorStatus } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
 import { ErrorBody, IdentifyBody, SuccessBody, TrackBody } from "../../contract/write-api.ts";
+import { apiRoutes } from "./api-routes.ts";
+import { apiPaths } from "./openapi-api.ts";
 
 const summaries: Record<ErrorName, string> = {
   validation_error: "The message says which field failed, why, and what to send.",
@@ -48,6 +50,7 @@ export function openApiDocument(publicUrl: string): object {
           "application_error",
         ],
       }),
+      ...apiPaths(apiRoutes),
     },
     components: {
       schemas: { Identify: IdentifyBody, Track: TrackBody, Success: SuccessBody, Error: ErrorBody },
@@ -58,6 +61,13 @@ export function openApiDocument(publicUrl: string): object {
           bearerFormat: "Write Key",
           description:
             "Send `Authorization: Basic <PROJECT_TOKEN>`. A project token starts with `rk-`; it can write and never read.",
+        },
+        readKey: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "Read Key",
+          description:
+            "Send `Authorization: Bearer <READ_KEY>`. A read key starts with `rr-`; it can read and never write.",
         },
       },
     },

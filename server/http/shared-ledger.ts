@@ -7,7 +7,7 @@ import { type Operations, remoteService } from "../process/control.ts";
 
 const organizationReads = ["list"] as const;
 const organizationChanges = ["create", "set"] as const;
-const tokenChanges = ["create", "revoke"] as const;
+const credentialChanges = ["create", "revoke"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;
 const deadLetterCalls = ["list", "count", "retry", "drop", "missing"] as const;
 const exclusionCalls = ["list", "add", "remove", "rules", "revisions"] as const;
@@ -16,12 +16,13 @@ const ledgerCalls = [
   "dayCounts",
   "populations",
   "freshness",
+  "findUser",
   "rebuildsPending",
   "rebuildBegun",
   "rebuildDone",
 ] as const;
 
-/** What remembers tokens and organizations, and has to know when they are changed or listed. */
+/** What remembers tokens, keys and organizations, and has to know when they are changed or listed. */
 interface Memory {
   forget(): void;
   recordUse(): Promise<void>;
@@ -51,15 +52,16 @@ export function ledgerOperations(ledger: Ledger, memory: Memory): Operations {
     }
   };
   const forget = () => memory.forget();
-  const list = async (organization: number) => {
-    // Uses are written down once a minute; a list shows them all.
-    await memory.recordUse();
-    return ledger.tokens.list(organization);
-  };
   offer("organizations", ledger.organizations, organizationReads);
   offer("organizations", ledger.organizations, organizationChanges, forget);
-  offer("tokens", ledger.tokens, tokenChanges, forget);
-  operations.set("tokens.list", list);
+  for (const kind of ["tokens", "readKeys"] as const) {
+    offer(kind, ledger[kind], credentialChanges, forget);
+    operations.set(`${kind}.list`, async (organization: number) => {
+      // Uses are written down once a minute; a list shows them all.
+      await memory.recordUse();
+      return ledger[kind].list(organization);
+    });
+  }
   offer("inbox", ledger.inbox, inboxCalls);
   offer("deadLetters", ledger.deadLetters, deadLetterCalls);
   offer("exclusions", ledger.exclusions, exclusionCalls);
@@ -89,7 +91,8 @@ export function remoteLedger(socket: string, read: SharedLedger["inbox"]["read"]
       ...organizationReads,
       ...organizationChanges,
     ]),
-    tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...tokenChanges]),
+    tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...credentialChanges]),
+    readKeys: remote<SharedLedger["readKeys"]>("readKeys", ["list", ...credentialChanges]),
     deadLetters: remote<SharedLedger["deadLetters"]>("deadLetters", deadLetterCalls),
     exclusions: remote<SharedLedger["exclusions"]>("exclusions", exclusionCalls),
     checks: remote<SharedLedger["checks"]>("checks", checkCalls),

@@ -1,5 +1,5 @@
 /**
- * The ledger: the system of record. It keeps organizations, project tokens, users and accounts, and the
+ * The ledger: the system of record. It keeps organizations, their tokens and keys, users and accounts, and the
  * inbox of rows that the warehouse has not seen yet. A write is acknowledged when its `transact` resolves,
  * because by then it is on disk.
  *
@@ -7,7 +7,7 @@
  * what a request means: `transact` loads what was asked for, hands it to a pure function, and writes what
  * that function returns.
  */
-
+import type { Credentials } from "./credentials.ts";
 import type { DeadLetterStore, VersionRows } from "./dead-letters.ts";
 import type { ExclusionStore } from "./exclusions.ts";
 import type { CheckStore, LedgerFreshness } from "./health.ts";
@@ -25,17 +25,6 @@ export interface Organization {
   readonly timezone: string;
   readonly requestsPerSecond: number;
   readonly createdAtMs: number;
-}
-
-export interface ProjectToken {
-  readonly id: number;
-  readonly organization: number;
-  readonly name: string;
-  /** All that is kept of the token itself, beside its hash. */
-  readonly lastFour: string;
-  readonly createdAtMs: number;
-  readonly lastUsedAtMs: number | null;
-  readonly revokedAtMs: number | null;
 }
 
 /** A JSON object, as parsed. */
@@ -72,6 +61,11 @@ export interface Account {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly version: number;
+}
+
+export interface UserAndAccount {
+  readonly user: User;
+  readonly account: Account | null;
 }
 
 /** What a track request has to know of its user. */
@@ -184,7 +178,8 @@ export interface Backlog {
 
 export interface Ledger {
   readonly organizations: Organizations;
-  readonly tokens: Tokens;
+  readonly tokens: Credentials;
+  readonly readKeys: Credentials;
   readonly inbox: Inbox;
   readonly deadLetters: DeadLetterStore;
   readonly exclusions: ExclusionStore;
@@ -208,6 +203,8 @@ export interface Ledger {
   populations(organization: number): Promise<Populations>;
   /** @throws Refusal when the organization does not exist. */
   freshness(organization: number): Promise<LedgerFreshness>;
+  /** The user with this id and the account that the user belongs to. */
+  findUser(organization: number, userId: string): Promise<UserAndAccount | undefined>;
 
   /** Organizations whose days in the warehouse were computed in a timezone that they no longer have. */
   rebuildsPending(): Promise<readonly number[]>;
@@ -220,10 +217,14 @@ export interface Ledger {
 }
 
 /** What the other processes of an installation may ask of the ledger; only intake writes to it. */
-export interface SharedLedger extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens" | "warnings"> {
-  readonly tokens: Omit<Tokens, "find" | "touch">;
+export interface SharedLedger
+  extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens" | "readKeys" | "warnings"> {
+  readonly tokens: SharedCredentials;
+  readonly readKeys: SharedCredentials;
   readonly warnings: Omit<WarningStore, "add">;
 }
+
+type SharedCredentials = Omit<Credentials, "find" | "touch">;
 
 export interface Populations {
   readonly users: number;
@@ -245,24 +246,6 @@ export interface Organizations {
     id: number,
     change: { name?: string; timezone?: string; requestsPerSecond?: number },
   ): Promise<Organization>;
-}
-
-export interface Tokens {
-  /** Stores the hash and the last four characters; the token itself is never kept. */
-  create(token: {
-    organization: number;
-    name: string;
-    sha256: string;
-    lastFour: string;
-    nowMs: number;
-  }): Promise<ProjectToken>;
-  list(organization: number): Promise<readonly ProjectToken[]>;
-  /** The living token with this hash and its organization. */
-  find(sha256: string): Promise<{ token: ProjectToken; organization: Organization } | undefined>;
-  /** @throws Refusal when there is no such token. Revoking twice changes nothing. */
-  revoke(id: number, nowMs: number): Promise<ProjectToken>;
-  /** Remembers when tokens were last used; written about once a minute, never on the way of a request. */
-  touch(used: readonly { readonly id: number; readonly atMs: number }[]): Promise<void>;
 }
 
 /** Something that was asked for cannot be done, and the message says why in words for a person. */

@@ -8,21 +8,23 @@ import {
   type Populations,
   Refusal,
   type Stored,
+  type UserAndAccount,
   type Writes,
 } from "../ledger.ts";
 import { SqliteChecks } from "./checks.ts";
+import { SqliteCredentials } from "./credentials.ts";
 import { SqliteDeadLetters } from "./dead-letters.ts";
 import { SqliteExclusions } from "./exclusions.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
-import { SqliteTokens } from "./tokens.ts";
 import { type Parts, Transactor } from "./transact.ts";
 import { SqliteWarnings } from "./warnings.ts";
 
 export class SqliteLedger implements Ledger {
   readonly organizations: SqliteOrganizations;
-  readonly tokens: SqliteTokens;
+  readonly tokens: SqliteCredentials;
+  readonly readKeys: SqliteCredentials;
   readonly inbox: SqliteInbox;
   readonly deadLetters: SqliteDeadLetters;
   readonly exclusions: SqliteExclusions;
@@ -40,7 +42,8 @@ export class SqliteLedger implements Ledger {
     this.#transactor = new Transactor(db, parts, clock);
     this.#inboxTidy = new InboxTidy(db, parts.inbox, inboxMaxRetainedBytes);
     this.organizations = new SqliteOrganizations(db, clock);
-    this.tokens = new SqliteTokens(db, this.organizations);
+    this.tokens = new SqliteCredentials(db, this.organizations, "tokens");
+    this.readKeys = new SqliteCredentials(db, this.organizations, "read_keys");
     this.inbox = parts.inbox;
     this.deadLetters = new SqliteDeadLetters(db, parts, this.organizations);
     this.exclusions = new SqliteExclusions(db);
@@ -76,6 +79,12 @@ export class SqliteLedger implements Ledger {
       loadedUptoMs: this.inbox.loadedUptoMs(),
       rebuildingSinceMs: this.organizations.rebuildingSinceMs(organization),
     };
+  }
+
+  async findUser(organization: number, userId: string): Promise<UserAndAccount | undefined> {
+    const user = this.#parts.users.find(organization, userId);
+    if (user === undefined) return undefined;
+    return { user, account: this.#parts.accounts.numbered(organization, user.account) ?? null };
   }
 
   async rebuildsPending(): Promise<readonly number[]> {

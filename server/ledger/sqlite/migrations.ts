@@ -138,6 +138,23 @@ const messageIds = `
   ) STRICT;
 `;
 
+const readKeys = `
+  ALTER TABLE tokens ADD COLUMN rights TEXT NOT NULL DEFAULT 'write';
+
+  CREATE TABLE read_keys (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    organization INTEGER NOT NULL REFERENCES organizations (id),
+    name TEXT NOT NULL,
+    rights TEXT NOT NULL,
+    sha256 TEXT NOT NULL UNIQUE,
+    last_four TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    last_used_at_ms INTEGER,
+    revoked_at_ms INTEGER
+  ) STRICT;
+  CREATE INDEX read_keys_of_organization ON read_keys (organization);
+`;
+
 /** `bytes` is 0 for dead letters that were kept before: they are described when the ledger is opened. */
 const warningsExclusionsAndChecks = `
   CREATE TABLE ingestion_warnings (
@@ -205,6 +222,7 @@ const warningsExclusionsAndChecks = `
 
 const migrations: readonly string[] = [
   organizationsAndTokens + usersAndAccounts + inbox + messageIds,
+  readKeys,
   warningsExclusionsAndChecks,
 ];
 
