@@ -5,11 +5,14 @@ import { Refusal } from "../server/ledger/ledger.ts";
 import { CallFailed, Unreachable } from "../server/process/control.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
 import { keyCommand, tokenCommand } from "./commands/credential.ts";
+import { deadLettersCommand } from "./commands/dead-letters.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { excludeCommand } from "./commands/exclude.ts";
 import { exportCommand } from "./commands/export.ts";
 import { organizationCommand } from "./commands/organization.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
 import { serveCommand } from "./commands/serve.ts";
+import { warningsCommand } from "./commands/warnings.ts";
 
 const program = new Command("rekindle")
   .description("Keeps companies from losing their customers.")
@@ -20,6 +23,9 @@ const program = new Command("rekindle")
   .addCommand(keyCommand())
   .addCommand(exportCommand())
   .addCommand(rebuildCommand())
+  .addCommand(warningsCommand())
+  .addCommand(deadLettersCommand())
+  .addCommand(excludeCommand())
   .addCommand(doctorCommand());
 
 try {

@@ -9,6 +9,8 @@ import { errorMessages } from "../../contract/errors.ts";
 import { Zone } from "../calendar/zone.ts";
 import type { Right } from "../ledger/credentials.ts";
 import { isJsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
+import { CallFailed } from "../process/control.ts";
+import type { Freshness } from "../warehouse/analysis.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { failure } from "./answers.ts";
 import { csv } from "./csv.ts";
@@ -20,6 +22,7 @@ export interface ApiParts {
   readonly warehouse: Warehouse;
   readonly ledger: SharedLedger;
   readonly nowMs: () => number;
+  readonly freshness: (organization: number) => Promise<Freshness>;
 }
 
 /** The names after colons in a path's pattern. */
@@ -104,6 +107,8 @@ export class Api {
       return format === "csv" ? csvAnswer(route, answer) : Response.json(answer);
     } catch (error) {
       if (error instanceof ApiError) return failure(error.kind, error.message);
+      // The ledger's own refusals, which are in words for whoever asked.
+      if (error instanceof CallFailed && error.isRefusal) return failure("validation_error", error.message);
       throw error;
     }
   }

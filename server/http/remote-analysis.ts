@@ -1,7 +1,7 @@
 /** The analysis process as its callers see it: requests on its Unix socket. */
 
 import { CallFailed, fetchSocket, Unreachable } from "../process/control.ts";
-import type { AnalysisService } from "../warehouse/analysis.ts";
+import type { AnalysisService, AnalysisStatus } from "../warehouse/analysis.ts";
 
 /** How long a caller waits for an analysis process that is just starting. */
 const startingPatienceMs = 30_000;
@@ -22,6 +22,16 @@ export function remoteAnalysis(socket: string): AnalysisService {
       return (await response.json()) as string[];
     },
   };
+}
+
+/** How far the rebuild is that runs behind this socket; undefined when none does, or nobody can say. */
+export async function runningRebuild(socket: string): Promise<AnalysisStatus["rebuild"] | undefined> {
+  try {
+    const response = await fetchSocket(socket, "/status", { signal: AbortSignal.timeout(2_000) });
+    return ((await response.json()) as Partial<AnalysisStatus>).rebuild ?? undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Asks analysis once, as soon as it is ready. @throws CallFailed, Unreachable */

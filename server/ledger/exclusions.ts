@@ -1,6 +1,6 @@
 /** Rules that keep internal, test and bot users out of an organization's figures. */
 
-export const exclusionKinds = ["user", "email_domain", "email", "trait", "account"] as const;
+import type { exclusionKinds } from "../../contract/api.ts";
 
 /**
  * user: this userId. email_domain: addresses at exactly this domain. email: addresses like this, `*` for any

@@ -1,14 +1,7 @@
 /** Ingestion warnings: what senders did that is worth knowing, counted by day. Nothing that was acknowledged
  * depends on them: the counts of the last seconds may be lost when a process is killed. */
 
-export const warningKinds = [
-  "unknown_key",
-  "event_in_future",
-  "duplicate",
-  "refused_validation",
-  "refused_unknown_user",
-  "rate_limited",
-] as const;
+import type { warningKinds } from "../../contract/api.ts";
 
 /** `unknown_key`, `event_in_future` and `duplicate` were answered 201; the others were refused. */
 export type WarningKind = (typeof warningKinds)[number];

@@ -20,6 +20,13 @@ export class Unreachable extends Error {
 /** The other process refused or failed; the message is the one it gave. */
 export class CallFailed extends Error {
   override readonly name = "CallFailed";
+  /** Whether it was refused, with a reason for the person who asked. */
+  readonly isRefusal: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isRefusal?: boolean } = {}) {
+    super(message, options);
+    this.isRefusal = options.isRefusal ?? false;
+  }
 }
 
 /** Answers a `POST /call` from a table of operations, and anything else with a sign of life. A failure is
@@ -34,7 +41,8 @@ export async function answerCall(operations: Operations, request: Request): Prom
     return Response.json({ result: result ?? null });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return Response.json({ error: message }, { status: 422 });
+    const isRefusal = error instanceof Error && error.name === "Refusal";
+    return Response.json({ error: message, isRefusal }, { status: 422 });
   }
 }
 
@@ -44,8 +52,10 @@ async function call(socket: string, operation: string, parameters: readonly unkn
     method: "POST",
     body: JSON.stringify({ operation, parameters } satisfies Call),
   });
-  const answer = (await response.json()) as { result?: unknown; error?: string };
-  if (answer.error !== undefined) throw new CallFailed(answer.error);
+  const answer = (await response.json()) as { result?: unknown; error?: string; isRefusal?: boolean };
+  if (answer.error !== undefined) {
+    throw new CallFailed(answer.error, { isRefusal: answer.isRefusal ?? false });
+  }
   return answer.result ?? undefined;
 }
 

@@ -12,9 +12,12 @@ import { type Lock, takeLock } from "../process/lock.ts";
 import type { Logger } from "../process/log.ts";
 import { openChdbWarehouse } from "./chdb.ts";
 import { type Acknowledged, checkOrganization, type Difference, describeDifference } from "./check.ts";
+import { ExclusionKeeper } from "./exclusion-keeper.ts";
 import { type ExportFormat, type ExportTable, exportTable } from "./export.ts";
 import { Loader, type LoaderStatus } from "./loader.ts";
-import { rebuild } from "./rebuild.ts";
+import { NightlyCheck } from "./nightly.ts";
+import { rebuild, rebuildSteps } from "./rebuild.ts";
+import { type RebuildStatus, RebuildWatch } from "./rebuild-watch.ts";
 import type { Warehouse } from "./warehouse.ts";
 
 /** What can be asked of analysis, in this process or across a socket. */
@@ -27,9 +30,20 @@ export interface AnalysisService {
   check(organization: number): Promise<readonly string[]>;
 }
 
+/** How far an organization's figures are to be trusted at this moment. */
+export interface Freshness {
+  /** Everything that was acknowledged before this instant is in the figures; null when that is not known yet. */
+  readonly loadedUptoMs: number | null;
+  /** While the days are computed again, in a new timezone say; `progress` from 0 to 1. */
+  readonly rebuilding: { readonly sinceMs: number; readonly progress: number } | null;
+  readonly excludedUsers: number;
+  readonly timezone: string;
+}
+
 export interface AnalysisStatus {
   readonly state: "ready" | "rebuilding";
   readonly loader: LoaderStatus;
+  readonly rebuild: RebuildStatus | null;
 }
 
 /** How soon a rebuild begins that a change of timezone asked for. */
@@ -64,14 +78,20 @@ export async function openAnalysis(dataDir: string, ledger: SharedLedger, log: L
   // What a killed process left there may be as large as an export.
   await rm(temporaryFolder, { recursive: true, force: true });
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
-  const loader = new Loader({ inbox: ledger.inbox, warehouse, log });
+  const exclusions = new ExclusionKeeper({ warehouse, exclusions: ledger.exclusions, log });
+  const loader = new Loader({
+    ...{ inbox: ledger.inbox, warehouse, log },
+    loaded: (batch, body) => exclusions.batchLoaded(batch, body),
+  });
   await loader.replay();
-  return new Analysis({ warehouse, loader, ledger, log, temporaryFolder });
+  await exclusions.apply();
+  return new Analysis({ warehouse, loader, exclusions, ledger, log, temporaryFolder });
 }
 
 interface Parts {
   readonly warehouse: Warehouse;
   readonly loader: Loader;
+  readonly exclusions: ExclusionKeeper;
   readonly ledger: SharedLedger;
   readonly log: Logger;
   readonly temporaryFolder: string;
@@ -83,11 +103,21 @@ export class Analysis implements AnalysisService {
   /** Rebuilds run one after another. */
   #rebuilding: Promise<void> = Promise.resolve();
   #rebuilds = 0;
+  #watch: RebuildWatch | undefined;
   #polling = false;
+  /** The server starts it; a command has no night. */
+  readonly nightly: NightlyCheck;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    parts.loader.start();
+    const { ledger, log, loader } = parts;
+    this.nightly = new NightlyCheck({
+      ...{ ledger, log },
+      check: (organization) => this.check(organization),
+      isBusy: () => this.#rebuilds > 0 || loader.status().failure !== null,
+    });
+    loader.start();
+    parts.exclusions.start();
     this.#rebuildTimer = setInterval(() => this.#rebuildPending(), rebuildPollMs);
   }
 
@@ -96,7 +126,25 @@ export class Analysis implements AnalysisService {
   }
 
   status(): AnalysisStatus {
-    return { state: this.#rebuilds > 0 ? "rebuilding" : "ready", loader: this.#parts.loader.status() };
+    return {
+      state: this.#rebuilds > 0 ? "rebuilding" : "ready",
+      loader: this.#parts.loader.status(),
+      rebuild: this.#watch?.status() ?? null,
+    };
+  }
+
+  /** @throws Refusal when the organization does not exist. */
+  async freshness(organization: number): Promise<Freshness> {
+    const { ledger, exclusions } = this.#parts;
+    const { timezone, loadedUptoMs, rebuildingSinceMs: sinceMs } = await ledger.freshness(organization);
+    const running = this.#watch?.status();
+    const progress = running?.organization === organization ? running.progress : 0;
+    return {
+      loadedUptoMs,
+      rebuilding: sinceMs === null ? null : { sinceMs, progress },
+      excludedUsers: exclusions.excludedUsers(organization),
+      timezone,
+    };
   }
 
   /** Resolves when everything that is acknowledged by now is in the warehouse. */
@@ -128,7 +176,9 @@ export class Analysis implements AnalysisService {
     await this.drain();
     await loader.pause();
     try {
-      const differences = await checkOrganization(warehouse, organization, before);
+      // Read again: rows may have become dead letters while the inbox was drained.
+      const missing = await this.#parts.ledger.deadLetters.missing(organization);
+      const differences = await checkOrganization(warehouse, organization, { ...before, missing });
       if (differences.length === 0) return [];
       const after = await this.#acknowledged(organization);
       return differences.filter((found) => isSettled(found, before, after)).map(describeDifference);
@@ -140,18 +190,20 @@ export class Analysis implements AnalysisService {
   /** Finishes the batch and the rebuild in hand, then closes the engine. */
   async close(): Promise<void> {
     clearInterval(this.#rebuildTimer);
-    await this.#rebuilding;
-    await this.#parts.loader.stop();
+    await Promise.all([this.#rebuilding, this.#parts.exclusions.stop()]);
+    // A check may wait for the loader, which lets go of it when it stops.
+    await Promise.all([this.nightly.stop(), this.#parts.loader.stop()]);
     await this.#parts.warehouse.close();
   }
 
   async #acknowledged(organization: number): Promise<Acknowledged> {
     const { ledger } = this.#parts;
-    const [dayCounts, populations] = await Promise.all([
+    const [dayCounts, populations, missing] = await Promise.all([
       ledger.dayCounts(organization),
       ledger.populations(organization),
+      ledger.deadLetters.missing(organization),
     ]);
-    return { dayCounts, populations };
+    return { dayCounts, populations, missing };
   }
 
   async #rebuild(id: number): Promise<void> {
@@ -161,13 +213,20 @@ export class Analysis implements AnalysisService {
     await ledger.rebuildBegun(id);
     await this.drain();
     await loader.pause();
+    const watch = new RebuildWatch(warehouse, id);
+    this.#watch = watch;
     try {
+      await watch.start(rebuildSteps);
       const zone = new Zone(organization.timezone);
-      await rebuild(warehouse, id, zone.transitions, (progress) =>
-        log.info({ organization: organization.name, ...progress }, "rebuilding"),
-      );
+      await rebuild(warehouse, id, zone.transitions, (progress) => {
+        watch.stepDone(progress);
+        const { secondsLeft } = watch.status();
+        log.info({ organization: organization.name, ...progress, secondsLeft }, "rebuilding");
+      });
       await ledger.rebuildDone(id, organization.timezone);
     } finally {
+      this.#watch = undefined;
+      await watch.stop();
       loader.resume();
     }
   }
@@ -192,12 +251,17 @@ export class Analysis implements AnalysisService {
   }
 }
 
-/** Whether what differs was not being written while it was compared. */
+/** Whether what differs was neither being written nor moved to or from the dead letters while it was compared. */
 function isSettled(found: Difference, before: Acknowledged, after: Acknowledged): boolean {
-  if (found.kind === "users" || found.kind === "accounts") {
-    return Bun.deepEquals(before.populations, after.populations);
+  if (found.kind === "users" || found.kind === "accounts" || found.kind === "user_versions") {
+    return Bun.deepEquals(people(before), people(after));
   }
   if (found.kind !== "events") return true;
-  const dayIn = ({ dayCounts }: Acknowledged) => dayCounts.find(({ utcDay }) => utcDay === found.utcDay);
+  const dayIn = ({ dayCounts, missing }: Acknowledged) =>
+    [dayCounts, missing?.events ?? []].map((days) => days.find(({ utcDay }) => utcDay === found.utcDay));
   return Bun.deepEquals(dayIn(before), dayIn(after));
+}
+
+function people({ populations, missing }: Acknowledged) {
+  return [populations, missing?.users, missing?.accounts, missing?.userVersions];
 }

@@ -1,8 +1,8 @@
 /** Exclusion rules as they are stored. Every change gives its organization a new revision in the same commit,
  * by which the warehouse knows that it has to apply them again. */
 import type { Database } from "bun:sqlite";
+import { exclusionKinds } from "../../../contract/api.ts";
 import type { ExclusionRule, ExclusionRules, ExclusionStore, StoredExclusionRule } from "../exclusions.ts";
-import { exclusionKinds } from "../exclusions.ts";
 import { Refusal } from "../ledger.ts";
 import { inTransaction } from "./transaction.ts";
 
