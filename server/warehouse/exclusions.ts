@@ -55,13 +55,14 @@ function likePattern(pattern: string): string {
     .replaceAll("*", "%");
 }
 
+// No column has an alias: one named `organization` would be taken for the users' own in the condition.
 // The engine's quick parser, simdjson, takes no integer beyond 2^64, and a user with one would have no traits.
 const insert = `
   INSERT INTO excluded_users SETTINGS insert_deduplicate = 0, allow_simdjson = 0
   SELECT
-    {organization:UInt32} AS organization,
-    (SELECT max(revision) FROM excluded_users WHERE organization = {organization:UInt32}) + 1 AS revision,
-    groupBitmapState(user) AS users
+    {organization:UInt32},
+    (SELECT max(revision) FROM excluded_users WHERE organization = {organization:UInt32}) + 1,
+    groupBitmapState(user)
   FROM users FINAL
   WHERE organization = {organization:UInt32} AND (
     has({userIds:Array(String)}, user_id)
