@@ -108,7 +108,7 @@ export const FreshnessAnswer = Type.Object({
 });
 
 const limit = (what: string) =>
-  Type.Integer({ minimum: 1, maximum: 1_000, default: 100, description: `At most this many ${what}.` });
+  Type.Integer({ minimum: 1, maximum: 10_000, default: 100, description: `At most this many ${what}.` });
 
 export const WarningsParameters = Type.Object({ limit: limit("warnings") }, { additionalProperties: false });
 
