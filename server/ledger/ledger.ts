@@ -13,7 +13,7 @@ import type { ExclusionStore } from "./exclusions.ts";
 import type { CheckStore, LedgerFreshness } from "./health.ts";
 import type { WarningStore } from "./warnings.ts";
 
-export type { DeadLetterSelection, MissingRows, NumberedVersion, VersionRows } from "./dead-letters.ts";
+export type { MissingRows, NumberedVersion, VersionRows } from "./dead-letters.ts";
 export type { ExclusionRules } from "./exclusions.ts";
 export type { CheckResult } from "./health.ts";
 

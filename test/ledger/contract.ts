@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Ledger, Organization } from "../../server/ledger/ledger.ts";
 import { inboxContract } from "./contract-inbox.ts";
+import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
 import { transactContract } from "./contract-transact.ts";
 
@@ -63,5 +64,6 @@ export function ledgerContract(store: string, open: OpenLedger): void {
     tokensContract(subject);
     transactContract(subject);
     inboxContract(subject);
+    operationContract(subject);
   });
 }
