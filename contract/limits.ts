@@ -1,7 +1,10 @@
 /** The limits of the write API, each with its unit in its name. They are part of the contract: docs and
  * OpenAPI print them, admission keeps them. */
 export const limits = {
+  /** Of a request, and of each item of a batch, after inflating. */
   bodyBytes: 256 * 1024,
+  batchBytes: 8 * 1024 * 1024,
+  batchItems: 2_000,
   identifierCharacters: 256,
   emailCharacters: 320,
   eventNameCharacters: 256,
@@ -14,4 +17,5 @@ export const limits = {
   lastYear: 2299,
   messageIdMemoryHours: 24,
   defaultRequestsPerSecond: 1_000,
+  defaultItemsPerSecond: 10_000,
 } as const;

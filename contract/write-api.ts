@@ -128,12 +128,57 @@ export const TrackBody = Type.Object(
   { "x-send": "a JSON object with userId and event" },
 );
 
+const itemType = (type: "identify" | "track") =>
+  Type.Literal(type, { description: "What the item is.", "x-send": '"identify" or "track"' });
+
+/** An identify among the items of a batch: it may say when it was true. */
+export const BatchIdentify = Type.Object(
+  {
+    type: itemType("identify"),
+    ...IdentifyBody.properties,
+    timestamp: timestamp(
+      "When this was true. Traits that were said later win over it. Default, and at the latest: now.",
+    ),
+  },
+  { "x-send": "a JSON object with type, userId and email" },
+);
+
+export const BatchTrack = Type.Object(
+  { type: itemType("track"), ...TrackBody.properties },
+  { "x-send": "a JSON object with type, userId and event" },
+);
+
+export const BatchBody = Type.Object({
+  batch: Type.Array(Type.Union([BatchIdentify, BatchTrack]), {
+    minItems: 1,
+    maxItems: limits.batchItems,
+    description: "Stored in this order. A bad item is rejected alone.",
+    "x-send": `an array of 1 to ${limits.batchItems} items`,
+  }),
+});
+
 export const SuccessBody = Type.Object({ success: Type.Literal(true) });
 
-export const ErrorBody = Type.Object({
+const errorFields = {
   message: Type.String({ description: "For a person: which field failed, why, and what to send." }),
   statusCode: Type.Integer({ description: "Equals the HTTP status." }),
   name: Type.Enum(Object.keys(errorStatus), { description: "For a program: branch on it." }),
+};
+
+export const BatchSuccessBody = Type.Object({
+  success: Type.Literal(true),
+  accepted: Type.Integer({ description: "Items that are stored now." }),
+  duplicates: Type.Integer({ description: "Items that were stored before, by their messageId." }),
+  rejected: Type.Array(
+    Type.Object({
+      index: Type.Integer({ description: "Of the item, from 0." }),
+      ...errorFields,
+    }),
+  ),
 });
+
+export type BatchAnswer = Static<typeof BatchSuccessBody>;
+
+export const ErrorBody = Type.Object(errorFields);
 
 export type ErrorAnswer = Static<typeof ErrorBody>;

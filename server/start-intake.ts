@@ -11,7 +11,7 @@ import { referencePage } from "./http/reference-page.ts";
 import { ledgerOperations } from "./http/shared-ledger.ts";
 import { Intake } from "./intake/intake.ts";
 import { secretPrefix } from "./ledger/credentials.ts";
-import { type Ledger, Refusal } from "./ledger/ledger.ts";
+import { itemsPerSecond, type Ledger, Refusal } from "./ledger/ledger.ts";
 import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/open.ts";
 import { answerCall, fetchSocket, freeSocket, protectSocket } from "./process/control.ts";
 import { takeLock } from "./process/lock.ts";
@@ -90,11 +90,14 @@ function authorizersOf({ tokens, readKeys }: Ledger) {
   const both = {
     tokens: new Authorizer(tokens, {
       prefix: secretPrefix.token,
-      requestsPerSecond: (organization) => organization.requestsPerSecond,
+      limits: (organization) => ({
+        requestsPerSecond: organization.requestsPerSecond,
+        itemsPerSecond: itemsPerSecond(organization),
+      }),
     }),
     readKeys: new Authorizer(readKeys, {
       prefix: secretPrefix.readKey,
-      requestsPerSecond: () => readKeyRequestsPerSecond,
+      limits: () => ({ requestsPerSecond: readKeyRequestsPerSecond, itemsPerSecond: 0 }),
     }),
   };
   return {

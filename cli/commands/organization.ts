@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { Zone } from "../../server/calendar/zone.ts";
 import { runningRebuild } from "../../server/http/remote-analysis.ts";
-import type { SharedLedger } from "../../server/ledger/ledger.ts";
+import { itemsPerSecond, type SharedLedger } from "../../server/ledger/ledger.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { instant, printTable } from "../print.ts";
@@ -36,14 +36,15 @@ function list(): Command {
       const organizations = await ledger.organizations.list();
       const days = await daysOf(ledger, served ? socketPath(config.dataDir, "analysis") : undefined);
       printTable(
-        ["ID", "NAME", "TIMEZONE", "REQUESTS/S", "CREATED", "DAYS"],
-        organizations.map(({ id, name, timezone, requestsPerSecond, createdAtMs }) => [
-          String(id),
-          name,
-          timezone,
-          String(requestsPerSecond),
-          instant(createdAtMs),
-          days.get(id) ?? "up to date",
+        ["ID", "NAME", "TIMEZONE", "REQUESTS/S", "CREATED", "ITEMS/S", "DAYS"],
+        organizations.map((each) => [
+          String(each.id),
+          each.name,
+          each.timezone,
+          String(each.requestsPerSecond),
+          instant(each.createdAtMs),
+          String(itemsPerSecond(each)),
+          days.get(each.id) ?? "up to date",
         ]),
       );
     }),
@@ -71,6 +72,7 @@ interface Changes {
   readonly name?: string;
   readonly timezone?: string;
   readonly rateLimit?: number;
+  readonly itemRateLimit?: number;
 }
 
 function set(): Command {
@@ -81,15 +83,18 @@ function set(): Command {
     .option("--name <name>", "a new name", readName)
     .option("--timezone <zone>", "IANA timezone of its days; earlier days are computed again", readTimezone)
     .option("--rate-limit <number>", "requests a second that each of its tokens may send", readRate)
-    .action((name: string, { rateLimit, ...change }: Changes) => {
-      if (rateLimit === undefined && Object.keys(change).length === 0) {
-        command.error("error: nothing to change: give --name, --timezone or --rate-limit");
+    .option("--item-rate-limit <number>", "items a second in batches; else ten times the requests", readRate)
+    .action((name: string, changes: Changes) => {
+      if (Object.keys(changes).length === 0) {
+        command.error("error: nothing to change: give --name, --timezone, --rate-limit or --item-rate-limit");
       }
+      const { rateLimit, itemRateLimit, ...change } = changes;
       return withInstallation(async ({ ledger }) => {
         const { id } = await organizationNamed(ledger, name);
         await ledger.organizations.set(id, {
           ...change,
           ...(rateLimit !== undefined && { requestsPerSecond: rateLimit }),
+          ...(itemRateLimit !== undefined && { itemsPerSecondSet: itemRateLimit }),
         });
       });
     });

@@ -9,6 +9,11 @@ export function success(): Response {
   return new Response('{"success":true}', { status: 201, headers: json });
 }
 
+/** 201 with more to say. */
+export function created(body: object): Response {
+  return new Response(JSON.stringify(body), { status: 201, headers: json });
+}
+
 /** An error from the closed list, with a message for people. */
 export function failure(name: ErrorName, message: string, headers: Record<string, string> = {}): Response {
   const statusCode = errorStatus[name];

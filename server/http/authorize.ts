@@ -18,6 +18,7 @@ export interface Caller {
  * bucket and forgets no use. */
 interface Usage {
   readonly bucket: TokenBucket;
+  readonly itemsBucket: TokenBucket;
   lastUsedAtMs: number;
   /** The last use that the ledger knows of. */
   recordedAtMs: number;
@@ -29,7 +30,12 @@ const maxRememberedHeaders = 10_000;
 /** One kind of credentials: how its secrets begin, and what each may send. */
 export interface Kind {
   readonly prefix: SecretPrefix;
-  readonly requestsPerSecond: (organization: Organization) => number;
+  readonly limits: (organization: Organization) => SendingLimits;
+}
+
+interface SendingLimits {
+  readonly requestsPerSecond: number;
+  readonly itemsPerSecond: number;
 }
 
 export class Authorizer {
@@ -45,8 +51,8 @@ export class Authorizer {
     this.#kind = kind;
   }
 
-  /** The caller with this Authorization header, or undefined when it holds no living secret of this kind. At once when
-   * it was looked up before: a promise would cost every request a turn. */
+  /** The caller with this Authorization header, or undefined when it holds no living secret of this kind. At once
+   * when it was looked up before: a promise would cost every request a turn. */
   authorize(header: string | null): Caller | undefined | Promise<Caller | undefined> {
     return header === null ? undefined : (this.#callers.get(header) ?? this.#find(header));
   }
@@ -78,7 +84,7 @@ export class Authorizer {
       organization,
       rights: credential.rights,
       zone: this.#zone(organization.timezone),
-      usage: this.#usage(credential.id, this.#kind.requestsPerSecond(organization)),
+      usage: this.#usage(credential.id, this.#kind.limits(organization)),
     };
     if (callers.size >= maxRememberedHeaders) callers.clear();
     callers.set(header, caller);
@@ -91,14 +97,20 @@ export class Authorizer {
     return zone;
   }
 
-  #usage(credentialId: number, perSecond: number): Usage {
+  #usage(credentialId: number, limits: SendingLimits): Usage {
     const known = this.#usages.get(credentialId);
     if (known !== undefined) {
-      known.bucket.perSecond = perSecond;
+      known.bucket.perSecond = limits.requestsPerSecond;
+      known.itemsBucket.perSecond = limits.itemsPerSecond;
       return known;
     }
-    const bucket = new TokenBucket(perSecond, performance.now());
-    const usage: Usage = { bucket, lastUsedAtMs: 0, recordedAtMs: 0 };
+    const nowMs = performance.now();
+    const usage: Usage = {
+      bucket: new TokenBucket(limits.requestsPerSecond, nowMs),
+      itemsBucket: new TokenBucket(limits.itemsPerSecond, nowMs),
+      lastUsedAtMs: 0,
+      recordedAtMs: 0,
+    };
     this.#usages.set(credentialId, usage);
     return usage;
   }

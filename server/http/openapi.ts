@@ -2,7 +2,14 @@
 import type { TSchema } from "typebox";
 import { type ErrorName, errorMessages, errorStatus } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
-import { ErrorBody, IdentifyBody, SuccessBody, TrackBody } from "../../contract/write-api.ts";
+import {
+  BatchBody,
+  BatchSuccessBody,
+  ErrorBody,
+  IdentifyBody,
+  SuccessBody,
+  TrackBody,
+} from "../../contract/write-api.ts";
 import { apiRoutes } from "./api-routes.ts";
 import { apiPaths } from "./openapi-api.ts";
 
@@ -12,6 +19,23 @@ const summaries: Record<ErrorName, string> = {
   not_found: errorMessages.userNotFound,
   rate_limit_exceeded: `${errorMessages.tooManyRequests} Retry-After says how many seconds to wait.`,
   application_error: errorMessages.unexpected,
+};
+
+const securitySchemes = {
+  projectToken: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "Write Key",
+    description:
+      "Send `Authorization: Basic <PROJECT_TOKEN>`. A project token starts with `rk-`; it can write and never read.",
+  },
+  readKey: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "Read Key",
+    description:
+      "Send `Authorization: Bearer <READ_KEY>`. A read key starts with `rr-`; it can read and never write.",
+  },
 };
 
 /** The document for the service at this address. */
@@ -50,26 +74,27 @@ export function openApiDocument(publicUrl: string): object {
           "application_error",
         ],
       }),
+      "/batch": operation({
+        operationId: "batch",
+        summary: "Send several identifies and tracks",
+        description: `Stores every good item in its order and says which were rejected, and why. At most ${limits.batchItems} items and ${limits.batchBytes / 1024 ** 2} MiB. With an Idempotency-Key, each item without a messageId has key:index for one.`,
+        body: "Batch",
+        successBody: "BatchSuccess",
+        success: "At least one item is stored, or was before.",
+        errors: ["validation_error", "invalid_write_key", "rate_limit_exceeded", "application_error"],
+      }),
       ...apiPaths(apiRoutes),
     },
     components: {
-      schemas: { Identify: IdentifyBody, Track: TrackBody, Success: SuccessBody, Error: ErrorBody },
-      securitySchemes: {
-        projectToken: {
-          type: "http",
-          scheme: "bearer",
-          bearerFormat: "Write Key",
-          description:
-            "Send `Authorization: Basic <PROJECT_TOKEN>`. A project token starts with `rk-`; it can write and never read.",
-        },
-        readKey: {
-          type: "http",
-          scheme: "bearer",
-          bearerFormat: "Read Key",
-          description:
-            "Send `Authorization: Bearer <READ_KEY>`. A read key starts with `rr-`; it can read and never write.",
-        },
+      schemas: {
+        Identify: IdentifyBody,
+        Track: TrackBody,
+        Batch: BatchBody,
+        Success: SuccessBody,
+        BatchSuccess: BatchSuccessBody,
+        Error: ErrorBody,
       },
+      securitySchemes,
     },
   };
 }
@@ -79,11 +104,12 @@ interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly body: string;
+  readonly successBody?: string;
   readonly success: string;
   readonly errors: readonly ErrorName[];
 }
 
-function operation({ body, success, errors, ...about }: Operation): object {
+function operation({ body, successBody = "Success", success, errors, ...about }: Operation): object {
   return {
     post: {
       ...about,
@@ -97,7 +123,7 @@ function operation({ body, success, errors, ...about }: Operation): object {
       ],
       requestBody: { required: true, content: json(reference(body)) },
       responses: {
-        201: { description: success, content: json(reference("Success")) },
+        201: { description: success, content: json(reference(successBody)) },
         ...Object.fromEntries(
           errors.map((name) => [
             errorStatus[name],

@@ -23,13 +23,16 @@ export class TokenBucket {
     this.#perSecond = perSecond;
   }
 
-  /** Takes one request's place. Returns 0, or the seconds to wait, whole and at least 1. */
-  take(monotonicMs: number): number {
+  /** Takes the place of one request, or of several items, of all or of none. Returns 0, or the seconds to wait,
+   * whole and at least 1. More than the limit at once never pass. */
+  take(monotonicMs: number, places = 1): number {
     const elapsedMs = Math.max(0, monotonicMs - this.#refilledAtMs);
     this.#available = Math.min(this.#perSecond, this.#available + (elapsedMs * this.#perSecond) / 1_000);
     this.#refilledAtMs = monotonicMs;
-    if (this.#available < 1) return Math.max(1, Math.ceil((1 - this.#available) / this.#perSecond));
-    this.#available -= 1;
+    if (this.#available < places) {
+      return Math.max(1, Math.ceil((places - this.#available) / this.#perSecond));
+    }
+    this.#available -= places;
     return 0;
   }
 }

@@ -65,6 +65,12 @@ const examples: Record<string, object> = {
     properties: { pages: 3 },
     timestamp: "2026-05-17T09:30:00Z",
   },
+  "/batch": {
+    batch: [
+      { type: "identify", userId: "u1", email: "ada@example.com" },
+      { type: "track", userId: "u1", event: "report_created" },
+    ],
+  },
 };
 
 function operationSection(

@@ -26,6 +26,7 @@ export function routes(parts: WriteParts, pages: Pages): Record<string, Handler>
   return {
     "POST /identify": writeHandler("identify", parts),
     "POST /track": writeHandler("track", parts),
+    "POST /batch": writeHandler("batch", parts),
 
     "GET /": () => Response.redirect("/reference", 302),
     "GET /openapi.json": () => Response.json(pages.openapi()),

@@ -9,6 +9,7 @@ import type { Logger } from "../process/log.ts";
 import type { AnswerCounts } from "../process/metrics.ts";
 import { failure, success, tooMany, unexpected } from "./answers.ts";
 import type { Authorizer } from "./authorize.ts";
+import { storeBatch } from "./batch.ts";
 import { readBody } from "./body.ts";
 
 export interface WriteParts {
@@ -21,12 +22,12 @@ export interface WriteParts {
 /** While no write is taken, senders are asked to come back after this many seconds. */
 const closedRetryAfterSeconds = 5;
 
-export type WriteKind = "identify" | "track";
+export type WriteKind = "identify" | "track" | "batch";
 
 /** A disk that fails would otherwise write a line for each of a thousand requests a second. */
 const minMsBetweenErrorLines = 1_000;
 
-/** Makes the handler of POST /identify or POST /track. */
+/** Makes the handler of POST /identify, /track or /batch. */
 export function writeHandler(kind: WriteKind, parts: WriteParts): (request: Request) => Promise<Response> {
   let lastErrorLineMs = Number.NEGATIVE_INFINITY;
   return async (request) => {
@@ -61,9 +62,10 @@ async function write(kind: WriteKind, parts: WriteParts, request: Request): Prom
   }
   if (intake.closedBecause !== undefined) return tooMany(intake.closedBecause, closedRetryAfterSeconds);
 
-  const body = await readBody(request, limits.bodyBytes);
+  const maxBytes = kind === "batch" ? limits.batchBytes : limits.bodyBytes;
+  const body = await readBody(request, maxBytes);
   if (body === undefined) {
-    const message = `body is larger than ${limits.bodyBytes} bytes: send less.`;
+    const message = `body is larger than ${maxBytes} bytes: send less.`;
     intake.noteTurnedAway(kind, caller.organization.id, "refused_validation", message);
     return failure("validation_error", message);
   }
@@ -77,6 +79,7 @@ async function write(kind: WriteKind, parts: WriteParts, request: Request): Prom
     idempotencyKey: request.headers.get("idempotency-key"),
   };
   usage.lastUsedAtMs = arrival.receivedAtMs;
+  if (kind === "batch") return storeBatch(intake, usage.itemsBucket, body, arrival);
   return answer(await intake[kind](body, arrival));
 }
 

@@ -8,7 +8,7 @@ import Format from "typebox/format";
 import { limits } from "../../contract/limits.ts";
 import type { Zone } from "../calendar/zone.ts";
 import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
-import { type Invalid, numberSource, type ParsedBody } from "./json.ts";
+import type { Invalid, ParsedBody } from "./json.ts";
 
 /** All that admission knows of a request beside its body. */
 export interface Arrival {
@@ -90,7 +90,7 @@ export function identifier(
 ): string | Invalid {
   if (typeof value === "string") return value;
   const text = String(value);
-  if (numberSource(body.text, path) === text && !text.includes("e")) return text;
+  if (body.numberText(path) === text && !text.includes("e")) return text;
   return {
     invalid: `${path.join(".")} is a number that its digits do not say exactly: send it as a string.`,
   };

@@ -5,7 +5,6 @@
  *
  * Requests of one group see each other in order: a track may follow its user's identify.
  */
-import { limits } from "../../contract/limits.ts";
 import { msPerDay } from "../calendar/zone.ts";
 import type {
   Account,
@@ -28,7 +27,8 @@ import {
   userVersionRow,
 } from "../warehouse/rows.ts";
 import type { AdmittedIdentify, SentAccount } from "./identify.ts";
-import type { Invalid } from "./json.ts";
+import { type Invalid, isInvalid } from "./json.ts";
+import { merge } from "./merge.ts";
 import type { AdmittedTrack } from "./track.ts";
 
 export type Admitted = AdmittedIdentify | AdmittedTrack;
@@ -115,48 +115,37 @@ class Decision {
   #identify(entry: AdmittedIdentify): Outcome {
     const key = keyOf(entry.organization, entry.userId);
     const before = this.#users.get(key) ?? this.#stored.user(entry.organization, entry.userId);
-    const traits = { ...before?.traits, ...entry.traits };
-    const tooLarge = whyTooLarge(traits);
-    if (tooLarge !== undefined) return { invalid: tooLarge };
-    const account = this.#accountNumber(entry, before);
-    const isAccountOwner = entry.isAccountOwner ?? before?.isAccountOwner ?? null;
-    const changedVersion =
-      before === undefined ||
-      account !== before.account ||
-      JSON.stringify(traits) !== JSON.stringify(before.traits);
-    const changed =
-      changedVersion || entry.email !== before.email || isAccountOwner !== before.isAccountOwner;
-    if (!changed) return "stored";
+    const merged = merge(before, entry, this.#accountNumber(entry));
+    if (isInvalid(merged)) return merged;
+    const { changed, retimed, news, ...fields } = merged;
+    if (!changed && !retimed) return "stored";
     const after: User = {
       organization: entry.organization,
       userId: entry.userId,
       number: before?.number ?? this.#nextUserNumber(entry.organization),
-      email: entry.email,
-      traits,
-      isAccountOwner,
-      account,
-      firstIdentifiedAtMs: before?.firstIdentifiedAtMs ?? entry.receivedAtMs,
+      ...fields,
+      firstIdentifiedAtMs: Math.min(before?.firstIdentifiedAtMs ?? entry.saidAtMs, entry.saidAtMs),
       updatedAtMs: entry.receivedAtMs,
-      version: (before?.version ?? 0) + 1,
+      version: (before?.version ?? 0) + (changed ? 1 : 0),
     };
     this.#users.set(key, after);
-    this.#addRow("users", 0, userRow(after));
-    if (changedVersion) this.#addVersion(after);
+    // What was only said again is kept by the ledger, so that what is delivered late cannot win over it.
+    if (changed) this.#addRow("users", 0, userRow(after));
+    if (news !== undefined) this.#addVersion(after, { atMs: entry.saidAtMs, ...news });
     return "stored";
   }
 
-  #addVersion(user: User): void {
-    this.#addRow("user_versions", 0, userVersionRow(user));
+  #addVersion(user: User, said: Parameters<typeof userVersionRow>[1]): void {
+    this.#addRow("user_versions", 0, userVersionRow(user, said));
     const { organization, version } = user;
     const { rows, versions } = this.#versionRows.get(organization) ?? { rows: 0, versions: 0 };
     this.#versionRows.set(organization, { organization, rows: rows + 1, versions: versions + version });
   }
 
-  /** The number of the user's account after this identify; a new or changed account is written. */
-  #accountNumber(entry: AdmittedIdentify, before: User | undefined): number {
-    if (entry.account === undefined) return before?.account ?? 0;
-    if (entry.account === null) return 0;
-    return this.#upsertAccount(entry.organization, entry.account, entry.receivedAtMs).number;
+  /** The number of the account that was sent; a new or changed account is written. */
+  #accountNumber({ organization, account, receivedAtMs }: AdmittedIdentify): number | undefined {
+    if (!account) return account === null ? 0 : undefined;
+    return this.#upsertAccount(organization, account, receivedAtMs).number;
   }
 
   #upsertAccount(organization: number, sent: SentAccount, atMs: number): Account {
@@ -232,16 +221,6 @@ class Decision {
       nowMs,
     };
   }
-}
-
-function whyTooLarge(traits: object): string | undefined {
-  const keys = Object.keys(traits).length;
-  if (keys > limits.keys) {
-    return `properties would give the user ${keys} traits: send fewer, at most ${limits.keys} are kept.`;
-  }
-  const bytes = Buffer.byteLength(JSON.stringify(traits));
-  if (bytes <= limits.storedTraitsBytes) return undefined;
-  return `properties would give the user ${bytes} bytes of traits: send less, at most ${limits.storedTraitsBytes} are kept.`;
 }
 
 function keyOf(organization: number, id: string): string {

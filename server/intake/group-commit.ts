@@ -7,46 +7,42 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import { type Admitted, decide, needsOf, type Outcome } from "./decide.ts";
 
-/** A commit blocks the event loop, so its rows are capped: 500 take about 1 ms. */
-const maxRequestsPerCommit = 500;
+/** A commit blocks the event loop, so its rows are capped: 500 take about 1 ms. One batch may be larger. */
+const maxEntriesPerCommit = 500;
 
-/** More than this many waiting requests means that the disk has stopped; they are turned away. */
-const maxWaitingRequests = 20_000;
+/** More than this many waiting entries means that the disk has stopped; requests are turned away. */
+const maxWaitingEntries = 20_000;
 
+/** What came in one request: stored together or not at all. */
 interface Waiting {
-  readonly entry: Admitted;
-  readonly resolve: (outcome: Outcome) => void;
+  readonly entries: readonly Admitted[];
+  readonly resolve: (outcomes: readonly Outcome[]) => void;
   readonly reject: (reason: unknown) => void;
 }
 
 export class GroupCommit {
   readonly #ledger: Ledger;
   readonly #nowMs: () => number;
-  readonly #decided: (entry: Admitted, outcome: Outcome) => void;
   #waiting: Waiting[] = [];
+  #waitingEntries = 0;
   #running: Promise<void> | undefined;
   #newest: Promise<unknown> = Promise.resolve();
 
-  /** @param decided hears of every request's outcome, and must not throw. */
-  constructor(
-    ledger: Ledger,
-    nowMs: () => number,
-    decided: (entry: Admitted, outcome: Outcome) => void = () => {},
-  ) {
+  constructor(ledger: Ledger, nowMs: () => number) {
     this.#ledger = ledger;
     this.#nowMs = nowMs;
-    this.#decided = decided;
   }
 
   get isFull(): boolean {
-    return this.#waiting.length >= maxWaitingRequests;
+    return this.#waitingEntries >= maxWaitingEntries;
   }
 
-  /** Resolves when the request is on disk, or decided not to be stored; rejects when the ledger failed,
-   * and then nothing is stored. */
-  submit(entry: Admitted): Promise<Outcome> {
-    const submitted = new Promise<Outcome>((resolve, reject) => {
-      this.#waiting.push({ entry, resolve, reject });
+  /** Resolves with an outcome for each entry when they are on disk, or decided not to be stored; rejects when
+   * the ledger failed, and then nothing is stored. */
+  submit(entries: readonly Admitted[]): Promise<readonly Outcome[]> {
+    const submitted = new Promise<readonly Outcome[]>((resolve, reject) => {
+      this.#waiting.push({ entries, resolve, reject });
+      this.#waitingEntries += entries.length;
       this.#running ??= this.#run();
     });
     this.#newest = submitted;
@@ -62,15 +58,28 @@ export class GroupCommit {
     while (this.#waiting.length > 0) {
       // One turn of the event loop, so that requests that have arrived already come along.
       await new Promise(setImmediate);
-      const group = this.#waiting.slice(0, maxRequestsPerCommit);
-      this.#waiting = this.#waiting.slice(maxRequestsPerCommit);
-      await this.#commit(group);
+      await this.#commit(this.#nextGroup());
     }
     this.#running = undefined;
   }
 
+  /** The oldest requests that a commit holds: at least one. */
+  #nextGroup(): readonly Waiting[] {
+    let requests = 0;
+    let entries = 0;
+    for (const waiting of this.#waiting) {
+      if (requests > 0 && entries + waiting.entries.length > maxEntriesPerCommit) break;
+      requests += 1;
+      entries += waiting.entries.length;
+    }
+    const group = this.#waiting.slice(0, requests);
+    this.#waiting = this.#waiting.slice(requests);
+    this.#waitingEntries -= entries;
+    return group;
+  }
+
   async #commit(group: readonly Waiting[]): Promise<void> {
-    const entries = group.map(({ entry }) => entry);
+    const entries = group.flatMap((waiting) => waiting.entries);
     let outcomes: readonly Outcome[] = [];
     try {
       await this.#ledger.transact(needsOf(entries), (stored) => {
@@ -82,13 +91,10 @@ export class GroupCommit {
       for (const { reject } of group) reject(error);
       return;
     }
-    group.forEach(({ entry, resolve, reject }, index) => {
-      const outcome = outcomes[index];
-      if (outcome === undefined) reject(new Error("a request of the group was not decided"));
-      else {
-        this.#decided(entry, outcome);
-        resolve(outcome);
-      }
-    });
+    let first = 0;
+    for (const { entries: own, resolve } of group) {
+      resolve(outcomes.slice(first, first + own.length));
+      first += own.length;
+    }
   }
 }

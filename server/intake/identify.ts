@@ -2,7 +2,7 @@
  * POST /identify: registers a user or updates the one who exists.
  *
  *   parse → validate → read the ids → admitted        (pure, here)
- *         → merged into what is stored, numbered      (decide.ts)
+ *         → merged into what is stored, numbered      (merge.ts, decide.ts)
  *         → on disk → 201                             (group-commit.ts)
  */
 import { IdentifyBody } from "../../contract/write-api.ts";
@@ -22,6 +22,8 @@ export interface AdmittedIdentify {
   readonly account: SentAccount | null | undefined;
   readonly messageId: string | null;
   readonly receivedAtMs: number;
+  /** When it was true: now, unless an item of a batch says otherwise; never in the future. */
+  readonly saidAtMs: number;
 }
 
 export interface SentAccount {
@@ -52,6 +54,7 @@ export function admitIdentify(body: ParsedBody, arrival: Arrival): AdmittedIdent
     account,
     messageId,
     receivedAtMs: arrival.receivedAtMs,
+    saidAtMs: arrival.receivedAtMs,
   };
 }
 

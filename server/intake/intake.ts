@@ -4,8 +4,9 @@
  */
 import { statfs } from "node:fs/promises";
 import { errorMessages } from "../../contract/errors.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import { isJsonObject, type Ledger } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
+import { admitBatch, type ParsedBatch } from "./batch.ts";
 import type { Admitted, Outcome } from "./decide.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { admitIdentify } from "./identify.ts";
@@ -15,7 +16,9 @@ import { admitTrack } from "./track.ts";
 import { IngestionWarnings } from "./warnings.ts";
 
 export type { Arrival } from "./admission.ts";
+export { parseBatch } from "./batch.ts";
 export type { Outcome } from "./decide.ts";
+export { isInvalid } from "./json.ts";
 
 export interface IntakeLimits {
   /** Bytes that may wait for the warehouse; past them senders get 429 until the loader has caught up. */
@@ -39,9 +42,7 @@ export class Intake {
     this.#limits = limits;
     this.#nowMs = nowMs;
     this.#warnings = new IngestionWarnings(ledger.warnings);
-    this.#commits = new GroupCommit(ledger, nowMs, (entry, outcome) =>
-      noteOutcome(this.#warnings, entry, outcome),
-    );
+    this.#commits = new GroupCommit(ledger, nowMs);
   }
 
   /** Why no write is taken now, in words for the sender; undefined while all is well. */
@@ -59,7 +60,30 @@ export class Intake {
     return this.#store("track", body, arrival, admitTrack);
   }
 
-  #store(
+  /** Stores the good items of a batch in their order, in one commit, and resolves with an outcome for each item.
+   * Rejects when the ledger failed, and then none is stored. */
+  async batch(batch: ParsedBatch, arrival: Arrival): Promise<readonly Outcome[]> {
+    const items = admitBatch(batch, arrival);
+    const good = items.filter((item): item is Admitted => !isInvalid(item));
+    const outcomes = good.length === 0 ? [] : await this.#commits.submit(good);
+    let next = 0;
+    return items.map((item, index) => {
+      const sent = batch.items[index];
+      const body = isJsonObject(sent) ? sent : {};
+      if (isInvalid(item)) {
+        noteInvalid(this.#warnings, "batch", arrival, item.invalid, body);
+        return item;
+      }
+      const outcome = outcomes[next];
+      next += 1;
+      if (outcome === undefined) throw new Error("an item of the batch was not decided");
+      noteAdmitted(this.#warnings, "batch", item, body);
+      noteOutcome(this.#warnings, "batch", item, outcome);
+      return outcome;
+    });
+  }
+
+  async #store(
     endpoint: Endpoint,
     bytes: Uint8Array,
     arrival: Arrival,
@@ -69,13 +93,16 @@ export class Intake {
     if (isInvalid(body)) return this.#refuse(endpoint, arrival, body);
     const admitted = admit(body, arrival);
     if (isInvalid(admitted)) return this.#refuse(endpoint, arrival, admitted, body);
-    noteAdmitted(this.#warnings, admitted, body.value);
-    return this.#commits.submit(admitted);
+    noteAdmitted(this.#warnings, endpoint, admitted, body.value);
+    const [outcome] = await this.#commits.submit([admitted]);
+    if (outcome === undefined) throw new Error("the request was not decided");
+    noteOutcome(this.#warnings, endpoint, admitted, outcome);
+    return outcome;
   }
 
-  #refuse(endpoint: Endpoint, arrival: Arrival, invalid: Invalid, body?: ParsedBody): Promise<Outcome> {
+  #refuse(endpoint: Endpoint, arrival: Arrival, invalid: Invalid, body?: ParsedBody): Outcome {
     noteInvalid(this.#warnings, endpoint, arrival, invalid.invalid, body?.value);
-    return Promise.resolve(invalid);
+    return invalid;
   }
 
   /** Counts a request that was turned away before it was read. */

@@ -5,6 +5,7 @@
  */
 import { limits } from "../../contract/limits.ts";
 import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
+import { NumberTexts } from "./number-texts.ts";
 
 /** A request that cannot be accepted, with the message that its sender reads. */
 export interface Invalid {
@@ -16,16 +17,45 @@ export function isInvalid(value: unknown): value is Invalid {
   return typeof value === "object" && value !== null && "invalid" in value;
 }
 
-/** A JSON object together with its text, from which the spelling of a number can still be read. */
+/** A JSON object, and the spelling of its numbers. */
 export interface ParsedBody {
   readonly value: JsonObject;
-  readonly text: string;
+  /**
+   * The text in which a number was sent, at the path of keys; undefined when no number is there. Only asked
+   * where the spelling matters (ids), because it parses the text again.
+   */
+  numberText(path: readonly string[]): string | undefined;
+}
+
+class SingleBody implements ParsedBody {
+  readonly value: JsonObject;
+  readonly #text: string;
+
+  constructor(value: JsonObject, text: string) {
+    this.value = value;
+    this.#text = text;
+  }
+
+  numberText(path: readonly string[]): string | undefined {
+    return NumberTexts.of(this.#text).at(path);
+  }
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Parses a request body; it must be a JSON object within the limits of size, nesting and keys. */
 export function parseBody(bytes: Uint8Array): ParsedBody | Invalid {
+  const parsed = parseObject(bytes);
+  if (isInvalid(parsed)) return parsed;
+  const { value, text } = parsed;
+  const problem = whyUnstorable(value, mayRoundIntegers(text) ? NumberTexts.of(text) : undefined);
+  return problem ?? new SingleBody(value, text);
+}
+
+/** Parses a body's JSON object, whatever is in it. */
+export function parseObject(
+  bytes: Uint8Array,
+): { readonly value: JsonObject; readonly text: string } | Invalid {
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -38,9 +68,15 @@ export function parseBody(bytes: Uint8Array): ParsedBody | Invalid {
   } catch {
     return { invalid: "body is not valid JSON: send a JSON object." };
   }
-  if (!isJsonObject(value)) return { invalid: "body is not a JSON object: send a JSON object." };
-  const problem = findUnstorable(value) ?? findInexactInteger(text);
-  return problem === undefined ? { value, text } : { invalid: message(problem) };
+  return isJsonObject(value)
+    ? { value, text }
+    : { invalid: "body is not a JSON object: send a JSON object." };
+}
+
+/** Why an object cannot be stored; undefined when it can. @param texts its numbers, when they may be rounded. */
+export function whyUnstorable(value: JsonObject, texts: NumberTexts | undefined): Invalid | undefined {
+  const problem = findUnstorable(value) ?? (texts && findInexactInteger(value, texts));
+  return problem === undefined ? undefined : { invalid: message(problem) };
 }
 
 /** Something in a body that cannot be kept, at the path of keys that leads to it. */
@@ -121,61 +157,27 @@ function unstorableScalar(value: unknown): string | undefined {
 /** Integers below 10^15 are always exact, so the slow look at each number's text is for longer ones. */
 const sixteenDigits = /\d{16}/;
 
-function findInexactInteger(text: string): Problem | undefined {
-  if (!sixteenDigits.test(text)) return undefined;
-  let found: { holder: object; key: string; source: string } | undefined;
-  const root = visitNumbers(text, (holder, key, value, source) => {
-    if (isRounded(source, value)) found ??= { holder, key, source };
-  });
-  if (found === undefined) return undefined;
-  return {
-    path: [...(pathTo(found.holder, root) ?? []), found.key],
-    text: `has too many digits to be kept, ${found.source}: send it as a string.`,
-  };
+/** Whether a text may hold an integer that JSON.parse rounds. */
+export function mayRoundIntegers(text: string): boolean {
+  return sixteenDigits.test(text);
+}
+
+/** The first integer that came out other than it went in. */
+function findInexactInteger(value: unknown, texts: NumberTexts): Problem | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, item] of Object.entries(value)) {
+    const source = typeof item === "number" ? texts.at([key]) : undefined;
+    if (source !== undefined && isRounded(source, Number(item))) {
+      return { path: [key], text: `has too many digits to be kept, ${source}: send it as a string.` };
+    }
+    const found = findInexactInteger(item, texts.below(key));
+    if (found !== undefined) return { path: [key, ...found.path], text: found.text };
+  }
+  return undefined;
 }
 
 /** Whether an integer comes out other than it went in. Large doubles that JavaScript writes, 58508407207935450
  * say, are not exact and yet come out in the very digits that they were sent in. */
 function isRounded(source: string, value: number): boolean {
   return /^-?\d+$/.test(source) && String(value) !== source && BigInt(source) !== BigInt(value);
-}
-
-/** The keys that lead from a value to an object inside it. */
-function pathTo(holder: object, from: unknown): readonly string[] | undefined {
-  if (from === holder) return [];
-  if (typeof from !== "object" || from === null) return undefined;
-  for (const [key, item] of Object.entries(from)) {
-    const path = pathTo(holder, item);
-    if (path !== undefined) return [key, ...path];
-  }
-  return undefined;
-}
-
-/**
- * The text in which a number stands in a body, at the path of keys; undefined when no number is there.
- * Only used where the spelling matters (ids), because it parses the body again.
- */
-export function numberSource(text: string, path: readonly string[]): string | undefined {
-  const sources = new Map<object, Map<string, string>>();
-  const root = visitNumbers(text, (holder, key, _value, source) => {
-    const ofHolder = sources.get(holder) ?? new Map<string, string>();
-    sources.set(holder, ofHolder.set(key, source));
-  });
-  let holder: unknown = root;
-  for (const key of path.slice(0, -1)) holder = isJsonObject(holder) ? holder[key] : undefined;
-  return isJsonObject(holder) ? sources.get(holder)?.get(path.at(-1) ?? "") : undefined;
-}
-
-type NumberVisitor = (holder: object, key: string, value: number, source: string) => void;
-
-function visitNumbers(text: string, visit: NumberVisitor): unknown {
-  return JSON.parse(
-    text,
-    function (this: object, key: string, value: unknown, context?: { source?: string }) {
-      if (typeof value === "number" && context?.source !== undefined) {
-        visit(this, key, value, context.source);
-      }
-      return value;
-    },
-  );
 }

@@ -7,6 +7,7 @@
  * what a request means: `transact` loads what was asked for, hands it to a pure function, and writes what
  * that function returns.
  */
+import { limits } from "../../contract/limits.ts";
 import type { Credentials } from "./credentials.ts";
 import type { DeadLetterStore, VersionRows } from "./dead-letters.ts";
 import type { ExclusionStore } from "./exclusions.ts";
@@ -24,7 +25,14 @@ export interface Organization {
   /** IANA name, `Europe/Paris`. Days, and dates without a time, are this zone's. */
   readonly timezone: string;
   readonly requestsPerSecond: number;
+  /** Of batches; null follows the requests: see `itemsPerSecond`. */
+  readonly itemsPerSecondSet: number | null;
   readonly createdAtMs: number;
+}
+
+/** The items a second that an organization may send in batches: ten times its requests, unless it is set. */
+export function itemsPerSecond({ itemsPerSecondSet, requestsPerSecond }: Organization): number {
+  return itemsPerSecondSet ?? Math.max(limits.defaultItemsPerSecond, 10 * requestsPerSecond);
 }
 
 /** A JSON object, as parsed. */
@@ -46,6 +54,10 @@ export interface User {
   /** Number of the account the user belongs to; 0 when none. */
   readonly account: number;
   readonly firstIdentifiedAtMs: number;
+  /** When e-mail, traits, owner and account were said, but for those that are listed in `fieldsSaidAtMs`. */
+  readonly saidAtMs: number;
+  /** By field: `email`, `isAccountOwner`, `account`, `properties.plan` … */
+  readonly fieldsSaidAtMs: Readonly<Record<string, number>>;
   readonly updatedAtMs: number;
   /** Counts the changes of this user, from 1. */
   readonly version: number;
@@ -236,16 +248,18 @@ export interface Populations {
   readonly versionRows: VersionRows | null;
 }
 
+/** What can be changed of an organization; what is not given stays. */
+export type OrganizationChange = Partial<
+  Pick<Organization, "name" | "timezone" | "requestsPerSecond" | "itemsPerSecondSet">
+>;
+
 export interface Organizations {
   list(): Promise<readonly Organization[]>;
   /** @throws Refusal when the name is taken. */
   create(organization: { name: string; timezone: string; nowMs: number }): Promise<Organization>;
   /** Changes what is given. A new timezone marks the organization for a rebuild of its days.
    * @throws Refusal when the new name is taken or the organization does not exist. */
-  set(
-    id: number,
-    change: { name?: string; timezone?: string; requestsPerSecond?: number },
-  ): Promise<Organization>;
+  set(id: number, change: OrganizationChange): Promise<Organization>;
 }
 
 /** Something that was asked for cannot be done, and the message says why in words for a person. */

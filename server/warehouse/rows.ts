@@ -5,7 +5,7 @@
  *
  * JSON arrays, not objects: 155 bytes a row instead of 240, and a fifth less CPU on insert.
  */
-import type { Account, User, WarehouseTable } from "../ledger/ledger.ts";
+import type { Account, JsonObject, User, WarehouseTable } from "../ledger/ledger.ts";
 
 /** Columns of every schema version that may still lie in an inbox; versions count from 1. */
 export const columns: Record<WarehouseTable, readonly (readonly string[])[]> = {
@@ -114,15 +114,18 @@ export function userRow(user: User): string {
   ]);
 }
 
-/** The traits and account that a user had from this version on. */
-export function userVersionRow(user: User): string {
+/** What was said of a user's traits and account at a time; an account of null means that nothing was. */
+export function userVersionRow(
+  user: User,
+  said: { readonly atMs: number; readonly traits: JsonObject; readonly account: number | null },
+): string {
   return JSON.stringify([
     user.organization,
     user.number,
     user.version,
-    user.updatedAtMs,
-    JSON.stringify(user.traits),
-    user.account,
+    said.atMs,
+    JSON.stringify(said.traits),
+    said.account,
   ]);
 }
 

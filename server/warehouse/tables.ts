@@ -91,6 +91,11 @@ export const users: Table = {
   orderBy: "organization, user",
 };
 
+/**
+ * What was said of a user, and when: the traits that were new or other than before, and the account when it
+ * changed (null: nothing was said of it). What a user was at a time is the last word on each trait until
+ * then, so that an identify that is delivered late, or imported, changes the past and no row before it.
+ */
 export const userVersions: Table = {
   name: "user_versions",
   engine: mergeTree,
@@ -100,7 +105,7 @@ export const userVersions: Table = {
     "version UInt32",
     "at DateTime64(3, 'UTC')",
     "traits String CODEC(ZSTD(1))",
-    "account UInt32",
+    "account Nullable(UInt32)",
   ],
   orderBy: "organization, user, version",
 };

@@ -145,7 +145,11 @@ function peopleContract(subject: LedgerUnderTest): void {
       writes(1_000, { versionRows: [{ organization: id, rows: 2, versions: 4 }] }),
     );
     await bury(subject, "users", versions.map(userRow));
-    await bury(subject, "user_versions", versions.map(userVersionRow));
+    await bury(
+      subject,
+      "user_versions",
+      versions.map((one) => userVersionRow(one, { atMs: 1, traits: {}, account: null })),
+    );
     const missing = { ...nothing, users: [{ number: 1, version: 3 }] };
     const asDeadLetters = { ...missing, deadLetters: 4, userVersions: { rows: 2, versions: 4 } };
     expect(await subject.ledger.deadLetters.missing(id)).toEqual(asDeadLetters);

@@ -44,6 +44,8 @@ export function user(organization: number, userId: string, some: Partial<User> =
     isAccountOwner: null,
     account: 0,
     firstIdentifiedAtMs: 1_000,
+    saidAtMs: 1_000,
+    fieldsSaidAtMs: {},
     updatedAtMs: 1_000,
     version: 1,
     ...some,

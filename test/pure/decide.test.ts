@@ -39,6 +39,7 @@ const identify: fc.Arbitrary<AdmittedIdentify> = fc.record({
   traits,
   isAccountOwner: fc.constantFrom(undefined, true, false),
   account,
+  saidAtMs: fc.constantFrom(400, 600, 800, 1_000),
   ...common,
 });
 const track: fc.Arbitrary<AdmittedTrack> = fc.record({
@@ -60,12 +61,24 @@ interface Seen {
   account: string | null;
 }
 
+/** When each thing of a user was said: a value that was said before it changes nothing. */
+class Times {
+  readonly #atMs = new Map<string, number>();
+
+  wins(key: string, atMs: number): boolean {
+    if ((this.#atMs.get(key) ?? 0) > atMs) return false;
+    this.#atMs.set(key, atMs);
+    return true;
+  }
+}
+
 /** The specification, said as plainly as possible, one request at a time. */
 class Model {
   readonly users = new Map<string, Seen>();
   readonly accounts = new Map<string, { name: string; avatar: string | null }>();
   readonly events: string[] = [];
   readonly #remembered = new Set<string>();
+  readonly #times = new Times();
 
   take(request: Admitted): Outcome {
     const message = `${request.organization}/${request.messageId}`;
@@ -82,16 +95,19 @@ class Model {
     return "stored";
   }
 
-  #identify({ organization, userId, email, traits, isAccountOwner, account }: AdmittedIdentify): Outcome {
+  #identify(sent: AdmittedIdentify): Outcome {
+    const { organization, userId, email, account, saidAtMs } = sent;
     const key = `${organization}/${userId}`;
     const user = this.users.get(key) ?? { email, traits: new Map(), owner: null, account: null };
     this.users.set(key, user);
-    user.email = email;
-    for (const [name, sent] of Object.entries(traits)) user.traits.set(name, JSON.stringify(sent));
-    if (isAccountOwner !== undefined) user.owner = isAccountOwner;
-    if (account === null) user.account = null;
+    const wins = (field: string) => this.#times.wins(`${key} ${field}`, saidAtMs);
+    if (wins("email")) user.email = email;
+    for (const [name, value] of Object.entries(sent.traits)) {
+      if (wins(`trait ${name}`)) user.traits.set(name, JSON.stringify(value));
+    }
+    if (sent.isAccountOwner !== undefined && wins("owner")) user.owner = sent.isAccountOwner;
+    if (account !== undefined && wins("account")) user.account = account?.accountId ?? null;
     if (account) {
-      user.account = account.accountId;
       const accountKey = `${organization}/${account.accountId}`;
       const before = this.accounts.get(accountKey);
       const avatar = account.avatar === undefined ? (before?.avatar ?? null) : account.avatar;

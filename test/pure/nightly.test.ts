@@ -24,7 +24,7 @@ test.each([
 });
 
 const organization = (id: number, createdAtMs: number): Organization => ({
-  ...{ id, name: `o${id}`, timezone: "UTC", requestsPerSecond: 1, createdAtMs },
+  ...{ id, name: `o${id}`, timezone: "UTC", requestsPerSecond: 1, itemsPerSecondSet: null, createdAtMs },
 });
 
 function nights(waitingRows: { rows: number }, isBusy: () => boolean = () => false) {

@@ -54,7 +54,7 @@ describe("the document", () => {
     expect(document.servers.map(({ url }) => URL.canParse(url))).toEqual([true]);
   });
 
-  test("has the two paths of the specification, with its statuses and no version segment", () => {
+  test("has the paths of the write API, with their statuses and no version segment", () => {
     const statuses = Object.entries(paths).map(([path, item]) => [
       path,
       Object.keys(item),
@@ -63,6 +63,7 @@ describe("the document", () => {
     expect(statuses).toEqual([
       ["/identify", ["post"], ["201", "400", "401", "429", "500"]],
       ["/track", ["post"], ["201", "400", "401", "404", "429", "500"]],
+      ["/batch", ["post"], ["201", "400", "401", "429", "500"]],
     ]);
   });
 
@@ -131,6 +132,12 @@ const bodies: readonly (readonly [string, object])[] = [
   ["/track", { userId: "u", event: "e", properties: [] }],
   ["/track", { userId: "u", event: "e", timestamp: 5 }],
   ["/track", { event: "e" }],
+  ["/batch", { batch: [{ type: "track", userId: "u", event: "e" }] }],
+  ["/batch", { batch: [{ type: "identify", ...user("u"), timestamp: "2026-05-17" }] }],
+  ["/batch", { batch: [{ type: "page", userId: "u", event: "e" }] }],
+  ["/batch", { batch: [{ userId: "u", event: "e" }] }],
+  ["/batch", { batch: [] }],
+  ["/batch", {}],
 ];
 
 function schemaOf(content: Response31["content"]): Schema {
@@ -169,6 +176,7 @@ test("every documented answer was seen, and each is of its schema", async () => 
   const good: Readonly<Record<string, object>> = {
     "/identify": user("u"),
     "/track": { userId: "u", event: "e" },
+    "/batch": { batch: [{ type: "track", userId: "u", event: "e" }] },
   };
   for (const [path, body] of Object.entries(good)) {
     await look(path, [await post(path, body), await post(path, {}), await post(path, body, "rk-wrong")]);
@@ -178,6 +186,7 @@ test("every documented answer was seen, and each is of its schema", async () => 
   await withBrokenLedger(server, async () => {
     await look("/identify", [await post("/identify", user("u", { properties: { at: 1 } }))]);
     await look("/track", [await post("/track", good["/track"])]);
+    await look("/batch", [await post("/batch", good["/batch"])]);
   });
   const documented = Object.entries(paths).flatMap(([path, item]) =>
     Object.keys(item.post.responses).map((status) => `${path} ${status}`),
@@ -192,7 +201,15 @@ test("the reference page shows every field and every answer, and runs no script"
   const html = await response.text();
   expect(html).toStartWith("<!doctype html>");
   expect(html).not.toContain("<script");
-  const names = ["/identify", "/track", "userId", "email", "properties.acquisitionChannel", "account.avatar"];
+  const names = [
+    "/identify",
+    "/track",
+    "/batch",
+    "userId",
+    "email",
+    "properties.acquisitionChannel",
+    "account.avatar",
+  ];
   const answers = ["201", "400", "401", "404", "429", "500", "validation_error", "rate_limit_exceeded"];
   for (const text of [...names, ...answers, "timestamp", "curl", "1.0.0"]) expect(html).toContain(text);
 });

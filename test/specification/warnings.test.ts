@@ -95,6 +95,32 @@ describe("what is worth knowing is counted, with its latest example", () => {
   });
 });
 
+test("items of a batch are noted one by one, and an envelope that is wrong too", async () => {
+  const token = await server.organization("Batches");
+  const key = await newKey(server, "Batches");
+  const response = await server.post("/batch", token, {
+    batch: [
+      { type: "identify", userId: "u", email: "u@example.com", timestamp: "2026-05-17", plan: "pro" },
+      { type: "track", userId: "u", event: "e", messageId: "m" },
+      { type: "track", userId: "u", event: "e", messageId: "m" },
+      { type: "track", userId: "nobody", event: "e", foo: 1 },
+      { type: "page", userId: "u" },
+      7,
+    ],
+  });
+  expect(response.status).toBe(201);
+  await server.post("/batch", token, { batch: [] });
+  expect((await warningsOf(key)).map(brief).sort()).toEqual([
+    ["duplicate", "batch", null, 1, "u"],
+    ["refused_unknown_user", "batch", "e", 1, "nobody"],
+    ["refused_validation", "batch", expect.stringContaining("batch is empty"), 1, null],
+    ["refused_validation", "batch", expect.stringContaining("item is not"), 1, null],
+    ["refused_validation", "batch", expect.stringContaining("type is not valid"), 1, "u"],
+    ["unknown_key", "batch", "foo", 1, "nobody"],
+    ["unknown_key", "batch", "plan", 1, "u"],
+  ]);
+});
+
 test("a sender of ever new keys fills its own thousand lines, and everything is still counted", async () => {
   const token = await server.organization("Noisy");
   const quietKey = await newKey(server, "Noisy");

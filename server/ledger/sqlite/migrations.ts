@@ -155,6 +155,14 @@ const readKeys = `
   CREATE INDEX read_keys_of_organization ON read_keys (organization);
 `;
 
+/** For POST /batch: its own limit, and when each field of a user was said, since items may be late. */
+const batches = `
+  ALTER TABLE organizations ADD COLUMN items_per_second INTEGER;
+  ALTER TABLE users ADD COLUMN said_at_ms INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE users ADD COLUMN fields_said_at_ms TEXT NOT NULL DEFAULT '{}';
+  UPDATE users SET said_at_ms = updated_at_ms;
+`;
+
 /** `bytes` is 0 for dead letters that were kept before: they are described when the ledger is opened. */
 const warningsExclusionsAndChecks = `
   CREATE TABLE ingestion_warnings (
@@ -222,6 +230,7 @@ const warningsExclusionsAndChecks = `
 
 const migrations: readonly string[] = [
   organizationsAndTokens + usersAndAccounts + inbox + messageIds,
+  batches,
   readKeys,
   warningsExclusionsAndChecks,
 ];

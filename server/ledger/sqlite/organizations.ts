@@ -1,7 +1,7 @@
 /** Organizations: names are unique, and a new timezone asks for a rebuild of the days in the warehouse. */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../contract/limits.ts";
-import { type Organization, type Organizations, Refusal } from "../ledger.ts";
+import { type Organization, type OrganizationChange, type Organizations, Refusal } from "../ledger.ts";
 import { inTransaction } from "./transaction.ts";
 
 interface OrganizationRow {
@@ -9,10 +9,11 @@ interface OrganizationRow {
   readonly name: string;
   readonly timezone: string;
   readonly requests_per_second: number;
+  readonly items_per_second: number | null;
   readonly created_at_ms: number;
 }
 
-const columns = "id, name, timezone, requests_per_second, created_at_ms";
+const columns = "id, name, timezone, requests_per_second, items_per_second, created_at_ms";
 
 function prepare(db: Database) {
   return {
@@ -25,9 +26,10 @@ function prepare(db: Database) {
     ),
     update: db.prepare(
       `UPDATE organizations SET
-         rebuild_asked_at_ms = CASE WHEN timezone <> ?2 THEN ?5 ELSE rebuild_asked_at_ms END,
-         rebuild_pending = rebuild_pending OR timezone <> ?2, name = ?1, timezone = ?2, requests_per_second = ?3
-       WHERE id = ?4`,
+         rebuild_asked_at_ms = CASE WHEN timezone <> ?2 THEN ?6 ELSE rebuild_asked_at_ms END,
+         rebuild_pending = rebuild_pending OR timezone <> ?2, name = ?1, timezone = ?2, requests_per_second = ?3,
+         items_per_second = ?4
+       WHERE id = ?5`,
     ),
     pending: db.prepare<{ id: number }, []>(
       "SELECT id FROM organizations WHERE rebuild_pending = 1 ORDER BY id",
@@ -78,16 +80,14 @@ export class SqliteOrganizations implements Organizations {
     });
   }
 
-  async set(
-    id: number,
-    change: { name?: string; timezone?: string; requestsPerSecond?: number },
-  ): Promise<Organization> {
+  async set(id: number, change: OrganizationChange): Promise<Organization> {
     return inTransaction(this.#db, () => {
       const before = this.find(id);
       if (before === undefined) throw new Refusal(`There is no organization with the id ${id}.`);
       const after = { ...before, ...change };
       if (after.name !== before.name) this.#refuseTaken(after.name);
-      this.#statements.update.run(after.name, after.timezone, after.requestsPerSecond, id, this.#clock());
+      const { name, timezone, requestsPerSecond, itemsPerSecondSet } = after;
+      this.#statements.update.run(name, timezone, requestsPerSecond, itemsPerSecondSet, id, this.#clock());
       return after;
     });
   }
@@ -122,6 +122,7 @@ function organization(row: OrganizationRow): Organization {
     name: row.name,
     timezone: row.timezone,
     requestsPerSecond: row.requests_per_second,
+    itemsPerSecondSet: row.items_per_second,
     createdAtMs: row.created_at_ms,
   };
 }

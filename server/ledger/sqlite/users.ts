@@ -11,6 +11,8 @@ interface UserRow {
   readonly updated_at_ms: number;
   readonly version: number;
   readonly traits: string;
+  readonly said_at_ms: number;
+  readonly fields_said_at_ms: string;
 }
 
 function prepare(db: Database) {
@@ -19,19 +21,21 @@ function prepare(db: Database) {
       "SELECT number, account FROM users WHERE organization = ? AND user_id = ?",
     ),
     find: db.prepare<UserRow, [number, string]>(
-      `SELECT number, account, email, is_account_owner, first_identified_at_ms, updated_at_ms, version, traits
+      `SELECT number, account, email, is_account_owner, first_identified_at_ms, updated_at_ms, version, traits,
+              said_at_ms, fields_said_at_ms
        FROM users WHERE organization = ? AND user_id = ?`,
     ),
     lastNumber: db.prepare<{ last: number | null }, [number]>(
       "SELECT max(number) AS last FROM users WHERE organization = ?",
     ),
     insert: db.prepare(
-      `INSERT INTO users (account, email, is_account_owner, updated_at_ms, version, traits,
-                          organization, number, user_id, first_identified_at_ms)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO users (account, email, is_account_owner, updated_at_ms, version, traits, said_at_ms,
+                          fields_said_at_ms, first_identified_at_ms, organization, number, user_id)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     update: db.prepare(
-      `UPDATE users SET account = ?, email = ?, is_account_owner = ?, updated_at_ms = ?, version = ?, traits = ?
+      `UPDATE users SET account = ?, email = ?, is_account_owner = ?, updated_at_ms = ?, version = ?, traits = ?,
+                        said_at_ms = ?, fields_said_at_ms = ?, first_identified_at_ms = ?
        WHERE organization = ? AND number = ?`,
     ),
   };
@@ -56,10 +60,12 @@ export class Users {
       userId,
       number: row.number,
       email: row.email,
-      traits: parseTraits(row.traits),
+      traits: parseObject(row.traits),
       isAccountOwner: row.is_account_owner === null ? null : row.is_account_owner === 1,
       account: row.account,
       firstIdentifiedAtMs: row.first_identified_at_ms,
+      saidAtMs: row.said_at_ms,
+      fieldsSaidAtMs: parseObject(row.fields_said_at_ms) as Readonly<Record<string, number>>,
       updatedAtMs: row.updated_at_ms,
       version: row.version,
     };
@@ -72,25 +78,32 @@ export class Users {
 
   /** Writes a user that was not stored before (`previous` undefined), or the next version of one that was. */
   write(user: User, previous: User | undefined): void {
-    const owner = user.isAccountOwner === null ? null : Number(user.isAccountOwner);
-    const traits = JSON.stringify(user.traits);
-    const { account, email, updatedAtMs, version, organization, number, userId } = user;
+    const columns = [
+      user.account,
+      user.email,
+      user.isAccountOwner === null ? null : Number(user.isAccountOwner),
+      user.updatedAtMs,
+      user.version,
+      JSON.stringify(user.traits),
+      user.saidAtMs,
+      JSON.stringify(user.fieldsSaidAtMs),
+      user.firstIdentifiedAtMs,
+      user.organization,
+      user.number,
+    ];
     if (previous === undefined) {
-      const first = user.firstIdentifiedAtMs;
-      this.#statements.insert.run(
-        ...[account, email, owner, updatedAtMs, version, traits, organization, number, userId, first],
-      );
+      this.#statements.insert.run(...columns, user.userId);
       return;
     }
-    if (previous.number !== number) throw new Error(`User ${number} had number ${previous.number} before.`);
-    this.#statements.update.run(
-      ...[account, email, owner, updatedAtMs, version, traits, organization, number],
-    );
+    if (previous.number !== user.number) {
+      throw new Error(`User ${user.number} had number ${previous.number} before.`);
+    }
+    this.#statements.update.run(...columns);
   }
 }
 
-function parseTraits(text: string): JsonObject {
-  const traits: unknown = JSON.parse(text);
-  if (!isJsonObject(traits)) throw new Error("The ledger holds traits that are not a JSON object.");
-  return traits;
+function parseObject(text: string): JsonObject {
+  const value: unknown = JSON.parse(text);
+  if (!isJsonObject(value)) throw new Error("The ledger holds traits that are not a JSON object.");
+  return value;
 }

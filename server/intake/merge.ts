@@ -1,0 +1,144 @@
+/**
+ * How an identify changes a user: what was said later wins, field by field. A request to /identify speaks of
+ * now; an item of a batch or an import may speak of the past, and then changes only what nothing later was
+ * said of. Pure.
+ */
+import { limits } from "../../contract/limits.ts";
+import type { JsonObject, User } from "../ledger/ledger.ts";
+import type { AdmittedIdentify } from "./identify.ts";
+import type { Invalid } from "./json.ts";
+
+/** What an identify makes of a user. */
+export interface Merged {
+  readonly email: string;
+  readonly traits: JsonObject;
+  readonly isAccountOwner: boolean | null;
+  readonly account: number;
+  readonly saidAtMs: number;
+  readonly fieldsSaidAtMs: Readonly<Record<string, number>>;
+  /** Whether anything of the user is other than before, but for when it was said. */
+  readonly changed: boolean;
+  /** Whether anything was said later, or earlier, than it was known to be said. */
+  readonly retimed: boolean;
+  /** What was said of traits and account, for `user_versions`; undefined when it was known already. */
+  readonly news: { readonly traits: JsonObject; readonly account: number | null } | undefined;
+}
+
+/**
+ * Merges an identify into what is stored.
+ * @param account the number of the account that was sent, 0 for none, undefined when the request is silent.
+ * @returns Invalid when the user would grow past the limits.
+ */
+export function merge(
+  before: User | undefined,
+  entry: AdmittedIdentify,
+  account: number | undefined,
+): Merged | Invalid {
+  const fields = new Fields(before, entry.saidAtMs);
+  const traits: Record<string, unknown> = { ...before?.traits };
+  const newTraits: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(entry.traits)) {
+    const known = before !== undefined && Object.hasOwn(before.traits, key);
+    const wins = fields.said(`properties.${key}`, known);
+    if (wins) define(traits, key, value);
+    // What was said for an earlier time is news of that time, whatever is known of now.
+    const isNews = !wins || !known || JSON.stringify(before.traits[key]) !== JSON.stringify(value);
+    if (isNews) define(newTraits, key, value);
+  }
+  const tooLarge = whyTooLarge(traits);
+  if (tooLarge !== undefined) return { invalid: tooLarge };
+  const told = <Value>(field: string, sent: Value | undefined, stored: Value | undefined, none: Value) => {
+    if (sent === undefined) return stored ?? none;
+    const known = stored !== undefined && (stored !== none || fields.isListed(field));
+    return fields.said(field, known, sent === none) ? sent : (stored ?? none);
+  };
+  const merged = {
+    email: told("email", entry.email, before?.email, ""),
+    traits,
+    isAccountOwner: told<boolean | null>(
+      "isAccountOwner",
+      entry.isAccountOwner,
+      before?.isAccountOwner,
+      null,
+    ),
+    account: told("account", account, before?.account, 0),
+  };
+  const newAccount = account !== undefined && account !== (before?.account ?? 0) ? account : null;
+  const isNews = before === undefined || newAccount !== null || Object.keys(newTraits).length > 0;
+  const changed =
+    before === undefined ||
+    isNews ||
+    merged.email !== before.email ||
+    merged.isAccountOwner !== before.isAccountOwner;
+  return {
+    ...merged,
+    ...fields.times(merged),
+    changed,
+    retimed: fields.retimed,
+    news: isNews ? { traits: newTraits, account: newAccount } : undefined,
+  };
+}
+
+/** When each field was said. What is not listed was said at `saidAtMs`, or never. */
+class Fields {
+  readonly #saidAtMs: number;
+  readonly #atMs: number;
+  readonly #listed: Record<string, number>;
+  retimed = false;
+
+  constructor(before: User | undefined, atMs: number) {
+    this.#saidAtMs = before?.saidAtMs ?? atMs;
+    this.#atMs = atMs;
+    this.#listed = { ...before?.fieldsSaidAtMs };
+  }
+
+  /** Whether something was said of a field, though it may have been that there is nothing. */
+  isListed(field: string): boolean {
+    return Object.hasOwn(this.#listed, field);
+  }
+
+  /** Notes that a field was said; whether that is the last word.
+   * @param known whether something is stored for it. @param empty whether it is said to hold nothing. */
+  said(field: string, known: boolean, empty = false): boolean {
+    const saidAtMs = this.#timeOf(field);
+    if (known && saidAtMs > this.#atMs) return false;
+    if (saidAtMs !== this.#atMs || empty) this.#listed[field] = this.#atMs;
+    this.retimed ||= saidAtMs !== this.#atMs;
+    return true;
+  }
+
+  /** The times to be stored. Who says everything anew each time needs no list. */
+  times(
+    after: Pick<Merged, "traits" | "isAccountOwner" | "account">,
+  ): Pick<Merged, "saidAtMs" | "fieldsSaidAtMs"> {
+    const fields = ["email", ...Object.keys(after.traits).map((key) => `properties.${key}`)];
+    if (after.isAccountOwner !== null) fields.push("isAccountOwner");
+    if (after.account !== 0 || this.isListed("account")) fields.push("account");
+    if (fields.some((field) => this.#timeOf(field) !== this.#atMs)) {
+      return { saidAtMs: this.#saidAtMs, fieldsSaidAtMs: this.#listed };
+    }
+    return {
+      saidAtMs: this.#atMs,
+      fieldsSaidAtMs: after.account === 0 && this.isListed("account") ? { account: this.#atMs } : {},
+    };
+  }
+
+  #timeOf(field: string): number {
+    return this.#listed[field] ?? this.#saidAtMs;
+  }
+}
+
+/** Sets a key as JSON.parse does: `__proto__` is a trait like any other. */
+function define(object: Record<string, unknown>, key: string, value: unknown): void {
+  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function whyTooLarge(traits: object): string | undefined {
+  const keys = Object.keys(traits).length;
+  if (keys > limits.keys) {
+    return `properties would give the user ${keys} traits: send fewer, at most ${limits.keys} are kept.`;
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(traits));
+  if (bytes <= limits.storedTraitsBytes) return undefined;
+  return `properties would give the user ${bytes} bytes of traits: send less, at most ${limits.storedTraitsBytes} are kept.`;
+}
