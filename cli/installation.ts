@@ -4,7 +4,7 @@
  */
 import { type Config, readConfig } from "../server/config.ts";
 import { remoteLedger } from "../server/http/shared-ledger.ts";
-import { type Organization, Refusal, type SharedLedger } from "../server/ledger/ledger.ts";
+import { type Ledger, type Organization, Refusal, type SharedLedger } from "../server/ledger/ledger.ts";
 import { openInboxReader } from "../server/ledger/sqlite/inbox-reader.ts";
 import { ledgerFile, openSqliteLedger } from "../server/ledger/sqlite/open.ts";
 import { fetchSocket, Unreachable } from "../server/process/control.ts";
@@ -16,6 +16,8 @@ export interface Installation {
   readonly ledger: SharedLedger;
   /** Whether a server runs, and the ledger here is its. */
   readonly served: boolean;
+  /** The ledger itself, when no server runs. */
+  readonly own?: Ledger;
 }
 
 /** A server that is just starting holds the lock before it answers. */
@@ -30,7 +32,7 @@ export async function withInstallation<Result>(
   if (lock === undefined) return withServer(config, work);
   const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir) });
   try {
-    return await work({ config, ledger, served: false });
+    return await work({ config, ledger, served: false, own: ledger });
   } finally {
     await ledger.close();
     lock.release();
@@ -45,7 +47,7 @@ async function withServer<Result>(
   await untilAnswering(socket);
   const reader = openInboxReader(ledgerFile(config.dataDir));
   try {
-    return await work({ config, ledger: remoteLedger(socket, (batch) => reader.read(batch)), served: true });
+    return await work({ config, ledger: remoteLedger(socket, reader), served: true });
   } finally {
     reader.close();
   }

@@ -38,6 +38,18 @@ export const UserAnswer = Type.Object({
   lastSeenDay: nullable(day("The day of the user's last event.")),
 });
 
+/** The receipt for an erasure. */
+export const ErasureAnswer = Type.Object({
+  userId: Type.String(),
+  erasedAt: instant("When nothing was left."),
+  events: count("Events that were erased."),
+  versions: count("Versions of the user's traits that were erased."),
+  deadLetters: count("Rows that had not been taken by the warehouse."),
+  inboxRows: count("Rows that were still kept on their way to the warehouse."),
+  days: count("Days whose figures were computed again without the user."),
+  seconds: Type.Number({ minimum: 0, description: "From the request to the end." }),
+});
+
 export const TimelineParameters = Type.Object(
   { limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "At most this many." }) },
   { additionalProperties: false },

@@ -66,7 +66,9 @@ const AccountBody = Type.Object(
 );
 
 /** Neither format has the other's addresses whole: `email` lacks 실례@실례.테스트, `idn-email` joe@[127.0.0.1]. */
-const emailOf = (format: "email" | "idn-email") => Type.String({ format, maxLength: limits.emailCharacters });
+const emailOf = (format: "email" | "idn-email") =>
+  // Both formats take control characters, line breaks too, between quotes: RFC 5321 has none there.
+  Type.String({ format, maxLength: limits.emailCharacters, pattern: "^[^\\x00-\\x1f\\x7f]*$" });
 
 export const IdentifyBody = Type.Object(
   {

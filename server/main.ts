@@ -4,6 +4,7 @@
  */
 import { type Config, readConfig } from "./config.ts";
 import { announceFirstStart } from "./first-start.ts";
+import type { HttpOptions } from "./http/http.ts";
 import { createLogger, type Logger } from "./process/log.ts";
 import type { LedgerOptions } from "./start-intake.ts";
 
@@ -14,6 +15,7 @@ export interface ServeOptions {
   /** Leave when standard input ends, as it does when the process that started this one dies. */
   readonly untilStdinEnds?: boolean;
   readonly ledger?: LedgerOptions;
+  readonly http?: HttpOptions;
 }
 
 /** Runs the service until SIGTERM or SIGINT.
@@ -32,7 +34,7 @@ export async function serve(role: Role, options: ServeOptions = {}): Promise<voi
     return;
   }
   const { startIntake } = await import("./start-intake.ts");
-  const intake = await startIntake(config, log, options.ledger);
+  const intake = await startIntake(config, log, options.ledger, options.http);
   const watched = role === "all" ? watchAnalysis(log) : undefined;
   await announceFirstStart(intake.ledger, config, intake.port);
   log.info({ address: addressOf(config, intake.port), dataDir: config.dataDir }, "rekindle is running");

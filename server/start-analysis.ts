@@ -23,7 +23,7 @@ export interface RunningAnalysis {
 export async function startAnalysis(config: Config, log: Logger): Promise<RunningAnalysis> {
   const lock = await takeAnalysisLock(config.dataDir);
   const reader = openInboxReader(ledgerFile(config.dataDir));
-  const ledger = remoteLedger(socketPath(config.dataDir, "control"), (batch) => reader.read(batch));
+  const ledger = remoteLedger(socketPath(config.dataDir, "control"), reader);
   const registry = createRegistry("analysis");
   let analysis: Analysis | undefined;
   const socket = socketPath(config.dataDir, "analysis");
@@ -33,7 +33,7 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
     fetch: (request, connection) => {
       // A rebuild is silent for longer than any default.
       connection.timeout(request, 0);
-      return answerAnalysis(ledger, analysis, registry, request);
+      return answerAnalysis({ ledger, registry, log }, analysis, request);
     },
     error: (error) => {
       log.error({ err: error }, "a question failed");

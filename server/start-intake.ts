@@ -5,11 +5,12 @@
 import type { Config } from "./config.ts";
 import { apiHandler, readKeyRequestsPerSecond } from "./http/api-gateway.ts";
 import { Authorizer } from "./http/authorize.ts";
-import { type HttpServer, startHttp } from "./http/http.ts";
+import { type HttpOptions, type HttpServer, startHttp } from "./http/http.ts";
 import { openApiDocument } from "./http/openapi.ts";
 import { referencePage } from "./http/reference-page.ts";
 import { ledgerOperations } from "./http/shared-ledger.ts";
-import { Intake } from "./intake/intake.ts";
+import { Importer } from "./intake/importer.ts";
+import { Intake, intakeLimits } from "./intake/intake.ts";
 import { secretPrefix } from "./ledger/credentials.ts";
 import { itemsPerSecond, type Ledger, Refusal } from "./ledger/ledger.ts";
 import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/open.ts";
@@ -31,12 +32,6 @@ export interface RunningIntake {
 /** What may be other than the ledger's own defaults. */
 export type LedgerOptions = Pick<SqliteLedgerOptions, "inboxMaxRetainedBytes">;
 
-/** Some 7 million waiting events; at a steady 5,000 a second the loader may be away for 20 minutes. */
-const maxBacklogBytes = 1024 ** 3;
-
-/** Room for the write-ahead log, a checkpoint, and the merges of the warehouse. */
-const minFreeDiskBytes = 8 * 1024 ** 2;
-
 /** How long requests that are under way may take to be finished when the service stops. */
 const maxFinishMs = 6_000;
 
@@ -45,6 +40,7 @@ export async function startIntake(
   config: Config,
   log: Logger,
   options: LedgerOptions = {},
+  httpOptions: HttpOptions = {},
 ): Promise<RunningIntake> {
   const lock = takeLock(config.dataDir, "ledger");
   if (lock === undefined) {
@@ -53,7 +49,7 @@ export async function startIntake(
     );
   }
   const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir), ...options });
-  const intake = new Intake(ledger, config.dataDir, { maxBacklogBytes, minFreeDiskBytes }, Date.now);
+  const intake = new Intake(ledger, config.dataDir, intakeLimits, Date.now);
   const authorizers = authorizersOf(ledger);
   const registry = createRegistry("intake");
   gauge(registry, "rekindle_writes_open", "1 while writes are taken.", () =>
@@ -71,6 +67,7 @@ export async function startIntake(
       metrics: async () => (await registry.metrics()) + (await metricsOf(analysis)),
     },
     apiHandler({ authorizer: authorizers.readKeys, analysis }),
+    httpOptions,
   );
   const control = serveControl(config, ledger, authorizers, intake);
   const chores = startChores(ledger, intake, authorizers, log);
@@ -125,13 +122,23 @@ async function stopServing(http: HttpServer, intake: Intake): Promise<void> {
 function serveControl(config: Config, ledger: Ledger, authorizers: Authorizers, intake: Intake) {
   const socket = socketPath(config.dataDir, "control");
   freeSocket(socket);
-  const operations = ledgerOperations(ledger, {
+  const memory = {
     forget: () => authorizers.forget(),
     recordUse: () => authorizers.recordUse(),
     recordWarnings: () => intake.recordWarnings(),
+    forgetWarningsOf: (organization: number, userId: string) => intake.forgetWarningsOf(organization, userId),
     settled: () => intake.settled(),
+  };
+  const importer = new Importer(ledger, () => intake.closedBecause, Date.now);
+  const operations = ledgerOperations(ledger, memory, importer);
+  const server = Bun.serve({
+    unix: socket,
+    fetch: (request, connection) => {
+      // Finishing an erasure is silent for as long as deleting takes.
+      connection.timeout(request, 0);
+      return answerCall(operations, request);
+    },
   });
-  const server = Bun.serve({ unix: socket, fetch: (request) => answerCall(operations, request) });
   protectSocket(socket);
   return server;
 }

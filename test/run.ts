@@ -141,8 +141,10 @@ function judge(counts: Counts | undefined, isExitGood: boolean, ending: string, 
 function print(file: string, result: FileResult, milliseconds: number): void {
   const seconds = `${(milliseconds / 1000).toFixed(1)} s`;
   const line = `${result.failed === 0 ? "ok  " : "FAIL"} ${file}  ${result.passed} passed, ${result.failed} failed, ${seconds}`;
-  if (result.failed === 0) console.log(line);
-  else
+  if (result.failed === 0) {
+    const notRun = result.output.split("\n").filter((text) => text.startsWith("not run: "));
+    console.log([...notRun, line].join("\n"));
+  } else
     console.log(
       [result.output.trimEnd(), ...result.complaints.map((why) => `${file}: ${why}`), line].join("\n"),
     );

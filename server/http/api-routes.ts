@@ -2,6 +2,7 @@
 import {
   ActiveUsersAnswer,
   ActiveUsersParameters,
+  ErasureAnswer,
   NoParameters,
   RetentionAnswer,
   TimelineAnswer,
@@ -12,7 +13,7 @@ import { type ApiRoute, route } from "./api.ts";
 import { activeUsersByDay, retentionByWeek } from "./api-figures.ts";
 import { figure } from "./api-freshness.ts";
 import { operationRoutes } from "./api-operation-routes.ts";
-import { oneUser, userTimeline } from "./api-users.ts";
+import { eraseOneUser, oneUser, userTimeline } from "./api-users.ts";
 
 export const apiRoutes: readonly ApiRoute[] = [
   route({
@@ -23,6 +24,15 @@ export const apiRoutes: readonly ApiRoute[] = [
     query: NoParameters,
     answer: UserAnswer,
     handler: oneUser,
+  }),
+  route({
+    method: "DELETE",
+    path: "/api/users/:userId",
+    right: "erase",
+    summary: "Erase a user",
+    query: NoParameters,
+    answer: ErasureAnswer,
+    handler: eraseOneUser,
   }),
   route({
     method: "GET",

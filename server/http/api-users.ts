@@ -1,6 +1,12 @@
 /** Handlers of the JSON API about one user. */
 import type { Static } from "typebox";
-import type { NoParameters, TimelineAnswer, TimelineParameters, UserAnswer } from "../../contract/api.ts";
+import type {
+  ErasureAnswer,
+  NoParameters,
+  TimelineAnswer,
+  TimelineParameters,
+  UserAnswer,
+} from "../../contract/api.ts";
 import { errorMessages } from "../../contract/errors.ts";
 import { timeline } from "../analytics/timeline.ts";
 import { userSpan } from "../analytics/user-span.ts";
@@ -27,6 +33,17 @@ export async function oneUser(
     firstSeenDay: span === undefined ? null : formatDay(span.firstDay),
     lastSeenDay: span === undefined ? null : formatDay(span.lastDay),
   };
+}
+
+/** DELETE /api/users/:userId: answered when nothing is left. */
+export async function eraseOneUser({
+  analysis,
+  organization,
+  path,
+}: ApiContext<typeof NoParameters, "/:userId">): Promise<Static<typeof ErasureAnswer>> {
+  const receipt = await analysis.erase(organization.id, path.userId);
+  if (receipt === undefined) throw new ApiError("not_found", errorMessages.userNotFound);
+  return { ...receipt };
 }
 
 /** GET /api/users/:userId/timeline */

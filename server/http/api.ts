@@ -10,19 +10,22 @@ import { Zone } from "../calendar/zone.ts";
 import type { Right } from "../ledger/credentials.ts";
 import { isJsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
 import { CallFailed } from "../process/control.ts";
-import type { Freshness } from "../warehouse/analysis.ts";
+import type { Logger } from "../process/log.ts";
+import type { AnalysisService, Freshness } from "../warehouse/analysis.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
-import { failure } from "./answers.ts";
+import { failure, unexpected } from "./answers.ts";
 import { csv } from "./csv.ts";
 
 export const callerHeaders = { organization: "rekindle-organization", rights: "rekindle-rights" } as const;
 
-/** What handlers ask: the two stores, and the clock. */
+/** What handlers ask: the two stores, the long work, and the clock. */
 export interface ApiParts {
   readonly warehouse: Warehouse;
   readonly ledger: SharedLedger;
+  readonly analysis: Pick<AnalysisService, "erase">;
   readonly nowMs: () => number;
   readonly freshness: (organization: number) => Promise<Freshness>;
+  readonly log: Logger;
 }
 
 /** The names after colons in a path's pattern. */
@@ -109,7 +112,8 @@ export class Api {
       if (error instanceof ApiError) return failure(error.kind, error.message);
       // The ledger's own refusals, which are in words for whoever asked.
       if (error instanceof CallFailed && error.isRefusal) return failure("validation_error", error.message);
-      throw error;
+      parts.log.error({ err: error, route: route.path }, "a question failed");
+      return unexpected();
     }
   }
 

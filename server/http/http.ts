@@ -14,8 +14,14 @@ export interface HttpServer {
   cutOff(): Promise<void>;
 }
 
-/** Seconds after which a connection on which nothing happens is closed. */
-const idleTimeoutSeconds = 30;
+export interface HttpOptions {
+  /**
+   * Seconds after which a connection is closed on which nothing happens, or too little: the head of a request
+   * and an answer have this long, and a body may take longer only at 16 KiB a second. Bun looks every 4
+   * seconds, and gives a new connection 10 to send a head, whatever is set here.
+   */
+  readonly idleTimeoutSeconds?: number;
+}
 
 /** Starts to serve the public port. */
 export function startHttp(
@@ -23,6 +29,7 @@ export function startHttp(
   parts: WriteParts,
   pages: Pages,
   api: ApiHandler,
+  { idleTimeoutSeconds = 30 }: HttpOptions = {},
 ): HttpServer {
   const server = listen({
     hostname: address.host,

@@ -109,6 +109,9 @@ interface Operation {
   readonly errors: readonly ErrorName[];
 }
 
+const compression =
+  "It may be compressed, with `Content-Encoding: gzip` or `deflate`; limits count what it inflates to.";
+
 function operation({ body, successBody = "Success", success, errors, ...about }: Operation): object {
   return {
     post: {
@@ -121,7 +124,7 @@ function operation({ body, successBody = "Success", success, errors, ...about }:
           schema: { type: "string", maxLength: limits.messageIdCharacters },
         },
       ],
-      requestBody: { required: true, content: json(reference(body)) },
+      requestBody: { description: compression, required: true, content: json(reference(body)) },
       responses: {
         201: { description: success, content: json(reference(successBody)) },
         ...Object.fromEntries(

@@ -32,7 +32,8 @@ export function routes(parts: WriteParts, pages: Pages): Record<string, Handler>
     "GET /openapi.json": () => Response.json(pages.openapi()),
     "GET /reference": () => page(pages.reference()),
 
-    "GET /healthz": () => new Response("ok\n"),
+    // Said, because Bun adds a type of its own to GET and not to HEAD.
+    "GET /healthz": () => new Response("ok\n", { headers: { "Content-Type": "text/plain; charset=utf-8" } }),
     "GET /readyz": async () => {
       const { ready, detail } = await pages.readiness();
       return Response.json(detail, { status: ready ? 200 : 503 });
@@ -56,7 +57,7 @@ export function dispatch(
   table: Record<string, Handler>,
   api: ApiHandler,
 ): (request: Request, connection: Connection) => Response | Promise<Response> {
-  const handlers = new Map(Object.entries(table));
+  const handlers = withHeadAndOptions(table);
   return (request, connection) => {
     const path = pathOf(request.url);
     const handler = handlers.get(`${request.method} ${path}`);
@@ -65,9 +66,24 @@ export function dispatch(
   };
 }
 
-/** The path of an absolute URL; `new URL` would cost 1 µs of every request. */
+/** HEAD is answered as GET is, and Bun leaves the body out; OPTIONS names the methods of a path. */
+function withHeadAndOptions(table: Record<string, Handler>): Map<string, Handler> {
+  const methods = Map.groupBy(Object.keys(table), (route) => route.slice(route.indexOf(" ") + 1));
+  const handlers = new Map(Object.entries(table));
+  for (const [path, own] of methods) {
+    const get = table[`GET ${path}`];
+    if (get !== undefined) handlers.set(`HEAD ${path}`, get);
+    const names = own.map((route) => route.slice(0, route.indexOf(" ")));
+    const Allow = [...names, ...(get === undefined ? [] : ["HEAD"]), "OPTIONS"].join(", ");
+    handlers.set(`OPTIONS ${path}`, () => new Response(null, { status: 204, headers: { Allow } }));
+  }
+  return handlers;
+}
+
+/** The path of a URL; `new URL` would cost 1 µs of every request. With a Host header that is none, Bun gives the
+ * path alone. */
 function pathOf(url: string): string {
-  const start = url.indexOf("/", url.indexOf("://") + 3);
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
   if (start < 0) return "/";
   const query = url.indexOf("?", start);
   const end = query < 0 ? url.length : query;

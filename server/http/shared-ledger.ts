@@ -2,16 +2,19 @@
  * The ledger across the process boundary: intake answers on the control socket, analysis and the command
  * line call. The names listed here are all that can be asked for.
  */
+import type { Importer } from "../intake/importer.ts";
 import type { Ledger, SharedLedger } from "../ledger/ledger.ts";
 import { type Operations, remoteService } from "../process/control.ts";
 
 const organizationReads = ["list"] as const;
-const organizationChanges = ["create", "set"] as const;
+const organizationChanges = ["create", "set", "eventsDropped"] as const;
 const credentialChanges = ["create", "revoke"] as const;
+const erasureCalls = ["begin", "pending", "counted", "finish", "find", "list"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;
 const deadLetterCalls = ["list", "count", "retry", "drop", "missing"] as const;
 const exclusionCalls = ["list", "add", "remove", "rules", "revisions"] as const;
 const checkCalls = ["list", "keep"] as const;
+const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [
   "dayCounts",
   "populations",
@@ -28,12 +31,14 @@ interface Memory {
   recordUse(): Promise<void>;
   /** Writes down the warnings that were only counted so far. */
   recordWarnings(): Promise<void>;
+  /** Leaves no warning that names the user but those that are written down. */
+  forgetWarningsOf(organization: number, userId: string): Promise<void>;
   /** Resolves when every write that was admitted before is committed. */
   settled(): Promise<void>;
 }
 
 /** The table of operations that intake answers. */
-export function ledgerOperations(ledger: Ledger, memory: Memory): Operations {
+export function ledgerOperations(ledger: Ledger, memory: Memory, importer: ImportService): Operations {
   const operations = new Map<string, (...parameters: never[]) => Promise<unknown>>();
   const offer = <Part extends object>(
     prefix: string,
@@ -70,6 +75,12 @@ export function ledgerOperations(ledger: Ledger, memory: Memory): Operations {
     await memory.recordWarnings();
     return ledger.warnings.list(organization, limit);
   });
+  offer("erasures", ledger.erasures, erasureCalls);
+  operations.set("erasures.begin", async (organization: number, userId: string) => {
+    await memory.forgetWarningsOf(organization, userId);
+    return ledger.erasures.begin(organization, userId);
+  });
+  offer("imports", importer, importCalls);
   offer("ledger", ledger, ledgerCalls);
   operations.set("ledger.rebuildsPending", async () => {
     const pending = await ledger.rebuildsPending();
@@ -80,9 +91,20 @@ export function ledgerOperations(ledger: Ledger, memory: Memory): Operations {
   return operations;
 }
 
-/** The ledger of the intake process behind this socket. `read` is the caller's own, since the rows of a
- * batch are better read from the file than carried through the process that serves writes. */
-export function remoteLedger(socket: string, read: SharedLedger["inbox"]["read"]): SharedLedger {
+/** What imports rows: the importer of the intake process, or the command line's own. */
+export type ImportService = Pick<Importer, (typeof importCalls)[number]>;
+
+/** The importer of the intake process behind this socket. */
+export function remoteImporter(socket: string): ImportService {
+  return remoteService<ImportService>(socket, "imports", importCalls);
+}
+
+/** The ledger of the intake process behind this socket. The reader is the caller's own, since the rows of a
+ * batch, and a snapshot, are better read from the file than carried through the process that serves writes. */
+export function remoteLedger(
+  socket: string,
+  reader: Pick<SharedLedger["inbox"], "read"> & Pick<SharedLedger, "snapshot">,
+): SharedLedger {
   const remote = <Part extends object>(prefix: string, names: readonly (keyof Part & string)[]) =>
     remoteService<Part>(socket, prefix, names);
   return {
@@ -97,6 +119,11 @@ export function remoteLedger(socket: string, read: SharedLedger["inbox"]["read"]
     exclusions: remote<SharedLedger["exclusions"]>("exclusions", exclusionCalls),
     checks: remote<SharedLedger["checks"]>("checks", checkCalls),
     warnings: remote<SharedLedger["warnings"]>("warnings", ["list"]),
-    inbox: { ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls), read },
+    erasures: remote<SharedLedger["erasures"]>("erasures", erasureCalls),
+    inbox: {
+      ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls),
+      read: reader.read,
+    },
+    snapshot: reader.snapshot,
   };
 }

@@ -4,7 +4,7 @@
  */
 import { errorMessages } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
-import type { Arrival, Intake, Outcome } from "../intake/intake.ts";
+import { type Arrival, type Intake, isInvalid, type Outcome } from "../intake/intake.ts";
 import type { Logger } from "../process/log.ts";
 import type { AnswerCounts } from "../process/metrics.ts";
 import { failure, success, tooMany, unexpected } from "./answers.ts";
@@ -62,12 +62,10 @@ async function write(kind: WriteKind, parts: WriteParts, request: Request): Prom
   }
   if (intake.closedBecause !== undefined) return tooMany(intake.closedBecause, closedRetryAfterSeconds);
 
-  const maxBytes = kind === "batch" ? limits.batchBytes : limits.bodyBytes;
-  const body = await readBody(request, maxBytes);
-  if (body === undefined) {
-    const message = `body is larger than ${maxBytes} bytes: send less.`;
-    intake.noteTurnedAway(kind, caller.organization.id, "refused_validation", message);
-    return failure("validation_error", message);
+  const body = await readBody(request, kind === "batch" ? limits.batchBytes : limits.bodyBytes);
+  if (isInvalid(body)) {
+    intake.noteTurnedAway(kind, caller.organization.id, "refused_validation", body.invalid);
+    return failure("validation_error", body.invalid);
   }
   // A slow body may take longer than a change of the timezone, or than the token lives.
   const current = await authorizer.authorize(authorization);

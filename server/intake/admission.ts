@@ -22,6 +22,15 @@ export interface Arrival {
 // In this API a `uri` is something that a browser can show as a picture.
 Format.Set("uri", isPictureUrl);
 
+// TypeBox's format has no combining marks in a domain, which डाटामेल.भारत is written with.
+Format.Set("idn-email", isInternationalEmail);
+
+function isInternationalEmail(text: string): boolean {
+  const domain = text.slice(text.lastIndexOf("@"));
+  if (/[@.-]\p{M}/u.test(domain)) return false;
+  return Format.IsIdnEmail(text.slice(0, text.length - domain.length) + domain.replace(/\p{M}/gu, ""));
+}
+
 function isPictureUrl(text: string): boolean {
   if (!/^(https?:\/\/|data:image\/)/i.test(text)) return false;
   return URL.canParse(text);
@@ -37,7 +46,8 @@ export function explain(schema: TSchema, validator: Validator, body: JsonObject)
   const { path, keyword } = firstError(validator, body);
   const value = path.reduce<unknown>((holder, key) => (isJsonObject(holder) ? holder[key] : undefined), body);
   const missing = value === undefined || value === null;
-  return wrong(schema, path, missing ? "is missing" : (problems[keyword] ?? "is not valid"));
+  const problem = keyword === "pattern" ? patternProblems[path.join(".")] : problems[keyword];
+  return wrong(schema, path, missing ? "is missing" : (problem ?? "is not valid"));
 }
 
 /** The message for a field that is wrong, ending with what its schema says to send. */
@@ -45,11 +55,15 @@ export function wrong(schema: TSchema, path: readonly string[], problem: string)
   return { invalid: `${path.join(".") || "body"} ${problem}: send ${sendInstead(schema, path)}.` };
 }
 
+/** Only these two fields have patterns. */
+const patternProblems: Record<string, string> = {
+  event: "contains white space",
+  email: "contains control characters",
+};
+
 const problems: Record<string, string> = {
   minLength: "is empty",
   maxLength: "is too long",
-  // The event's name is the one field with a pattern.
-  pattern: "contains white space",
 };
 
 function firstError(validator: Validator, body: JsonObject): { path: string[]; keyword: string } {

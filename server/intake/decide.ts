@@ -6,18 +6,8 @@
  * Requests of one group see each other in order: a track may follow its user's identify.
  */
 import { msPerDay } from "../calendar/zone.ts";
-import type {
-  Account,
-  DayCount,
-  InboxRows,
-  KnownUser,
-  MessageKey,
-  Needs,
-  Stored,
-  User,
-  WarehouseTable,
-  Writes,
-} from "../ledger/ledger.ts";
+import type { Account, DayCount, InboxRows, User, WarehouseTable } from "../ledger/ledger.ts";
+import type { KnownUser, Message, Needs, Stored, Writes } from "../ledger/transaction.ts";
 import {
   accountRow,
   currentSchema,
@@ -35,19 +25,33 @@ export type Admitted = AdmittedIdentify | AdmittedTrack;
 
 export type Outcome = "stored" | "duplicate" | "not_found" | Invalid;
 
-/** What has to be loaded to decide these requests. */
-export function needsOf(group: readonly Admitted[]): Needs {
-  const identified = group.filter((entry) => entry.kind === "identify");
-  return {
-    known: group.filter((entry) => entry.kind === "track"),
-    users: identified,
-    accounts: identified.flatMap(({ organization, account }) =>
+/** What has to be known to decide these requests; made only as far as the ledger asks. */
+export class NeedsOf implements Needs {
+  readonly #group: readonly Admitted[];
+
+  constructor(group: readonly Admitted[]) {
+    this.#group = group;
+  }
+
+  get known() {
+    return this.#group.filter((entry) => entry.kind === "track");
+  }
+
+  get users() {
+    return this.#group.filter((entry) => entry.kind === "identify");
+  }
+
+  get accounts() {
+    return this.users.flatMap(({ organization, account }) =>
       account ? [{ organization, accountId: account.accountId }] : [],
-    ),
-    messageIds: group.flatMap(({ organization, messageId }) =>
+    );
+  }
+
+  get messageIds() {
+    return this.#group.flatMap(({ organization, messageId }) =>
       messageId === null ? [] : [{ organization, messageId }],
-    ),
-  };
+    );
+  }
 }
 
 /** Decides the group in its order; `outcomes` has one entry for each request. */
@@ -65,7 +69,7 @@ class Decision {
   readonly #stored: Stored;
   readonly #users = new Map<string, User>();
   readonly #accounts = new Map<string, Account>();
-  readonly #messageIds = new Map<string, MessageKey>();
+  readonly #messages = new Map<string, Message>();
   readonly #lastUserNumber = new Map<number, number>();
   readonly #lastAccountNumber = new Map<number, number>();
   readonly #lines = new Map<string, { table: WarehouseTable; year: number; lines: string[] }>();
@@ -81,11 +85,12 @@ class Decision {
     const { organization, messageId } = entry;
     if (messageId === null) return this.#store(entry);
     const key = keyOf(organization, messageId);
-    const message: MessageKey = { organization, messageId };
-    if (this.#messageIds.has(key) || this.#stored.remembers(message)) return "duplicate";
+    if (this.#messages.has(key)) return "duplicate";
+    const message = this.#stored.message(organization, messageId);
+    if (message.remembered) return "duplicate";
     const outcome = this.#store(entry);
     // Only successes are remembered: a refused message may be sent again under the same id.
-    if (outcome === "stored") this.#messageIds.set(key, message);
+    if (outcome === "stored") this.#messages.set(key, message);
     return outcome;
   }
 
@@ -113,6 +118,7 @@ class Decision {
   }
 
   #identify(entry: AdmittedIdentify): Outcome {
+    if (this.#wasErased(entry)) return "duplicate";
     const key = keyOf(entry.organization, entry.userId);
     const before = this.#users.get(key) ?? this.#stored.user(entry.organization, entry.userId);
     const merged = merge(before, entry, this.#accountNumber(entry));
@@ -140,6 +146,14 @@ class Decision {
     const { organization, version } = user;
     const { rows, versions } = this.#versionRows.get(organization) ?? { rows: 0, versions: 0 };
     this.#versionRows.set(organization, { organization, rows: rows + 1, versions: versions + version });
+  }
+
+  /** Whether this was said before the user was erased, and only delivered late: it stays out. What says no time
+   * of its own is said now. */
+  #wasErased({ organization, userId, saidAtMs, receivedAtMs }: AdmittedIdentify): boolean {
+    if (saidAtMs >= receivedAtMs) return false;
+    const erasedAtMs = this.#stored.erasedAtMs(organization, userId);
+    return erasedAtMs !== undefined && saidAtMs < erasedAtMs;
   }
 
   /** The number of the account that was sent; a new or changed account is written. */
@@ -216,7 +230,7 @@ class Decision {
       accounts: [...this.#accounts.values()],
       inbox,
       versionRows: [...this.#versionRows.values()],
-      messageIds: [...this.#messageIds.values()],
+      messages: [...this.#messages.values()],
       dayCounts: [...this.#dayCounts.values()],
       nowMs,
     };

@@ -5,7 +5,7 @@
  * Invariant: a promise that `submit` returned resolves only after the commit that holds its request.
  */
 import type { Ledger } from "../ledger/ledger.ts";
-import { type Admitted, decide, needsOf, type Outcome } from "./decide.ts";
+import { type Admitted, decide, NeedsOf, type Outcome } from "./decide.ts";
 
 /** A commit blocks the event loop, so its rows are capped: 500 take about 1 ms. One batch may be larger. */
 const maxEntriesPerCommit = 500;
@@ -16,7 +16,8 @@ const maxWaitingEntries = 20_000;
 /** What came in one request: stored together or not at all. */
 interface Waiting {
   readonly entries: readonly Admitted[];
-  readonly resolve: (outcomes: readonly Outcome[]) => void;
+  /** Called with the outcomes of a group, and where among them those of this request begin. */
+  readonly resolve: (outcomes: readonly Outcome[], first: number) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -37,11 +38,27 @@ export class GroupCommit {
     return this.#waitingEntries >= maxWaitingEntries;
   }
 
-  /** Resolves with an outcome for each entry when they are on disk, or decided not to be stored; rejects when
-   * the ledger failed, and then nothing is stored. */
-  submit(entries: readonly Admitted[]): Promise<readonly Outcome[]> {
-    const submitted = new Promise<readonly Outcome[]>((resolve, reject) => {
-      this.#waiting.push({ entries, resolve, reject });
+  /** Resolves when the request is on disk, or decided not to be stored; rejects when the ledger failed, and
+   * then nothing is stored. */
+  submit(entry: Admitted): Promise<Outcome> {
+    return this.#add([entry], (outcomes, first) => outcomes[first] ?? undecided());
+  }
+
+  /** The same for several that are stored together; an outcome for each. */
+  submitAll(entries: readonly Admitted[]): Promise<readonly Outcome[]> {
+    return this.#add(entries, (outcomes, first) => outcomes.slice(first, first + entries.length));
+  }
+
+  #add<Result>(
+    entries: readonly Admitted[],
+    resultOf: (outcomes: readonly Outcome[], first: number) => Result,
+  ): Promise<Result> {
+    const submitted = new Promise<Result>((resolve, reject) => {
+      this.#waiting.push({
+        entries,
+        resolve: (outcomes, first) => resolve(resultOf(outcomes, first)),
+        reject,
+      });
       this.#waitingEntries += entries.length;
       this.#running ??= this.#run();
     });
@@ -82,7 +99,7 @@ export class GroupCommit {
     const entries = group.flatMap((waiting) => waiting.entries);
     let outcomes: readonly Outcome[] = [];
     try {
-      await this.#ledger.transact(needsOf(entries), (stored) => {
+      await this.#ledger.transact(new NeedsOf(entries), (stored) => {
         const decision = decide(entries, stored, this.#nowMs());
         outcomes = decision.outcomes;
         return decision.writes;
@@ -93,8 +110,12 @@ export class GroupCommit {
     }
     let first = 0;
     for (const { entries: own, resolve } of group) {
-      resolve(outcomes.slice(first, first + own.length));
+      resolve(outcomes, first);
       first += own.length;
     }
   }
+}
+
+function undecided(): never {
+  throw new Error("a request of the group was not decided");
 }

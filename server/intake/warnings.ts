@@ -34,6 +34,8 @@ export class IngestionWarnings {
   /** By organization, and then by what is counted together. */
   #lines = new Map<number, Map<string, Line>>();
   #size = 0;
+  /** Resolves when what was counted before is written down, or has failed. */
+  #last: Promise<void> = Promise.resolve();
 
   constructor(store: Pick<WarningStore, "add">) {
     this.#store = store;
@@ -62,8 +64,25 @@ export class IngestionWarnings {
     });
   }
 
-  /** Writes down what was counted. What cannot be written is kept and counted on. */
-  async flush(): Promise<void> {
+  /** Writes down what was counted, once earlier calls have ended. What cannot be written is kept and counted
+   * on. */
+  flush(): Promise<void> {
+    const mine = this.#last.then(() => this.#write());
+    this.#last = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** Forgets what a user was the last to cause and is not written down yet. */
+  forgetUser(organization: number, userId: string): void {
+    const lines = this.#lines.get(organization);
+    for (const [key, line] of lines ?? []) {
+      if (line.userId !== userId) continue;
+      lines?.delete(key);
+      this.#size -= 1;
+    }
+  }
+
+  async #write(): Promise<void> {
     if (this.#size === 0) return;
     const lines = [...this.#lines.values()].flatMap((ofOrganization) => [...ofOrganization.values()]);
     this.#lines = new Map();

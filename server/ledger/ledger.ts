@@ -10,11 +10,15 @@
 import { limits } from "../../contract/limits.ts";
 import type { Credentials } from "./credentials.ts";
 import type { DeadLetterStore, VersionRows } from "./dead-letters.ts";
+import type { Erasures } from "./erasures.ts";
 import type { ExclusionStore } from "./exclusions.ts";
 import type { CheckStore, LedgerFreshness } from "./health.ts";
+import type { Imports } from "./imports.ts";
+import type { Needs, Stored, Writes } from "./transaction.ts";
 import type { WarningStore } from "./warnings.ts";
 
 export type { MissingRows, NumberedVersion, VersionRows } from "./dead-letters.ts";
+export { type ErasureReceipt, type FoundInWarehouse, receiptOf } from "./erasures.ts";
 export type { ExclusionRules } from "./exclusions.ts";
 export type { CheckResult } from "./health.ts";
 
@@ -27,6 +31,11 @@ export interface Organization {
   readonly requestsPerSecond: number;
   /** Of batches; null follows the requests: see `itemsPerSecond`. */
   readonly itemsPerSecondSet: number | null;
+  /** Raw events of older days are deleted, and figures kept; null keeps them for ever. */
+  readonly keepEventsDays: number | null;
+  /** Raw events of days before this one (since 1970-01-01, in the organization's timezone) were deleted; null
+   * while none were. It never moves back. */
+  readonly eventsFromDay: number | null;
   readonly createdAtMs: number;
 }
 
@@ -80,38 +89,6 @@ export interface UserAndAccount {
   readonly account: Account | null;
 }
 
-/** What a track request has to know of its user. */
-export type KnownUser = Pick<User, "number" | "account">;
-
-/** What has to be loaded before a group of admitted requests can be decided. Duplicates are harmless. */
-export interface Needs {
-  /** Users that are tracked: their numbers are enough. */
-  readonly known: readonly { readonly organization: number; readonly userId: string }[];
-  /** Users that are identified: they are needed whole. */
-  readonly users: readonly { readonly organization: number; readonly userId: string }[];
-  readonly accounts: readonly { readonly organization: number; readonly accountId: string }[];
-  readonly messageIds: readonly MessageKey[];
-}
-
-export interface MessageKey {
-  readonly organization: number;
-  readonly messageId: string;
-}
-
-/** What was loaded: lookups answer `undefined` for what is not stored. */
-export interface Stored {
-  known(organization: number, userId: string): KnownUser | undefined;
-  user(organization: number, userId: string): User | undefined;
-  account(organization: number, accountId: string): Account | undefined;
-  /** Whether this message id was acknowledged within the last 24 hours. */
-  remembers(key: MessageKey): boolean;
-  /** The highest number given so far in the organization; 0 before the first. */
-  lastUserNumber(organization: number): number;
-  lastAccountNumber(organization: number): number;
-  /** A number that grows with every transaction that writes rows: one half of the event ids made here. */
-  readonly transaction: number;
-}
-
 /** Rows for one table of the warehouse, already serialized: one JSON array a line. */
 export interface InboxRows {
   readonly table: WarehouseTable;
@@ -133,17 +110,6 @@ export interface DayCount {
   readonly events: number;
   /** Sum, modulo 2^32, of the last 32 bits of every event's id. */
   readonly checksum: number;
-}
-
-export interface Writes {
-  readonly users: readonly User[];
-  readonly accounts: readonly Account[];
-  readonly inbox: readonly InboxRows[];
-  /** The rows of `user_versions` among them, by organization. */
-  readonly versionRows: readonly (VersionRows & { readonly organization: number })[];
-  readonly messageIds: readonly MessageKey[];
-  readonly dayCounts: readonly DayCount[];
-  readonly nowMs: number;
 }
 
 /** Rows of one table that are sent to the warehouse together, named by a number that is never used again. */
@@ -197,9 +163,11 @@ export interface Ledger {
   readonly exclusions: ExclusionStore;
   readonly warnings: WarningStore;
   readonly checks: CheckStore;
+  readonly erasures: Erasures;
+  readonly imports: Imports;
 
   /**
-   * One durable transaction: loads `needs`, calls `decide` with what is stored, writes what it returns.
+   * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns.
    * When the promise resolves everything is on disk; when it rejects nothing is, and no cache remembers it.
    * Transactions run one after another.
    */
@@ -218,6 +186,10 @@ export interface Ledger {
   /** The user with this id and the account that the user belongs to. */
   findUser(organization: number, userId: string): Promise<UserAndAccount | undefined>;
 
+  /** The whole ledger at one instant; writes go on meanwhile.
+   * @param folder for what has to be copied, which is the caller's to remove */
+  snapshot(folder: string): Promise<LedgerSnapshot>;
+
   /** Organizations whose days in the warehouse were computed in a timezone that they no longer have. */
   rebuildsPending(): Promise<readonly number[]>;
   /** Marks an organization until `rebuildDone`, so that a rebuild that a crash ends is begun again. */
@@ -228,9 +200,28 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
+/** The ledger as it was at one instant, to be kept in a backup. */
+export interface LedgerSnapshot {
+  /** How many migrations its tables have had. */
+  readonly migration: number;
+  /** Batches that were frozen and not in the warehouse yet. */
+  readonly unfinishedBatches: number;
+  /** What was acknowledged, waiting rows included. */
+  readonly organizations: readonly { readonly name: string; readonly events: number }[];
+  /** To be read in this order. */
+  readonly files: readonly SnapshotFile[];
+}
+
+export interface SnapshotFile {
+  /** The path in a data folder, `ledger.sqlite` say. */
+  readonly name: string;
+  /** The bytes; undefined when the file is no longer needed. */
+  read(): AsyncIterable<Uint8Array> | undefined;
+}
+
 /** What the other processes of an installation may ask of the ledger; only intake writes to it. */
 export interface SharedLedger
-  extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens" | "readKeys" | "warnings"> {
+  extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens" | "readKeys" | "imports" | "warnings"> {
   readonly tokens: SharedCredentials;
   readonly readKeys: SharedCredentials;
   readonly warnings: Omit<WarningStore, "add">;
@@ -250,7 +241,7 @@ export interface Populations {
 
 /** What can be changed of an organization; what is not given stays. */
 export type OrganizationChange = Partial<
-  Pick<Organization, "name" | "timezone" | "requestsPerSecond" | "itemsPerSecondSet">
+  Pick<Organization, "name" | "timezone" | "requestsPerSecond" | "itemsPerSecondSet" | "keepEventsDays">
 >;
 
 export interface Organizations {
@@ -260,6 +251,8 @@ export interface Organizations {
   /** Changes what is given. A new timezone marks the organization for a rebuild of its days.
    * @throws Refusal when the new name is taken or the organization does not exist. */
   set(id: number, change: OrganizationChange): Promise<Organization>;
+  /** Raw events before this day are going to be deleted: to be said before the first one is. */
+  eventsDropped(id: number, beforeDay: number): Promise<void>;
 }
 
 /** Something that was asked for cannot be done, and the message says why in words for a person. */

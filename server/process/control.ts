@@ -29,6 +29,9 @@ export class CallFailed extends Error {
   }
 }
 
+/** The other process went away before its answer had ended. */
+export class AnswerBroken extends CallFailed {}
+
 /** Answers a `POST /call` from a table of operations, and anything else with a sign of life. A failure is
  * answered with its message, which for a Refusal is meant for people. */
 export async function answerCall(operations: Operations, request: Request): Promise<Response> {
@@ -52,11 +55,25 @@ async function call(socket: string, operation: string, parameters: readonly unkn
     method: "POST",
     body: JSON.stringify({ operation, parameters } satisfies Call),
   });
-  const answer = (await response.json()) as { result?: unknown; error?: string; isRefusal?: boolean };
+  const answer = await readAnswer(response);
   if (answer.error !== undefined) {
     throw new CallFailed(answer.error, { isRefusal: answer.isRefusal ?? false });
   }
   return answer.result ?? undefined;
+}
+
+interface Answer {
+  readonly result?: unknown;
+  readonly error?: string;
+  readonly isRefusal?: boolean;
+}
+
+async function readAnswer(response: Response): Promise<Answer> {
+  try {
+    return (await response.json()) as Answer;
+  } catch (error) {
+    throw new Unreachable("the service went away while it answered", { cause: error });
+  }
 }
 
 /** Asks a path of another process. @throws Unreachable */

@@ -6,18 +6,19 @@
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { Zone } from "../calendar/zone.ts";
-import { type Organization, Refusal, type SharedLedger } from "../ledger/ledger.ts";
+import { type ErasureReceipt, Refusal, receiptOf, type SharedLedger } from "../ledger/ledger.ts";
 import { type Lock, takeLock } from "../process/lock.ts";
 import type { Logger } from "../process/log.ts";
+import { type BackupRequest, type BackupSummary, backUp } from "./backup.ts";
 import { openChdbWarehouse } from "./chdb.ts";
 import { type Acknowledged, checkOrganization, type Difference, describeDifference } from "./check.ts";
 import { ExclusionKeeper } from "./exclusion-keeper.ts";
 import { type ExportFormat, type ExportTable, exportTable } from "./export.ts";
+import { dropFrozenTables } from "./frozen-tables.ts";
 import { Loader, type LoaderStatus } from "./loader.ts";
 import { NightlyCheck } from "./nightly.ts";
-import { rebuild, rebuildSteps } from "./rebuild.ts";
-import { type RebuildStatus, RebuildWatch } from "./rebuild-watch.ts";
+import type { RebuildStatus } from "./rebuild-watch.ts";
+import { Upkeep, type UpkeepParts } from "./upkeep.ts";
 import type { Warehouse } from "./warehouse.ts";
 
 /** What can be asked of analysis, in this process or across a socket. */
@@ -26,8 +27,14 @@ export interface AnalysisService {
   export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array>;
   /** Computes all days and rollups of an organization again. */
   rebuild(organization: number): Promise<void>;
+  /** Erases a user and resolves when nothing is left; undefined when there is no such user. An erasure that fails
+   * or is cut off is pending, and goes on by itself. */
+  erase(organization: number, userId: string): Promise<ErasureReceipt | undefined>;
   /** Compares ledger, events and rollups; the differences in words, none when all agree. */
   check(organization: number): Promise<readonly string[]>;
+  /** Writes a backup of everything, and loses nothing that is acknowledged before.
+   * @throws Refusal, CallFailed; then nothing of it is left */
+  backUp(request: BackupRequest): Promise<BackupSummary>;
 }
 
 /** How far an organization's figures are to be trusted at this moment. */
@@ -45,9 +52,6 @@ export interface AnalysisStatus {
   readonly loader: LoaderStatus;
   readonly rebuild: RebuildStatus | null;
 }
-
-/** How soon a rebuild begins that a change of timezone asked for. */
-const rebuildPollMs = 2_000;
 
 /** Where the warehouse lies in a data folder. */
 export function warehouseFolder(dataDir: string): string {
@@ -78,6 +82,8 @@ export async function openAnalysis(dataDir: string, ledger: SharedLedger, log: L
   // What a killed process left there may be as large as an export.
   await rm(temporaryFolder, { recursive: true, force: true });
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
+  // What a backup left that was killed.
+  await dropFrozenTables(warehouse);
   const exclusions = new ExclusionKeeper({ warehouse, exclusions: ledger.exclusions, log });
   const loader = new Loader({
     ...{ inbox: ledger.inbox, warehouse, log },
@@ -85,40 +91,33 @@ export async function openAnalysis(dataDir: string, ledger: SharedLedger, log: L
   });
   await loader.replay();
   await exclusions.apply();
-  return new Analysis({ warehouse, loader, exclusions, ledger, log, temporaryFolder });
+  return new Analysis({ warehouse, loader, exclusions, ledger, log, dataDir, temporaryFolder });
 }
 
-interface Parts {
-  readonly warehouse: Warehouse;
-  readonly loader: Loader;
-  readonly exclusions: ExclusionKeeper;
-  readonly ledger: SharedLedger;
-  readonly log: Logger;
+interface Parts extends UpkeepParts {
+  readonly dataDir: string;
   readonly temporaryFolder: string;
 }
 
 export class Analysis implements AnalysisService {
   readonly #parts: Parts;
-  readonly #rebuildTimer: ReturnType<typeof setInterval>;
-  /** Rebuilds run one after another. */
-  #rebuilding: Promise<void> = Promise.resolve();
-  #rebuilds = 0;
-  #watch: RebuildWatch | undefined;
-  #polling = false;
+  readonly #upkeep: Upkeep;
+  #backup: Promise<unknown> | undefined;
+  readonly #closing = new AbortController();
   /** The server starts it; a command has no night. */
   readonly nightly: NightlyCheck;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     const { ledger, log, loader } = parts;
+    loader.start();
+    parts.exclusions.start();
+    this.#upkeep = new Upkeep(parts);
     this.nightly = new NightlyCheck({
       ...{ ledger, log },
       check: (organization) => this.check(organization),
-      isBusy: () => this.#rebuilds > 0 || loader.status().failure !== null,
+      isBusy: () => this.#upkeep.isRebuilding || loader.status().failure !== null,
     });
-    loader.start();
-    parts.exclusions.start();
-    this.#rebuildTimer = setInterval(() => this.#rebuildPending(), rebuildPollMs);
   }
 
   get warehouse(): Warehouse {
@@ -127,9 +126,9 @@ export class Analysis implements AnalysisService {
 
   status(): AnalysisStatus {
     return {
-      state: this.#rebuilds > 0 ? "rebuilding" : "ready",
+      state: this.#upkeep.isRebuilding ? "rebuilding" : "ready",
       loader: this.#parts.loader.status(),
-      rebuild: this.#watch?.status() ?? null,
+      rebuild: this.#upkeep.rebuildStatus ?? null,
     };
   }
 
@@ -137,7 +136,7 @@ export class Analysis implements AnalysisService {
   async freshness(organization: number): Promise<Freshness> {
     const { ledger, exclusions } = this.#parts;
     const { timezone, loadedUptoMs, rebuildingSinceMs: sinceMs } = await ledger.freshness(organization);
-    const running = this.#watch?.status();
+    const running = this.#upkeep.rebuildStatus;
     const progress = running?.organization === organization ? running.progress : 0;
     return {
       loadedUptoMs,
@@ -147,33 +146,56 @@ export class Analysis implements AnalysisService {
     };
   }
 
-  /** Resolves when everything that is acknowledged by now is in the warehouse. */
-  async drain(): Promise<void> {
-    const { newestInboxId } = await this.#parts.ledger.inbox.backlog();
-    await this.#parts.loader.drain(newestInboxId);
-  }
-
   async *export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array> {
     const { warehouse, temporaryFolder } = this.#parts;
-    await this.drain();
+    await this.#upkeep.drain();
     yield* exportTable(warehouse, { organization, table, format, temporaryFolder });
   }
 
   rebuild(organization: number): Promise<void> {
-    this.#rebuilds += 1;
-    const work = this.#rebuilding.then(() => this.#rebuild(organization));
-    this.#rebuilding = work
-      .catch(() => undefined)
-      .finally(() => {
-        this.#rebuilds -= 1;
-      });
-    return work;
+    return this.#upkeep.rebuild(organization);
   }
 
-  async check(organization: number): Promise<readonly string[]> {
+  async erase(organization: number, userId: string): Promise<ErasureReceipt | undefined> {
+    const { erasures } = this.#parts.ledger;
+    const begun = await erasures.begin(organization, userId);
+    if (begun === undefined) return undefined;
+    await this.#upkeep.finishErasures();
+    const done = await erasures.find(begun.id);
+    if (done === undefined) throw new Error("an erasure is not in the ledger any more");
+    return receiptOf(userId, done);
+  }
+
+  check(organization: number): Promise<readonly string[]> {
+    return this.#upkeep.whileNothingChanges(() => this.#check(organization));
+  }
+
+  async backUp(request: BackupRequest): Promise<BackupSummary> {
+    if (this.#backup !== undefined) throw new Refusal("another backup is being made: wait for its end.");
+    const signal = AbortSignal.any([request.signal, this.#closing.signal]);
+    const backup = this.#upkeep.whileNothingChanges(() => backUp(this.#parts, { ...request, signal }));
+    this.#backup = backup;
+    try {
+      return await backup;
+    } finally {
+      this.#backup = undefined;
+    }
+  }
+
+  /** Finishes the batch and the work in hand, ends a backup, then closes the engine. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Refusal("the service is stopping: the backup was not made."));
+    // No further check begins; the one in hand is work of the upkeep.
+    const checked = this.nightly.stop();
+    await Promise.all([this.#upkeep.stop(), this.#parts.exclusions.stop()]);
+    await Promise.all([checked, this.#parts.loader.stop()]);
+    await this.#parts.warehouse.close();
+  }
+
+  async #check(organization: number): Promise<readonly string[]> {
     const { warehouse, loader } = this.#parts;
     const before = await this.#acknowledged(organization);
-    await this.drain();
+    await this.#upkeep.drain();
     await loader.pause();
     try {
       // Read again: rows may have become dead letters while the inbox was drained.
@@ -187,73 +209,30 @@ export class Analysis implements AnalysisService {
     }
   }
 
-  /** Finishes the batch and the rebuild in hand, then closes the engine. */
-  async close(): Promise<void> {
-    clearInterval(this.#rebuildTimer);
-    await Promise.all([this.#rebuilding, this.#parts.exclusions.stop()]);
-    // A check may wait for the loader, which lets go of it when it stops.
-    await Promise.all([this.nightly.stop(), this.#parts.loader.stop()]);
-    await this.#parts.warehouse.close();
-  }
-
-  async #acknowledged(organization: number): Promise<Acknowledged> {
+  async #acknowledged(id: number): Promise<Acknowledged & { readonly erasures: number }> {
     const { ledger } = this.#parts;
-    const [dayCounts, populations, missing] = await Promise.all([
-      ledger.dayCounts(organization),
-      ledger.populations(organization),
-      ledger.deadLetters.missing(organization),
+    const [dayCounts, populations, missing, organizations, pending] = await Promise.all([
+      ledger.dayCounts(id),
+      ledger.populations(id),
+      ledger.deadLetters.missing(id),
+      ledger.organizations.list(),
+      ledger.erasures.pending(),
     ]);
-    return { dayCounts, populations, missing };
-  }
-
-  async #rebuild(id: number): Promise<void> {
-    const { warehouse, loader, ledger, log } = this.#parts;
-    const organization = await this.#organization(id);
-    // What was admitted in the old timezone has to be in the warehouse, where its day can be changed.
-    await ledger.rebuildBegun(id);
-    await this.drain();
-    await loader.pause();
-    const watch = new RebuildWatch(warehouse, id);
-    this.#watch = watch;
-    try {
-      await watch.start(rebuildSteps);
-      const zone = new Zone(organization.timezone);
-      await rebuild(warehouse, id, zone.transitions, (progress) => {
-        watch.stepDone(progress);
-        const { secondsLeft } = watch.status();
-        log.info({ organization: organization.name, ...progress, secondsLeft }, "rebuilding");
-      });
-      await ledger.rebuildDone(id, organization.timezone);
-    } finally {
-      this.#watch = undefined;
-      await watch.stop();
-      loader.resume();
-    }
-  }
-
-  async #organization(id: number): Promise<Organization> {
-    const found = (await this.#parts.ledger.organizations.list()).find((each) => each.id === id);
-    if (found === undefined) throw new Refusal(`there is no organization with the id ${id}.`);
-    return found;
-  }
-
-  /** Begins the rebuilds that changes of timezones asked for; a crash leaves them pending. */
-  async #rebuildPending(): Promise<void> {
-    if (this.#polling || this.#rebuilds > 0) return;
-    this.#polling = true;
-    try {
-      for (const organization of await this.#parts.ledger.rebuildsPending()) await this.rebuild(organization);
-    } catch (error) {
-      this.#parts.log.warn({ err: error }, "a rebuild failed and will be tried again");
-    } finally {
-      this.#polling = false;
-    }
+    const eventsFromDay = organizations.find((each) => each.id === id)?.eventsFromDay ?? null;
+    const erasures = pending.filter(({ organization }) => organization === id).length;
+    return { dayCounts, populations, missing, eventsFromDay, erasures };
   }
 }
 
 /** Whether what differs was neither being written nor moved to or from the dead letters while it was compared. */
-function isSettled(found: Difference, before: Acknowledged, after: Acknowledged): boolean {
+function isSettled(
+  found: Difference,
+  before: Acknowledged & { readonly erasures: number },
+  after: Acknowledged,
+): boolean {
   if (found.kind === "users" || found.kind === "accounts" || found.kind === "user_versions") {
+    // The ledger forgets a user first, and the warehouse when the check is over.
+    if (before.erasures > 0) return false;
     return Bun.deepEquals(people(before), people(after));
   }
   if (found.kind !== "events") return true;

@@ -27,7 +27,8 @@ export class ExclusionKeeper {
   /** Organizations whose users were loaded since. */
   readonly #changed = new Set<number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #working: Promise<unknown> = Promise.resolve();
+  /** Resolves when what was begun last is done. */
+  #last: Promise<void> = Promise.resolve();
   #stopped = false;
 
   constructor(parts: Parts) {
@@ -46,7 +47,20 @@ export class ExclusionKeeper {
   }
 
   /** Applies what is not applied yet: after a start everything. */
-  async apply(): Promise<void> {
+  apply(): Promise<void> {
+    return this.#inTurn(() => this.#apply());
+  }
+
+  /** Does something that takes away users, while no exclusions are computed from them, and computes the
+   * organization's anew. */
+  changeUsers(organization: number, work: () => Promise<void>): Promise<void> {
+    return this.#inTurn(async () => {
+      await work();
+      if (this.#applied.has(organization)) await this.#applyTo(organization);
+    });
+  }
+
+  async #apply(): Promise<void> {
     for (const { organization, revision } of await this.#parts.exclusions.revisions()) {
       const isApplied = this.#applied.get(organization) === revision;
       if (this.#stopped || (isApplied && !this.#changed.has(organization))) continue;
@@ -67,7 +81,13 @@ export class ExclusionKeeper {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    await this.#working;
+    await this.#last;
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const mine = this.#last.then(work);
+    this.#last = mine.catch(() => undefined);
+    return mine;
   }
 
   async #applyTo(organization: number): Promise<void> {
@@ -88,7 +108,7 @@ export class ExclusionKeeper {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       const startedMs = performance.now();
-      this.#working = this.apply()
+      this.apply()
         .catch((error) => this.#parts.log?.warn({ err: error }, "exclusions will be applied again"))
         .then(() => this.#next(Math.max(pollMs, (performance.now() - startedMs) * restFactor)));
     }, afterMs);

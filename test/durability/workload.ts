@@ -34,6 +34,11 @@ export class Workload {
     return this.#messageIds.size;
   }
 
+  /** The message ids of the events that are acknowledged by now. */
+  acknowledgedIds(): readonly string[] {
+    return [...this.#messageIds];
+  }
+
   /** Identifies the users, then sends until `stop`. */
   async start(): Promise<void> {
     for (let user = 0; user < users; user++) await this.#identify(user);

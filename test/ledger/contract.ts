@@ -7,6 +7,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Ledger, Organization } from "../../server/ledger/ledger.ts";
+import { erasuresContract } from "./contract-erasures.ts";
+import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract } from "./contract-inbox.ts";
 import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
@@ -65,5 +67,8 @@ export function ledgerContract(store: string, open: OpenLedger): void {
     transactContract(subject);
     inboxContract(subject);
     operationContract(subject);
+    erasuresContract(subject);
+    importsContract(subject);
+    importerContract(subject);
   });
 }

@@ -3,10 +3,10 @@
  * statements, restarts, and a clock that moves by hours. An id is a duplicate exactly for its 24 hours.
  */
 import { expect, test } from "bun:test";
-import type { MessageKey } from "../../server/ledger/ledger.ts";
+import type { MessageKey } from "../../server/ledger/transaction.ts";
 import { CrashingLedger } from "./crashing-ledger.ts";
 import { Random } from "./random.ts";
-import { look, remember } from "./writes.ts";
+import { look, messageOf, remember } from "./writes.ts";
 
 const dayMs = 24 * 3_600_000;
 /** Commit times are kept as seconds, rounded up. */
@@ -73,7 +73,7 @@ class World {
       // Either all of the commit is there or nothing.
       const probe = [this.#key(fresh[0] ?? "")];
       const stored = await look(this.crashing.ledger, { messageIds: probe }, (ledger) =>
-        probe.map((key) => ledger.remembers(key)),
+        probe.map((key) => messageOf(ledger, key).remembered),
       );
       if (!stored.includes(true)) return;
     }
@@ -87,7 +87,7 @@ class World {
     const strangers = Array.from({ length: 200 }, (_, at) => `stranger ${at}`);
     const messageIds = [...known, ...strangers].map((messageId) => this.#key(messageId));
     const remembered = await look(this.crashing.ledger, { messageIds }, (stored) =>
-      messageIds.map((key) => stored.remembers(key)),
+      messageIds.map((key) => messageOf(stored, key).remembered),
     );
     for (const [at, messageId] of known.entries()) this.#expectRemembered(messageId, remembered[at] === true);
     expect(remembered.slice(known.length)).not.toContain(true);

@@ -1,14 +1,6 @@
 /** The small requests that the ledger's tests make: what they need, and a decision for each. */
-import type {
-  Account,
-  InboxRows,
-  Ledger,
-  MessageKey,
-  Needs,
-  Stored,
-  User,
-  Writes,
-} from "../../server/ledger/ledger.ts";
+import type { Account, InboxRows, Ledger, User } from "../../server/ledger/ledger.ts";
+import type { Message, MessageKey, Needs, Stored, Writes } from "../../server/ledger/transaction.ts";
 
 const nothingNeeded: Needs = { known: [], users: [], accounts: [], messageIds: [] };
 const noWrites: Omit<Writes, "nowMs"> = {
@@ -16,7 +8,7 @@ const noWrites: Omit<Writes, "nowMs"> = {
   accounts: [],
   inbox: [],
   versionRows: [],
-  messageIds: [],
+  messages: [],
   dayCounts: [],
 };
 
@@ -99,8 +91,16 @@ export async function remember(
 ): Promise<readonly MessageKey[]> {
   let duplicates: readonly MessageKey[] = [];
   await ledger.transact(needs({ messageIds }), (stored) => {
-    duplicates = messageIds.filter((key) => stored.remembers(key));
-    return writes(nowMs, { messageIds: messageIds.filter((key) => !stored.remembers(key)) });
+    const looked = messageIds.map((key) => ({ key, message: messageOf(stored, key) }));
+    duplicates = looked.filter(({ message }) => message.remembered).map(({ key }) => key);
+    return writes(nowMs, {
+      messages: looked.map(({ message }) => message).filter(({ remembered }) => !remembered),
+    });
   });
   return duplicates;
+}
+
+/** What is known of a message id. */
+export function messageOf(stored: Stored, { organization, messageId }: MessageKey): Message {
+  return stored.message(organization, messageId);
 }

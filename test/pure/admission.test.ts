@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { admitIdentify } from "../../server/intake/identify.ts";
 import { type Invalid, isInvalid, parseBody } from "../../server/intake/json.ts";
 import { admitTrack } from "../../server/intake/track.ts";
-import { anyJson, arrivalIn, formatSuite, seeded } from "./support.ts";
+import { anyJson, arrivalIn, seeded } from "./support.ts";
 
 const options = seeded("admission.test.ts", 4_000);
 const arrival = arrivalIn("Europe/Paris");
@@ -144,20 +144,6 @@ test("an integer that would be rounded is refused wherever it stands, by its pat
     }),
     options,
   );
-});
-
-describe("JSON Schema's suites of addresses: what either format takes is taken,", () => {
-  test.each(["email", "idn-email"])("%s", (name) => {
-    const suite = formatSuite(name);
-    if (suite === undefined) return;
-    expect(suite.length).toBeGreaterThan(5);
-    const other = formatSuite(name === "email" ? "idn-email" : "email") ?? [];
-    for (const { data, valid, description } of suite) {
-      const outcome = admit(admitIdentify, JSON.stringify({ userId: "u", email: data }));
-      const validInOther = other.some((one) => one.data === data && one.valid);
-      expect([description, !isInvalid(outcome)]).toEqual([description, valid || validInOther]);
-    }
-  });
 });
 
 test("the header names a message that its body does not name", () => {

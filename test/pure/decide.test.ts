@@ -4,7 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Admitted, decide, type Outcome } from "../../server/intake/decide.ts";
+import { type Admitted, decide, NeedsOf, type Outcome } from "../../server/intake/decide.ts";
 import type { AdmittedIdentify } from "../../server/intake/identify.ts";
 import type { AdmittedTrack } from "../../server/intake/track.ts";
 import { LedgerModel } from "./ledger-model.ts";
@@ -120,9 +120,10 @@ class Model {
 /** Runs the requests through `decide` in groups of these sizes; the outcomes. */
 function run(ledger: LedgerModel, all: readonly Admitted[], groupSizes: readonly number[]): Outcome[] {
   const outcomes: Outcome[] = [];
-  for (let at = 0, group = 0; at < all.length; group += 1) {
-    const size = groupSizes[group % groupSizes.length] ?? 1;
-    const decision = decide(all.slice(at, at + size), ledger.stored(), 1_000);
+  for (let at = 0, groups = 0; at < all.length; groups += 1) {
+    const size = groupSizes[groups % groupSizes.length] ?? 1;
+    const group = all.slice(at, at + size);
+    const decision = decide(group, ledger.stored(new NeedsOf(group)), 1_000);
     ledger.write(decision.writes);
     outcomes.push(...decision.outcomes);
     at += size;
@@ -215,14 +216,14 @@ test("no two events share an id, and a replay writes nothing at all", () => {
       const named = all.filter(
         ({ messageId }, index) => messageId !== null && outcomes[index] !== "not_found",
       );
-      const replay = decide(named, ledger.stored(), 1_000);
+      const replay = decide(named, ledger.stored(new NeedsOf(named)), 1_000);
       expect(replay.outcomes).toEqual(named.map(() => "duplicate"));
       expect(replay.writes).toEqual({
         users: [],
         accounts: [],
         inbox: [],
         versionRows: [],
-        messageIds: [],
+        messages: [],
         dayCounts: [],
         nowMs: 1_000,
       });
@@ -235,7 +236,7 @@ test("the day counts are what the events' rows add up to", () => {
   fc.assert(
     fc.property(requests, (all) => {
       const ledger = new LedgerModel();
-      const { writes } = decide(all, ledger.stored(), 1_000);
+      const { writes } = decide(all, ledger.stored(new NeedsOf(all)), 1_000);
       ledger.write(writes);
       const expected = new Map<string, { events: number; checksum: number }>();
       for (const [of, , , , timeMs, , , id] of ledger.rows.get("events") ?? []) {
@@ -258,7 +259,7 @@ test("the counted version rows are those of user_versions", () => {
   fc.assert(
     fc.property(requests, (all) => {
       const ledger = new LedgerModel();
-      const { writes } = decide(all, ledger.stored(), 1_000);
+      const { writes } = decide(all, ledger.stored(new NeedsOf(all)), 1_000);
       ledger.write(writes);
       const expected = new Map<unknown, { rows: number; versions: number }>();
       for (const [organization, , version] of ledger.rows.get("user_versions") ?? []) {
@@ -267,6 +268,20 @@ test("the counted version rows are those of user_versions", () => {
       }
       const counted = writes.versionRows.map(({ organization, ...sums }) => [organization, sums] as const);
       expect<ReadonlyMap<unknown, object>>(new Map(counted)).toEqual(expected);
+    }),
+    options,
+  );
+});
+
+test("what was said before the user was erased and comes late stays out, and what is said now begins anew", () => {
+  fc.assert(
+    fc.property(identify, fc.constantFrom(500, 700, 900), (sent, erasedAtMs) => {
+      const ledger = new LedgerModel();
+      ledger.erase(sent.organization, sent.userId, erasedAtMs);
+      const late = sent.saidAtMs < sent.receivedAtMs && sent.saidAtMs < erasedAtMs;
+      expect(run(ledger, [sent], [1])).toEqual([late ? "duplicate" : "stored"]);
+      expect(ledger.user(sent.organization, sent.userId) === undefined).toBe(late);
+      expect(ledger.rows.size === 0).toBe(late);
     }),
     options,
   );

@@ -25,6 +25,7 @@ test.each([
 
 const organization = (id: number, createdAtMs: number): Organization => ({
   ...{ id, name: `o${id}`, timezone: "UTC", requestsPerSecond: 1, itemsPerSecondSet: null, createdAtMs },
+  ...{ keepEventsDays: null, eventsFromDay: null },
 });
 
 function nights(waitingRows: { rows: number }, isBusy: () => boolean = () => false) {
@@ -42,6 +43,7 @@ function nights(waitingRows: { rows: number }, isBusy: () => boolean = () => fal
         ],
         create: () => Promise.reject(new Error("not asked for")),
         set: () => Promise.reject(new Error("not asked for")),
+        eventsDropped: () => Promise.reject(new Error("not asked for")),
       },
       checks: { list: async () => kept, keep: async (result: CheckResult) => void kept.push(result) },
       inbox: {

@@ -1,6 +1,4 @@
 /** What the property tests share. */
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import fc from "fast-check";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { Arrival } from "../../server/intake/admission.ts";
@@ -59,28 +57,4 @@ export function anyJson(): fc.Arbitrary<unknown> {
     ),
   }));
   return value;
-}
-
-interface SuiteTest {
-  readonly description: string;
-  readonly data: unknown;
-  readonly valid: boolean;
-}
-
-const suites = join(import.meta.dir, "../../../shared/suites/formats");
-
-/** The strings of a suite of JSON Schema's formats, with their verdicts; undefined, and one line that says so,
- * when the suites are not beside the checkout. */
-export function formatSuite(name: string): readonly (SuiteTest & { readonly data: string })[] | undefined {
-  const file = join(suites, `${name}.json`);
-  if (!existsSync(file)) {
-    console.log(`not run: the suite ${name}.json, since ../shared/suites is not beside the checkout`);
-    return undefined;
-  }
-  const groups: readonly { readonly tests: readonly SuiteTest[] }[] = JSON.parse(readFileSync(file, "utf8"));
-  return groups
-    .flatMap(({ tests }) => tests)
-    .filter((one): one is SuiteTest & { data: string } => {
-      return typeof one.data === "string";
-    });
 }

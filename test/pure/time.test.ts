@@ -1,10 +1,10 @@
-/** The reading of event times against Temporal, TypeBox's formats and JSON Schema's own suite. */
-import { describe, expect, test } from "bun:test";
+/** The reading of event times against Temporal and TypeBox's formats. */
+import { expect, test } from "bun:test";
 import fc from "fast-check";
 import Format from "typebox/format";
 import { dayNumber, Zone } from "../../server/calendar/zone.ts";
 import { parseEventTime } from "../../server/intake/time.ts";
-import { formatSuite, seeded } from "./support.ts";
+import { seeded } from "./support.ts";
 
 const utc = new Zone("UTC");
 const options = seeded("time.test.ts", 3_000);
@@ -124,27 +124,3 @@ test("no text at all makes it throw, and what is read lies in 1970 to 2299", () 
     options,
   );
 });
-
-describe("JSON Schema's suite", () => {
-  test.each(["date-time", "date"])(
-    "of %s: its verdicts are ours, but for the years that are not kept",
-    (name) => {
-      const suite = formatSuite(name);
-      if (suite === undefined) return;
-      expect(suite.length).toBeGreaterThan(20);
-      for (const { data, valid, description } of suite) {
-        // A date where a date-time was asked for is a form of ours, and the other way around.
-        const other = name === "date" ? Format.IsDateTime(data) : Format.IsDate(data);
-        const year = Number(data.slice(0, 4));
-        const kept = (year >= 1970 && year <= 2299) || temporalOf(data) === 1970;
-        const taken = parseEventTime(data, utc) !== undefined;
-        expect([description, taken]).toEqual([description, (valid || other) && kept]);
-      }
-    },
-  );
-});
-
-/** The year in UTC of a date-time; undefined when it is none. */
-function temporalOf(text: string): number | undefined {
-  return Format.IsDateTime(text) ? new Date(temporalMs(text)).getUTCFullYear() : undefined;
-}

@@ -18,7 +18,7 @@ const nowhere: readonly (readonly [string, string])[] = [
   ["PUT", "/identify"],
   ["PATCH", "/identify"],
   ["DELETE", "/identify"],
-  ["OPTIONS", "/identify"],
+  ["OPTIONS", "/nowhere"],
   ["GET", "/track"],
   ["DELETE", "/track"],
   ["POST", "/"],

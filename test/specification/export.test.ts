@@ -1,9 +1,9 @@
 /** `rekindle export`: every field in every format, complete up to what was acknowledged before it began. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { query } from "chdb";
+import { parquetRows } from "../parquet.ts";
 import { rekindle, Server } from "../server.ts";
 import { send, user } from "./support.ts";
 
@@ -134,39 +134,9 @@ describe("CSV", () => {
   });
 });
 
-/** The rows of a Parquet export, read by another reader than the one that wrote them: from the file. */
-async function parquet(table: Table): Promise<Row[]> {
-  const folder = mkdtempSync(join(tmpdir(), "rekindle-parquet-"));
-  try {
-    const parameters = ["export", table, "--organization", "Export", "--format", "parquet"];
-    const file = join(folder, "export.parquet");
-    writeFileSync(file, await bytesOf(parameters));
-    const text = query(`SELECT * FROM file('${file}', Parquet)`, "JSONEachRow");
-    return text
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** What a command writes, as bytes. */
-async function bytesOf(parameters: readonly string[]): Promise<Uint8Array> {
-  const entry = join(import.meta.dir, "../../cli/main.ts");
-  const child = Bun.spawn([process.execPath, entry, ...parameters], {
-    env: { ...process.env, DATA_DIR: dataDir, LOG_LEVEL: "warn" },
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  const bytes = await new Response(child.stdout).bytes();
-  expect(await child.exited).toBe(0);
-  return bytes;
-}
-
 describe("Parquet", () => {
   test("of events has every field, and times that are times", async () => {
-    const rows = await parquet("events");
+    const rows = await parquetRows(server, "events", "Export");
     const iso = (time: unknown) => `${String(time).replace(" ", "T")}Z`;
     const parsed = rows.map((row) => ({
       ...row,
@@ -178,8 +148,8 @@ describe("Parquet", () => {
   });
 
   test("of users and accounts has every field", async () => {
-    expect(await parquet("accounts")).toEqual([account]);
-    const parsed = (await parquet("users")).map((row) => ({
+    expect(await parquetRows(server, "accounts", "Export")).toEqual([account]);
+    const parsed = (await parquetRows(server, "users", "Export")).map((row) => ({
       ...row,
       properties: JSON.parse(String(row.properties)),
       account: row.account === null ? null : JSON.parse(String(row.account)),

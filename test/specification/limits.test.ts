@@ -3,10 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import {
   type Body,
+  chunked,
   expectError,
   expectRefused,
   expectSuccess,
   exportedUser,
+  largeEvent,
   nested,
   send,
   user,
@@ -25,39 +27,21 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.stop());
 
-/** A track body of exactly this many bytes; the filler is two bytes a character. */
-function bodyOf(bytes: number): string {
-  const empty = JSON.stringify({ userId: "u", event: "large", properties: { x: "" } });
-  const fillerBytes = bytes - Buffer.byteLength(empty);
-  const filler = "é".repeat(Math.floor(fillerBytes / 2)) + "x".repeat(fillerBytes % 2);
-  return JSON.stringify({ userId: "u", event: "large", properties: { x: filler } });
-}
-
-function chunked(text: string): ReadableStream<Uint8Array> {
-  const bytes = Buffer.from(text);
-  return new ReadableStream({
-    start(controller) {
-      for (let at = 0; at < bytes.length; at += 50_000) controller.enqueue(bytes.subarray(at, at + 50_000));
-      controller.close();
-    },
-  });
-}
-
 function postChunked(text: string): Promise<Response> {
   const headers = { Authorization: `Basic ${token}` };
-  return fetch(`${server.url}/track`, { method: "POST", headers, body: chunked(text) });
+  return fetch(`${server.url}/track`, { method: "POST", headers, body: chunked(Buffer.from(text)) });
 }
 
 describe("a body of 256 KiB", () => {
   test("is taken, with a declared length and in chunks", async () => {
-    expect(Buffer.byteLength(bodyOf(bodyBytes))).toBe(bodyBytes);
-    await expectSuccess(await server.post("/track", token, bodyOf(bodyBytes)));
-    await expectSuccess(await postChunked(bodyOf(bodyBytes)));
+    expect(Buffer.byteLength(largeEvent(bodyBytes))).toBe(bodyBytes);
+    await expectSuccess(await server.post("/track", token, largeEvent(bodyBytes)));
+    await expectSuccess(await postChunked(largeEvent(bodyBytes)));
   });
 
   test("and one byte is refused, with a declared length and in chunks", async () => {
-    await expectRefused(await server.post("/track", token, bodyOf(bodyBytes + 1)), "body");
-    await expectRefused(await postChunked(bodyOf(bodyBytes + 1)), "body");
+    await expectRefused(await server.post("/track", token, largeEvent(bodyBytes + 1)), "body");
+    await expectRefused(await postChunked(largeEvent(bodyBytes + 1)), "body");
   });
 
   test("and 16 MiB are refused in the same words", async () => {

@@ -5,6 +5,7 @@
  */
 import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Server } from "../server.ts";
 
@@ -105,9 +106,33 @@ export function nested(level: number): string {
   return `${'{"n":'.repeat(level - 1)}{}${"}".repeat(level - 1)}`;
 }
 
+/** A track body of exactly this many bytes; the filler is two bytes a character. */
+export function largeEvent(bytes: number): string {
+  const empty = JSON.stringify({ userId: "u", event: "large", properties: { x: "" } });
+  const fillerBytes = bytes - Buffer.byteLength(empty);
+  const filler = "é".repeat(Math.floor(fillerBytes / 2)) + "x".repeat(fillerBytes % 2);
+  return JSON.stringify({ userId: "u", event: "large", properties: { x: filler } });
+}
+
+/** Bytes that are sent in chunks, without a declared length. */
+export function chunked(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      for (let at = 0; at < bytes.length; at += 50_000) controller.enqueue(bytes.subarray(at, at + 50_000));
+      controller.close();
+    },
+  });
+}
+
 /** An object with this many keys. */
 export function withKeys(count: number): Record<string, number> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, index]));
+}
+
+/** The most memory that the process with the HTTP port ever held, in bytes. */
+export function peakBytes(server: Server): number {
+  const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
 /** Does something while the ledger fails on every write, because the table that it writes to is not there. */

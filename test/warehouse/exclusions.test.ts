@@ -6,6 +6,7 @@ import { counts } from "../../server/analytics/counts.ts";
 import { retention } from "../../server/analytics/retention.ts";
 import type { ExclusionRule } from "../../server/ledger/exclusions.ts";
 import type { JsonObject, User } from "../../server/ledger/ledger.ts";
+import { eraseUser } from "../../server/warehouse/erase.ts";
 import { ExclusionKeeper } from "../../server/warehouse/exclusion-keeper.ts";
 import { applyExclusions } from "../../server/warehouse/exclusions.ts";
 import { userRow } from "../../server/warehouse/rows.ts";
@@ -224,4 +225,34 @@ test("rules are applied after a start, after a change, and after users were load
   ledger.revision = 2;
   await second.apply();
   expect(await excludedUsers(organization)).toEqual([]);
+});
+
+test("an erased user leaves the excluded ones, and nobody who was excluded before is so again", async () => {
+  const organization = subject.newOrganization();
+  const people = [1, 2].map((number) => user(organization, `u${number}`, { number }));
+  await subject.insert("users", people.map(userRow));
+  const rule = (number: number) => ({ kind: "user", key: "", value: `u${number}` }) as const;
+  let rules = [rule(1), rule(2)];
+  const keeper = new ExclusionKeeper({
+    warehouse: subject.warehouse,
+    exclusions: {
+      list: () => Promise.reject(new Error("not asked for")),
+      add: () => Promise.reject(new Error("not asked for")),
+      remove: () => Promise.reject(new Error("not asked for")),
+      rules: async () => ({ revision: 3 - rules.length, rules, accounts: [] }),
+      revisions: async () => [{ organization, revision: 3 - rules.length }],
+    },
+  });
+  await keeper.apply();
+  rules = [rule(1)];
+  await keeper.apply();
+  expect(await excludedUsers(organization)).toEqual([1]);
+  const whileErased: number[][] = [];
+  await keeper.changeUsers(organization, async () => {
+    await eraseUser(subject.warehouse, { organization, user: 1 });
+    whileErased.push(await excludedUsers(organization));
+  });
+  expect(whileErased).toEqual([[]]);
+  expect(await excludedUsers(organization)).toEqual([]);
+  expect(keeper.excludedUsers(organization)).toBe(0);
 });

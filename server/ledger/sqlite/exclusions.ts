@@ -25,6 +25,9 @@ function prepare(db: Database) {
     remove: db.prepare<{ id: number }, [number, number]>(
       "DELETE FROM exclusion_rules WHERE organization = ? AND id = ? RETURNING id",
     ),
+    removeUser: db.prepare<{ id: number }, [number, string]>(
+      "DELETE FROM exclusion_rules WHERE organization = ? AND kind = 'user' AND value = ? RETURNING id",
+    ),
     changed: db.prepare(
       `INSERT INTO exclusion_revisions (organization, revision) VALUES (?, 1)
        ON CONFLICT DO UPDATE SET revision = revision + 1`,
@@ -81,6 +84,13 @@ export class SqliteExclusions implements ExclusionStore {
       }
       this.#statements.changed.run(organization);
     });
+  }
+
+  /** Removes the rule that names this user, if there is one, inside the caller's transaction. */
+  forgetUser(organization: number, userId: string): void {
+    if (this.#statements.removeUser.get(organization, userId) !== null) {
+      this.#statements.changed.run(organization);
+    }
   }
 
   async rules(organization: number): Promise<ExclusionRules> {

@@ -9,7 +9,7 @@
  * It is bounded by two generations: when the young one holds half the capacity it becomes the old one, and
  * the old one is forgotten. Users who are seen move to the young one, so the busy ones stay.
  */
-import type { KnownUser } from "../ledger.ts";
+import type { KnownUser } from "../transaction.ts";
 import { ByOrganization } from "./by-organization.ts";
 
 export class KnownUsers {
@@ -36,5 +36,11 @@ export class KnownUsers {
     if (this.#young.size < this.#capacityPerGeneration) return;
     this.#old = this.#young;
     this.#young = new ByOrganization();
+  }
+
+  /** To be called when the deletion of the user is committed. */
+  forget(organization: number, userId: string): void {
+    this.#young.delete(organization, userId);
+    this.#old.delete(organization, userId);
   }
 }

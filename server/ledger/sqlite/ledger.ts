@@ -4,20 +4,22 @@ import type { LedgerFreshness } from "../health.ts";
 import {
   type DayCount,
   type Ledger,
-  type Needs,
+  type LedgerSnapshot,
   type Populations,
   Refusal,
-  type Stored,
   type UserAndAccount,
-  type Writes,
 } from "../ledger.ts";
+import type { Needs, Stored, Writes } from "../transaction.ts";
 import { SqliteChecks } from "./checks.ts";
 import { SqliteCredentials } from "./credentials.ts";
 import { SqliteDeadLetters } from "./dead-letters.ts";
+import { SqliteErasures } from "./erasures.ts";
 import { SqliteExclusions } from "./exclusions.ts";
+import type { SqliteImports } from "./imports.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
+import { takeSnapshot } from "./snapshot.ts";
 import { type Parts, Transactor } from "./transact.ts";
 import { SqliteWarnings } from "./warnings.ts";
 
@@ -30,6 +32,8 @@ export class SqliteLedger implements Ledger {
   readonly exclusions: SqliteExclusions;
   readonly warnings: SqliteWarnings;
   readonly checks: SqliteChecks;
+  readonly erasures: SqliteErasures;
+  readonly imports: SqliteImports;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
@@ -49,10 +53,13 @@ export class SqliteLedger implements Ledger {
     this.exclusions = new SqliteExclusions(db);
     this.warnings = new SqliteWarnings(db);
     this.checks = new SqliteChecks(db);
+    const { warnings, exclusions } = this;
+    this.erasures = new SqliteErasures(db, { ...parts, warnings, exclusions }, this.#inboxTidy, clock);
+    this.imports = parts.imports;
   }
 
-  transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
-    return this.#transactor.transact(needs, decide);
+  transact(_needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
+    return this.#transactor.transact(decide);
   }
 
   /** A call while the last one still works waits for that one. */
@@ -85,6 +92,10 @@ export class SqliteLedger implements Ledger {
     const user = this.#parts.users.find(organization, userId);
     if (user === undefined) return undefined;
     return { user, account: this.#parts.accounts.numbered(organization, user.account) ?? null };
+  }
+
+  snapshot(folder: string): Promise<LedgerSnapshot> {
+    return takeSnapshot(this.#db.filename, folder);
   }
 
   async rebuildsPending(): Promise<readonly number[]> {

@@ -14,7 +14,7 @@ import type { Database } from "bun:sqlite";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { limits } from "../../../contract/limits.ts";
-import { type MessageKey, Refusal } from "../ledger.ts";
+import { Refusal } from "../ledger.ts";
 import { MessageIdRun, writeRun } from "./message-id-run.ts";
 import { type MessageIdHash, MessageIdTable } from "./message-id-table.ts";
 import { inSmallSteps } from "./small-steps.ts";
@@ -85,7 +85,7 @@ export class MessageIds {
    * SHA-1 of the id, cut to 96 bits and shifted by the organization: who found two ids that collide would
    * lose only an event of his own. 0.4 µs; pasting the organization before the id took 0.2 µs more.
    */
-  hash({ organization, messageId }: MessageKey): MessageIdHash {
+  hash(organization: number, messageId: string): MessageIdHash {
     Bun.SHA1.hash(messageId, this.#digest);
     return {
       first: ((this.#digestWords[0] ?? 0) ^ Math.imul(organization, 0x9e3779b1)) >>> 0,

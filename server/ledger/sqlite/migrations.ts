@@ -9,6 +9,7 @@
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../ledger.ts";
 import { inTransaction } from "./transaction.ts";
+import { warningsExclusionsAndChecks } from "./warnings-tables.ts";
 
 const organizationsAndTokens = `
   CREATE TABLE organizations (
@@ -163,77 +164,68 @@ const batches = `
   UPDATE users SET said_at_ms = updated_at_ms;
 `;
 
-/** `bytes` is 0 for dead letters that were kept before: they are described when the ledger is opened. */
-const warningsExclusionsAndChecks = `
-  CREATE TABLE ingestion_warnings (
-    organization INTEGER NOT NULL REFERENCES organizations (id),
-    utc_day INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    endpoint TEXT NOT NULL,
-    detail TEXT NOT NULL,
-    count INTEGER NOT NULL,
-    first_seen_ms INTEGER NOT NULL,
-    last_seen_ms INTEGER NOT NULL,
-    message TEXT,
-    user_id TEXT,
-    PRIMARY KEY (organization, utc_day, kind, endpoint, detail)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX ingestion_warnings_by_day ON ingestion_warnings (utc_day);
+/** A number in `erasures` is never given again, and a user who was erased is known again by the keyed hash. */
+const erasures = `
+  ALTER TABLE organizations ADD COLUMN keep_events_days INTEGER;
+  ALTER TABLE organizations ADD COLUMN events_from_day INTEGER;
 
-  ALTER TABLE dead_letters ADD COLUMN organization INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE dead_letters ADD COLUMN schema INTEGER NOT NULL DEFAULT 1;
-  ALTER TABLE dead_letters ADD COLUMN year INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE dead_letters ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE dead_letters ADD COLUMN utc_day INTEGER;
-  ALTER TABLE dead_letters ADD COLUMN checksum INTEGER;
-  ALTER TABLE dead_letters ADD COLUMN number INTEGER;
-  ALTER TABLE dead_letters ADD COLUMN version INTEGER;
-  CREATE INDEX dead_letters_of_organization
-    ON dead_letters (organization, warehouse_table, bytes, utc_day, checksum, number, version);
+  CREATE TABLE erasure_key (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    key BLOB NOT NULL
+  ) STRICT;
+  INSERT INTO erasure_key VALUES (1, randomblob(32));
 
-  CREATE TABLE dropped_versions (
-    organization INTEGER NOT NULL REFERENCES organizations (id),
-    warehouse_table TEXT NOT NULL CHECK (warehouse_table IN ('users', 'accounts')),
-    number INTEGER NOT NULL,
-    version INTEGER NOT NULL,
-    PRIMARY KEY (organization, warehouse_table, number)
-  ) STRICT, WITHOUT ROWID;
-
-  ALTER TABLE populations ADD COLUMN version_rows INTEGER;
-  ALTER TABLE populations ADD COLUMN version_row_sum INTEGER;
-
-  CREATE TABLE exclusion_rules (
+  CREATE TABLE erasures (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     organization INTEGER NOT NULL REFERENCES organizations (id),
-    kind TEXT NOT NULL,
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    created_at_ms INTEGER NOT NULL,
-    UNIQUE (organization, kind, key, value)
+    user INTEGER NOT NULL,
+    user_hmac TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'begun' CHECK (state IN ('begun', 'counted', 'done')),
+    upto_inbox_id INTEGER NOT NULL,
+    requested_at_ms INTEGER NOT NULL,
+    erased_at_ms INTEGER,
+    events INTEGER NOT NULL DEFAULT 0,
+    versions INTEGER NOT NULL DEFAULT 0,
+    dead_letters INTEGER NOT NULL DEFAULT 0,
+    inbox_rows INTEGER NOT NULL DEFAULT 0,
+    days INTEGER NOT NULL DEFAULT 0
   ) STRICT;
+  CREATE UNIQUE INDEX erasures_by_number ON erasures (organization, user);
+  CREATE INDEX erasures_by_user ON erasures (organization, user_hmac);
+  CREATE INDEX erasures_pending ON erasures (id) WHERE state <> 'done';
+`;
 
-  CREATE TABLE exclusion_revisions (
-    organization INTEGER PRIMARY KEY REFERENCES organizations (id),
-    revision INTEGER NOT NULL
-  ) STRICT;
-
-  ALTER TABLE organizations ADD COLUMN rebuild_asked_at_ms INTEGER;
-
-  CREATE TABLE checks (
-    organization INTEGER PRIMARY KEY REFERENCES organizations (id),
-    at_ms INTEGER NOT NULL,
-    took_ms INTEGER NOT NULL,
-    differences INTEGER NOT NULL,
-    examples TEXT NOT NULL
+const imports = `
+  CREATE TABLE imports (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    organization INTEGER NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    sha256 TEXT NOT NULL,
+    mapping TEXT NOT NULL,
+    file_name TEXT NOT NULL,
+    rows_done INTEGER NOT NULL,
+    stored INTEGER NOT NULL,
+    duplicates INTEGER NOT NULL,
+    rejected INTEGER NOT NULL,
+    last_from_row INTEGER NOT NULL,
+    last_rejected TEXT NOT NULL,
+    started_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    finished_at_ms INTEGER,
+    UNIQUE (organization, sha256, mapping)
   ) STRICT;
 `;
 
 const migrations: readonly string[] = [
   organizationsAndTokens + usersAndAccounts + inbox + messageIds,
   batches,
+  imports,
   readKeys,
+  erasures,
   warningsExclusionsAndChecks,
 ];
+
+/** How many migrations this code knows. */
+export const ledgerMigrations = migrations.length;
 
 /**
  * Brings the database to the form that this code knows.

@@ -8,11 +8,14 @@ import type { Ledger } from "../ledger.ts";
 import { Accounts } from "./accounts.ts";
 import { Counts } from "./counts.ts";
 import { type DeadLetterLimits, DeadLetterRows } from "./dead-letter-rows.ts";
+import { SqliteImports } from "./imports.ts";
 import { SqliteInbox } from "./inbox.ts";
 import { KnownUsers } from "./known-users.ts";
 import { SqliteLedger } from "./ledger.ts";
 import { MessageIds } from "./message-ids.ts";
 import { migrate } from "./migrations.ts";
+import { refuseUnfinishedRestore } from "./restoring.ts";
+import { Tombstones } from "./tombstones.ts";
 import { Users } from "./users.ts";
 import { WriteAheadLog } from "./write-ahead-log.ts";
 
@@ -45,13 +48,15 @@ const defaults = {
 
 /**
  * Opens the ledger, making it if there is none, and brings it to today's form.
- * @throws Refusal when the file was written by a newer version, or message ids of the last day are missing.
+ * @throws Refusal when the file was written by a newer version, message ids of the last day are missing, or a
+ * restore into its folder did not come to its end.
  */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
   const { file, inboxMaxRetainedBytes, knownUsersCapacity, messageIdsPerRun, deadLetterLimits, clock } = {
     ...defaults,
     ...options,
   };
+  refuseUnfinishedRestore(dirname(file));
   const db = openDatabase(file);
   try {
     const log = await WriteAheadLog.open(db, file);
@@ -60,8 +65,10 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
       accounts: new Accounts(db),
       knownUsers: new KnownUsers(knownUsersCapacity),
       messageIds: new MessageIds(db, join(dirname(file), "message-ids"), messageIdsPerRun, clock()),
+      tombstones: new Tombstones(db),
       counts: new Counts(db),
       inbox: new SqliteInbox(db, clock, new DeadLetterRows(db, deadLetterLimits)),
+      imports: new SqliteImports(db),
       log,
     };
     return new SqliteLedger(db, parts, inboxMaxRetainedBytes, clock);
@@ -81,6 +88,9 @@ function openDatabase(file: string): Database {
     db.run("PRAGMA journal_mode = WAL");
     db.run("PRAGMA synchronous = FULL");
     db.run("PRAGMA foreign_keys = ON");
+    // What is deleted is zeroed in the page that is written anyway: as fast as without. Freed pages keep their
+    // content until an erasure gives them back.
+    db.run("PRAGMA secure_delete = FAST");
     // `tidy` makes the checkpoints; a commit makes one only if none was made for 64 MB of log.
     db.run("PRAGMA wal_autocheckpoint = 16384");
     db.run(`PRAGMA journal_size_limit = ${16 * 1024 * 1024}`);

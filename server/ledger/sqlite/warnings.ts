@@ -41,6 +41,7 @@ function prepare(db: Database) {
        FROM ingestion_warnings WHERE organization = ?
        ORDER BY last_seen_ms DESC, kind, endpoint, detail LIMIT ?`,
     ),
+    deleteOfUser: db.prepare("DELETE FROM ingestion_warnings WHERE organization = ? AND user_id = ?"),
     deleteOld: db.prepare<{ kind: string }, [number]>(
       `DELETE FROM ingestion_warnings
        WHERE (organization, utc_day, kind, endpoint, detail) IN (
@@ -74,6 +75,11 @@ export class SqliteWarnings implements WarningStore {
 
   async list(organization: number, limit: number): Promise<readonly IngestionWarning[]> {
     return this.#statements.list.all(organization, limit);
+  }
+
+  /** Deletes what a user was the last to cause, inside the caller's transaction. */
+  forgetUser(organization: number, userId: string): void {
+    this.#statements.deleteOfUser.run(organization, userId);
   }
 
   /** Deletes what is older than 30 days. */

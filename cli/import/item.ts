@@ -1,0 +1,146 @@
+/** Makes of a row the item that POST /batch would take, as text. Admission judges it; here only what a mapping
+ * says is done: columns get their places, text becomes numbers and times where that was asked for. */
+import { identifier } from "../../server/intake/admission.ts";
+import type { ImportRow } from "../../server/intake/importer.ts";
+import { type Invalid, isInvalid, parseBody } from "../../server/intake/json.ts";
+import { isJsonObject, type JsonObject } from "../../server/ledger/ledger.ts";
+import { fillTemplate, type Mapping, propertyName, type Role } from "./mapping.ts";
+import type { ReadRow, Row } from "./row.ts";
+import { apiTime } from "./time.ts";
+
+/** The row's item, or why there is none. */
+export function itemOf(row: Row, mapping: Mapping): ImportRow {
+  if ("unreadable" in row) return { invalid: row.unreadable };
+  try {
+    return JSON.stringify(mapping.type === "events" ? track(row, mapping) : identify(row, mapping));
+  } catch (error) {
+    if (error instanceof Unusable) return { invalid: error.message };
+    throw error;
+  }
+}
+
+/** A cell that cannot become what its column is. */
+class Unusable extends Error {}
+
+/** Passes on what could be read. A property may be called `invalid`, so this is asked of nothing a sender made. */
+function usable<Value>(value: Value | Invalid): Value {
+  if (isInvalid(value)) throw new Unusable(value.invalid);
+  return value;
+}
+
+/** A field that is `undefined` is not sent. */
+type Fields = Readonly<Record<string, unknown>>;
+
+function track(row: ReadRow, mapping: Mapping): Fields {
+  const timestamp = time(row, mapping);
+  if (timestamp === undefined) {
+    throw new Unusable("timestamp is missing: an imported event needs the time at which it happened.");
+  }
+  return {
+    type: "track",
+    userId: id(row, mapping, "userId"),
+    event: mapping.eventName ?? cellOf(row, mapping, "event"),
+    timestamp,
+    properties: properties(row, mapping),
+    messageId: id(row, mapping, "messageId"),
+  };
+}
+
+function identify(row: ReadRow, mapping: Mapping): Fields {
+  const { emailTemplate } = mapping;
+  const cellIn = (column: string) => row.cells[row.columns.indexOf(column)];
+  return {
+    type: "identify",
+    userId: id(row, mapping, "userId"),
+    email: emailTemplate === null ? cellOf(row, mapping, "email") : fillTemplate(emailTemplate, cellIn),
+    properties: properties(row, mapping),
+    isAccountOwner: truth(cellOf(row, mapping, "isAccountOwner")),
+    account: account(row, mapping),
+    timestamp: time(row, mapping),
+    messageId: id(row, mapping, "messageId"),
+  };
+}
+
+function cellOf(row: ReadRow, mapping: Mapping, role: Role): unknown {
+  const column = mapping.columns[role];
+  return column === undefined ? undefined : row.cells[row.columns.indexOf(column)];
+}
+
+function id(row: ReadRow, mapping: Mapping, role: Role): unknown {
+  return idText(cellOf(row, mapping, role), row, [mapping.columns[role] ?? ""]);
+}
+
+/** A number's digits as text: in JSON lines those that stand there, as the API reads them. */
+function idText(value: unknown, row: ReadRow, path: readonly string[]): unknown {
+  if (typeof value !== "number") return value;
+  return row.body === undefined ? String(value) : usable(identifier(value, row.body, path));
+}
+
+function time(row: ReadRow, mapping: Mapping): string | undefined {
+  const cell = cellOf(row, mapping, "timestamp");
+  return cell === undefined || cell === null ? undefined : usable(apiTime(cell, mapping.timestampFormat));
+}
+
+function truth(cell: unknown): unknown {
+  if (typeof cell !== "string") return cell;
+  const text = cell.toLowerCase();
+  if (["true", "yes", "1"].includes(text)) return true;
+  return ["false", "no", "0"].includes(text) ? false : cell;
+}
+
+function account(row: ReadRow, mapping: Mapping): unknown {
+  const accountId = id(row, mapping, "accountId");
+  if (accountId !== undefined && accountId !== null) {
+    const name = cellOf(row, mapping, "accountName") ?? accountId;
+    return { id: accountId, name, avatar: cellOf(row, mapping, "accountAvatar") };
+  }
+  const cell = cellOf(row, mapping, "account");
+  const sent = object(cell);
+  if (sent === undefined) {
+    // A column of plain names is ids that are their own names.
+    return typeof cell === "string" || typeof cell === "number" ? { id: cell, name: String(cell) } : cell;
+  }
+  return { ...sent, id: idText(sent.id, row, [mapping.columns.account ?? "", "id"]) };
+}
+
+function properties(row: ReadRow, mapping: Mapping): JsonObject {
+  const column = mapping.columns.properties;
+  const cell = column === undefined ? undefined : row.cells[row.columns.indexOf(column)];
+  const given = object(cell);
+  if (given === undefined && cell !== undefined && cell !== null) {
+    throw new Unusable(`${column} is not a JSON object: send one, or say what are properties by --property.`);
+  }
+  const entries = Object.entries(given ?? {});
+  for (const [index, name] of row.columns.entries()) {
+    const value = row.cells[index];
+    const property = propertyName(mapping, name);
+    if (property === undefined || value === undefined) continue;
+    entries.push([property, mapping.numbers.includes(name) ? numberOf(value, name) : value]);
+  }
+  return Object.fromEntries(entries);
+}
+
+function object(cell: unknown): JsonObject | undefined {
+  if (isJsonObject(cell)) return cell;
+  if (typeof cell !== "string" || !cell.trimStart().startsWith("{")) return undefined;
+  const body = parseBody(Buffer.from(cell));
+  return isInvalid(body) ? undefined : body.value;
+}
+
+const decimal = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const maxExactDigits = 15;
+
+function numberOf(value: unknown, column: string): unknown {
+  if (typeof value !== "string") return value;
+  const text = value.trim();
+  if (!decimal.test(text)) {
+    throw new Unusable(`${column} is not a number: ${JSON.stringify(text.slice(0, 100))}.`);
+  }
+  const digits = text
+    .replace(/[eE].*$/, "")
+    .replace(/\D/g, "")
+    .replace(/^0+/, "");
+  const number = Number(text);
+  if (digits.length <= maxExactDigits && Number.isFinite(number)) return number;
+  throw new Unusable(`${column} is too long for an exact number, ${text.slice(0, 100)}: leave it text.`);
+}

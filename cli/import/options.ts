@@ -1,0 +1,125 @@
+/** The options of `rekindle import`, and what they say together. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { ImportFile } from "./file.ts";
+import { type ImportType, importTypes, type MappingOptions, type Role } from "./mapping.ts";
+import { type Format, formats, type Reading, whiteSpace } from "./row.ts";
+import { type TimestampFormat, timestampFormats } from "./time.ts";
+
+export interface ImportOptions extends Partial<Record<Exclude<Role, "properties">, string>> {
+  readonly organization: string;
+  readonly format?: Format;
+  readonly delimiter?: string;
+  readonly header: boolean;
+  readonly type?: ImportType;
+  readonly eventName?: string;
+  readonly emailTemplate?: string;
+  readonly timestampFormat: TimestampFormat;
+  /** False: none. True: not said. */
+  readonly properties: boolean;
+  readonly property?: readonly string[];
+  readonly number: readonly string[];
+  readonly preview?: boolean;
+  readonly report?: string;
+  readonly asAnotherImport?: boolean;
+}
+
+const columnRoles = [
+  "userId",
+  "event",
+  "timestamp",
+  "messageId",
+  "email",
+  "isAccountOwner",
+  "account",
+  "accountId",
+  "accountName",
+  "accountAvatar",
+] as const;
+
+const delimiters: Readonly<Record<string, string>> = {
+  comma: ",",
+  semicolon: ";",
+  tab: "\t",
+  pipe: "|",
+  space: whiteSpace,
+};
+
+/** Adds the options to the command. */
+export function addImportOptions(command: Command): Command {
+  return command
+    .requiredOption("--organization <name>", "whose data it becomes")
+    .addOption(
+      new Option("--type <type>", "what the rows are; guessed from the columns").choices(importTypes),
+    )
+    .addOption(new Option("--format <format>", "how the file is written; by its name").choices(formats))
+    .option(
+      "--delimiter <character>",
+      "of CSV: a character, or tab, semicolon, pipe, space (any white space)",
+      readDelimiter,
+    )
+    .option("--no-header", "the first row is data: columns are 1, 2, 3 and so on")
+    .option("--user-id <column>", "the user's id")
+    .option("--event <column>", "the event's name")
+    .option("--event-name <name>", "one name for all events")
+    .option("--timestamp <column>", "when it happened")
+    .addOption(
+      new Option("--timestamp-format <format>", "utc: times without an offset are in UTC")
+        .choices(timestampFormats)
+        .default("auto"),
+    )
+    .option("--message-id <column>", "an id by which a repeated event is known for 24 hours")
+    .option("--email <column>", "the user's e-mail address")
+    .option("--email-template <text>", "an address made of columns, '{id}@example.com' say")
+    .option("--is-account-owner <column>", "whether the user owns the account")
+    .option("--account <column>", "the user's account: a JSON object with id and name, or its name")
+    .option("--account-id <column>", "the account's id")
+    .option("--account-name <column>", "the account's name; without one, its id")
+    .option("--account-avatar <column>", "the URL of the account's picture")
+    .option(
+      "--property <column=name...>",
+      "only these become properties, or traits (COLUMN, or COLUMN=NAME); without it every other column does",
+    )
+    .option("--no-properties", "no column becomes a property")
+    .option("--number <column...>", "properties whose text is a number", [])
+    .option("--preview", "show the first rows as they would be sent, and store nothing")
+    .option("--report <file>", "write every rejected row's line and reason: .csv, else JSON lines")
+    .option("--as-another-import", "import events again that came in from this file under other options");
+}
+
+/** How the file is to be read. */
+export function readingOf(file: ImportFile, options: ImportOptions): Reading {
+  const { format, gzip } = file.format(options.format);
+  const usual = /\.tsv(\.gz)?$/i.test(file.name) ? "\t" : ",";
+  return { path: file.path, format, gzip, delimiter: options.delimiter ?? usual, header: options.header };
+}
+
+/** What is said of the columns. */
+export function mappingOptionsOf(options: ImportOptions): MappingOptions {
+  const columns: Partial<Record<Role, string>> = {};
+  for (const role of columnRoles) {
+    const column = options[role];
+    if (column !== undefined) columns[role] = column;
+  }
+  const { type, eventName, emailTemplate, timestampFormat, number: numbers } = options;
+  const properties = options.properties ? options.property?.map(nameAndProperty) : [];
+  return {
+    ...(type && { type }),
+    columns,
+    ...(eventName && { eventName }),
+    ...(emailTemplate && { emailTemplate }),
+    timestampFormat,
+    ...(properties && { properties: Object.fromEntries(properties) }),
+    numbers,
+  };
+}
+
+function nameAndProperty(text: string): readonly [string, string] {
+  const at = text.lastIndexOf("=");
+  return at < 1 ? [text, text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function readDelimiter(text: string): string {
+  const delimiter = delimiters[text] ?? text;
+  if (delimiter === whiteSpace || /^[\x20-\x7e\t]$/.test(delimiter)) return delimiter;
+  throw new InvalidArgumentError("Give one ASCII character, or comma, semicolon, tab, pipe, space.");
+}

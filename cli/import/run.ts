@@ -1,0 +1,135 @@
+/**
+ * Imports a file: reads it from its begin, passes over the rows that earlier runs have brought in, and sends
+ * the rest in chunks. The record of what is done lies with the data, so this process may die at any moment.
+ */
+import type { ImportService } from "../../server/http/shared-ledger.ts";
+import { type Appended, type ImportRow, maxImportRows } from "../../server/intake/importer.ts";
+import type { ImportRecord } from "../../server/ledger/imports.ts";
+import { Refusal } from "../../server/ledger/ledger.ts";
+import { Unreachable } from "../../server/process/control.ts";
+import { itemOf } from "./item.ts";
+import type { Mapping } from "./mapping.ts";
+import type { RowSource } from "./row.ts";
+
+export interface Run {
+  readonly service: ImportService;
+  readonly record: ImportRecord;
+  readonly rows: RowSource;
+  readonly mapping: Mapping;
+  /** Called for every rejected row. */
+  readonly onRejected: (rejected: { readonly line: number; readonly reason: string }) => void;
+  /** Called after every chunk, and while it has to wait with the reason. */
+  readonly onProgress: (record: ImportRecord, waiting?: string) => void;
+  /** @throws Refusal when the file is not the one that the record is about */
+  readonly checkFile: () => void;
+}
+
+/** Beside the rows' number: what a chunk may hold before it is sent. */
+const maxChunkCharacters = 1024 * 1024;
+
+interface Chunk {
+  readonly rows: ImportRow[];
+  /** Where each row is in the file. */
+  readonly lines: number[];
+}
+
+/** Imports what is missing, and returns the record as it stands then.
+ * @throws Refusal where the file cannot be read further; what came before is stored and counted */
+export async function runImport(run: Run): Promise<ImportRecord> {
+  let record = run.record;
+  const send = async (chunk: Chunk) => {
+    run.checkFile();
+    record = await append(run, record, chunk);
+  };
+  for await (const chunk of chunksOf(run)) await send(chunk);
+  await patiently(run, record, () => run.service.finish(record.id));
+  return record;
+}
+
+async function* chunksOf({ rows, mapping, record }: Run): AsyncIterable<Chunk> {
+  let chunk: Chunk = { rows: [], lines: [] };
+  let characters = 0;
+  let passed = 0;
+  try {
+    for await (const row of rows) {
+      passed += 1;
+      if (passed <= record.rowsDone) continue;
+      const item = itemOf(row, mapping);
+      const length = typeof item === "string" ? item.length : item.invalid.length;
+      if (
+        chunk.rows.length === maxImportRows ||
+        (chunk.rows.length > 0 && characters + length > maxChunkCharacters)
+      ) {
+        yield chunk;
+        chunk = { rows: [], lines: [] };
+        characters = 0;
+      }
+      characters += length;
+      chunk.rows.push(item);
+      chunk.lines.push(row.line);
+    }
+  } catch (error) {
+    // What was read before the file broke off is kept.
+    if (chunk.rows.length > 0) yield chunk;
+    throw error;
+  }
+  if (chunk.rows.length > 0) yield chunk;
+}
+
+async function append(run: Run, before: ImportRecord, chunk: Chunk): Promise<ImportRecord> {
+  const fromRow = before.rowsDone;
+  const record = await accepted(run, before, chunk);
+  if (record.rowsDone !== fromRow + chunk.rows.length || record.lastFromRow !== fromRow) {
+    throw new Refusal("another run of this import has moved on: let it finish, then run this command again.");
+  }
+  for (const { row, reason } of record.lastRejected) {
+    run.onRejected({ line: chunk.lines[row - fromRow] ?? 0, reason });
+  }
+  run.onProgress(record);
+  return record;
+}
+
+const triesAgainMs = 500;
+
+/** How long the service may take nothing before the import gives up. */
+const maxClosedMs = 10 * 60_000;
+
+async function accepted(run: Run, before: ImportRecord, chunk: Chunk): Promise<ImportRecord> {
+  const deadlineMs = performance.now() + maxClosedMs;
+  while (true) {
+    const answer: Appended = await patiently(run, before, () =>
+      run.service.append(before.id, before.rowsDone, chunk.rows),
+    );
+    if (!("closedBecause" in answer)) return answer;
+    if (performance.now() > deadlineMs) {
+      throw new Refusal(
+        `no row was taken for ten minutes (${answer.closedBecause}): run this command again later.`,
+      );
+    }
+    run.onProgress(before, answer.closedBecause);
+    await Bun.sleep(triesAgainMs);
+  }
+}
+
+/** A server that is started again answers within seconds; one that was stopped for good does not. */
+const maxAwayMs = 60_000;
+
+async function patiently<Result>(
+  run: Run,
+  record: ImportRecord,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  const deadlineMs = performance.now() + maxAwayMs;
+  while (true) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      if (performance.now() > deadlineMs) {
+        throw new Refusal("the server has been away for a minute: run this command again when it is back.");
+      }
+      run.onProgress(record, "the server is away");
+      await Bun.sleep(triesAgainMs);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/** What an import talks to: the running server's importer, or one of its own when no server runs. */
+import { type ImportService, remoteImporter } from "../../server/http/shared-ledger.ts";
+import { Importer } from "../../server/intake/importer.ts";
+import { Intake, intakeLimits } from "../../server/intake/intake.ts";
+import { type Ledger, Refusal } from "../../server/ledger/ledger.ts";
+import { socketPath } from "../../server/process/sockets.ts";
+import type { Installation } from "../installation.ts";
+
+/** The importer of this installation. */
+export async function importService({ config, own }: Installation): Promise<ImportService> {
+  if (own === undefined) return remoteImporter(socketPath(config.dataDir, "control"));
+  const intake = new Intake(own, config.dataDir, intakeLimits, Date.now);
+  return new OwnImporter(own, intake);
+}
+
+const choresEveryMs = 1_000;
+
+/** An importer that does what a server does beside it. Without a server nothing is loaded into the warehouse,
+ * so that waiting for room would last for ever. */
+class OwnImporter extends Importer {
+  readonly #ledger: Ledger;
+  readonly #intake: Intake;
+  #choresDoneMs = Number.NEGATIVE_INFINITY;
+
+  constructor(ledger: Ledger, intake: Intake) {
+    super(ledger, () => undefined, Date.now);
+    this.#ledger = ledger;
+    this.#intake = intake;
+  }
+
+  override async append(...chunk: Parameters<Importer["append"]>): ReturnType<Importer["append"]> {
+    if (performance.now() - this.#choresDoneMs > choresEveryMs) {
+      await this.#ledger.tidy(Date.now());
+      await this.#intake.checkRoom();
+      this.#choresDoneMs = performance.now();
+    }
+    if (this.#intake.closedBecause !== undefined) {
+      throw new Refusal(
+        `there is no room (${this.#intake.closedBecause}): start the server, then run this command again. It goes on where it stopped.`,
+      );
+    }
+    return super.append(...chunk);
+  }
+}

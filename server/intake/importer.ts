@@ -1,0 +1,161 @@
+/**
+ * Imports: rows of a file, admitted and decided as requests are, a few hundred in one commit that also moves
+ * the file's record on. A chunk says at which row it begins. One that begins elsewhere than the record stands
+ * stores nothing, so a chunk whose answer got lost may be sent again, by a client that was killed as well.
+ */
+import { errorMessages } from "../../contract/errors.ts";
+import { limits } from "../../contract/limits.ts";
+import { Zone } from "../calendar/zone.ts";
+import type { ImportRecord, RejectedRow } from "../ledger/imports.ts";
+import { type Ledger, Refusal } from "../ledger/ledger.ts";
+import type { Writes } from "../ledger/transaction.ts";
+import type { Arrival } from "./admission.ts";
+import { admitItem } from "./batch.ts";
+import { type Admitted, decide, NeedsOf, type Outcome } from "./decide.ts";
+import { type Invalid, isInvalid, parseBody } from "./json.ts";
+
+/** A row as the text of its item, `{"type":"track" | "identify", …}`, or why it could not be made into one. */
+export type ImportRow = string | Invalid;
+
+/** Rows of one commit. It holds up the write API while it is decided: 4 ms for 500 rows. */
+export const maxImportRows = 500;
+
+/** What a chunk's rows became; the record as it stands; or why nothing is taken now. */
+export type Appended = ImportRecord | { readonly closedBecause: string };
+
+export class Importer {
+  readonly #ledger: Ledger;
+  readonly #closedBecause: () => string | undefined;
+  readonly #nowMs: () => number;
+  readonly #zones = new Map<string, Zone>();
+
+  /** `closedBecause` says why no write is taken now, if so. */
+  constructor(ledger: Ledger, closedBecause: () => string | undefined, nowMs: () => number) {
+    this.#ledger = ledger;
+    this.#closedBecause = closedBecause;
+    this.#nowMs = nowMs;
+  }
+
+  /** The record of this file, new or as an earlier run left it. */
+  begin(file: {
+    organization: number;
+    sha256: string;
+    mapping: string;
+    fileName: string;
+  }): Promise<ImportRecord> {
+    return this.#ledger.imports.begin({ ...file, nowMs: this.#nowMs() });
+  }
+
+  /** Every import of this content into the organization, whatever its mapping. */
+  ofFile(organization: number, sha256: string): Promise<readonly ImportRecord[]> {
+    return this.#ledger.imports.ofFile(organization, sha256);
+  }
+
+  /** Says that every row of the file is decided. */
+  finish(importId: number): Promise<void> {
+    return this.#ledger.imports.finish(importId, this.#nowMs());
+  }
+
+  /**
+   * Decides and stores the rows that begin at `fromRow`, in one commit with the record's move. Rows that begin
+   * elsewhere than the record stands store nothing, and are answered with the record.
+   * @throws Refusal when there is no such import or too many rows
+   */
+  async append(importId: number, fromRow: number, rows: readonly ImportRow[]): Promise<Appended> {
+    if (rows.length > maxImportRows) throw new Refusal(`send at most ${maxImportRows} rows at once.`);
+    const closedBecause = this.#closedBecause();
+    if (closedBecause !== undefined) return { closedBecause };
+    const before = await this.#find(importId);
+    if (before.rowsDone !== fromRow) return before;
+    const arrival = await this.#arrival(before.organization);
+    // From here to the commit the event loop has no turn: the organization's timezone is still this one.
+    await this.#decide(rows, arrival, (outcomes, writes, identified) => ({
+      ...writes,
+      importProgress: { importId, fromRow, rows: rows.length, ...counted(outcomes, fromRow, identified) },
+    }));
+    return this.#find(importId);
+  }
+
+  /** What would become of the rows, in order: new, duplicate, or the reason of a rejection. Stores nothing. */
+  async check(organization: number, rows: readonly ImportRow[]): Promise<readonly string[]> {
+    const nothing = { users: [], accounts: [], inbox: [], versionRows: [], messages: [], dayCounts: [] };
+    let verdicts: readonly string[] = [];
+    await this.#decide(rows, await this.#arrival(organization), (outcomes, { nowMs }) => {
+      verdicts = outcomes.map((outcome) => reasonOf(outcome) ?? (outcome === "stored" ? "new" : "duplicate"));
+      return { ...nothing, nowMs };
+    });
+    return verdicts;
+  }
+
+  async #decide(
+    rows: readonly ImportRow[],
+    arrival: Arrival,
+    write: (outcomes: readonly Outcome[], writes: Writes, changedUsers: Identified) => Writes,
+  ): Promise<void> {
+    const verdicts = rows.map((row) => admitRow(row, arrival));
+    const admitted = verdicts.filter((verdict): verdict is Admitted => !isInvalid(verdict));
+    await this.#ledger.transact(new NeedsOf(admitted), (stored) => {
+      const { outcomes, writes } = decide(admitted, stored, arrival.receivedAtMs);
+      const decided = outcomes.values();
+      const all = verdicts.map((verdict) => (isInvalid(verdict) ? verdict : next(decided)));
+      const before = (userId: string) => stored.user(arrival.organization, userId)?.version ?? 0;
+      const changes = writes.users.reduce((sum, { userId, version }) => sum + version - before(userId), 0);
+      const kinds = verdicts.map((verdict) => !isInvalid(verdict) && verdict.kind === "identify");
+      const identified = kinds.filter((isIdentify, index) => isIdentify && all[index] === "stored").length;
+      return write(all, writes, { stored: identified, changes });
+    });
+  }
+
+  async #find(importId: number): Promise<ImportRecord> {
+    const record = await this.#ledger.imports.find(importId);
+    if (record === undefined) throw new Refusal(`There is no import ${importId}.`);
+    return record;
+  }
+
+  async #arrival(organization: number): Promise<Arrival> {
+    const found = (await this.#ledger.organizations.list()).find(({ id }) => id === organization);
+    if (found === undefined) throw new Refusal(`There is no organization with the id ${organization}.`);
+    const zone = this.#zones.get(found.timezone) ?? new Zone(found.timezone);
+    this.#zones.set(found.timezone, zone);
+    return { organization, zone, receivedAtMs: this.#nowMs(), idempotencyKey: null };
+  }
+}
+
+/** Identifies that were taken, and how often they changed a user. */
+interface Identified {
+  readonly stored: number;
+  readonly changes: number;
+}
+
+/** An identify that says of its user what is known already is counted as a duplicate. */
+function counted(outcomes: readonly Outcome[], fromRow: number, identified: Identified) {
+  const rejected: RejectedRow[] = [];
+  outcomes.forEach((outcome, index) => {
+    const reason = reasonOf(outcome);
+    if (reason !== undefined) rejected.push({ row: fromRow + index, reason });
+  });
+  const taken = outcomes.filter((outcome) => outcome === "stored").length;
+  const stored = taken - identified.stored + identified.changes;
+  return { stored, duplicates: outcomes.length - rejected.length - stored, rejected };
+}
+
+function reasonOf(outcome: Outcome): string | undefined {
+  if (outcome === "not_found") return errorMessages.userNotFound;
+  return isInvalid(outcome) ? outcome.invalid : undefined;
+}
+
+function admitRow(row: ImportRow, arrival: Arrival): Admitted | Invalid {
+  if (typeof row !== "string") return row;
+  const bytes = Buffer.from(row);
+  if (bytes.length > limits.bodyBytes) {
+    return { invalid: `body has ${bytes.length} bytes: send at most ${limits.bodyBytes}.` };
+  }
+  const body = parseBody(bytes);
+  return isInvalid(body) ? body : admitItem(body, arrival);
+}
+
+function next(outcomes: Iterator<Outcome>): Outcome {
+  const { done, value } = outcomes.next();
+  if (done) throw new Error("a row of the import was not decided");
+  return value;
+}

@@ -1,0 +1,188 @@
+/** Which column becomes what, how that is shown before anything is stored, and what is refused in words. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { countsOf, ImportBench } from "./support.ts";
+
+const bench = new ImportBench();
+beforeAll(async () => {
+  await bench.startServer();
+  await bench.organization("acme");
+}, 60_000);
+afterAll(() => bench.end());
+
+async function done(organization: string, name: string, content: string, ...options: string[]) {
+  const result = await bench.import(bench.file(name, content), organization, ...options);
+  expect([result.exitCode, result.stderr]).toEqual([0, ""]);
+  return countsOf(result);
+}
+
+test("users: traits, account, owner and numbers come from columns that are named or known", async () => {
+  await bench.server.command("organization", "create", "users");
+  const content =
+    "Customer ID,mail,seats,plan,account_id,account_name,is_account_owner,created_at\n" +
+    "c1,ada@example.com,12,pro,7,Engines,yes,2020-01-01\n" +
+    "c2,bob@example.com,,free,,,no,2021-01-01\n" +
+    "c3,eve@example.com,many,free,,,no,2021-01-01\n";
+  const options = ["--type", "users", "--email", "mail", "--number", "seats"];
+  const counts = await done("users", "users.csv", content, ...options);
+  expect(counts).toEqual({ rows: 3, new: 2, duplicate: 0, rejected: 1 });
+  expect(await bench.server.exported("users", "users")).toMatchObject([
+    {
+      ...{ userId: "c1", email: "ada@example.com", isAccountOwner: true },
+      properties: { seats: 12, plan: "pro", created_at: "2020-01-01" },
+      account: { id: "7", name: "Engines", avatar: null },
+    },
+    {
+      userId: "c2",
+      properties: { plan: "free", created_at: "2021-01-01" },
+      isAccountOwner: false,
+      account: null,
+    },
+  ]);
+}, 60_000);
+
+test("users: what was said later wins, in whatever order the rows stand", async () => {
+  await bench.server.command("organization", "create", "late");
+  const content =
+    "userId,email,plan,updated_at\nu1,a@example.com,pro,2026-02-01\nu1,a@example.com,free,2026-01-01\n";
+  await done("late", "late.csv", content);
+  expect(await bench.server.exported("users", "late")).toMatchObject([{ properties: { plan: "pro" } }]);
+}, 60_000);
+
+test("users: an address may be made of columns, and a user without them is rejected", async () => {
+  await bench.server.command("organization", "create", "template");
+  const options = ["--type", "users", "--email-template", "{id}@{host}.example", "--user-id", "id"];
+  const content = "id,host\na,one\nb,\na,one\n";
+  const counts = await done("template", "template.csv", content, ...options, "--no-properties");
+  expect(counts).toEqual({ rows: 3, new: 1, duplicate: 1, rejected: 1 });
+  expect(await bench.server.exported("users", "template")).toMatchObject([
+    { email: "a@one.example", properties: {} },
+  ]);
+}, 60_000);
+
+test("events: chosen properties under other names", async () => {
+  const content = "userId,event,timestamp,a,b,c\nu1,chosen,2026-05-17,1,2,3\n";
+  await done("acme", "chosen.csv", content, "--property", "a=alpha", "b");
+  const events = await bench.server.exported("events", "acme");
+  expect(events.find(({ event }) => event === "chosen")?.properties).toEqual({ alpha: "1", b: "2" });
+}, 60_000);
+
+describe("times", () => {
+  const times: readonly (readonly [string, string, string | undefined])[] = [
+    ["auto", "2026-05-17", "2026-05-16T22:00:00.000Z"],
+    ["auto", "20260517", "2026-05-16T22:00:00.000Z"],
+    ["auto", "1778923800", "2026-05-16T09:30:00.000Z"],
+    ["auto", "1778923800.25", "2026-05-16T09:30:00.250Z"],
+    ["auto", "1778923800123", "2026-05-16T09:30:00.123Z"],
+    ["auto", "2026-05-17 09:30:00+02", "2026-05-17T07:30:00.000Z"],
+    ["auto", "2026-05-17T09:30:00-0130", "2026-05-17T11:00:00.000Z"],
+    ["auto", "2026-05-17 09:30 UTC", "2026-05-17T09:30:00.000Z"],
+    ["auto", "2026-05-17 09:30:00", undefined],
+    ["auto", "17.05.2026", undefined],
+    ["utc", "2026-05-17 09:30:00.5", "2026-05-17T09:30:00.500Z"],
+    ["utc", "2026-05-17T09:30:00+02:00", "2026-05-17T07:30:00.000Z"],
+    ["unix", "20260517", "1970-08-23T11:55:17.000Z"],
+    ["unix", "2026-05-17", undefined],
+    ["unix-ms", "1000", "1970-01-01T00:00:01.000Z"],
+    ["yyyymmdd", "20260231", undefined],
+    ["yyyymmdd", "1778923800", undefined],
+    ["iso", "20260517", undefined],
+  ];
+  const formats = [...new Set(times.map(([format]) => format))];
+
+  test.each(formats)(
+    "--timestamp-format %s reads what it says and rejects the rest",
+    async (format) => {
+      const organization = `times-${format}`;
+      await bench.organization(organization);
+      const cases = times.filter(([name]) => name === format);
+      const rows = cases.map(([, text], index) => `u1,e${index},${text}\n`);
+      const content = `userId,event,timestamp\n${rows.join("")}`;
+      await done(organization, `${format}.csv`, content, "--timestamp-format", format);
+      const exported = await bench.server.exported("events", organization);
+      const stored = new Map(exported.map(({ event, timestamp }) => [event, timestamp]));
+      expect(cases.map((_, index) => stored.get(`e${index}`))).toEqual(cases.map(([, , time]) => time));
+    },
+    60_000,
+  );
+
+  test("an event without its time is rejected, and never gets the time of the import", async () => {
+    const content = "userId,event,timestamp\nu1,timeless,\n";
+    expect((await done("acme", "timeless.csv", content)).rejected).toBe(1);
+  }, 60_000);
+});
+
+test("--preview shows the first rows as they are sent with their verdicts, and stores nothing", async () => {
+  await bench.organization("preview");
+  const content =
+    "userId,event,timestamp,n\nu1,a,20260517,1\nu9,a,20260517,2\nu1,a b,20260517,3\nu1,a\nu1,a,20260517,5\nu1,a,20260517,6\n";
+  const file = bench.file("preview.csv", content);
+  const { exitCode, stdout, stderr } = await bench.import(file, "preview", "--preview");
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  const item = (userId: string, event: string, n: string) =>
+    `  ${JSON.stringify({ type: "track", userId, event, timestamp: "2026-05-17", properties: { n } })}`;
+  expect(stdout.trimEnd().split("\n")).toEqual([
+    "events, the first rows as they are sent:",
+    "line 2: new",
+    item("u1", "a", "1"),
+    expect.stringMatching(/^line 3: User not found/),
+    item("u9", "a", "2"),
+    expect.stringMatching(/^line 4: event contains white space/),
+    item("u1", "a b", "3"),
+    "line 5: row has 2 cells where 4 are expected.",
+    "line 6: new",
+    item("u1", "a", "5"),
+  ]);
+  expect(bench.rowsDone(file)).toBe(0);
+  expect(await bench.server.exported("events", "preview")).toEqual([]);
+}, 60_000);
+
+const eventColumns = "userId,event,timestamp";
+const refusals: readonly (readonly [string, string, readonly string[], string])[] = [
+  ["columns that say nothing", "a,b", [], "give --type events or --type users"],
+  ["events and users at once", "userId,event,email,timestamp", [], "give --type events or --type users"],
+  ["no user", "event,timestamp,x", [], "give --user-id COLUMN"],
+  ["no time", "userId,event,x", [], "give --timestamp COLUMN"],
+  ["no address", "userId,x,y", ["--type", "users"], "--email-template"],
+  ["a column that is not there", eventColumns, ["--user-id", "id"], 'there is no column "id"'],
+  ["a property that is not there", eventColumns, ["--property", "x"], 'there is no column "x"'],
+  [
+    "an option of the other type",
+    eventColumns,
+    ["--type", "events", "--email", "event"],
+    "--email means nothing",
+  ],
+  ["a column twice", "userId,event,timestamp,event", [], 'the column "event" twice'],
+];
+
+test.each(refusals)(
+  "%s is refused with what to do",
+  async (_name, header, options, words) => {
+    const row = header.replace(/[^,]+/g, "1");
+    const result = await bench.import(bench.file("refused.csv", `${header}\n${row}\n`), "acme", ...options);
+    expect(result).toEqual({ exitCode: 1, stdout: "", stderr: expect.stringContaining(words) });
+  },
+  60_000,
+);
+
+test("without a server the same command writes to the ledger, and a server shows it later", async () => {
+  const alone = new ImportBench();
+  try {
+    await alone.startServer();
+    await alone.organization("alone");
+    await alone.server.kill("SIGTERM");
+    const file = alone.file("alone.csv", `${eventColumns}\nu1,a,2026-05-17\nnobody,a,2026-05-17\n`);
+    const preview = await alone.import(file, "alone", "--preview");
+    expect(preview.stdout).toContain("line 3: User not found");
+    expect(countsOf(await alone.import(file, "alone"))).toEqual({
+      rows: 2,
+      new: 1,
+      duplicate: 0,
+      rejected: 1,
+    });
+    await alone.startServer();
+    expect(countsOf(await alone.import(file, "alone"))).toMatchObject({ new: 0, duplicate: 1 });
+    expect(await alone.server.exported("events", "alone")).toHaveLength(1);
+  } finally {
+    await alone.end();
+  }
+}, 60_000);

@@ -1,0 +1,107 @@
+/** The records of imported files: one for a file and a mapping, moving on with the rows that it counts. */
+import { describe, expect, test } from "bun:test";
+import { Importer } from "../../server/intake/importer.ts";
+import type { ImportRecord } from "../../server/ledger/imports.ts";
+import { Refusal } from "../../server/ledger/ledger.ts";
+import type { LedgerUnderTest } from "./contract.ts";
+import { inboxRows, needs, writes } from "./writes.ts";
+
+async function beginImport(
+  subject: LedgerUnderTest,
+  some: { mapping?: string; sha256?: string } = {},
+): Promise<ImportRecord> {
+  const [first] = await subject.ledger.organizations.list();
+  const organization = first ?? (await subject.organization());
+  return subject.ledger.imports.begin({
+    ...{ organization: organization.id, sha256: "aa", mapping: "{}", fileName: "a.csv", nowMs: 5 },
+    ...some,
+  });
+}
+
+const inboxRowCount = async (subject: LedgerUnderTest) => (await subject.ledger.inbox.backlog()).rows;
+
+export function importsContract(subject: LedgerUnderTest): void {
+  const begin = (some?: { mapping?: string; sha256?: string }) => beginImport(subject, some);
+
+  /** Writes one inbox row for these rows of an import. */
+  function advance(importId: number, fromRow: number, rows: number): Promise<void> {
+    const rejected = [{ row: fromRow, reason: "no" }];
+    const importProgress = { importId, fromRow, rows, stored: rows - 1, duplicates: 0, rejected };
+    return subject.ledger.transact(needs({}), () => writes(7, { inbox: [inboxRows(["a"])], importProgress }));
+  }
+
+  describe("imports", () => {
+    test("the same file under the same mapping has one record, also after a restart", async () => {
+      const record = await begin();
+      await advance(record.id, 0, 10);
+      await subject.reopen();
+      expect(await begin()).toEqual({
+        ...record,
+        ...{ rowsDone: 10, stored: 9, rejected: 1, updatedAtMs: 7, lastFromRow: 0 },
+        lastRejected: [{ row: 0, reason: "no" }],
+      });
+      const other = await begin({ mapping: "other" });
+      expect(other).toMatchObject({ rowsDone: 0, stored: 0 });
+      const known = await subject.ledger.imports.ofFile(record.organization, "aa");
+      expect(known.map(({ id }) => id)).toEqual([record.id, other.id]);
+      expect(await subject.ledger.imports.ofFile(record.organization, "bb")).toEqual([]);
+    });
+
+    test("rows that do not begin where the record stands are refused, and nothing of them is kept", async () => {
+      const { id } = await begin();
+      await advance(id, 0, 10);
+      for (const fromRow of [0, 9, 11]) {
+        expect(advance(id, fromRow, 10)).rejects.toBeInstanceOf(Refusal);
+      }
+      expect([await inboxRowCount(subject), (await begin()).rowsDone]).toEqual([1, 10]);
+    });
+
+    test("an import of which something was stored stays finished; one of which nothing was begins again", async () => {
+      const stored = await begin();
+      await advance(stored.id, 0, 10);
+      await subject.ledger.imports.finish(stored.id, 8);
+      await subject.ledger.imports.finish(stored.id, 9);
+      expect(await begin()).toMatchObject({ rowsDone: 10, finishedAtMs: 8 });
+      const empty = await begin({ sha256: "bb" });
+      await advance(empty.id, 0, 1);
+      await subject.ledger.imports.finish(empty.id, 8);
+      const again = await begin({ sha256: "bb" });
+      expect(again).toMatchObject({ id: empty.id, rowsDone: 0, rejected: 0, finishedAtMs: null });
+    });
+  });
+}
+
+export function importerContract(subject: LedgerUnderTest): void {
+  const begin = () => beginImport(subject);
+
+  describe("an importer", () => {
+    test("a chunk that is sent again after its answer got lost stores nothing, and gets the same answer", async () => {
+      const importer = new Importer(
+        subject.ledger,
+        () => undefined,
+        () => subject.nowMs,
+      );
+      const { id } = await begin();
+      const identify = JSON.stringify({ type: "identify", userId: "u", email: "a@example.com" });
+      const track = JSON.stringify({ type: "track", userId: "u", event: "e" });
+      const rows = [identify, track, { invalid: "unreadable" }, track, identify];
+      const answer = await importer.append(id, 0, rows);
+      expect(answer).toMatchObject({ rowsDone: 5, stored: 3, duplicates: 1, rejected: 1 });
+      expect(answer).toMatchObject({ lastRejected: [{ row: 2, reason: "unreadable" }] });
+      const before = await inboxRowCount(subject);
+      expect(await importer.append(id, 0, rows)).toEqual(answer);
+      expect(await inboxRowCount(subject)).toBe(before);
+    });
+
+    test("while no write is taken an import is told why, and its record stays", async () => {
+      const importer = new Importer(
+        subject.ledger,
+        () => "full",
+        () => subject.nowMs,
+      );
+      const { id } = await begin();
+      expect(await importer.append(id, 0, ["{}"])).toEqual({ closedBecause: "full" });
+      expect((await begin()).rowsDone).toBe(0);
+    });
+  });
+}
