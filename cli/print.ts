@@ -29,3 +29,11 @@ export function grouped(number: number): string {
 export function megabytes(bytes: number): string {
   return (bytes / 1_000_000).toFixed(1);
 }
+
+const maxCellCharacters = 200;
+
+/** A text that somebody else wrote, as one cell: its beginning, and nothing that moves the terminal's cursor. */
+export function oneLine(text: string): string {
+  const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
+  return plain.length > maxCellCharacters ? `${plain.slice(0, maxCellCharacters)}…` : plain;
+}

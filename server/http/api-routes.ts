@@ -11,6 +11,8 @@ import {
 } from "../../contract/api.ts";
 import { type ApiRoute, route } from "./api.ts";
 import { activeUsersByDay, retentionByWeek } from "./api-figures.ts";
+import { figure } from "./api-freshness.ts";
+import { operationRoutes } from "./api-operation-routes.ts";
 import { eraseOneUser, oneUser, userTimeline } from "./api-users.ts";
 
 export const apiRoutes: readonly ApiRoute[] = [
@@ -42,7 +44,7 @@ export const apiRoutes: readonly ApiRoute[] = [
     table: "events",
     handler: userTimeline,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/active-users",
     right: "read",
@@ -52,7 +54,7 @@ export const apiRoutes: readonly ApiRoute[] = [
     table: "days",
     handler: activeUsersByDay,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/retention",
     right: "read",
@@ -62,4 +64,5 @@ export const apiRoutes: readonly ApiRoute[] = [
     table: "cells",
     handler: retentionByWeek,
   }),
+  ...operationRoutes,
 ];
