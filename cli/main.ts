@@ -4,10 +4,14 @@ import { ConfigError } from "../server/config.ts";
 import { Refusal } from "../server/ledger/ledger.ts";
 import { CallFailed, Unreachable } from "../server/process/control.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
+import { backtestCommand } from "./commands/backtest.ts";
 import { backupCommand } from "./commands/backup.ts";
 import { keyCommand, tokenCommand } from "./commands/credential.ts";
+import { deadLettersCommand } from "./commands/dead-letters.ts";
+import { demoCommand } from "./commands/demo.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { eraseCommand } from "./commands/erase.ts";
+import { excludeCommand } from "./commands/exclude.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { organizationCommand } from "./commands/organization.ts";
@@ -15,6 +19,7 @@ import { rebuildCommand } from "./commands/rebuild.ts";
 import { restoreCommand } from "./commands/restore.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { settingsCommand } from "./commands/settings.ts";
+import { warningsCommand } from "./commands/warnings.ts";
 
 const program = new Command("rekindle")
   .description("Keeps companies from losing their customers.")
@@ -25,11 +30,16 @@ const program = new Command("rekindle")
   .addCommand(keyCommand())
   .addCommand(settingsCommand())
   .addCommand(importCommand())
+  .addCommand(demoCommand())
   .addCommand(exportCommand())
+  .addCommand(backtestCommand())
   .addCommand(eraseCommand())
   .addCommand(rebuildCommand())
   .addCommand(backupCommand())
   .addCommand(restoreCommand())
+  .addCommand(warningsCommand())
+  .addCommand(deadLettersCommand())
+  .addCommand(excludeCommand())
   .addCommand(doctorCommand());
 
 try {

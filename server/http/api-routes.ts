@@ -11,6 +11,8 @@ import {
 } from "../../contract/api.ts";
 import { type ApiRoute, route } from "./api.ts";
 import { activeUsersByDay, retentionByWeek } from "./api-figures.ts";
+import { figure } from "./api-freshness.ts";
+import { operationRoutes } from "./api-operation-routes.ts";
 import { settingsRoutes } from "./api-settings-routes.ts";
 import { eraseOneUser, oneUser, userTimeline } from "./api-users.ts";
 
@@ -43,7 +45,7 @@ export const apiRoutes: readonly ApiRoute[] = [
     table: "events",
     handler: userTimeline,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/active-users",
     right: "read",
@@ -53,7 +55,7 @@ export const apiRoutes: readonly ApiRoute[] = [
     table: "days",
     handler: activeUsersByDay,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/retention",
     right: "read",
@@ -63,5 +65,6 @@ export const apiRoutes: readonly ApiRoute[] = [
     table: "cells",
     handler: retentionByWeek,
   }),
+  ...operationRoutes,
   ...settingsRoutes,
 ];

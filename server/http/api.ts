@@ -11,7 +11,7 @@ import type { Right } from "../ledger/credentials.ts";
 import { isJsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
 import { CallFailed } from "../process/control.ts";
 import type { Logger } from "../process/log.ts";
-import type { AnalysisService } from "../warehouse/analysis.ts";
+import type { AnalysisService, Freshness } from "../warehouse/analysis.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { failure, unexpected } from "./answers.ts";
 import { parseApiBody } from "./api-body.ts";
@@ -29,6 +29,7 @@ export interface ApiParts {
   readonly ledger: SharedLedger;
   readonly analysis: Pick<AnalysisService, "erase">;
   readonly nowMs: () => number;
+  readonly freshness: (organization: number) => Promise<Freshness>;
   readonly log: Logger;
 }
 

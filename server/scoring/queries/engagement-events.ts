@@ -1,0 +1,91 @@
+/**
+ * The engagement events of everybody: what every score is computed from. This is the one place that decides whose
+ * and which events count.
+ */
+import type { Zone } from "../../calendar/zone.ts";
+import { isIncluded } from "../../warehouse/included.ts";
+import { type FeatureSettings, maxCountPerDay } from "../features.ts";
+import type { Query } from "./query.ts";
+
+/** An account's events are those that carry it. */
+export type EntityKind = "user" | "account";
+
+export interface Population {
+  readonly organization: number;
+  readonly kind: EntityKind;
+  readonly settings: FeatureSettings;
+  /** The organization's: it says when a day begins. */
+  readonly zone: Zone;
+  /** Only this entity's number. */
+  readonly entity?: number;
+}
+
+/** Days before the cut-off, those of them that are this near to it, or the days of the horizon from it. */
+export type Days = "before" | { readonly daysBefore: number } | "horizon";
+
+/**
+ * Rows (entity, user, epochDay, event, count) of the rollup as they are: one day's count of an event may be spread
+ * over several rows, which have not been merged yet or belong to two accounts of a user. What asks only whether
+ * there was an event on a day may read them so, and saves a grouping of everything.
+ * Placeholders of the days, bound by the query that this is a part of: cutoffDay, horizonDays.
+ */
+export function engagementEvents(population: Population, days: Days): Query {
+  const { organization, kind, settings, entity } = population;
+  const conditions = [
+    "organization = {organization:UInt32}",
+    ...(entity === undefined ? [] : [`${kind} = {entity:UInt32}`]),
+    ...(kind === "account" ? ["account != 0"] : []),
+    daysCondition(days),
+    "NOT has({passiveEvents:Array(String)}, event)",
+    isIncluded("user"),
+  ];
+  return {
+    sql: `
+      SELECT ${kind} AS entity, user, toInt32(day) AS epochDay, event, count
+      FROM user_event_days WHERE ${conditions.join(" AND ")}`,
+    parameters: {
+      organization,
+      passiveEvents: [...(settings.passiveEvents ?? [])],
+      ...(entity !== undefined && { entity }),
+    },
+  };
+}
+
+/**
+ * Rows (entity, volume28), and `user` beside the entity if it is asked for: Σ weight · min(count, 50) over events and
+ * days of the 28 before the cut-off. Placeholder: cutoffDay.
+ */
+export function volumeQuery(population: Population, by: "entity" | "entity, user" = "entity"): Query {
+  const events = engagementEvents(population, { daysBefore: 28 });
+  const { weights } = population.settings;
+  const sql = `
+    SELECT ${by}, sum(least(times, ${maxCountPerDay}) * weight) AS volume28
+    FROM (
+      SELECT ${by}, event, sum(count) AS times,
+        transform(toString(event), {weightedEvents:Array(String)}, {weights:Array(Float64)}, 1.) AS weight
+      FROM (${events.sql}) GROUP BY ${by}, epochDay, event)
+    GROUP BY ${by}`;
+  return {
+    sql,
+    parameters: {
+      ...events.parameters,
+      weightedEvents: [...(weights?.keys() ?? [])],
+      weights: [...(weights?.values() ?? [])],
+    },
+  };
+}
+
+function daysCondition(days: Days): string {
+  if (days === "horizon") return `day >= ${cutoff()} AND day < ${cutoff("+ {horizonDays:Int32}")}`;
+  if (days === "before") return `day < ${cutoff()}`;
+  return `day >= ${cutoff(`- ${days.daysBefore}`)} AND day < ${cutoff()}`;
+}
+
+function cutoff(shift = ""): string {
+  return `addDays(toDate32('1970-01-01'), {cutoffDay:Int32} ${shift})`;
+}
+
+/** The value for `{churnEvent:String}`; no event has an empty name. */
+export function churnEventParameter({ churnEvent = "" }: FeatureSettings): Query["parameters"] {
+  return { churnEvent };
+}

@@ -1,0 +1,64 @@
+/** How the members of every account are doing: users whose events carry it. */
+import type { Bgbb } from "../bgbb.ts";
+import { bgbbLogOdds, silenceOver } from "../churn-model.ts";
+import type { CellRow } from "./cell-query.ts";
+import { engagementEvents, type Population, volumeQuery } from "./engagement-events.ts";
+import { historyQuery, isScoredRow } from "./feature-query.ts";
+import type { Query } from "./query.ts";
+
+/** The log-odds of the churn risk of users with each history. */
+export interface CellLogOdds {
+  readonly cells: readonly number[];
+  readonly logOdds: readonly number[];
+}
+
+/** One number for a cell. */
+const cellNumber = "n * 10000 + t * 100 + x";
+
+/** Computes the risk of each cell, here and not in the engine: they are few. */
+export function logOddsOfCells(cells: readonly CellRow[], tables: Bgbb, horizonDays: number): CellLogOdds {
+  return {
+    cells: cells.map(({ x, t, n }) => n * 10_000 + t * 100 + x),
+    logOdds: cells.map((cell) => bgbbLogOdds(silenceOver(horizonDays, tables, cell))),
+  };
+}
+
+/**
+ * `MemberFeatures` and the number of each account that somebody used in the 90 days before the cut-off. The top
+ * member's share is of the sum of the members' own volumes. Members without a churn risk, who have been silent for
+ * the horizon, do not count in the mean risk. Placeholder horizonDays is bound by the query that this is a part of.
+ */
+export function membersQuery(population: Population, cutoffDay: number, risks: CellLogOdds): Query {
+  const { entity: _, ...everybody } = population;
+  const events = engagementEvents(population, { daysBefore: 90 });
+  const volumes = volumeQuery(population, "entity, user");
+  const users = historyQuery({ ...everybody, kind: "user" }, cutoffDay);
+  const sql = `
+    SELECT entity,
+      countIf(newest <= 28) AS active28,
+      countIf(wasActivePrevious28) AS activePrevious28,
+      count() AS active90,
+      if(sum(volume28) = 0, 0, max(volume28) / sum(volume28)) AS topShare,
+      if(countIf(hasRisk) = 0, NULL, avgIf(logOdds, hasRisk)) AS meanRiskLogOdds
+    FROM (
+      SELECT entity, user, min({cutoffDay:Int32} - epochDay) AS newest,
+        max({cutoffDay:Int32} - epochDay BETWEEN 29 AND 56) AS wasActivePrevious28
+      FROM (${events.sql}) GROUP BY entity, user) AS members
+    LEFT JOIN (${volumes.sql}) AS volumes USING (entity, user)
+    LEFT JOIN (
+      SELECT entity AS user, true AS hasRisk,
+        transform(${cellNumber}, {riskCells:Array(Int32)}, {riskLogOdds:Array(Float64)}, 0.) AS logOdds
+      FROM (${users.sql}) WHERE ${isScoredRow}) AS risks USING (user)
+    GROUP BY entity`;
+  return {
+    sql,
+    parameters: {
+      ...users.parameters,
+      ...events.parameters,
+      ...volumes.parameters,
+      riskCells: risks.cells,
+      riskLogOdds: risks.logOdds,
+      cutoffDay,
+    },
+  };
+}

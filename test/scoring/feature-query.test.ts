@@ -1,0 +1,125 @@
+/** The features that the engine computes, beside the reference: on random logs, in a zone that changes its clocks. */
+import { describe, expect, test } from "bun:test";
+import { type EngagementScale, engagementScale } from "../../server/scoring/engagement.ts";
+import {
+  type DayEvent,
+  type FeatureSettings,
+  type Features,
+  featuresOf,
+} from "../../server/scoring/features.ts";
+import type { Population } from "../../server/scoring/queries/engagement-events.ts";
+import { type FeatureRow, featuresOfRow, featuresQuery } from "../../server/scoring/queries/feature-query.ts";
+import { read } from "../../server/scoring/queries/query.ts";
+import { readUsualBehaviour } from "../../server/scoring/queries/scale-query.ts";
+import { advisedHorizonDays } from "../../server/scoring/state.ts";
+import { WarehouseUnderTest } from "../warehouse/support.ts";
+import { logDay, logsOf, manySettings, population, randomOrganization } from "./engine-support.ts";
+
+const subject = new WarehouseUnderTest();
+
+const allSettings: readonly FeatureSettings[] = [
+  {},
+  manySettings,
+  { passiveEvents: new Set(["subscription_canceled"]), churnEvent: "subscription_canceled" },
+  { weights: new Map([["it's a \\ trap", 2]]), keyEvents: ["it's a \\ trap", "save"] },
+];
+
+/** Before everything, within, around both clock changes, and after everything. */
+const cutoffs = [0, 57, 63, 64, 200, 301, 302, 399, 420].map(logDay);
+
+async function inEngine(who: Population, cutoffDay: number): Promise<[number, Features][]> {
+  const rows = await read<FeatureRow>(subject.warehouse, featuresQuery(who, cutoffDay));
+  return byNumber(rows.map((row) => [row.entity, featuresOfRow(row, { traits: {}, members: null })]));
+}
+
+function inReference(
+  logs: ReadonlyMap<number, readonly DayEvent[]>,
+  cutoffDay: number,
+  settings: FeatureSettings = {},
+): [number, Features][] {
+  return byNumber(
+    [...logs].flatMap(([entity, log]): [number, Features][] => {
+      const features = featuresOf(log, cutoffDay, settings);
+      return features === null ? [] : [[entity, features]];
+    }),
+  );
+}
+
+function byNumber<Value>(pairs: readonly [number, Value][]): [number, Value][] {
+  return pairs.toSorted(([a], [b]) => a - b);
+}
+
+describe.each(["user", "account"] as const)("of every %s", (kind) => {
+  test("the engine computes the features of the reference, at every cut-off and under all settings", async () => {
+    const { organization, events } = await randomOrganization(subject, `features of ${kind}s`);
+    const logs = logsOf(events, kind);
+    let compared = 0;
+    for (const settings of allSettings) {
+      for (const cutoffDay of cutoffs) {
+        const expected = inReference(logs, cutoffDay, settings);
+        compared += expected.length;
+        expect(await inEngine(population(organization, kind, settings), cutoffDay)).toEqual(expected);
+      }
+    }
+    expect(compared).toBeGreaterThan(100);
+  });
+
+  test("one alone has the same features as among all", async () => {
+    const { organization, events } = await randomOrganization(subject, `one ${kind}`);
+    const all = inReference(logsOf(events, kind), logDay(300));
+    const [one] = all;
+    if (one === undefined) throw new Error("nobody is there");
+    const who = { ...population(organization, kind), entity: one[0] };
+    expect(await inEngine(who, logDay(300))).toEqual([one]);
+  });
+
+  test("excluded users leave no trace", async () => {
+    const { organization, events } = await randomOrganization(subject, `excluded ${kind}s`);
+    await subject.warehouse.command(
+      `INSERT INTO excluded_users SETTINGS insert_deduplicate = 0
+       SELECT {organization:UInt32}, 1, groupBitmapState(toUInt32(number + 1)) FROM numbers(40)`,
+      { organization },
+    );
+    const others = logsOf(
+      events.filter(({ user }) => user > 40),
+      kind,
+    );
+    const found = await inEngine(population(organization, kind), logDay(300));
+    expect(found).toEqual(inReference(others, logDay(300)));
+  });
+
+  test("full marks and the advised horizon are those of the reference", async () => {
+    const { organization, events } = await randomOrganization(subject, `scale of ${kind}s`);
+    const logs = logsOf(events, kind);
+    for (const settings of [{}, manySettings]) {
+      for (const cutoffDay of [logDay(0), logDay(200), logDay(399)]) {
+        const features = inReference(logs, cutoffDay, settings).map(([, one]) => one);
+        const gaps = [...logs.values()].flatMap((log) => gapsOf(log, cutoffDay, settings));
+        const who = population(organization, kind, settings);
+        const found = await readUsualBehaviour(subject.warehouse, who, cutoffDay);
+        expect(found.advisedHorizonDays).toBe(advisedHorizonDays(gaps));
+        // Both interpolate, and round differently.
+        for (const [name, mark] of Object.entries(engagementScale(features, gaps))) {
+          expect(found.scale[name as keyof EngagementScale]).toBeCloseTo(mark, 9);
+        }
+      }
+    }
+  });
+});
+
+test("nothing of another organization is seen", async () => {
+  const { events } = await randomOrganization(subject, "another organization");
+  expect(events.length).toBeGreaterThan(0);
+  expect(await inEngine(population(subject.newOrganization(), "user"), logDay(300))).toEqual([]);
+});
+
+/** Days from one active day to the next, within the 26 weeks before the cut-off. */
+function gapsOf(log: readonly DayEvent[], cutoffDay: number, settings: FeatureSettings): number[] {
+  const active = log
+    .filter(
+      ({ day, event }) => day < cutoffDay && day >= cutoffDay - 182 && !settings.passiveEvents?.has(event),
+    )
+    .map(({ day }) => day);
+  const days = [...new Set(active)];
+  return days.slice(1).map((day, index) => day - (days[index] ?? 0));
+}
