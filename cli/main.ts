@@ -4,13 +4,14 @@ import { ConfigError } from "../server/config.ts";
 import { Refusal } from "../server/ledger/ledger.ts";
 import { CallFailed, Unreachable } from "../server/process/control.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
+import { keyCommand, tokenCommand } from "./commands/credential.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { eraseCommand } from "./commands/erase.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { organizationCommand } from "./commands/organization.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
 import { serveCommand } from "./commands/serve.ts";
-import { tokenCommand } from "./commands/token.ts";
 
 const program = new Command("rekindle")
   .description("Keeps companies from losing their customers.")
@@ -19,7 +20,9 @@ const program = new Command("rekindle")
   .addCommand(organizationCommand())
   .addCommand(tokenCommand())
   .addCommand(importCommand())
+  .addCommand(keyCommand())
   .addCommand(exportCommand())
+  .addCommand(eraseCommand())
   .addCommand(rebuildCommand())
   .addCommand(doctorCommand());
 

@@ -13,9 +13,12 @@ export type ErrorName = keyof typeof errorStatus;
 /** Messages that are the same for everybody; the others name a field, a user or a limit. */
 export const errorMessages = {
   invalidToken: "Missing or invalid Project Token.",
+  invalidReadKey: "Missing or invalid read key.",
   userNotFound: "User not found. The user must first be identified through the /identify endpoint.",
   routeNotFound:
     "There is nothing at this path and method. The write API is POST /identify, POST /track and POST /batch.",
+  apiRouteNotFound: "There is nothing at this path and method. /openapi.json lists the JSON API.",
+  analysisStarting: "analysis is starting; try again in a few seconds",
   tooManyItems: "Too many requests: the batch is over the number of items per second. Please send fewer.",
   tooManyRequests: "Too many requests. Please limit the number of requests per second.",
   catchingUp: "Too many requests: stored events wait to be processed. Please send again later.",

@@ -1,7 +1,7 @@
 /** What a new installation says when it starts for the first time: a token, once, and how to use it. */
 import type { Config } from "./config.ts";
+import { createProjectToken } from "./ledger/credentials.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import { createProjectToken } from "./ledger/project-token.ts";
 
 const firstOrganization = "default";
 
@@ -11,7 +11,7 @@ export async function announceFirstStart(ledger: Ledger, config: Config, port: n
   if ((await ledger.organizations.list()).length > 0) return;
   const nowMs = Date.now();
   const organization = await ledger.organizations.create({ name: firstOrganization, timezone: "UTC", nowMs });
-  const { secret } = await createProjectToken(ledger.tokens, {
+  const secret = await createProjectToken(ledger.tokens, {
     organization: organization.id,
     name: "first",
     nowMs,

@@ -33,7 +33,7 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
     fetch: (request, connection) => {
       // A rebuild is silent for longer than any default.
       connection.timeout(request, 0);
-      return answerAnalysis(analysis, registry, request);
+      return answerAnalysis({ ledger, registry, log }, analysis, request);
     },
     error: (error) => {
       log.error({ err: error }, "a question failed");

@@ -3,6 +3,7 @@
  * without one write request noticing.
  */
 import type { Config } from "./config.ts";
+import { apiHandler, readKeyRequestsPerSecond } from "./http/api-gateway.ts";
 import { Authorizer } from "./http/authorize.ts";
 import { type HttpOptions, type HttpServer, startHttp } from "./http/http.ts";
 import { openApiDocument } from "./http/openapi.ts";
@@ -10,7 +11,8 @@ import { referencePage } from "./http/reference-page.ts";
 import { ledgerOperations } from "./http/shared-ledger.ts";
 import { Importer } from "./intake/importer.ts";
 import { Intake, intakeLimits } from "./intake/intake.ts";
-import { type Ledger, Refusal } from "./ledger/ledger.ts";
+import { secretPrefix } from "./ledger/credentials.ts";
+import { itemsPerSecond, type Ledger, Refusal } from "./ledger/ledger.ts";
 import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/open.ts";
 import { answerCall, fetchSocket, freeSocket, protectSocket } from "./process/control.ts";
 import { takeLock } from "./process/lock.ts";
@@ -48,7 +50,7 @@ export async function startIntake(
   }
   const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir), ...options });
   const intake = new Intake(ledger, config.dataDir, intakeLimits, Date.now);
-  const authorizer = new Authorizer(ledger.tokens);
+  const authorizers = authorizersOf(ledger);
   const registry = createRegistry("intake");
   gauge(registry, "rekindle_writes_open", "1 while writes are taken.", () =>
     intake.closedBecause === undefined ? 1 : 0,
@@ -57,26 +59,57 @@ export async function startIntake(
   await intake.checkRoom();
   const http = startHttp(
     config,
-    { authorizer, intake, counts: new AnswerCounts(registry), log },
+    { authorizer: authorizers.tokens, intake, counts: new AnswerCounts(registry), log },
     {
       openapi: () => openApiDocument(config.publicUrl),
       reference: () => referencePage(config.publicUrl),
       readiness: () => readiness(intake, analysis),
       metrics: async () => (await registry.metrics()) + (await metricsOf(analysis)),
     },
+    apiHandler({ authorizer: authorizers.readKeys, analysis }),
     httpOptions,
   );
-  const control = serveControl(config, ledger, authorizer, intake);
-  const chores = startChores(ledger, intake, authorizer, log);
+  const control = serveControl(config, ledger, authorizers, intake);
+  const chores = startChores(ledger, intake, authorizers, log);
   const close = async () => {
     chores.stop();
-    await authorizer.recordUse().catch(chores.failed);
+    await authorizers.recordUse().catch(chores.failed);
     await control.stop(true);
     await ledger.close();
     lock.release();
   };
   return { ledger, port: http.port, stopServing: () => stopServing(http, intake), close };
 }
+
+/** Who may write and who may read, apart: neither is ever asked about the other's secrets. */
+function authorizersOf({ tokens, readKeys }: Ledger) {
+  const both = {
+    tokens: new Authorizer(tokens, {
+      prefix: secretPrefix.token,
+      limits: (organization) => ({
+        requestsPerSecond: organization.requestsPerSecond,
+        itemsPerSecond: itemsPerSecond(organization),
+      }),
+    }),
+    readKeys: new Authorizer(readKeys, {
+      prefix: secretPrefix.readKey,
+      limits: () => ({ requestsPerSecond: readKeyRequestsPerSecond, itemsPerSecond: 0 }),
+    }),
+  };
+  return {
+    ...both,
+    forget: () => {
+      both.tokens.forget();
+      both.readKeys.forget();
+    },
+    recordUse: async () => {
+      await both.tokens.recordUse();
+      await both.readKeys.recordUse();
+    },
+  };
+}
+
+type Authorizers = ReturnType<typeof authorizersOf>;
 
 async function stopServing(http: HttpServer, intake: Intake): Promise<void> {
   // A body that comes byte by byte would hold the stop for ever.
@@ -85,23 +118,30 @@ async function stopServing(http: HttpServer, intake: Intake): Promise<void> {
   await intake.settled();
 }
 
-function serveControl(config: Config, ledger: Ledger, authorizer: Authorizer, intake: Intake) {
+function serveControl(config: Config, ledger: Ledger, authorizers: Authorizers, intake: Intake) {
   const socket = socketPath(config.dataDir, "control");
   freeSocket(socket);
   const memory = {
-    forget: () => authorizer.forget(),
-    recordUse: () => authorizer.recordUse(),
+    forget: () => authorizers.forget(),
+    recordUse: () => authorizers.recordUse(),
     settled: () => intake.settled(),
   };
   const importer = new Importer(ledger, () => intake.closedBecause, Date.now);
   const operations = ledgerOperations(ledger, memory, importer);
-  const server = Bun.serve({ unix: socket, fetch: (request) => answerCall(operations, request) });
+  const server = Bun.serve({
+    unix: socket,
+    fetch: (request, connection) => {
+      // Finishing an erasure is silent for as long as deleting takes.
+      connection.timeout(request, 0);
+      return answerCall(operations, request);
+    },
+  });
   protectSocket(socket);
   return server;
 }
 
 /** What has to be done about once a second, and once a minute. */
-function startChores(ledger: Ledger, intake: Intake, authorizer: Authorizer, log: Logger) {
+function startChores(ledger: Ledger, intake: Intake, authorizers: Authorizers, log: Logger) {
   const failed = (error: unknown) => log.warn({ err: error }, "a chore failed and will be tried again");
   let tidying = false;
   const everySecond = setInterval(() => {
@@ -115,7 +155,7 @@ function startChores(ledger: Ledger, intake: Intake, authorizer: Authorizer, log
         tidying = false;
       });
   }, 1_000);
-  const everyMinute = setInterval(() => authorizer.recordUse().catch(failed), 60_000);
+  const everyMinute = setInterval(() => authorizers.recordUse().catch(failed), 60_000);
   return {
     failed,
     stop: () => {

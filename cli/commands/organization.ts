@@ -33,7 +33,7 @@ function list(): Command {
     withInstallation(async ({ ledger }) => {
       const organizations = await ledger.organizations.list();
       printTable(
-        ["ID", "NAME", "TIMEZONE", "REQUESTS/S", "CREATED", "ITEMS/S"],
+        ["ID", "NAME", "TIMEZONE", "REQUESTS/S", "CREATED", "ITEMS/S", "KEEP EVENTS"],
         organizations.map((each) => [
           String(each.id),
           each.name,
@@ -41,6 +41,7 @@ function list(): Command {
           String(each.requestsPerSecond),
           instant(each.createdAtMs),
           String(itemsPerSecond(each)),
+          each.keepEventsDays === null ? "forever" : `${each.keepEventsDays} days`,
         ]),
       );
     }),
@@ -52,6 +53,7 @@ interface Changes {
   readonly timezone?: string;
   readonly rateLimit?: number;
   readonly itemRateLimit?: number;
+  readonly keepEvents?: number | "forever";
 }
 
 function set(): Command {
@@ -63,17 +65,23 @@ function set(): Command {
     .option("--timezone <zone>", "IANA timezone of its days; earlier days are computed again", readTimezone)
     .option("--rate-limit <number>", "requests a second that each of its tokens may send", readRate)
     .option("--item-rate-limit <number>", "items a second in batches; else ten times the requests", readRate)
+    .option(
+      "--keep-events <days>",
+      "days after which raw events are deleted, while figures stay; or: forever",
+      readKeepEvents,
+    )
     .action((name: string, changes: Changes) => {
       if (Object.keys(changes).length === 0) {
-        command.error("error: nothing to change: give --name, --timezone, --rate-limit or --item-rate-limit");
+        command.error("error: nothing to change: rekindle organization set --help lists what can be");
       }
-      const { rateLimit, itemRateLimit, ...change } = changes;
+      const { rateLimit, itemRateLimit, keepEvents, ...change } = changes;
       return withInstallation(async ({ ledger }) => {
         const { id } = await organizationNamed(ledger, name);
         await ledger.organizations.set(id, {
           ...change,
           ...(rateLimit !== undefined && { requestsPerSecond: rateLimit }),
           ...(itemRateLimit !== undefined && { itemsPerSecondSet: itemRateLimit }),
+          ...(keepEvents !== undefined && { keepEventsDays: keepEvents === "forever" ? null : keepEvents }),
         });
       });
     });
@@ -99,4 +107,11 @@ function readRate(text: string): number {
   const rate = Number(text);
   if (Number.isInteger(rate) && rate >= 1 && rate <= 1_000_000) return rate;
   throw new InvalidArgumentError("Give a whole number from 1 to 1000000.");
+}
+
+function readKeepEvents(text: string): number | "forever" {
+  if (text === "forever") return text;
+  const days = Number(text);
+  if (Number.isInteger(days) && days >= 1 && days <= 36_500) return days;
+  throw new InvalidArgumentError("Give a whole number of days from 1 to 36500, or forever.");
 }

@@ -4,18 +4,35 @@ import { activeUsers } from "../analytics/active-users.ts";
 import { counts } from "../analytics/counts.ts";
 import { retention } from "../analytics/retention.ts";
 import { timeline } from "../analytics/timeline.ts";
+import type { SharedLedger } from "../ledger/ledger.ts";
+import type { Logger } from "../process/log.ts";
 import type { Analysis } from "../warehouse/analysis.ts";
 import { exportFormats, exportTables } from "../warehouse/export.ts";
 import { warehouseSize } from "../warehouse/size.ts";
+import { Api } from "./api.ts";
+import { apiRoutes } from "./api-routes.ts";
+
+const api = new Api(apiRoutes);
+
+/** What is there before analysis is. */
+interface AnalysisParts {
+  readonly ledger: SharedLedger;
+  readonly registry: Registry;
+  readonly log: Logger;
+}
 
 /** Serves the socket. Until `analysis` is there every question is answered 503, "starting". */
 export function answerAnalysis(
+  { ledger, registry, log }: AnalysisParts,
   analysis: Analysis | undefined,
-  registry: Registry,
   request: Request,
 ): Response | Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
   if (pathname === "/metrics") return registry.metrics().then((text) => new Response(text));
+  if (pathname.startsWith("/api/")) {
+    const parts = analysis && { analysis, warehouse: analysis.warehouse, ledger, nowMs: Date.now, log };
+    return api.answer(parts, request);
+  }
   if (pathname === "/status") return Response.json(analysis?.status() ?? { state: "starting" });
   if (analysis === undefined) return new Response("starting", { status: 503 });
   const organization = Number(searchParams.get("organization"));
@@ -28,6 +45,10 @@ export function answerAnalysis(
     }
     case "POST /rebuild":
       return analysis.rebuild(organization).then(() => new Response("done"));
+    case "POST /erase":
+      return analysis
+        .erase(organization, searchParams.get("userId") ?? "")
+        .then((receipt) => Response.json(receipt ?? null));
     case "GET /check":
       return analysis.check(organization).then((differences) => Response.json(differences));
     case "GET /counts":

@@ -1,19 +1,20 @@
 /**
- * Who is calling: the Authorization header, looked up once and then remembered until tokens or
- * organizations change. The ledger holds only hashes of tokens.
+ * Who is calling: the Authorization header, looked up once and then remembered until credentials
+ * or organizations change. The ledger holds only hashes of them.
  */
 import { Zone } from "../calendar/zone.ts";
-import { itemsPerSecond, type Organization, type Tokens } from "../ledger/ledger.ts";
-import { hashToken } from "../ledger/project-token.ts";
+import { type Credentials, hashSecret, type Right, type SecretPrefix } from "../ledger/credentials.ts";
+import type { Organization } from "../ledger/ledger.ts";
 import { TokenBucket } from "./rate-limit.ts";
 
 export interface Caller {
   readonly organization: Organization;
+  readonly rights: readonly Right[];
   readonly zone: Zone;
   readonly usage: Usage;
 }
 
-/** What is known of a token's use. It outlives a change of settings, so that a change gives nobody a full
+/** What is known of a credential's use. It outlives a change of settings, so that a change gives nobody a full
  * bucket and forgets no use. */
 interface Usage {
   readonly bucket: TokenBucket;
@@ -23,52 +24,67 @@ interface Usage {
   recordedAtMs: number;
 }
 
-/** Headers remembered at most: a bound, since only valid tokens come in. */
+/** Headers remembered at most: a bound, since only valid ones come in. */
 const maxRememberedHeaders = 10_000;
 
+/** One kind of credentials: how its secrets begin, and what each may send. */
+export interface Kind {
+  readonly prefix: SecretPrefix;
+  readonly limits: (organization: Organization) => SendingLimits;
+}
+
+interface SendingLimits {
+  readonly requestsPerSecond: number;
+  readonly itemsPerSecond: number;
+}
+
 export class Authorizer {
-  readonly #tokens: Tokens;
+  readonly #credentials: Credentials;
+  readonly #kind: Kind;
   #callers = new Map<string, Caller>();
-  /** By the token's id. */
+  /** By the credential's id. */
   readonly #usages = new Map<number, Usage>();
   readonly #zones = new Map<string, Zone>();
 
-  constructor(tokens: Tokens) {
-    this.#tokens = tokens;
+  constructor(credentials: Credentials, kind: Kind) {
+    this.#credentials = credentials;
+    this.#kind = kind;
   }
 
-  /** The caller with this Authorization header, or undefined when it holds no living project token. At once when
-   * it was looked up before: a promise would cost every request a turn. */
+  /** The caller with this Authorization header, or undefined when it holds no living secret of this kind. At once
+   * when it was looked up before: a promise would cost every request a turn. */
   authorize(header: string | null): Caller | undefined | Promise<Caller | undefined> {
     return header === null ? undefined : (this.#callers.get(header) ?? this.#find(header));
   }
 
-  /** Forgets what was looked up, because a token or an organization changed. */
+  /** Forgets what was looked up, because a credential or an organization changed. */
   forget(): void {
     // A new map: a look-up that is still under way ends in the old one and is forgotten with it.
     this.#callers = new Map();
   }
 
-  /** Writes down when tokens were last used. */
+  /** Writes down when they were last used. */
   async recordUse(): Promise<void> {
     const used = [...this.#usages]
       .filter(([, usage]) => usage.lastUsedAtMs > usage.recordedAtMs)
       .map(([id, usage]) => ({ id, usage, atMs: usage.lastUsedAtMs }));
     if (used.length === 0) return;
-    await this.#tokens.touch(used.map(({ id, atMs }) => ({ id, atMs })));
+    await this.#credentials.touch(used.map(({ id, atMs }) => ({ id, atMs })));
     for (const { usage, atMs } of used) usage.recordedAtMs = atMs;
   }
 
   async #find(header: string): Promise<Caller | undefined> {
-    const token = tokenOf(header);
-    if (token === undefined) return undefined;
+    const secret = secretOf(header, this.#kind.prefix);
+    if (secret === undefined) return undefined;
     const callers = this.#callers;
-    const found = await this.#tokens.find(hashToken(token));
+    const found = await this.#credentials.find(hashSecret(secret));
     if (found === undefined) return undefined;
+    const { credential, organization } = found;
     const caller: Caller = {
-      organization: found.organization,
-      zone: this.#zone(found.organization.timezone),
-      usage: this.#usage(found.token.id, found.organization),
+      organization,
+      rights: credential.rights,
+      zone: this.#zone(organization.timezone),
+      usage: this.#usage(credential.id, this.#kind.limits(organization)),
     };
     if (callers.size >= maxRememberedHeaders) callers.clear();
     callers.set(header, caller);
@@ -81,34 +97,33 @@ export class Authorizer {
     return zone;
   }
 
-  #usage(tokenId: number, organization: Organization): Usage {
-    const { requestsPerSecond } = organization;
-    const known = this.#usages.get(tokenId);
+  #usage(credentialId: number, limits: SendingLimits): Usage {
+    const known = this.#usages.get(credentialId);
     if (known !== undefined) {
-      known.bucket.perSecond = requestsPerSecond;
-      known.itemsBucket.perSecond = itemsPerSecond(organization);
+      known.bucket.perSecond = limits.requestsPerSecond;
+      known.itemsBucket.perSecond = limits.itemsPerSecond;
       return known;
     }
     const nowMs = performance.now();
     const usage: Usage = {
-      bucket: new TokenBucket(requestsPerSecond, nowMs),
-      itemsBucket: new TokenBucket(itemsPerSecond(organization), nowMs),
+      bucket: new TokenBucket(limits.requestsPerSecond, nowMs),
+      itemsBucket: new TokenBucket(limits.itemsPerSecond, nowMs),
       lastUsedAtMs: 0,
       recordedAtMs: 0,
     };
-    this.#usages.set(tokenId, usage);
+    this.#usages.set(credentialId, usage);
     return usage;
   }
 }
 
-/** The token in `Basic rk-…`, `Basic base64("rk-…:")` or `Bearer rk-…`. A raw token cannot be mistaken for
+/** The secret in `Basic rk-…`, `Basic base64("rk-…:")` or `Bearer rk-…`. A raw one cannot be mistaken for
  * base64, whose alphabet has no hyphen. */
-function tokenOf(header: string): string | undefined {
+function secretOf(header: string, prefix: SecretPrefix): string | undefined {
   const match = /^(basic|bearer) +(\S+) *$/i.exec(header);
   const credentials = match?.[2];
   if (credentials === undefined) return undefined;
-  if (credentials.startsWith("rk-")) return credentials;
+  if (credentials.startsWith(prefix)) return credentials;
   if (match?.[1]?.toLowerCase() !== "basic") return undefined;
   const decoded = Buffer.from(credentials, "base64").toString("utf8").replace(/:$/, "");
-  return decoded.startsWith("rk-") ? decoded : undefined;
+  return decoded.startsWith(prefix) ? decoded : undefined;
 }

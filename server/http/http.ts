@@ -2,7 +2,7 @@
 import { Refusal } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
 import { unexpected } from "./answers.ts";
-import { dispatch, type Pages, routes } from "./routes.ts";
+import { type ApiHandler, dispatch, type Pages, routes } from "./routes.ts";
 import type { WriteParts } from "./write.ts";
 
 export interface HttpServer {
@@ -28,6 +28,7 @@ export function startHttp(
   address: { readonly host: string; readonly port: number },
   parts: WriteParts,
   pages: Pages,
+  api: ApiHandler,
   { idleTimeoutSeconds = 30 }: HttpOptions = {},
 ): HttpServer {
   const server = listen({
@@ -35,7 +36,7 @@ export function startHttp(
     port: address.port,
     idleTimeout: idleTimeoutSeconds,
     maxRequestBodySize: 1024 ** 3,
-    fetch: dispatch(routes(parts, pages)),
+    fetch: dispatch(routes(parts, pages), api),
     error: (error) => logged(parts.log, error),
   });
   return {

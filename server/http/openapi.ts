@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the very schemas that validate. */
+/** The OpenAPI 3.1 document, made from the very schemas that validate and the very table of routes. */
 import type { TSchema } from "typebox";
 import { type ErrorName, errorMessages, errorStatus } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
@@ -10,6 +10,8 @@ import {
   SuccessBody,
   TrackBody,
 } from "../../contract/write-api.ts";
+import { apiRoutes } from "./api-routes.ts";
+import { apiPaths } from "./openapi-api.ts";
 
 const summaries: Record<ErrorName, string> = {
   validation_error: "The message says which field failed, why, and what to send.",
@@ -17,6 +19,23 @@ const summaries: Record<ErrorName, string> = {
   not_found: errorMessages.userNotFound,
   rate_limit_exceeded: `${errorMessages.tooManyRequests} Retry-After says how many seconds to wait.`,
   application_error: errorMessages.unexpected,
+};
+
+const securitySchemes = {
+  projectToken: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "Write Key",
+    description:
+      "Send `Authorization: Basic <PROJECT_TOKEN>`. A project token starts with `rk-`; it can write and never read.",
+  },
+  readKey: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "Read Key",
+    description:
+      "Send `Authorization: Bearer <READ_KEY>`. A read key starts with `rr-`; it can read and never write.",
+  },
 };
 
 /** The document for the service at this address. */
@@ -64,6 +83,7 @@ export function openApiDocument(publicUrl: string): object {
         success: "At least one item is stored, or was before.",
         errors: ["validation_error", "invalid_write_key", "rate_limit_exceeded", "application_error"],
       }),
+      ...apiPaths(apiRoutes),
     },
     components: {
       schemas: {
@@ -74,15 +94,7 @@ export function openApiDocument(publicUrl: string): object {
         BatchSuccess: BatchSuccessBody,
         Error: ErrorBody,
       },
-      securitySchemes: {
-        projectToken: {
-          type: "http",
-          scheme: "bearer",
-          bearerFormat: "Write Key",
-          description:
-            "Send `Authorization: Basic <PROJECT_TOKEN>`. A project token starts with `rk-`; it can write and never read.",
-        },
-      },
+      securitySchemes,
     },
   };
 }

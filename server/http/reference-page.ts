@@ -28,9 +28,9 @@ interface OpenApi {
 /** The page as HTML; every text in it is escaped. */
 export function referencePage(publicUrl: string): string {
   const { info, paths, components } = openApiDocument(publicUrl) as OpenApi;
-  const sections = Object.entries(paths).map(([path, { post }]) =>
-    operationSection(path, post, components.schemas, publicUrl),
-  );
+  const sections = Object.entries(paths)
+    .filter(([path]) => !path.startsWith("/api/"))
+    .map(([path, { post }]) => operationSection(path, post, components.schemas, publicUrl));
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -1,5 +1,6 @@
 /** The analysis process as its callers see it: requests on its Unix socket. */
 
+import type { ErasureReceipt } from "../ledger/ledger.ts";
 import { CallFailed, fetchSocket, Unreachable } from "../process/control.ts";
 import type { AnalysisService } from "../warehouse/analysis.ts";
 
@@ -16,6 +17,11 @@ export function remoteAnalysis(socket: string): AnalysisService {
     },
     async rebuild(organization) {
       await ask(socket, `/rebuild?organization=${organization}`, "POST");
+    },
+    async erase(organization, userId) {
+      const query = new URLSearchParams({ organization: String(organization), userId });
+      const response = await ask(socket, `/erase?${query}`, "POST");
+      return ((await response.json()) as ErasureReceipt | null) ?? undefined;
     },
     async check(organization) {
       const response = await ask(socket, `/check?organization=${organization}`);

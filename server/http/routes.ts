@@ -4,6 +4,14 @@ import { type WriteParts, writeHandler } from "./write.ts";
 
 type Handler = (request: Request) => Response | Promise<Response>;
 
+/** Answers everything below /api/; the analysis process has the table of its routes (api-routes.ts). */
+export type ApiHandler = (request: Request, connection: Connection) => Promise<Response>;
+
+/** What a handler may say of the connection on which a request came: how long it may be silent. */
+export interface Connection {
+  timeout(request: Request, seconds: number): void;
+}
+
 /** What the routes beside the write API show. */
 export interface Pages {
   readonly openapi: () => object;
@@ -45,11 +53,16 @@ function page(html: string): Response {
 }
 
 /** Finds the route of a request: the path without its query and without a trailing slash. */
-export function dispatch(table: Record<string, Handler>): (request: Request) => Response | Promise<Response> {
+export function dispatch(
+  table: Record<string, Handler>,
+  api: ApiHandler,
+): (request: Request, connection: Connection) => Response | Promise<Response> {
   const handlers = withHeadAndOptions(table);
-  return (request) => {
-    const handler = handlers.get(`${request.method} ${pathOf(request.url)}`);
-    return handler === undefined ? notFound() : handler(request);
+  return (request, connection) => {
+    const path = pathOf(request.url);
+    const handler = handlers.get(`${request.method} ${path}`);
+    if (handler !== undefined) return handler(request);
+    return path.startsWith("/api/") ? api(request, connection) : notFound();
   };
 }
 

@@ -7,13 +7,15 @@ import type { Ledger, SharedLedger } from "../ledger/ledger.ts";
 import { type Operations, remoteService } from "../process/control.ts";
 
 const organizationReads = ["list"] as const;
-const organizationChanges = ["create", "set"] as const;
-const tokenChanges = ["create", "revoke"] as const;
+const organizationChanges = ["create", "set", "eventsDropped"] as const;
+const credentialChanges = ["create", "revoke"] as const;
+const erasureCalls = ["begin", "pending", "counted", "finish", "find", "list"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;
 const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [
   "dayCounts",
   "populations",
+  "findUser",
   "deadLetters",
   "deadLetterCount",
   "rebuildsPending",
@@ -21,7 +23,7 @@ const ledgerCalls = [
   "rebuildDone",
 ] as const;
 
-/** What remembers tokens and organizations, and has to know when they are changed or listed. */
+/** What remembers tokens, keys and organizations, and has to know when they are changed or listed. */
 interface Memory {
   forget(): void;
   recordUse(): Promise<void>;
@@ -49,17 +51,19 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
     }
   };
   const forget = () => memory.forget();
-  const list = async (organization: number) => {
-    // Uses are written down once a minute; a list shows them all.
-    await memory.recordUse();
-    return ledger.tokens.list(organization);
-  };
   offer("organizations", ledger.organizations, organizationReads);
   offer("organizations", ledger.organizations, organizationChanges, forget);
-  offer("tokens", ledger.tokens, tokenChanges, forget);
-  operations.set("tokens.list", list);
+  for (const kind of ["tokens", "readKeys"] as const) {
+    offer(kind, ledger[kind], credentialChanges, forget);
+    operations.set(`${kind}.list`, async (organization: number) => {
+      // Uses are written down once a minute; a list shows them all.
+      await memory.recordUse();
+      return ledger[kind].list(organization);
+    });
+  }
   offer("inbox", ledger.inbox, inboxCalls);
   offer("imports", importer, importCalls);
+  offer("erasures", ledger.erasures, erasureCalls);
   offer("ledger", ledger, ledgerCalls);
   operations.set("ledger.rebuildsPending", async () => {
     const pending = await ledger.rebuildsPending();
@@ -89,7 +93,9 @@ export function remoteLedger(socket: string, read: SharedLedger["inbox"]["read"]
       ...organizationReads,
       ...organizationChanges,
     ]),
-    tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...tokenChanges]),
+    tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...credentialChanges]),
+    readKeys: remote<SharedLedger["readKeys"]>("readKeys", ["list", ...credentialChanges]),
+    erasures: remote<SharedLedger["erasures"]>("erasures", erasureCalls),
     inbox: { ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls), read },
   };
 }

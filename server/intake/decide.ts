@@ -127,6 +127,7 @@ class Decision {
   }
 
   #identify(entry: AdmittedIdentify): Outcome {
+    if (this.#wasErased(entry)) return "duplicate";
     const key = keyOf(entry.organization, entry.userId);
     const before = this.#users.get(key) ?? this.#stored.user(entry.organization, entry.userId);
     const merged = merge(before, entry, this.#accountNumber(entry));
@@ -148,6 +149,14 @@ class Decision {
     if (news !== undefined)
       this.#addRow("user_versions", 0, userVersionRow(after, { atMs: entry.saidAtMs, ...news }));
     return "stored";
+  }
+
+  /** Whether this was said before the user was erased, and only delivered late: it stays out. What says no time
+   * of its own is said now. */
+  #wasErased({ organization, userId, saidAtMs, receivedAtMs }: AdmittedIdentify): boolean {
+    if (saidAtMs >= receivedAtMs) return false;
+    const erasedAtMs = this.#stored.erasedAtMs(organization, userId);
+    return erasedAtMs !== undefined && saidAtMs < erasedAtMs;
   }
 
   /** The number of the account that was sent; a new or changed account is written. */

@@ -1,5 +1,5 @@
 /**
- * The ledger: the system of record. It keeps organizations, project tokens, users and accounts, and the
+ * The ledger: the system of record. It keeps organizations, their tokens and keys, users and accounts, and the
  * inbox of rows that the warehouse has not seen yet. A write is acknowledged when its `transact` resolves,
  * because by then it is on disk.
  *
@@ -7,9 +7,12 @@
  * what a request means: `transact` loads what was asked for, hands it to a pure function, and writes what
  * that function returns.
  */
-
 import { limits } from "../../contract/limits.ts";
+import type { Credentials } from "./credentials.ts";
+import type { Erasures } from "./erasures.ts";
 import type { ImportProgress, Imports } from "./imports.ts";
+
+export { type ErasureReceipt, type FoundInWarehouse, receiptOf } from "./erasures.ts";
 
 /** A company that uses Rekindle. Nothing of one organization is ever seen by another. */
 export interface Organization {
@@ -20,23 +23,17 @@ export interface Organization {
   readonly requestsPerSecond: number;
   /** Of batches; null follows the requests: see `itemsPerSecond`. */
   readonly itemsPerSecondSet: number | null;
+  /** Raw events of older days are deleted, and figures kept; null keeps them for ever. */
+  readonly keepEventsDays: number | null;
+  /** Raw events of days before this one (since 1970-01-01, in the organization's timezone) were deleted; null
+   * while none were. It never moves back. */
+  readonly eventsFromDay: number | null;
   readonly createdAtMs: number;
 }
 
 /** The items a second that an organization may send in batches: ten times its requests, unless it is set. */
 export function itemsPerSecond({ itemsPerSecondSet, requestsPerSecond }: Organization): number {
   return itemsPerSecondSet ?? Math.max(limits.defaultItemsPerSecond, 10 * requestsPerSecond);
-}
-
-export interface ProjectToken {
-  readonly id: number;
-  readonly organization: number;
-  readonly name: string;
-  /** All that is kept of the token itself, beside its hash. */
-  readonly lastFour: string;
-  readonly createdAtMs: number;
-  readonly lastUsedAtMs: number | null;
-  readonly revokedAtMs: number | null;
 }
 
 /** A JSON object, as parsed. */
@@ -79,6 +76,11 @@ export interface Account {
   readonly version: number;
 }
 
+export interface UserAndAccount {
+  readonly user: User;
+  readonly account: Account | null;
+}
+
 /** What a track request has to know of its user. */
 export type KnownUser = Pick<User, "number" | "account">;
 
@@ -108,9 +110,11 @@ export interface Message {
 export interface Stored {
   known(organization: number, userId: string): KnownUser | undefined;
   user(organization: number, userId: string): User | undefined;
+  /** When an identified user was erased last: what was said before that stays out. */
+  erasedAtMs(organization: number, userId: string): number | undefined;
   account(organization: number, accountId: string): Account | undefined;
   message(organization: number, messageId: string): Message;
-  /** The highest number given so far in the organization; 0 before the first. */
+  /** The highest number given so far in the organization, to erased users too; 0 before the first. */
   lastUserNumber(organization: number): number;
   lastAccountNumber(organization: number): number;
   /** A number that grows with every transaction that writes rows: one half of the event ids made here. */
@@ -194,9 +198,11 @@ export interface Backlog {
 
 export interface Ledger {
   readonly organizations: Organizations;
-  readonly tokens: Tokens;
+  readonly tokens: Credentials;
+  readonly readKeys: Credentials;
   readonly inbox: Inbox;
   readonly imports: Imports;
+  readonly erasures: Erasures;
 
   /**
    * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns.
@@ -213,6 +219,8 @@ export interface Ledger {
   dayCounts(organization: number): Promise<readonly DayCount[]>;
   /** How many users and accounts there are, and the sums of their versions. */
   populations(organization: number): Promise<Populations>;
+  /** The user with this id and the account that the user belongs to. */
+  findUser(organization: number, userId: string): Promise<UserAndAccount | undefined>;
   deadLetters(
     limit: number,
   ): Promise<readonly (DeadLetter & { readonly id: number; readonly atMs: number })[]>;
@@ -229,9 +237,13 @@ export interface Ledger {
 }
 
 /** What the other processes of an installation may ask of the ledger; only intake writes to it. */
-export interface SharedLedger extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens" | "imports"> {
-  readonly tokens: Omit<Tokens, "find" | "touch">;
+export interface SharedLedger
+  extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens" | "readKeys" | "imports"> {
+  readonly tokens: SharedCredentials;
+  readonly readKeys: SharedCredentials;
 }
+
+type SharedCredentials = Omit<Credentials, "find" | "touch">;
 
 export interface Populations {
   readonly users: number;
@@ -242,7 +254,7 @@ export interface Populations {
 
 /** What can be changed of an organization; what is not given stays. */
 export type OrganizationChange = Partial<
-  Pick<Organization, "name" | "timezone" | "requestsPerSecond" | "itemsPerSecondSet">
+  Pick<Organization, "name" | "timezone" | "requestsPerSecond" | "itemsPerSecondSet" | "keepEventsDays">
 >;
 
 export interface Organizations {
@@ -252,24 +264,8 @@ export interface Organizations {
   /** Changes what is given. A new timezone marks the organization for a rebuild of its days.
    * @throws Refusal when the new name is taken or the organization does not exist. */
   set(id: number, change: OrganizationChange): Promise<Organization>;
-}
-
-export interface Tokens {
-  /** Stores the hash and the last four characters; the token itself is never kept. */
-  create(token: {
-    organization: number;
-    name: string;
-    sha256: string;
-    lastFour: string;
-    nowMs: number;
-  }): Promise<ProjectToken>;
-  list(organization: number): Promise<readonly ProjectToken[]>;
-  /** The living token with this hash and its organization. */
-  find(sha256: string): Promise<{ token: ProjectToken; organization: Organization } | undefined>;
-  /** @throws Refusal when there is no such token. Revoking twice changes nothing. */
-  revoke(id: number, nowMs: number): Promise<ProjectToken>;
-  /** Remembers when tokens were last used; written about once a minute, never on the way of a request. */
-  touch(used: readonly { readonly id: number; readonly atMs: number }[]): Promise<void>;
+  /** Raw events before this day are going to be deleted: to be said before the first one is. */
+  eventsDropped(id: number, beforeDay: number): Promise<void>;
 }
 
 /** Something that was asked for cannot be done, and the message says why in words for a person. */

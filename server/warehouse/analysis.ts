@@ -6,15 +6,14 @@
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { Zone } from "../calendar/zone.ts";
-import { type Organization, Refusal, type SharedLedger } from "../ledger/ledger.ts";
+import { type ErasureReceipt, Refusal, receiptOf, type SharedLedger } from "../ledger/ledger.ts";
 import { type Lock, takeLock } from "../process/lock.ts";
 import type { Logger } from "../process/log.ts";
 import { openChdbWarehouse } from "./chdb.ts";
 import { type Acknowledged, checkOrganization, type Difference, describeDifference } from "./check.ts";
 import { type ExportFormat, type ExportTable, exportTable } from "./export.ts";
 import { Loader, type LoaderStatus } from "./loader.ts";
-import { rebuild } from "./rebuild.ts";
+import { Upkeep, type UpkeepParts } from "./upkeep.ts";
 import type { Warehouse } from "./warehouse.ts";
 
 /** What can be asked of analysis, in this process or across a socket. */
@@ -23,6 +22,9 @@ export interface AnalysisService {
   export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array>;
   /** Computes all days and rollups of an organization again. */
   rebuild(organization: number): Promise<void>;
+  /** Erases a user and resolves when nothing is left; undefined when there is no such user. An erasure that fails
+   * or is cut off is pending, and goes on by itself. */
+  erase(organization: number, userId: string): Promise<ErasureReceipt | undefined>;
   /** Compares ledger, events and rollups; the differences in words, none when all agree. */
   check(organization: number): Promise<readonly string[]>;
 }
@@ -31,9 +33,6 @@ export interface AnalysisStatus {
   readonly state: "ready" | "rebuilding";
   readonly loader: LoaderStatus;
 }
-
-/** How soon a rebuild begins that a change of timezone asked for. */
-const rebuildPollMs = 2_000;
 
 /** Where the warehouse lies in a data folder. */
 export function warehouseFolder(dataDir: string): string {
@@ -69,26 +68,18 @@ export async function openAnalysis(dataDir: string, ledger: SharedLedger, log: L
   return new Analysis({ warehouse, loader, ledger, log, temporaryFolder });
 }
 
-interface Parts {
-  readonly warehouse: Warehouse;
-  readonly loader: Loader;
-  readonly ledger: SharedLedger;
-  readonly log: Logger;
+interface Parts extends UpkeepParts {
   readonly temporaryFolder: string;
 }
 
 export class Analysis implements AnalysisService {
   readonly #parts: Parts;
-  readonly #rebuildTimer: ReturnType<typeof setInterval>;
-  /** Rebuilds run one after another. */
-  #rebuilding: Promise<void> = Promise.resolve();
-  #rebuilds = 0;
-  #polling = false;
+  readonly #upkeep: Upkeep;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     parts.loader.start();
-    this.#rebuildTimer = setInterval(() => this.#rebuildPending(), rebuildPollMs);
+    this.#upkeep = new Upkeep(parts);
   }
 
   get warehouse(): Warehouse {
@@ -96,36 +87,47 @@ export class Analysis implements AnalysisService {
   }
 
   status(): AnalysisStatus {
-    return { state: this.#rebuilds > 0 ? "rebuilding" : "ready", loader: this.#parts.loader.status() };
-  }
-
-  /** Resolves when everything that is acknowledged by now is in the warehouse. */
-  async drain(): Promise<void> {
-    const { newestInboxId } = await this.#parts.ledger.inbox.backlog();
-    await this.#parts.loader.drain(newestInboxId);
+    return {
+      state: this.#upkeep.isRebuilding ? "rebuilding" : "ready",
+      loader: this.#parts.loader.status(),
+    };
   }
 
   async *export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array> {
     const { warehouse, temporaryFolder } = this.#parts;
-    await this.drain();
+    await this.#upkeep.drain();
     yield* exportTable(warehouse, { organization, table, format, temporaryFolder });
   }
 
   rebuild(organization: number): Promise<void> {
-    this.#rebuilds += 1;
-    const work = this.#rebuilding.then(() => this.#rebuild(organization));
-    this.#rebuilding = work
-      .catch(() => undefined)
-      .finally(() => {
-        this.#rebuilds -= 1;
-      });
-    return work;
+    return this.#upkeep.rebuild(organization);
   }
 
-  async check(organization: number): Promise<readonly string[]> {
+  async erase(organization: number, userId: string): Promise<ErasureReceipt | undefined> {
+    const { erasures } = this.#parts.ledger;
+    const begun = await erasures.begin(organization, userId);
+    if (begun === undefined) return undefined;
+    await this.#upkeep.finishErasures();
+    const done = await erasures.find(begun.id);
+    if (done === undefined) throw new Error("an erasure is not in the ledger any more");
+    return receiptOf(userId, done);
+  }
+
+  check(organization: number): Promise<readonly string[]> {
+    return this.#upkeep.whileNothingChanges(() => this.#check(organization));
+  }
+
+  /** Finishes the batch and the work in hand, then closes the engine. */
+  async close(): Promise<void> {
+    await this.#upkeep.stop();
+    await this.#parts.loader.stop();
+    await this.#parts.warehouse.close();
+  }
+
+  async #check(organization: number): Promise<readonly string[]> {
     const { warehouse, loader } = this.#parts;
     const before = await this.#acknowledged(organization);
-    await this.drain();
+    await this.#upkeep.drain();
     await loader.pause();
     try {
       const differences = await checkOrganization(warehouse, organization, before);
@@ -137,64 +139,29 @@ export class Analysis implements AnalysisService {
     }
   }
 
-  /** Finishes the batch and the rebuild in hand, then closes the engine. */
-  async close(): Promise<void> {
-    clearInterval(this.#rebuildTimer);
-    await this.#rebuilding;
-    await this.#parts.loader.stop();
-    await this.#parts.warehouse.close();
-  }
-
-  async #acknowledged(organization: number): Promise<Acknowledged> {
+  async #acknowledged(id: number): Promise<Acknowledged & { readonly erasures: number }> {
     const { ledger } = this.#parts;
-    const [dayCounts, populations] = await Promise.all([
-      ledger.dayCounts(organization),
-      ledger.populations(organization),
+    const [dayCounts, populations, organizations, pending] = await Promise.all([
+      ledger.dayCounts(id),
+      ledger.populations(id),
+      ledger.organizations.list(),
+      ledger.erasures.pending(),
     ]);
-    return { dayCounts, populations };
-  }
-
-  async #rebuild(id: number): Promise<void> {
-    const { warehouse, loader, ledger, log } = this.#parts;
-    const organization = await this.#organization(id);
-    // What was admitted in the old timezone has to be in the warehouse, where its day can be changed.
-    await ledger.rebuildBegun(id);
-    await this.drain();
-    await loader.pause();
-    try {
-      const zone = new Zone(organization.timezone);
-      await rebuild(warehouse, id, zone.transitions, (progress) =>
-        log.info({ organization: organization.name, ...progress }, "rebuilding"),
-      );
-      await ledger.rebuildDone(id, organization.timezone);
-    } finally {
-      loader.resume();
-    }
-  }
-
-  async #organization(id: number): Promise<Organization> {
-    const found = (await this.#parts.ledger.organizations.list()).find((each) => each.id === id);
-    if (found === undefined) throw new Refusal(`there is no organization with the id ${id}.`);
-    return found;
-  }
-
-  /** Begins the rebuilds that changes of timezones asked for; a crash leaves them pending. */
-  async #rebuildPending(): Promise<void> {
-    if (this.#polling || this.#rebuilds > 0) return;
-    this.#polling = true;
-    try {
-      for (const organization of await this.#parts.ledger.rebuildsPending()) await this.rebuild(organization);
-    } catch (error) {
-      this.#parts.log.warn({ err: error }, "a rebuild failed and will be tried again");
-    } finally {
-      this.#polling = false;
-    }
+    const eventsFromDay = organizations.find((each) => each.id === id)?.eventsFromDay ?? null;
+    const erasures = pending.filter(({ organization }) => organization === id).length;
+    return { dayCounts, populations, eventsFromDay, erasures };
   }
 }
 
 /** Whether what differs was not being written while it was compared. */
-function isSettled(found: Difference, before: Acknowledged, after: Acknowledged): boolean {
+function isSettled(
+  found: Difference,
+  before: Acknowledged & { readonly erasures: number },
+  after: Acknowledged,
+): boolean {
   if (found.kind === "users" || found.kind === "accounts") {
+    // The ledger forgets a user first, and the warehouse when the check is over.
+    if (before.erasures > 0) return false;
     return Bun.deepEquals(before.populations, after.populations);
   }
   if (found.kind !== "events") return true;

@@ -5,12 +5,16 @@
  */
 import { formatDay } from "../calendar/days.ts";
 import type { DayCount, Populations } from "../ledger/ledger.ts";
+import { eventCounts } from "./event-counts.ts";
+import { dayParameter, firstPossibleDay } from "./keep-events.ts";
 import type { Warehouse } from "./warehouse.ts";
 
 /** What the ledger says it acknowledged. */
 export interface Acknowledged {
   readonly dayCounts: readonly DayCount[];
   readonly populations: Populations;
+  /** The first day whose raw events are all there; null: every day's. What lies before cannot be compared. */
+  readonly eventsFromDay?: number | null;
 }
 
 interface CountAndSum {
@@ -58,7 +62,8 @@ export async function checkOrganization(
   organization: number,
   acknowledged: Acknowledged,
 ): Promise<Difference[]> {
-  const check = new Check(warehouse, organization);
+  const fromDay = acknowledged.eventsFromDay ?? firstPossibleDay;
+  const check = new Check(warehouse, organization, fromDay);
   return [
     ...(await check.events(acknowledged.dayCounts)),
     ...(await check.populations(acknowledged.populations)),
@@ -105,22 +110,24 @@ function differingUsers(users: number): string {
 class Check {
   readonly #warehouse: Warehouse;
   readonly #organization: number;
+  readonly #fromDay: number;
 
-  constructor(warehouse: Warehouse, organization: number) {
+  constructor(warehouse: Warehouse, organization: number, fromDay: number) {
     this.#warehouse = warehouse;
     this.#organization = organization;
+    this.#fromDay = fromDay;
   }
 
   async events(dayCounts: readonly DayCount[]): Promise<Difference[]> {
-    const rows = await this.#rows<{ utcDay: number } & CountAndSum>(`
-      SELECT toInt32(intDiv(toUnixTimestamp64Milli(time), 86400000)) AS utcDay, count() AS count,
-        sum(bitAnd(toUInt128(id), 4294967295)) % 4294967296 AS sum
-      FROM events WHERE organization = {organization:UInt32} GROUP BY utcDay`);
-    const stored = new Map(rows.map(({ utcDay, count, sum }) => [utcDay, { count, sum: Number(sum) }]));
-    const ledger = new Map(
-      dayCounts.map(({ utcDay, events, checksum }) => [utcDay, { count: events, sum: checksum }]),
-    );
-    const days = [...new Set([...ledger.keys(), ...stored.keys()])].sort((a, b) => a - b);
+    const byDay = (counts: readonly DayCount[]) =>
+      new Map(counts.map(({ utcDay, events, checksum }) => [utcDay, { count: events, sum: checksum }]));
+    const stored = byDay(await eventCounts(this.#warehouse, this.#organization));
+    const ledger = byDay(dayCounts);
+    // A day of UTC holds hours of the organization's day before it.
+    const firstWhole = this.#fromDay === firstPossibleDay ? firstPossibleDay : this.#fromDay + 1;
+    const days = [...new Set([...ledger.keys(), ...stored.keys()])]
+      .filter((utcDay) => utcDay >= firstWhole)
+      .sort((a, b) => a - b);
     return days.flatMap((utcDay): Difference[] => {
       const pair = { ledger: ledger.get(utcDay) ?? none, warehouse: stored.get(utcDay) ?? none };
       return agree(pair) ? [] : [{ kind: "events", utcDay, ...pair }];
@@ -141,15 +148,15 @@ class Check {
   }
 
   async userEventDays(): Promise<Difference[]> {
-    const rows = await this.#rows<{ day: number; events: number; rollup: number; same: boolean }>(`
+    const rows = await this.#rowsOfDays<{ day: number; events: number; rollup: number; same: boolean }>(`
       SELECT toInt32(day) AS day, sum(fromEvents) AS events, sum(fromRollup) AS rollup,
         sum(eventHash) = sum(rollupHash) AS same
       FROM (
         SELECT day, count() AS fromEvents, sum(cityHash64(user, event)) AS eventHash, 0 AS fromRollup, 0 AS rollupHash
-        FROM events WHERE organization = {organization:UInt32} GROUP BY day
+        FROM events WHERE ${ofDays} GROUP BY day
         UNION ALL
         SELECT day, 0, 0, sum(count), sum(cityHash64(user, event) * count)
-        FROM user_event_days WHERE organization = {organization:UInt32} GROUP BY day)
+        FROM user_event_days WHERE ${ofDays} GROUP BY day)
       GROUP BY day HAVING events != rollup OR NOT same ORDER BY day LIMIT ${maxDifferencesOfAKind}`);
     return rows.map(({ day, events, rollup, same }) => ({
       kind: "user_event_days",
@@ -171,23 +178,25 @@ class Check {
   }
 
   #bitmapDifferences(table: "event_days" | "active_days", key: "event, day" | "day") {
-    return this.#rows<{ day: number; event: string; users: number }>(`
+    return this.#rowsOfDays<{ day: number; event: string; users: number }>(`
       SELECT toInt32(day) AS day, ${key === "day" ? "''" : "event"} AS event, groupBitmapXor(bitmap) AS users
       FROM (
         SELECT ${key}, groupBitmapState(user) AS bitmap
-        FROM events WHERE organization = {organization:UInt32} GROUP BY ${key}
+        FROM events WHERE ${ofDays} GROUP BY ${key}
         UNION ALL
         SELECT ${key}, groupBitmapMergeState(users) AS bitmap
-        FROM ${table} WHERE organization = {organization:UInt32} GROUP BY ${key})
+        FROM ${table} WHERE ${ofDays} GROUP BY ${key})
       GROUP BY ${key} HAVING users != 0 ORDER BY ${key} LIMIT ${maxDifferencesOfAKind}`);
   }
 
+  /** Against the events; where old ones are gone, against the rollup of days, which still has theirs. */
   async userSpans(): Promise<Difference[]> {
+    const source = this.#fromDay === firstPossibleDay ? "events" : "user_event_days";
     const [row] = await this.#rows<{ users: number }>(`
       SELECT count() AS users FROM (
         SELECT user FROM (
           SELECT user, min(day) AS first, max(day) AS last, 1 AS source
-          FROM events WHERE organization = {organization:UInt32} GROUP BY user
+          FROM ${source} WHERE organization = {organization:UInt32} GROUP BY user
           UNION ALL
           SELECT user, min(first_day), max(last_day), 2
           FROM user_spans WHERE organization = {organization:UInt32} GROUP BY user)
@@ -196,11 +205,18 @@ class Check {
     return users === 0 ? [] : [{ kind: "user_spans", users }];
   }
 
+  #rowsOfDays<Row>(sql: string): Promise<Row[]> {
+    const parameters = { organization: this.#organization, fromDay: this.#fromDay };
+    return this.#warehouse.rows<Row>(sql, parameters, { maxSeconds: 600 });
+  }
+
   /** Whole tables are read: minutes, not seconds, are a mistake here. */
   #rows<Row>(sql: string): Promise<Row[]> {
     return this.#warehouse.rows<Row>(sql, { organization: this.#organization }, { maxSeconds: 600 });
   }
 }
+
+const ofDays = `organization = {organization:UInt32} AND day >= ${dayParameter("fromDay")}`;
 
 const none: CountAndSum = { count: 0, sum: 0 };
 

@@ -13,6 +13,7 @@
  * The engine's timezone data must not decide: it is older than the runtime's, by which intake computes days.
  */
 import type { OffsetTransition } from "../calendar/zone.ts";
+import { dayParameter, firstPossibleDay } from "./keep-events.ts";
 import { createTable, type Rollup, rollups } from "./tables.ts";
 import type { Warehouse } from "./warehouse.ts";
 
@@ -30,6 +31,7 @@ const noLimitOfTime = { maxSeconds: 0 };
  * Rebuilds one organization.
  * @param organization its id
  * @param transitions its timezone's, sorted; the first covers the beginning of time
+ * @param fromDay the first day whose raw events are all there: rollups of earlier days are kept as they are
  * @throws WarehouseError; running it again mends whatever it left
  */
 export async function rebuild(
@@ -37,12 +39,13 @@ export async function rebuild(
   organization: number,
   transitions: readonly OffsetTransition[],
   progress: (progress: RebuildProgress) => void = () => undefined,
+  fromDay = firstPossibleDay,
 ): Promise<void> {
   const steps = 1 + rollups.length;
   await rebuildDays(warehouse, organization, transitions);
   progress({ step: "days", stepsDone: 1, steps });
   for (const [index, rollup] of rollups.entries()) {
-    await rebuildRollup(warehouse, organization, rollup);
+    await rebuildRollup(warehouse, organization, fromDay, rollup);
     progress({ step: rollup.table.name, stepsDone: index + 2, steps });
   }
 }
@@ -96,23 +99,26 @@ async function transitionsOfEvents(
 async function rebuildRollup(
   warehouse: Warehouse,
   organization: number,
-  { table, select, groupBy }: Rollup,
+  fromDay: number,
+  { table, select, groupBy, rebuiltFrom }: Rollup,
 ): Promise<void> {
+  const days = `organization = {organization:UInt32} AND day >= ${dayParameter("fromDay")}`;
+  const all = "organization = {organization:UInt32}";
+  const [source, where, parameters] =
+    rebuiltFrom === undefined
+      ? (["events", days, { organization, fromDay }] as const)
+      : ([rebuiltFrom, all, { organization }] as const);
   const aside = { ...table, name: `${table.name}_rebuilt` };
   await warehouse.command(`DROP TABLE IF EXISTS ${aside.name} SYNC`);
   await warehouse.command(createTable(aside));
   // Rows equal to those of an earlier rebuild must not pass for the same block.
   await warehouse.command(
     `INSERT INTO ${aside.name} SETTINGS insert_deduplicate = 0
-     SELECT ${select} FROM events WHERE organization = {organization:UInt32} GROUP BY ${groupBy}`,
-    { organization },
+     SELECT ${select} FROM ${source} WHERE ${where} GROUP BY ${groupBy}`,
+    parameters,
     noLimitOfTime,
   );
-  await warehouse.command(
-    `DELETE FROM ${table.name} WHERE organization = {organization:UInt32}`,
-    { organization },
-    noLimitOfTime,
-  );
+  await warehouse.command(`DELETE FROM ${table.name} WHERE ${where}`, parameters, noLimitOfTime);
   await warehouse.command(`ALTER TABLE ${table.name} ATTACH PARTITION tuple() FROM ${aside.name}`);
   await warehouse.command(`DROP TABLE ${aside.name} SYNC`);
 }

@@ -25,6 +25,9 @@ export interface Rollup {
   /** Computes the rollup's rows from events; `rebuild` and the materialized view both use it. */
   readonly select: string;
   readonly groupBy: string;
+  /** A rollup without days is rebuilt from one with days, which reaches further back than the events may. It has
+   * to stand behind that one in the list. */
+  readonly rebuiltFrom?: "user_event_days";
 }
 
 /** A token is forgotten after this many blocks: a batch is sent again after at most a few. */
@@ -188,6 +191,7 @@ const userSpans: Rollup = {
   },
   select: "organization, user, min(day) AS first_day, max(day) AS last_day",
   groupBy: "organization, user",
+  rebuiltFrom: "user_event_days",
 };
 
 export const rollups: readonly Rollup[] = [eventDays, activeDays, userEventDays, userSpans];

@@ -8,7 +8,15 @@ const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
 function createToken(subject: LedgerUnderTest, organization: number, token: string) {
   const lastFour = token.slice(-4);
-  const wanted = { organization, name: "backend", sha256: sha256(token), lastFour, nowMs: subject.nowMs };
+  const rights = ["write"] as const;
+  const wanted = {
+    organization,
+    name: "backend",
+    rights,
+    sha256: sha256(token),
+    lastFour,
+    nowMs: subject.nowMs,
+  };
   return subject.ledger.tokens.create(wanted);
 }
 
@@ -72,7 +80,10 @@ export function tokensContract(subject: LedgerUnderTest): void {
     const token = await createToken(subject, organization.id, "rk-abcd1234");
     expect(token).toMatchObject({ lastFour: "1234", lastUsedAtMs: null, revokedAtMs: null });
     await subject.reopen();
-    expect(await subject.ledger.tokens.find(sha256("rk-abcd1234"))).toEqual({ token, organization });
+    expect(await subject.ledger.tokens.find(sha256("rk-abcd1234"))).toEqual({
+      credential: token,
+      organization,
+    });
     expect(await subject.ledger.tokens.find(sha256("rk-abcd1235"))).toBeUndefined();
   });
 

@@ -7,6 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Ledger, Organization } from "../../server/ledger/ledger.ts";
+import { erasuresContract } from "./contract-erasures.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract } from "./contract-inbox.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
@@ -66,5 +67,6 @@ export function ledgerContract(store: string, open: OpenLedger): void {
     inboxContract(subject);
     importsContract(subject);
     importerContract(subject);
+    erasuresContract(subject);
   });
 }

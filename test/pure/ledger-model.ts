@@ -17,6 +17,7 @@ export class LedgerModel {
   readonly users = new Map<string, User>();
   readonly accounts = new Map<string, Account>();
   readonly messageIds = new Set<string>();
+  readonly erasedAtMs = new Map<string, number>();
   /** Every row of the inbox, by table. */
   readonly rows = new Map<string, unknown[][]>();
   #transactions = 0;
@@ -43,6 +44,7 @@ export class LedgerModel {
         needed(needs.users, { organization, userId });
         return this.user(organization, userId);
       },
+      erasedAtMs: (organization, userId) => this.erasedAtMs.get(keyOf(organization, userId)),
       account: (organization, accountId) => {
         needed(needs.accounts, { organization, accountId });
         return this.accounts.get(keyOf(organization, accountId));

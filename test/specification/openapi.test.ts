@@ -9,12 +9,15 @@ let server: Server;
 let token: string;
 let api: OpenApi;
 let document: OpenApi["document"];
+/** The paths of the write API. */
+let paths: OpenApi["document"]["paths"];
 
 beforeAll(async () => {
   server = await Server.start();
   token = await server.organization("OpenAPI");
   api = await OpenApi.of(server);
   document = api.document;
+  paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => !path.startsWith("/api/")));
 }, 60_000);
 afterAll(() => server.stop());
 
@@ -29,7 +32,7 @@ describe("the document", () => {
   });
 
   test("has the paths of the write API, with their statuses and no version segment", () => {
-    const statuses = Object.entries(document.paths).map(([path, item]) => [
+    const statuses = Object.entries(paths).map(([path, item]) => [
       path,
       Object.keys(item),
       Object.keys(item.post.responses).sort(),
@@ -42,9 +45,11 @@ describe("the document", () => {
   });
 
   test("declares the project token as the specification says", () => {
-    expect(Object.values(document.components.securitySchemes)).toEqual([
-      expect.objectContaining({ type: "http", scheme: "bearer", bearerFormat: "Write Key" }),
-    ]);
+    expect(document.components.securitySchemes.projectToken).toMatchObject({
+      type: "http",
+      scheme: "bearer",
+      bearerFormat: "Write Key",
+    });
     expect(JSON.stringify(document.components.securitySchemes)).toContain("Authorization: Basic");
   });
 
@@ -143,7 +148,7 @@ test("every documented answer was seen, and each is of its schema", async () => 
     await look("/track", [await post("/track", good["/track"])]);
     await look("/batch", [await post("/batch", good["/batch"])]);
   });
-  const documented = Object.entries(document.paths).flatMap(([path, item]) =>
+  const documented = Object.entries(paths).flatMap(([path, item]) =>
     Object.keys(item.post.responses).map((status) => `${path} ${status}`),
   );
   expect([...seen].sort()).toEqual(documented.sort());

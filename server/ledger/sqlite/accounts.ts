@@ -3,6 +3,7 @@ import type { Database } from "bun:sqlite";
 import type { Account } from "../ledger.ts";
 
 interface AccountRow {
+  readonly account_id: string;
   readonly number: number;
   readonly name: string;
   readonly avatar: string | null;
@@ -11,11 +12,15 @@ interface AccountRow {
   readonly version: number;
 }
 
+const columns = "account_id, number, name, avatar, created_at_ms, updated_at_ms, version";
+
 function prepare(db: Database) {
   return {
     find: db.prepare<AccountRow, [number, string]>(
-      `SELECT number, name, avatar, created_at_ms, updated_at_ms, version
-       FROM accounts WHERE organization = ? AND account_id = ?`,
+      `SELECT ${columns} FROM accounts WHERE organization = ? AND account_id = ?`,
+    ),
+    numbered: db.prepare<AccountRow, [number, number]>(
+      `SELECT ${columns} FROM accounts WHERE organization = ? AND number = ?`,
     ),
     lastNumber: db.prepare<{ last: number | null }, [number]>(
       "SELECT max(number) AS last FROM accounts WHERE organization = ?",
@@ -40,17 +45,13 @@ export class Accounts {
 
   find(organization: number, accountId: string): Account | undefined {
     const row = this.#statements.find.get(organization, accountId);
-    if (row === null) return undefined;
-    return {
-      organization,
-      accountId,
-      number: row.number,
-      name: row.name,
-      avatar: row.avatar,
-      createdAtMs: row.created_at_ms,
-      updatedAtMs: row.updated_at_ms,
-      version: row.version,
-    };
+    return row === null ? undefined : account(organization, row);
+  }
+
+  /** The account with this number. */
+  numbered(organization: number, number: number): Account | undefined {
+    const row = this.#statements.numbered.get(organization, number);
+    return row === null ? undefined : account(organization, row);
   }
 
   /** The highest number given so far; 0 before the first. */
@@ -72,4 +73,17 @@ export class Accounts {
     }
     this.#statements.update.run(name, avatar, updatedAtMs, version, organization, number);
   }
+}
+
+function account(organization: number, row: AccountRow): Account {
+  return {
+    organization,
+    accountId: row.account_id,
+    number: row.number,
+    name: row.name,
+    avatar: row.avatar,
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
+    version: row.version,
+  };
 }

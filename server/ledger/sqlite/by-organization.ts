@@ -14,6 +14,10 @@ export class ByOrganization<Value> {
     return this.#organizations.get(organization)?.get(key);
   }
 
+  delete(organization: number, key: string): void {
+    if (this.#organizations.get(organization)?.delete(key)) this.#size -= 1;
+  }
+
   set(organization: number, key: string, value: Value): void {
     let values = this.#organizations.get(organization);
     if (values === undefined) {

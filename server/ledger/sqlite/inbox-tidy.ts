@@ -6,7 +6,7 @@
  */
 import type { Database } from "bun:sqlite";
 import type { SqliteInbox } from "./inbox.ts";
-import { inSmallSteps } from "./small-steps.ts";
+import { inSmallSteps, nextTurn } from "./small-steps.ts";
 import { inTransaction } from "./transaction.ts";
 
 const keptLoadedMs = 3_600_000;
@@ -17,6 +17,9 @@ const stepInboxRows = 512;
  * disk may need it. */
 const keptFreePages = 16_384;
 const freePagesPerStep = 256;
+/** A reader holds the log for milliseconds; who meets one each time is another program. */
+const emptyLogAttempts = 100;
+const emptyLogPauseMs = 50;
 /** A shorter log is left alone: a checkpoint waits for the disk. */
 const shortLogBytes = 2 * 1024 * 1024;
 
@@ -37,6 +40,7 @@ function prepare(db: Database) {
     freePages: db.prepare<{ freelist_count: number }, []>("PRAGMA freelist_count"),
     shrink: db.prepare(`PRAGMA incremental_vacuum(${freePagesPerStep})`),
     checkpoint: db.prepare("PRAGMA wal_checkpoint(PASSIVE)"),
+    emptyLog: db.prepare<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)"),
   };
 }
 
@@ -66,13 +70,42 @@ export class InboxTidy {
 
   /** Gives free pages back to the disk. */
   async shrink(): Promise<void> {
-    await inSmallSteps(() => {
-      const { freelist_count: free } = this.#statements.freePages.get() ?? { freelist_count: 0 };
-      if (free <= keptFreePages) return false;
-      // It gives back one page for each row that is fetched, so the rows have to be fetched.
-      this.#statements.shrink.all();
-      return true;
-    });
+    await inSmallSteps(() => this.#shrinkTo(keptFreePages));
+  }
+
+  /**
+   * Deletes all loaded rows up to an inbox id, and sees to it that nothing of what was deleted so far, here or
+   * in another table, is left in a free page or in the write-ahead log. In small steps, but to its end.
+   * @throws Error when rows up to there are not loaded, or a reader does not let go of the log for seconds.
+   */
+  async erase(uptoInboxId: number): Promise<void> {
+    if (uptoInboxId > this.#inbox.loadedUpto()) throw new Error("rows before an erasure are not loaded yet");
+    while (this.#deleteRows(uptoInboxId, stepBytes)) await nextTurn();
+    while (this.#shrinkTo(0)) await nextTurn();
+    for (let attempt = 0; attempt < emptyLogAttempts; attempt += 1) {
+      if (this.#emptyLog()) return;
+      await Bun.sleep(emptyLogPauseMs);
+    }
+    throw new Error("the ledger's log is being read all the time, and cannot be emptied");
+  }
+
+  /** Whether it could be done at once: waiting for a reader would hold up every request. */
+  #emptyLog(): boolean {
+    this.#db.run("PRAGMA busy_timeout = 0");
+    try {
+      return this.#statements.emptyLog.get()?.busy === 0;
+    } finally {
+      this.#db.run("PRAGMA busy_timeout = 5000");
+    }
+  }
+
+  /** One step; true when there may be more to give back. */
+  #shrinkTo(freePages: number): boolean {
+    const { freelist_count: free } = this.#statements.freePages.get() ?? { freelist_count: 0 };
+    if (free <= freePages) return false;
+    // It gives back one page for each row that is fetched, so the rows have to be fetched.
+    this.#statements.shrink.all();
+    return true;
   }
 
   /**

@@ -37,4 +37,10 @@ export class KnownUsers {
     this.#old = this.#young;
     this.#young = new ByOrganization();
   }
+
+  /** To be called when the deletion of the user is committed. */
+  forget(organization: number, userId: string): void {
+    this.#young.delete(organization, userId);
+    this.#old.delete(organization, userId);
+  }
 }

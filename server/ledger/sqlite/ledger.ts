@@ -1,19 +1,31 @@
 /** The ledger's interface over one SQLite database: each question goes to the part that answers it. */
 import type { Database } from "bun:sqlite";
-import type { DayCount, DeadLetter, Ledger, Needs, Populations, Stored, Writes } from "../ledger.ts";
+import type {
+  DayCount,
+  DeadLetter,
+  Ledger,
+  Needs,
+  Populations,
+  Stored,
+  UserAndAccount,
+  Writes,
+} from "../ledger.ts";
+import { SqliteCredentials } from "./credentials.ts";
 import { DeadLetters } from "./dead-letters.ts";
+import { SqliteErasures } from "./erasures.ts";
 import type { SqliteImports } from "./imports.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
-import { SqliteTokens } from "./tokens.ts";
 import { type Parts, Transactor } from "./transact.ts";
 
 export class SqliteLedger implements Ledger {
   readonly organizations: SqliteOrganizations;
-  readonly tokens: SqliteTokens;
+  readonly tokens: SqliteCredentials;
+  readonly readKeys: SqliteCredentials;
   readonly inbox: SqliteInbox;
   readonly imports: SqliteImports;
+  readonly erasures: SqliteErasures;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
@@ -28,9 +40,11 @@ export class SqliteLedger implements Ledger {
     this.#deadLetters = new DeadLetters(db);
     this.#inboxTidy = new InboxTidy(db, parts.inbox, inboxMaxRetainedBytes);
     this.organizations = new SqliteOrganizations(db);
-    this.tokens = new SqliteTokens(db, this.organizations);
+    this.tokens = new SqliteCredentials(db, this.organizations, "tokens");
+    this.readKeys = new SqliteCredentials(db, this.organizations, "read_keys");
     this.inbox = parts.inbox;
     this.imports = parts.imports;
+    this.erasures = new SqliteErasures(db, parts, this.#inboxTidy, clock);
   }
 
   transact(_needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
@@ -51,6 +65,12 @@ export class SqliteLedger implements Ledger {
 
   async populations(organization: number): Promise<Populations> {
     return this.#parts.counts.populations(organization);
+  }
+
+  async findUser(organization: number, userId: string): Promise<UserAndAccount | undefined> {
+    const user = this.#parts.users.find(organization, userId);
+    if (user === undefined) return undefined;
+    return { user, account: this.#parts.accounts.numbered(organization, user.account) ?? null };
   }
 
   async deadLetters(

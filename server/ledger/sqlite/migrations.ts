@@ -138,6 +138,23 @@ const messageIds = `
   ) STRICT;
 `;
 
+const readKeys = `
+  ALTER TABLE tokens ADD COLUMN rights TEXT NOT NULL DEFAULT 'write';
+
+  CREATE TABLE read_keys (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    organization INTEGER NOT NULL REFERENCES organizations (id),
+    name TEXT NOT NULL,
+    rights TEXT NOT NULL,
+    sha256 TEXT NOT NULL UNIQUE,
+    last_four TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    last_used_at_ms INTEGER,
+    revoked_at_ms INTEGER
+  ) STRICT;
+  CREATE INDEX read_keys_of_organization ON read_keys (organization);
+`;
+
 /** For POST /batch: its own limit, and when each field of a user was said, since items may be late. */
 const batches = `
   ALTER TABLE organizations ADD COLUMN items_per_second INTEGER;
@@ -166,10 +183,43 @@ const imports = `
   ) STRICT;
 `;
 
+/** A number in `erasures` is never given again, and a user who was erased is known again by the keyed hash. */
+const erasures = `
+  ALTER TABLE organizations ADD COLUMN keep_events_days INTEGER;
+  ALTER TABLE organizations ADD COLUMN events_from_day INTEGER;
+
+  CREATE TABLE erasure_key (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    key BLOB NOT NULL
+  ) STRICT;
+  INSERT INTO erasure_key VALUES (1, randomblob(32));
+
+  CREATE TABLE erasures (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    organization INTEGER NOT NULL REFERENCES organizations (id),
+    user INTEGER NOT NULL,
+    user_hmac TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'begun' CHECK (state IN ('begun', 'counted', 'done')),
+    upto_inbox_id INTEGER NOT NULL,
+    requested_at_ms INTEGER NOT NULL,
+    erased_at_ms INTEGER,
+    events INTEGER NOT NULL DEFAULT 0,
+    versions INTEGER NOT NULL DEFAULT 0,
+    dead_letters INTEGER NOT NULL DEFAULT 0,
+    inbox_rows INTEGER NOT NULL DEFAULT 0,
+    days INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE UNIQUE INDEX erasures_by_number ON erasures (organization, user);
+  CREATE INDEX erasures_by_user ON erasures (organization, user_hmac);
+  CREATE INDEX erasures_pending ON erasures (id) WHERE state <> 'done';
+`;
+
 const migrations: readonly string[] = [
   organizationsAndTokens + usersAndAccounts + inbox + messageIds,
   batches,
   imports,
+  readKeys,
+  erasures,
 ];
 
 /**

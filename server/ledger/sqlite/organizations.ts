@@ -10,10 +10,13 @@ interface OrganizationRow {
   readonly timezone: string;
   readonly requests_per_second: number;
   readonly items_per_second: number | null;
+  readonly keep_events_days: number | null;
+  readonly events_from_day: number | null;
   readonly created_at_ms: number;
 }
 
-const columns = "id, name, timezone, requests_per_second, items_per_second, created_at_ms";
+const columns =
+  "id, name, timezone, requests_per_second, items_per_second, keep_events_days, events_from_day, created_at_ms";
 
 function prepare(db: Database) {
   return {
@@ -27,8 +30,11 @@ function prepare(db: Database) {
     update: db.prepare(
       `UPDATE organizations SET
          rebuild_pending = rebuild_pending OR timezone <> ?2, name = ?1, timezone = ?2, requests_per_second = ?3,
-         items_per_second = ?4
-       WHERE id = ?5`,
+         items_per_second = ?4, keep_events_days = ?5
+       WHERE id = ?6`,
+    ),
+    dropped: db.prepare(
+      "UPDATE organizations SET events_from_day = max(coalesce(events_from_day, ?2), ?2) WHERE id = ?1",
     ),
     pending: db.prepare<{ id: number }, []>(
       "SELECT id FROM organizations WHERE rebuild_pending = 1 ORDER BY id",
@@ -77,10 +83,16 @@ export class SqliteOrganizations implements Organizations {
       if (before === undefined) throw new Refusal(`There is no organization with the id ${id}.`);
       const after = { ...before, ...change };
       if (after.name !== before.name) this.#refuseTaken(after.name);
-      const { name, timezone, requestsPerSecond, itemsPerSecondSet } = after;
-      this.#statements.update.run(name, timezone, requestsPerSecond, itemsPerSecondSet, id);
+      const { name, timezone, requestsPerSecond, itemsPerSecondSet, keepEventsDays } = after;
+      this.#statements.update.run(
+        ...[name, timezone, requestsPerSecond, itemsPerSecondSet, keepEventsDays, id],
+      );
       return after;
     });
+  }
+
+  async eventsDropped(id: number, beforeDay: number): Promise<void> {
+    this.#statements.dropped.run(id, beforeDay);
   }
 
   async rebuildsPending(): Promise<readonly number[]> {
@@ -108,6 +120,8 @@ function organization(row: OrganizationRow): Organization {
     timezone: row.timezone,
     requestsPerSecond: row.requests_per_second,
     itemsPerSecondSet: row.items_per_second,
+    keepEventsDays: row.keep_events_days,
+    eventsFromDay: row.events_from_day,
     createdAtMs: row.created_at_ms,
   };
 }

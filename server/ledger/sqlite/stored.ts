@@ -5,6 +5,7 @@ import { ByOrganization } from "./by-organization.ts";
 import type { KnownUsers } from "./known-users.ts";
 import type { MessageIdHash } from "./message-id-table.ts";
 import type { MessageIds } from "./message-ids.ts";
+import type { Tombstones } from "./tombstones.ts";
 import type { Users } from "./users.ts";
 
 export interface Sources {
@@ -12,6 +13,7 @@ export interface Sources {
   readonly accounts: Accounts;
   readonly knownUsers: KnownUsers;
   readonly messageIds: MessageIds;
+  readonly tombstones: Tombstones;
 }
 
 interface FoundUser {
@@ -59,6 +61,10 @@ export class LookedUp implements Stored {
 
   user(organization: number, userId: string): User | undefined {
     return once(this.#users, organization, userId, () => this.#sources.users.find(organization, userId));
+  }
+
+  erasedAtMs(organization: number, userId: string): number | undefined {
+    return this.#sources.tombstones.erasedAtMs(organization, userId);
   }
 
   account(organization: number, accountId: string): Account | undefined {

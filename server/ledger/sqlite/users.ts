@@ -25,14 +25,16 @@ function prepare(db: Database) {
               said_at_ms, fields_said_at_ms
        FROM users WHERE organization = ? AND user_id = ?`,
     ),
-    lastNumber: db.prepare<{ last: number | null }, [number]>(
-      "SELECT max(number) AS last FROM users WHERE organization = ?",
+    lastNumber: db.prepare<{ last: number }, [number]>(
+      `SELECT max(coalesce((SELECT max(number) FROM users WHERE organization = ?1), 0),
+                  coalesce((SELECT max(user) FROM erasures WHERE organization = ?1), 0)) AS last`,
     ),
     insert: db.prepare(
       `INSERT INTO users (account, email, is_account_owner, updated_at_ms, version, traits, said_at_ms,
                           fields_said_at_ms, first_identified_at_ms, organization, number, user_id)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
+    delete: db.prepare("DELETE FROM users WHERE organization = ? AND number = ?"),
     update: db.prepare(
       `UPDATE users SET account = ?, email = ?, is_account_owner = ?, updated_at_ms = ?, version = ?, traits = ?,
                         said_at_ms = ?, fields_said_at_ms = ?, first_identified_at_ms = ?
@@ -71,9 +73,14 @@ export class Users {
     };
   }
 
-  /** The highest number given so far; 0 before the first. */
+  /** The highest number given so far, those of erased users among them; 0 before the first. */
   lastNumber(organization: number): number {
     return this.#statements.lastNumber.get(organization)?.last ?? 0;
+  }
+
+  /** Deletes a user's row, inside the caller's transaction. */
+  delete(organization: number, number: number): void {
+    this.#statements.delete.run(organization, number);
   }
 
   /** Writes a user that was not stored before (`previous` undefined), or the next version of one that was. */

@@ -1,0 +1,134 @@
+/** `rekindle token create | list | revoke` and `rekindle key create | list | revoke` */
+import { Command, InvalidArgumentError, Option } from "commander";
+import {
+  type Credential,
+  createProjectToken,
+  createReadKey,
+  type SecretPrefix,
+  secretPrefix,
+} from "../../server/ledger/credentials.ts";
+import type { SharedLedger } from "../../server/ledger/ledger.ts";
+import { organizationNamed, withInstallation } from "../installation.ts";
+import { instant, printTable } from "../print.ts";
+
+/** What the two kinds of credentials differ in. */
+interface Kind {
+  readonly word: "token" | "key";
+  readonly title: string;
+  readonly prefix: SecretPrefix;
+  readonly store: (ledger: SharedLedger) => SharedLedger["tokens"];
+  readonly moreColumns: Readonly<Record<string, (credential: Credential) => string>>;
+}
+
+const tokenKind: Kind = {
+  word: "token",
+  title: "project token",
+  prefix: secretPrefix.token,
+  store: (ledger) => ledger.tokens,
+  moreColumns: {},
+};
+
+const keyKind: Kind = {
+  word: "key",
+  title: "read key",
+  prefix: secretPrefix.readKey,
+  store: (ledger) => ledger.readKeys,
+  moreColumns: { RIGHTS: ({ rights }) => rights.join(",") },
+};
+
+interface CreateOptions {
+  readonly organization: string;
+  readonly name: string;
+}
+
+/** The command for project tokens, which write. */
+export function tokenCommand(): Command {
+  return commandOf(tokenKind, create(tokenKind, "the organization it writes to", createProjectToken));
+}
+
+/** The command for read keys, which read, and more when they are given the right to it. */
+export function keyCommand(): Command {
+  const creating = create<{ right: readonly ("erase" | "manage")[] }>(
+    keyKind,
+    "the organization it reads",
+    (readKeys, wanted, { right }) => createReadKey(readKeys, { ...wanted, more: right }),
+  );
+  creating.addOption(
+    new Option("--right <right...>", "a right beside reading: erase users, manage settings")
+      .choices(["erase", "manage"])
+      .default([]),
+  );
+  return commandOf(keyKind, creating);
+}
+
+function commandOf(kind: Kind, creating: Command): Command {
+  return new Command(kind.word)
+    .description(`Create, list and revoke ${kind.title}s`)
+    .addCommand(creating)
+    .addCommand(list(kind))
+    .addCommand(revoke(kind));
+}
+
+function create<More extends object>(
+  { title, store }: Kind,
+  whose: string,
+  make: (
+    credentials: SharedLedger["tokens"],
+    wanted: { organization: number; name: string; nowMs: number },
+    options: More,
+  ) => Promise<string>,
+): Command {
+  return new Command("create")
+    .description(`Create a ${title} and print it, alone and this once`)
+    .requiredOption("--organization <name>", whose)
+    .option("--name <name>", "what it is for", "unnamed")
+    .action((options: CreateOptions & More) =>
+      withInstallation(async ({ ledger }) => {
+        const { id } = await organizationNamed(ledger, options.organization);
+        const wanted = { organization: id, name: options.name, nowMs: Date.now() };
+        const secret = await make(store(ledger), wanted, options);
+        process.stdout.write(`${secret}\n`);
+      }),
+    );
+}
+
+function list({ word, title, prefix, store, moreColumns }: Kind): Command {
+  return new Command("list")
+    .description(`List the ${title}s of an organization; they themselves are never shown`)
+    .requiredOption("--organization <name>", "the organization")
+    .action(({ organization: name }: { organization: string }) =>
+      withInstallation(async ({ ledger }) => {
+        const organization = await organizationNamed(ledger, name);
+        const credentials = await store(ledger).list(organization.id);
+        printTable(
+          ["ID", "NAME", word.toUpperCase(), "CREATED", "LAST USED", "REVOKED", ...Object.keys(moreColumns)],
+          credentials.map((credential) => [
+            String(credential.id),
+            credential.name,
+            `${prefix}…${credential.lastFour}`,
+            instant(credential.createdAtMs),
+            instant(credential.lastUsedAtMs),
+            instant(credential.revokedAtMs),
+            ...Object.values(moreColumns).map((cell) => cell(credential)),
+          ]),
+        );
+      }),
+    );
+}
+
+function revoke({ word, title, prefix, store }: Kind): Command {
+  const readId = (text: string): number => {
+    const id = Number(text);
+    if (Number.isInteger(id) && id > 0) return id;
+    throw new InvalidArgumentError(`Give the number in the first column of ${word} list.`);
+  };
+  return new Command("revoke")
+    .description(`Revoke a ${title}; a running server refuses it at once`)
+    .argument("<id>", `the ${word}'s id, as ${word} list shows it`, readId)
+    .action((id: number) =>
+      withInstallation(async ({ ledger }) => {
+        const { name, lastFour } = await store(ledger).revoke(id, Date.now());
+        process.stderr.write(`revoked ${name} (${prefix}…${lastFour})\n`);
+      }),
+    );
+}

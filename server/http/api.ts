@@ -1,0 +1,219 @@
+/**
+ * The JSON API in the analysis process: finds the route, checks the right and the parameters, asks the handler
+ * and writes JSON or CSV. Who is calling was settled by intake, which alone can reach this socket: it names the
+ * organization and the key's rights in headers of its own, and passes none of the client's.
+ */
+import type { Static, TSchema } from "typebox";
+import { Compile, type Validator } from "typebox/compile";
+import { errorMessages } from "../../contract/errors.ts";
+import { Zone } from "../calendar/zone.ts";
+import type { Right } from "../ledger/credentials.ts";
+import { isJsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
+import type { Logger } from "../process/log.ts";
+import type { AnalysisService } from "../warehouse/analysis.ts";
+import type { Warehouse } from "../warehouse/warehouse.ts";
+import { failure, unexpected } from "./answers.ts";
+import { csv } from "./csv.ts";
+
+export const callerHeaders = { organization: "rekindle-organization", rights: "rekindle-rights" } as const;
+
+/** What handlers ask: the two stores, the long work, and the clock. */
+export interface ApiParts {
+  readonly warehouse: Warehouse;
+  readonly ledger: SharedLedger;
+  readonly analysis: Pick<AnalysisService, "erase">;
+  readonly nowMs: () => number;
+  readonly log: Logger;
+}
+
+/** The names after colons in a path's pattern. */
+type PathNames<Path extends string> = Path extends `${infer Start}/${infer Rest}`
+  ? PathNames<Start> | PathNames<Rest>
+  : Path extends `:${infer Name}`
+    ? Name
+    : never;
+
+export interface ApiContext<Query extends TSchema, Path extends string> extends ApiParts {
+  readonly organization: Organization;
+  readonly zone: Zone;
+  readonly path: Readonly<Record<PathNames<Path>, string>>;
+  readonly query: Static<Query>;
+}
+
+export interface ApiRoute<
+  Query extends TSchema = TSchema,
+  Answer extends TSchema = TSchema,
+  Path extends string = string,
+  Table extends string = string,
+> {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly path: Path;
+  readonly right: Right;
+  readonly summary: string;
+  /** An object of strings, numbers and booleans; what has a default may be left out. */
+  readonly query: Query;
+  readonly answer: Answer;
+  /** The array of the answer that is its table, which can be had as CSV. */
+  readonly table?: Table;
+  /** @throws ApiError when it cannot be answered. */
+  handler(context: ApiContext<Query, Path>): Promise<Static<Answer>>;
+}
+
+/** Makes an entry of the table of routes, its handler typed by its own schemas. */
+export function route<Query extends TSchema, Answer extends TSchema, Path extends string>(
+  entry: ApiRoute<Query, Answer, Path, keyof Static<Answer> & string>,
+): ApiRoute {
+  return entry;
+}
+
+/** What was asked for is not there, or cannot be had: answered in the one format of errors. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly kind: "not_found" | "validation_error";
+
+  constructor(kind: "not_found" | "validation_error", message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** Answers requests by a table of routes. */
+export class Api {
+  readonly #routes: readonly { readonly route: ApiRoute; readonly parts: readonly string[] }[];
+  readonly #validators = new Map<ApiRoute, Validator>();
+  readonly #zones = new Map<string, Zone>();
+
+  constructor(routes: readonly ApiRoute[]) {
+    this.#routes = routes.map((route) => ({ route, parts: route.path.split("/") }));
+  }
+
+  /** The answer to a request under /api; `parts` undefined while analysis is starting. */
+  async answer(parts: ApiParts | undefined, request: Request): Promise<Response> {
+    if (parts === undefined) return analysisStarting();
+    const { pathname, searchParams } = new URL(request.url);
+    const found = this.#find(request.method, pathname);
+    if (found === undefined) return failure("not_found", errorMessages.apiRouteNotFound);
+    const { route, path } = found;
+    const rights = request.headers.get(callerHeaders.rights)?.split(" ") ?? [];
+    if (!rights.includes(route.right)) {
+      return failure("invalid_write_key", `This read key has no right to ${route.right}.`);
+    }
+    try {
+      const format = formatOf(route, searchParams);
+      const query = this.#query(route, searchParams);
+      const organization = await organizationOf(parts.ledger, request);
+      const zone = this.#zones.get(organization.timezone) ?? new Zone(organization.timezone);
+      this.#zones.set(organization.timezone, zone);
+      const answer = await route.handler({ ...parts, organization, zone, path, query });
+      return format === "csv" ? csvAnswer(route, answer) : Response.json(answer);
+    } catch (error) {
+      if (error instanceof ApiError) return failure(error.kind, error.message);
+      parts.log.error({ err: error, route: route.path }, "a question failed");
+      return unexpected();
+    }
+  }
+
+  #find(method: string, pathname: string) {
+    const asked = pathname.split("/");
+    for (const { route, parts } of this.#routes) {
+      if (route.method !== method) continue;
+      const path = match(parts, asked);
+      if (path !== undefined) return { route, path };
+    }
+    return undefined;
+  }
+
+  /** Compiled when it is asked for first: all of them together would make every start longer. */
+  #query(route: ApiRoute, sent: URLSearchParams): Static<TSchema> {
+    const validator = this.#validators.get(route) ?? Compile(route.query);
+    this.#validators.set(route, validator);
+    const query = readQuery(route.query, sent);
+    if (validator.Check(query)) return query;
+    const [error] = validator.Errors(query);
+    const named = error?.instancePath.split("/")[1];
+    const extra = Object.keys(query).find((name) => !(name in propertiesOf(route.query)));
+    if (extra !== undefined) {
+      throw new ApiError("validation_error", `${extra} is no parameter of this path: leave it out.`);
+    }
+    throw new ApiError("validation_error", `${named ?? "a parameter"} is not valid: ${error?.message}.`);
+  }
+}
+
+/** While the process that answers is starting, or is being brought back. */
+export function analysisStarting(): Response {
+  return failure("application_error", errorMessages.analysisStarting, { "Retry-After": "2" });
+}
+
+function match(parts: readonly string[], asked: readonly string[]): Record<string, string> | undefined {
+  if (parts.length !== asked.length) return undefined;
+  const path: Record<string, string> = {};
+  for (const [index, part] of parts.entries()) {
+    const text = asked[index] ?? "";
+    if (!part.startsWith(":")) {
+      if (part !== text) return undefined;
+      continue;
+    }
+    const value = decoded(text);
+    if (value === undefined) return undefined;
+    path[part.slice(1)] = value;
+  }
+  return path;
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function formatOf(route: ApiRoute, sent: URLSearchParams): "json" | "csv" {
+  const format = sent.get("format") ?? "json";
+  if (format === "json" || (format === "csv" && route.table !== undefined)) return format;
+  const formats = route.table === undefined ? "json" : "json or csv";
+  throw new ApiError("validation_error", `format is not valid: send ${formats}.`);
+}
+
+/** The parameters as the values that their schemas ask for. What is not such a value stays a text, which the
+ * schema then refuses. */
+function readQuery(schema: TSchema, sent: URLSearchParams): Record<string, unknown> {
+  const properties = propertiesOf(schema);
+  const query: Record<string, unknown> = {};
+  for (const [name, property] of Object.entries(properties)) {
+    if (isJsonObject(property) && "default" in property) query[name] = property.default;
+  }
+  for (const [name, text] of sent) {
+    if (name === "format") continue;
+    const property = properties[name];
+    query[name] = parsed(isJsonObject(property) ? property.type : undefined, text);
+  }
+  return query;
+}
+
+function parsed(type: unknown, text: string): unknown {
+  if ((type === "integer" || type === "number") && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  return text;
+}
+
+function propertiesOf(schema: TSchema): Readonly<Record<string, unknown>> {
+  return "properties" in schema && isJsonObject(schema.properties) ? schema.properties : {};
+}
+
+async function organizationOf(ledger: SharedLedger, request: Request): Promise<Organization> {
+  const id = Number(request.headers.get(callerHeaders.organization));
+  const found = (await ledger.organizations.list()).find((organization) => organization.id === id);
+  if (found === undefined) throw new Error("a request came without its organization");
+  return found;
+}
+
+function csvAnswer({ table, answer }: ApiRoute, value: unknown): Response {
+  const rows = isJsonObject(value) && table !== undefined ? value[table] : undefined;
+  const schema = table === undefined ? undefined : propertiesOf(answer)[table];
+  const items = isJsonObject(schema) ? schema.items : undefined;
+  const columns = isJsonObject(items) && isJsonObject(items.properties) ? Object.keys(items.properties) : [];
+  return new Response(csv(columns, Array.isArray(rows) ? rows : []), {
+    headers: { "Content-Type": "text/csv; charset=utf-8" },
+  });
+}

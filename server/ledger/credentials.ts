@@ -1,0 +1,95 @@
+/**
+ * What senders and readers show: project tokens (`rk-`), which write and never read, and read keys (`rr-`),
+ * which read and never write. Both are a prefix and 32 random characters, of which the ledger keeps a hash and
+ * the last four.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import type { Organization } from "./ledger.ts";
+
+/** `read` is every read key's; `erase` lets it erase users, `manage` change settings and dead letters. */
+export type Right = "write" | "read" | "erase" | "manage";
+
+export interface Credential {
+  readonly id: number;
+  readonly organization: number;
+  readonly name: string;
+  readonly rights: readonly Right[];
+  /** All that is kept of the secret itself, beside its hash. */
+  readonly lastFour: string;
+  readonly createdAtMs: number;
+  readonly lastUsedAtMs: number | null;
+  readonly revokedAtMs: number | null;
+}
+
+/** The credentials of one kind: project tokens, or read keys. */
+export interface Credentials {
+  /** Stores the hash and the last four characters; the secret itself is never kept. */
+  create(credential: {
+    organization: number;
+    name: string;
+    rights: readonly Right[];
+    sha256: string;
+    lastFour: string;
+    nowMs: number;
+  }): Promise<Credential>;
+  list(organization: number): Promise<readonly Credential[]>;
+  /** The living credential with this hash and its organization. */
+  find(sha256: string): Promise<{ credential: Credential; organization: Organization } | undefined>;
+  /** @throws Refusal when there is no such credential. Revoking twice changes nothing. */
+  revoke(id: number, nowMs: number): Promise<Credential>;
+  /** Remembers when they were last used; written about once a minute, never on the way of a request. */
+  touch(used: readonly { readonly id: number; readonly atMs: number }[]): Promise<void>;
+}
+
+/** How the secrets of each kind begin. */
+export const secretPrefix = { token: "rk-", readKey: "rr-" } as const;
+export type SecretPrefix = (typeof secretPrefix)[keyof typeof secretPrefix];
+
+interface Wanted {
+  readonly organization: number;
+  readonly name: string;
+  readonly nowMs: number;
+}
+
+/** Creates a project token for an organization, and returns it here and nowhere else, ever. */
+export function createProjectToken(tokens: Pick<Credentials, "create">, wanted: Wanted): Promise<string> {
+  return create(tokens, secretPrefix.token, { ...wanted, rights: ["write"] });
+}
+
+/** Creates a read key with rights beside `read`, and returns it here and nowhere else, ever. */
+export function createReadKey(
+  readKeys: Pick<Credentials, "create">,
+  { more, ...wanted }: Wanted & { readonly more: readonly ("erase" | "manage")[] },
+): Promise<string> {
+  return create(readKeys, secretPrefix.readKey, { ...wanted, rights: ["read", ...new Set(more)] });
+}
+
+async function create(
+  credentials: Pick<Credentials, "create">,
+  prefix: SecretPrefix,
+  wanted: Wanted & { readonly rights: readonly Right[] },
+): Promise<string> {
+  const secret = prefix + randomText();
+  await credentials.create({ ...wanted, sha256: hashSecret(secret), lastFour: secret.slice(-4) });
+  return secret;
+}
+
+/** How a secret is stored and found: SHA-256, in hexadecimal digits. It has 190 random bits, so a slow hash
+ * would add nothing but a way to overload the service. */
+export function hashSecret(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
+}
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const randomCharacters = 32;
+
+function randomText(): string {
+  let text = "";
+  while (text.length < randomCharacters) {
+    for (const byte of randomBytes(randomCharacters)) {
+      // 248 is the largest multiple of 62 in a byte: bytes above it would favour some characters.
+      if (byte < 248 && text.length < randomCharacters) text += alphabet[byte % alphabet.length];
+    }
+  }
+  return text;
+}

@@ -1,0 +1,109 @@
+/** Project tokens and read keys, a table each: only their hashes are kept, and a revoked one is not found. */
+import type { Database } from "bun:sqlite";
+import type { Credential, Credentials, Right } from "../credentials.ts";
+import { type Organization, Refusal } from "../ledger.ts";
+import type { SqliteOrganizations } from "./organizations.ts";
+import { inTransaction } from "./transaction.ts";
+
+interface CredentialRow {
+  readonly id: number;
+  readonly organization: number;
+  readonly name: string;
+  /** Words with a space between: `read erase`. */
+  readonly rights: string;
+  readonly last_four: string;
+  readonly created_at_ms: number;
+  readonly last_used_at_ms: number | null;
+  readonly revoked_at_ms: number | null;
+}
+
+type CredentialTable = "tokens" | "read_keys";
+
+const nouns: Record<CredentialTable, string> = { tokens: "token", read_keys: "read key" };
+
+const columns = "id, organization, name, rights, last_four, created_at_ms, last_used_at_ms, revoked_at_ms";
+
+function prepare(db: Database, table: CredentialTable) {
+  return {
+    insert: db.prepare<CredentialRow, [number, string, string, string, string, number]>(
+      `INSERT INTO ${table} (organization, name, rights, sha256, last_four, created_at_ms)
+       VALUES (?, ?, ?, ?, ?, ?) RETURNING ${columns}`,
+    ),
+    list: db.prepare<CredentialRow, [number]>(
+      `SELECT ${columns} FROM ${table} WHERE organization = ? ORDER BY id`,
+    ),
+    find: db.prepare<CredentialRow, [string]>(
+      `SELECT ${columns} FROM ${table} WHERE sha256 = ? AND revoked_at_ms IS NULL`,
+    ),
+    revoke: db.prepare<CredentialRow, [number, number]>(
+      `UPDATE ${table} SET revoked_at_ms = coalesce(revoked_at_ms, ?) WHERE id = ? RETURNING ${columns}`,
+    ),
+    touch: db.prepare(
+      `UPDATE ${table} SET last_used_at_ms = max(coalesce(last_used_at_ms, 0), ?) WHERE id = ?`,
+    ),
+  };
+}
+
+export class SqliteCredentials implements Credentials {
+  readonly #db: Database;
+  readonly #organizations: SqliteOrganizations;
+  readonly #table: CredentialTable;
+  readonly #statements: ReturnType<typeof prepare>;
+
+  constructor(db: Database, organizations: SqliteOrganizations, table: CredentialTable) {
+    this.#db = db;
+    this.#organizations = organizations;
+    this.#table = table;
+    this.#statements = prepare(db, table);
+  }
+
+  async create(wanted: Parameters<Credentials["create"]>[0]): Promise<Credential> {
+    const { organization, name, rights, sha256, lastFour, nowMs } = wanted;
+    if (this.#organizations.find(organization) === undefined) {
+      throw new Refusal(`There is no organization with the id ${organization}.`);
+    }
+    const row = this.#statements.insert.get(organization, name, rights.join(" "), sha256, lastFour, nowMs);
+    if (row === null) throw new Error(`SQLite returned no row for a new ${nouns[this.#table]}.`);
+    return credential(row);
+  }
+
+  async list(organization: number): Promise<readonly Credential[]> {
+    return this.#statements.list.all(organization).map(credential);
+  }
+
+  async find(sha256: string): Promise<{ credential: Credential; organization: Organization } | undefined> {
+    const row = this.#statements.find.get(sha256);
+    if (row === null) return undefined;
+    const organization = this.#organizations.find(row.organization);
+    return organization === undefined ? undefined : { credential: credential(row), organization };
+  }
+
+  async revoke(id: number, nowMs: number): Promise<Credential> {
+    const row = this.#statements.revoke.get(nowMs, id);
+    if (row === null) throw new Refusal(`There is no ${nouns[this.#table]} with the id ${id}.`);
+    return credential(row);
+  }
+
+  async touch(used: readonly { readonly id: number; readonly atMs: number }[]): Promise<void> {
+    if (used.length === 0) return;
+    inTransaction(this.#db, () => {
+      for (const { id, atMs } of used) this.#statements.touch.run(atMs, id);
+    });
+  }
+}
+
+const knownRights: readonly Right[] = ["write", "read", "erase", "manage"];
+
+function credential(row: CredentialRow): Credential {
+  const words = row.rights.split(" ");
+  return {
+    id: row.id,
+    organization: row.organization,
+    name: row.name,
+    rights: knownRights.filter((right) => words.includes(right)),
+    lastFour: row.last_four,
+    createdAtMs: row.created_at_ms,
+    lastUsedAtMs: row.last_used_at_ms,
+    revokedAtMs: row.revoked_at_ms,
+  };
+}

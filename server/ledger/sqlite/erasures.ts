@@ -1,0 +1,136 @@
+/**
+ * The ledger's side of an erasure. The user, the totals and the tombstone change in one commit; day counts and
+ * dead letters in a second; loaded rows of the inbox go in small steps, and the freed pages and the write-ahead
+ * log after them, so that no byte stays in the files (`secure_delete` zeroes what is deleted within a page).
+ */
+import type { Database } from "bun:sqlite";
+import type { Erasure, Erasures, FoundInWarehouse } from "../erasures.ts";
+import { beginningOfRow, DeadLettersOfUser } from "./dead-letters.ts";
+import type { InboxTidy } from "./inbox-tidy.ts";
+import { nextTurn } from "./small-steps.ts";
+import type { Parts } from "./transact.ts";
+import { inTransaction } from "./transaction.ts";
+
+const columns = `id, organization, user, state, upto_inbox_id AS uptoInboxId, requested_at_ms AS requestedAtMs,
+  erased_at_ms AS erasedAtMs, events, versions, dead_letters AS deadLetters, inbox_rows AS inboxRows, days`;
+
+function prepare(db: Database) {
+  return {
+    begin: db.prepare<Erasure, [number, number, string, number, number]>(
+      `INSERT INTO erasures (organization, user, user_hmac, upto_inbox_id, requested_at_ms)
+       VALUES (?, ?, ?, ?, ?) RETURNING ${columns}`,
+    ),
+    find: db.prepare<Erasure, [number]>(`SELECT ${columns} FROM erasures WHERE id = ?`),
+    list: db.prepare<Erasure, [number]>(`SELECT ${columns} FROM erasures WHERE organization = ? ORDER BY id`),
+    pending: db.prepare<Erasure, []>(`SELECT ${columns} FROM erasures WHERE state <> 'done' ORDER BY id`),
+    counted: db.prepare(
+      `UPDATE erasures SET state = 'counted', events = ?, versions = ?, dead_letters = ?, inbox_rows = ?, days = ?
+       WHERE id = ?`,
+    ),
+    done: db.prepare("UPDATE erasures SET state = 'done', erased_at_ms = ? WHERE id = ?"),
+    bodies: db.prepare<{ id: number; body: Uint8Array }, [number, number]>(
+      `SELECT id, CAST(body AS BLOB) AS body FROM inbox
+       WHERE id > ? AND id <= ? AND warehouse_table <> 'accounts' ORDER BY id LIMIT 64`,
+    ),
+  };
+}
+
+export class SqliteErasures implements Erasures {
+  readonly #db: Database;
+  readonly #parts: Parts;
+  readonly #inboxTidy: InboxTidy;
+  readonly #deadLetters: DeadLettersOfUser;
+  readonly #clock: () => number;
+  readonly #statements: ReturnType<typeof prepare>;
+
+  constructor(db: Database, parts: Parts, inboxTidy: InboxTidy, clock: () => number) {
+    this.#db = db;
+    this.#parts = parts;
+    this.#inboxTidy = inboxTidy;
+    this.#deadLetters = new DeadLettersOfUser(db);
+    this.#clock = clock;
+    this.#statements = prepare(db);
+  }
+
+  async begin(organization: number, userId: string): Promise<Erasure | undefined> {
+    const { users, counts, inbox, tombstones, knownUsers } = this.#parts;
+    const begun = inTransaction(this.#db, () => {
+      const user = users.find(organization, userId);
+      if (user === undefined) return undefined;
+      users.delete(organization, user.number);
+      const gone = { users: -1, userVersions: -user.version, accounts: 0, accountVersions: 0 };
+      counts.addPopulations(organization, gone);
+      const hmac = tombstones.hmac(organization, userId);
+      return this.#statements.begin.get(
+        ...([organization, user.number, hmac, inbox.newestInboxId, this.#clock()] as const),
+      );
+    });
+    if (!begun) return undefined;
+    knownUsers.forget(organization, userId);
+    tombstones.remember(organization);
+    return begun;
+  }
+
+  async pending(): Promise<readonly Erasure[]> {
+    return this.#statements.pending.all();
+  }
+
+  async counted(id: number, { dayCounts, versions, days }: FoundInWarehouse): Promise<void> {
+    const inboxRows = await this.#countInboxRows(this.#stored(id));
+    inTransaction(this.#db, () => {
+      const erasure = this.#stored(id);
+      if (erasure.state !== "begun") return;
+      const dead = this.#deadLetters.take(erasure);
+      for (const { organization, utcDay, events, checksum } of [...dayCounts, ...dead.dayCounts]) {
+        this.#parts.counts.addDay({ organization, utcDay, events: -events, checksum: 2 ** 32 - checksum });
+      }
+      const events = dayCounts.reduce((sum, day) => sum + day.events, 0);
+      this.#statements.counted.run(events, versions, dead.count, inboxRows, days, id);
+    });
+  }
+
+  async finish(id: number): Promise<void> {
+    const { uptoInboxId, state } = this.#stored(id);
+    if (state !== "counted") throw new Error(`Erasure ${id} is ${state}, and cannot be finished.`);
+    await this.#inboxTidy.erase(uptoInboxId);
+    this.#statements.done.run(this.#clock(), id);
+  }
+
+  async find(id: number): Promise<Erasure | undefined> {
+    return this.#statements.find.get(id) ?? undefined;
+  }
+
+  async list(organization: number): Promise<readonly Erasure[]> {
+    return this.#statements.list.all(organization);
+  }
+
+  #stored(id: number): Erasure {
+    const erasure = this.#statements.find.get(id);
+    if (erasure === null) throw new Error(`There is no erasure ${id}.`);
+    return erasure;
+  }
+
+  /** Rows of the user that the inbox still keeps. */
+  async #countInboxRows({ organization, user, uptoInboxId }: Erasure): Promise<number> {
+    const beginning = Buffer.from(beginningOfRow(organization, user));
+    let rows = 0;
+    let after = 0;
+    while (true) {
+      const bodies = this.#statements.bodies.all(after, uptoInboxId);
+      const last = bodies.at(-1);
+      if (last === undefined) return rows;
+      for (const { body } of bodies) rows += linesThatBegin(body, beginning);
+      after = last.id;
+      await nextTurn();
+    }
+  }
+}
+
+function linesThatBegin(body: Uint8Array, beginning: Buffer): number {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  let lines = 0;
+  for (let at = bytes.indexOf(beginning); at !== -1; at = bytes.indexOf(beginning, at + 1)) {
+    if (at === 0 || bytes[at - 1] === 10) lines += 1;
+  }
+  return lines;
+}

@@ -1,0 +1,173 @@
+/**
+ * The long work on the warehouse: rebuilds, erasures, and raw events whose time is over, one piece after another.
+ * What has to be done is pending in the ledger until it is done, so that a crash only delays it.
+ */
+import { Zone } from "../calendar/zone.ts";
+import { type Organization, Refusal, type SharedLedger } from "../ledger/ledger.ts";
+import type { Logger } from "../process/log.ts";
+import { eraseUser, findUser } from "./erase.ts";
+import { dropEvents, firstPossibleDay } from "./keep-events.ts";
+import type { Loader } from "./loader.ts";
+import { type RebuildProgress, rebuild } from "./rebuild.ts";
+import type { Warehouse } from "./warehouse.ts";
+
+export interface UpkeepParts {
+  readonly warehouse: Warehouse;
+  readonly loader: Loader;
+  readonly ledger: SharedLedger;
+  readonly log: Logger;
+}
+
+/** How soon a rebuild begins that a change of timezone asked for, and an erasure that a crash left. */
+const pollMs = 2_000;
+/** How often a midnight is looked for, and a changed setting. */
+const keepEventsPollMs = 5_000;
+
+export class Upkeep {
+  readonly #parts: UpkeepParts;
+  readonly #timers: ReturnType<typeof setInterval>[];
+  /** The end of the last piece of work. */
+  #last: Promise<void> = Promise.resolve();
+  #rebuilds = 0;
+  readonly #zones = new Map<string, Zone>();
+  /** By organization: the day before which this process has deleted all events. */
+  readonly #dropped = new Map<number, number>();
+
+  constructor(parts: UpkeepParts) {
+    this.#parts = parts;
+    this.#timers = [
+      this.#poll(() => this.#pending(), pollMs),
+      this.#poll(() => this.#inTurn(() => this.#dropOldEvents()), keepEventsPollMs),
+    ];
+  }
+
+  get isRebuilding(): boolean {
+    return this.#rebuilds > 0;
+  }
+
+  /** Computes all days and rollups of an organization again. */
+  async rebuild(organization: number): Promise<void> {
+    this.#rebuilds += 1;
+    try {
+      await this.#inTurn(() => this.#rebuild(organization));
+    } finally {
+      this.#rebuilds -= 1;
+    }
+  }
+
+  /** Resolves when nothing of the users whose erasure began before the call is left. */
+  finishErasures(): Promise<void> {
+    return this.#inTurn(() => this.#finishErasures());
+  }
+
+  /** Does something while no work changes what is stored, and no erasure is half done. */
+  whileNothingChanges<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#inTurn(async () => {
+      await this.#finishErasures();
+      return work();
+    });
+  }
+
+  /** Finishes the work in hand. */
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#last;
+  }
+
+  /** Resolves when everything that is acknowledged by now is in the warehouse. */
+  async drain(): Promise<void> {
+    const { newestInboxId } = await this.#parts.ledger.inbox.backlog();
+    await this.#parts.loader.drain(newestInboxId);
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const mine = this.#last.then(work);
+    this.#last = mine.then(
+      () => undefined,
+      () => undefined,
+    );
+    return mine;
+  }
+
+  /** Does something every `ms`, but not while the last time still works. */
+  #poll(work: () => Promise<void>, ms: number): ReturnType<typeof setInterval> {
+    let working = false;
+    return setInterval(async () => {
+      if (working) return;
+      working = true;
+      try {
+        await work();
+      } catch (error) {
+        this.#parts.log.warn({ err: error }, "work on the warehouse failed and will be tried again");
+      } finally {
+        working = false;
+      }
+    }, ms);
+  }
+
+  #zone(timezone: string): Zone {
+    const zone = this.#zones.get(timezone) ?? new Zone(timezone);
+    this.#zones.set(timezone, zone);
+    return zone;
+  }
+
+  async #pending(): Promise<void> {
+    const { ledger } = this.#parts;
+    if ((await ledger.erasures.pending()).length > 0) await this.finishErasures();
+    if (this.isRebuilding) return;
+    for (const organization of await ledger.rebuildsPending()) await this.rebuild(organization);
+  }
+
+  async #rebuild(id: number): Promise<void> {
+    const { warehouse, loader, ledger, log } = this.#parts;
+    const organization = await this.#organization(id);
+    // What was admitted in the old timezone has to be in the warehouse, where its day can be changed.
+    await ledger.rebuildBegun(id);
+    await this.drain();
+    await loader.pause();
+    try {
+      const { timezone, eventsFromDay, name } = organization;
+      const progress = (step: RebuildProgress) => log.info({ organization: name, ...step }, "rebuilding");
+      const fromDay = eventsFromDay ?? firstPossibleDay;
+      await rebuild(warehouse, id, this.#zone(timezone).transitions, progress, fromDay);
+      await ledger.rebuildDone(id, organization.timezone);
+    } finally {
+      loader.resume();
+    }
+  }
+
+  async #finishErasures(): Promise<void> {
+    const { warehouse, loader, ledger, log } = this.#parts;
+    for (const erasure of await ledger.erasures.pending()) {
+      const { id, state, uptoInboxId } = erasure;
+      await loader.drain(uptoInboxId);
+      if (state === "begun") await ledger.erasures.counted(id, await findUser(warehouse, erasure));
+      await eraseUser(warehouse, erasure);
+      await ledger.erasures.finish(id);
+      log.info({ erasure: id, organization: erasure.organization }, "a user is erased");
+    }
+  }
+
+  async #dropOldEvents(): Promise<void> {
+    const { warehouse, ledger, log } = this.#parts;
+    for (const organization of await ledger.organizations.list()) {
+      const { id, timezone, keepEventsDays, eventsFromDay } = organization;
+      const wanted = keepEventsDays === null ? null : this.#zone(timezone).dayOf(Date.now()) - keepEventsDays;
+      if (wanted !== null && wanted > (eventsFromDay ?? firstPossibleDay)) {
+        await ledger.organizations.eventsDropped(id, wanted);
+      }
+      // Also after a restart: a crash may have come between this day and the deletion.
+      const fromDay = Math.max(wanted ?? firstPossibleDay, eventsFromDay ?? firstPossibleDay);
+      if (fromDay <= (this.#dropped.get(id) ?? firstPossibleDay)) continue;
+      const events = await dropEvents(warehouse, id, fromDay);
+      this.#dropped.set(id, fromDay);
+      if (events > 0) log.info({ organization: organization.name, events }, "old events are deleted");
+    }
+  }
+
+  async #organization(id: number): Promise<Organization> {
+    const found = (await this.#parts.ledger.organizations.list()).find((each) => each.id === id);
+    if (found === undefined) throw new Refusal(`there is no organization with the id ${id}.`);
+    return found;
+  }
+}

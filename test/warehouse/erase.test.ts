@@ -1,0 +1,141 @@
+/** Users out of every table of the warehouse, and raw events that are too old while the figures stay. */
+import { describe, expect, test } from "bun:test";
+import { Zone } from "../../server/calendar/zone.ts";
+import { checkOrganization } from "../../server/warehouse/check.ts";
+import { eraseUser, findUser } from "../../server/warehouse/erase.ts";
+import { eventCounts } from "../../server/warehouse/event-counts.ts";
+import { dropEvents } from "../../server/warehouse/keep-events.ts";
+import { rebuild } from "../../server/warehouse/rebuild.ts";
+import { type EventRow, userRow, userVersionRow } from "../../server/warehouse/rows.ts";
+import { user } from "../ledger/writes.ts";
+import { withStatements } from "./failures.ts";
+import {
+  event,
+  insertEvents,
+  randomEvents,
+  randomOfThisRun,
+  recount,
+  rollupsOf,
+  WarehouseUnderTest,
+} from "./support.ts";
+
+const subject = new WarehouseUnderTest();
+const storedDay = ({ day }: EventRow) => day;
+const without = (events: readonly EventRow[], erased: number) => events.filter((one) => one.user !== erased);
+
+async function people(organization: number, numbers: readonly number[]): Promise<void> {
+  const users = numbers.map((number) => user(organization, `u${number}`, { number }));
+  await subject.insert("users", users.map(userRow));
+  const version = { atMs: 1_000, traits: {}, account: 0 };
+  await subject.insert(
+    "user_versions",
+    users.map((one) => userVersionRow(one, version)),
+  );
+}
+
+describe("erasing a user", () => {
+  test("leaves everybody else as they were, also the same number in another organization", async () => {
+    const random = randomOfThisRun("erase");
+    const [organization, other] = [subject.newOrganization(), subject.newOrganization()];
+    const events = [
+      ...randomEvents(random, organization, 1_500),
+      event(organization, { user: 3, event: "only_mine" }),
+    ];
+    const otherEvents = randomEvents(random, other, 300);
+    await insertEvents(subject, events, 4);
+    await insertEvents(subject, otherEvents, 2);
+    for (const id of [organization, other]) await people(id, [1, 2, 3]);
+    const before = await eventCounts(subject.warehouse, organization);
+
+    const found = await findUser(subject.warehouse, { organization, user: 3 });
+    const mine = events.filter((one) => one.user === 3);
+    expect(found.dayCounts.reduce((sum, day) => sum + day.events, 0)).toBe(mine.length);
+    expect(found.versions).toBe(1);
+    expect(found.days).toBe(new Set(mine.map(storedDay)).size);
+    await eraseUser(subject.warehouse, { organization, user: 3 });
+
+    expect(await rollupsOf(subject, organization)).toEqual(recount(without(events, 3), storedDay));
+    expect(await rollupsOf(subject, other)).toEqual(recount(otherEvents, storedDay));
+    expect(await subject.count("event_days", organization)).toBeGreaterThan(0);
+    for (const table of ["users", "user_versions"]) {
+      expect([await subject.count(table, organization), await subject.count(table, other)]).toEqual([2, 3]);
+    }
+    const after = new Map(
+      (await eventCounts(subject.warehouse, organization)).map((day) => [day.utcDay, day]),
+    );
+    const gone = new Map(found.dayCounts.map((day) => [day.utcDay, day]));
+    for (const { utcDay, events: count, checksum } of before) {
+      const [left, taken] = [after.get(utcDay), gone.get(utcDay)];
+      expect((left?.events ?? 0) + (taken?.events ?? 0)).toBe(count);
+      expect(((left?.checksum ?? 0) + (taken?.checksum ?? 0)) % 2 ** 32).toBe(checksum);
+    }
+    await subject.warehouse.command("OPTIMIZE TABLE event_days FINAL");
+    expect(await rollupsOf(subject, organization)).toEqual(recount(without(events, 3), storedDay));
+  });
+
+  test("is simply done again after it stopped before any statement", async () => {
+    const organization = subject.newOrganization();
+    const events = randomEvents(randomOfThisRun("erase stopped"), organization, 400);
+    await insertEvents(subject, events, 3);
+    let statements = 0;
+    for (; ; statements += 1) {
+      const stopped = eraseUser(withStatements(subject.warehouse, statements), { organization, user: 5 });
+      if (
+        await stopped.then(
+          () => true,
+          (error) => !String(error).includes("stopped"),
+        )
+      )
+        break;
+    }
+    // Every table with a column of users is there, or the test would not have stopped before each.
+    expect(statements).toBe(7);
+    expect(await rollupsOf(subject, organization)).toEqual(recount(without(events, 5), storedDay));
+  });
+});
+
+describe("events that are too old", () => {
+  /** The rollups that the deletion must not change, and what is left of the events. */
+  async function droppedBefore(fromDay: number, events: readonly EventRow[], organization: number) {
+    await insertEvents(subject, events, 3);
+    const dropped = await dropEvents(subject.warehouse, organization, fromDay);
+    expect(dropped).toBe(events.filter(({ day }) => day < fromDay).length);
+    expect(dropped).toBeGreaterThan(0);
+    expect(await dropEvents(subject.warehouse, organization, fromDay)).toBe(0);
+  }
+
+  async function differences(organization: number, eventsFromDay: number) {
+    const dayCounts = await eventCounts(subject.warehouse, organization);
+    const populations = { users: 0, userVersions: 0, accounts: 0, accountVersions: 0 };
+    return checkOrganization(subject.warehouse, organization, { dayCounts, populations, eventsFromDay });
+  }
+
+  test("go, and figures stay, also after a rebuild and an erasure", async () => {
+    const organization = subject.newOrganization();
+    const events = randomEvents(randomOfThisRun("keep"), organization, 600);
+    const fromDay = Math.floor(Date.UTC(2026, 0, 10) / 86_400_000);
+    await droppedBefore(fromDay, events, organization);
+    expect(await rollupsOf(subject, organization)).toEqual(recount(events, storedDay));
+    await rebuild(subject.warehouse, organization, new Zone("UTC").transitions, undefined, fromDay);
+    expect(await rollupsOf(subject, organization)).toEqual(recount(events, storedDay));
+    expect(await differences(organization, fromDay)).toEqual([]);
+    await eraseUser(subject.warehouse, { organization, user: 7 });
+    expect(await rollupsOf(subject, organization)).toEqual(recount(without(events, 7), storedDay));
+    expect(await differences(organization, fromDay)).toEqual([]);
+    expect((await differences(organization, fromDay - 30)).length).toBeGreaterThan(0);
+  });
+
+  test("a rebuild in another timezone changes the days that are kept, and no earlier one", async () => {
+    const organization = subject.newOrganization();
+    const zone = new Zone("Asia/Tokyo");
+    const events = randomEvents(randomOfThisRun("keep, moved"), organization, 600);
+    const fromDay = Math.floor(Date.UTC(2026, 0, 10) / 86_400_000);
+    await droppedBefore(fromDay, events, organization);
+    for (let time = 0; time < 2; time += 1) {
+      await rebuild(subject.warehouse, organization, zone.transitions, undefined, fromDay);
+      const dayOf = (one: EventRow) => (one.day < fromDay ? one.day : zone.dayOf(one.timeMs));
+      expect(await rollupsOf(subject, organization)).toEqual(recount(events, dayOf));
+      expect(await differences(organization, fromDay)).toEqual([]);
+    }
+  });
+});
