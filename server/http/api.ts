@@ -8,7 +8,7 @@ import { Compile, type Validator } from "typebox/compile";
 import { errorMessages } from "../../contract/errors.ts";
 import { Zone } from "../calendar/zone.ts";
 import type { Right } from "../ledger/credentials.ts";
-import { isJsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
+import { isJsonObject, type JsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
 import type { AnalysisService } from "../warehouse/analysis.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
@@ -186,12 +186,13 @@ function readQuery(schema: TSchema, sent: URLSearchParams): Record<string, unkno
   for (const [name, text] of sent) {
     if (name === "format") continue;
     const property = properties[name];
-    query[name] = parsed(isJsonObject(property) ? property.type : undefined, text);
+    query[name] = isJsonObject(property) ? parsed(property, text) : text;
   }
   return query;
 }
 
-function parsed(type: unknown, text: string): unknown {
+function parsed({ type, enum: listed }: JsonObject, text: string): unknown {
+  if (Array.isArray(listed)) return listed.find((value) => String(value) === text) ?? text;
   if ((type === "integer" || type === "number") && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
   return text;
