@@ -47,7 +47,7 @@ async function withServer<Result>(
   await untilAnswering(socket);
   const reader = openInboxReader(ledgerFile(config.dataDir));
   try {
-    return await work({ config, ledger: remoteLedger(socket, (batch) => reader.read(batch)), served: true });
+    return await work({ config, ledger: remoteLedger(socket, reader), served: true });
   } finally {
     reader.close();
   }

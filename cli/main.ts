@@ -4,6 +4,7 @@ import { ConfigError } from "../server/config.ts";
 import { Refusal } from "../server/ledger/ledger.ts";
 import { CallFailed, Unreachable } from "../server/process/control.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
+import { backupCommand } from "./commands/backup.ts";
 import { keyCommand, tokenCommand } from "./commands/credential.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { eraseCommand } from "./commands/erase.ts";
@@ -11,6 +12,7 @@ import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { organizationCommand } from "./commands/organization.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
+import { restoreCommand } from "./commands/restore.ts";
 import { serveCommand } from "./commands/serve.ts";
 
 const program = new Command("rekindle")
@@ -19,11 +21,13 @@ const program = new Command("rekindle")
   .addCommand(serveCommand())
   .addCommand(organizationCommand())
   .addCommand(tokenCommand())
-  .addCommand(importCommand())
   .addCommand(keyCommand())
+  .addCommand(importCommand())
   .addCommand(exportCommand())
   .addCommand(eraseCommand())
   .addCommand(rebuildCommand())
+  .addCommand(backupCommand())
+  .addCommand(restoreCommand())
   .addCommand(doctorCommand());
 
 try {

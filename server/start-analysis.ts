@@ -23,7 +23,7 @@ export interface RunningAnalysis {
 export async function startAnalysis(config: Config, log: Logger): Promise<RunningAnalysis> {
   const lock = await takeAnalysisLock(config.dataDir);
   const reader = openInboxReader(ledgerFile(config.dataDir));
-  const ledger = remoteLedger(socketPath(config.dataDir, "control"), (batch) => reader.read(batch));
+  const ledger = remoteLedger(socketPath(config.dataDir, "control"), reader);
   const registry = createRegistry("analysis");
   let analysis: Analysis | undefined;
   const socket = socketPath(config.dataDir, "analysis");

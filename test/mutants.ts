@@ -75,6 +75,34 @@ const mutants: readonly Mutant[] = [
     to: "",
     test: "test/durability/replay.test.ts",
   },
+  {
+    name: "a backup's pause begins between two frozen batches",
+    file: "server/warehouse/loader.ts",
+    from: "        await this.#load(batch);\n        rows += batch.rows;\n      }\n      return rows;\n    } finally {\n      endTurn();",
+    to: "        endTurn();\n        await this.#load(batch);\n        rows += batch.rows;\n      }\n      return rows;\n    } finally {",
+    test: "test/warehouse/backup.test.ts",
+  },
+  {
+    name: "restored events pass through the views",
+    file: "server/warehouse/frozen-tables.ts",
+    from: /ALTER TABLE (\S+) ATTACH PARTITION ALL FROM (\S+`\);\n {2}await warehouse.command\(`DROP)/,
+    to: "INSERT INTO $1 SELECT * FROM $2",
+    test: "test/specification/backup.test.ts",
+  },
+  {
+    name: "checksums of a backup are not compared",
+    file: "server/warehouse/backup-files.ts",
+    from: ' || hash.digest("hex") !== sha256',
+    to: "",
+    test: "test/specification/backup.test.ts",
+  },
+  {
+    name: "a restore leaves no mark while it works",
+    file: "server/ledger/sqlite/open.ts",
+    from: "  refuseUnfinishedRestore(dirname(file));\n",
+    to: "",
+    test: "test/durability/backup.test.ts",
+  },
 ];
 
 const root = join(import.meta.dir, "..");

@@ -36,18 +36,35 @@ export function rekindle(dataDir: string, ...parameters: string[]): Promise<Comm
   return run([process.execPath, entry, ...parameters], { env: environment(dataDir, {}) });
 }
 
+/** Begins `rekindle …` on a data folder, to be killed while it runs. */
+export function startRekindle(dataDir: string, ...parameters: string[]): StartedCommand {
+  return start([process.execPath, entry, ...parameters], { env: environment(dataDir, {}) });
+}
+
+/** A process that runs, and what it will have printed. */
+export interface StartedCommand {
+  readonly process: Subprocess;
+  readonly result: Promise<CommandResult>;
+}
+
+interface RunOptions {
+  readonly env?: Record<string, string | undefined>;
+  readonly cwd?: string;
+}
+
 /** Runs a process to its end and returns what it printed. */
-export async function run(
-  command: string[],
-  options: { readonly env?: Record<string, string | undefined>; readonly cwd?: string } = {},
-): Promise<CommandResult> {
+export function run(command: string[], options: RunOptions = {}): Promise<CommandResult> {
+  return start(command, options).result;
+}
+
+function start(command: string[], options: RunOptions): StartedCommand {
   const child = Bun.spawn(command, { ...options, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr, exitCode] = await Promise.all([
+  const result = Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
     child.exited,
-  ]);
-  return { exitCode, stdout, stderr };
+  ]).then(([stdout, stderr, exitCode]) => ({ exitCode, stdout, stderr }));
+  return { process: child, result };
 }
 
 export interface ServerOptions {

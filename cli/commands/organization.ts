@@ -72,7 +72,9 @@ function set(): Command {
     )
     .action((name: string, changes: Changes) => {
       if (Object.keys(changes).length === 0) {
-        command.error("error: nothing to change: rekindle organization set --help lists what can be");
+        command.error(
+          "error: nothing to change: give --name, --timezone, --rate-limit, --item-rate-limit or --keep-events",
+        );
       }
       const { rateLimit, itemRateLimit, keepEvents, ...change } = changes;
       return withInstallation(async ({ ledger }) => {

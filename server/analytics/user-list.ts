@@ -81,7 +81,7 @@ const orders: Record<UserListQuestion["sort"], string> = {
 const page = (order: string) => `
   WITH
     found AS (
-      SELECT user, user_id, email, lastSpan.firstDay AS firstDay, lastSpan.lastDay AS lastDay
+      SELECT user, lastSpan.firstDay AS firstDay, lastSpan.lastDay AS lastDay
       FROM (SELECT user, user_id, email FROM users FINAL WHERE ${selected}) AS selected
       LEFT JOIN (SELECT user, toNullable(firstDay) AS firstDay, toNullable(lastDay) AS lastDay FROM ${spans}) AS lastSpan
       USING user

@@ -12,6 +12,8 @@ import { warehouseSize } from "../warehouse/size.ts";
 import { Api } from "./api.ts";
 import { apiRoutes } from "./api-routes.ts";
 
+import { answerBackup } from "./backup-lines.ts";
+
 const api = new Api(apiRoutes);
 
 /** What is there before analysis is. */
@@ -43,6 +45,8 @@ export function answerAnalysis(
       if (table === undefined || format === undefined) return new Response("unknown export", { status: 400 });
       return streamed(analysis.export(organization, table, format));
     }
+    case "POST /backup":
+      return answerBackup(analysis, searchParams.get("folder") ?? "", request.signal);
     case "POST /rebuild":
       return analysis.rebuild(organization).then(() => new Response("done"));
     case "POST /erase":

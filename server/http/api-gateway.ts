@@ -28,7 +28,7 @@ export function apiHandler({ authorizer, analysis }: ApiGateway): ApiHandler {
     const waitSeconds = usage.bucket.take(performance.now());
     if (waitSeconds > 0) return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
     usage.lastUsedAtMs = Date.now();
-    const { pathname, search } = new URL(request.url);
+    const { pathname, search } = new URL(request.url, "http://localhost");
     // The other process answers more than this: /api/../rebuild must not get there.
     if (!pathname.startsWith("/api/")) return notFound();
     // An erasure is silent for longer than any default.

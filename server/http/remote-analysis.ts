@@ -1,8 +1,11 @@
 /** The analysis process as its callers see it: requests on its Unix socket. */
-
+import { rm } from "node:fs/promises";
 import type { ErasureReceipt } from "../ledger/ledger.ts";
-import { CallFailed, fetchSocket, Unreachable } from "../process/control.ts";
+import { AnswerBroken, CallFailed, fetchSocket, Unreachable } from "../process/control.ts";
+import { unfinishedPath } from "../process/files.ts";
 import type { AnalysisService } from "../warehouse/analysis.ts";
+import type { BackupRequest, BackupSummary } from "../warehouse/backup.ts";
+import { readBackup } from "./backup-lines.ts";
 
 /** How long a caller waits for an analysis process that is just starting. */
 const startingPatienceMs = 30_000;
@@ -27,14 +30,33 @@ export function remoteAnalysis(socket: string): AnalysisService {
       const response = await ask(socket, `/check?organization=${organization}`);
       return (await response.json()) as string[];
     },
+    backUp: (request) => backUp(socket, request),
   };
 }
 
+async function backUp(socket: string, { folder, progress, signal }: BackupRequest): Promise<BackupSummary> {
+  try {
+    const response = await ask(socket, `/backup?${new URLSearchParams({ folder })}`, "POST", signal);
+    return await readBackup(response, progress);
+  } catch (error) {
+    // Analysis sees that nobody listens any more, and removes what it wrote.
+    if (signal.aborted) throw signal.reason;
+    // Nobody but the caller is left who would.
+    if (error instanceof AnswerBroken) await rm(unfinishedPath(folder), { recursive: true, force: true });
+    throw error;
+  }
+}
+
 /** Asks analysis once, as soon as it is ready. @throws CallFailed, Unreachable */
-async function ask(socket: string, path: string, method = "GET"): Promise<Response> {
+async function ask(
+  socket: string,
+  path: string,
+  method = "GET",
+  signal: AbortSignal | null = null,
+): Promise<Response> {
   await untilStarted(socket);
-  const response = await fetchSocket(socket, path, { method, timeout: false }).catch((error) => {
-    throw new CallFailed("analysis ended while it worked: see the server's log.", { cause: error });
+  const response = await fetchSocket(socket, path, { method, signal, timeout: false }).catch((error) => {
+    throw new AnswerBroken("analysis ended while it worked: see the server's log.", { cause: error });
   });
   if (!response.ok) throw new CallFailed(await response.text());
   return response;

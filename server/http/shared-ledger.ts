@@ -62,8 +62,8 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
     });
   }
   offer("inbox", ledger.inbox, inboxCalls);
-  offer("imports", importer, importCalls);
   offer("erasures", ledger.erasures, erasureCalls);
+  offer("imports", importer, importCalls);
   offer("ledger", ledger, ledgerCalls);
   operations.set("ledger.rebuildsPending", async () => {
     const pending = await ledger.rebuildsPending();
@@ -82,9 +82,12 @@ export function remoteImporter(socket: string): ImportService {
   return remoteService<ImportService>(socket, "imports", importCalls);
 }
 
-/** The ledger of the intake process behind this socket. `read` is the caller's own, since the rows of a
- * batch are better read from the file than carried through the process that serves writes. */
-export function remoteLedger(socket: string, read: SharedLedger["inbox"]["read"]): SharedLedger {
+/** The ledger of the intake process behind this socket. The reader is the caller's own, since the rows of a
+ * batch, and a snapshot, are better read from the file than carried through the process that serves writes. */
+export function remoteLedger(
+  socket: string,
+  reader: Pick<SharedLedger["inbox"], "read"> & Pick<SharedLedger, "snapshot">,
+): SharedLedger {
   const remote = <Part extends object>(prefix: string, names: readonly (keyof Part & string)[]) =>
     remoteService<Part>(socket, prefix, names);
   return {
@@ -96,6 +99,10 @@ export function remoteLedger(socket: string, read: SharedLedger["inbox"]["read"]
     tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...credentialChanges]),
     readKeys: remote<SharedLedger["readKeys"]>("readKeys", ["list", ...credentialChanges]),
     erasures: remote<SharedLedger["erasures"]>("erasures", erasureCalls),
-    inbox: { ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls), read },
+    inbox: {
+      ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls),
+      read: reader.read,
+    },
+    snapshot: reader.snapshot,
   };
 }

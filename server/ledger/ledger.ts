@@ -201,8 +201,8 @@ export interface Ledger {
   readonly tokens: Credentials;
   readonly readKeys: Credentials;
   readonly inbox: Inbox;
-  readonly imports: Imports;
   readonly erasures: Erasures;
+  readonly imports: Imports;
 
   /**
    * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns.
@@ -226,6 +226,10 @@ export interface Ledger {
   ): Promise<readonly (DeadLetter & { readonly id: number; readonly atMs: number })[]>;
   deadLetterCount(): Promise<number>;
 
+  /** The whole ledger at one instant; writes go on meanwhile.
+   * @param folder for what has to be copied, which is the caller's to remove */
+  snapshot(folder: string): Promise<LedgerSnapshot>;
+
   /** Organizations whose days in the warehouse were computed in a timezone that they no longer have. */
   rebuildsPending(): Promise<readonly number[]>;
   /** Marks an organization until `rebuildDone`, so that a rebuild that a crash ends is begun again. */
@@ -234,6 +238,25 @@ export interface Ledger {
   rebuildDone(organization: number, timezone: string): Promise<void>;
 
   close(): Promise<void>;
+}
+
+/** The ledger as it was at one instant, to be kept in a backup. */
+export interface LedgerSnapshot {
+  /** How many migrations its tables have had. */
+  readonly migration: number;
+  /** Batches that were frozen and not in the warehouse yet. */
+  readonly unfinishedBatches: number;
+  /** What was acknowledged, waiting rows included. */
+  readonly organizations: readonly { readonly name: string; readonly events: number }[];
+  /** To be read in this order. */
+  readonly files: readonly SnapshotFile[];
+}
+
+export interface SnapshotFile {
+  /** The path in a data folder, `ledger.sqlite` say. */
+  readonly name: string;
+  /** The bytes; undefined when the file is no longer needed. */
+  read(): AsyncIterable<Uint8Array> | undefined;
 }
 
 /** What the other processes of an installation may ask of the ledger; only intake writes to it. */

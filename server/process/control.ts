@@ -22,6 +22,9 @@ export class CallFailed extends Error {
   override readonly name = "CallFailed";
 }
 
+/** The other process went away before its answer had ended. */
+export class AnswerBroken extends CallFailed {}
+
 /** Answers a `POST /call` from a table of operations, and anything else with a sign of life. A failure is
  * answered with its message, which for a Refusal is meant for people. */
 export async function answerCall(operations: Operations, request: Request): Promise<Response> {

@@ -9,9 +9,11 @@ import { join } from "node:path";
 import { type ErasureReceipt, Refusal, receiptOf, type SharedLedger } from "../ledger/ledger.ts";
 import { type Lock, takeLock } from "../process/lock.ts";
 import type { Logger } from "../process/log.ts";
+import { type BackupRequest, type BackupSummary, backUp } from "./backup.ts";
 import { openChdbWarehouse } from "./chdb.ts";
 import { type Acknowledged, checkOrganization, type Difference, describeDifference } from "./check.ts";
 import { type ExportFormat, type ExportTable, exportTable } from "./export.ts";
+import { dropFrozenTables } from "./frozen-tables.ts";
 import { Loader, type LoaderStatus } from "./loader.ts";
 import { Upkeep, type UpkeepParts } from "./upkeep.ts";
 import type { Warehouse } from "./warehouse.ts";
@@ -27,6 +29,9 @@ export interface AnalysisService {
   erase(organization: number, userId: string): Promise<ErasureReceipt | undefined>;
   /** Compares ledger, events and rollups; the differences in words, none when all agree. */
   check(organization: number): Promise<readonly string[]>;
+  /** Writes a backup of everything, and loses nothing that is acknowledged before.
+   * @throws Refusal, CallFailed; then nothing of it is left */
+  backUp(request: BackupRequest): Promise<BackupSummary>;
 }
 
 export interface AnalysisStatus {
@@ -63,18 +68,23 @@ export async function openAnalysis(dataDir: string, ledger: SharedLedger, log: L
   // What a killed process left there may be as large as an export.
   await rm(temporaryFolder, { recursive: true, force: true });
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
+  // What a backup left that was killed.
+  await dropFrozenTables(warehouse);
   const loader = new Loader({ inbox: ledger.inbox, warehouse, log });
   await loader.replay();
-  return new Analysis({ warehouse, loader, ledger, log, temporaryFolder });
+  return new Analysis({ warehouse, loader, ledger, log, dataDir, temporaryFolder });
 }
 
 interface Parts extends UpkeepParts {
+  readonly dataDir: string;
   readonly temporaryFolder: string;
 }
 
 export class Analysis implements AnalysisService {
   readonly #parts: Parts;
   readonly #upkeep: Upkeep;
+  #backup: Promise<unknown> | undefined;
+  readonly #closing = new AbortController();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -117,8 +127,21 @@ export class Analysis implements AnalysisService {
     return this.#upkeep.whileNothingChanges(() => this.#check(organization));
   }
 
-  /** Finishes the batch and the work in hand, then closes the engine. */
+  async backUp(request: BackupRequest): Promise<BackupSummary> {
+    if (this.#backup !== undefined) throw new Refusal("another backup is being made: wait for its end.");
+    const signal = AbortSignal.any([request.signal, this.#closing.signal]);
+    const backup = this.#upkeep.whileNothingChanges(() => backUp(this.#parts, { ...request, signal }));
+    this.#backup = backup;
+    try {
+      return await backup;
+    } finally {
+      this.#backup = undefined;
+    }
+  }
+
+  /** Finishes the batch and the work in hand, ends a backup, then closes the engine. */
   async close(): Promise<void> {
+    this.#closing.abort(new Refusal("the service is stopping: the backup was not made."));
     await this.#upkeep.stop();
     await this.#parts.loader.stop();
     await this.#parts.warehouse.close();

@@ -28,6 +28,8 @@ export interface ChdbOptions {
   readonly readers?: number;
   /** What the engine may hold in memory; a query may take half of it. */
   readonly memoryBytes?: number;
+  /** Brings the tables up to this migration only, as those of an older backup. */
+  readonly migrations?: number;
 }
 
 const defaults = { readers: 4, memoryBytes: 1_500_000_000, maxSeconds: 30 } as const;
@@ -44,7 +46,7 @@ export async function openChdbWarehouse(options: ChdbOptions): Promise<Warehouse
   await mkdir(options.folder, { recursive: true });
   const warehouse = new ChdbWarehouse(options);
   try {
-    await migrate(warehouse);
+    await migrate(warehouse, options.migrations);
   } catch (error) {
     await warehouse.close();
     throw error;

@@ -66,7 +66,7 @@ export class Loader {
   #replayed = false;
   #stopping = false;
   #running: Promise<void> = Promise.resolve();
-  /** Held while a batch is in hand, or while the loader is paused. */
+  /** Held while frozen batches are in hand, or while the loader is paused. */
   #turn: Promise<void> = Promise.resolve();
   readonly #pauses: (() => void)[] = [];
   #wake: () => void = () => undefined;
@@ -99,7 +99,8 @@ export class Loader {
     this.#drains.clear();
   }
 
-  /** Resolves at a batch's edge; until resume() no row reaches the warehouse. Pauses take turns. */
+  /** Resolves when no batch is in hand: every frozen one is finished, unless the loader was stopped. Until
+   * resume() nothing is frozen and no row reaches the warehouse. Pauses take turns. */
   async pause(): Promise<void> {
     this.#pauses.push(await this.#takeTurn());
   }
@@ -147,35 +148,36 @@ export class Loader {
     }
   }
 
-  /** Freezes what waits and loads all that is frozen; returns how many rows that were. */
+  /** Freezes what waits and loads all that is frozen; returns how many rows that were. The turn is held for
+   * all of it, so that no frozen batch is unfinished during a pause. */
   async #cycle(): Promise<number> {
-    const batches = await this.#persist(() => this.#inbox.freeze(this.#maxBatchRows));
-    let rows = 0;
-    for (const batch of batches) {
-      if (this.#stopping) break;
-      await this.#load(batch);
-      rows += batch.rows;
-    }
-    return rows;
-  }
-
-  async #load(batch: FrozenBatch): Promise<void> {
     const endTurn = await this.#takeTurn();
     try {
-      const body = await this.#persist(() => this.#inbox.read(batch));
-      const insert = this.#warehouse.insertFrozen.bind(this.#warehouse);
-      const deadLetters = await this.#persist(() => insertBatch(insert, batch, body));
-      await this.#persist(() => this.#inbox.finish(batch.number, deadLetters));
-      this.#counts.rowsLoaded += batch.rows - deadLetters.length;
-      this.#counts.batchesLoaded += 1;
-      this.#counts.deadLetters += deadLetters.length;
-      if (deadLetters.length > 0) {
-        this.#log?.warn({ batch: batch.number, rows: deadLetters.length }, "rows became dead letters");
+      const batches = await this.#persist(() => this.#inbox.freeze(this.#maxBatchRows));
+      let rows = 0;
+      for (const batch of batches) {
+        if (this.#stopping) break;
+        await this.#load(batch);
+        rows += batch.rows;
       }
-      this.#lastLoadedAtMs = Date.now();
+      return rows;
     } finally {
       endTurn();
     }
+  }
+
+  async #load(batch: FrozenBatch): Promise<void> {
+    const body = await this.#persist(() => this.#inbox.read(batch));
+    const insert = this.#warehouse.insertFrozen.bind(this.#warehouse);
+    const deadLetters = await this.#persist(() => insertBatch(insert, batch, body));
+    await this.#persist(() => this.#inbox.finish(batch.number, deadLetters));
+    this.#counts.rowsLoaded += batch.rows - deadLetters.length;
+    this.#counts.batchesLoaded += 1;
+    this.#counts.deadLetters += deadLetters.length;
+    if (deadLetters.length > 0) {
+      this.#log?.warn({ batch: batch.number, rows: deadLetters.length }, "rows became dead letters");
+    }
+    this.#lastLoadedAtMs = Date.now();
   }
 
   async #settleDrains(): Promise<void> {

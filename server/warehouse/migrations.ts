@@ -32,6 +32,15 @@ const migrations: readonly Migration[] = [
   },
 ];
 
+/** How many migrations this code knows. */
+export const warehouseMigrations = migrations.length;
+
+/** The names of the tables that migrations make, in their order. */
+export function migratedTables(): readonly string[] {
+  const statements = migrations.flatMap((migration) => migration.statements);
+  return statements.flatMap((statement) => /^\s*CREATE TABLE IF NOT EXISTS (\w+)/.exec(statement)?.[1] ?? []);
+}
+
 const migrationsTable: Table = {
   name: "migrations",
   engine: { family: "MergeTree", arguments: "" },
@@ -41,9 +50,10 @@ const migrationsTable: Table = {
 
 /**
  * Runs the migrations that were not run yet.
+ * @param upto the number of the last to run
  * @throws WarehouseError when the tables were made by a newer version
  */
-export async function migrate(warehouse: Warehouse): Promise<void> {
+export async function migrate(warehouse: Warehouse, upto = migrations.length): Promise<void> {
   await warehouse.command(createTable(migrationsTable));
   const [state] = await warehouse.rows<{ done: number }>("SELECT max(number) AS done FROM migrations");
   const done = state?.done ?? 0;
@@ -55,7 +65,7 @@ export async function migrate(warehouse: Warehouse): Promise<void> {
   }
   for (const [index, { name, statements }] of migrations.entries()) {
     const number = index + 1;
-    if (number <= done) continue;
+    if (number <= done || number > upto) continue;
     for (const statement of statements) await warehouse.command(statement);
     await warehouse.command(
       "INSERT INTO migrations SETTINGS insert_deduplicate = 0 SELECT {number:UInt32}, {name:String}, now64(3)",

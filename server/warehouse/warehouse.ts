@@ -13,8 +13,8 @@ export interface QueryLimits {
   readonly maxBytes?: number;
 }
 
-/** `TabSeparatedRaw` writes values as they are: for one column that is a whole line. */
-export type StreamFormat = "JSONEachRow" | "CSVWithNames" | "TabSeparatedRaw";
+/** `TabSeparatedRaw` writes values as they are: for one column that is a whole line. `Native` is the engine's own. */
+export type StreamFormat = "JSONEachRow" | "CSVWithNames" | "TabSeparatedRaw" | "Native";
 
 export interface FrozenRows {
   readonly table: WarehouseTable;

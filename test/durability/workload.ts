@@ -24,14 +24,22 @@ export class Workload {
   /** Answers that were neither 201 nor a refused or broken connection, nor a full service's 429 and 500. */
   readonly unexpected: string[] = [];
 
-  /** @param server the server that runs now: it is another one after a restart. */
-  constructor(server: () => Server, token: string) {
+  readonly #pauseMs: number;
+
+  /** @param server the server that runs now: it is another one after a restart. @param pauseMs of each sender. */
+  constructor(server: () => Server, token: string, pauseMs = 0) {
     this.#server = server;
     this.#token = token;
+    this.#pauseMs = pauseMs;
   }
 
   get acknowledged(): number {
     return this.#messageIds.size;
+  }
+
+  /** The message ids of the events that are acknowledged by now. */
+  acknowledgedIds(): readonly string[] {
+    return [...this.#messageIds];
   }
 
   /** Identifies the users, then sends until `stop`. */
@@ -52,6 +60,7 @@ export class Workload {
       const user = (sender * 7 + turn) % users;
       if (turn % 10 === 9) await this.#identify(user);
       else await this.#track(user);
+      if (this.#pauseMs > 0) await Bun.sleep(this.#pauseMs);
     }
   }
 

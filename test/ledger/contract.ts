@@ -65,8 +65,8 @@ export function ledgerContract(store: string, open: OpenLedger): void {
     tokensContract(subject);
     transactContract(subject);
     inboxContract(subject);
+    erasuresContract(subject);
     importsContract(subject);
     importerContract(subject);
-    erasuresContract(subject);
   });
 }

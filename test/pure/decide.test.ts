@@ -253,3 +253,17 @@ test("the day counts are what the events' rows add up to", () => {
     options,
   );
 });
+
+test("what was said before the user was erased and comes late stays out, and what is said now begins anew", () => {
+  fc.assert(
+    fc.property(identify, fc.constantFrom(500, 700, 900), (sent, erasedAtMs) => {
+      const ledger = new LedgerModel();
+      ledger.erase(sent.organization, sent.userId, erasedAtMs);
+      const late = sent.saidAtMs < sent.receivedAtMs && sent.saidAtMs < erasedAtMs;
+      expect(run(ledger, [sent], [1])).toEqual([late ? "duplicate" : "stored"]);
+      expect(ledger.user(sent.organization, sent.userId) === undefined).toBe(late);
+      expect(ledger.rows.size === 0).toBe(late);
+    }),
+    options,
+  );
+});

@@ -17,13 +17,18 @@ export class LedgerModel {
   readonly users = new Map<string, User>();
   readonly accounts = new Map<string, Account>();
   readonly messageIds = new Set<string>();
-  readonly erasedAtMs = new Map<string, number>();
+  readonly #erasedAtMs = new Map<string, number>();
   /** Every row of the inbox, by table. */
   readonly rows = new Map<string, unknown[][]>();
   #transactions = 0;
 
   user(organization: number, userId: string): User | undefined {
     return this.users.get(keyOf(organization, userId));
+  }
+
+  erase(organization: number, userId: string, atMs: number): void {
+    this.users.delete(keyOf(organization, userId));
+    this.#erasedAtMs.set(keyOf(organization, userId), atMs);
   }
 
   /** What a transaction that begins now is told. It throws when it is asked for more than it needed. */
@@ -44,7 +49,10 @@ export class LedgerModel {
         needed(needs.users, { organization, userId });
         return this.user(organization, userId);
       },
-      erasedAtMs: (organization, userId) => this.erasedAtMs.get(keyOf(organization, userId)),
+      erasedAtMs: (organization, userId) => {
+        needed(needs.users, { organization, userId });
+        return this.#erasedAtMs.get(keyOf(organization, userId));
+      },
       account: (organization, accountId) => {
         needed(needs.accounts, { organization, accountId });
         return this.accounts.get(keyOf(organization, accountId));

@@ -199,9 +199,28 @@ describe("a command that cannot be read is refused with what to give:", () => {
 });
 
 describe("every command has help:", () => {
-  const commands = ["serve", "organization", "token", "export", "rebuild", "doctor"];
+  const commands = [
+    "serve",
+    "organization",
+    "token",
+    "key",
+    "import",
+    "export",
+    "erase",
+    "rebuild",
+    "backup",
+    "restore",
+    "doctor",
+  ];
   const subcommands = ["organization create", "organization list", "organization set"];
-  const tokenCommands = ["token create", "token list", "token revoke"];
+  const tokenCommands = [
+    "token create",
+    "token list",
+    "token revoke",
+    "key create",
+    "erase user",
+    "erase list",
+  ];
 
   test.each([...commands, ...subcommands, ...tokenCommands])("%s", async (command) => {
     const { exitCode, stdout } = await rekindle(tmpdir(), ...command.split(" "), "--help");

@@ -1,16 +1,19 @@
 /**
- * The analysis process reads frozen rows from the ledger's file itself: tens of megabytes need not cross a
- * socket. It only reads, and each read is short: a transaction that stays open would keep the write-ahead
+ * The analysis process reads frozen rows from the ledger's file itself, and takes its snapshot: tens of
+ * megabytes need not cross a socket. It only reads, and each read is short: a transaction that stays open would keep the write-ahead
  * log from starting again, and a checkpoint from this process let it grow to 343 MB.
  */
 import { Database } from "bun:sqlite";
-import type { FrozenBatch } from "../ledger.ts";
+import type { FrozenBatch, LedgerSnapshot } from "../ledger.ts";
 import { prepareRead, readBatch } from "./inbox-read.ts";
+import { takeSnapshot } from "./snapshot.ts";
 
 export interface InboxReader {
   /** The rows of a frozen batch, as `Inbox.read` gives them.
    * @throws Error when the batch's rows are not all there. */
   read(batch: FrozenBatch): Promise<Buffer>;
+  /** As `Ledger.snapshot`. */
+  snapshot(folder: string): Promise<LedgerSnapshot>;
   close(): void;
 }
 
@@ -21,6 +24,7 @@ export function openInboxReader(file: string): InboxReader {
   const statement = prepareRead(db);
   return {
     read: async (batch) => readBatch(statement, batch),
+    snapshot: (folder) => takeSnapshot(file, folder),
     close: () => db.close(),
   };
 }

@@ -4,6 +4,7 @@ import type {
   DayCount,
   DeadLetter,
   Ledger,
+  LedgerSnapshot,
   Needs,
   Populations,
   Stored,
@@ -17,6 +18,7 @@ import type { SqliteImports } from "./imports.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
+import { takeSnapshot } from "./snapshot.ts";
 import { type Parts, Transactor } from "./transact.ts";
 
 export class SqliteLedger implements Ledger {
@@ -24,8 +26,8 @@ export class SqliteLedger implements Ledger {
   readonly tokens: SqliteCredentials;
   readonly readKeys: SqliteCredentials;
   readonly inbox: SqliteInbox;
-  readonly imports: SqliteImports;
   readonly erasures: SqliteErasures;
+  readonly imports: SqliteImports;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
@@ -43,8 +45,8 @@ export class SqliteLedger implements Ledger {
     this.tokens = new SqliteCredentials(db, this.organizations, "tokens");
     this.readKeys = new SqliteCredentials(db, this.organizations, "read_keys");
     this.inbox = parts.inbox;
-    this.imports = parts.imports;
     this.erasures = new SqliteErasures(db, parts, this.#inboxTidy, clock);
+    this.imports = parts.imports;
   }
 
   transact(_needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
@@ -81,6 +83,10 @@ export class SqliteLedger implements Ledger {
 
   async deadLetterCount(): Promise<number> {
     return this.#deadLetters.count();
+  }
+
+  snapshot(folder: string): Promise<LedgerSnapshot> {
+    return takeSnapshot(this.#db.filename, folder);
   }
 
   async rebuildsPending(): Promise<readonly number[]> {

@@ -8,6 +8,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
+import { syncPath } from "../../process/files.ts";
 import { addToFilter, emptyFilter, mayContain } from "./message-id-filter.ts";
 import { type MessageIdHash, secondIn, wordsPerSlot } from "./message-id-table.ts";
 import { nextTurn } from "./small-steps.ts";
@@ -35,12 +36,7 @@ export async function writeRun(file: string, slots: Uint32Array, ids: number): P
     await handle.close();
   }
   await rename(temporary, file);
-  const folder = await open(dirname(file), "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await syncPath(dirname(file));
 }
 
 async function filterOf(slots: Uint32Array, ids: number): Promise<Uint32Array> {

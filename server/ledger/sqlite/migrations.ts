@@ -163,26 +163,6 @@ const batches = `
   UPDATE users SET said_at_ms = updated_at_ms;
 `;
 
-const imports = `
-  CREATE TABLE imports (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    organization INTEGER NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
-    sha256 TEXT NOT NULL,
-    mapping TEXT NOT NULL,
-    file_name TEXT NOT NULL,
-    rows_done INTEGER NOT NULL,
-    stored INTEGER NOT NULL,
-    duplicates INTEGER NOT NULL,
-    rejected INTEGER NOT NULL,
-    last_from_row INTEGER NOT NULL,
-    last_rejected TEXT NOT NULL,
-    started_at_ms INTEGER NOT NULL,
-    updated_at_ms INTEGER NOT NULL,
-    finished_at_ms INTEGER,
-    UNIQUE (organization, sha256, mapping)
-  ) STRICT;
-`;
-
 /** A number in `erasures` is never given again, and a user who was erased is known again by the keyed hash. */
 const erasures = `
   ALTER TABLE organizations ADD COLUMN keep_events_days INTEGER;
@@ -214,6 +194,26 @@ const erasures = `
   CREATE INDEX erasures_pending ON erasures (id) WHERE state <> 'done';
 `;
 
+const imports = `
+  CREATE TABLE imports (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    organization INTEGER NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    sha256 TEXT NOT NULL,
+    mapping TEXT NOT NULL,
+    file_name TEXT NOT NULL,
+    rows_done INTEGER NOT NULL,
+    stored INTEGER NOT NULL,
+    duplicates INTEGER NOT NULL,
+    rejected INTEGER NOT NULL,
+    last_from_row INTEGER NOT NULL,
+    last_rejected TEXT NOT NULL,
+    started_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    finished_at_ms INTEGER,
+    UNIQUE (organization, sha256, mapping)
+  ) STRICT;
+`;
+
 const migrations: readonly string[] = [
   organizationsAndTokens + usersAndAccounts + inbox + messageIds,
   batches,
@@ -221,6 +221,9 @@ const migrations: readonly string[] = [
   readKeys,
   erasures,
 ];
+
+/** How many migrations this code knows. */
+export const ledgerMigrations = migrations.length;
 
 /**
  * Brings the database to the form that this code knows.

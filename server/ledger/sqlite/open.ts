@@ -13,6 +13,7 @@ import { KnownUsers } from "./known-users.ts";
 import { SqliteLedger } from "./ledger.ts";
 import { MessageIds } from "./message-ids.ts";
 import { migrate } from "./migrations.ts";
+import { refuseUnfinishedRestore } from "./restoring.ts";
 import { Tombstones } from "./tombstones.ts";
 import { Users } from "./users.ts";
 import { WriteAheadLog } from "./write-ahead-log.ts";
@@ -44,13 +45,15 @@ const defaults = {
 
 /**
  * Opens the ledger, making it if there is none, and brings it to today's form.
- * @throws Refusal when the file was written by a newer version, or message ids of the last day are missing.
+ * @throws Refusal when the file was written by a newer version, message ids of the last day are missing, or a
+ * restore into its folder did not come to its end.
  */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
   const { file, inboxMaxRetainedBytes, knownUsersCapacity, messageIdsPerRun, clock } = {
     ...defaults,
     ...options,
   };
+  refuseUnfinishedRestore(dirname(file));
   const db = openDatabase(file);
   try {
     const log = await WriteAheadLog.open(db, file);

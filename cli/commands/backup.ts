@@ -1,0 +1,38 @@
+/** `rekindle backup` */
+import { resolve } from "node:path";
+import { Command } from "commander";
+import { Refusal } from "../../server/ledger/ledger.ts";
+import { withAnalysis } from "../analysis.ts";
+import { megabytes, ProgressLine } from "../progress.ts";
+
+export function backupCommand(): Command {
+  return new Command("backup")
+    .description("Write a backup of everything into a new folder, while the server goes on")
+    .argument("<folder>", "where nothing is yet, or an empty folder; not in the data folder")
+    .action((folder: string) =>
+      withAnalysis(async (_installation, analysis) => {
+        const startedMs = performance.now();
+        const line = new ProgressLine("backup");
+        const request = { folder: resolve(folder), progress: line.report, signal: interruption() };
+        const { events, organizations, files, bytes, pausedMs } = await analysis
+          .backUp(request)
+          .finally(() => line.end());
+        const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
+        process.stderr.write(
+          `backup of ${events} events of ${organizations} organizations: ${files} files, ` +
+            `${megabytes(bytes)} MB, in ${seconds} s; loading was paused for ${pausedMs.toFixed(0)} ms\n`,
+        );
+      }),
+    );
+}
+
+/** Aborted by Ctrl-C, so that what was begun is removed. A second one ends the process at once. */
+function interruption(): AbortSignal {
+  const interrupted = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () =>
+      interrupted.abort(new Refusal("the backup was interrupted, and nothing of it is left.")),
+    );
+  }
+  return interrupted.signal;
+}

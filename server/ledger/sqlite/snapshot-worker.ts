@@ -1,0 +1,20 @@
+/** The thread of `snapshot.ts`: copies one database, answers with an error or with nothing, and is ended. */
+import { Database } from "bun:sqlite";
+
+declare const self: Worker;
+
+self.onmessage = ({ data: { from, to } }: MessageEvent<{ readonly from: string; readonly to: string }>) => {
+  try {
+    const db = new Database(from, { readonly: true });
+    try {
+      db.run("PRAGMA busy_timeout = 5000");
+      db.run("PRAGMA synchronous = OFF");
+      db.query("VACUUM INTO ?").run(to);
+    } finally {
+      db.close();
+    }
+    self.postMessage({});
+  } catch (error) {
+    self.postMessage({ error: error instanceof Error ? error.message : String(error) });
+  }
+};

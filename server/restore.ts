@@ -1,0 +1,103 @@
+/**
+ * Restores a backup into an empty data folder, in order: whatever can be wrong is found before anything is
+ * written; the mark of an unfinished restore lies in the folder until both stores are whole and on disk.
+ */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { Refusal } from "./ledger/ledger.ts";
+import { ledgerMigrations } from "./ledger/sqlite/migrations.ts";
+import { ledgerFile, openSqliteLedger } from "./ledger/sqlite/open.ts";
+import { beginRestore, finishRestore, refuseInstallation, undoRestore } from "./ledger/sqlite/restoring.ts";
+import { syncTree } from "./process/files.ts";
+import { takeLock } from "./process/lock.ts";
+import { takeAnalysisLock, warehouseFolder } from "./warehouse/analysis.ts";
+import {
+  eventsIn,
+  extractBackupFile,
+  type Manifest,
+  type ReportProgress,
+  readManifest,
+  verifyBackupFiles,
+} from "./warehouse/backup-files.ts";
+import { refuseUnknownTables, restoreWarehouse } from "./warehouse/restore.ts";
+
+export interface RestoreSummary {
+  readonly events: number;
+  readonly organizations: number;
+  readonly createdAt: string;
+  readonly rekindle: string;
+}
+
+/** Restores the backup in `folder`. @throws Refusal when it cannot be, or the data folder is not empty */
+export async function restore(
+  dataDir: string,
+  folder: string,
+  progress: ReportProgress,
+): Promise<RestoreSummary> {
+  const manifest = await readManifest(folder);
+  if (manifest.ledgerMigration > ledgerMigrations) {
+    throw new Refusal(
+      `the backup was made by a newer Rekindle, ${manifest.rekindle}: restore it with that one.`,
+    );
+  }
+  refuseUnknownTables(manifest);
+  const lock = takeLock(dataDir, "ledger");
+  if (lock === undefined) {
+    throw new Refusal(`${dataDir} is in use by a running rekindle: set DATA_DIR to an empty folder.`);
+  }
+  try {
+    const analysisLock = await takeAnalysisLock(dataDir);
+    try {
+      await restoreLocked(dataDir, folder, manifest, progress);
+    } finally {
+      analysisLock.release();
+    }
+  } finally {
+    lock.release();
+  }
+  const { createdAt, rekindle, organizations } = manifest;
+  return { events: eventsIn(manifest), organizations: organizations.length, createdAt, rekindle };
+}
+
+async function restoreLocked(
+  dataDir: string,
+  folder: string,
+  manifest: Manifest,
+  progress: ReportProgress,
+): Promise<void> {
+  const file = ledgerFile(dataDir);
+  const others = [warehouseFolder(dataDir), join(dataDir, "tmp")];
+  refuseInstallation(dataDir, file, others);
+  await verifyBackupFiles(folder, manifest, progress);
+  const restoring = await beginRestore(dataDir, file, others);
+  try {
+    await restoreStores(dataDir, restoring, folder, manifest, progress);
+  } catch (error) {
+    await undoRestore(dataDir, file, others);
+    if (error instanceof Refusal) throw error;
+    const why = error instanceof Error ? error.message : error;
+    throw new Refusal(`nothing was restored: ${why}`, { cause: error });
+  }
+  await finishRestore(dataDir, file);
+}
+
+/** Both stores, the ledger in the folder that is the mark. */
+async function restoreStores(
+  dataDir: string,
+  restoring: string,
+  folder: string,
+  manifest: Manifest,
+  progress: ReportProgress,
+): Promise<void> {
+  const warehouse = warehouseFolder(dataDir);
+  await restoreWarehouse(warehouse, folder, manifest, progress);
+  await mkdir(join(restoring, "message-ids"));
+  for (const { file: name } of manifest.ledger) {
+    const path = name.replace(/^ledger\//, "").replace(/\.zst$/, "");
+    await extractBackupFile(folder, name, join(restoring, path));
+  }
+  // Opened once: it is brought to today's form, and would refuse now what it would refuse at the first start.
+  await (await openSqliteLedger({ file: ledgerFile(restoring) })).close();
+  await syncTree(warehouse);
+  await syncTree(restoring);
+}

@@ -1,0 +1,154 @@
+/** Where a backup meets the loader: rows that wait, a loader that fails, copies that a killed backup left. */
+import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Ledger } from "../../server/ledger/ledger.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { createLogger } from "../../server/process/log.ts";
+import { openAnalysis } from "../../server/warehouse/analysis.ts";
+import { type BackupRequest, backUp } from "../../server/warehouse/backup.ts";
+import type { Manifest } from "../../server/warehouse/backup-files.ts";
+import { freezeTables } from "../../server/warehouse/frozen-tables.ts";
+import { Loader } from "../../server/warehouse/loader.ts";
+import { eventRow } from "../../server/warehouse/rows.ts";
+import { append, needs, writes } from "../ledger/writes.ts";
+import { rekindle } from "../server.ts";
+import { withInserts } from "./failures.ts";
+import { event, WarehouseUnderTest } from "./support.ts";
+
+const subject = new WarehouseUnderTest();
+const base = mkdtempSync(join(tmpdir(), "rekindle-backup-"));
+const dataDir = join(base, "data");
+const target = join(base, "target");
+let ledger: Ledger;
+
+beforeAll(async () => {
+  mkdirSync(dataDir);
+  ledger = await openSqliteLedger({ file: join(dataDir, "ledger.sqlite") });
+  await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 0 });
+});
+
+afterAll(async () => {
+  await ledger.close();
+  rmSync(base, { recursive: true, force: true });
+});
+
+function request(name: string): BackupRequest {
+  return { folder: join(base, name), progress: () => undefined, signal: new AbortController().signal };
+}
+
+function parts(loader: Loader) {
+  return { warehouse: subject.warehouse, loader, ledger, dataDir };
+}
+
+async function appendEvents(count: number): Promise<void> {
+  const lines = Array.from({ length: count }, () => `${eventRow(event(1))}\n`);
+  await append(ledger, { table: "events", year: 2026, schema: 1, rows: count, body: lines.join("") });
+}
+
+test("rows that wait are in the ledger's part, and are loaded once after a restore", async () => {
+  await appendEvents(300);
+  const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+  await loader.replay();
+  await appendEvents(200);
+  await backUp(parts(loader), request("waiting"));
+  const manifest: Manifest = JSON.parse(readFileSync(join(base, "waiting", "manifest.json"), "utf8"));
+  expect(manifest.tables.find(({ table }) => table === "events")).toMatchObject({
+    partition: "2026",
+    rows: 300,
+  });
+
+  expect((await rekindle(target, "restore", join(base, "waiting"))).exitCode).toBe(0);
+  for (const _again of [1, 2]) {
+    const { stdout } = await rekindle(target, "export", "events", "--organization", "acme");
+    expect(stdout.trim().split("\n")).toHaveLength(500);
+  }
+});
+
+test("a loader that fails makes no backup, because a batch may be half in the warehouse", async () => {
+  await appendEvents(10);
+  let failing = true;
+  const warehouse = withInserts(subject.warehouse, async () => {
+    if (failing) throw new Error("the disk is on fire");
+  });
+  const loader = new Loader({ inbox: ledger.inbox, warehouse });
+  const replayed = loader.replay();
+  while (loader.status().failure === null) await Bun.sleep(1);
+  const backup = backUp(parts(loader), request("failing"));
+  backup.catch(() => undefined);
+  await Bun.sleep(50);
+  setSystemTime(Date.now() + 60_000);
+  await expect(backup).rejects.toThrow(/not made.*half in the warehouse: the disk is on fire/);
+  setSystemTime();
+  expect(existsSync(join(base, "failing"))).toBe(false);
+  expect(existsSync(join(base, "failing.unfinished"))).toBe(false);
+
+  failing = false;
+  await replayed;
+  await backUp(parts(loader), request("mended"));
+  expect(existsSync(join(base, "mended", "manifest.json"))).toBe(true);
+});
+
+test("a pause leaves no frozen batch unfinished, of however many tables and years", async () => {
+  let inserts = 0;
+  const warehouse = withInserts(subject.warehouse, async () => {
+    inserts += 1;
+    await Bun.sleep(50);
+  });
+  const ofYears = [2024, 2025, 2026].map((year) => {
+    const body = `${eventRow(event(1, { timeMs: Date.UTC(year, 5) }))}\n`;
+    return { table: "events", year, schema: 1, rows: 1, body } as const;
+  });
+  await ledger.transact(needs({}), () => writes(1_000, { inbox: ofYears }));
+  const loader = new Loader({ inbox: ledger.inbox, warehouse });
+  const replayed = loader.replay();
+  while (inserts === 0) await Bun.sleep(1);
+  await loader.pause();
+  expect(inserts).toBe(3);
+  expect(await ledger.snapshot(base)).toMatchObject({ unfinishedBatches: 0 });
+  loader.resume();
+  await replayed;
+});
+
+test("a backup that is given up while it waits ends no pause of somebody else", async () => {
+  const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+  await loader.pause();
+  const gone = new AbortController();
+  const backup = backUp(parts(loader), { ...request("given-up"), signal: gone.signal });
+  backup.catch(() => undefined);
+  await Bun.sleep(50);
+  gone.abort(new Error("nobody listens"));
+  await expect(backup).rejects.toThrow("nobody listens");
+  expect(loader.status().state).toBe("paused");
+  loader.resume();
+  await backUp(parts(loader), request("not-given-up"));
+  expect(loader.status().state).not.toBe("paused");
+});
+
+test("every table of the warehouse is in a backup", async () => {
+  const people = { table: "user_versions", year: 0, schema: 1, rows: 1, body: '[1,1,1,0,"{}",0]\n' } as const;
+  await append(ledger, people);
+  await append(ledger, { ...people, table: "users", body: '[1,1,"u","e","{}",null,0,0,0,1]\n' });
+  await append(ledger, { ...people, table: "accounts", body: '[1,1,"a","n",null,0,0,1]\n' });
+  const loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+  await loader.replay();
+  const tables = await subject.warehouse.rows<{ name: string }>(
+    `SELECT name FROM system.tables
+     WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'migrations'`,
+  );
+  const frozen = await freezeTables(subject.warehouse);
+  expect(new Set(frozen.map(({ table }) => table))).toEqual(new Set(tables.map(({ name }) => name)));
+});
+
+test("copies that a killed backup left are gone after a start", async () => {
+  await freezeTables(subject.warehouse);
+  const databases = "SELECT name FROM system.databases WHERE name = 'frozen'";
+  expect(await subject.warehouse.rows(databases)).toHaveLength(1);
+  await subject.warehouse.close();
+  // The engine's folder is that of this process, so analysis is opened around it.
+  const analysis = await openAnalysis(subject.folder, ledger, createLogger("test", "warn"));
+  expect(await analysis.warehouse.rows(databases)).toHaveLength(0);
+  await analysis.close();
+  await subject.open();
+});
