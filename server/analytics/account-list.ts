@@ -88,8 +88,8 @@ const page = (order: string) => `
     of_members.firstDay AS firstDay, of_members.lastDay AS lastDay
   FROM (SELECT account, account_id, name, avatar, created_at FROM accounts FINAL WHERE ${selected}) AS selected
   LEFT JOIN (
-    SELECT account, count() AS members, countIf(lastDay > {toDay:Int32} - ${activeMemberDays}) AS activeMembers,
-      min(firstDay) AS firstDay, max(lastDay) AS lastDay
+    SELECT account, count() AS members, countIf(seen.lastDay > {toDay:Int32} - ${activeMemberDays}) AS activeMembers,
+      min(seen.firstDay) AS firstDay, max(seen.lastDay) AS lastDay
     FROM (SELECT user, account FROM users FINAL WHERE organization = {organization:UInt32} AND account != 0) AS members
     LEFT JOIN (SELECT user, toNullable(firstDay) AS firstDay, toNullable(lastDay) AS lastDay FROM ${spans}) AS seen
     USING user

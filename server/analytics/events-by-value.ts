@@ -54,7 +54,7 @@ const sql = (source: string) => `
   SELECT
     ${periodOf("toInt32(day)")} AS period,
     if(startsWith(name, '='), substring(name, 2), NULL) AS value,
-    name = ${rest} AS isRest,
+    toBool(name = ${rest}) AS isRest,
     sum(timesOfDay) AS count,
     groupBitmapMerge(people) AS users
   FROM (

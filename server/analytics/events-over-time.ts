@@ -68,7 +68,7 @@ const sql = `
   SELECT
     ${periodOf("toInt32(day)")} AS period,
     nullIf(name, '') AS value,
-    name = '' AND {top:UInt32} > 0 AS isRest,
+    toBool(name = '' AND {top:UInt32} > 0) AS isRest,
     sum(countOfDay) AS count,
     groupBitmapMerge(people) AS users
   FROM counted INNER JOIN seen USING (event, day)
@@ -102,20 +102,22 @@ export function withEmptyPeriods(
 }
 
 function groupsOf(rows: readonly EventsOfPeriod[]) {
-  const groups = [
-    ...Map.groupBy(rows, ({ value, isRest }) => `${isRest} ${value === null ? "" : `=${value}`}`),
-  ];
-  return groups
-    .flatMap(([, [first, ...others]]) => {
+  const groups = Map.groupBy(rows, ({ value, isRest }) => `${isRest} ${mark(value)}`);
+  return [...groups.values()]
+    .flatMap((of) => {
+      const [first] = of;
       if (first === undefined) return [];
-      const all = [first, ...others];
-      const total = all.reduce((sum, { count }) => sum + count, 0);
-      const ofPeriod = new Map(all.map((row) => [row.period, row]));
+      const total = of.reduce((sum, { count }) => sum + count, 0);
+      const ofPeriod = new Map(of.map((row) => [row.period, row]));
       return [{ value: first.value, isRest: first.isRest, total, ofPeriod }];
     })
-    .sort((a, b) => Number(a.isRest) - Number(b.isRest) || b.total - a.total || order(a.value, b.value));
+    .sort(
+      (a, b) =>
+        Number(a.isRest) - Number(b.isRest) || b.total - a.total || (mark(a.value) < mark(b.value) ? -1 : 1),
+    );
 }
 
-function order(a: string | null, b: string | null): number {
-  return (a ?? "") < (b ?? "") ? -1 : 1;
+/** A text that tells no value from an empty one. */
+function mark(value: string | null): string {
+  return value === null ? "" : `=${value}`;
 }

@@ -53,7 +53,7 @@ const sql = `
   SELECT
     {starts:Array(Int32)}[period] AS fromDay,
     least({starts:Array(Int32)}[period + 1] - 1, {toDay:Int32}) AS toDay,
-    {starts:Array(Int32)}[period + 1] - 1 <= {toDay:Int32} AS isComplete,
+    toBool({starts:Array(Int32)}[period + 1] - 1 <= {toDay:Int32}) AS isComplete,
     groupBitmapMergeIf(users, role = 'now') AS active,
     groupBitmapMergeIf(users, role = 'new') AS new,
     bitmapAndCardinality(
