@@ -131,7 +131,7 @@ export class Api {
     if (validator.Check(query)) return query;
     const [error] = validator.Errors(query);
     const named = error?.instancePath.split("/")[1];
-    const extra = Object.keys(query).find((name) => !(name in propertiesOf(route.query)));
+    const extra = Object.keys(query).find((name) => !Object.hasOwn(propertiesOf(route.query), name));
     if (extra !== undefined) {
       throw new ApiError("validation_error", `${extra} is no parameter of this path: leave it out.`);
     }
@@ -179,13 +179,14 @@ function formatOf(route: ApiRoute, sent: URLSearchParams): "json" | "csv" {
  * schema then refuses. */
 function readQuery(schema: TSchema, sent: URLSearchParams): Record<string, unknown> {
   const properties = propertiesOf(schema);
-  const query: Record<string, unknown> = {};
+  // Without a prototype: a parameter may be called __proto__.
+  const query: Record<string, unknown> = Object.create(null);
   for (const [name, property] of Object.entries(properties)) {
     if (isJsonObject(property) && "default" in property) query[name] = property.default;
   }
   for (const [name, text] of sent) {
     if (name === "format") continue;
-    const property = properties[name];
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     query[name] = isJsonObject(property) ? parsed(property, text) : text;
   }
   return query;
