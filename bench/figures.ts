@@ -1,6 +1,6 @@
 /**
  * How long every figure takes: an organization of random users is put into a warehouse of its own, and every question
- * is asked five times. `cli/with-bun bench/figures.ts [events] [users] [word of a question]`, 2 million and 100,000 unless given.
+ * is asked nine times. `cli/with-bun bench/figures.ts [events] [users] [word of a question]`, 2 million and 100,000 unless given.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,8 @@ import type { Warehouse } from "../server/warehouse/warehouse.ts";
 const organization = 1;
 const toDay = 20_600;
 const days = 364;
-const eventsPerUserInAccount = 10;
+const usersPerAccount = 10;
+const rounds = 9;
 
 /** Users differ in how often they come: a few daily, most now and then. Days lie nearer to today than to the start. */
 async function generate(warehouse: Warehouse, events: number, users: number): Promise<void> {
@@ -39,7 +40,7 @@ async function generate(warehouse: Warehouse, events: number, users: number): Pr
           toDateTime64('2026-05-01', 3, 'UTC') AS time
         FROM numbers({from:UInt64}, {perInsert:UInt64}))`,
       {
-        perAccount: eventsPerUserInAccount,
+        perAccount: usersPerAccount,
         users,
         toDay,
         days,
@@ -56,7 +57,7 @@ async function generate(warehouse: Warehouse, events: number, users: number): Pr
       NULL, 1 + intDiv(number + 1, {perAccount:UInt32}), toDateTime64('2025-01-01', 3, 'UTC'),
       toDateTime64('2025-01-01', 3, 'UTC'), 1
     FROM numbers({users:UInt64})`,
-    { users, perAccount: eventsPerUserInAccount },
+    { users, perAccount: usersPerAccount },
   );
   await warehouse.command(
     `INSERT INTO user_versions SELECT organization, user, version, updated_at, traits, account FROM users`,
@@ -115,13 +116,18 @@ try {
   console.log(`${events} events of ${users} users in ${Math.round(performance.now() - startMs)} ms`);
   for (const [name, ask] of Object.entries(questions).filter(([name]) => name.includes(only))) {
     const times: number[] = [];
-    for (let round = 0; round < 5; round += 1) {
+    const cpu = process.cpuUsage();
+    for (let round = 0; round < rounds; round += 1) {
       const beginMs = performance.now();
       await ask(warehouse);
       times.push(performance.now() - beginMs);
     }
+    const { user, system } = process.cpuUsage(cpu);
     times.sort((a, b) => a - b);
-    console.log(`${name.padEnd(52)} median ${times[2]?.toFixed(0)} ms, best ${times[0]?.toFixed(0)} ms`);
+    const best = times[0]?.toFixed(0).padStart(5);
+    const median = times[rounds >> 1]?.toFixed(0).padStart(5);
+    const busy = ((user + system) / rounds / 1_000).toFixed(0).padStart(5);
+    console.log(`${name.padEnd(52)} best ${best} ms, median ${median} ms, ${busy} ms of CPU`);
   }
 } finally {
   await warehouse.close();

@@ -36,7 +36,8 @@ export function adoption(
 const ofOrganization = "organization = {organization:UInt32}";
 const withinDays = `${ofOrganization} AND day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}`;
 
-// Days of first use are looked for among first-time users only: who did an event before is gone from its bitmaps.
+// Days of first use are looked for among first-time users only: who did an event before is gone from its bitmaps. Users
+// are numbered from 1; 0 stands for nobody, so that an event without first-time users keeps its row.
 const sql = `
   WITH
     adopted AS (
@@ -49,22 +50,20 @@ const sql = `
       GROUP BY event HAVING people > 0
       ORDER BY people DESC, event LIMIT {limit:UInt32}),
     first_uses AS (
-      SELECT event, user, min(useDay) AS firstUse
+      SELECT event, user, any(people) AS users, min(useDay) AS firstUse
       FROM (
-        SELECT event, toInt32(day) AS useDay, arrayJoin(bitmapToArray(bitmapAndnot(event_days.users, before))) AS user
+        SELECT event, people, toInt32(day) AS useDay, bitmapToArray(bitmapAndnot(event_days.users, before)) AS firstTimers
         FROM event_days INNER JOIN adopted USING event
         WHERE ${withinDays})
+      LEFT ARRAY JOIN firstTimers AS user
       GROUP BY event, user),
     first_days AS (
-      SELECT user, toInt32(min(first_day)) AS firstDay FROM user_spans WHERE ${ofOrganization} GROUP BY user),
-    waits AS (
-      SELECT event, count() AS firstTimeUsers, quantileExactInclusive(0.5)(firstUse - firstDay) AS medianDays
-      FROM first_uses INNER JOIN first_days USING user
-      GROUP BY event)
+      SELECT user, toInt32(min(first_day)) AS firstDay FROM user_spans WHERE ${ofOrganization} GROUP BY user)
   SELECT
-    event, people AS users,
-    people / (SELECT groupBitmapMerge(active_days.users) FROM active_days WHERE ${withinDays}) AS share,
-    waits.firstTimeUsers AS firstTimeUsers,
-    if(firstTimeUsers = 0, NULL, waits.medianDays) AS medianDaysToFirstUse
-  FROM adopted LEFT JOIN waits USING event
+    event, any(first_uses.users) AS users,
+    users / (SELECT groupBitmapMerge(active_days.users) FROM active_days WHERE ${withinDays}) AS share,
+    countIf(user != 0) AS firstTimeUsers,
+    if(firstTimeUsers = 0, NULL, quantileExactInclusiveIf(0.5)(firstUse - firstDay, user != 0)) AS medianDaysToFirstUse
+  FROM first_uses LEFT JOIN first_days USING user
+  GROUP BY event
   ORDER BY users DESC, event`;

@@ -31,7 +31,7 @@ export function eventNames(
 
 const asked = `
   organization = {organization:UInt32} AND day <= ${dayParameter("toDay")}
-  AND positionCaseInsensitiveUTF8(event, {search:String}) > 0`;
+  AND ({search:String} = '' OR positionCaseInsensitiveUTF8(event, {search:String}) > 0)`;
 
 const sql = `
   SELECT event, count, users, firstDay, lastDay
