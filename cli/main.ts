@@ -6,14 +6,17 @@ import { CallFailed, Unreachable } from "../server/process/control.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
 import { backupCommand } from "./commands/backup.ts";
 import { keyCommand, tokenCommand } from "./commands/credential.ts";
+import { deadLettersCommand } from "./commands/dead-letters.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { eraseCommand } from "./commands/erase.ts";
+import { excludeCommand } from "./commands/exclude.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { organizationCommand } from "./commands/organization.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
 import { restoreCommand } from "./commands/restore.ts";
 import { serveCommand } from "./commands/serve.ts";
+import { warningsCommand } from "./commands/warnings.ts";
 
 const program = new Command("rekindle")
   .description("Keeps companies from losing their customers.")
@@ -28,6 +31,9 @@ const program = new Command("rekindle")
   .addCommand(rebuildCommand())
   .addCommand(backupCommand())
   .addCommand(restoreCommand())
+  .addCommand(warningsCommand())
+  .addCommand(deadLettersCommand())
+  .addCommand(excludeCommand())
   .addCommand(doctorCommand());
 
 try {

@@ -145,7 +145,7 @@ export const BatchIdentify = Type.Object(
   { "x-send": "a JSON object with type, userId and email" },
 );
 
-const BatchTrack = Type.Object(
+export const BatchTrack = Type.Object(
   { type: itemType("track"), ...TrackBody.properties },
   { "x-send": "a JSON object with type, userId and event" },
 );

@@ -43,6 +43,7 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
   protectSocket(socket);
   analysis = await openAnalysis(config.dataDir, ledger, log);
   const opened = analysis;
+  opened.nightly.start();
   gauge(
     registry,
     "rekindle_rows_loaded",
@@ -51,6 +52,18 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
   );
   gauge(registry, "rekindle_loader_failing", "1 while the loader retries.", () =>
     opened.status().loader.failure === null ? 0 : 1,
+  );
+  gauge(
+    registry,
+    "rekindle_check_differences",
+    "Differences that the last nightly checks found.",
+    () => opened.nightly.differences,
+  );
+  gauge(
+    registry,
+    "rekindle_check_oldest_timestamp_seconds",
+    "When the organization that waits longest was checked; 0 before the first check.",
+    () => Math.floor(opened.nightly.oldestAtMs / 1_000),
   );
   return {
     async stop() {

@@ -74,6 +74,7 @@ export async function startIntake(
   const close = async () => {
     chores.stop();
     await authorizers.recordUse().catch(chores.failed);
+    await intake.recordWarnings().catch(chores.failed);
     await control.stop(true);
     await ledger.close();
     lock.release();
@@ -124,6 +125,8 @@ function serveControl(config: Config, ledger: Ledger, authorizers: Authorizers, 
   const memory = {
     forget: () => authorizers.forget(),
     recordUse: () => authorizers.recordUse(),
+    recordWarnings: () => intake.recordWarnings(),
+    forgetWarningsOf: (organization: number, userId: string) => intake.forgetWarningsOf(organization, userId),
     settled: () => intake.settled(),
   };
   const importer = new Importer(ledger, () => intake.closedBecause, Date.now);
@@ -140,7 +143,7 @@ function serveControl(config: Config, ledger: Ledger, authorizers: Authorizers, 
   return server;
 }
 
-/** What has to be done about once a second, and once a minute. */
+/** What has to be done about once a second, every few seconds, and once a minute. */
 function startChores(ledger: Ledger, intake: Intake, authorizers: Authorizers, log: Logger) {
   const failed = (error: unknown) => log.warn({ err: error }, "a chore failed and will be tried again");
   let tidying = false;
@@ -155,11 +158,13 @@ function startChores(ledger: Ledger, intake: Intake, authorizers: Authorizers, l
         tidying = false;
       });
   }, 1_000);
+  const everyFewSeconds = setInterval(() => intake.recordWarnings().catch(failed), 5_000);
   const everyMinute = setInterval(() => authorizers.recordUse().catch(failed), 60_000);
   return {
     failed,
     stop: () => {
       clearInterval(everySecond);
+      clearInterval(everyFewSeconds);
       clearInterval(everyMinute);
     },
   };

@@ -1,5 +1,6 @@
 /** Accounts as a list: searched, sorted, a page at a time, each with what its members do. */
 import type { Warehouse } from "../warehouse/warehouse.ts";
+import { isIncluded } from "./included.ts";
 import { spans } from "./spans.ts";
 
 /** Members are active who did anything within this many days. */
@@ -29,7 +30,7 @@ export interface AccountListRow {
   readonly name: string;
   readonly avatar: string | null;
   readonly createdAtMs: number;
-  /** Users who belong to it now. */
+  /** Users who belong to it now, without those who are excluded from figures. */
   readonly members: number;
   /** Members who did anything within the 28 days that end today. */
   readonly activeMembers: number;
@@ -90,7 +91,9 @@ const page = (order: string) => `
   LEFT JOIN (
     SELECT account, count() AS members, countIf(seen.lastDay > {toDay:Int32} - ${activeMemberDays}) AS activeMembers,
       min(seen.firstDay) AS firstDay, max(seen.lastDay) AS lastDay
-    FROM (SELECT user, account FROM users FINAL WHERE organization = {organization:UInt32} AND account != 0) AS members
+    FROM (
+      SELECT user, account FROM users FINAL
+      WHERE organization = {organization:UInt32} AND account != 0 AND ${isIncluded("user")}) AS members
     LEFT JOIN (SELECT user, toNullable(firstDay) AS firstDay, toNullable(lastDay) AS lastDay FROM ${spans}) AS seen
     USING user
     GROUP BY account) AS of_members

@@ -4,6 +4,7 @@
  */
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
+import { included } from "./included.ts";
 
 /** Four weeks: every weekday counts as often as every other. */
 const activeDaysWindow = 28;
@@ -34,7 +35,7 @@ const sql = `
   FROM (
     SELECT toInt32(count()) AS activeDays, 1 AS counted
     FROM (
-      SELECT day, arrayJoin(bitmapToArray(groupBitmapMergeState(users))) AS user
+      SELECT day, arrayJoin(bitmapToArray(${included("groupBitmapMergeState(users)")})) AS user
       FROM active_days
       WHERE organization = {organization:UInt32}
         AND day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}

@@ -4,6 +4,7 @@
  */
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
+import { included } from "./included.ts";
 
 export interface AdoptionQuestion {
   readonly organization: number;
@@ -42,7 +43,7 @@ const sql = `
   WITH
     adopted AS (
       SELECT event,
-        groupBitmapMergeStateIf(event_days.users, day >= ${dayParameter("fromDay")}) AS now,
+        ${included(`groupBitmapMergeStateIf(event_days.users, day >= ${dayParameter("fromDay")})`)} AS now,
         groupBitmapMergeStateIf(event_days.users, day < ${dayParameter("fromDay")}) AS before,
         bitmapCardinality(now) AS people
       FROM event_days
@@ -52,7 +53,8 @@ const sql = `
     first_uses AS (
       SELECT event, user, any(people) AS users, min(useDay) AS firstUse
       FROM (
-        SELECT event, people, toInt32(day) AS useDay, bitmapToArray(bitmapAndnot(event_days.users, before)) AS firstTimers
+        SELECT event, people, toInt32(day) AS useDay,
+          bitmapToArray(bitmapAnd(bitmapAndnot(event_days.users, before), now)) AS firstTimers
         FROM event_days INNER JOIN adopted USING event
         WHERE ${withinDays})
       LEFT ARRAY JOIN firstTimers AS user
@@ -61,7 +63,9 @@ const sql = `
       SELECT user, toInt32(min(first_day)) AS firstDay FROM user_spans WHERE ${ofOrganization} GROUP BY user)
   SELECT
     event, any(first_uses.users) AS users,
-    users / (SELECT groupBitmapMerge(active_days.users) FROM active_days WHERE ${withinDays}) AS share,
+    users / (
+      SELECT bitmapCardinality(${included("groupBitmapMergeState(active_days.users)")})
+      FROM active_days WHERE ${withinDays}) AS share,
     countIf(user != 0) AS firstTimeUsers,
     if(firstTimeUsers = 0, NULL, quantileExactInclusiveIf(0.5)(firstUse - firstDay, user != 0)) AS medianDaysToFirstUse
   FROM first_uses LEFT JOIN first_days USING user

@@ -1,6 +1,7 @@
 /** Which events there are: how often each was done, by how many people, and when first and last. */
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
+import { included, isIncluded } from "./included.ts";
 
 export interface EventNamesQuestion {
   readonly organization: number;
@@ -37,9 +38,9 @@ const sql = `
   SELECT event, count, users, firstDay, lastDay
   FROM (
     SELECT event, sum(user_event_days.count) AS count, toInt32(min(day)) AS firstDay, toInt32(max(day)) AS lastDay
-    FROM user_event_days WHERE ${asked} GROUP BY event) AS counted
+    FROM user_event_days WHERE ${asked} AND ${isIncluded("user")} GROUP BY event) AS counted
   INNER JOIN (
-    SELECT event, groupBitmapMerge(event_days.users) AS users
+    SELECT event, bitmapCardinality(${included("groupBitmapMergeState(event_days.users)")}) AS users
     FROM event_days WHERE ${asked} GROUP BY event) AS people
   USING event
   ORDER BY count DESC, event LIMIT {limit:UInt32}`;

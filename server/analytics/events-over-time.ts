@@ -5,6 +5,7 @@
 import { type PeriodsQuestion, periodStarts } from "../calendar/periods.ts";
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
+import { included, isIncluded } from "./included.ts";
 import { periodOf } from "./period-of.ts";
 
 export interface EventsOverTimeQuestion extends PeriodsQuestion {
@@ -44,11 +45,13 @@ export function eventsOverTime(
   });
 }
 
-/** The rows that a question is about; queries bind `organization`, `fromDay`, `toDay` and `event`. */
-export const askedRows = `
+const askedDays = `
   organization = {organization:UInt32}
   AND day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}
   AND ({event:String} = '' OR event = {event:String})`;
+
+/** The rows of users that a question is about; queries bind `organization`, `fromDay`, `toDay` and `event`. */
+export const askedRows = `${askedDays} AND ${isIncluded("user")}`;
 
 // An event has a name, so that the empty one can stand for the rest.
 const sql = `
@@ -63,8 +66,8 @@ const sql = `
       SELECT event, if(rank > {top:UInt32}, '', event) AS name, ofDay.1 AS day, ofDay.2 AS countOfDay
       FROM ranked ARRAY JOIN days AS ofDay),
     seen AS (
-      SELECT event, day, groupBitmapMergeState(event_days.users) AS people
-      FROM event_days WHERE ${askedRows} GROUP BY event, day)
+      SELECT event, day, ${included("groupBitmapMergeState(event_days.users)")} AS people
+      FROM event_days WHERE ${askedDays} GROUP BY event, day)
   SELECT
     ${periodOf("toInt32(day)")} AS period,
     nullIf(name, '') AS value,

@@ -6,6 +6,7 @@
 import { type PeriodsQuestion, periodStarts } from "../calendar/periods.ts";
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
+import { included } from "./included.ts";
 import { periodOf } from "./period-of.ts";
 
 export interface LifecycleQuestion extends PeriodsQuestion {
@@ -54,18 +55,23 @@ const sql = `
     {starts:Array(Int32)}[period] AS fromDay,
     least({starts:Array(Int32)}[period + 1] - 1, {toDay:Int32}) AS toDay,
     toBool({starts:Array(Int32)}[period + 1] - 1 <= {toDay:Int32}) AS isComplete,
-    groupBitmapMergeIf(users, role = 'now') AS active,
-    groupBitmapMergeIf(users, role = 'new') AS new,
-    bitmapAndCardinality(
-      groupBitmapMergeStateIf(users, role = 'now'), groupBitmapMergeStateIf(users, role = 'before')) AS returning,
+    bitmapCardinality(usersNow) AS active,
+    bitmapCardinality(usersNew) AS new,
+    bitmapAndCardinality(usersNow, usersBefore) AS returning,
     active - new - returning AS resurrecting,
-    groupBitmapMergeIf(users, role = 'before') - returning AS dormant
+    bitmapCardinality(usersBefore) - returning AS dormant
   FROM (
-    SELECT toUInt32(period + (role = 'before')) AS period, role, users
-    FROM active ARRAY JOIN ['now', 'before'] AS role
-    UNION ALL
-    SELECT ${periodOf("firstDay")} AS period, 'new', users FROM first_days
-    UNION ALL
-    SELECT toUInt32(arrayJoin(range(1, length({starts:Array(Int32)})))) AS period, '', nobody)
-  WHERE period BETWEEN 2 AND length({starts:Array(Int32)}) - 1
-  GROUP BY period ORDER BY period`;
+    SELECT period,
+      ${included("groupBitmapMergeStateIf(users, role = 'now')")} AS usersNow,
+      ${included("groupBitmapMergeStateIf(users, role = 'before')")} AS usersBefore,
+      ${included("groupBitmapMergeStateIf(users, role = 'new')")} AS usersNew
+    FROM (
+      SELECT toUInt32(period + (role = 'before')) AS period, role, users
+      FROM active ARRAY JOIN ['now', 'before'] AS role
+      UNION ALL
+      SELECT ${periodOf("firstDay")} AS period, 'new', users FROM first_days
+      UNION ALL
+      SELECT toUInt32(arrayJoin(range(1, length({starts:Array(Int32)})))) AS period, '', nobody)
+    WHERE period BETWEEN 2 AND length({starts:Array(Int32)}) - 1
+    GROUP BY period)
+  ORDER BY fromDay`;

@@ -5,6 +5,7 @@
  */
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
+import { included } from "./included.ts";
 
 /** The window: 26 weeks. */
 const usageIntervalsDays = 182;
@@ -62,7 +63,7 @@ const sql = `
     SELECT arrayJoin(arrayPopFront(arrayDifference(arraySort(groupArray(dayOfWindow))))) AS gap
     FROM (
       SELECT toUInt8(toInt32(day) - {fromDay:Int32}) AS dayOfWindow,
-        arrayJoin(bitmapToArray(groupBitmapMergeState(users))) AS user
+        arrayJoin(bitmapToArray(${included("groupBitmapMergeState(users)")})) AS user
       FROM active_days
       WHERE organization = {organization:UInt32}
         AND day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}

@@ -1,5 +1,6 @@
 /** Users as a list: searched, filtered, sorted, a page at a time. */
 import type { Warehouse } from "../warehouse/warehouse.ts";
+import { isIncluded } from "./included.ts";
 import { jsonKey, jsonSettings, jsonText } from "./json-text.ts";
 import { spans } from "./spans.ts";
 
@@ -31,6 +32,8 @@ export interface UserListRow {
   /** Null without an account. */
   readonly accountId: string | null;
   readonly accountName: string | null;
+  /** Whether the user counts in no figure. */
+  readonly isExcluded: boolean;
   readonly firstIdentifiedAtMs: number;
   /** Days since 1970-01-01; null without any event. */
   readonly firstDay: number | null;
@@ -91,6 +94,7 @@ const page = (order: string) => `
     user_id AS userId, email, traits, is_account_owner AS isAccountOwner,
     nullIf(named.account_id, '') AS accountId,
     if(accountId IS NULL, NULL, named.name) AS accountName,
+    toBool(NOT ${isIncluded("user")}) AS isExcluded,
     toUnixTimestamp64Milli(first_identified_at) AS firstIdentifiedAtMs,
     found.firstDay AS firstDay, found.lastDay AS lastDay
   FROM (

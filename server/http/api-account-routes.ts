@@ -9,9 +9,10 @@ import {
 } from "../../contract/api-people.ts";
 import { type ApiRoute, route } from "./api.ts";
 import { accountsOnPage, oneAccount, timelineOfAccount } from "./api-accounts.ts";
+import { figure } from "./api-freshness.ts";
 
 export const accountRoutes: readonly ApiRoute[] = [
-  route({
+  figure({
     method: "GET",
     path: "/api/accounts",
     right: "read",
@@ -21,7 +22,7 @@ export const accountRoutes: readonly ApiRoute[] = [
     table: "accounts",
     handler: accountsOnPage,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/accounts/:accountId",
     right: "read",

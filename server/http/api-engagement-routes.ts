@@ -15,7 +15,7 @@ import {
   UsageIntervalsAnswer,
   UsageIntervalsParameters,
 } from "../../contract/api-figures.ts";
-import { type ApiRoute, route } from "./api.ts";
+import type { ApiRoute } from "./api.ts";
 import {
   activeDaysHistogram,
   adoptionOfEvents,
@@ -25,9 +25,10 @@ import {
   namesOfEvents,
 } from "./api-engagement.ts";
 import { activeUsersByDay } from "./api-figures.ts";
+import { figure } from "./api-freshness.ts";
 
 export const engagementRoutes: readonly ApiRoute[] = [
-  route({
+  figure({
     method: "GET",
     path: "/api/active-users",
     right: "read",
@@ -37,7 +38,7 @@ export const engagementRoutes: readonly ApiRoute[] = [
     table: "days",
     handler: activeUsersByDay,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/active-days",
     right: "read",
@@ -47,7 +48,7 @@ export const engagementRoutes: readonly ApiRoute[] = [
     table: "activeDays",
     handler: activeDaysHistogram,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/lifecycle",
     right: "read",
@@ -57,7 +58,7 @@ export const engagementRoutes: readonly ApiRoute[] = [
     table: "periods",
     handler: lifecycleByPeriod,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/events",
     right: "read",
@@ -67,7 +68,7 @@ export const engagementRoutes: readonly ApiRoute[] = [
     table: "events",
     handler: namesOfEvents,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/events-over-time",
     right: "read",
@@ -77,7 +78,7 @@ export const engagementRoutes: readonly ApiRoute[] = [
     table: "periods",
     handler: eventsOverPeriods,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/adoption",
     right: "read",
@@ -87,7 +88,7 @@ export const engagementRoutes: readonly ApiRoute[] = [
     table: "events",
     handler: adoptionOfEvents,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/usage-intervals",
     right: "read",

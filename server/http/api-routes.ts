@@ -10,10 +10,12 @@ import { type ApiRoute, route } from "./api.ts";
 import { accountRoutes } from "./api-account-routes.ts";
 import { engagementRoutes } from "./api-engagement-routes.ts";
 import { retentionByWeek } from "./api-figures.ts";
+import { figure } from "./api-freshness.ts";
+import { operationRoutes } from "./api-operation-routes.ts";
 import { eraseOneUser, oneUser, usersOnPage, userTimeline } from "./api-users.ts";
 
 export const apiRoutes: readonly ApiRoute[] = [
-  route({
+  figure({
     method: "GET",
     path: "/api/users",
     right: "read",
@@ -53,7 +55,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   }),
   ...accountRoutes,
   ...engagementRoutes,
-  route({
+  figure({
     method: "GET",
     path: "/api/retention",
     right: "read",
@@ -63,4 +65,5 @@ export const apiRoutes: readonly ApiRoute[] = [
     table: "cells",
     handler: retentionByWeek,
   }),
+  ...operationRoutes,
 ];

@@ -9,8 +9,9 @@ import { errorMessages } from "../../contract/errors.ts";
 import { Zone } from "../calendar/zone.ts";
 import type { Right } from "../ledger/credentials.ts";
 import { isJsonObject, type JsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
+import { CallFailed } from "../process/control.ts";
 import type { Logger } from "../process/log.ts";
-import type { AnalysisService } from "../warehouse/analysis.ts";
+import type { AnalysisService, Freshness } from "../warehouse/analysis.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { failure, unexpected } from "./answers.ts";
 import { csv } from "./csv.ts";
@@ -23,6 +24,7 @@ export interface ApiParts {
   readonly ledger: SharedLedger;
   readonly analysis: Pick<AnalysisService, "erase">;
   readonly nowMs: () => number;
+  readonly freshness: (organization: number) => Promise<Freshness>;
   readonly log: Logger;
 }
 
@@ -108,6 +110,8 @@ export class Api {
       return format === "csv" ? csvAnswer(route, answer) : Response.json(answer);
     } catch (error) {
       if (error instanceof ApiError) return failure(error.kind, error.message);
+      // The ledger's own refusals, which are in words for whoever asked.
+      if (error instanceof CallFailed && error.isRefusal) return failure("validation_error", error.message);
       parts.log.error({ err: error, route: route.path }, "a question failed");
       return unexpected();
     }

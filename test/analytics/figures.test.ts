@@ -23,7 +23,10 @@ beforeAll(async () => {
   const random = randomOfThisRun("figures");
   worlds.push(new World(server, random, "Andes", "America/Santiago"));
   worlds.push(new World(server, random, "Atlas", "Africa/Casablanca"));
+  worlds.push(new World(server, random, "Staff and customers", "America/Santiago"));
   for (const world of worlds) await world.fill(40, 2_400);
+  // Those who do most, and some who do little.
+  await worlds[2]?.exclude("u0", "u1", "u7", "u30");
   await server.ready();
 }, 60_000);
 afterAll(() => server.stop());
@@ -43,7 +46,7 @@ const periodOptions = [
   { period: "month", periods: 1, weekStart: 7 },
 ] as const;
 
-describe.each([0, 1])("in zone %d", (index) => {
+describe.each([0, 1, 2])("in organization %d", (index) => {
   const world = () => worlds[index] ?? expect.unreachable();
 
   test("active users and stickiness equal a recount", async () => {
@@ -189,6 +192,21 @@ describe.each([0, 1])("in zone %d", (index) => {
       expect(asked.intervals.map(({ days, gaps: count }) => [days, count])).toEqual([...gaps]);
     }
   });
+});
+
+test("who is excluded is listed as such, and is no member whom an account counts", async () => {
+  const world = worlds[2] ?? expect.unreachable();
+  const { users } = await world.ask<{ users: { userId: string; isExcluded: boolean }[] }>("/api/users");
+  const excluded = users.filter(({ isExcluded }) => isExcluded).map(({ userId }) => userId);
+  expect(excluded.sort()).toEqual(["u0", "u1", "u30", "u7"]);
+  expect(users).toHaveLength(40);
+  const { accounts } = await world.ask<{ accounts: { accountId: string; members: number }[] }>(
+    "/api/accounts",
+  );
+  for (const { accountId, members } of accounts) {
+    const left = [...world.people.values()].filter(({ account }) => account === accountId);
+    expect([accountId, members]).toEqual([accountId, left.length]);
+  }
 });
 
 /** A value as a figure shows it. */

@@ -41,6 +41,7 @@ function expectedUser({ userId, email, traits, account }: Person) {
     accountId: account,
     accountName: account === null ? null : `Name of ${account}`,
     isAccountOwner: null,
+    isExcluded: false,
     firstIdentifiedAt: expect.stringMatching(/Z$/),
     ...spanOf(
       world.events.filter((event) => event.userId === userId),

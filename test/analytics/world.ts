@@ -74,7 +74,24 @@ export class World {
     await this.#server.exported("events", this.name);
   }
 
-  /** The answer to a question. */
+  /** Excludes people from figures; they and what they did are no longer what figures are made of. */
+  async exclude(...userIds: readonly string[]): Promise<void> {
+    for (const userId of userIds) {
+      await this.#server.command("exclude", "add", "--organization", this.name, "--user", userId);
+      this.people.delete(userId);
+    }
+    let excluded = 0;
+    while (excluded < userIds.length) {
+      const response = await this.get("/api/lifecycle");
+      const answer = (await response.json()) as { freshness: { excludedUsers: number } };
+      excluded = answer.freshness.excludedUsers;
+      await Bun.sleep(50);
+    }
+    const kept = this.events.filter(({ userId }) => this.people.has(userId));
+    this.events.splice(0, this.events.length, ...kept);
+  }
+
+  /** The answer to a question, without how fresh it is. */
   async ask<Answer>(
     path: string,
     parameters: Readonly<Record<string, string | number>> = {},
@@ -82,7 +99,8 @@ export class World {
     const response = await this.get(path, parameters);
     const text = await response.text();
     if (!response.ok) throw new Error(`${path} ${JSON.stringify(parameters)}: ${text}`);
-    return JSON.parse(text);
+    const { freshness: _, ...answer } = JSON.parse(text);
+    return answer;
   }
 
   get(path: string, parameters: Readonly<Record<string, string | number>> = {}): Promise<Response> {

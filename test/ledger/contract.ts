@@ -10,6 +10,7 @@ import type { Ledger, Organization } from "../../server/ledger/ledger.ts";
 import { erasuresContract } from "./contract-erasures.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract } from "./contract-inbox.ts";
+import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
 import { transactContract } from "./contract-transact.ts";
 
@@ -65,6 +66,7 @@ export function ledgerContract(store: string, open: OpenLedger): void {
     tokensContract(subject);
     transactContract(subject);
     inboxContract(subject);
+    operationContract(subject);
     erasuresContract(subject);
     importsContract(subject);
     importerContract(subject);

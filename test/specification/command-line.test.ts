@@ -188,6 +188,11 @@ describe("a command that cannot be read is refused with what to give:", () => {
     ["token list", ["--organization"]],
     ["export secrets --organization X", ["secrets", "events", "users", "accounts"]],
     ["export events --organization X --format xml", ["xml", "jsonl", "csv", "parquet"]],
+    ["warnings", ["--organization"]],
+    ["dead-letters list --limit 0", ["whole number"]],
+    ["dead-letters retry first", ["first column"]],
+    ["dead-letters retry", ["--all"]],
+    ["exclude remove 1", ["--organization"]],
     ["recover", ["recover", "--help"]],
   ];
 
@@ -221,8 +226,9 @@ describe("every command has help:", () => {
     "erase user",
     "erase list",
   ];
+  const operation = ["warnings", "dead-letters list", "dead-letters retry", "exclude add", "exclude remove"];
 
-  test.each([...commands, ...subcommands, ...tokenCommands])("%s", async (command) => {
+  test.each([...commands, ...subcommands, ...tokenCommands, ...operation])("%s", async (command) => {
     const { exitCode, stdout } = await rekindle(tmpdir(), ...command.split(" "), "--help");
     expect(exitCode).toBe(0);
     expect(stdout).toContain(`Usage: rekindle ${command}`);

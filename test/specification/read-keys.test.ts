@@ -150,6 +150,7 @@ describe("what is asked for", () => {
     expect(days.filter(({ daily }) => daily > 0).map(({ day }) => day)).toEqual(["2026-05-14", "2026-05-15"]);
     expect(await (await get("/api/retention")).json()).toEqual({
       cells: [{ cohortDay: "2026-05-11", cohortUsers: 1, week: 0, activeUsers: 1 }],
+      freshness: { loadedUpto: expect.any(String), rebuilding: null, excludedUsers: 0, timezone: "UTC" },
     });
   });
 

@@ -9,6 +9,7 @@
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../ledger.ts";
 import { inTransaction } from "./transaction.ts";
+import { warningsExclusionsAndChecks } from "./warnings-tables.ts";
 
 const organizationsAndTokens = `
   CREATE TABLE organizations (
@@ -220,6 +221,7 @@ const migrations: readonly string[] = [
   imports,
   readKeys,
   erasures,
+  warningsExclusionsAndChecks,
 ];
 
 /** How many migrations this code knows. */
