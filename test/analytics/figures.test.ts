@@ -1,5 +1,5 @@
 /** Figures of engagement, asked through the front door and counted again from what was sent. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Server } from "../server.ts";
 import { randomOfThisRun } from "../warehouse/support.ts";
 import {
@@ -46,30 +46,37 @@ const periodOptions = [
   { period: "month", periods: 1, weekStart: 7 },
 ] as const;
 
-describe.each([0, 1, 2])("in organization %d", (index) => {
-  const world = () => worlds[index] ?? expect.unreachable();
+const organizations = [0, 1, 2];
 
-  test("active users and stickiness equal a recount", async () => {
-    for (const { toDay, parameters } of lastDays(world())) {
-      const { days } = await world().ask<{ days: object[] }>("/api/active-users", {
-        days: 50,
-        ...parameters,
-      });
-      const within = (day: number, length: number) => usersWithin(world().events, day - length + 1, day).size;
-      const expected = Array.from({ length: 50 }, (_, n) => {
-        const day = toDay - 49 + n;
-        const [daily, weekly, monthly] = [within(day, 1), within(day, 7), within(day, 30)];
-        return { day: dateOf(day), daily, weekly, monthly, stickiness: monthly ? daily / monthly : null };
-      });
-      expect(days).toEqual(expected);
-    }
-  });
+function worldAt(index: number): World {
+  return worlds[index] ?? expect.unreachable();
+}
 
-  test("the histogram of active days equals a recount, and ends yesterday unless it is said", async () => {
-    for (const { toDay, parameters } of lastDays(world())) {
+test.each(organizations)("active users and stickiness equal a recount, in organization %d", async (index) => {
+  const world = worldAt(index);
+  for (const { toDay, parameters } of lastDays(world)) {
+    const { days } = await world.ask<{ days: object[] }>("/api/active-users", {
+      days: 50,
+      ...parameters,
+    });
+    const within = (day: number, length: number) => usersWithin(world.events, day - length + 1, day).size;
+    const expected = Array.from({ length: 50 }, (_, n) => {
+      const day = toDay - 49 + n;
+      const [daily, weekly, monthly] = [within(day, 1), within(day, 7), within(day, 30)];
+      return { day: dateOf(day), daily, weekly, monthly, stickiness: monthly ? daily / monthly : null };
+    });
+    expect(days).toEqual(expected);
+  }
+});
+
+test.each(organizations)(
+  "the histogram of active days equals a recount, and ends yesterday unless it is said, in organization %d",
+  async (index) => {
+    const world = worldAt(index);
+    for (const { toDay, parameters } of lastDays(world)) {
       const last = parameters.to === undefined ? toDay - 1 : toDay;
       const days = new Map<string, Set<number>>();
-      for (const { userId, day } of world().events) {
+      for (const { userId, day } of world.events) {
         if (day <= last && day > last - 28) days.set(userId, (days.get(userId) ?? new Set()).add(day));
       }
       const users = days.size;
@@ -77,34 +84,47 @@ describe.each([0, 1, 2])("in organization %d", (index) => {
         const counted = [...days.values()].filter(({ size }) => size === n + 1).length;
         return { activeDays: n + 1, users: counted, share: users === 0 ? null : counted / users };
       });
-      expect(await world().ask<object>("/api/active-days", parameters)).toEqual({
+      expect(await world.ask<object>("/api/active-days", parameters)).toEqual({
         users,
         activeDays: expected,
       });
     }
-  });
+  },
+);
 
-  test.each(periodOptions)("lifecycle by %j equals a recount", async (options) => {
-    for (const { toDay, parameters } of lastDays(world())) {
-      const asked = await world().ask<object>("/api/lifecycle", { ...options, ...parameters });
-      expect(asked).toEqual({ periods: lifecycleRecount(world(), { ...options, toDay }) });
-    }
-  });
-
-  test("adoption equals a recount", async () => {
-    for (const { toDay, parameters } of lastDays(world())) {
-      for (const days of [1, 28, 300, 800]) {
-        const { events } = await world().ask<{ events: object[] }>("/api/adoption", { days, ...parameters });
-        expect(events).toEqual(adoptionRecount(world(), toDay, days));
+test.each(organizations)(
+  "lifecycle by day, week and month equals a recount, in organization %d",
+  async (index) => {
+    const world = worldAt(index);
+    for (const { toDay, parameters } of lastDays(world)) {
+      for (const options of periodOptions) {
+        const sent = { ...options, ...parameters };
+        const asked = await world.ask<object>("/api/lifecycle", sent);
+        const periods = lifecycleRecount(world, { ...options, toDay });
+        expect([sent, asked]).toEqual([sent, { periods }]);
       }
     }
-    const { events } = await world().ask<{ events: object[] }>("/api/adoption", { days: 300, limit: 2 });
-    expect(events).toEqual(adoptionRecount(world(), world().today(), 300).slice(0, 2));
-  });
+  },
+);
 
-  test("the list of events equals a recount; a text finds names whatever their case", async () => {
-    const today = world().today();
-    const until = world().events.filter(({ day }) => day <= today);
+test.each(organizations)("adoption equals a recount, in organization %d", async (index) => {
+  const world = worldAt(index);
+  for (const { toDay, parameters } of lastDays(world)) {
+    for (const days of [1, 28, 300, 800]) {
+      const { events } = await world.ask<{ events: object[] }>("/api/adoption", { days, ...parameters });
+      expect(events).toEqual(adoptionRecount(world, toDay, days));
+    }
+  }
+  const { events } = await world.ask<{ events: object[] }>("/api/adoption", { days: 300, limit: 2 });
+  expect(events).toEqual(adoptionRecount(world, world.today(), 300).slice(0, 2));
+});
+
+test.each(organizations)(
+  "the list of events equals a recount; a text finds names whatever their case, in organization %d",
+  async (index) => {
+    const world = worldAt(index);
+    const today = world.today();
+    const until = world.events.filter(({ day }) => day <= today);
     const expected = [...Map.groupBy(until, ({ event }) => event)]
       .map(([event, of]) => ({
         event,
@@ -114,64 +134,89 @@ describe.each([0, 1, 2])("in organization %d", (index) => {
         lastDay: dateOf(Math.max(...of.map(({ day }) => day))),
       }))
       .sort((a, b) => b.count - a.count || byBytes(a.event, b.event));
-    const ask = (parameters = {}) => world().ask<{ events: object[] }>("/api/events", parameters);
+    const ask = (parameters = {}) => world.ask<{ events: object[] }>("/api/events", parameters);
     expect(await ask()).toEqual({ events: expected });
     expect(await ask({ limit: 3 })).toEqual({ events: expected.slice(0, 3) });
     for (const search of ["SAVED", "é", "'", '"', "\\", "{limit", "%", "_", "nothing of it"]) {
       const found = expected.filter(({ event }) => event.toLowerCase().includes(search.toLowerCase()));
       expect([search, await ask({ search })]).toEqual([search, { events: found }]);
     }
-  });
+  },
+);
 
-  async function expectOverTime(
-    parameters: Record<string, string | number>,
-    options: Partial<OverTimeOptions>,
-  ) {
-    for (const { toDay, parameters: last } of lastDays(world())) {
-      for (const periods of periodOptions) {
-        const sent = { ...periods, ...parameters, ...last };
-        const all = { ...periods, toDay, event: "", top: 20, groupOf: () => null, ...options };
-        const rows = overTimeRecount(world(), all);
-        const { periods: asked } = await world().ask<{ periods: object[] }>("/api/events-over-time", sent);
-        expect([sent, asked]).toEqual([sent, rows]);
-      }
+async function expectOverTime(
+  world: World,
+  parameters: Record<string, string | number>,
+  options: Partial<OverTimeOptions>,
+) {
+  for (const { toDay, parameters: last } of lastDays(world)) {
+    for (const periods of periodOptions) {
+      const sent = { ...periods, ...parameters, ...last };
+      const all = { ...periods, toDay, event: "", top: 20, groupOf: () => null, ...options };
+      const rows = overTimeRecount(world, all);
+      const { periods: asked } = await world.ask<{ periods: object[] }>("/api/events-over-time", sent);
+      expect([sent, asked]).toEqual([sent, rows]);
     }
   }
+}
 
-  test("events over time equal a recount, all and each", async () => {
-    await expectOverTime({}, { isOneGroup: true });
-    await expectOverTime({ event: "it's" }, { event: "it's", isOneGroup: true });
-    await expectOverTime({ event: "never-done" }, { event: "never-done", isOneGroup: true });
-    await expectOverTime({ breakdown: "event", event: "never-done" }, { event: "never-done" });
-    await expectOverTime({ breakdown: "event" }, { groupOf: ({ event }) => event });
-    await expectOverTime({ breakdown: "event", top: 3 }, { top: 3, groupOf: ({ event }) => event });
-  }, 20_000);
+test.each(organizations)(
+  "events over time equal a recount, all and each, in organization %d",
+  async (index) => {
+    const world = worldAt(index);
+    await expectOverTime(world, {}, { isOneGroup: true });
+    await expectOverTime(world, { event: "it's" }, { event: "it's", isOneGroup: true });
+    await expectOverTime(world, { event: "never-done" }, { event: "never-done", isOneGroup: true });
+    await expectOverTime(world, { breakdown: "event", event: "never-done" }, { event: "never-done" });
+    await expectOverTime(world, { breakdown: "event" }, { groupOf: ({ event }) => event });
+    await expectOverTime(world, { breakdown: "event", top: 3 }, { top: 3, groupOf: ({ event }) => event });
+  },
+  20_000,
+);
 
-  test("events over time by a property equal a recount", async () => {
+test.each(organizations)(
+  "events over time by a property equal a recount, in organization %d",
+  async (index) => {
+    const world = worldAt(index);
     const groupOf = ({ properties }: Happening) => textOf(properties.page);
-    await expectOverTime({ breakdown: "property", key: "page" }, { groupOf });
+    await expectOverTime(world, { breakdown: "property", key: "page" }, { groupOf });
     await expectOverTime(
+      world,
       { breakdown: "property", key: "n", top: 5, event: "=1+1" },
       { event: "=1+1", top: 5, groupOf: ({ properties }) => textOf(properties.n) },
     );
-    await expectOverTime({ breakdown: "property", key: "de'ep" }, {});
-  }, 20_000);
+    await expectOverTime(world, { breakdown: "property", key: "de'ep" }, {});
+  },
+  20_000,
+);
 
-  test("events over time by a trait, as it is now, equal a recount", async () => {
+test.each(organizations)(
+  "events over time by a trait, as it is now, equal a recount, in organization %d",
+  async (index) => {
+    const world = worldAt(index);
     const groupOf =
       (key: string) =>
       ({ userId }: Happening) =>
-        textOf(world().people.get(userId)?.traits[key]);
-    await expectOverTime({ breakdown: "trait", key: "tier" }, { groupOf: groupOf("tier") });
-    await expectOverTime({ breakdown: "trait", key: "name", top: 4 }, { top: 4, groupOf: groupOf("name") });
-  }, 20_000);
+        textOf(world.people.get(userId)?.traits[key]);
+    await expectOverTime(world, { breakdown: "trait", key: "tier" }, { groupOf: groupOf("tier") });
+    await expectOverTime(
+      world,
+      { breakdown: "trait", key: "name", top: 4 },
+      { top: 4, groupOf: groupOf("name") },
+    );
+  },
+  20_000,
+);
 
-  test("usage intervals equal a recount, with their percentiles and the horizon", async () => {
-    for (const { toDay, parameters } of lastDays(world())) {
-      const gaps = gapsRecount(world(), toDay);
+test.each(organizations)(
+  "usage intervals equal a recount, with their percentiles and the horizon, in organization %d",
+  async (index) => {
+    const world = worldAt(index);
+    for (const { toDay, parameters } of lastDays(world)) {
+      const gaps = gapsRecount(world, toDay);
       const all = [...gaps].flatMap(([days, count]) => Array<number>(count).fill(days));
       const nth = (percent: number) => all[Math.ceil((percent * all.length) / 100) - 1] ?? null;
-      const asked = await world().ask<{ gaps: number; intervals: { days: number; gaps: number }[] }>(
+      const asked = await world.ask<{ gaps: number; intervals: { days: number; gaps: number }[] }>(
         "/api/usage-intervals",
         parameters,
       );
@@ -191,9 +236,8 @@ describe.each([0, 1, 2])("in organization %d", (index) => {
       });
       expect(asked.intervals.map(({ days, gaps: count }) => [days, count])).toEqual([...gaps]);
     }
-  });
-});
-
+  },
+);
 test("who is excluded is listed as such, and is no member whom an account counts", async () => {
   const world = worlds[2] ?? expect.unreachable();
   const { users } = await world.ask<{ users: { userId: string; isExcluded: boolean }[] }>("/api/users");

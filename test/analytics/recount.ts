@@ -19,7 +19,7 @@ export function usersWithin(events: readonly Happening[], fromDay: number, toDay
 }
 
 /** The calendar's periods, found by walking back day by day. */
-export function periodsOf({ period, periods, weekStart, toDay }: PeriodOptions) {
+function periodsOf({ period, periods, weekStart, toDay }: PeriodOptions) {
   const begins = (day: number) => {
     const date = new Date(day * msPerDay);
     if (period === "month") return date.getUTCDate() === 1;
