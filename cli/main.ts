@@ -7,6 +7,7 @@ import { WarehouseError } from "../server/warehouse/warehouse.ts";
 import { backupCommand } from "./commands/backup.ts";
 import { keyCommand, tokenCommand } from "./commands/credential.ts";
 import { deadLettersCommand } from "./commands/dead-letters.ts";
+import { demoCommand } from "./commands/demo.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { eraseCommand } from "./commands/erase.ts";
 import { excludeCommand } from "./commands/exclude.ts";
@@ -26,6 +27,7 @@ const program = new Command("rekindle")
   .addCommand(tokenCommand())
   .addCommand(keyCommand())
   .addCommand(importCommand())
+  .addCommand(demoCommand())
   .addCommand(exportCommand())
   .addCommand(eraseCommand())
   .addCommand(rebuildCommand())

@@ -4,8 +4,8 @@
  */
 import { expect, test } from "bun:test";
 import type { MessageKey } from "../../server/ledger/transaction.ts";
+import { Random } from "../../simulation/random.ts";
 import { CrashingLedger } from "./crashing-ledger.ts";
-import { Random } from "./random.ts";
 import { look, messageOf, remember } from "./writes.ts";
 
 const dayMs = 24 * 3_600_000;

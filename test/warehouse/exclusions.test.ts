@@ -10,7 +10,7 @@ import { eraseUser } from "../../server/warehouse/erase.ts";
 import { ExclusionKeeper } from "../../server/warehouse/exclusion-keeper.ts";
 import { applyExclusions } from "../../server/warehouse/exclusions.ts";
 import { userRow } from "../../server/warehouse/rows.ts";
-import type { Random } from "../ledger/random.ts";
+import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";
 import { insertEvents, msPerDay, randomEvents, randomOfThisRun, WarehouseUnderTest } from "./support.ts";
 
