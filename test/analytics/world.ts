@@ -1,6 +1,6 @@
 /** An organization with random people, sent through the front door, and everything that was sent. */
 import { expect } from "bun:test";
-import type { Random } from "../ledger/random.ts";
+import type { Random } from "../../simulation/random.ts";
 import type { Server } from "../server.ts";
 
 export const msPerDay = 86_400_000;
