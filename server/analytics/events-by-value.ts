@@ -3,7 +3,7 @@
  * their users, as it is now. Properties are in the raw events only, which are read whole: the time grows with the
  * number of events in the days that are asked for.
  */
-import { periodStarts } from "../calendar/periods.ts";
+import { periodStarts } from "../calendar/period-starts.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { askedRows, type EventsOfPeriod, type EventsOverTimeQuestion } from "./events-over-time.ts";
 import { jsonKey, jsonSettings, jsonText } from "./json-text.ts";

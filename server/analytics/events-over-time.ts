@@ -2,7 +2,7 @@
  * How often events were done, and by how many people, by day, week or month: all events together, or those done most
  * each by itself. Counts come from the rollup of users' days, people from the bitmaps.
  */
-import { type PeriodsQuestion, periodStarts } from "../calendar/periods.ts";
+import { type PeriodsQuestion, periodStarts } from "../calendar/period-starts.ts";
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { included, isIncluded } from "./included.ts";

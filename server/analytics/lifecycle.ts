@@ -3,7 +3,7 @@
  * first time ever, the returning ones also in the period before, the resurrecting ones earlier but not in the period
  * before. The dormant ones did something in the period before and nothing in this.
  */
-import { type PeriodsQuestion, periodStarts } from "../calendar/periods.ts";
+import { type PeriodsQuestion, periodStarts } from "../calendar/period-starts.ts";
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { included } from "./included.ts";

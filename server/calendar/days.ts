@@ -6,8 +6,8 @@ export function formatDay(day: number): string {
   return new Date(day * msPerDay).toISOString().slice(0, 10);
 }
 
-/** The day of a date as it is formatted above; undefined when there is no such date. */
+/** The day of `2026-03-01`; undefined for what is no date of the calendar. */
 export function parseDay(text: string): number | undefined {
-  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
-  return dayNumber(Number(year), Number(month), Number(day));
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  return match === null ? undefined : dayNumber(Number(match[1]), Number(match[2]), Number(match[3]));
 }
