@@ -17,11 +17,15 @@ export const warningKinds = [
 /** By what users can be excluded from figures. */
 export const exclusionKinds = ["user", "email_domain", "email", "trait", "account"] as const;
 
-const day = (description: string) => Type.String({ format: "date", description });
-const instant = (description: string) => Type.String({ format: "date-time", description });
-const count = (description: string) => Type.Integer({ minimum: 0, description });
+/** A date. */
+export const day = (description: string) => Type.String({ format: "date", description });
+/** A date-time in UTC. */
+export const instant = (description: string) => Type.String({ format: "date-time", description });
+/** A number of people, events or rows. */
+export const count = (description: string) => Type.Integer({ minimum: 0, description });
 
-const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
+/** The schema or null. */
+export const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
   Type.Union([schema, Type.Null()], options);
 
 export const NoParameters = Type.Object({}, { additionalProperties: false });
@@ -48,47 +52,6 @@ export const ErasureAnswer = Type.Object({
   inboxRows: count("Rows that were still kept on their way to the warehouse."),
   days: count("Days whose figures were computed again without the user."),
   seconds: Type.Number({ minimum: 0, description: "From the request to the end." }),
-});
-
-export const TimelineParameters = Type.Object(
-  { limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "At most this many." }) },
-  { additionalProperties: false },
-);
-
-export const TimelineAnswer = Type.Object({
-  events: Type.Array(
-    Type.Object({
-      id: Type.String({ description: "The event's own id." }),
-      event: Type.String(),
-      timestamp: instant("When it happened."),
-      receivedAt: instant("When it was received."),
-      properties: Type.Record(Type.String(), Type.Unknown()),
-    }),
-    { description: "The newest first." },
-  ),
-});
-
-export const ActiveUsersParameters = Type.Object(
-  {
-    days: Type.Integer({
-      minimum: 1,
-      maximum: 400,
-      default: 30,
-      description: "This many days, the last of them today in the organization's timezone.",
-    }),
-  },
-  { additionalProperties: false },
-);
-
-export const ActiveUsersAnswer = Type.Object({
-  days: Type.Array(
-    Type.Object({
-      day: day("In the organization's timezone."),
-      daily: count("Users who did anything on this day."),
-      weekly: count("Users who did anything within the 7 days that end with this one."),
-      monthly: count("Users who did anything within the 30 days that end with this one."),
-    }),
-  ),
 });
 
 export const RetentionAnswer = Type.Object({

@@ -8,7 +8,7 @@ import { Compile, type Validator } from "typebox/compile";
 import { errorMessages } from "../../contract/errors.ts";
 import { Zone } from "../calendar/zone.ts";
 import type { Right } from "../ledger/credentials.ts";
-import { isJsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
+import { isJsonObject, type JsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
 import { CallFailed } from "../process/control.ts";
 import type { Logger } from "../process/log.ts";
 import type { AnalysisService, Freshness } from "../warehouse/analysis.ts";
@@ -165,7 +165,7 @@ export class Api {
     if (validator.Check(query)) return query;
     const [error] = validator.Errors(query);
     const named = error?.instancePath.split("/")[1];
-    const extra = Object.keys(query).find((name) => !(name in propertiesOf(route.query)));
+    const extra = Object.keys(query).find((name) => !Object.hasOwn(propertiesOf(route.query), name));
     if (extra !== undefined) {
       throw new ApiError("validation_error", `${extra} is no parameter of this path: leave it out.`);
     }
@@ -213,19 +213,21 @@ function formatOf(route: ApiRoute, sent: URLSearchParams): "json" | "csv" {
  * schema then refuses. */
 function readQuery(schema: TSchema, sent: URLSearchParams): Record<string, unknown> {
   const properties = propertiesOf(schema);
-  const query: Record<string, unknown> = {};
+  // Without a prototype: a parameter may be called __proto__.
+  const query: Record<string, unknown> = Object.create(null);
   for (const [name, property] of Object.entries(properties)) {
     if (isJsonObject(property) && "default" in property) query[name] = property.default;
   }
   for (const [name, text] of sent) {
     if (name === "format") continue;
-    const property = properties[name];
-    query[name] = parsed(isJsonObject(property) ? property.type : undefined, text);
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    query[name] = isJsonObject(property) ? parsed(property, text) : text;
   }
   return query;
 }
 
-function parsed(type: unknown, text: string): unknown {
+function parsed({ type, enum: listed }: JsonObject, text: string): unknown {
+  if (Array.isArray(listed)) return listed.find((value) => String(value) === text) ?? text;
   if ((type === "integer" || type === "number") && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
   return text;

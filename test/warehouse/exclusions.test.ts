@@ -179,7 +179,9 @@ test("every figure leaves out who is excluded, and is as if they had never been 
           })
           .map(({ user: number }) => number),
       ).size;
-    expect(day).toEqual({ day: toDay, daily: within(1), weekly: within(7), monthly: within(30) });
+    const stickiness = within(30) === 0 ? null : within(1) / within(30);
+    const expected = { day: toDay, daily: within(1), weekly: within(7), monthly: within(30), stickiness };
+    expect(day).toEqual(expected);
   }
 });
 
