@@ -29,7 +29,7 @@ const pureGlobs = [
   "server/intake/admission*.ts",
   "server/intake/{time,zone,decide,merge,json,identify,track}.ts",
   "server/warehouse/rows.ts",
-  "server/scoring/{features,models,explanation}*.ts",
+  "server/scoring/*.ts",
 ];
 
 /** Present lengths of what is over the limit. The numbers only go down; nothing is added. */

@@ -1,0 +1,115 @@
+/**
+ * Churn risk: P(no engagement event in [T, T+H)), by the rung of the ladder that serves. A model is plain data; a
+ * scorer turns features into a risk and says, in log-odds that add up, what it comes from.
+ */
+import { Bgbb, type BgbbParameters, type Cell } from "./bgbb.ts";
+import { bgbbColumn, clippedLogOdds, columnsOf, type Design, type DesignColumn, rowOf } from "./design.ts";
+import { daysPerPeriod, windowPeriods } from "./features.ts";
+import {
+  type Contributions,
+  noContributions,
+  type RidgeModel,
+  ridgeContributions,
+  ridgeLogOdds,
+} from "./logistic.ts";
+import { calibrate, type Platt } from "./platt.ts";
+import { logistic, logit } from "./special.ts";
+import type { ScoredFeatures } from "./state.ts";
+import { clamp } from "./vectors.ts";
+
+/** 0 prior, 1 BG/BB, 2 BG/BB with Platt calibration, 3 ridge logistic regression. */
+export type Rung = 0 | 1 | 2 | 3;
+
+interface AnyModel {
+  readonly horizonDays: number;
+  readonly bgbb: BgbbParameters;
+  /** The log-odds of the entity that contributions are told against. */
+  readonly referenceLogOdds: number;
+}
+
+export type ChurnModel =
+  | (AnyModel & { readonly rung: 0 | 1 })
+  | (AnyModel & { readonly rung: 2; readonly platt: Platt })
+  | (AnyModel & { readonly rung: 3; readonly design: Design; readonly ridge: RidgeModel });
+
+export interface RiskScore {
+  readonly risk: number;
+  /** In log-odds: with the model's reference they add up to logit(risk). */
+  readonly contributions: Contributions;
+}
+
+/** BG/BB tables that are long enough for every cell of the window and this horizon. */
+export function tablesFor(parameters: BgbbParameters, horizonDays: number): Bgbb {
+  return new Bgbb(parameters, windowPeriods + Math.ceil(horizonDays / daysPerPeriod));
+}
+
+/** The probability of silence over the horizon. */
+export function silenceOver(horizonDays: number, tables: Bgbb, cell: Cell): number {
+  return tables.silentProbability(cell, horizonDays / daysPerPeriod);
+}
+
+/** The log-odds of BG/BB's risk; finite where rounding makes the risk one. */
+export function bgbbLogOdds(risk: number): number {
+  return logit(clamp(risk, 1e-12, 1 - 1e-12));
+}
+
+/** A function that scores entities by this model; make it once and use it for all of them. */
+export function riskScorer(model: ChurnModel): (features: ScoredFeatures) => RiskScore {
+  const tables = tablesFor(model.bgbb, model.horizonDays);
+  const silence = (cell: Cell) => silenceOver(model.horizonDays, tables, cell);
+  if (model.rung === 3) {
+    const columns = columnsOf(model.design);
+    return (features) => ridgeScore(model, columns, features, silence);
+  }
+  return ({ cell }) => bgbbScore(model, cell, silence);
+}
+
+/** The history as it was in its last active period: what came since is silence and nothing else. */
+function beforeSilence({ x, t }: Cell): Cell {
+  return { x, t, n: t };
+}
+
+function bgbbScore(
+  model: Exclude<ChurnModel, { rung: 3 }>,
+  cell: Cell,
+  silence: (cell: Cell) => number,
+): RiskScore {
+  const bgbbRisk = silence(cell);
+  const active = bgbbLogOdds(silence(beforeSilence(cell)));
+  const now = bgbbLogOdds(bgbbRisk);
+  const calibrated = model.rung === 2 ? calibrate(model.platt, now) : now;
+  return {
+    // Not through log-odds and back: the same history has to have the same risk to the last digit.
+    risk: model.rung === 2 ? logistic(calibrated) : bgbbRisk,
+    contributions: {
+      ...noContributions,
+      silence: now - active,
+      frequency: active - model.referenceLogOdds,
+      calibration: calibrated - now,
+    },
+  };
+}
+
+/** BG/BB's own column speaks for silence and for frequency: it is divided as on the rungs below. */
+function ridgeScore(
+  { ridge }: ChurnModel & { rung: 3 },
+  columns: readonly DesignColumn[],
+  features: ScoredFeatures,
+  silence: (cell: Cell) => number,
+): RiskScore {
+  const row = rowOf(columns, { features, bgbbRisk: silence(features.cell) });
+  const risk = logistic(ridgeLogOdds(ridge, row));
+  const contributions = ridgeContributions(ridge, row);
+  const column = ridge.columns.find(({ name }) => name === bgbbColumn);
+  if (column === undefined || column.standardDeviation === 0) return { risk, contributions };
+  const active = clippedLogOdds(silence(beforeSilence(features.cell)));
+  const frequency = (column.weight * (active - column.mean)) / column.standardDeviation;
+  return {
+    risk,
+    contributions: {
+      ...contributions,
+      silence: contributions.silence - frequency,
+      frequency: contributions.frequency + frequency,
+    },
+  };
+}

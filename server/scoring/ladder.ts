@@ -1,0 +1,130 @@
+/**
+ * Which rung of the ladder serves. A rung ships when the back-test proves it; of those that do, the one with the
+ * least log loss. "Not enough data" is an answer, and says what is missing.
+ */
+import type { Backtest, ModelResult } from "./backtest.ts";
+import type { Rung } from "./churn-model.ts";
+import { leastFolds } from "./folds.ts";
+import { type DataCounts, type Shortage, shortagesOf } from "./train.ts";
+
+export interface Choice {
+  /** The rung that serves; null when baselines do as well, so that no risk is shown. */
+  readonly rung: Rung | null;
+  /** Whether a back-test stands behind it. */
+  readonly isProven: boolean;
+  /** A sentence for people. */
+  readonly why: string;
+  /** What the next rung is waiting for; null on the top one. */
+  readonly next: NextRung | null;
+}
+
+export interface NextRung {
+  readonly rung: Rung;
+  readonly missing: readonly Shortage[];
+  /** Why the back-test does not let it ship. */
+  readonly failures: readonly string[];
+}
+
+/** Below so many labels of each class in the back-test, its figures are noise and judge nobody. */
+const leastJudgedOfEachClass = 50;
+const largestShareOfRecencyLoss = 0.98;
+const toleratedEce = 0.05;
+const toleratedEceOverFloor = 0.02;
+const slopes = { low: 0.8, high: 1.25 };
+const largestBias = 0.03;
+
+/** Why a model does not ship, as sentences; none if it does. */
+export function failuresOf({ metrics, recencyLogLoss, hiatusLogLoss }: ModelResult): string[] {
+  const { logLoss, ece, eceFloor, calibrationSlope, meanPrediction, baseRate } = metrics;
+  const largestEce = Math.max(toleratedEce, eceFloor + toleratedEceOverFloor);
+  const bias = Math.abs(meanPrediction - baseRate);
+  const hasGoodSlope =
+    calibrationSlope !== null && calibrationSlope >= slopes.low && calibrationSlope <= slopes.high;
+  const checks: readonly (readonly [isGood: boolean, failure: string])[] = [
+    [
+      logLoss <= largestShareOfRecencyLoss * recencyLogLoss,
+      `its log loss of ${logLoss.toFixed(3)} is not 2 % below the ${recencyLogLoss.toFixed(3)} of recency alone`,
+    ],
+    [
+      logLoss < hiatusLogLoss,
+      `its log loss of ${logLoss.toFixed(3)} is not below the ${hiatusLogLoss.toFixed(3)} of the hiatus rule`,
+    ],
+    [ece <= largestEce, `its calibration error of ${ece.toFixed(3)} is above ${largestEce.toFixed(3)}`],
+    [
+      hasGoodSlope,
+      `its calibration slope of ${calibrationSlope?.toFixed(2) ?? "nothing"} is not within ${slopes.low} to ${slopes.high}`,
+    ],
+    [
+      bias <= largestBias,
+      `its mean of ${meanPrediction.toFixed(3)} is more than ${largestBias} from the base rate of ${baseRate.toFixed(3)}`,
+    ],
+  ];
+  return checks.filter(([isGood]) => !isGood).map(([, failure]) => failure);
+}
+
+/** The rung that serves, given what there is to train on today and the last back-test, if there was one. */
+export function chooseRung(counts: DataCounts, backtest: Backtest | null): Choice {
+  const judgement = backtest === null ? "there was no back-test yet" : doubtAbout(backtest);
+  if (backtest === null || judgement !== null) {
+    const rung = shortagesOf(1, counts).length === 0 ? 1 : 0;
+    const why =
+      rung === 1 ? "BG/BB needs no labels" : "there is too little data to fit a model: the prior serves";
+    return {
+      rung,
+      isProven: false,
+      why: `${why}; not proven, ${judgement}`,
+      next: nextAfter(rung, counts, backtest),
+    };
+  }
+  const proven = rungs
+    .filter((rung) => shortagesOf(rung, counts).length === 0)
+    .flatMap((rung) => {
+      const result = resultOf(rung, backtest);
+      return result !== undefined && failuresOf(result).length === 0 ? [{ rung, result }] : [];
+    })
+    .sort((a, b) => shareOfRecencyLoss(a.result) - shareOfRecencyLoss(b.result));
+  const best = proven[0];
+  if (best === undefined) {
+    const why = "no model is good enough in the back-test to be shown; the reasons stand beside each";
+    return { rung: null, isProven: false, why, next: nextAfter(null, counts, backtest) };
+  }
+  const { rung, result } = best;
+  const gain = Math.round(100 * (1 - shareOfRecencyLoss(result)));
+  const why = `it has the least log loss of the rungs that are proven, ${gain} % below recency alone`;
+  return { rung, isProven: true, why, next: nextAfter(rung, counts, backtest) };
+}
+
+const rungs: readonly Rung[] = [0, 1, 2, 3];
+
+/** Why a back-test cannot judge; null when it can. */
+function doubtAbout({ folds, results }: Backtest): string | null {
+  if (folds < leastFolds) return `the log is long enough for ${folds} of the ${leastFolds} cut-offs it takes`;
+  const { count, baseRate } = results.find(({ model }) => model === "recency")?.metrics ?? {
+    count: 0,
+    baseRate: 0,
+  };
+  const rarer = Math.round(count * Math.min(baseRate, 1 - baseRate));
+  return rarer < leastJudgedOfEachClass
+    ? `its back-test has ${rarer} labels of the rarer class of the ${leastJudgedOfEachClass} it takes`
+    : null;
+}
+
+/** Rungs are trained at different cut-offs, so their losses are compared through recency's on the same rows. */
+function shareOfRecencyLoss({ metrics, recencyLogLoss }: ModelResult): number {
+  return metrics.logLoss / recencyLogLoss;
+}
+
+function resultOf(rung: Rung, backtest: Backtest | null): ModelResult | undefined {
+  return backtest?.results.find(({ model }) => model === `rung ${rung}`);
+}
+
+function nextAfter(rung: Rung | null, counts: DataCounts, backtest: Backtest | null): NextRung | null {
+  const next = rungs[rung === null ? 0 : rung + 1];
+  if (next === undefined) return null;
+  const result = resultOf(next, backtest);
+  return {
+    rung: next,
+    missing: shortagesOf(next, counts),
+    failures: result === undefined ? [] : failuresOf(result),
+  };
+}

@@ -1,0 +1,105 @@
+/**
+ * Ridge logistic regression on standardized features, and what each group of features contributes to one entity's
+ * log-odds. The model is plain data: means and standard deviations are part of it, so that what is stored today
+ * scores the same rows tomorrow.
+ */
+import { solveLogistic } from "./irls.ts";
+import { at } from "./vectors.ts";
+
+/** What reasons are grouped by. */
+export const reasonGroups = [
+  "silence",
+  "frequency",
+  "trend",
+  "breadth",
+  "tenure",
+  "traits",
+  "calibration",
+] as const;
+export type ReasonGroup = (typeof reasonGroups)[number];
+export type Contributions = Readonly<Record<ReasonGroup, number>>;
+
+export interface Column {
+  readonly name: string;
+  readonly group: ReasonGroup;
+}
+
+export interface FittedColumn extends Column {
+  /** Of the training rows. */
+  readonly mean: number;
+  readonly standardDeviation: number;
+  /** Change of the log-odds per standard deviation. */
+  readonly weight: number;
+}
+
+export interface RidgeModel {
+  /** The log-odds of an entity that is average in everything. */
+  readonly intercept: number;
+  readonly columns: readonly FittedColumn[];
+  readonly isConverged: boolean;
+}
+
+/** λ of every weight but the intercept's. */
+const penalty = 10;
+
+/** Fits rows of values, one per column, to labels. A column that never varies gets no weight. */
+export function fitRidge(
+  columns: readonly Column[],
+  rows: readonly Float64Array[],
+  labels: readonly boolean[],
+): RidgeModel {
+  const scaled = columns.map((column, i) => ({ ...column, ...momentsOf(rows, i) }));
+  const { weights, isConverged } = solveLogistic({
+    rows: rows.map((row) =>
+      Float64Array.from([1, ...scaled.map((column, i) => standardized(column, at(row, i)))]),
+    ),
+    targets: labels.map(Number),
+    penalties: [0, ...columns.map(() => penalty)],
+  });
+  return {
+    intercept: at(weights, 0),
+    columns: scaled.map((column, i) => ({ ...column, weight: at(weights, i + 1) })),
+    isConverged,
+  };
+}
+
+/** The log-odds of a row with the model's columns in their order. */
+export function ridgeLogOdds({ intercept, columns }: RidgeModel, row: Float64Array): number {
+  return columns.reduce(
+    (sum, column, i) => sum + column.weight * standardized(column, at(row, i)),
+    intercept,
+  );
+}
+
+/** What each group adds to the intercept; with it they add up to `ridgeLogOdds`. */
+export function ridgeContributions({ columns }: RidgeModel, row: Float64Array): Contributions {
+  const sums: Record<ReasonGroup, number> = { ...noContributions };
+  for (const [i, column] of columns.entries()) {
+    sums[column.group] += column.weight * standardized(column, at(row, i));
+  }
+  return sums;
+}
+
+/** Nothing from anywhere. */
+export const noContributions: Contributions = {
+  silence: 0,
+  frequency: 0,
+  trend: 0,
+  breadth: 0,
+  tenure: 0,
+  traits: 0,
+  calibration: 0,
+};
+
+function standardized(column: Pick<FittedColumn, "mean" | "standardDeviation">, value: number): number {
+  return column.standardDeviation === 0 ? 0 : (value - column.mean) / column.standardDeviation;
+}
+
+function momentsOf(rows: readonly Float64Array[], i: number): { mean: number; standardDeviation: number } {
+  if (rows.length === 0) return { mean: 0, standardDeviation: 0 };
+  const mean = rows.reduce((sum, row) => sum + at(row, i), 0) / rows.length;
+  const variance = rows.reduce((sum, row) => sum + (at(row, i) - mean) ** 2, 0) / rows.length;
+  const deviation = Math.sqrt(variance);
+  // Rounding gives a constant column a deviation of 1e-16 of its value.
+  return { mean, standardDeviation: deviation <= 1e-12 * (1 + Math.abs(mean)) ? 0 : deviation };
+}

@@ -1,0 +1,36 @@
+/**
+ * Platt calibration (Platt 1999): the log-odds of a model that ranks well but is over- or underconfident are bent
+ * by a line, p' = logistic(intercept + slope · logit p), fitted to what happened. Labels are smoothed to
+ * (N₁+1)/(N₁+2) and 1/(N₀+2) as he has it, so that the line stays finite when the classes are separated.
+ */
+import { solveLogistic } from "./irls.ts";
+import { at } from "./vectors.ts";
+
+export interface Platt {
+  readonly intercept: number;
+  readonly slope: number;
+}
+
+/** The calibration that changes nothing. */
+const identity: Platt = { intercept: 0, slope: 1 };
+
+/**
+ * Fits the line to log-odds and their labels. One class alone says nothing about a slope: then it is the identity.
+ */
+export function fitPlatt(logOdds: readonly number[], labels: readonly boolean[]): Platt {
+  const positives = labels.filter(Boolean).length;
+  const negatives = labels.length - positives;
+  if (positives === 0 || negatives === 0) return identity;
+  const [high, low] = [(positives + 1) / (positives + 2), 1 / (negatives + 2)];
+  const { weights } = solveLogistic({
+    rows: logOdds.map((z) => Float64Array.of(1, z)),
+    targets: labels.map((label) => (label ? high : low)),
+    penalties: [0, 0],
+  });
+  return { intercept: at(weights, 0), slope: at(weights, 1) };
+}
+
+/** The calibrated log-odds. */
+export function calibrate({ intercept, slope }: Platt, logOdds: number): number {
+  return intercept + slope * logOdds;
+}

@@ -1,0 +1,41 @@
+/** Where an entity stands, before any score. */
+import type { Cell } from "./bgbb.ts";
+import type { Features } from "./features.ts";
+import { quantile } from "./vectors.ts";
+
+export type State = "no_data" | "churned" | "new" | "active";
+
+/** The churn horizons H that an organization can choose. */
+const horizonsDays = [7, 14, 28, 56, 84] as const;
+
+const newForDays = 14;
+
+/**
+ * The first that holds: `no_data` without an engagement event before T (`features` is null), `churned` when idle for
+ * the horizon or gone with the churn event, `new` when the first engagement event is under 14 days ago, `active`.
+ */
+export function stateOf(features: Features | null, horizonDays: number): State {
+  if (features === null) return "no_data";
+  if (features.idleDays >= horizonDays || features.hasLeft) return "churned";
+  return features.tenureDays < newForDays ? "new" : "active";
+}
+
+/** An entity that has a churn risk, and so was seen in the window of 26 weeks. */
+export type ScoredFeatures = Features & { readonly cell: Cell };
+
+/** Whether the entity has a churn risk: it is there, so it can leave. For horizons of up to 26 weeks. */
+export function isScored(features: Features | null, horizonDays: number): features is ScoredFeatures {
+  const state = stateOf(features, horizonDays);
+  return (state === "active" || state === "new") && features?.cell !== null;
+}
+
+/**
+ * The horizon that the settings page advises: nine of ten gaps between active days are no longer than it. The 90th
+ * percentile of the gaps, in days, rounded up to one that can be chosen; the longest if none is long enough; null
+ * without gaps.
+ */
+export function advisedHorizonDays(gapsDays: readonly number[]): number | null {
+  if (gapsDays.length === 0) return null;
+  const usual = quantile(gapsDays, 0.9);
+  return horizonsDays.find((horizon) => horizon >= usual) ?? Math.max(...horizonsDays);
+}

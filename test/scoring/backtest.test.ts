@@ -1,0 +1,165 @@
+import { describe, expect, test } from "bun:test";
+import { type Backtest, backtest } from "../../server/scoring/backtest.ts";
+import { fitHiatus, hiatusRisk, recencyBaseline } from "../../server/scoring/baselines.ts";
+import { planFolds, trainingDaysFor } from "../../server/scoring/folds.ts";
+import { chooseRung } from "../../server/scoring/ladder.ts";
+import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/snapshot.ts";
+import { countData, type DataCounts } from "../../server/scoring/train.ts";
+import { backtestLog } from "./reference.ts";
+import { quiet, simulatedFrom, simulateLogs } from "./support.ts";
+
+const days = 500;
+const horizonDays = 28;
+const endDay = simulatedFrom + days;
+const plenty: DataCounts = {
+  entities: 800,
+  entitiesWithThreePeriods: 700,
+  churnedLabels: 300,
+  retainedLabels: 300,
+};
+
+function run(entities: readonly EntityLog[], atMost = 6): Backtest {
+  return backtestLog(entities, planFolds(simulatedFrom, endDay, horizonDays, atMost), horizonDays);
+}
+
+describe("folds", () => {
+  test("lie 28 days apart back from the end, and train on labels that were known", () => {
+    const folds = planFolds(simulatedFrom, endDay, horizonDays);
+    expect(folds).toHaveLength(12);
+    expect(folds.at(-1)?.cutoffDay).toBe(endDay - horizonDays);
+    for (const [i, { cutoffDay, trainingDays }] of folds.entries()) {
+      if (i > 0) expect(cutoffDay - (folds[i - 1]?.cutoffDay ?? 0)).toBe(28);
+      expect(trainingDays.length).toBeWithin(1, 7);
+      expect(trainingDays[0]).toBe(cutoffDay - horizonDays);
+    }
+  });
+
+  test("are none while a log is young", () => {
+    expect(planFolds(0, 100, 28)).toEqual([]);
+    // 112 days of history, a horizon of labels to train on, and one to be judged by.
+    expect(planFolds(0, 167, 28)).toEqual([]);
+    expect(planFolds(0, 168, 28)).toEqual([{ cutoffDay: 140, trainingDays: [112] }]);
+    expect(trainingDaysFor(1_000, 0, 84)).toHaveLength(6);
+  });
+});
+
+describe("the back-test", () => {
+  const entities = simulateLogs(1_200, days, 11);
+  const result = run(entities);
+
+  test("judges all rungs and both baselines on the same rows", () => {
+    expect(result.results.map(({ model }) => model)).toEqual([
+      "rung 0",
+      "rung 1",
+      "rung 2",
+      "rung 3",
+      "recency",
+      "hiatus",
+    ]);
+    expect(new Set(result.results.map(({ metrics }) => metrics.count)).size).toBe(1);
+    const lossOf = (model: string) =>
+      result.results.find((one) => one.model === model)?.metrics.logLoss ?? Number.NaN;
+    for (const { recencyLogLoss, hiatusLogLoss } of result.results) {
+      expect(recencyLogLoss).toBeCloseTo(lossOf("recency"), 12);
+      expect(hiatusLogLoss).toBeCloseTo(lossOf("hiatus"), 12);
+    }
+  });
+
+  test("finds models better than baselines where activity tells of leaving, and lets one ship", () => {
+    const choice = chooseRung(plenty, result);
+    expect(choice.isProven).toBe(true);
+    expect(choice.rung).toBeOneOf([1, 2, 3]);
+    expect(choice.why).toContain("below recency alone");
+  });
+
+  test("lets nothing ship where labels are drawn by lot", () => {
+    const at = (day: number): Snapshot => {
+      const snapshot = snapshotOf(entities, day, horizonDays);
+      return {
+        ...snapshot,
+        rows: snapshot.rows.map((row, i) => ({ ...row, label: (i * 7_919 + day) % 10 < 5 })),
+      };
+    };
+    const folds = planFolds(simulatedFrom, endDay, horizonDays, 6);
+    const byLot = backtest(
+      folds.map(({ cutoffDay, trainingDays }) => ({
+        scoring: at(cutoffDay),
+        training: trainingDays.map(at),
+      })),
+      horizonDays,
+    );
+    expect(chooseRung(plenty, byLot)).toMatchObject({ rung: null, isProven: false, next: { rung: 0 } });
+  });
+
+  test("does not change when the future of its last horizon is taken away or added to", () => {
+    const more = entities.map(({ log, ...rest }) => ({
+      ...rest,
+      log: [...log, { day: endDay, event: "later", count: 1 }],
+    }));
+    expect(run(more, 2)).toEqual(run(entities, 2));
+  });
+
+  test("refuses labels that were not known yet", () => {
+    const at = (day: number) => snapshotOf(entities, day, horizonDays);
+    const fold = { scoring: at(endDay - 28), training: [at(endDay - 55)] };
+    expect(() => backtest([fold], horizonDays)).toThrow(RangeError);
+  });
+
+  test.each([
+    ["nobody", []],
+    ["one user", simulateLogs(1, days, 1)],
+    ["five users", simulateLogs(5, days, 2)],
+    ["all active", everyDay(80, days)],
+    ["all silent", everyDay(80, 150)],
+  ] as const)("of %s has finite figures, and proves nothing", (_, few) => {
+    const result = run(few);
+    for (const { metrics } of result.results) {
+      expect(
+        Object.values(metrics).every((value) => typeof value !== "number" || Number.isFinite(value)),
+      ).toBe(true);
+    }
+    const counts = countData(few.length === 0 ? [] : snapshotOf(few, endDay, horizonDays).cells, []);
+    const choice = chooseRung(counts, result);
+    expect(choice.isProven).toBe(false);
+    expect(choice.why).toContain("not proven");
+    expect(choice.next?.missing.length ?? 0).toBeGreaterThan(0);
+  });
+});
+
+/** Entities that are active every day until they all stop. */
+function everyDay(count: number, activeDays: number): EntityLog[] {
+  const log = Array.from({ length: activeDays }, (_, day) => ({
+    day: simulatedFrom + day,
+    event: "open",
+    count: 1,
+  }));
+  return Array.from({ length: count }, () => ({ log }));
+}
+
+describe("baselines", () => {
+  const row = (idleDays: number, label: boolean) => ({
+    features: { ...quiet, idleDays, cell: { x: 0, t: 0, n: 2 } },
+    label,
+  });
+  const rows = Array.from({ length: 200 }, (_, i) => row(1 + (i % 20), i % 20 >= 12));
+
+  test("the hiatus rule finds the day from which silence means leaving", () => {
+    const rule = fitHiatus(rows);
+    expect(rule?.fromIdleDays).toBe(13);
+    expect(rule && hiatusRisk(rule, row(13, true).features)).toBeGreaterThan(0.98);
+    expect(rule && hiatusRisk(rule, row(12, true).features)).toBeLessThan(0.02);
+  });
+
+  test("recency alone rises with silence", () => {
+    const risk = recencyBaseline(rows);
+    expect(risk?.(row(19, true).features)).toBeGreaterThan(risk?.(row(3, true).features) ?? 1);
+  });
+
+  test("say nothing without both classes", () => {
+    expect([recencyBaseline([row(1, true)]), fitHiatus([row(1, true)]), fitHiatus([])]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+  });
+});

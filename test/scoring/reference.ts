@@ -1,0 +1,94 @@
+/** The back-tests and fits whose figures were published with the data, computed by our code. */
+import { type Backtest, backtest, type ModelName } from "../../server/scoring/backtest.ts";
+import { fitBgbb } from "../../server/scoring/bgbb-fit.ts";
+import { type FoldDays, planFolds, trainingDaysFor } from "../../server/scoring/folds.ts";
+import { fitSbg } from "../../server/scoring/sbg.ts";
+import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/snapshot.ts";
+import { day, numbers, readCdnow, readDonations, readGitLog } from "./data.ts";
+
+/** What was published, to three digits, for one model. */
+interface Published {
+  readonly auc: number;
+  readonly logLoss: number;
+  readonly ece?: number;
+}
+
+export interface ReferenceBacktest {
+  readonly title: string;
+  readonly result: Backtest;
+  /** Entities scored, over all cut-offs, and the share that churned. */
+  readonly publishedCount: number;
+  readonly publishedBase?: number;
+  readonly published: Partial<Record<ModelName, Published>>;
+}
+
+/** Back-tests logs at these cut-offs; each day is read from the logs once. */
+export function backtestLog(
+  entities: readonly EntityLog[],
+  folds: readonly FoldDays[],
+  horizonDays: number,
+): Backtest {
+  const snapshots = new Map<number, Snapshot>();
+  const at = (cutoffDay: number) => {
+    const snapshot = snapshots.get(cutoffDay) ?? snapshotOf(entities, cutoffDay, horizonDays);
+    snapshots.set(cutoffDay, snapshot);
+    return snapshot;
+  };
+  return backtest(
+    folds.map(({ cutoffDay, trainingDays }) => ({ scoring: at(cutoffDay), training: trainingDays.map(at) })),
+    horizonDays,
+  );
+}
+
+/** 26 cut-offs in both back-tests of the git log: that is how many give the published counts. */
+const gitFolds = 26;
+
+/** The three back-tests of the reference table. */
+export function referenceBacktests(): ReferenceBacktest[] {
+  const git = readGitLog();
+  const cdnow = readCdnow();
+  const from2022 = Array.from({ length: gitFolds }, (_, i) => day("2022-01-01") + 56 * i);
+  const gitFoldsFrom2022 = from2022.map((cutoffDay) => ({
+    cutoffDay,
+    trainingDays: trainingDaysFor(cutoffDay, git.firstDay, 28),
+  }));
+  return [
+    {
+      title: "Git log, H = 28 days, 26 cut-offs 56 days apart from 2022-01-01",
+      result: backtestLog(git.entities, gitFoldsFrom2022, 28),
+      publishedCount: 2_850,
+      publishedBase: 0.548,
+      published: {
+        "rung 1": { auc: 0.901, logLoss: 0.396 },
+        "rung 3": { auc: 0.907, logLoss: 0.368, ece: 0.016 },
+        recency: { auc: 0.779, logLoss: 0.561 },
+      },
+    },
+    {
+      title: "Git log, H = 28 days, 26 cut-offs 28 days apart back from the end",
+      result: backtestLog(git.entities, planFolds(git.firstDay, git.endDay, 28, gitFolds), 28),
+      publishedCount: 3_969,
+      published: {
+        "rung 1": { auc: 0.887, logLoss: 0.411 },
+        "rung 3": { auc: 0.896, logLoss: 0.373, ece: 0.01 },
+      },
+    },
+    {
+      title: "CDNOW, H = 182 days, one cut-off, 1997-12-30",
+      result: backtestLog(cdnow.entities, planFolds(cdnow.firstDay, day("1997-12-30") + 182, 182, 1), 182),
+      publishedCount: 6_370,
+      published: { "rung 1": { auc: 0.671, logLoss: 0.651 }, recency: { auc: 0.612, logLoss: 0.771 } },
+    },
+  ];
+}
+
+/** BG/BB on the donations, and the sBG curves fitted to years 1 to 7. */
+export function referenceFits() {
+  const curve = (column: string) => numbers("sbg_retention.csv").map((row) => row[column] ?? Number.NaN);
+  const sbg = (column: string) => fitSbg([curve(column).slice(0, 8)]);
+  return {
+    donations: fitBgbb(readDonations()),
+    regular: sbg("regular_pct"),
+    highEnd: sbg("high_end_pct"),
+  };
+}

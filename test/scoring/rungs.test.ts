@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+import { priorParameters } from "../../server/scoring/bgbb.ts";
+import { fitBgbb } from "../../server/scoring/bgbb-fit.ts";
+import { type ChurnModel, riskScorer, silenceOver, tablesFor } from "../../server/scoring/churn-model.ts";
+import { columnsOf, type DesignInput, designFor, rowOf } from "../../server/scoring/design.ts";
+import { reasonGroups, ridgeLogOdds } from "../../server/scoring/logistic.ts";
+import { calibrate } from "../../server/scoring/platt.ts";
+import { type EntityLog, snapshotOf } from "../../server/scoring/snapshot.ts";
+import { logistic, logit } from "../../server/scoring/special.ts";
+import { countData, trainRungs } from "../../server/scoring/train.ts";
+import { quiet, simulatedFrom, simulateLogs } from "./support.ts";
+
+const days = 500;
+const horizonDays = 28;
+const endDay = simulatedFrom + days;
+
+/** All rungs, trained on simulated entities when most of them are still there. */
+function trained(entities: readonly EntityLog[]): readonly ChurnModel[] {
+  const snapshot = snapshotOf(entities, simulatedFrom + 260, horizonDays);
+  const bgbb = fitBgbb(snapshot.cells).parameters;
+  const tables = tablesFor(bgbb, horizonDays);
+  return trainRungs({
+    horizonDays,
+    counts: countData(snapshot.cells, snapshot.rows),
+    bgbb,
+    rows: snapshot.rows.map((row) => ({
+      ...row,
+      bgbbRisk: silenceOver(horizonDays, tables, row.features.cell),
+    })),
+    design: designFor(snapshot.rows.map(({ features }) => features)),
+  });
+}
+
+describe("every rung", () => {
+  const entities = simulateLogs(1_200, days, 12);
+  const models = trained(entities);
+  const { rows } = snapshotOf(entities, endDay, horizonDays);
+
+  test("gives probabilities whose reasons add up", () => {
+    expect(models.map(({ rung }) => rung)).toEqual([0, 1, 2, 3]);
+    for (const model of models) {
+      const score = riskScorer(model);
+      for (const { features } of rows) {
+        const { risk, contributions } = score(features);
+        expect(risk).toBeWithin(0, 1 + 1e-12);
+        const sum = reasonGroups.reduce(
+          (total, group) => total + contributions[group],
+          model.referenceLogOdds,
+        );
+        expect(Math.abs(logistic(sum) - risk)).toBeLessThan(1e-9);
+      }
+    }
+  });
+
+  test("gives the probability of its own formula", () => {
+    for (const model of models) {
+      const [score, tables] = [riskScorer(model), tablesFor(model.bgbb, horizonDays)];
+      for (const { features } of rows) {
+        const bgbbRisk = silenceOver(horizonDays, tables, features.cell);
+        expect(score(features).risk).toBeCloseTo(formula(model, { features, bgbbRisk }), 10);
+      }
+    }
+  });
+
+  test("scores the same after a journey through JSON", () => {
+    for (const model of models) {
+      const [before, after] = [riskScorer(model), riskScorer(JSON.parse(JSON.stringify(model)))];
+      for (const { features } of rows.slice(0, 50)) expect(after(features)).toEqual(before(features));
+    }
+  });
+
+  test("of BG/BB says that silence and nothing else grows with silence", () => {
+    for (const model of models.slice(0, 2)) {
+      const score = riskScorer(model);
+      const scores = [0, 1, 2, 3].map((more) => score({ ...quiet, cell: { x: 3, t: 5, n: 5 + more } }));
+      expect(scores[0]?.contributions.silence).toBe(0);
+      for (const [i, { risk, contributions }] of scores.entries()) {
+        if (i === 0) continue;
+        expect(risk).toBeGreaterThan(scores[i - 1]?.risk ?? 1);
+        expect(contributions.frequency).toBe(scores[0]?.contributions.frequency ?? Number.NaN);
+      }
+    }
+  });
+
+  test("the first is BG/BB with the prior's parameters", () => {
+    const [prior] = models;
+    const expected = tablesFor(priorParameters, horizonDays).silentProbability({ x: 0, t: 0, n: 2 }, 4);
+    expect(prior && riskScorer(prior)({ ...quiet, cell: { x: 0, t: 0, n: 2 } }).risk).toBeCloseTo(
+      expected,
+      12,
+    );
+  });
+});
+
+function formula(model: ChurnModel, input: DesignInput): number {
+  if (model.rung === 2) return logistic(calibrate(model.platt, logit(input.bgbbRisk)));
+  if (model.rung === 3) return logistic(ridgeLogOdds(model.ridge, rowOf(columnsOf(model.design), input)));
+  return input.bgbbRisk;
+}
+
+describe("the design", () => {
+  const entity = (plan: string, index: number) => ({
+    ...quiet,
+    cell: { x: 0, t: 0, n: 2 },
+    traits: { plan, id: `${index}` },
+  });
+
+  test("has a column for trait values of 30 entities, and none for rarer ones", () => {
+    const entities = [...Array(30).fill("pro"), ...Array(29).fill("free")].map(entity);
+    expect(designFor(entities)).toEqual({ hasMembers: false, traits: [{ trait: "plan", value: "pro" }] });
+  });
+
+  test("has columns for members where there are members", () => {
+    const members = {
+      active28: 3,
+      activePrevious28: 1,
+      active90: 6,
+      topShare: 0.5,
+      meanRiskLogOdds: null,
+    };
+    const design = designFor([{ ...entity("pro", 1), members }]);
+    const values = columnsOf(design).map((column) => [
+      column.name,
+      column.of({ features: { ...entity("pro", 1), members }, bgbbRisk: 0.5 }),
+    ]);
+    expect(Object.fromEntries(values)).toMatchObject({
+      "active members": Math.log(4),
+      "active members against the 28 days before": Math.log(2),
+      penetration: 0.5,
+      "top member's share": 0.5,
+      "members' mean risk": 0,
+      bgbb: 0,
+    });
+  });
+});

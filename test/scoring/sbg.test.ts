@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { fitSbg, projectSbg, retentionRate } from "../../server/scoring/sbg.ts";
+import { numbers, table } from "./data.ts";
+
+const curve = (column: string) => numbers("sbg_retention.csv").map((row) => row[column] ?? Number.NaN);
+const published = { regular: { alpha: 0.704, beta: 1.182 }, high_end: { alpha: 0.668, beta: 3.806 } };
+
+describe("shifted beta-geometric", () => {
+  test.each(["regular", "high_end"] as const)(
+    "gives the published fit and projection of the %s curve",
+    (segment) => {
+      const fit = fitSbg([curve(`${segment}_pct`).slice(0, 8)]);
+      if (fit === null) throw new Error("eight years are enough");
+      expect(fit.alpha).toBeCloseTo(published[segment].alpha, 3);
+      expect(fit.beta).toBeCloseTo(published[segment].beta, 3);
+      const projected = projectSbg(fit, 12);
+      const rows = table("sbg_reference.csv").filter((row) => row.segment === segment);
+      expect(rows).toHaveLength(13);
+      for (const { year, sbg_pct_fit_on_years_1_7: percent, retention_rate: rate } of rows) {
+        expect(100 * (projected[Number(year)] ?? 0)).toBeCloseTo(Number(percent), 3);
+        if (rate !== "") expect(retentionRate(fit, Number(year))).toBeCloseTo(Number(rate), 4);
+      }
+    },
+  );
+
+  test("fits several cohorts of different ages together", () => {
+    const truth = { alpha: 0.8, beta: 2 };
+    const cohort = (size: number, periods: number) => projectSbg(truth, periods).map((share) => size * share);
+    const fit = fitSbg([cohort(500, 9), cohort(2_000, 6), cohort(100, 2)]);
+    expect(fit?.alpha).toBeCloseTo(truth.alpha, 3);
+    expect(fit?.beta).toBeCloseTo(truth.beta, 3);
+  });
+
+  test("does not project from fewer than five complete periods, nor from nobody", () => {
+    expect(fitSbg([[100, 60, 50, 45, 42]])).toBeNull();
+    expect(fitSbg([[0, 0, 0, 0, 0, 0]])).toBeNull();
+    expect(fitSbg([])).toBeNull();
+    expect(fitSbg([[100, 60, 50, 45, 42, 40]])).not.toBeNull();
+  });
+
+  test("stays finite and says so when nobody leaves or everybody does", () => {
+    for (const remaining of [
+      [100, 100, 100, 100, 100, 100],
+      [100, 0, 0, 0, 0, 0],
+    ]) {
+      const fit = fitSbg([remaining]);
+      expect(fit?.isAtBound).toBe(true);
+      if (fit !== null) expect(projectSbg(fit, 20).every(Number.isFinite)).toBe(true);
+    }
+  });
+
+  test("projects curves that fall, at rates that rise", () => {
+    const shape = fc.double({ min: 0.01, max: 900, noNaN: true });
+    fc.assert(
+      fc.property(fc.record({ alpha: shape, beta: shape }), (of) => {
+        const shares = projectSbg(of, 20);
+        for (let k = 1; k <= 20; k++) {
+          expect(shares[k]).toBeWithin(0, (shares[k - 1] ?? 0) + 1e-15);
+          expect(retentionRate(of, k + 1)).toBeGreaterThanOrEqual(retentionRate(of, k));
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,174 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { accountEngagementOf, engagementOf, engagementScale } from "../../server/scoring/engagement.ts";
+import type { Features } from "../../server/scoring/features.ts";
+import { defaultHealthWeights, type HealthInput, healthOf } from "../../server/scoring/health.ts";
+import { momentumOf } from "../../server/scoring/momentum.ts";
+import { quiet } from "./support.ts";
+
+const scale = { activeDays: 10, volume: 100, eventNames: 5, halfLifeDays: 4 };
+const of = (changes: Partial<Features>): Features => ({ ...quiet, ...changes });
+const count = (max: number) => fc.integer({ min: 0, max });
+const features = fc
+  .record({
+    idleDays: fc.integer({ min: 1, max: 400 }),
+    tenureDays: fc.integer({ min: 1, max: 2_000 }),
+    activeDays28: count(28),
+    activeDaysPrevious28: count(28),
+    volume28: fc.double({ min: 0, max: 1e6, noNaN: true }),
+    eventNames28: count(300),
+  })
+  .map(of);
+
+describe("engagement", () => {
+  test("is the formula, by hand", () => {
+    const { score, contributions } = engagementOf(
+      of({ activeDays28: 5, tenureDays: 14, volume28: 9, eventNames28: 2, idleDays: 4 }),
+      scale,
+    );
+    // Five active days in 14 count as ten in 28.
+    expect(contributions.frequency).toBeCloseTo(40, 12);
+    expect(contributions.volume).toBeCloseTo((20 * Math.log(10)) / Math.log(101), 12);
+    expect(contributions.breadth).toBeCloseTo(8, 12);
+    expect(contributions.recency).toBeCloseTo(10, 12);
+    expect(score).toBeCloseTo(58 + (20 * Math.log(10)) / Math.log(101), 12);
+  });
+
+  test("contributions add up, each within its limits", () => {
+    fc.assert(
+      fc.property(features, (one) => {
+        const { score, contributions } = engagementOf(one, scale);
+        const sum = Object.values(contributions).reduce((total, part) => total + part, 0);
+        expect(Math.abs(sum - score)).toBeLessThan(1e-9);
+        expect(score).toBeWithin(0, 100 + 1e-9);
+        for (const part of Object.values(contributions)) expect(part).toBeGreaterThanOrEqual(0);
+      }),
+    );
+  });
+
+  test("never rises with silence and never falls with use", () => {
+    fc.assert(
+      fc.property(features, count(60), (one, more) => {
+        const { score } = engagementOf(one, scale);
+        const scoreOf = (changes: Partial<Features>) => engagementOf({ ...one, ...changes }, scale).score;
+        expect(scoreOf({ idleDays: one.idleDays + more })).toBeLessThanOrEqual(score + 1e-9);
+        expect(scoreOf({ activeDays28: one.activeDays28 + more })).toBeGreaterThanOrEqual(score - 1e-9);
+        expect(scoreOf({ volume28: one.volume28 + more })).toBeGreaterThanOrEqual(score - 1e-9);
+        expect(scoreOf({ eventNames28: one.eventNames28 + more })).toBeGreaterThanOrEqual(score - 1e-9);
+      }),
+    );
+  });
+
+  test("is told with low confidence in the first week", () => {
+    expect(engagementOf(of({ tenureDays: 6 }), scale).confidence).toBe("low");
+    expect(engagementOf(of({ tenureDays: 7 }), scale).confidence).toBe("normal");
+  });
+
+  test("full marks are the 90th percentile of the active, and never cheap", () => {
+    const entities = Array.from({ length: 11 }, (_, i) =>
+      of({ activeDays28: i + 10, volume28: i, eventNames28: i }),
+    );
+    expect(engagementScale([...entities, of({ activeDays28: 0 })], [1, 3, 200])).toEqual({
+      activeDays: 19,
+      volume: 10,
+      eventNames: 9,
+      halfLifeDays: 3,
+    });
+    expect(engagementScale([], [])).toEqual({ activeDays: 4, volume: 10, eventNames: 3, halfLifeDays: 7 });
+    expect(engagementScale([], [90, 90]).halfLifeDays).toBe(14);
+  });
+
+  test("of an account is .6 of its active members' mean and .4 of its penetration", () => {
+    expect(accountEngagementOf([50, 70], 4)).toEqual({
+      score: 56,
+      contributions: { members: 36, penetration: 20 },
+    });
+    expect(accountEngagementOf([], 4)?.score).toBe(0);
+    expect(accountEngagementOf([], 0)).toBeNull();
+  });
+});
+
+describe("momentum", () => {
+  test("is 50 when nothing changes, and null under 56 days", () => {
+    expect(momentumOf(of({ tenureDays: 56, activeDays28: 7, activeDaysPrevious28: 7 }))).toBe(50);
+    expect(momentumOf(of({ tenureDays: 56, activeDays28: 8, activeDaysPrevious28: 4 }))).toBe(62.5);
+    expect(momentumOf(of({ tenureDays: 55 }))).toBeNull();
+  });
+
+  test("lies within 0 and 100, and mirrors", () => {
+    fc.assert(
+      fc.property(count(28), count(28), (now, before) => {
+        const momentum = (a: number, b: number) =>
+          momentumOf(of({ tenureDays: 90, activeDays28: a, activeDaysPrevious28: b })) ?? Number.NaN;
+        expect(momentum(now, before)).toBeWithin(0, 100);
+        expect(momentum(now, before) + momentum(before, now)).toBeCloseTo(100, 9);
+      }),
+    );
+  });
+});
+
+describe("health", () => {
+  const whole: HealthInput = { state: "active", engagement: 80, risk: 0.1, momentum: 50, adoption: 0.5 };
+  const share = fc.option(fc.double({ min: 0, max: 1, noNaN: true }));
+  const input = fc.record({
+    state: fc.constantFrom("active", "new", "churned", "no_data"),
+    engagement: share.map((value) => (value === null ? null : 100 * value)),
+    risk: share,
+    momentum: share.map((value) => (value === null ? null : 100 * value)),
+    adoption: share,
+  });
+
+  test("is the weighted mean of its parts", () => {
+    const { score, colour, cap } = healthOf(whole);
+    expect(score).toBeCloseTo(0.35 * 80 + 0.35 * 90 + 0.2 * 50 + 0.1 * 50, 12);
+    expect([colour, cap]).toEqual(["healthy", 0]);
+  });
+
+  test("without a part shares its weight among the others", () => {
+    const { score, contributions } = healthOf({ ...whole, momentum: null, adoption: null });
+    expect(score).toBeCloseTo((80 + 90) / 2, 12);
+    expect(Object.keys(contributions)).toEqual(["engagement", "outlook"]);
+  });
+
+  test("is capped at 39 while the risk is .7 or more, and says so", () => {
+    const busy = { ...whole, engagement: 100, momentum: 100, adoption: 1 };
+    const capped = healthOf({ ...busy, risk: 0.7 });
+    expect(capped).toMatchObject({ score: 39, colour: "at_risk" });
+    expect(capped.cap).toBeLessThan(0);
+    expect(healthOf({ ...busy, risk: 0.69 }).cap).toBe(0);
+  });
+
+  test("contributions and the cap add up to the score", () => {
+    fc.assert(
+      fc.property(input, (one) => {
+        const { score, contributions, cap } = healthOf(one);
+        const sum = Object.values(contributions).reduce((total, part) => total + part, cap);
+        expect(Math.abs(sum - (score ?? 0))).toBeLessThan(1e-9);
+        if (score !== null) expect(score).toBeWithin(0, 100 + 1e-9);
+      }),
+    );
+  });
+
+  test("never rises with the risk", () => {
+    fc.assert(
+      fc.property(input, fc.double({ min: 0, max: 1, noNaN: true }), (one, risk) => {
+        if (one.risk === null) return;
+        const [calm, worried] = [Math.min(risk, one.risk), Math.max(risk, one.risk)];
+        const score = (of: number) => healthOf({ ...one, risk: of }).score ?? 0;
+        expect(score(worried)).toBeLessThanOrEqual(score(calm) + 1e-9);
+      }),
+    );
+  });
+
+  test("is green from 70, yellow from 40, grey for the new, 0 for the churned, nothing without data", () => {
+    const only = (engagement: number) =>
+      healthOf({ state: "active", engagement, risk: null, momentum: null, adoption: null }).colour;
+    expect([only(70), only(69.9), only(40), only(39.9)]).toEqual(["healthy", "watch", "watch", "at_risk"]);
+    expect(healthOf({ ...whole, state: "new" }).colour).toBe("onboarding");
+    expect(healthOf({ ...whole, state: "churned" })).toMatchObject({ score: 0, colour: "at_risk" });
+    expect(healthOf({ ...whole, state: "no_data" })).toMatchObject({ score: null, colour: "none" });
+    expect(
+      healthOf(whole, { ...defaultHealthWeights, engagement: 0 }).contributions.engagement,
+    ).toBeUndefined();
+  });
+});
