@@ -77,15 +77,3 @@ export const ActiveUsersAnswer = Type.Object({
     }),
   ),
 });
-
-export const RetentionAnswer = Type.Object({
-  cells: Type.Array(
-    Type.Object({
-      cohortDay: day("The Monday with which the week of the cohort's first events begins."),
-      cohortUsers: count("Users of the cohort."),
-      week: count("Weeks after the cohort's own."),
-      activeUsers: count("Users of the cohort who did anything in that week."),
-    }),
-    { description: "A week without any active user has no cell." },
-  ),
-});

@@ -4,13 +4,19 @@ import {
   ActiveUsersParameters,
   ErasureAnswer,
   NoParameters,
-  RetentionAnswer,
   TimelineAnswer,
   TimelineParameters,
   UserAnswer,
 } from "../../contract/api.ts";
+import {
+  RetentionAnswer,
+  RetentionParameters,
+  RetentionPeopleAnswer,
+  RetentionPeopleParameters,
+} from "../../contract/api-retention.ts";
 import { type ApiRoute, route } from "./api.ts";
-import { activeUsersByDay, retentionByWeek } from "./api-figures.ts";
+import { activeUsersByDay } from "./api-figures.ts";
+import { peopleOfCell, retentionCohorts } from "./api-retention.ts";
 import { eraseOneUser, oneUser, userTimeline } from "./api-users.ts";
 
 export const apiRoutes: readonly ApiRoute[] = [
@@ -56,10 +62,20 @@ export const apiRoutes: readonly ApiRoute[] = [
     method: "GET",
     path: "/api/retention",
     right: "read",
-    summary: "Weekly retention",
-    query: NoParameters,
+    summary: "Retention cohorts",
+    query: RetentionParameters,
     answer: RetentionAnswer,
     table: "cells",
-    handler: retentionByWeek,
+    handler: retentionCohorts,
+  }),
+  route({
+    method: "GET",
+    path: "/api/retention/people",
+    right: "read",
+    summary: "The people behind a cell of the retention cohorts",
+    query: RetentionPeopleParameters,
+    answer: RetentionPeopleAnswer,
+    table: "people",
+    handler: peopleOfCell,
   }),
 ];

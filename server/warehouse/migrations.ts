@@ -8,6 +8,7 @@ import {
   createRollupView,
   createTable,
   events,
+  excludedUsers,
   rollups,
   type Table,
   users,
@@ -30,6 +31,7 @@ const migrations: readonly Migration[] = [
       ...rollups.map(createRollupView),
     ],
   },
+  { name: "users who are excluded from figures", statements: [createTable(excludedUsers)] },
 ];
 
 const migrationsTable: Table = {
