@@ -6,11 +6,12 @@
  * those who stay are those who leave less; some are active every day and most on few; event names follow Zipf's
  * law; traits change.
  */
-import type { Account, FrozenBatch, Inbox, JsonObject, User } from "../server/ledger/ledger.ts";
+import type { Account, JsonObject, User } from "../server/ledger/ledger.ts";
 import { Loader } from "../server/warehouse/loader.ts";
-import { accountRow, currentSchema, eventRow, userRow, userVersionRow } from "../server/warehouse/rows.ts";
+import { accountRow, eventRow, userRow, userVersionRow } from "../server/warehouse/rows.ts";
 import type { Warehouse } from "../server/warehouse/warehouse.ts";
 import { Random } from "../test/ledger/random.ts";
+import { GeneratedInbox, type GeneratedRow } from "./generated-inbox.ts";
 
 export interface HistoryOptions {
   readonly organization: number;
@@ -40,7 +41,6 @@ const traitValues: Readonly<Record<string, readonly string[]>> = {
 
 const msPerDay = 86_400_000;
 const usersPerAccount = 8;
-const rowsPerBatch = 50_000;
 /** Users whose plan changes one time after they came. */
 const shareOfChanges = 0.25;
 
@@ -103,17 +103,11 @@ function peopleOf(random: Random, { events, users, days, toDay }: HistoryOptions
     .map((person, index) => ({ ...person, number: index + 1 }));
 }
 
-interface Row {
-  readonly table: "events" | "users" | "accounts" | "user_versions";
-  readonly year: number;
-  readonly line: string;
-}
-
 function* peopleRows(
   random: Random,
   people: readonly Person[],
   { organization }: HistoryOptions,
-): Generator<Row> {
+): Generator<GeneratedRow> {
   const users: User[] = [];
   for (const { number, fromDay, untilDay } of people) {
     const traits: Record<string, string> = { name: `User ${number}` };
@@ -137,7 +131,7 @@ function* peopleRows(
   }
 }
 
-const row = (table: Row["table"], line: string): Row => ({ table, year: 0, line });
+const row = (table: GeneratedRow["table"], line: string): GeneratedRow => ({ table, year: 0, line });
 
 function userOf(
   organization: number,
@@ -183,7 +177,7 @@ function* eventRows(
   random: Random,
   people: readonly Person[],
   { organization, days, toDay, eventNames = 60 }: HistoryOptions,
-): Generator<Row> {
+): Generator<GeneratedRow> {
   const names = zipf(eventNames);
   let counter = 0;
   let present: Person[] = [];
@@ -243,74 +237,4 @@ function poisson(random: Random, mean: number): number {
   let count = 0;
   for (let product = random.next(); product > limit; product *= random.next()) count += 1;
   return mean > piece ? count + poisson(random, mean - piece) : count;
-}
-
-/** An inbox whose rows are made when the loader asks for them. */
-class GeneratedInbox implements Inbox {
-  readonly #rows: Iterator<Row>;
-  readonly #progress: (rows: number) => void;
-  #pending: Row | undefined;
-  #body: Buffer = Buffer.alloc(0);
-  #batch: FrozenBatch | undefined;
-  #batches = 0;
-  #done = 0;
-
-  constructor(rows: Iterator<Row>, progress: (rows: number) => void) {
-    this.#rows = rows;
-    this.#progress = progress;
-    this.#pending = this.#next();
-  }
-
-  get isEmpty(): boolean {
-    return this.#pending === undefined && this.#batch === undefined;
-  }
-
-  async freeze(): Promise<readonly FrozenBatch[]> {
-    if (this.#batch === undefined) this.#freezeNext();
-    return this.#batch === undefined ? [] : [this.#batch];
-  }
-
-  async read(): Promise<Buffer> {
-    return this.#body;
-  }
-
-  async finish(): Promise<void> {
-    this.#done += this.#batch?.rows ?? 0;
-    this.#progress(this.#done);
-    this.#batch = undefined;
-  }
-
-  async backlog() {
-    return { rows: 0, bytes: 0, newestInboxId: this.#batches, loadedUptoInboxId: this.#batches };
-  }
-
-  /** Rows of one table and year that follow each other, as the ledger freezes them. */
-  #freezeNext(): void {
-    const first = this.#pending;
-    if (first === undefined) return;
-    const lines: string[] = [];
-    let pending: Row | undefined = first;
-    while (pending?.table === first.table && pending.year === first.year && lines.length < rowsPerBatch) {
-      lines.push(pending.line);
-      pending = this.#next();
-    }
-    this.#pending = pending;
-    this.#body = Buffer.from(`${lines.join("\n")}\n`);
-    this.#batches += 1;
-    this.#batch = {
-      number: this.#batches,
-      table: first.table,
-      year: first.year,
-      schema: currentSchema[first.table],
-      rows: lines.length,
-      bytes: this.#body.length,
-      afterInboxId: this.#batches - 1,
-      uptoInboxId: this.#batches,
-    };
-  }
-
-  #next(): Row | undefined {
-    const { value, done } = this.#rows.next();
-    return done ? undefined : value;
-  }
 }

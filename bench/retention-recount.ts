@@ -45,6 +45,8 @@ export class RetentionRecount {
   readonly #question: RetentionQuestion;
   readonly #zone: Zone;
   readonly #days = new Map<number, number>();
+  readonly #eventsOf: ReadonlyMap<number, Facts["events"]>;
+  readonly #wordsOf: ReadonlyMap<number, readonly Word[]>;
   readonly #returnDays = new Map<number, number[]>();
   readonly #members: readonly Member[];
   /** The values that stand for themselves. */
@@ -54,6 +56,11 @@ export class RetentionRecount {
     this.#facts = facts;
     this.#question = question;
     this.#zone = new Zone(facts.timezone);
+    this.#eventsOf = Map.groupBy(facts.events, ({ user }) => user);
+    this.#wordsOf = Map.groupBy(
+      facts.words.toSorted((a, b) => a.atMs - b.atMs),
+      ({ user }) => user,
+    );
     for (const { user, event, timeMs } of facts.events) {
       const day = this.#dayOf(timeMs);
       if (day > question.today || (question.returnEvent !== null && event !== question.returnEvent)) continue;
@@ -139,8 +146,8 @@ export class RetentionRecount {
     const { entry } = this.#question;
     if (entry.kind === "signUp") return this.#signUpDay(user);
     const entryEvent = entry.kind === "event" ? entry.event : undefined;
-    const days = this.#facts.events
-      .filter((one) => one.user === user && (entryEvent === undefined || one.event === entryEvent))
+    const days = (this.#eventsOf.get(user) ?? [])
+      .filter(({ event }) => entryEvent === undefined || event === entryEvent)
       .map(({ timeMs }) => this.#dayOf(timeMs));
     return days.length === 0 ? undefined : Math.min(...days);
   }
@@ -151,7 +158,7 @@ export class RetentionRecount {
       const ms = typeof text === "string" ? parseEventTime(text, this.#zone) : undefined;
       if (ms !== undefined) return this.#dayOf(ms);
     }
-    return this.#dayOf(Math.min(...this.#wordsOf(user).map(({ atMs }) => atMs)));
+    return this.#dayOf(this.#wordsOf.get(user)?.[0]?.atMs ?? Number.NaN);
   }
 
   #splitText(user: number, entryDay: number): string | null {
@@ -177,15 +184,11 @@ export class RetentionRecount {
 
   /** The last thing said of a user until the end of a day; for a day before all words, the first thing ever. */
   #lastWord(user: number, day: number, read: (word: Word) => unknown): unknown {
-    const words = this.#wordsOf(user).toSorted((a, b) => a.atMs - b.atMs);
+    const words = this.#wordsOf.get(user) ?? [];
     const saying = words.filter((word) => read(word) !== undefined);
     const until = saying.filter(({ atMs }) => this.#dayOf(atMs) <= day);
     const word = until.at(-1) ?? (words.every(({ atMs }) => this.#dayOf(atMs) > day) ? saying[0] : undefined);
     return word === undefined ? undefined : read(word);
-  }
-
-  #wordsOf(user: number): Word[] {
-    return this.#facts.words.filter((word) => word.user === user);
   }
 
   #dayOf(ms: number): number {

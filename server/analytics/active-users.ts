@@ -1,6 +1,7 @@
 /** How many users did anything on each day (DAU), and within the 7 (WAU) and 30 (MAU) days that end with it.
  * 90 days from the bitmaps take 11 ms. */
 import type { Warehouse } from "../warehouse/warehouse.ts";
+import { included } from "./included.ts";
 
 export interface ActiveUsersQuestion {
   readonly organization: number;
@@ -41,7 +42,7 @@ const sql = `
   FROM (
     SELECT activeDay + age AS day, age, users
     FROM (
-      SELECT toInt32(day) AS activeDay, groupBitmapMergeState(users) AS users
+      SELECT toInt32(day) AS activeDay, ${included("groupBitmapMergeState(users)")} AS users
       FROM active_days
       WHERE organization = {organization:UInt32}
         AND day BETWEEN addDays(toDate32('1970-01-01'), {fromDay:Int32} - 29)

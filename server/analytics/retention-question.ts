@@ -5,7 +5,8 @@ import { Refusal } from "../ledger/ledger.ts";
 
 /** What makes a user a member of a cohort: it is the cohort of the period in which it happened first. */
 export type Entry =
-  | { readonly kind: "firstEvent" | "signUp" }
+  | { readonly kind: "firstEvent" }
+  | { readonly kind: "signUp" }
   | { readonly kind: "event"; readonly event: string };
 
 /** Active in a period, or in it or any later one until today. */

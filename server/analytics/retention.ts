@@ -4,7 +4,7 @@
  * figures.
  */
 import type { Warehouse } from "../warehouse/warehouse.ts";
-import { activityBitmaps, cohortBitmaps, type Group } from "./cohorts.ts";
+import { cohortsWithPeriods, type Group } from "./cohorts.ts";
 import { gridOf, type RetentionQuestion } from "./retention-question.ts";
 import { type RetentionTable, retentionTable } from "./retention-table.ts";
 
@@ -24,30 +24,17 @@ export interface CohortRow extends Group {
  */
 export async function retention(warehouse: Warehouse, question: RetentionQuestion): Promise<RetentionTable> {
   const grid = gridOf(question);
-  const cohorts = cohortBitmaps(question, grid);
-  const activity = activityBitmaps(question);
-  const users =
-    question.measure === "in"
-      ? "users"
-      : "groupBitmapMergeState(users) OVER (ORDER BY period ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)";
+  const { text, parameters } = cohortsWithPeriods(question, grid);
   const rows = await warehouse.rows<CohortRow>(
     `SELECT kind, value, cohort, bitmapCardinality(members) AS members,
        arrayFilter(pair -> pair.2 > 0, arrayMap(
-         one -> (one.1, bitmapAndCardinality(cohorts.members, one.2)),
+         one -> (one.1, bitmapAndCardinality(rows.members, one.2)),
          arrayFilter(one -> one.1 >= cohort, periods))) AS active
-     FROM (${cohorts.text}) AS cohorts
-     CROSS JOIN (
-       SELECT groupArray((period, users)) AS periods
-       FROM (SELECT period, ${users} AS users FROM (${activity.text}) ORDER BY period)) AS activity
-     WHERE bitmapCardinality(cohorts.members) > 0
+     FROM (${text}) AS rows
+     WHERE bitmapCardinality(rows.members) > 0
      ORDER BY kind, value, cohort
      SETTINGS allow_simdjson = 0`,
-    {
-      ...cohorts.parameters,
-      ...activity.parameters,
-      activeFrom: grid.firstCohort,
-      activeEnd: grid.endDay,
-    },
+    parameters,
   );
   return retentionTable(rows, question, grid);
 }

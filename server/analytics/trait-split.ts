@@ -70,12 +70,13 @@ function asOfEntry(subjects: string): string {
       GROUP BY user, day)`;
 }
 
-/** The last word until `day`; the first one for a day before anything was said. */
+/**
+ * The last word until `day`; the first one for a day before anything was said. Of those until the day the last has
+ * the highest place, and of those after it, counted downwards from zero, the first: so one aggregate finds either.
+ */
 function lastWord(value: string, isSaid: string, none: string): string {
-  return `multiIf(
-    countIf(${isSaid} AND word_day <= day) > 0, argMaxIf(${value}, place, ${isSaid} AND word_day <= day),
-    min(word_day) > day, argMinIf(${value}, place, ${isSaid}),
-    ${none})`;
+  const place = "if(word_day <= day, place, -place)";
+  return `if(maxIf(${place}, ${isSaid}) > 0 OR min(word_day) > day, argMaxIf(${value}, ${place}, ${isSaid}), ${none})`;
 }
 
 /** Rows of user, day and the number of the account that the user had then; 0 for none. */

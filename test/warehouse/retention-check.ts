@@ -48,7 +48,7 @@ export async function checkQuestions(
 }
 
 /** Brings facts into the warehouse as intake would have made rows of them. */
-export async function store(subject: WarehouseUnderTest, organization: number, facts: Facts): Promise<void> {
+async function store(subject: WarehouseUnderTest, organization: number, facts: Facts): Promise<void> {
   const zone = new Zone(facts.timezone);
   const events = facts.events.map((one) => event(organization, { ...one, day: zone.dayOf(one.timeMs) }));
   await insertEvents(subject, events, 3);

@@ -5,7 +5,7 @@ import { msPerDay, Zone } from "../../server/calendar/zone.ts";
 import type { Random } from "../ledger/random.ts";
 
 const hourMs = 3_600_000;
-export const eventNames = ["opened", "saved", 'it\'s-"sent"\\'] as const;
+const eventNames = ["opened", "saved", 'it\'s-"sent"\\'] as const;
 
 export interface HistoryShape {
   readonly timezone: string;
