@@ -47,7 +47,7 @@ test("a commit is acknowledged after the log is synced, and not before", async (
   expect(acknowledged).toBe(true);
 });
 
-test("after a sync that failed nothing is acknowledged, nor written, any more", async () => {
+test("after a sync that failed nothing is acknowledged or written from then on", async () => {
   handles.datasync = () => Promise.reject(new Error("the disk is broken"));
   await expect(append(ledger, inboxRows(["a"]))).rejects.toThrow("the disk is broken");
   handles.datasync = original;
