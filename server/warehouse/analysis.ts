@@ -30,7 +30,8 @@ export interface AnalysisService {
   /** Erases a user and resolves when nothing is left; undefined when there is no such user. An erasure that fails
    * or is cut off is pending, and goes on by itself. */
   erase(organization: number, userId: string): Promise<ErasureReceipt | undefined>;
-  /** Compares ledger, events and rollups; the differences in words, none when all agree. */
+  /** Compares ledger, events and rollups, after a rebuild that is pending; the differences in words, none when all
+   * agree. */
   check(organization: number): Promise<readonly string[]>;
   /** Writes a backup of everything, and loses nothing that is acknowledged before.
    * @throws Refusal, CallFailed; then nothing of it is left */
@@ -167,7 +168,7 @@ export class Analysis implements AnalysisService {
   }
 
   check(organization: number): Promise<readonly string[]> {
-    return this.#upkeep.whileNothingChanges(() => this.#check(organization));
+    return this.#upkeep.whileWhole(organization, () => this.#check(organization));
   }
 
   async backUp(request: BackupRequest): Promise<BackupSummary> {

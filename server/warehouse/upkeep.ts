@@ -55,13 +55,8 @@ export class Upkeep {
   }
 
   /** Computes all days and rollups of an organization again. */
-  async rebuild(organization: number): Promise<void> {
-    this.#rebuilds += 1;
-    try {
-      await this.#inTurn(() => this.#rebuild(organization));
-    } finally {
-      this.#rebuilds -= 1;
-    }
+  rebuild(organization: number): Promise<void> {
+    return this.#asRebuild(() => this.#inTurn(() => this.#rebuild(organization)));
   }
 
   /** Resolves when nothing of the users whose erasure began before the call is left. */
@@ -73,6 +68,15 @@ export class Upkeep {
   whileNothingChanges<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#inTurn(async () => {
       await this.#finishErasures();
+      return work();
+    });
+  }
+
+  /** The same, and the organization's days and rollups are whole: a rebuild that is pending, because it was asked
+   * for or because a crash ended it half-way, is done before. */
+  whileWhole<Result>(organization: number, work: () => Promise<Result>): Promise<Result> {
+    return this.whileNothingChanges(async () => {
+      await this.#rebuildPending(organization);
       return work();
     });
   }
@@ -124,7 +128,24 @@ export class Upkeep {
     const { ledger } = this.#parts;
     if ((await ledger.erasures.pending()).length > 0) await this.finishErasures();
     if (this.isRebuilding) return;
-    for (const organization of await ledger.rebuildsPending()) await this.rebuild(organization);
+    for (const organization of await ledger.rebuildsPending()) {
+      await this.#inTurn(() => this.#rebuildPending(organization));
+    }
+  }
+
+  async #rebuildPending(organization: number): Promise<void> {
+    // Asked for in its turn: work before this may have done it.
+    if (!(await this.#parts.ledger.rebuildsPending()).includes(organization)) return;
+    await this.#asRebuild(() => this.#rebuild(organization));
+  }
+
+  async #asRebuild(work: () => Promise<void>): Promise<void> {
+    this.#rebuilds += 1;
+    try {
+      await work();
+    } finally {
+      this.#rebuilds -= 1;
+    }
   }
 
   async #rebuild(id: number): Promise<void> {

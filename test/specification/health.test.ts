@@ -4,6 +4,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { warehouseFolder } from "../../server/warehouse/analysis.ts";
+import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
 import { rekindle, Server } from "../server.ts";
 import { answer, eventually, newKey } from "./operation-support.ts";
 import { send, user } from "./support.ts";
@@ -122,6 +124,22 @@ test("a rebuild that is still to come is said by figures and by the list of orga
   server = await Server.start({ dataDir });
   await server.ready();
   await eventually(async () => (await freshness()).rebuilding, null);
+}, 90_000);
+
+test("doctor finishes a rebuild that was cut off half-way, before it compares", async () => {
+  await server.kill("SIGTERM");
+  const warehouse = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
+  await warehouse.command("DELETE FROM user_event_days WHERE TRUE");
+  await warehouse.close();
+  const ledger = new Database(join(dataDir, "ledger.sqlite"));
+  ledger.run("UPDATE organizations SET rebuild_pending = 1 WHERE name = 'Acme'");
+  ledger.close();
+  const { exitCode, stdout } = await rekindle(dataDir, "doctor");
+  expect(stdout).toContain("Acme: ledger, events and rollups agree");
+  expect(exitCode).toBe(0);
+  expect((await rekindle(dataDir, "organization", "list")).stdout).toMatch(/Acme .* up to date/);
+  server = await Server.start({ dataDir });
+  await server.ready();
 }, 90_000);
 
 test("an organization that lived through a night was checked, and doctor and figures say so", async () => {
