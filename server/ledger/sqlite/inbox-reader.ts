@@ -1,7 +1,7 @@
 /**
  * The analysis process reads frozen rows from the ledger's file itself, and takes its snapshot: tens of
- * megabytes need not cross a socket. It only reads, and each read is short: a transaction that stays open would keep the write-ahead
- * log from starting again, and a checkpoint from this process let it grow to 343 MB.
+ * megabytes need not cross a socket. It only reads, and but for a snapshot each read is short: a transaction that
+ * stays open keeps the write-ahead log from starting again, and a checkpoint from this process let it grow to 343 MB.
  */
 import { Database } from "bun:sqlite";
 import type { FrozenBatch, LedgerSnapshot } from "../ledger.ts";
