@@ -54,18 +54,6 @@ export const ErasureAnswer = Type.Object({
   seconds: Type.Number({ minimum: 0, description: "From the request to the end." }),
 });
 
-export const RetentionAnswer = Type.Object({
-  cells: Type.Array(
-    Type.Object({
-      cohortDay: day("The Monday with which the week of the cohort's first events begins."),
-      cohortUsers: count("Users of the cohort."),
-      week: count("Weeks after the cohort's own."),
-      activeUsers: count("Users of the cohort who did anything in that week."),
-    }),
-    { description: "A week without any active user has no cell." },
-  ),
-});
-
 /** How far a figure is to be trusted at this moment. */
 export const FreshnessAnswer = Type.Object({
   loadedUpto: nullable(instant("Everything that was acknowledged before is in the figure."), {

@@ -2,7 +2,6 @@
 import type { Registry } from "prom-client";
 import { activeUsers } from "../analytics/active-users.ts";
 import { counts } from "../analytics/counts.ts";
-import { retention } from "../analytics/retention.ts";
 import { timeline } from "../analytics/timeline.ts";
 import type { SharedLedger } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
@@ -62,8 +61,6 @@ export function answerAnalysis(
       return counts(analysis.warehouse, organization).then((found) => Response.json(found));
     case "GET /size":
       return warehouseSize(analysis.warehouse).then((size) => Response.json(size));
-    case "GET /retention":
-      return retention(analysis.warehouse, { organization }).then((cells) => Response.json(cells));
     case "GET /active-users":
       return activeUsers(analysis.warehouse, {
         organization,

@@ -1,5 +1,5 @@
 /** Every route of the JSON API, on one screen. The OpenAPI document is made of the same table. */
-import { ErasureAnswer, NoParameters, RetentionAnswer, UserAnswer } from "../../contract/api.ts";
+import { ErasureAnswer, NoParameters, UserAnswer } from "../../contract/api.ts";
 import {
   TimelineAnswer,
   TimelineParameters,
@@ -9,9 +9,9 @@ import {
 import { type ApiRoute, route } from "./api.ts";
 import { accountRoutes } from "./api-account-routes.ts";
 import { engagementRoutes } from "./api-engagement-routes.ts";
-import { retentionByWeek } from "./api-figures.ts";
 import { figure } from "./api-freshness.ts";
 import { operationRoutes } from "./api-operation-routes.ts";
+import { retentionRoutes } from "./api-retention-routes.ts";
 import { settingsRoutes } from "./api-settings-routes.ts";
 import { eraseOneUser, oneUser, usersOnPage, userTimeline } from "./api-users.ts";
 
@@ -56,16 +56,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   }),
   ...accountRoutes,
   ...engagementRoutes,
-  figure({
-    method: "GET",
-    path: "/api/retention",
-    right: "read",
-    summary: "Weekly retention",
-    query: NoParameters,
-    answer: RetentionAnswer,
-    table: "cells",
-    handler: retentionByWeek,
-  }),
+  ...retentionRoutes,
   ...operationRoutes,
   ...settingsRoutes,
 ];

@@ -12,22 +12,27 @@ import { type Admitted, decide, NeedsOf, type Outcome } from "./decide.ts";
 /** A commit blocks the event loop, so its rows are capped: 500 take about 1 ms. One batch may be larger. */
 const maxEntriesPerCommit = 500;
 
-/** More than this many waiting entries means that the disk has stopped; requests are turned away. */
+/** More than this many waiting entries, or bytes, means that the disk has stopped; requests are turned away.
+ * Without the bytes it would be 5 GB of the largest bodies. */
 const maxWaitingEntries = 20_000;
+const maxWaitingBytes = 256 * 1024 * 1024;
 
 /** What came in one request: stored together or not at all. */
 interface Waiting {
   readonly entries: readonly Admitted[];
+  /** Of the body that they came in. */
+  readonly bytes: number;
   /** Called with the outcomes of a group, and where among them those of this request begin. */
   readonly resolve: (outcomes: readonly Outcome[], first: number) => void;
   readonly reject: (reason: unknown) => void;
 }
 
 export class GroupCommit {
-  readonly #ledger: Ledger;
+  readonly #ledger: Pick<Ledger, "transact">;
   readonly #nowMs: () => number;
   #waiting: Waiting[] = [];
   #waitingEntries = 0;
+  #waitingBytes = 0;
   #running: Promise<void> | undefined;
   /** The two groups that were written last. */
   #older: Promise<void> = Promise.resolve();
@@ -35,46 +40,51 @@ export class GroupCommit {
   /** What was submitted last. */
   #newest: Promise<unknown> = Promise.resolve();
 
-  constructor(ledger: Ledger, nowMs: () => number) {
+  constructor(ledger: Pick<Ledger, "transact">, nowMs: () => number) {
     this.#ledger = ledger;
     this.#nowMs = nowMs;
   }
 
   get isFull(): boolean {
-    return this.#waitingEntries >= maxWaitingEntries;
+    return this.#waitingEntries >= maxWaitingEntries || this.#waitingBytes >= maxWaitingBytes;
   }
 
   /** Resolves when the request is on disk, or decided not to be stored; rejects when the ledger failed, and
    * then nothing is stored. */
-  submit(entry: Admitted): Promise<Outcome> {
-    return this.#add([entry], (outcomes, first) => outcomes[first] ?? undecided());
+  submit(entry: Admitted, bytes: number): Promise<Outcome> {
+    return this.#add([entry], bytes, (outcomes, first) => outcomes[first] ?? undecided());
   }
 
   /** The same for several that are stored together; an outcome for each. */
-  submitAll(entries: readonly Admitted[]): Promise<readonly Outcome[]> {
-    return this.#add(entries, (outcomes, first) => outcomes.slice(first, first + entries.length));
+  submitAll(entries: readonly Admitted[], bytes: number): Promise<readonly Outcome[]> {
+    return this.#add(entries, bytes, (outcomes, first) => outcomes.slice(first, first + entries.length));
   }
 
   #add<Result>(
     entries: readonly Admitted[],
+    bytes: number,
     resultOf: (outcomes: readonly Outcome[], first: number) => Result,
   ): Promise<Result> {
     const submitted = new Promise<Result>((resolve, reject) => {
       this.#waiting.push({
         entries,
+        bytes,
         resolve: (outcomes, first) => resolve(resultOf(outcomes, first)),
         reject,
       });
       this.#waitingEntries += entries.length;
+      this.#waitingBytes += bytes;
       this.#running ??= this.#run();
     });
     this.#newest = submitted;
     return submitted;
   }
 
-  /** Resolves when everything that was submitted before the call is decided: groups keep their order. */
+  /** Resolves when everything that was submitted before the call is on disk, or has failed. */
   async settled(): Promise<void> {
     await this.#newest.catch(() => undefined);
+    // Groups end in their order, but for one that fails at once while the one before is being synced.
+    await Promise.all([this.#older, this.#newer]);
   }
 
   async #run(): Promise<void> {
@@ -101,6 +111,7 @@ export class GroupCommit {
     const group = this.#waiting.slice(0, requests);
     this.#waiting = this.#waiting.slice(requests);
     this.#waitingEntries -= entries;
+    this.#waitingBytes -= group.reduce((sum, { bytes }) => sum + bytes, 0);
     return group;
   }
 

@@ -72,7 +72,7 @@ export class Intake {
   async batch(batch: ParsedBatch, arrival: Arrival): Promise<readonly Outcome[]> {
     const items = admitBatch(batch, arrival);
     const good = items.filter((item): item is Admitted => !isInvalid(item));
-    const outcomes = good.length === 0 ? [] : await this.#commits.submitAll(good);
+    const outcomes = good.length === 0 ? [] : await this.#commits.submitAll(good, batch.text.length);
     let next = 0;
     return items.map((item, index) => {
       const sent = batch.items[index];
@@ -101,7 +101,7 @@ export class Intake {
     const admitted = admit(body, arrival);
     if (isInvalid(admitted)) return this.#refuse(endpoint, arrival, admitted, body);
     noteAdmitted(this.#warnings, endpoint, admitted, body.value);
-    const outcome = await this.#commits.submit(admitted);
+    const outcome = await this.#commits.submit(admitted, bytes.length);
     noteOutcome(this.#warnings, endpoint, admitted, outcome);
     return outcome;
   }

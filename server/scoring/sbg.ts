@@ -34,23 +34,48 @@ const leastPeriods = 5;
 export function fitSbg(cohorts: readonly (readonly number[])[]): SbgFit | null {
   const observed = cohorts.filter(([first = 0]) => first > 0);
   if (!observed.some((remaining) => remaining.length > leastPeriods)) return null;
+  const totals = totalsOf(observed);
   const objective = (point: Float64Array) => {
     const [alpha, beta] = [Math.exp(at(point, 0)), Math.exp(at(point, 1))];
-    return -observed.reduce((sum, remaining) => sum + logLikelihood({ alpha, beta }, remaining), 0);
+    return -logLikelihood({ alpha, beta }, totals);
   };
   const { point, isConverged } = minimize(objective, new Float64Array(2), [bound, bound]);
   const isAtBound = point.some((value) => value <= bound.low || value >= bound.high);
   return { alpha: Math.exp(at(point, 0)), beta: Math.exp(at(point, 1)), isConverged, isAtBound };
 }
 
-/** Σ leaving in k · ln P(k) + remaining at the end · ln S(end). */
-function logLikelihood({ alpha, beta }: SbgParameters, remaining: readonly number[]): number {
-  const ends = remaining.length - 1;
-  let sum = (remaining[ends] ?? 0) * lbeta(alpha, beta + ends);
-  for (const [k, left] of remaining.entries()) {
-    if (k > 0) sum += ((remaining[k - 1] ?? left) - left) * lbeta(alpha + 1, beta + k - 1);
+/** All cohorts together, by periods: 52 cohorts of 52 weeks are 104 terms instead of 1,500. */
+interface Totals {
+  /** Members of all cohorts at the beginning. */
+  readonly members: number;
+  /** Members who left in period k. */
+  readonly leaving: readonly number[];
+  /** Members who were still there when their cohort had completed k periods, and is known no further. */
+  readonly staying: readonly number[];
+}
+
+function totalsOf(cohorts: readonly (readonly number[])[]): Totals {
+  const periods = Math.max(...cohorts.map((remaining) => remaining.length));
+  const leaving = new Array<number>(periods).fill(0);
+  const staying = new Array<number>(periods).fill(0);
+  let members = 0;
+  for (const remaining of cohorts) {
+    const end = remaining.length - 1;
+    members += remaining[0] ?? 0;
+    staying[end] = (staying[end] ?? 0) + (remaining[end] ?? 0);
+    for (let k = 1; k <= end; k++) {
+      leaving[k] = (leaving[k] ?? 0) + (remaining[k - 1] ?? 0) - (remaining[k] ?? 0);
+    }
   }
-  return sum - (remaining[0] ?? 0) * lbeta(alpha, beta);
+  return { members, leaving, staying };
+}
+
+/** Σ leaving in k · ln P(k) + Σ staying until k · ln S(k). */
+function logLikelihood({ alpha, beta }: SbgParameters, { members, leaving, staying }: Totals): number {
+  let sum = -members * lbeta(alpha, beta);
+  for (const [k, count] of leaving.entries()) if (count > 0) sum += count * lbeta(alpha + 1, beta + k - 1);
+  for (const [k, count] of staying.entries()) if (count > 0) sum += count * lbeta(alpha, beta + k);
+  return sum;
 }
 
 /** The shares of a cohort still there after 0, 1 … `periods` periods. */

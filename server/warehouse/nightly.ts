@@ -12,6 +12,8 @@ const firstLookMs = 2_000;
 const lookMs = 60_000;
 /** With more rows waiting the loader is behind, and the check, which pauses it, waits for another minute. */
 const maxWaitingRows = 100_000;
+/** A check that failed is left alone for this long: it may have worked, and paused the loader, for minutes. */
+const failedRestMs = 3_600_000;
 /** Differences that are kept in words. */
 const maxExamples = 100;
 
@@ -37,6 +39,8 @@ export class NightlyCheck {
   readonly #parts: Parts;
   readonly #nowMs: () => number;
   readonly #last = new Map<number, CheckResult>();
+  /** When an organization's check failed. */
+  readonly #failedAtMs = new Map<number, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #working: Promise<unknown> = Promise.resolve();
   #stopped = false;
@@ -67,16 +71,25 @@ export class NightlyCheck {
     await this.#working;
   }
 
-  /** Runs the checks that are due, one after another. */
+  /** Runs the checks that are due, one after another. One that fails keeps no other organization from its own. */
   async run(): Promise<void> {
     const { ledger } = this.#parts;
     for (const result of await ledger.checks.list()) this.#last.set(result.organization, result);
     for (const organization of await ledger.organizations.list()) {
       const sinceMs = this.#last.get(organization.id)?.atMs ?? organization.createdAtMs;
       if (!isCheckDue(new Zone(organization.timezone), sinceMs, this.#nowMs())) continue;
+      if (this.#nowMs() - (this.#failedAtMs.get(organization.id) ?? 0) < failedRestMs) continue;
       if (this.#stopped || this.#parts.isBusy()) return;
       if ((await ledger.inbox.backlog()).rows > maxWaitingRows) return;
-      await this.#check(organization);
+      try {
+        await this.#check(organization);
+      } catch (error) {
+        this.#failedAtMs.set(organization.id, this.#nowMs());
+        this.#parts.log.warn(
+          { err: error, organization: organization.name },
+          "the nightly check failed and will be tried again in an hour",
+        );
+      }
     }
   }
 
@@ -104,7 +117,7 @@ export class NightlyCheck {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#working = this.run()
-        .catch((error) => this.#parts.log.warn({ err: error }, "the nightly check will be tried again"))
+        .catch((error) => this.#parts.log.warn({ err: error }, "the nightly checks will be tried again"))
         .then(() => this.#next(lookMs));
     }, afterMs);
   }

@@ -1,11 +1,12 @@
 /** The SQLite ledger: the contract of every ledger, and what only it has: one file, bounds, a full disk. */
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { copyFile, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Ledger, Refusal } from "../../server/ledger/ledger.ts";
 import { openInboxReader } from "../../server/ledger/sqlite/inbox-reader.ts";
+import { migrate } from "../../server/ledger/sqlite/migrations.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { ledgerContract } from "./contract.ts";
 import { append, inboxRows, look, user, writePeople } from "./writes.ts";
@@ -46,6 +47,30 @@ describe("the SQLite ledger's files", () => {
     const after = new Database(fileIn(folder));
     expect(after.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version).toBe(999);
     after.close();
+  });
+
+  test("a ledger of the first form is brought to today's, and its organizations are rebuilt", async () => {
+    const db = new Database(fileIn(folder), { create: true });
+    migrate(db, 1);
+    db.run(
+      "INSERT INTO organizations (name, timezone, requests_per_second, created_at_ms) VALUES ('acme', 'UTC', 1000, 1)",
+    );
+    db.close();
+    const ledger = await openSqliteLedger({ file: fileIn(folder) });
+    const [acme] = await ledger.organizations.list();
+    expect(acme).toMatchObject({ name: "acme", keepEventsDays: null });
+    expect(await ledger.rebuildsPending()).toEqual([acme?.id ?? 0]);
+    await ledger.close();
+  });
+
+  test("a closed ledger's file alone is the whole ledger", async () => {
+    const ledger = await openSqliteLedger({ file: fileIn(folder) });
+    await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 });
+    await ledger.close();
+    await copyFile(fileIn(folder), join(folder, "copy.sqlite"));
+    const copy = new Database(join(folder, "copy.sqlite"));
+    expect(copy.query("SELECT name FROM organizations").all()).toEqual([{ name: "acme" }]);
+    copy.close();
   });
 
   test("another process reads the same rows of a frozen batch from the file", async () => {

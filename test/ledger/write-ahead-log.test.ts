@@ -47,9 +47,27 @@ test("a commit is acknowledged after the log is synced, and not before", async (
   expect(acknowledged).toBe(true);
 });
 
-test("after a sync that failed nothing is acknowledged any more", async () => {
+test("after a sync that failed nothing is acknowledged or written from then on", async () => {
   handles.datasync = () => Promise.reject(new Error("the disk is broken"));
   await expect(append(ledger, inboxRows(["a"]))).rejects.toThrow("the disk is broken");
   handles.datasync = original;
   await expect(append(ledger, inboxRows(["b"]))).rejects.toThrow("the disk is broken");
+  expect((await ledger.inbox.backlog()).newestInboxId).toBe(1);
+});
+
+test("a ledger that is closed while commits are synced waits for both syncs", async () => {
+  const disk = Promise.withResolvers<void>();
+  const order: string[] = [];
+  handles.datasync = async () => {
+    order.push("begun");
+    await disk.promise;
+    order.push("synced");
+  };
+  const appending = [append(ledger, inboxRows(["a"])), append(ledger, inboxRows(["b"]))];
+  const closing = ledger.close().then(() => order.push("closed"));
+  disk.resolve();
+  await Promise.all([...appending, closing]);
+  expect(order).toEqual(["begun", "synced", "begun", "synced", "closed"]);
+  ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite") });
+  expect((await ledger.inbox.backlog()).rows).toBe(2);
 });

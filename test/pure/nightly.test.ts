@@ -28,10 +28,15 @@ const organization = (id: number, createdAtMs: number): Organization => ({
   ...{ keepEventsDays: null, eventsFromDay: null },
 });
 
-function nights(waitingRows: { rows: number }, isBusy: () => boolean = () => false) {
+function nights(
+  waitingRows: { rows: number },
+  isBusy: () => boolean = () => false,
+  broken: ReadonlySet<number> = new Set(),
+) {
   const kept: CheckResult[] = [];
   let running = 0;
   const checked: number[] = [];
+  const clock = { nowMs: at("2026-05-17T04:00:00Z") };
   const backlog = { bytes: 0, newestInboxId: 0, loadedUptoInboxId: 0 };
   const parts = {
     ledger: {
@@ -59,13 +64,14 @@ function nights(waitingRows: { rows: number }, isBusy: () => boolean = () => fal
       await Bun.sleep(1);
       running -= 1;
       checked.push(id);
+      if (broken.has(id)) throw new Error("the check takes too much memory");
       return id === 2 ? ["one", "two"] : [];
     },
     isBusy,
     log: pino({ level: "silent" }),
-    nowMs: () => at("2026-05-17T04:00:00Z"),
+    nowMs: () => clock.nowMs,
   };
-  return { nightly: new NightlyCheck(parts), checked, kept };
+  return { nightly: new NightlyCheck(parts), checked, kept, clock };
 }
 
 test("those that are due are checked one after another, once, and the results are kept", async () => {
@@ -94,4 +100,17 @@ test("none is begun while the loader is behind or something heavy runs, and it i
   busy = false;
   await nightly.run();
   expect(checked).toEqual([1, 2]);
+});
+
+test("a check that fails keeps no other from being done, and is tried again after an hour", async () => {
+  const broken = new Set([1]);
+  const { nightly, checked, kept, clock } = nights({ rows: 0 }, () => false, broken);
+  await nightly.run();
+  await nightly.run();
+  expect(checked).toEqual([1, 2]);
+  broken.clear();
+  clock.nowMs += 3_600_000;
+  await nightly.run();
+  expect(checked).toEqual([1, 2, 1]);
+  expect(kept.map((result) => result.organization)).toEqual([2, 1]);
 });

@@ -118,6 +118,7 @@ export class SqliteLedger implements Ledger {
     await this.#tidying?.catch(() => undefined);
     await this.#parts.log.close();
     this.#parts.messageIds.close();
+    this.#inboxTidy.leaveNoLog();
     this.#db.close();
   }
 

@@ -226,6 +226,9 @@ const settings = `
   ) STRICT;
 `;
 
+/** With the account of events, which `user_event_days` did not always have: see the warehouse's migrations. */
+const rebuildOfAll = "UPDATE organizations SET rebuild_pending = 1";
+
 const migrations: readonly string[] = [
   organizationsAndTokens + usersAndAccounts + inbox + messageIds,
   batches,
@@ -234,6 +237,7 @@ const migrations: readonly string[] = [
   erasures,
   warningsExclusionsAndChecks,
   settings,
+  rebuildOfAll,
 ];
 
 /** How many migrations this code knows. */
@@ -241,9 +245,10 @@ export const ledgerMigrations = migrations.length;
 
 /**
  * Brings the database to the form that this code knows.
+ * @param upto how many migrations it will have had
  * @throws Refusal when the database was written by newer code.
  */
-export function migrate(db: Database): void {
+export function migrate(db: Database, upto = migrations.length): void {
   const done = db.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
   if (done > migrations.length) {
     throw new Refusal(
@@ -251,7 +256,7 @@ export function migrate(db: Database): void {
         `${migrations.length}). Start the newer version again, or restore a backup made before the upgrade.`,
     );
   }
-  for (let step = done; step < migrations.length; step++) {
+  for (let step = done; step < upto; step++) {
     inTransaction(db, () => {
       db.run(migrations[step] ?? "");
       db.run(`PRAGMA user_version = ${step + 1}`);

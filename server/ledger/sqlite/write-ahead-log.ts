@@ -30,8 +30,10 @@ export class WriteAheadLog {
   }
 
   /** Runs work whose commits are written, but not yet synced: `synced` has to be awaited before anybody is
-   * told of them. All other commits sync themselves, these included. */
+   * told of them. All other commits sync themselves, these included. After a sync that failed nothing is written:
+   * a sender who is told of a failure sends again, and each time the event would be there once more. */
   unsynced<Result>(work: () => Result): Result {
+    if (this.#failure !== undefined) throw this.#failure;
     this.#db.query("PRAGMA synchronous = NORMAL").run();
     try {
       return work();
@@ -68,7 +70,10 @@ export class WriteAheadLog {
     }
   }
 
+  /** Waits for the syncs that are asked for: one begun on a closed file, whose number another may have by then,
+   * would say of a commit what it does not know. */
   async close(): Promise<void> {
+    await (this.#next ?? this.#running)?.catch(() => undefined);
     await this.#file.close();
   }
 }

@@ -1,0 +1,82 @@
+/** An inbox whose rows are made when the loader asks for them, so that a benchmark fills a warehouse as the product does. */
+import type { FrozenBatch, Inbox, WarehouseTable } from "../server/ledger/ledger.ts";
+import { currentSchema } from "../server/warehouse/rows.ts";
+
+export interface GeneratedRow {
+  readonly table: WarehouseTable;
+  /** The event's; 0 for other tables. */
+  readonly year: number;
+  readonly line: string;
+}
+
+const rowsPerBatch = 50_000;
+
+/** Takes the ledger's place before a loader. */
+export class GeneratedInbox implements Inbox {
+  readonly #rows: Iterator<GeneratedRow>;
+  readonly #progress: (rows: number) => void;
+  #pending: GeneratedRow | undefined;
+  #body: Buffer = Buffer.alloc(0);
+  #batch: FrozenBatch | undefined;
+  #batches = 0;
+  #done = 0;
+
+  constructor(rows: Iterator<GeneratedRow>, progress: (rows: number) => void) {
+    this.#rows = rows;
+    this.#progress = progress;
+    this.#pending = this.#next();
+  }
+
+  get isEmpty(): boolean {
+    return this.#pending === undefined && this.#batch === undefined;
+  }
+
+  async freeze(): Promise<readonly FrozenBatch[]> {
+    if (this.#batch === undefined) this.#freezeNext();
+    return this.#batch === undefined ? [] : [this.#batch];
+  }
+
+  async read(): Promise<Buffer> {
+    return this.#body;
+  }
+
+  async finish(): Promise<void> {
+    this.#done += this.#batch?.rows ?? 0;
+    this.#progress(this.#done);
+    this.#batch = undefined;
+  }
+
+  async backlog() {
+    return { rows: 0, bytes: 0, newestInboxId: this.#batches, loadedUptoInboxId: this.#batches };
+  }
+
+  /** Rows of one table and year that follow each other, as the ledger freezes them. */
+  #freezeNext(): void {
+    const first = this.#pending;
+    if (first === undefined) return;
+    const lines: string[] = [];
+    let pending: GeneratedRow | undefined = first;
+    while (pending?.table === first.table && pending.year === first.year && lines.length < rowsPerBatch) {
+      lines.push(pending.line);
+      pending = this.#next();
+    }
+    this.#pending = pending;
+    this.#body = Buffer.from(`${lines.join("\n")}\n`);
+    this.#batches += 1;
+    this.#batch = {
+      number: this.#batches,
+      table: first.table,
+      year: first.year,
+      schema: currentSchema[first.table],
+      rows: lines.length,
+      bytes: this.#body.length,
+      afterInboxId: this.#batches - 1,
+      uptoInboxId: this.#batches,
+    };
+  }
+
+  #next(): GeneratedRow | undefined {
+    const { value, done } = this.#rows.next();
+    return done ? undefined : value;
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * What retention costs from bitmaps, beside the same question asked of the raw events in the same run: 26 weeks of
+ * 100,000 users with 60 event names, all together and split by plan as of entry. The answers are compared.
+ *
+ *   cli/with-bun bench/retention.ts [millions of events, 1 by default] [folder to keep the warehouse in]
+ */
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { retention } from "../server/analytics/retention.ts";
+import type { RetentionQuestion } from "../server/analytics/retention-question.ts";
+import { msPerDay } from "../server/calendar/zone.ts";
+import { openChdbWarehouse } from "../server/warehouse/chdb.ts";
+import { loadHistory } from "./history.ts";
+
+const repeats = 15;
+const organization = 1;
+const today = Date.UTC(2026, 5, 1) / msPerDay;
+const weeks = 26;
+const fromDay = today - (weeks - 1) * 7;
+
+const base: RetentionQuestion = {
+  organization,
+  entry: { kind: "firstEvent" },
+  returnEvent: null,
+  period: { name: "week", weekStart: 1 },
+  measure: "in",
+  split: null,
+  fromDay,
+  toDay: today,
+  periods: weeks,
+  today,
+  transitions: [{ fromMs: Date.UTC(1969, 0, 1), offsetSeconds: 0 }],
+};
+const byPlan = { trait: "plan", of: "user", asOf: "entry" } as const;
+const questions: Record<string, Partial<RetentionQuestion>> = {
+  "all users": {},
+  "all users, in or after": { measure: "inOrAfter" },
+  "returning by the commonest event": { returnEvent: "event_0" },
+  "entering by the commonest event": { entry: { kind: "event", event: "event_0" } },
+  "from sign-up": { entry: { kind: "signUp" } },
+  "by plan as of entry": { split: byPlan },
+  "by plan as of entry, in or after": { split: byPlan, measure: "inOrAfter" },
+  "by plan as it is now": { split: { ...byPlan, asOf: "now" } },
+  "by the account's plan as of entry": { split: { ...byPlan, of: "account" } },
+};
+
+/** As one writes it first: who is in which cohort, joined with who was active in which week. */
+const joined = (cohorts: string, group: string) => `
+  SELECT ${group} cohort, week, count() AS users
+  FROM (SELECT DISTINCT user, toMonday(day) AS week FROM events WHERE organization = {organization:UInt32}) AS active
+  INNER JOIN (${cohorts}) AS cohorts ON cohorts.user = active.user
+  GROUP BY ${group} cohort, week`;
+
+const cohorts = `SELECT user, toMonday(min(day)) AS cohort, min(day) AS entry_day
+  FROM events WHERE organization = {organization:UInt32} GROUP BY user`;
+
+/** The quickest that we found: one pass in the order in which events are stored. */
+const onePass = `
+  SELECT min_week AS cohort, arrayJoin(weeks) AS week, count() AS users
+  FROM (
+    SELECT user, groupArray(week) AS weeks, min(week) AS min_week
+    FROM (SELECT user, toMonday(day) AS week FROM events WHERE organization = {organization:UInt32} GROUP BY user, week)
+    GROUP BY user)
+  GROUP BY cohort, week`;
+
+const plans = `
+  SELECT user, cohort, argMaxIf(said, (at, version), said != '' AND toDate32(at) <= entry_day) AS plan
+  FROM (${cohorts}) AS first
+  INNER JOIN (
+    SELECT user, at, version, JSONExtractString(traits, 'plan') AS said
+    FROM user_versions WHERE organization = {organization:UInt32}) AS words
+  ON words.user = first.user
+  GROUP BY user, cohort`;
+
+const raw: Record<string, string> = {
+  "all users, a join": joined(cohorts, ""),
+  "all users, one pass": onePass,
+  "by plan as of entry, a join": joined(plans, "plan,"),
+};
+
+interface Took {
+  readonly bestMs: number;
+  readonly medianMs: number;
+  /** Of all threads; what others do on the machine changes it least. */
+  readonly cpuMs: number;
+}
+
+async function timed(ask: () => Promise<unknown>, times: number): Promise<Took> {
+  const ms: number[] = [];
+  const cpuMs: number[] = [];
+  for (let n = 0; n < times; n += 1) {
+    const [startedMs, cpu] = [performance.now(), process.cpuUsage()];
+    await ask();
+    ms.push(performance.now() - startedMs);
+    const { user, system } = process.cpuUsage(cpu);
+    cpuMs.push((user + system) / 1_000);
+  }
+  const median = (values: number[]) => values.sort((a, b) => a - b)[times >> 1] ?? 0;
+  return { medianMs: median(ms), bestMs: ms[0] ?? 0, cpuMs: median(cpuMs) };
+}
+
+function print(name: string, { bestMs, medianMs, cpuMs }: Took, more = ""): void {
+  const figures = `best ${bestMs.toFixed(1)} ms, median ${medianMs.toFixed(1)} ms, CPU ${cpuMs.toFixed(1)} ms`;
+  console.log(`${name.padEnd(42)} ${figures} ${more}`);
+}
+
+const millions = Number(process.argv[2] ?? 1);
+const kept = process.argv[3];
+const folder = kept ?? mkdtempSync(join(tmpdir(), "rekindle-retention-"));
+const isThere = kept !== undefined && existsSync(kept);
+const warehouse = await openChdbWarehouse({ folder });
+if (!isThere) {
+  const history = { organization, events: millions * 1e6, users: 100_000, days: weeks * 7, toDay: today };
+  const { events, users, seconds } = await loadHistory(warehouse, history);
+  console.log(`${events} events of ${users} users loaded in ${seconds.toFixed(0)} s`);
+}
+const times = new Map<string, Took>();
+for (const [name, more] of Object.entries(questions)) {
+  const took = await timed(() => retention(warehouse, { ...base, ...more }), repeats);
+  times.set(name, took);
+  print(name, took);
+}
+for (const [name, sql] of Object.entries(raw)) {
+  const took = await timed(() => warehouse.rows(sql, { organization }), 5);
+  const ours = times.get(name.slice(0, name.lastIndexOf(",")));
+  const ratio = (figure: keyof Took) => (took[figure] / (ours?.[figure] ?? 1)).toFixed(1);
+  print(`raw events: ${name}`, took, `(${ratio("bestMs")} times as long, ${ratio("cpuMs")} times the CPU)`);
+}
+const cells = await Promise.all([base, { ...base, split: byPlan }].map((one) => retention(warehouse, one)));
+const counted = (
+  await warehouse.rows<{ week: string; cohort: string; users: number }>(onePass, { organization })
+)
+  .filter(({ cohort }) => Date.parse(cohort) / msPerDay > fromDay - 7)
+  .reduce((sum, { users }) => sum + users, 0);
+const sums = cells.map((table) => table.cells.reduce((sum, { users }) => sum + users, 0));
+const isSame = sums.every((sum) => sum === counted);
+console.log(`active users of all cells: ${sums.join(", ")}; from raw events ${counted}`);
+await warehouse.close();
+if (kept === undefined) rmSync(folder, { recursive: true, force: true });
+process.exit(isSame ? 0 : 1);

@@ -1,0 +1,124 @@
+/** Handlers of the JSON API about retention cohorts. */
+import type { Static } from "typebox";
+import type {
+  RetentionAnswer,
+  RetentionParameters,
+  RetentionPeopleAnswer,
+  RetentionPeopleParameters,
+} from "../../contract/api-retention.ts";
+import { retention } from "../analytics/retention.ts";
+import { retentionPeople } from "../analytics/retention-people.ts";
+import type { Entry, RetentionQuestion } from "../analytics/retention-question.ts";
+import { formatDay, parseDay } from "../calendar/days.ts";
+import { type Period, periodsLater, startOfPeriod } from "../calendar/periods.ts";
+import { Refusal } from "../ledger/ledger.ts";
+import { type ApiContext, ApiError } from "./api.ts";
+import { weekStart } from "./api-days.ts";
+
+type Query = Static<typeof RetentionParameters>;
+type Context = Pick<
+  ApiContext<typeof RetentionParameters, "">,
+  "organization" | "zone" | "nowMs" | "ledger" | "query"
+>;
+
+/** GET /api/retention */
+export async function retentionCohorts(
+  context: ApiContext<typeof RetentionParameters, "">,
+): Promise<Static<typeof RetentionAnswer>> {
+  const { cells, mean, projections } = await refused(retention(context.warehouse, await questionOf(context)));
+  return {
+    cells: cells.map((cell) => ({ ...cell, cohortDay: formatDay(cell.cohortDay) })),
+    mean: [...mean],
+    projections: projections.map(({ fit, ...group }) => ({
+      ...group,
+      fit: fit === null ? null : { ...fit, shares: [...fit.shares] },
+    })),
+  };
+}
+
+/** GET /api/retention/people */
+export async function peopleOfCell(
+  context: ApiContext<typeof RetentionPeopleParameters, "">,
+): Promise<Static<typeof RetentionPeopleAnswer>> {
+  const { query } = context;
+  if ((query.trait === undefined) !== (query.kind === "all")) {
+    throw invalid(
+      `kind is not valid: send ${query.trait === undefined ? "all, or a trait" : "value, other or none"}.`,
+    );
+  }
+  if ((query.kind === "value") !== (query.value !== undefined)) {
+    throw invalid("value is not valid: send it with kind=value, and only then.");
+  }
+  const { people, ...answer } = await refused(
+    retentionPeople(context.warehouse, {
+      ...(await questionOf(context)),
+      group: { kind: query.kind, value: query.value ?? null },
+      cohortDay: dayOf("cohort", query.cohort),
+      at: query.at,
+      retained: query.retained,
+      limit: query.limit,
+      after: query.after,
+    }),
+  );
+  return {
+    ...answer,
+    people: people.map((person) => ({
+      ...person,
+      lastSeenDay: person.lastSeenDay === null ? null : formatDay(person.lastSeenDay),
+    })),
+  };
+}
+
+/** How many periods are shown when nothing is said of the first. */
+const usualPeriods = { day: 30, week: 26, month: 12 } as const;
+
+async function questionOf(context: Context): Promise<RetentionQuestion> {
+  const { organization, zone, nowMs, query } = context;
+  const today = zone.dayOf(nowMs());
+  const period: Period = { name: query.period, weekStart: await weekStart(context) };
+  const toDay = query.to === undefined ? today : dayOf("to", query.to);
+  const fromDay =
+    query.from === undefined
+      ? periodsLater(startOfPeriod(Math.min(toDay, today), period), 1 - usualPeriods[query.period], period)
+      : dayOf("from", query.from);
+  return {
+    organization: organization.id,
+    entry: entryOf(query),
+    returnEvent: query.returnEvent ?? null,
+    period,
+    measure: query.measure,
+    split: query.trait === undefined ? null : { trait: query.trait, of: query.of, asOf: query.asOf },
+    fromDay,
+    toDay,
+    periods: query.periods,
+    today,
+    transitions: zone.transitions,
+  };
+}
+
+function entryOf({ entry, entryEvent }: Query): Entry {
+  if ((entry === "event") !== (entryEvent !== undefined)) {
+    throw invalid("entryEvent is not valid: send an event's name with entry=event, and only then.");
+  }
+  return entry === "event" ? { kind: "event", event: entryEvent ?? "" } : { kind: entry };
+}
+
+function dayOf(name: string, text: string): number {
+  const day = parseDay(text);
+  if (day === undefined) throw invalid(`${name} is not valid: send a date of the calendar, 2026-03-01 say.`);
+  return day;
+}
+
+function invalid(message: string): ApiError {
+  return new ApiError("validation_error", message);
+}
+
+/** What a question asks too much of is the sender's to mend. */
+async function refused<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Refusal) throw invalid(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,112 @@
+/** Requests that share a commit, and two groups on their way to the disk, which syncs when the test says so. */
+import { expect, test } from "bun:test";
+import { GroupCommit } from "../../server/intake/group-commit.ts";
+import type { AdmittedIdentify } from "../../server/intake/identify.ts";
+import type { Needs, Stored, Writes } from "../../server/ledger/transaction.ts";
+import { LedgerModel } from "./ledger-model.ts";
+
+/** Commits at once, and resolves when the test has synced it. */
+class SlowDisk {
+  readonly #model = new LedgerModel();
+  readonly syncs: PromiseWithResolvers<void>[] = [];
+  /** Why the next commit cannot be written. */
+  broken: Error | undefined;
+
+  async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
+    if (this.broken !== undefined) throw this.broken;
+    this.#model.write(decide(this.#model.stored(needs)));
+    const sync = Promise.withResolvers<void>();
+    this.syncs.push(sync);
+    await sync.promise;
+  }
+
+  async written(commits: number): Promise<void> {
+    while (this.syncs.length < commits) await new Promise(setImmediate);
+  }
+}
+
+function identify(userId: string): AdmittedIdentify {
+  return {
+    ...{ kind: "identify", organization: 1, userId, email: `${userId}@example.com`, traits: {} },
+    ...{ isAccountOwner: undefined, account: undefined, messageId: null, saidAtMs: 1, receivedAtMs: 1 },
+  };
+}
+
+function begin() {
+  const disk = new SlowDisk();
+  const commits = new GroupCommit(disk, () => 1);
+  const ends: string[] = [];
+  const submit = (userId: string, bytes = 1) =>
+    commits.submit(identify(userId), bytes).then(
+      (outcome) => ends.push(`${userId} ${String(outcome)}`),
+      (error: Error) => ends.push(`${userId} ${error.message}`),
+    );
+  return { disk, commits, ends, submit };
+}
+
+test("two groups are on their way at once, and a third waits for the first of them", async () => {
+  const { disk, ends, submit } = begin();
+  const requests: Promise<unknown>[] = [];
+  for (const [index, userId] of ["a", "b"].entries()) {
+    requests.push(submit(userId));
+    await disk.written(index + 1);
+  }
+  requests.push(submit("c"), submit("d"));
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  expect([disk.syncs.length, ends]).toEqual([2, []]);
+  disk.syncs[0]?.resolve();
+  await disk.written(3);
+  disk.syncs[1]?.resolve();
+  disk.syncs[2]?.resolve();
+  await Promise.all(requests);
+  expect(ends).toEqual(["a stored", "b stored", "c stored", "d stored"]);
+});
+
+test("who waits for all requests waits for a group that is synced, though the newest could not be written", async () => {
+  const { disk, commits, ends, submit } = begin();
+  const first = submit("a");
+  await disk.written(1);
+  disk.broken = new Error("the disk is full");
+  await submit("b");
+  const settled = commits.settled().then(() => ends.push("settled"));
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  expect(ends).toEqual(["b the disk is full"]);
+  disk.syncs[0]?.resolve();
+  await Promise.all([first, settled]);
+  expect(ends).toEqual(["b the disk is full", "a stored", "settled"]);
+});
+
+test("a group that fails takes no other with it", async () => {
+  const { disk, ends, submit } = begin();
+  const first = submit("a");
+  await disk.written(1);
+  const second = submit("b");
+  await disk.written(2);
+  disk.syncs[0]?.reject(new Error("the disk is broken"));
+  await first;
+  disk.syncs[1]?.resolve();
+  await second;
+  const third = submit("c");
+  await disk.written(3);
+  disk.syncs[2]?.resolve();
+  await third;
+  expect(ends).toEqual(["a the disk is broken", "b stored", "c stored"]);
+});
+
+test("while the disk stands still few large bodies are enough to turn requests away", async () => {
+  const { disk, commits, submit } = begin();
+  const requests = [submit("a")];
+  await disk.written(1);
+  requests.push(submit("b"));
+  await disk.written(2);
+  for (let body = 0; body < 31; body += 1) requests.push(submit(`c${body}`, 8 * 1024 * 1024));
+  expect(commits.isFull).toBe(false);
+  requests.push(submit("d", 8 * 1024 * 1024));
+  expect(commits.isFull).toBe(true);
+  disk.syncs[0]?.resolve();
+  await disk.written(3);
+  expect(commits.isFull).toBe(false);
+  disk.syncs[1]?.resolve();
+  disk.syncs[2]?.resolve();
+  await Promise.all(requests);
+});

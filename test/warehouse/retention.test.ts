@@ -1,0 +1,22 @@
+/** Retention from bitmaps equals a recount of what was sent, cell by cell; test/long asks every kind of question. */
+import { test } from "bun:test";
+import { msPerDay } from "../../server/calendar/zone.ts";
+import { checkQuestions } from "./retention-check.ts";
+import { randomOfThisRun, WarehouseUnderTest } from "./support.ts";
+
+const subject = new WarehouseUnderTest();
+
+test.each([
+  // Clocks went forward on the 6th of September, at midnight.
+  ["America/Santiago", Date.UTC(2026, 8, 20), false],
+  // And here back and forth around Ramadan, in February and March.
+  ["Africa/Casablanca", Date.UTC(2026, 3, 3), true],
+] as const)(
+  "questions of every kind equal a recount, in %s",
+  (timezone, todayMs, manyValues) => {
+    const random = randomOfThisRun(`retention in ${timezone}`);
+    const shape = { timezone, users: 70, today: todayMs / msPerDay, days: 100, leaving: true, manyValues };
+    return checkQuestions(subject, random, shape, 50);
+  },
+  120_000,
+);
