@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { ConfigError } from "../server/config.ts";
 import { Refusal } from "../server/ledger/ledger.ts";
 import { CallFailed, Unreachable } from "../server/process/control.ts";
+import { rekindleVersion } from "../server/process/version.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
 import { backtestCommand } from "./commands/backtest.ts";
 import { backupCommand } from "./commands/backup.ts";
@@ -20,9 +21,11 @@ import { restoreCommand } from "./commands/restore.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { settingsCommand } from "./commands/settings.ts";
 import { warningsCommand } from "./commands/warnings.ts";
+import { StandardOutput } from "./output.ts";
 
 const program = new Command("rekindle")
   .description("Keeps companies from losing their customers.")
+  .version(rekindleVersion())
   .showHelpAfterError("(rekindle --help lists the commands)")
   .addCommand(serveCommand())
   .addCommand(organizationCommand())
@@ -42,10 +45,16 @@ const program = new Command("rekindle")
   .addCommand(excludeCommand())
   .addCommand(doctorCommand());
 
+const output = new StandardOutput();
 try {
   await program.parseAsync();
+  const failure = await output.end();
+  // A reader that has seen enough, head say, needs no word about it.
+  if (failure !== undefined && failure.code !== "EPIPE") {
+    throw new Refusal(`the output could not be written: ${failure.message}.`);
+  }
   // The embedded engine keeps threads of its own, which would keep the process alive.
-  process.exit(process.exitCode ?? 0);
+  process.exit(failure === undefined ? (process.exitCode ?? 0) : 1);
 } catch (error) {
   if (!isForPeople(error)) throw error;
   process.stderr.write(`rekindle: ${error.message}\n`);

@@ -21,6 +21,8 @@ export const errorMessages = {
   apiRouteNotFound: "There is nothing at this path and method. /openapi.json lists the JSON API.",
   analysisStarting: "analysis is starting; try again in a few seconds",
   tooManyItems: "Too many requests: the batch is over the number of items per second. Please send fewer.",
+  neverAllItems:
+    "Too many requests: the batch has more items than are taken in a second. Please send at most",
   tooManyRequests: "Too many requests. Please limit the number of requests per second.",
   catchingUp: "Too many requests: stored events wait to be processed. Please send again later.",
   diskNearlyFull: "Too many requests: the service is almost out of disk space. Please send again later.",

@@ -56,7 +56,9 @@ export function backtestOptions(): Command {
       daysBetween,
     )
     .option("--everyone", "score everybody seen in 26 weeks, and not only the active and the new", false)
-    .option("--timezone <zone>", "in which days begin", zone, new Zone("UTC"))
+    .addOption(
+      new Option("--timezone <zone>", "in which days begin").argParser(zone).default(new Zone("UTC"), "UTC"),
+    )
     .option("--json", "print JSON", false);
 }
 

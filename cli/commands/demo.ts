@@ -9,7 +9,7 @@ export function demoCommand(): Command {
       "Load invented companies with their users, plans, rhythms and departures through the API of the running server",
     )
     .option("--organization <name>", "where to; it is created if need be", "Demo")
-    .option("--users <number>", "how many users", readNumber(10, 100_000), 2_000)
+    .option("--users <number>", "how many users, 10 to 100000", readNumber(10, 100_000), 2_000)
     .option("--weeks <number>", "how many weeks of events, up to now", readNumber(1, 104), 26)
     .option("--seed <number>", "the same number gives the same people", readNumber(0, 2 ** 31 - 1), 1)
     .option("--url <url>", "the server's address, if it cannot be reached where it listens", readUrl)

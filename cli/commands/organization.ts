@@ -106,6 +106,7 @@ function set(): Command {
           ...(itemRateLimit !== undefined && { itemsPerSecondSet: itemRateLimit }),
           ...(keepEvents !== undefined && { keepEventsDays: keepEvents === "forever" ? null : keepEvents }),
         });
+        process.stderr.write(`changed ${changes.name ?? name}\n`);
       });
     });
 }

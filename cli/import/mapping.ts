@@ -112,6 +112,9 @@ export function resolveMapping(
   return mapping;
 }
 
+/** What else than a comma stands between columns often, as --delimiter calls it. */
+const otherDelimiters = { ";": "semicolon", "\t": "tab", "|": "pipe" };
+
 function guessType(options: MappingOptions, columns: readonly string[]): ImportType {
   const has = (role: Role, option: string | undefined) =>
     option !== undefined ||
@@ -120,6 +123,11 @@ function guessType(options: MappingOptions, columns: readonly string[]): ImportT
   const events = has("event", options.eventName);
   const users = has("email", options.emailTemplate);
   if (events !== users) return events ? "events" : "users";
+  const [only = "", ...others] = columns;
+  const delimiter = Object.entries(otherDelimiters).find(([character]) => only.includes(character))?.[1];
+  if (others.length === 0 && delimiter !== undefined) {
+    throw new Refusal(`there is but one column, ${JSON.stringify(only)}: give --delimiter ${delimiter}.`);
+  }
   throw new Refusal(
     `the columns do not say what the file holds (${listed(columns)}): give --type events or --type users.`,
   );

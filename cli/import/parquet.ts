@@ -44,13 +44,18 @@ export async function* parquetRows(
     yield* rowsOf(session, `SELECT ${selected} FROM ${from} SETTINGS ${settings}`, counter);
   } catch (error) {
     if (error instanceof Refusal) throw error;
-    throw new Refusal(
-      `the Parquet file cannot be read: ${error instanceof Error ? error.message.split("\n")[0] : error}`,
-    );
+    throw new Refusal(`the Parquet file cannot be read: ${reasonOf(error)}`);
   } finally {
     session.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The engine's words: the first line that is more than an announcement of the next. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const lines = error.message.split("\n").filter((line) => line !== "");
+  return lines.find((line) => !line.endsWith("Error:")) ?? error.message;
 }
 
 interface Column {

@@ -1,6 +1,7 @@
 /** What became of the rows: a summary on standard output, and every rejected row in a file when asked for. */
 import { closeSync, openSync, writeSync } from "node:fs";
 import type { ImportRecord } from "../../server/ledger/imports.ts";
+import { Refusal } from "../../server/ledger/ledger.ts";
 
 interface RejectedLine {
   readonly line: number;
@@ -16,10 +17,11 @@ export class Report {
   readonly #shown: RejectedLine[] = [];
   #rejected = 0;
 
-  /** Makes the file at `path` anew: CSV when it is called so, else JSON lines. */
+  /** Makes the file at `path` anew: CSV when it is called so, else JSON lines.
+   * @throws Refusal when it cannot be made */
   constructor(path: string | undefined) {
     this.#isCsv = path?.toLowerCase().endsWith(".csv") ?? false;
-    this.#file = path === undefined ? undefined : openSync(path, "w");
+    this.#file = path === undefined ? undefined : open(path);
     if (this.#isCsv) this.#write("line,reason\r\n");
   }
 
@@ -59,10 +61,27 @@ export class Report {
   }
 }
 
+function open(path: string): number {
+  try {
+    return openSync(path, "w");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    throw new Refusal(`the report ${path} cannot be written (${error.code}): give --report another path.`);
+  }
+}
+
 /** Prints what a run finds that has nothing to do: every row is known. */
 export function printFinished(record: ImportRecord): void {
   const at = new Date(record.finishedAtMs ?? record.updatedAtMs).toISOString();
-  process.stdout.write(
-    `this file was imported already, ${at}: nothing is stored again\nrows       ${record.rowsDone}\nnew        0\nduplicate  ${record.stored + record.duplicates}\nrejected   ${record.rejected} (then)\n`,
-  );
+  const lines = [
+    `this file was imported already, ${at}: nothing is stored again`,
+    `rows       ${record.rowsDone}`,
+    "new        0",
+    `duplicate  ${record.stored + record.duplicates}`,
+    `rejected   ${record.rejected} (then)`,
+    ...(record.rejected === 0
+      ? []
+      : ["  rows that were rejected are not tried again: import them from a file of their own"]),
+  ];
+  process.stdout.write(`${lines.join("\n")}\n`);
 }

@@ -21,7 +21,13 @@ export async function storeBatch(
   const waitSeconds = itemsBucket.take(performance.now(), batch.items.length);
   if (waitSeconds > 0) {
     intake.noteTurnedAway("batch", organization, "rate_limited", errorMessages.tooManyItems);
-    return tooMany(errorMessages.tooManyItems, waitSeconds, itemsBucket.perSecond);
+    const { perSecond } = itemsBucket;
+    // To wait does not help such a batch, whatever Retry-After says.
+    const fits = batch.items.length <= perSecond;
+    const message = fits
+      ? errorMessages.tooManyItems
+      : `${errorMessages.neverAllItems} ${perSecond} at once.`;
+    return tooMany(message, waitSeconds, perSecond);
   }
   const answer = batchAnswer(await intake.batch(batch, arrival));
   const [first] = answer.rejected;

@@ -6,21 +6,28 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { ConfigError } from "../config.ts";
 
 export interface Lock {
   release(): void;
 }
 
-/** Takes the lock, or returns undefined when another process holds it. Creates the folder when needed. */
+/** Takes the lock, or returns undefined when another process holds it. Creates the folder when needed.
+ * @throws ConfigError when the folder cannot be made or written to */
 export function takeLock(folder: string, name: string): Lock | undefined {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const database = new Database(join(folder, `${name}.lock`));
+  let database: Database | undefined;
   try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    database = new Database(join(folder, `${name}.lock`));
     database.run("BEGIN EXCLUSIVE");
   } catch (error) {
-    database.close();
-    if (error instanceof Error && "code" in error && error.code === "SQLITE_BUSY") return undefined;
-    throw error;
+    database?.close();
+    if (!(error instanceof Error && "code" in error)) throw error;
+    if (error.code === "SQLITE_BUSY") return undefined;
+    throw new ConfigError(
+      `DATA_DIR is ${JSON.stringify(folder)}, where nothing can be written (${error.code}): set it to a folder where it can.`,
+    );
   }
-  return { release: () => database.close() };
+  const held = database;
+  return { release: () => held.close() };
 }

@@ -7,11 +7,11 @@
  * Invariant: a folder of the wanted name is a whole backup. It is written under another name, synced, and
  * renamed at the very end.
  */
-import { readFileSync } from "node:fs";
 import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { type LedgerSnapshot, Refusal, type SharedLedger } from "../ledger/ledger.ts";
 import { syncPath, syncTree, unfinishedPath } from "../process/files.ts";
+import { rekindleVersion } from "../process/version.ts";
 import {
   type BackupFile,
   backupFormat,
@@ -151,11 +151,6 @@ async function manifestOf(
     ledger,
     tables,
   };
-}
-
-function rekindleVersion(): string {
-  const text = readFileSync(join(import.meta.dir, "..", "..", "package.json"), "utf8");
-  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 /** Both stores at one instant. */

@@ -39,7 +39,8 @@ const migrations: readonly Migration[] = [
     statements: [
       `ALTER TABLE user_event_days ADD COLUMN IF NOT EXISTS account UInt32 CODEC(Delta, ZSTD(1)) AFTER event,
          MODIFY ORDER BY (organization, user, day, event, account)`,
-      // Not MODIFY QUERY: after it and a restart, rows of a token that was known were counted twice.
+      // Not MODIFY QUERY: the token that the view makes of a batch's would be another after the next start, and a
+      // batch that is replayed then would count twice.
       "DROP TABLE IF EXISTS user_event_days_view SYNC",
       `CREATE MATERIALIZED VIEW IF NOT EXISTS user_event_days_view TO user_event_days
        AS SELECT organization, user, day, event, account, count() AS count

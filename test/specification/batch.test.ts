@@ -217,6 +217,8 @@ test("a batch over the items a second is refused whole, with the time to wait", 
   expect(refused.headers.get("retry-after")).toMatch(/^[1-9]$/);
   expect(refused.headers.get("ratelimit-limit")).toBe("10");
   await expectError(refused, "rate_limit_exceeded", "items per second");
+  const never = await server.post("/batch", slow, { batch: batch(8, 11) });
+  await expectError(never, "rate_limit_exceeded", "Please send at most 10 at once.");
   expect(await server.exported("users", "Slow batches")).toHaveLength(8);
 });
 

@@ -4,7 +4,7 @@
  */
 import { Database } from "bun:sqlite";
 import { dirname, join } from "node:path";
-import type { Ledger } from "../ledger.ts";
+import { type Ledger, Refusal } from "../ledger.ts";
 import { Accounts } from "./accounts.ts";
 import { Counts } from "./counts.ts";
 import { type DeadLetterLimits, DeadLetterRows } from "./dead-letter-rows.ts";
@@ -48,7 +48,7 @@ const defaults = {
 
 /**
  * Opens the ledger, making it if there is none, and brings it to today's form.
- * @throws Refusal when the file was written by a newer version, message ids of the last day are missing, or a
+ * @throws Refusal when the file is damaged or was written by a newer version, message ids of the last day are missing, or a
  * restore into its folder did not come to its end.
  */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
@@ -99,6 +99,13 @@ function openDatabase(file: string): Database {
     return db;
   } catch (error) {
     db.close();
+    if (error instanceof Error && "code" in error && damage.has(String(error.code))) {
+      throw new Refusal(
+        `${file} is no ledger, or damaged (${error.code}): restore a backup into another folder.`,
+      );
+    }
     throw error;
   }
 }
+
+const damage: ReadonlySet<string> = new Set(["SQLITE_NOTADB", "SQLITE_CORRUPT"]);

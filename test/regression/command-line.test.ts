@@ -1,0 +1,131 @@
+/** What went wrong when somebody who knew only the README used the command line. No server runs here. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CommandResult, rekindle, run } from "../server.ts";
+
+const entry = join(import.meta.dir, "..", "..", "cli", "main.ts");
+let folder: string;
+let dataDir: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "rekindle-regression-"));
+  dataDir = join(folder, "data");
+  await rekindle(dataDir, "organization", "create", "acme");
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function file(name: string, content: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** Runs `rekindle …` with its standard output as the shell's text says, `> /dev/full` say. */
+function shell(redirection: string, ...parameters: string[]): Promise<CommandResult> {
+  const command = ["sh", "-c", `"$0" "$@" ${redirection}`, process.execPath, entry, ...parameters];
+  return run(command, { env: { ...process.env, DATA_DIR: dataDir } });
+}
+
+function expectRefusal({ exitCode, stderr }: CommandResult, ...texts: readonly string[]): void {
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/^rekindle: [^\n]+\n$/);
+  for (const text of texts) expect(stderr).toContain(text);
+}
+
+test("a slow reader of a pipe gets all of the output", async () => {
+  const rows = Array.from({ length: 5 }, (_, index) => {
+    return `{"userId":"u${index}","email":"a@example.com","properties":{"note":"${"x".repeat(100_000)}"}}\n`;
+  });
+  const path = file("large.jsonl", rows.join(""));
+  const output = join(folder, "slow.txt");
+  await shell(`| (sleep 1; cat) > ${output}`, "import", path, "--organization", "acme", "--preview");
+  const whole = await rekindle(dataDir, "import", path, "--organization", "acme", "--preview");
+  expect(whole.stdout.length).toBeGreaterThan(500_000);
+  expect(readFileSync(output, "utf8")).toBe(whole.stdout);
+}, 60_000);
+
+test("output that cannot be written is a failure that says so", async () => {
+  expectRefusal(
+    await shell("> /dev/full", "organization", "list"),
+    "the output could not be written: ENOSPC",
+  );
+  expectRefusal(await shell("> /dev/full", "token", "create", "--organization", "acme"), "ENOSPC");
+}, 60_000);
+
+test("a reader that has seen enough is no error to speak of", async () => {
+  const { stdout, stderr } = await shell("| true", "organization", "list");
+  expect([stdout, stderr]).toEqual(["", ""]);
+}, 60_000);
+
+test.each([[["organization", "list"]], [["serve"]], [["doctor"]]])(
+  "%p says that DATA_DIR is no folder",
+  async (parameters) => {
+    const noFolder = file("no-folder", "");
+    expectRefusal(await rekindle(noFolder, ...parameters), `DATA_DIR is "${noFolder}"`);
+    expectRefusal(await rekindle(join(noFolder, "below"), ...parameters), "DATA_DIR is", "ENOTDIR");
+  },
+  60_000,
+);
+
+test("a ledger that is no database is named, and what to do", async () => {
+  const damaged = join(folder, "damaged");
+  await rekindle(damaged, "organization", "create", "acme");
+  writeFileSync(join(damaged, "ledger.sqlite"), "no database".repeat(1_000));
+  expectRefusal(
+    await rekindle(damaged, "organization", "list"),
+    "ledger.sqlite is no ledger",
+    "restore a backup",
+  );
+}, 60_000);
+
+test("a report that cannot be written is refused before a row is stored", async () => {
+  const path = file("report.csv", "userId,email\nreported,a@example.com\n");
+  const report = join(folder, "nowhere", "report.jsonl");
+  const refused = await rekindle(dataDir, "import", path, "--organization", "acme", "--report", report);
+  expectRefusal(refused, `the report ${report} cannot be written`);
+  const { stdout } = await rekindle(dataDir, "import", path, "--organization", "acme");
+  expect(stdout).toMatch(/^new +1$/m);
+}, 60_000);
+
+test("a file that was imported says what to do about the rows that were rejected then", async () => {
+  const path = file("rejected.csv", "userId,email\ngood,a@example.com\nbad,none\n");
+  await rekindle(dataDir, "import", path, "--organization", "acme");
+  const { stdout } = await rekindle(dataDir, "import", path, "--organization", "acme");
+  expect(stdout).toContain(
+    "rows that were rejected are not tried again: import them from a file of their own",
+  );
+}, 60_000);
+
+test.each([
+  [";", "semicolon"],
+  ["\t", "tab"],
+  ["|", "pipe"],
+])(
+  "columns between %p are told to be so",
+  async (character, name) => {
+    const rows = file(`${name}.csv`, `userId${character}email\nu1${character}a@example.com\n`);
+    expectRefusal(await rekindle(dataDir, "import", rows, "--organization", "acme"), `--delimiter ${name}`);
+  },
+  60_000,
+);
+
+test("a file that is no Parquet is refused with the engine's reason", async () => {
+  const path = file("no.parquet", "userId,email\n".repeat(100));
+  const refused = await rekindle(dataDir, "import", path, "--organization", "acme");
+  expectRefusal(refused, "cannot be read", "Not a Parquet file");
+}, 60_000);
+
+test("help shows defaults as people write them, and --version the version", async () => {
+  const { stdout } = await rekindle(dataDir, "backtest", "--help");
+  expect(stdout).toContain("(default: UTC)");
+  expect(stdout).not.toContain("{");
+  expect((await rekindle(dataDir, "--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+}, 60_000);
+
+test("organization set says what it changed", async () => {
+  const change = ["organization", "set", "acme", "--rate-limit", "5"];
+  const { exitCode, stdout, stderr } = await rekindle(dataDir, ...change);
+  expect([exitCode, stdout, stderr]).toEqual([0, "", "changed acme\n"]);
+}, 60_000);
