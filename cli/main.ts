@@ -4,6 +4,7 @@ import { ConfigError } from "../server/config.ts";
 import { Refusal } from "../server/ledger/ledger.ts";
 import { CallFailed, Unreachable } from "../server/process/control.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
+import { backtestCommand } from "./commands/backtest.ts";
 import { backupCommand } from "./commands/backup.ts";
 import { keyCommand, tokenCommand } from "./commands/credential.ts";
 import { doctorCommand } from "./commands/doctor.ts";
@@ -25,6 +26,7 @@ const program = new Command("rekindle")
   .addCommand(importCommand())
   .addCommand(exportCommand())
   .addCommand(eraseCommand())
+  .addCommand(backtestCommand())
   .addCommand(rebuildCommand())
   .addCommand(backupCommand())
   .addCommand(restoreCommand())

@@ -172,6 +172,11 @@ function refuseUnknown(
   const templated = columnsOf(mapping.emailTemplate ?? "");
   // JSON lines may first bring a property further down.
   const used = [...Object.values(options.columns), ...templated, ...(complete ? optional : [])];
+  refuseMissingColumns(used, fileColumns);
+}
+
+/** @throws Refusal when one of the columns is not in the file, naming those that are */
+export function refuseMissingColumns(used: readonly string[], fileColumns: readonly string[]): void {
   const unknown = used.find((column) => !fileColumns.includes(column));
   if (unknown !== undefined) {
     throw new Refusal(`there is no column ${JSON.stringify(unknown)}; there are ${listed(fileColumns)}.`);

@@ -5,11 +5,15 @@ import { type ImportType, importTypes, type MappingOptions, type Role } from "./
 import { type Format, formats, type Reading, whiteSpace } from "./row.ts";
 import { type TimestampFormat, timestampFormats } from "./time.ts";
 
-export interface ImportOptions extends Partial<Record<Exclude<Role, "properties">, string>> {
-  readonly organization: string;
+/** How the file is written; any command that reads one takes these. */
+export interface ReadingOptions {
   readonly format?: Format;
   readonly delimiter?: string;
   readonly header: boolean;
+}
+
+export interface ImportOptions extends ReadingOptions, Partial<Record<Exclude<Role, "properties">, string>> {
+  readonly organization: string;
   readonly type?: ImportType;
   readonly eventName?: string;
   readonly emailTemplate?: string;
@@ -44,20 +48,25 @@ const delimiters: Readonly<Record<string, string>> = {
   space: whiteSpace,
 };
 
-/** Adds the options to the command. */
-export function addImportOptions(command: Command): Command {
+/** Adds the options about how the file is written. */
+export function addReadingOptions(command: Command): Command {
   return command
-    .requiredOption("--organization <name>", "whose data it becomes")
-    .addOption(
-      new Option("--type <type>", "what the rows are; guessed from the columns").choices(importTypes),
-    )
     .addOption(new Option("--format <format>", "how the file is written; by its name").choices(formats))
     .option(
       "--delimiter <character>",
       "of CSV: a character, or tab, semicolon, pipe, space (any white space)",
       readDelimiter,
     )
-    .option("--no-header", "the first row is data: columns are 1, 2, 3 and so on")
+    .option("--no-header", "the first row is data: columns are 1, 2, 3 and so on");
+}
+
+/** Adds the options to the command. */
+export function addImportOptions(command: Command): Command {
+  return addReadingOptions(command)
+    .requiredOption("--organization <name>", "whose data it becomes")
+    .addOption(
+      new Option("--type <type>", "what the rows are; guessed from the columns").choices(importTypes),
+    )
     .option("--user-id <column>", "the user's id")
     .option("--event <column>", "the event's name")
     .option("--event-name <name>", "one name for all events")
@@ -87,7 +96,7 @@ export function addImportOptions(command: Command): Command {
 }
 
 /** How the file is to be read. */
-export function readingOf(file: ImportFile, options: ImportOptions): Reading {
+export function readingOf(file: ImportFile, options: ReadingOptions): Reading {
   const { format, gzip } = file.format(options.format);
   const usual = /\.tsv(\.gz)?$/i.test(file.name) ? "\t" : ",";
   return { path: file.path, format, gzip, delimiter: options.delimiter ?? usual, header: options.header };

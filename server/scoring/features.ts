@@ -68,8 +68,8 @@ export const daysPerPeriod = 7;
 /** What BG/BB looks back on. */
 export const windowPeriods = 26;
 /** More of one event on one day than this tell of a program, not of more engagement. */
-const maxCountPerDay = 50;
-const adoptionDays = 90;
+export const maxCountPerDay = 50;
+export const adoptionDays = 90;
 
 /**
  * The features of one entity as of `cutoffDay`, from its events in the order of their days. Null when no engagement

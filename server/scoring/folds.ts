@@ -7,7 +7,7 @@ export interface FoldDays {
   readonly trainingDays: readonly number[];
 }
 
-const daysBetween = 28;
+export const daysBetween = 28;
 /** Inferred from the published figures. Twelve gave a log loss of .365 instead of .368 on the git log. */
 const maxTrainingCutoffs = 6;
 /**
@@ -29,6 +29,13 @@ export function trainingDaysFor(cutoffDay: number, firstDay: number, horizonDays
   ).filter((day) => day >= firstDay + leastHistoryDays);
 }
 
+/** The folds at these cut-offs, without those that have no cut-off to train at. */
+export function foldsAt(cutoffDays: readonly number[], firstDay: number, horizonDays: number): FoldDays[] {
+  return cutoffDays
+    .map((cutoffDay) => ({ cutoffDay, trainingDays: trainingDaysFor(cutoffDay, firstDay, horizonDays) }))
+    .filter(({ trainingDays }) => trainingDays.length > 0);
+}
+
 /**
  * The folds of a back-test of a log that began on `firstDay` and is complete before `endDay`: 28 days apart, back
  * from the end, as many as have a cut-off to train at, `atMost` of them. In the order of time.
@@ -38,9 +45,13 @@ export function planFolds(
   endDay: number,
   horizonDays: number,
   atMost: number = maxFolds,
+  stepDays: number = daysBetween,
 ): FoldDays[] {
-  return Array.from({ length: atMost }, (_, i) => endDay - horizonDays - i * daysBetween)
-    .map((cutoffDay) => ({ cutoffDay, trainingDays: trainingDaysFor(cutoffDay, firstDay, horizonDays) }))
-    .filter(({ trainingDays }) => trainingDays.length > 0)
-    .reverse();
+  const backFromEnd = Array.from({ length: atMost }, (_, i) => endDay - horizonDays - i * stepDays);
+  return foldsAt(backFromEnd.reverse(), firstDay, horizonDays);
+}
+
+/** Days that a log has to cover before there is one cut-off that can be trained and judged. */
+export function leastLogDays(horizonDays: number): number {
+  return leastHistoryDays + 2 * horizonDays;
 }

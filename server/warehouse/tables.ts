@@ -158,7 +158,10 @@ const activeDays: Rollup = {
   groupBy: "organization, day",
 };
 
-/** How often a user did an event on a day. */
+/**
+ * How often a user did an event on a day, and in which account. The account costs next to nothing here, where
+ * it is nearly always that of the row before, and saves accounts a rollup of their own.
+ */
 const userEventDays: Rollup = {
   table: {
     name: "user_event_days",
@@ -168,12 +171,13 @@ const userEventDays: Rollup = {
       "user UInt32 CODEC(Delta, ZSTD(1))",
       "day Date32 CODEC(Delta, ZSTD(1))",
       "event LowCardinality(String) CODEC(ZSTD(1))",
+      "account UInt32 CODEC(Delta, ZSTD(1))",
       "count UInt64 CODEC(T64, ZSTD(1))",
     ],
-    orderBy: "organization, user, day, event",
+    orderBy: "organization, user, day, event, account",
   },
-  select: "organization, user, day, event, count() AS count",
-  groupBy: "organization, user, day, event",
+  select: "organization, user, day, event, account, count() AS count",
+  groupBy: "organization, user, day, event, account",
 };
 
 /** The first and the last day on which a user did anything. */

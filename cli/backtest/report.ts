@@ -1,0 +1,192 @@
+/** Says how good the models were: in a table, or as JSON for a program. */
+import { formatDay } from "../../server/calendar/days.ts";
+import type { Backtest, ModelName, ModelResult } from "../../server/scoring/backtest.ts";
+import type { Rung } from "../../server/scoring/churn-model.ts";
+import { type FoldDays, leastLogDays } from "../../server/scoring/folds.ts";
+import { type Choice, failuresOf } from "../../server/scoring/ladder.ts";
+import { printTable } from "../print.ts";
+import type { LoadedLog } from "./log.ts";
+import type { BacktestOptions } from "./options.ts";
+
+/** What came of a back-test. */
+export interface Report {
+  readonly log: LoadedLog;
+  readonly options: BacktestOptions;
+  readonly folds: readonly FoldDays[];
+  readonly result: Backtest;
+  /** As of the last cut-off. */
+  readonly choice: Choice;
+}
+
+/** A model's figures; null where there is none. */
+interface Figures {
+  readonly name: string;
+  readonly auc: number | null;
+  readonly logLoss: number;
+  readonly brier: number;
+  readonly ece: number;
+  readonly slope: number | null;
+  /** Of the tenth with the highest risks. */
+  readonly lift: number | null;
+}
+
+const names: Readonly<Record<ModelName, string>> = {
+  "rung 0": "prior",
+  "rung 1": "bgbb",
+  "rung 2": "bgbb-platt",
+  "rung 3": "logistic",
+  recency: "recency",
+  hiatus: "hiatus",
+};
+
+/** Prints one line of JSON; what people should know beside it goes to standard error. */
+export function printJson(report: Report): void {
+  const { result, options } = report;
+  const judged = judgedOf(result);
+  const models =
+    judged === null ? [] : [...result.results.map(figuresOf), alwaysTheBaseRate(judged.baseRate)];
+  const answer = {
+    horizonDays: options.horizon,
+    n: judged?.n ?? 0,
+    baseRate: judged?.baseRate ?? null,
+    models,
+    shipped: shippedName(report.choice),
+  };
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+  const notes = [...notesOnRows(report), ...(judged === null ? [missingOf(report)] : [])];
+  for (const note of notes) process.stderr.write(`${note}\n`);
+}
+
+/** Prints a table, and what ships and why. */
+export function printTables(report: Report): void {
+  const { result, choice } = report;
+  const say = (line = "") => process.stdout.write(`${line}\n`);
+  for (const line of [...headOf(report), ...notesOnRows(report)]) say(line);
+  const judged = judgedOf(result);
+  if (judged === null) {
+    say(`\n${missingOf(report)}`);
+    return;
+  }
+  say(`${judged.n} scored, of whom ${percent(judged.baseRate)} churned\n`);
+  const rows = result.results.map((one) => [
+    ...cellsOf(figuresOf(one)),
+    ...[String(one.metrics.count), digits(one.metrics.baseRate), verdictOf(one)],
+  ]);
+  const base = [
+    ...cellsOf(alwaysTheBaseRate(judged.baseRate)),
+    String(judged.n),
+    digits(judged.baseRate),
+    "",
+  ];
+  printTable(
+    ["model", "AUC", "log loss", "Brier", "ECE", "slope", "lift", "n", "base rate", "good enough"],
+    [...rows, base],
+  );
+  say(`\nships: ${shippedName(choice)}; ${choice.why}`);
+  for (const one of result.results.filter(isRung)) {
+    for (const failure of failuresOf(one)) say(`${names[one.model]}: ${failure}`);
+  }
+  for (const { what, have, need } of choice.next?.missing ?? []) {
+    say(`rung ${choice.next?.rung} lacks ${words[what]}: ${have} of ${need}`);
+  }
+  if (!result.isConverged) say("a fit of BG/BB ended in different places from different starts");
+}
+
+const words = {
+  entities: "entities seen in 26 weeks",
+  entitiesWithThreePeriods: "entities with three weeks of history",
+  churnedLabels: "entities that churned",
+  retainedLabels: "entities that stayed",
+} as const;
+
+const rungNames: Readonly<Record<Rung, string>> = {
+  0: names["rung 0"],
+  1: names["rung 1"],
+  2: names["rung 2"],
+  3: names["rung 3"],
+};
+
+/** Only what is proven ships. A service without a back-test would begin with BG/BB, and say so. */
+function shippedName({ rung, isProven }: Choice): string {
+  return rung === null || !isProven ? "none" : rungNames[rung];
+}
+
+function judgedOf({ results }: Backtest): { readonly n: number; readonly baseRate: number } | null {
+  const recency = results.find(({ model }) => model === "recency");
+  return recency === undefined ? null : { n: recency.metrics.count, baseRate: recency.metrics.baseRate };
+}
+
+function figuresOf({ model, metrics }: ModelResult): Figures {
+  const { auc, logLoss, brier, ece, calibrationSlope: slope, topDecileLift: lift } = metrics;
+  return { name: names[model], auc, logLoss, brier, ece, slope, lift };
+}
+
+/** What is known without any model: everybody has the same risk. It has no slope, and it ranks nobody. */
+function alwaysTheBaseRate(rate: number): Figures {
+  const hasBoth = rate > 0 && rate < 1;
+  const logLoss = hasBoth ? -(rate * Math.log(rate) + (1 - rate) * Math.log1p(-rate)) : 0;
+  return {
+    ...{ name: "base", auc: hasBoth ? 0.5 : null, logLoss, brier: rate * (1 - rate) },
+    ...{ ece: 0, slope: null, lift: hasBoth ? 1 : null },
+  };
+}
+
+function isRung({ model }: ModelResult): boolean {
+  return model.startsWith("rung");
+}
+
+function verdictOf(result: ModelResult): string {
+  if (!isRung(result)) return "";
+  return failuresOf(result).length === 0 ? "yes" : "no";
+}
+
+function cellsOf({ name, auc, logLoss, brier, ece, slope, lift }: Figures): string[] {
+  return [
+    name,
+    ...[auc, logLoss, brier, ece].map((value) => digits(value)),
+    digits(slope, 2),
+    digits(lift, 2),
+  ];
+}
+
+function headOf({ log, options, folds }: Report): string[] {
+  const { rows, entities, accounts, firstDay, endDay } = log;
+  const of = options.account === undefined ? "" : ` at ${accounts} accounts`;
+  const span = `${formatDay(firstDay)} to ${formatDay(endDay - 1)}`;
+  const cutoffs = folds.map(({ cutoffDay }) => formatDay(cutoffDay));
+  const when = cutoffs.length === 0 ? "" : `, from ${cutoffs[0]} to ${cutoffs.at(-1)}`;
+  return [
+    `${rows} events of ${entities} users${of}, ${span}`,
+    `churned: silent for ${options.horizon} days; ${cutoffs.length} cut-offs${when}`,
+  ];
+}
+
+function notesOnRows({ log: { rowsOfNobody, leftOutHeader } }: Report): string[] {
+  return [
+    ...(rowsOfNobody > 0 ? [`${rowsOfNobody} rows that name nobody are left out`] : []),
+    ...(leftOutHeader ? ["the first row has no time and was taken for a header"] : []),
+  ];
+}
+
+/** Why there is nothing to say. */
+function missingOf({ log, options, folds }: Report): string {
+  const { horizon, firstCutoff } = options;
+  const days = log.endDay - log.firstDay;
+  const need = leastLogDays(horizon);
+  if (days < need) {
+    return `Not enough data: the log covers ${days} days, and a horizon of ${horizon} days takes ${need}, to look back, to train and to be judged.`;
+  }
+  if (folds.length === 0 && firstCutoff !== undefined) {
+    const [from, to] = [log.firstDay + need - horizon, log.endDay - horizon].map(formatDay);
+    return `Not enough data: the cut-offs that were asked for do not fit, they may lie between ${from} and ${to}.`;
+  }
+  return `Not enough data: at none of the ${folds.length} cut-offs were there both users to learn from who left and who stayed, and somebody to score.`;
+}
+
+function digits(value: number | null, count = 3): string {
+  return value === null ? "-" : value.toFixed(count);
+}
+
+function percent(rate: number): string {
+  return `${(100 * rate).toFixed(1)} %`;
+}

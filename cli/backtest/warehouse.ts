@@ -1,0 +1,37 @@
+/** A warehouse for one log, with the service's own tables, that is thrown away. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
+import type { Warehouse } from "../../server/warehouse/warehouse.ts";
+
+/** Ends by a signal leave nothing behind either; a shell tells them by 128 and the signal's number. */
+const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+/** Opens a warehouse in a temporary folder for the time of `work`. */
+export async function withThrowAwayWarehouse<Result>(
+  work: (warehouse: Warehouse) => Promise<Result>,
+): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), "rekindle-backtest-"));
+  // The engine may still be writing, and then a folder is not empty when it should be removed.
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  const stops = Object.entries(exitCodes).map(([signal, exitCode]) => {
+    const stop = () => {
+      remove();
+      process.exit(exitCode);
+    };
+    process.on(signal, stop);
+    return () => process.off(signal, stop);
+  });
+  try {
+    const warehouse = await openChdbWarehouse({ folder });
+    try {
+      return await work(warehouse);
+    } finally {
+      await warehouse.close();
+    }
+  } finally {
+    remove();
+    for (const off of stops) off();
+  }
+}

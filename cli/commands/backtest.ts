@@ -1,0 +1,73 @@
+/** `rekindle backtest` */
+import type { Command } from "commander";
+import { Refusal } from "../../server/ledger/ledger.ts";
+import { type Backtest, backtest, type Fold } from "../../server/scoring/backtest.ts";
+import { type FoldDays, foldsAt, planFolds } from "../../server/scoring/folds.ts";
+import { type Choice, chooseRung } from "../../server/scoring/ladder.ts";
+import { readFolds } from "../../server/scoring/queries/snapshots.ts";
+import { countData } from "../../server/scoring/train.ts";
+import { type LoadedLog, loadLog, organization } from "../backtest/log.ts";
+import { type BacktestOptions, backtestOptions } from "../backtest/options.ts";
+import { printJson, printTables, type Report } from "../backtest/report.ts";
+import { withThrowAwayWarehouse } from "../backtest/warehouse.ts";
+import { ImportFile } from "../import/file.ts";
+import { readingOf } from "../import/options.ts";
+import { Progress } from "../import/progress.ts";
+import { openRows } from "../import/source.ts";
+
+export function backtestCommand(): Command {
+  return backtestOptions().action(async (path: string, options: BacktestOptions) => {
+    const { score, account, json } = options;
+    if (score === "account" && account === undefined) {
+      throw new Refusal("--score account needs to know the accounts: give --account COLUMN.");
+    }
+    const report = await run(path, options);
+    if (json) printJson(report);
+    else printTables(report);
+  });
+}
+
+function run(path: string, options: BacktestOptions): Promise<Report> {
+  const file = new ImportFile(path);
+  // A delimiter is CSV's, whatever the file is called.
+  const reading = readingOf(file, options.delimiter === undefined ? options : { format: "csv", ...options });
+  return withThrowAwayWarehouse(async (warehouse) => {
+    const { horizon: horizonDays, everyone, score: kind, timezone: zone, header } = options;
+    const rows = openRows(reading, file.bytes);
+    const progress = new Progress(rows, process.stderr.isTTY);
+    const columns = columnsOf(options);
+    const log = await loadLog(warehouse, { rows, columns, header, zone }, (done) =>
+      progress.show(done),
+    ).finally(() => progress.end());
+    if (log.rows === 0)
+      throw new Refusal("the file has no rows that name somebody: there is nothing to judge.");
+    const days = foldDays(log, options);
+    const folds = await readFolds(warehouse, { organization, kind, settings: {}, zone }, days, {
+      horizonDays,
+      everyone,
+    });
+    const result = backtest(folds, horizonDays);
+    return { log, options, folds: days, result, choice: chooseAsOf(folds.at(-1), result) };
+  });
+}
+
+function columnsOf({ entity, time, account, event }: BacktestOptions) {
+  return { entity, time, ...(account !== undefined && { account }), ...(event !== undefined && { event }) };
+}
+
+function foldDays({ firstDay, endDay }: LoadedLog, options: BacktestOptions): FoldDays[] {
+  const { horizon: horizonDays, cutoffs, firstCutoff, cutoffStep } = options;
+  if (firstCutoff === undefined) return planFolds(firstDay, endDay, horizonDays, cutoffs, cutoffStep);
+  const cutoffDays = Array.from({ length: cutoffs }, (_, index) => firstCutoff + index * cutoffStep);
+  return foldsAt(
+    cutoffDays.filter((cutoffDay) => cutoffDay + horizonDays <= endDay),
+    firstDay,
+    horizonDays,
+  );
+}
+
+/** What would serve with the data of the last cut-off. */
+function chooseAsOf(fold: Fold | undefined, result: Backtest): Choice {
+  const rows = fold?.training.flatMap((snapshot) => snapshot.rows) ?? [];
+  return chooseRung(countData(fold?.scoring.cells ?? [], rows), result);
+}

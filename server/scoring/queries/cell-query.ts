@@ -1,0 +1,23 @@
+/** How many entities have which history: what BG/BB is fitted to. At most 3,302 rows, however many users there are. */
+import type { CountedCell } from "../bgbb-fit.ts";
+import type { Population } from "./engagement-events.ts";
+import { featuresQuery, isScoredRow } from "./feature-query.ts";
+import { type Query, withParts } from "./query.ts";
+
+export interface CellRow extends CountedCell {
+  /** Those of them that are active or new, and so have a churn risk. */
+  readonly scored: number;
+}
+
+/** The cells of everybody seen in the 26 weeks before the cut-off, the silent ones included. */
+export function cellsQuery(population: Population, cutoffDay: number, horizonDays: number): Query {
+  return withParts(
+    { features: featuresQuery(population, cutoffDay) },
+    {
+      sql: `
+        SELECT x, t, n, count() AS count, countIf(${isScoredRow}) AS scored
+        FROM features WHERE n >= 0 GROUP BY x, t, n ORDER BY n, x, t`,
+      parameters: { horizonDays },
+    },
+  );
+}

@@ -1,0 +1,107 @@
+/** `featuresOf` in SQL, for all entities at once. A test compares the two on random logs. */
+import { adoptionDays, daysPerPeriod, type Features, windowPeriods } from "../features.ts";
+import {
+  churnEventParameter,
+  engagementEvents,
+  type Population,
+  rowVolume,
+  weightParameters,
+} from "./engagement-events.ts";
+import type { Query } from "./query.ts";
+
+/** What `featuresQuery` returns of an entity. */
+export interface FeatureRow extends Omit<Features, "cell" | "traits" | "members"> {
+  /** The number of the user or the account. */
+  readonly entity: number;
+  /** The cell; −1 of each when the entity was not seen in the window of 26 weeks. */
+  readonly x: number;
+  readonly t: number;
+  readonly n: number;
+}
+
+const windowDays = daysPerPeriod * windowPeriods;
+
+/**
+ * A `FeatureRow` for each entity with an engagement event before the cut-off.
+ *
+ * Days are bits of one number, bit i for the day i+1 days before the cut-off, and so are weeks: then counting
+ * distinct ones takes no set for each entity.
+ */
+export function featuresQuery(population: Population, cutoffDay: number): Query {
+  const events = engagementEvents(population, "before");
+  const { settings } = population;
+  const adoption = adoptionParts([...new Set(settings.keyEvents)]);
+  const sql = `
+    SELECT entity,
+      {cutoffDay:Int32} - lastDay AS idleDays,
+      {cutoffDay:Int32} - firstDay AS tenureDays,
+      ${bitsOfDays(0, 28)} AS activeDays28,
+      ${bitsOfDays(28, 28)} AS activeDaysPrevious28,
+      ${bitsOfDays(0, 84)} AS activeDays84,
+      volume28,
+      eventNames28,
+      if(activeDays = 1, tenureDays, (lastDay - firstDay) / (activeDays - 1)) AS meanGapDays,
+      toBool(activeDays = 1) AS hasSingleActiveDay,
+      toInt32(bitCount(weeks)) - 1 AS x,
+      if(weeks = 0, -1, intDiv({cutoffDay:Int32} - 1 - firstWindowDay, ${daysPerPeriod})) AS n,
+      if(weeks = 0, -1, n - intDiv(idleDays - 1, ${daysPerPeriod})) AS t,
+      ${adoption.share} AS adoption,
+      toBool(churnEvents > 0 AND lastChurnEventDay = lastDay) AS hasLeft
+    FROM (
+      SELECT entity,
+        min(epochDay) AS firstDay,
+        max(epochDay) AS lastDay,
+        uniqExact(epochDay) AS activeDays,
+        groupBitOrIf(bitShiftLeft(toUInt128(1), daysAgo - 1), daysAgo <= 84) AS days,
+        groupBitOrIf(bitShiftLeft(toUInt32(1), intDiv(daysAgo - 1, ${daysPerPeriod})), daysAgo <= ${windowDays})
+          AS weeks,
+        minIf(epochDay, daysAgo <= ${windowDays}) AS firstWindowDay,
+        sumIf(${rowVolume}, daysAgo <= 28) AS volume28,
+        uniqExactIf(event, daysAgo <= 28) AS eventNames28,
+        ${adoption.used}
+        countIf(event = {churnEvent:String}) AS churnEvents,
+        maxIf(epochDay, event = {churnEvent:String}) AS lastChurnEventDay
+      FROM (SELECT *, {cutoffDay:Int32} - epochDay AS daysAgo FROM (${events.sql}))
+      GROUP BY entity)`;
+  return {
+    sql,
+    parameters: {
+      ...events.parameters,
+      ...weightParameters(settings),
+      ...churnEventParameter(settings),
+      ...adoption.parameters,
+      cutoffDay,
+    },
+  };
+}
+
+/** A row as features, with traits and members from elsewhere. */
+export function featuresOfRow(
+  row: FeatureRow,
+  { traits, members }: Pick<Features, "traits" | "members">,
+): Features {
+  const { idleDays, tenureDays, activeDays28, activeDaysPrevious28, activeDays84, volume28 } = row;
+  const { eventNames28, meanGapDays, hasSingleActiveDay, adoption, hasLeft, x, t, n } = row;
+  return {
+    ...{ idleDays, tenureDays, activeDays28, activeDaysPrevious28, activeDays84, volume28 },
+    ...{ eventNames28, meanGapDays, hasSingleActiveDay, adoption, hasLeft },
+    ...{ cell: n < 0 ? null : { x, t, n }, traits, members },
+  };
+}
+
+/** Whether a row of `featuresQuery` has a churn risk, as `isScored` says. Placeholder: horizonDays. */
+export const isScoredRow = "n >= 0 AND idleDays < {horizonDays:Int32} AND NOT hasLeft";
+
+/** How many of `count` days, beginning so many days before the cut-off, are active. */
+function bitsOfDays(from: number, count: number): string {
+  return `bitCount(bitAnd(bitShiftRight(days, ${from}), bitShiftLeft(toUInt128(1), ${count}) - 1))`;
+}
+
+function adoptionParts(keyEvents: readonly string[]) {
+  if (keyEvents.length === 0) return { used: "", share: "NULL", parameters: {} };
+  return {
+    used: `uniqExactIf(event, daysAgo <= ${adoptionDays} AND has({keyEvents:Array(String)}, event)) AS keyEventsUsed,`,
+    share: "keyEventsUsed / length({keyEvents:Array(String)})",
+    parameters: { keyEvents },
+  };
+}

@@ -1,0 +1,34 @@
+/**
+ * A query in parts: each part brings its text and the values that are bound to its placeholders, because the
+ * warehouse refuses a value that is missing and one that is not used.
+ */
+import type { Parameter, Warehouse } from "../../warehouse/warehouse.ts";
+
+export interface Query {
+  readonly sql: string;
+  readonly parameters: Record<string, Parameter>;
+}
+
+/**
+ * `WITH name AS (…), … select`, and the values of all. An earlier part may be read by a later one.
+ * The engine computes a part anew for each time that it is read: read it once.
+ */
+export function withParts(parts: Readonly<Record<string, Query>>, select: Query): Query {
+  const names = Object.entries(parts).map(([name, { sql }]) => `${name} AS (${sql})`);
+  return {
+    sql: `WITH ${names.join(",\n")}\n${select.sql}`,
+    parameters: Object.assign({}, ...Object.values(parts).map(parametersOf), select.parameters),
+  };
+}
+
+/** All of an organization's history is read: seconds, and minutes on a busy machine. */
+const limits = { maxSeconds: 600 };
+
+/** Runs a query of scoring. */
+export function read<Row>(warehouse: Warehouse, { sql, parameters }: Query): Promise<Row[]> {
+  return warehouse.rows<Row>(sql, parameters, limits);
+}
+
+function parametersOf({ parameters }: Query): Query["parameters"] {
+  return parameters;
+}

@@ -1,0 +1,104 @@
+/**
+ * Everybody as of some days, read from the warehouse: what the models are fitted to, trained on and judged by. It is
+ * `snapshotOf` for whole organizations.
+ *
+ * One query after the other: each uses all cores, and whoever looks at the dashboard meanwhile finds a reader free.
+ */
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Fold } from "../backtest.ts";
+import { fitBgbb } from "../bgbb-fit.ts";
+import { tablesFor } from "../churn-model.ts";
+import type { FoldDays } from "../folds.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { type CellRow, cellsQuery } from "./cell-query.ts";
+import type { Population } from "./engagement-events.ts";
+import { type CellLogOdds, logOddsOfCells } from "./member-query.ts";
+import { read } from "./query.ts";
+import { type LabelledRow, rowsQuery, snapshotRow } from "./row-query.ts";
+
+export interface SnapshotOptions {
+  readonly horizonDays: number;
+  /** Rows of all snapshots together. */
+  readonly maxRows?: number;
+  /** Everybody seen in the window is scored, and not only the active and the new. */
+  readonly everyone?: boolean;
+}
+
+/** What training and back-tests read at most. */
+const defaultMaxRows = 50_000;
+
+/**
+ * The snapshots of these days, by day. When there are more rows than `maxRows`, the largest snapshots are sampled by
+ * a hash of the entity's number: the same entities on every day.
+ */
+export async function readSnapshots(
+  warehouse: Warehouse,
+  population: Population,
+  cutoffDays: Iterable<number>,
+  { horizonDays, maxRows = defaultMaxRows, everyone = false }: SnapshotOptions,
+): Promise<Map<number, Snapshot>> {
+  const cellsByDay = new Map<number, readonly CellRow[]>();
+  for (const cutoffDay of new Set(cutoffDays)) {
+    cellsByDay.set(cutoffDay, await read(warehouse, cellsQuery(population, cutoffDay, horizonDays)));
+  }
+  const rowsOf = (cells: readonly CellRow[]) =>
+    cells.reduce((sum, { count, scored }) => sum + (everyone ? count : scored), 0);
+  const maxRowsOfEach = fairShare([...cellsByDay.values()].map(rowsOf), maxRows);
+  const snapshots = new Map<number, Snapshot>();
+  for (const [cutoffDay, counted] of cellsByDay) {
+    const cells = counted.map(({ x, t, n, count }) => ({ x, t, n, count }));
+    const memberRisks =
+      population.kind === "account" && (await readMemberRisks(warehouse, population, cutoffDay, horizonDays));
+    const query = rowsQuery(population, {
+      ...{ cutoffDay, horizonDays, everyone },
+      maxRows: maxRowsOfEach,
+      ...(memberRisks && { memberRisks }),
+    });
+    const rows = rowsOf(counted) === 0 ? [] : await read<LabelledRow>(warehouse, query);
+    snapshots.set(cutoffDay, { cutoffDay, cells, rows: rows.map(snapshotRow) });
+  }
+  return snapshots;
+}
+
+/** The folds of these days; a day that is in many of them is read once. */
+export async function readFolds(
+  warehouse: Warehouse,
+  population: Population,
+  folds: readonly FoldDays[],
+  options: SnapshotOptions,
+): Promise<Fold[]> {
+  const days = folds.flatMap(({ cutoffDay, trainingDays }) => [cutoffDay, ...trainingDays]);
+  const snapshots = await readSnapshots(warehouse, population, days, options);
+  const at = (day: number) => {
+    const snapshot = snapshots.get(day);
+    if (snapshot === undefined) throw new RangeError(`day ${day} was not read`);
+    return snapshot;
+  };
+  return folds.map(({ cutoffDay, trainingDays }) => ({
+    scoring: at(cutoffDay),
+    training: trainingDays.map(at),
+  }));
+}
+
+/** The risks of an organization's users by BG/BB, which needs no labels and is there on the first day. */
+async function readMemberRisks(
+  warehouse: Warehouse,
+  { entity: _, ...population }: Population,
+  cutoffDay: number,
+  horizonDays: number,
+): Promise<CellLogOdds> {
+  const query = cellsQuery({ ...population, kind: "user" }, cutoffDay, horizonDays);
+  const cells = await read<CellRow>(warehouse, query);
+  return logOddsOfCells(cells, tablesFor(fitBgbb(cells).parameters, horizonDays), horizonDays);
+}
+
+/** The largest limit of each count under which all together stay within the total. */
+function fairShare(counts: readonly number[], total: number): number {
+  let left = total;
+  for (const [index, count] of counts.toSorted((a, b) => a - b).entries()) {
+    const share = Math.floor(left / (counts.length - index));
+    if (count > share) return share;
+    left -= count;
+  }
+  return total;
+}
