@@ -1,6 +1,7 @@
 /** The options of `rekindle backtest`. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { dayNumber, Zone } from "../../server/calendar/zone.ts";
+import { daysBetween, maxFolds } from "../../server/scoring/folds.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { addReadingOptions, type ReadingOptions } from "../import/options.ts";
 
@@ -41,9 +42,19 @@ export function backtestOptions(): Command {
         .default("user"),
     )
     .option("--horizon <days>", "silent for so many days is churned", wholeNumber(1, maxHorizonDays), 28)
-    .option("--cutoffs <count>", "score at so many days, or as many as fit", wholeNumber(1, maxCutoffs), 12)
+    .option(
+      "--cutoffs <count>",
+      "score at so many days, or as many as fit",
+      wholeNumber(1, maxCutoffs),
+      maxFolds,
+    )
     .option("--first-cutoff <date>", "the first of these days; without it, they go back from the end", date)
-    .option("--cutoff-step <days>", "from one of these days to the next", wholeNumber(1, maxHorizonDays), 28)
+    .option(
+      "--cutoff-step <days>",
+      "from one of these days to the next",
+      wholeNumber(1, maxHorizonDays),
+      daysBetween,
+    )
     .option("--everyone", "score everybody seen in 26 weeks, and not only the active and the new", false)
     .option("--timezone <zone>", "in which days begin", zone, new Zone("UTC"))
     .option("--json", "print JSON", false);

@@ -16,7 +16,7 @@ const maxTrainingCutoffs = 6;
  */
 const leastHistoryDays = 112;
 export const leastFolds = 4;
-const maxFolds = 12;
+export const maxFolds = 12;
 
 /**
  * The cut-offs to train at for scoring at `cutoffDay`: six, 28 days apart, back from the last whose labels are

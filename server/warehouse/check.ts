@@ -152,10 +152,10 @@ class Check {
       SELECT toInt32(day) AS day, sum(fromEvents) AS events, sum(fromRollup) AS rollup,
         sum(eventHash) = sum(rollupHash) AS same
       FROM (
-        SELECT day, count() AS fromEvents, sum(cityHash64(user, event)) AS eventHash, 0 AS fromRollup, 0 AS rollupHash
+        SELECT day, count() AS fromEvents, sum(cityHash64(user, event, account)) AS eventHash, 0 AS fromRollup, 0 AS rollupHash
         FROM events WHERE ${ofDays} GROUP BY day
         UNION ALL
-        SELECT day, 0, 0, sum(count), sum(cityHash64(user, event) * count)
+        SELECT day, 0, 0, sum(count), sum(cityHash64(user, event, account) * count)
         FROM user_event_days WHERE ${ofDays} GROUP BY day)
       GROUP BY day HAVING events != rollup OR NOT same ORDER BY day LIMIT ${maxDifferencesOfAKind}`);
     return rows.map(({ day, events, rollup, same }) => ({

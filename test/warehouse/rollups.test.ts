@@ -174,7 +174,7 @@ describe("check", () => {
         "active_days",
         "SELECT {organization:UInt32}, toDate32('2026-01-01'), groupBitmapState(toUInt32(999))",
       ],
-      ["user_event_days", "SELECT {organization:UInt32}, 1, toDate32('2026-01-01'), 'signed_in', 1"],
+      ["user_event_days", "SELECT {organization:UInt32}, 1, toDate32('2026-01-01'), 'signed_in', 0, 1"],
       ["user_spans", "SELECT {organization:UInt32}, 1, toDate32('1999-01-01'), toDate32('1999-01-01')"],
     ];
     for (const [table, select] of manipulations) {
@@ -199,7 +199,7 @@ describe("check", () => {
     const where = "WHERE organization = {organization:UInt32}";
     await subject.warehouse.command(
       `INSERT INTO user_event_days SETTINGS insert_deduplicate = 0
-       SELECT organization, user + 1000, day, event, sum(count) FROM user_event_days ${where} GROUP BY ALL`,
+       SELECT organization, user + 1000, day, event, account, sum(count) FROM user_event_days ${where} GROUP BY ALL`,
       { organization },
     );
     await subject.warehouse.command(`DELETE FROM user_event_days ${where} AND user < 1000`, { organization });

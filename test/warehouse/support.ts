@@ -96,6 +96,7 @@ export function randomEvents(random: Random, organization: number, count: number
     event(organization, {
       user: random.between(1, 60),
       event: random.pick(eventNames),
+      account: random.pick([0, 1, 1, 2]),
       timeMs: beginMs + random.between(0, 120 * 24) * 3_600_000 + random.pick([0, 1, 3_599_999]),
     }),
   );
@@ -124,8 +125,9 @@ export async function rollupsOf({ warehouse }: WarehouseUnderTest, organization:
         SELECT day, arrayJoin(bitmapToArray(groupBitmapMergeState(users))) AS user
         FROM active_days ${where} GROUP BY day)
       UNION ALL
-      SELECT concat_ws(' ', 'user_event_days', toString(user), toString(toInt32(day)), event, toString(sum(count)))
-      FROM user_event_days ${where} GROUP BY user, day, event
+      SELECT concat_ws(' ', 'user_event_days', toString(user), toString(toInt32(day)), event,
+        toString(account), toString(sum(count)))
+      FROM user_event_days ${where} GROUP BY user, day, event, account
       UNION ALL
       SELECT concat_ws(' ', 'user_spans', toString(user), toString(toInt32(min(first_day))),
         toString(toInt32(max(last_day))))
@@ -141,10 +143,10 @@ export function recount(events: readonly EventRow[], dayOf: (event: EventRow) =>
   const counts = new Map<string, number>();
   const spans = new Map<number, { first: number; last: number }>();
   for (const one of events) {
-    const [{ user, event }, day] = [one, dayOf(one)];
+    const [{ user, event, account }, day] = [one, dayOf(one)];
     lines.add(`event_days ${event} ${day} ${user}`);
     lines.add(`active_days ${day} ${user}`);
-    const key = `user_event_days ${user} ${day} ${event}`;
+    const key = `user_event_days ${user} ${day} ${event} ${account}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
     const span = spans.get(user) ?? { first: day, last: day };
     spans.set(user, { first: Math.min(span.first, day), last: Math.max(span.last, day) });

@@ -1,7 +1,7 @@
 /** How many entities have which history: what BG/BB is fitted to. At most 3,302 rows, however many users there are. */
 import type { CountedCell } from "../bgbb-fit.ts";
 import type { Population } from "./engagement-events.ts";
-import { featuresQuery, isScoredRow } from "./feature-query.ts";
+import { historyQuery, isScoredRow } from "./feature-query.ts";
 import { type Query, withParts } from "./query.ts";
 
 export interface CellRow extends CountedCell {
@@ -12,11 +12,11 @@ export interface CellRow extends CountedCell {
 /** The cells of everybody seen in the 26 weeks before the cut-off, the silent ones included. */
 export function cellsQuery(population: Population, cutoffDay: number, horizonDays: number): Query {
   return withParts(
-    { features: featuresQuery(population, cutoffDay) },
+    { history: historyQuery(population, cutoffDay) },
     {
       sql: `
         SELECT x, t, n, count() AS count, countIf(${isScoredRow}) AS scored
-        FROM features WHERE n >= 0 GROUP BY x, t, n ORDER BY n, x, t`,
+        FROM history WHERE n >= 0 GROUP BY x, t, n ORDER BY n, x, t`,
       parameters: { horizonDays },
     },
   );

@@ -25,11 +25,12 @@ export interface Population {
 export type Days = "before" | { readonly daysBefore: number } | "horizon";
 
 /**
- * Rows (entity, epochDay, event, times), one for each event name of a day: the rollup's rows may not be merged yet,
- * and a user may have done an event in two accounts. `by` has more columns of the rollup to keep apart, `user` say.
- * Placeholders of the days: cutoffDay, horizonDays.
+ * Rows (entity, user, epochDay, event, count) of the rollup as they are: one day's count of an event may be spread
+ * over several rows, which have not been merged yet or belong to two accounts of a user. What asks only whether
+ * there was an event on a day may read them so, and saves a grouping of everything.
+ * Placeholders of the days, bound by the query that this is a part of: cutoffDay, horizonDays.
  */
-export function engagementEvents(population: Population, days: Days, by: readonly "user"[] = []): Query {
+export function engagementEvents(population: Population, days: Days): Query {
   const { organization, kind, settings, excludedUsers, entity } = population;
   const conditions = [
     "organization = {organization:UInt32}",
@@ -41,13 +42,36 @@ export function engagementEvents(population: Population, days: Days, by: readonl
   ];
   return {
     sql: `
-      SELECT ${[`${kind} AS entity`, ...by].join(", ")}, toInt32(day) AS epochDay, event, sum(count) AS times
-      FROM user_event_days WHERE ${conditions.join(" AND ")}
-      GROUP BY ${["entity", ...by].join(", ")}, epochDay, event`,
+      SELECT ${kind} AS entity, user, toInt32(day) AS epochDay, event, count
+      FROM user_event_days WHERE ${conditions.join(" AND ")}`,
     parameters: {
       organization,
       passiveEvents: [...(settings.passiveEvents ?? [])],
       ...(entity !== undefined && { entity }),
+    },
+  };
+}
+
+/**
+ * Rows (entity, volume28), and `user` beside the entity if it is asked for: Σ weight · min(count, 50) over events and
+ * days of the 28 before the cut-off. Placeholder: cutoffDay.
+ */
+export function volumeQuery(population: Population, by: "entity" | "entity, user" = "entity"): Query {
+  const events = engagementEvents(population, { daysBefore: 28 });
+  const { weights } = population.settings;
+  const sql = `
+    SELECT ${by}, sum(least(times, ${maxCountPerDay}) * weight) AS volume28
+    FROM (
+      SELECT ${by}, event, sum(count) AS times,
+        transform(toString(event), {weightedEvents:Array(String)}, {weights:Array(Float64)}, 1.) AS weight
+      FROM (${events.sql}) GROUP BY ${by}, epochDay, event)
+    GROUP BY ${by}`;
+  return {
+    sql,
+    parameters: {
+      ...events.parameters,
+      weightedEvents: [...(weights?.keys() ?? [])],
+      weights: [...(weights?.values() ?? [])],
     },
   };
 }
@@ -60,15 +84,6 @@ function daysCondition(days: Days): string {
 
 function cutoff(shift = ""): string {
   return `addDays(toDate32('1970-01-01'), {cutoffDay:Int32} ${shift})`;
-}
-
-/** What a row of `engagementEvents` adds to the volume: weight · min(times, 50). */
-export const rowVolume = `least(times, ${maxCountPerDay}) *
-  transform(toString(event), {weightedEvents:Array(String)}, {weights:Array(Float64)}, 1.)`;
-
-/** The values for `rowVolume`. */
-export function weightParameters({ weights }: FeatureSettings): Query["parameters"] {
-  return { weightedEvents: [...(weights?.keys() ?? [])], weights: [...(weights?.values() ?? [])] };
 }
 
 /** The value for `{churnEvent:String}`; no event has an empty name. */
