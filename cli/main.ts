@@ -14,6 +14,7 @@ import { importCommand } from "./commands/import.ts";
 import { organizationCommand } from "./commands/organization.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
 import { restoreCommand } from "./commands/restore.ts";
+import { scoreCommand } from "./commands/score.ts";
 import { serveCommand } from "./commands/serve.ts";
 
 const program = new Command("rekindle")
@@ -27,6 +28,7 @@ const program = new Command("rekindle")
   .addCommand(exportCommand())
   .addCommand(eraseCommand())
   .addCommand(backtestCommand())
+  .addCommand(scoreCommand())
   .addCommand(rebuildCommand())
   .addCommand(backupCommand())
   .addCommand(restoreCommand())

@@ -3,7 +3,7 @@
  * had in hand lies frozen in the ledger and is sent again.
  */
 import type { Config } from "./config.ts";
-import { answerAnalysis } from "./http/analysis-routes.ts";
+import { answerAnalysis, type StartedAnalysis } from "./http/analysis-routes.ts";
 import { remoteLedger } from "./http/shared-ledger.ts";
 import { openInboxReader } from "./ledger/sqlite/inbox-reader.ts";
 import { ledgerFile } from "./ledger/sqlite/open.ts";
@@ -11,7 +11,8 @@ import { freeSocket, protectSocket } from "./process/control.ts";
 import type { Logger } from "./process/log.ts";
 import { createRegistry, gauge } from "./process/metrics.ts";
 import { socketPath } from "./process/sockets.ts";
-import { type Analysis, openAnalysis, takeAnalysisLock } from "./warehouse/analysis.ts";
+import { Scoring } from "./scoring/run/scoring.ts";
+import { openAnalysis, takeAnalysisLock } from "./warehouse/analysis.ts";
 
 export interface RunningAnalysis {
   /** Finishes the batch that is being loaded, then closes the engine. */
@@ -25,7 +26,7 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
   const reader = openInboxReader(ledgerFile(config.dataDir));
   const ledger = remoteLedger(socketPath(config.dataDir, "control"), reader);
   const registry = createRegistry("analysis");
-  let analysis: Analysis | undefined;
+  let started: Partial<StartedAnalysis> = {};
   const socket = socketPath(config.dataDir, "analysis");
   freeSocket(socket);
   const server = Bun.serve({
@@ -33,7 +34,7 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
     fetch: (request, connection) => {
       // A rebuild is silent for longer than any default.
       connection.timeout(request, 0);
-      return answerAnalysis({ ledger, registry, log }, analysis, request);
+      return answerAnalysis({ ledger, registry, log }, started, request);
     },
     error: (error) => {
       log.error({ err: error }, "a question failed");
@@ -41,8 +42,9 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
     },
   });
   protectSocket(socket);
-  analysis = await openAnalysis(config.dataDir, ledger, log);
-  const opened = analysis;
+  const opened = await openAnalysis(config.dataDir, ledger, log);
+  const scoring = new Scoring({ host: opened, ledger, log, nowMs: Date.now });
+  started = { analysis: opened, scoring };
   gauge(
     registry,
     "rekindle_rows_loaded",

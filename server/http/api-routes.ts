@@ -11,6 +11,7 @@ import {
 } from "../../contract/api.ts";
 import { type ApiRoute, route } from "./api.ts";
 import { activeUsersByDay, retentionByWeek } from "./api-figures.ts";
+import { scoreRoutes } from "./api-score-routes.ts";
 import { eraseOneUser, oneUser, userTimeline } from "./api-users.ts";
 
 export const apiRoutes: readonly ApiRoute[] = [
@@ -62,4 +63,5 @@ export const apiRoutes: readonly ApiRoute[] = [
     table: "cells",
     handler: retentionByWeek,
   }),
+  ...scoreRoutes,
 ];

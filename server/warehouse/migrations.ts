@@ -3,6 +3,7 @@
  * done. A statement must do no harm when it runs again, because a crash may come before its migration is
  * recorded. A migration that was released is never changed: a change is a new one.
  */
+import { scoreTables } from "./score-tables.ts";
 import {
   accounts,
   createRollupView,
@@ -30,6 +31,7 @@ const migrations: readonly Migration[] = [
       ...rollups.map(createRollupView),
     ],
   },
+  { name: "scores", statements: scoreTables.map(createTable) },
 ];
 
 /** How many migrations this code knows. */

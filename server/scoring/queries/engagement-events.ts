@@ -19,6 +19,8 @@ export interface Population {
   readonly excludedUsers?: string;
   /** Only this entity's number. */
   readonly entity?: number;
+  /** As if nothing had come since this day, whatever the cut-off is. */
+  readonly eventsBeforeDay?: number;
 }
 
 /** Days before the cut-off, those of them that are this near to it, or the days of the horizon from it. */
@@ -31,12 +33,15 @@ export type Days = "before" | { readonly daysBefore: number } | "horizon";
  * Placeholders of the days, bound by the query that this is a part of: cutoffDay, horizonDays.
  */
 export function engagementEvents(population: Population, days: Days): Query {
-  const { organization, kind, settings, excludedUsers, entity } = population;
+  const { organization, kind, settings, excludedUsers, entity, eventsBeforeDay } = population;
   const conditions = [
     "organization = {organization:UInt32}",
     ...(entity === undefined ? [] : [`${kind} = {entity:UInt32}`]),
     ...(kind === "account" ? ["account != 0"] : []),
     daysCondition(days),
+    ...(eventsBeforeDay === undefined
+      ? []
+      : ["day < addDays(toDate32('1970-01-01'), {eventsBeforeDay:Int32})"]),
     "NOT has({passiveEvents:Array(String)}, event)",
     ...(excludedUsers === undefined ? [] : [`NOT bitmapContains((${excludedUsers}), user)`]),
   ];
@@ -48,6 +53,7 @@ export function engagementEvents(population: Population, days: Days): Query {
       organization,
       passiveEvents: [...(settings.passiveEvents ?? [])],
       ...(entity !== undefined && { entity }),
+      ...(eventsBeforeDay !== undefined && { eventsBeforeDay }),
     },
   };
 }
