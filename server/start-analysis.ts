@@ -11,6 +11,7 @@ import { freeSocket, protectSocket } from "./process/control.ts";
 import type { Logger } from "./process/log.ts";
 import { createRegistry, gauge } from "./process/metrics.ts";
 import { socketPath } from "./process/sockets.ts";
+import { Scheduler } from "./scoring/run/scheduler.ts";
 import { Scoring } from "./scoring/run/scoring.ts";
 import { openAnalysis, takeAnalysisLock } from "./warehouse/analysis.ts";
 
@@ -44,6 +45,8 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
   protectSocket(socket);
   const opened = await openAnalysis(config.dataDir, ledger, log);
   const scoring = new Scoring({ host: opened, ledger, log, nowMs: Date.now });
+  const scheduler = new Scheduler({ scoring, host: opened, ledger, log, nowMs: Date.now });
+  scheduler.start();
   started = { analysis: opened, scoring };
   gauge(
     registry,
@@ -57,6 +60,7 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
   return {
     async stop() {
       await server.stop(true);
+      await scheduler.stop();
       await opened.close();
       reader.close();
       lock.release();

@@ -53,6 +53,9 @@ function logOf(events: readonly EventRow[]): DayEvent[] {
     .sort((a, b) => a.day - b.day);
 }
 
+/** Before everything, within, on the days of both clock changes, and after everything. */
+const cutoffs = [0, 57, 63, 64, 200, 301, 302, 399, 420].map((days) => zone.dayOf(beginMs) + days);
+
 const allSettings: readonly FeatureSettings[] = [
   {},
   {
@@ -65,11 +68,9 @@ const allSettings: readonly FeatureSettings[] = [
     churnEvent: "subscription_canceled",
   },
   { passiveEvents: new Set(["subscription_canceled"]), churnEvent: "subscription_canceled" },
+  { outageWeeks: cutoffs.flatMap((day) => [day - 7, day - 28, day - 35, day - 7 * 26, day - 3]) },
   { weights: new Map([["it's a \\ trap", 2]]), keyEvents: ["it's a \\ trap"] },
 ];
-
-/** Before everything, within, on the days of both clock changes, and after everything. */
-const cutoffs = [0, 57, 63, 64, 200, 301, 302, 399, 420].map((days) => zone.dayOf(beginMs) + days);
 
 async function filled(what: string) {
   const organization = subject.newOrganization();

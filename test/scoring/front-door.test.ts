@@ -140,7 +140,7 @@ describe("scores of an organization", () => {
   });
 
   test("change by what was done, by time and by settings, which add up", async () => {
-    const { change } = await scoreOf(acme, `/api/users/silent/score?since=${formatDay(today - 20)}`);
+    const { change } = await scoreOf(acme, `/api/users/silent/score?since=${formatDay(today - 28)}`);
     expect(change?.sinceDay).toBe(formatDay(today - 28));
     for (const part of [change?.health, change?.engagement, change?.risk]) {
       const { total, behaviour, time, settings } = part ?? failed();
@@ -217,8 +217,6 @@ describe("scores of an organization", () => {
   test("stay within their organization", async () => {
     const other = await tenant("Other");
     await send(other, ["regular"], [{ userId: "regular", daysAgo: 3 }]);
-    const before = await scoreOf(other, "/api/users/regular/score");
-    expect([before.day, before.state]).toEqual([null, "no_data"]);
     await server.command("score", "--organization", "Other");
     const list = await get<Static<typeof ScoreListAnswer>>(other, "/api/scores/users");
     expect(list.scores.map(({ id, state }) => [id, state])).toEqual([["regular", "new"]]);

@@ -16,7 +16,7 @@ import { readSnapshots } from "../queries/snapshots.ts";
 import { settingsKey } from "../settings.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { countData, type DataCounts, trainRungs } from "../train.ts";
-import { populationOf, type ScoredOrganization } from "./population.ts";
+import { populationOf, type ScoredOrganization, withOutages } from "./population.ts";
 import { keepRecord, type ModelBody, type RunBody, recordOf } from "./records.ts";
 
 export type ServingModel = Pick<
@@ -95,7 +95,8 @@ async function trainedModel(
   if (kept !== undefined && !kept.stale && kept.body.settingsKey === settings) return kept.body;
   report("training and back-testing");
   const { horizonDays } = organization.settings;
-  const body = await train(warehouse, populationOf(organization, kind), { day, firstDay }, horizonDays);
+  const asOfThen = await withOutages(warehouse, organization, day);
+  const body = await train(warehouse, populationOf(asOfThen, kind), { day, firstDay }, horizonDays);
   await keepRecord(warehouse, key, {
     day,
     version: (kept?.version ?? 0) + 1,

@@ -9,7 +9,7 @@ import type { EntityKind } from "../queries/engagement-events.ts";
 import { insertScoresQuery } from "../queries/score-query.ts";
 import { settingsKey } from "../settings.ts";
 import { modelFor } from "./model.ts";
-import { firstDayOf, populationOf, type ScoredOrganization } from "./population.ts";
+import { firstDayOf, populationOf, type ScoredOrganization, withOutages } from "./population.ts";
 import { keepRecord, type RunBody, recordOf, type ScoreRecord } from "./records.ts";
 import { type ScaleOfDay, scaleFor } from "./scale.ts";
 
@@ -30,13 +30,15 @@ export interface KindSummary {
 
 /** Scores everybody as of a day. Nobody, when there is no event before it. */
 export async function scoreDay(warehouse: Warehouse, request: DayRequest): Promise<KindSummary[]> {
-  const { organization, day } = request;
+  const { day } = request;
+  const organization = await withOutages(warehouse, request.organization, day);
   const firstDay = await firstDayOf(warehouse, organization.id);
   if (firstDay === undefined || firstDay >= day) return [];
   request.report("measuring");
   const scale = await scaleFor(warehouse, organization, day, firstDay);
-  const users = await scoreKind(warehouse, request, { kind: "user", firstDay, scale });
-  const accounts = await scoreKind(warehouse, request, { kind: "account", firstDay, scale, users });
+  const ofDay = { ...request, organization };
+  const users = await scoreKind(warehouse, ofDay, { kind: "user", firstDay, scale });
+  const accounts = await scoreKind(warehouse, ofDay, { kind: "account", firstDay, scale, users });
   return [summaryOf("user", users), summaryOf("account", accounts)];
 }
 

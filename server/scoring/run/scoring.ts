@@ -5,6 +5,7 @@ import { type Organization, Refusal, type SharedLedger } from "../../ledger/ledg
 import type { Logger } from "../../process/log.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { defaultScoreSettings, type ScoreSettings } from "../settings.ts";
+import { noticeChanges } from "./changed-days.ts";
 import type { ScoredOrganization } from "./population.ts";
 import { type KindSummary, scoreDay } from "./score-day.ts";
 
@@ -81,9 +82,12 @@ export class Scoring implements ScoringService {
     report: (progress: ScoreProgress) => void,
   ): Promise<ScoreSummary> {
     const { host } = this.#parts;
-    const kinds = await host.whileNothingChanges(() =>
-      scoreDay(host.warehouse, { organization, day, report: (step) => report({ step }) }),
-    );
+    const today = organization.zone.dayOf(this.#parts.nowMs());
+    const kinds = await host.whileNothingChanges(async () => {
+      // What has come by now is in this run, and must not make it stale afterwards.
+      await noticeChanges(host.warehouse, organization.id, today);
+      return scoreDay(host.warehouse, { organization, day, report: (step) => report({ step }) });
+    });
     return { day, kinds };
   }
 
