@@ -7,8 +7,11 @@ import { WarehouseError } from "../server/warehouse/warehouse.ts";
 import { backtestCommand } from "./commands/backtest.ts";
 import { backupCommand } from "./commands/backup.ts";
 import { keyCommand, tokenCommand } from "./commands/credential.ts";
+import { deadLettersCommand } from "./commands/dead-letters.ts";
+import { demoCommand } from "./commands/demo.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { eraseCommand } from "./commands/erase.ts";
+import { excludeCommand } from "./commands/exclude.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
 import { organizationCommand } from "./commands/organization.ts";
@@ -16,6 +19,8 @@ import { rebuildCommand } from "./commands/rebuild.ts";
 import { restoreCommand } from "./commands/restore.ts";
 import { scoreCommand } from "./commands/score.ts";
 import { serveCommand } from "./commands/serve.ts";
+import { settingsCommand } from "./commands/settings.ts";
+import { warningsCommand } from "./commands/warnings.ts";
 
 const program = new Command("rekindle")
   .description("Keeps companies from losing their customers.")
@@ -24,14 +29,19 @@ const program = new Command("rekindle")
   .addCommand(organizationCommand())
   .addCommand(tokenCommand())
   .addCommand(keyCommand())
+  .addCommand(settingsCommand())
   .addCommand(importCommand())
+  .addCommand(demoCommand())
   .addCommand(exportCommand())
-  .addCommand(eraseCommand())
   .addCommand(backtestCommand())
   .addCommand(scoreCommand())
+  .addCommand(eraseCommand())
   .addCommand(rebuildCommand())
   .addCommand(backupCommand())
   .addCommand(restoreCommand())
+  .addCommand(warningsCommand())
+  .addCommand(deadLettersCommand())
+  .addCommand(excludeCommand())
   .addCommand(doctorCommand());
 
 try {

@@ -19,3 +19,21 @@ export function printTable(header: readonly string[], rows: readonly (readonly s
 export function instant(ms: number | null): string {
   return ms === null ? "-" : new Date(ms).toISOString();
 }
+
+/** A whole number for people: 310,832. */
+export function grouped(number: number): string {
+  return Math.round(number).toLocaleString("en");
+}
+
+/** Bytes as megabytes with one digit. */
+export function megabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1);
+}
+
+const maxCellCharacters = 200;
+
+/** A text that somebody else wrote, as one cell: its beginning, and nothing that moves the terminal's cursor. */
+export function oneLine(text: string): string {
+  const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
+  return plain.length > maxCellCharacters ? `${plain.slice(0, maxCellCharacters)}…` : plain;
+}

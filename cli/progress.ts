@@ -1,56 +1,76 @@
-/** Progress of long work on standard error, with its rate and the time that is left: one line that changes on a
- * terminal, otherwise a line now and then. */
+/** How far long work is, on standard error: one line that changes on a terminal, elsewhere a line now and then. */
+import { grouped } from "./print.ts";
 
 const terminalEveryMs = 200;
 const otherEveryMs = 5_000;
 /** Before that an estimate is a guess. */
 const estimateAfterMs = 1_000;
 
-export interface Progress {
-  readonly step: string;
-  readonly doneBytes: number;
-  readonly totalBytes: number;
+export interface Position {
+  /** What is being done just now, where there are several steps. */
+  readonly step?: string;
+  /** So many units of work. */
+  readonly done: number;
+  /** The share that is done, 0 to 1; undefined when nobody knows. */
+  readonly fraction: number | undefined;
+  /** Why nothing moves, if nothing does. */
+  readonly waiting?: string | undefined;
 }
 
-/** Prints progress. Where the bytes begin again at 0, so does the estimate. */
-export class ProgressLine {
-  readonly #what: string;
+export class Progress {
+  readonly #unit: string;
   readonly #isTerminal = process.stderr.isTTY === true;
-  #startedMs = performance.now();
-  #printedMs = performance.now();
-  #doneBytes = 0;
+  #shownMs = this.#isTerminal ? Number.NEGATIVE_INFINITY : performance.now();
+  #waiting: string | undefined;
+  /** Where the rate counts from: what an earlier run did is only passed over. */
+  #start: { readonly done: number; readonly fraction: number; readonly ms: number } | undefined;
 
-  /** @param what is being done: `backup` */
-  constructor(what: string) {
-    this.#what = what;
+  /** @param unit of what is counted: `rows` */
+  constructor(unit: string) {
+    this.#unit = unit;
   }
 
-  readonly report = ({ step, doneBytes, totalBytes }: Progress): void => {
+  /** Shows the position, when the last one has been there for a while, or when work stops or goes on. */
+  show(position: Position): void {
     const nowMs = performance.now();
-    if (doneBytes < this.#doneBytes || this.#doneBytes === 0) this.#startedMs = nowMs;
-    this.#doneBytes = doneBytes;
-    if (nowMs - this.#printedMs < (this.#isTerminal ? terminalEveryMs : otherEveryMs)) return;
-    this.#printedMs = nowMs;
-    const text = `${this.#what}: ${step}${amounts(doneBytes, totalBytes, nowMs - this.#startedMs)}`;
+    const { done, fraction = 0 } = position;
+    // Steps may count from 0 again, and then so does the rate.
+    if (this.#start === undefined || done < this.#start.done) this.#start = { done, fraction, ms: nowMs };
+    const isNews = position.waiting !== this.#waiting;
+    this.#waiting = position.waiting;
+    if (!isNews && nowMs - this.#shownMs < (this.#isTerminal ? terminalEveryMs : otherEveryMs)) return;
+    this.#shownMs = nowMs;
+    const text = this.#text(position, nowMs - this.#start.ms);
     process.stderr.write(this.#isTerminal ? `\r\x1b[K${text}` : `${text}\n`);
-  };
+  }
 
   /** Clears the line, for what is printed next. */
   end(): void {
     if (this.#isTerminal) process.stderr.write("\r\x1b[K");
   }
+
+  #text({ step, done, fraction, waiting }: Position, elapsedMs: number): string {
+    const parts = step === undefined ? [] : [step];
+    if (fraction !== undefined) parts.push(`${Math.floor(Math.min(fraction, 1) * 100)} %`);
+    if (done > 0) parts.push(`${grouped(done)} ${this.#unit}`);
+    if (elapsedMs > estimateAfterMs) parts.push(...this.#estimates(done, fraction, elapsedMs / 1_000));
+    if (waiting !== undefined) parts.push(`waiting: ${waiting}`);
+    return parts.join(", ");
+  }
+
+  #estimates(done: number, fraction: number | undefined, seconds: number): string[] {
+    const start = this.#start ?? { done: 0, fraction: 0 };
+    const rate = (done - start.done) / seconds;
+    const speed = ((fraction ?? 0) - start.fraction) / seconds;
+    return [
+      ...(rate > 0 ? [`${grouped(rate)} ${this.#unit}/s`] : []),
+      ...(speed > 0 ? [`${duration((1 - (fraction ?? 0)) / speed)} left`] : []),
+    ];
+  }
 }
 
-function amounts(doneBytes: number, totalBytes: number, elapsedMs: number): string {
-  if (totalBytes === 0) return "";
-  const done = `, ${megabytes(doneBytes)} of ${megabytes(totalBytes)} MB`;
-  if (elapsedMs < estimateAfterMs) return done;
-  const bytesPerMs = doneBytes / elapsedMs;
-  const leftSeconds = Math.ceil(Math.max(0, totalBytes - doneBytes) / bytesPerMs / 1_000);
-  return `${done}, ${megabytes(bytesPerMs * 1_000)} MB/s, ${leftSeconds} s left`;
-}
-
-/** Bytes as megabytes with one digit. */
-export function megabytes(bytes: number): string {
-  return (bytes / 1_000_000).toFixed(1);
+function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(Math.max(0, seconds))} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${(minutes / 60).toFixed(1)} h`;
 }

@@ -4,11 +4,28 @@
  */
 import Type from "typebox";
 
-const day = (description: string) => Type.String({ format: "date", description });
-const instant = (description: string) => Type.String({ format: "date-time", description });
-const count = (description: string) => Type.Integer({ minimum: 0, description });
+/** What ingestion warnings are about. */
+export const warningKinds = [
+  "unknown_key",
+  "event_in_future",
+  "duplicate",
+  "refused_validation",
+  "refused_unknown_user",
+  "rate_limited",
+] as const;
 
-const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
+/** By what users can be excluded from figures. */
+export const exclusionKinds = ["user", "email_domain", "email", "trait", "account"] as const;
+
+/** A date. */
+export const day = (description: string) => Type.String({ format: "date", description });
+/** A date-time in UTC. */
+export const instant = (description: string) => Type.String({ format: "date-time", description });
+/** A number of people, events or rows. */
+export const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+/** The schema or null. */
+export const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
   Type.Union([schema, Type.Null()], options);
 
 export const NoParameters = Type.Object({}, { additionalProperties: false });
@@ -37,47 +54,6 @@ export const ErasureAnswer = Type.Object({
   seconds: Type.Number({ minimum: 0, description: "From the request to the end." }),
 });
 
-export const TimelineParameters = Type.Object(
-  { limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "At most this many." }) },
-  { additionalProperties: false },
-);
-
-export const TimelineAnswer = Type.Object({
-  events: Type.Array(
-    Type.Object({
-      id: Type.String({ description: "The event's own id." }),
-      event: Type.String(),
-      timestamp: instant("When it happened."),
-      receivedAt: instant("When it was received."),
-      properties: Type.Record(Type.String(), Type.Unknown()),
-    }),
-    { description: "The newest first." },
-  ),
-});
-
-export const ActiveUsersParameters = Type.Object(
-  {
-    days: Type.Integer({
-      minimum: 1,
-      maximum: 400,
-      default: 30,
-      description: "This many days, the last of them today in the organization's timezone.",
-    }),
-  },
-  { additionalProperties: false },
-);
-
-export const ActiveUsersAnswer = Type.Object({
-  days: Type.Array(
-    Type.Object({
-      day: day("In the organization's timezone."),
-      daily: count("Users who did anything on this day."),
-      weekly: count("Users who did anything within the 7 days that end with this one."),
-      monthly: count("Users who did anything within the 30 days that end with this one."),
-    }),
-  ),
-});
-
 export const RetentionAnswer = Type.Object({
   cells: Type.Array(
     Type.Object({
@@ -87,5 +63,124 @@ export const RetentionAnswer = Type.Object({
       activeUsers: count("Users of the cohort who did anything in that week."),
     }),
     { description: "A week without any active user has no cell." },
+  ),
+});
+
+/** How far a figure is to be trusted at this moment. */
+export const FreshnessAnswer = Type.Object({
+  loadedUpto: nullable(instant("Everything that was acknowledged before is in the figure."), {
+    description: "Null until that is known, for a moment after a start.",
+  }),
+  rebuilding: nullable(
+    Type.Object({
+      since: instant("When the days had to be computed again."),
+      progress: Type.Number({ minimum: 0, maximum: 1 }),
+    }),
+    { description: "While days are computed again, in a new timezone say, figures may be of the old ones." },
+  ),
+  excludedUsers: count("Users who are excluded as internal, test or bot, and count in no figure."),
+  timezone: Type.String({ description: "Days are this IANA timezone's." }),
+});
+
+const limit = (what: string) =>
+  Type.Integer({ minimum: 1, maximum: 10_000, default: 100, description: `At most this many ${what}.` });
+
+export const WarningsParameters = Type.Object({ limit: limit("warnings") }, { additionalProperties: false });
+
+export const WarningsAnswer = Type.Object({
+  warnings: Type.Array(
+    Type.Object({
+      day: day("UTC."),
+      kind: Type.Enum([...warningKinds], {
+        description: "unknown_key, event_in_future and duplicate were answered 201; the others were refused.",
+      }),
+      endpoint: Type.String(),
+      detail: nullable(Type.String(), {
+        description: "The key, the event's name or the message; null where there are too many to tell apart.",
+      }),
+      count: count("Requests; for unknown_key, keys."),
+      firstSeen: instant("On this day."),
+      lastSeen: instant("On this day."),
+      message: nullable(Type.String(), {
+        description: "What the latest sender was answered; null when 201.",
+      }),
+      userId: nullable(Type.String(), { description: "The latest user's, where it could be read." }),
+    }),
+    { description: "The latest first, of the last 30 days." },
+  ),
+});
+
+export const DeadLettersParameters = Type.Object(
+  { limit: limit("dead letters") },
+  { additionalProperties: false },
+);
+
+export const DeadLettersAnswer = Type.Object({
+  total: count("Dead letters of the organization."),
+  deadLetters: Type.Array(
+    Type.Object({
+      id: Type.Integer(),
+      at: instant("When the warehouse refused the row."),
+      table: Type.String(),
+      reason: Type.String(),
+      row: Type.String({ description: "The row as it was sent to the warehouse." }),
+    }),
+    { description: "The newest first." },
+  ),
+});
+
+/** Dead letters by their ids, or all of the organization's. */
+export const SelectionParameters = Type.Object(
+  {
+    ids: Type.Optional(
+      Type.String({ pattern: "^[0-9]{1,15}(,[0-9]{1,15}){0,999}$", description: "Ids with commas between." }),
+    ),
+    all: Type.Boolean({ default: false, description: "All dead letters of the organization." }),
+  },
+  { additionalProperties: false },
+);
+
+export const SelectedAnswer = Type.Object({ rows: count("Rows that it was done with.") });
+
+const exclusionKind = Type.Enum([...exclusionKinds], {
+  description:
+    "user: this userId; email_domain: addresses at this domain; email: addresses like this, * for any text; trait: users whose trait `key` is this; account: users of the account with this id.",
+});
+const ruleText = (description: string, options: Type.TSchemaOptions = {}) =>
+  Type.String({ maxLength: 1_000, description, ...options });
+
+export const ExclusionParameters = Type.Object(
+  {
+    kind: exclusionKind,
+    key: ruleText("The trait's key.", { default: "" }),
+    value: ruleText("What is compared."),
+  },
+  { additionalProperties: false },
+);
+
+export const ExclusionAnswer = Type.Object({
+  id: Type.Integer(),
+  kind: exclusionKind,
+  key: ruleText("The trait's key; empty for other kinds."),
+  value: ruleText("What is compared."),
+  createdAt: instant("When the rule was made."),
+});
+
+export const ExclusionsAnswer = Type.Object({
+  excludedUsers: count("Users who are excluded by now."),
+  rules: Type.Array(ExclusionAnswer),
+});
+
+export const DoneAnswer = Type.Object({ success: Type.Literal(true) });
+
+export const HealthCheckAnswer = Type.Object({
+  lastCheck: nullable(
+    Type.Object({
+      at: instant("When it began."),
+      tookSeconds: Type.Number(),
+      differences: count("Between ledger, events and rollups; 0 when all agree."),
+      examples: Type.Array(Type.String(), { description: "The first of them in words." }),
+    }),
+    { description: "The last nightly check; null before the first." },
   ),
 });

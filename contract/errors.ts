@@ -15,6 +15,7 @@ export const errorMessages = {
   invalidToken: "Missing or invalid Project Token.",
   invalidReadKey: "Missing or invalid read key.",
   userNotFound: "User not found. The user must first be identified through the /identify endpoint.",
+  accountNotFound: "Account not found. An account is made when a user is identified with it.",
   routeNotFound:
     "There is nothing at this path and method. The write API is POST /identify, POST /track and POST /batch.",
   apiRouteNotFound: "There is nothing at this path and method. /openapi.json lists the JSON API.",

@@ -102,17 +102,19 @@ const timestamp = (description: string) =>
     }),
   );
 
+export const EventName = Type.String({
+  minLength: 1,
+  maxLength: limits.eventNameCharacters,
+  // White space of any kind: \s has all of it but U+0085.
+  pattern: "^[^\\s\\u0085]*$",
+  description: "Name of the event, without white space.",
+  "x-send": `a name of 1 to ${limits.eventNameCharacters} characters without white space, order_completed say`,
+});
+
 export const TrackBody = Type.Object(
   {
     userId: identifier("The userId of a user who was identified before."),
-    event: Type.String({
-      minLength: 1,
-      maxLength: limits.eventNameCharacters,
-      // White space of any kind: \s has all of it but U+0085.
-      pattern: "^[^\\s\\u0085]*$",
-      description: "Name of the event, without white space.",
-      "x-send": `a name of 1 to ${limits.eventNameCharacters} characters without white space, order_completed say`,
-    }),
+    event: EventName,
     properties: Type.Optional(
       nullable(Type.Object({}), {
         description: "Free-form metadata of the event.",
@@ -145,7 +147,7 @@ export const BatchIdentify = Type.Object(
   { "x-send": "a JSON object with type, userId and email" },
 );
 
-const BatchTrack = Type.Object(
+export const BatchTrack = Type.Object(
   { type: itemType("track"), ...TrackBody.properties },
   { "x-send": "a JSON object with type, userId and event" },
 );

@@ -44,6 +44,7 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
   });
   protectSocket(socket);
   const opened = await openAnalysis(config.dataDir, ledger, log);
+  opened.nightly.start();
   const scoring = new Scoring({ host: opened, ledger, log, nowMs: Date.now });
   const scheduler = new Scheduler({ scoring, host: opened, ledger, log, nowMs: Date.now });
   scheduler.start();
@@ -56,6 +57,18 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
   );
   gauge(registry, "rekindle_loader_failing", "1 while the loader retries.", () =>
     opened.status().loader.failure === null ? 0 : 1,
+  );
+  gauge(
+    registry,
+    "rekindle_check_differences",
+    "Differences that the last nightly checks found.",
+    () => opened.nightly.differences,
+  );
+  gauge(
+    registry,
+    "rekindle_check_oldest_timestamp_seconds",
+    "When the organization that waits longest was checked; 0 before the first check.",
+    () => Math.floor(opened.nightly.oldestAtMs / 1_000),
   );
   return {
     async stop() {

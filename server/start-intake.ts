@@ -14,7 +14,7 @@ import { Intake, intakeLimits } from "./intake/intake.ts";
 import { secretPrefix } from "./ledger/credentials.ts";
 import { itemsPerSecond, type Ledger, Refusal } from "./ledger/ledger.ts";
 import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/open.ts";
-import { answerCall, fetchSocket, freeSocket, protectSocket } from "./process/control.ts";
+import { answerCall, fetchSocket, freeSocket, type Operations, protectSocket } from "./process/control.ts";
 import { takeLock } from "./process/lock.ts";
 import type { Logger } from "./process/log.ts";
 import { AnswerCounts, createRegistry, gauge } from "./process/metrics.ts";
@@ -27,6 +27,12 @@ export interface RunningIntake {
   stopServing(): Promise<void>;
   /** Closes the ledger; analysis has to be gone by then. */
   close(): Promise<void>;
+}
+
+/** What the command line may ask about the public port, as `http.address` on the control socket. */
+export interface PublicPort {
+  /** The address under which this machine reaches it. */
+  address(): Promise<string>;
 }
 
 /** What may be other than the ledger's own defaults. */
@@ -69,11 +75,12 @@ export async function startIntake(
     apiHandler({ authorizer: authorizers.readKeys, analysis }),
     httpOptions,
   );
-  const control = serveControl(config, ledger, authorizers, intake);
+  const control = serveControl(config, http.port, ledger, authorizers, intake);
   const chores = startChores(ledger, intake, authorizers, log);
   const close = async () => {
     chores.stop();
     await authorizers.recordUse().catch(chores.failed);
+    await intake.recordWarnings().catch(chores.failed);
     await control.stop(true);
     await ledger.close();
     lock.release();
@@ -118,16 +125,27 @@ async function stopServing(http: HttpServer, intake: Intake): Promise<void> {
   await intake.settled();
 }
 
-function serveControl(config: Config, ledger: Ledger, authorizers: Authorizers, intake: Intake) {
+function serveControl(
+  config: Config,
+  port: number,
+  ledger: Ledger,
+  authorizers: Authorizers,
+  intake: Intake,
+) {
   const socket = socketPath(config.dataDir, "control");
   freeSocket(socket);
   const memory = {
     forget: () => authorizers.forget(),
     recordUse: () => authorizers.recordUse(),
+    recordWarnings: () => intake.recordWarnings(),
+    forgetWarningsOf: (organization: number, userId: string) => intake.forgetWarningsOf(organization, userId),
     settled: () => intake.settled(),
   };
   const importer = new Importer(ledger, () => intake.closedBecause, Date.now);
-  const operations = ledgerOperations(ledger, memory, importer);
+  const operations: Operations = new Map([
+    ...ledgerOperations(ledger, memory, importer),
+    ["http.address", async () => addressOnThisMachine(config.host, port)],
+  ]);
   const server = Bun.serve({
     unix: socket,
     fetch: (request, connection) => {
@@ -140,7 +158,13 @@ function serveControl(config: Config, ledger: Ledger, authorizers: Authorizers, 
   return server;
 }
 
-/** What has to be done about once a second, and once a minute. */
+/** A server that listens on every address is reached on the loopback one. */
+function addressOnThisMachine(host: string, port: number): string {
+  const reached = { "0.0.0.0": "127.0.0.1", "::": "::1" }[host] ?? host;
+  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
+}
+
+/** What has to be done about once a second, every few seconds, and once a minute. */
 function startChores(ledger: Ledger, intake: Intake, authorizers: Authorizers, log: Logger) {
   const failed = (error: unknown) => log.warn({ err: error }, "a chore failed and will be tried again");
   let tidying = false;
@@ -155,11 +179,13 @@ function startChores(ledger: Ledger, intake: Intake, authorizers: Authorizers, l
         tidying = false;
       });
   }, 1_000);
+  const everyFewSeconds = setInterval(() => intake.recordWarnings().catch(failed), 5_000);
   const everyMinute = setInterval(() => authorizers.recordUse().catch(failed), 60_000);
   return {
     failed,
     stop: () => {
       clearInterval(everySecond);
+      clearInterval(everyFewSeconds);
       clearInterval(everyMinute);
     },
   };

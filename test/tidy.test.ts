@@ -29,6 +29,7 @@ const pureGlobs = [
   "server/intake/admission*.ts",
   "server/intake/{time,zone,decide,merge,json,identify,track}.ts",
   "server/warehouse/rows.ts",
+  "simulation/**",
   "server/scoring/*.ts",
 ];
 
@@ -58,6 +59,8 @@ describe("imports go one way", () => {
     ["server/intake/intake.ts", "../../test/server.ts"],
     ["dashboard/page.tsx", "../server/config.ts"],
     ["server/ledger/ledger.ts", "../cellar/cellar.ts"],
+    ["server/scoring/scoring.ts", "../../simulation/simulation.ts"],
+    ["simulation/simulation.ts", "../server/config.ts"],
   ];
   test.each(wrong)("%s may not import %s", (from, specifier) => {
     expect(importing(from, specifier)).toHaveLength(1);
@@ -73,6 +76,8 @@ describe("imports go one way", () => {
     ["server/process/log.ts", "../config.ts"],
     ["server/config.ts", "../contract/limits.ts"],
     ["client/client.ts", "../contract/limits.ts"],
+    ["cli/demo/load.ts", "../../simulation/simulation.ts"],
+    ["simulation/simulation.ts", "../server/calendar/zone.ts"],
   ];
   test.each(right)("%s may import %s", (from, specifier) => {
     expect(importing(from, specifier)).toEqual([]);

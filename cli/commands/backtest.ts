@@ -12,8 +12,8 @@ import { printJson, printTables, type Report } from "../backtest/report.ts";
 import { withThrowAwayWarehouse } from "../backtest/warehouse.ts";
 import { ImportFile } from "../import/file.ts";
 import { readingOf } from "../import/options.ts";
-import { Progress } from "../import/progress.ts";
 import { openRows } from "../import/source.ts";
+import { Progress } from "../progress.ts";
 
 export function backtestCommand(): Command {
   return backtestOptions().action(async (path: string, options: BacktestOptions) => {
@@ -34,21 +34,32 @@ function run(path: string, options: BacktestOptions): Promise<Report> {
   return withThrowAwayWarehouse(async (warehouse) => {
     const { horizon: horizonDays, everyone, score: kind, timezone: zone, header } = options;
     const rows = openRows(reading, file.bytes);
-    const progress = new Progress(rows, process.stderr.isTTY);
-    const columns = columnsOf(options);
-    const log = await loadLog(warehouse, { rows, columns, header, zone }, (done) =>
-      progress.show(done),
-    ).finally(() => progress.end());
-    if (log.rows === 0)
-      throw new Refusal("the file has no rows that name somebody: there is nothing to judge.");
+    const source = { rows, columns: columnsOf(options), header, zone };
+    const log = await withProgress("rows", (progress) =>
+      loadLog(warehouse, source, (done) => progress.show({ done, fraction: rows.fractionRead() })),
+    );
+    if (log.rows === 0) throw new Refusal("no row names somebody: there is nothing to judge.");
     const days = foldDays(log, options);
-    const folds = await readFolds(warehouse, { organization, kind, settings: {}, zone }, days, {
-      horizonDays,
-      everyone,
+    const population = { organization, kind, settings: {}, zone };
+    const folds = await withProgress("days", (progress) => {
+      const onProgress = (fraction: number) => progress.show({ step: "computing", done: 0, fraction });
+      return readFolds(warehouse, population, days, { horizonDays, everyone, onProgress });
     });
     const result = backtest(folds, horizonDays);
     return { log, options, folds: days, result, choice: chooseAsOf(folds.at(-1), result) };
   });
+}
+
+async function withProgress<Result>(
+  unit: string,
+  work: (progress: Progress) => Promise<Result>,
+): Promise<Result> {
+  const progress = new Progress(unit);
+  try {
+    return await work(progress);
+  } finally {
+    progress.end();
+  }
 }
 
 function columnsOf({ entity, time, account, event }: BacktestOptions) {

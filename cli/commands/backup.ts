@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import { Refusal } from "../../server/ledger/ledger.ts";
 import { withAnalysis } from "../analysis.ts";
-import { megabytes, ProgressLine } from "../progress.ts";
+import { bytesProgress } from "../bytes-progress.ts";
+import { megabytes } from "../print.ts";
 
 export function backupCommand(): Command {
   return new Command("backup")
@@ -12,7 +13,7 @@ export function backupCommand(): Command {
     .action((folder: string) =>
       withAnalysis(async (_installation, analysis) => {
         const startedMs = performance.now();
-        const line = new ProgressLine("backup");
+        const line = bytesProgress();
         const request = { folder: resolve(folder), progress: line.report, signal: interruption() };
         const { events, organizations, files, bytes, pausedMs } = await analysis
           .backUp(request)

@@ -1,6 +1,8 @@
 /** `rekindle doctor` */
 import { Command } from "commander";
+import type { CheckResult, Organization, SharedLedger } from "../../server/ledger/ledger.ts";
 import { withAnalysis } from "../analysis.ts";
+import { oneLine } from "../print.ts";
 
 export function doctorCommand(): Command {
   return new Command("doctor")
@@ -9,28 +11,42 @@ export function doctorCommand(): Command {
       withAnalysis(async ({ ledger, served, config }, analysis) => {
         console.log(`data folder   ${config.dataDir}`);
         console.log(`server        ${served ? "running" : "not running"}`);
-        const deadLetters = await ledger.deadLetterCount();
-        console.log(`dead letters  ${deadLetters}`);
-        for (const { at, reason } of await newestDeadLetters(ledger)) console.log(`  ${at}  ${reason}`);
+        await printDeadLetters(ledger);
+        const nightly = new Map((await ledger.checks.list()).map((last) => [last.organization, last]));
         let differences = 0;
         for (const organization of await ledger.organizations.list()) {
           const found = await analysis.check(organization.id);
           differences += found.length;
-          console.log(
-            `${organization.name}: ${found.length === 0 ? "ledger, events and rollups agree" : ""}`,
-          );
-          for (const difference of found) console.log(`  ${difference}`);
+          await printOrganization(ledger, organization, found, nightly.get(organization.id));
         }
-        if (differences > 0 || deadLetters > 0) process.exitCode = 1;
+        if (differences > 0) process.exitCode = 1;
       }),
     );
 }
 
+async function printOrganization(
+  ledger: SharedLedger,
+  { id, name }: Organization,
+  differences: readonly string[],
+  nightly: CheckResult | undefined,
+): Promise<void> {
+  console.log(`${name}: ${differences.length === 0 ? "ledger, events and rollups agree" : ""}`);
+  for (const difference of differences) console.log(`  ${difference}`);
+  const deadLetters = await ledger.deadLetters.count({ organization: id });
+  if (deadLetters > 0) console.log(`  ${deadLetters} rows are among the dead letters`);
+  console.log(`  last nightly check  ${nightly === undefined ? "none yet" : nightlyText(nightly)}`);
+}
+
+function nightlyText({ atMs, tookMs, differences }: CheckResult): string {
+  return `${new Date(atMs).toISOString()}, ${differences} differences, ${(tookMs / 1_000).toFixed(1)} s`;
+}
+
 const shownDeadLetters = 5;
 
-async function newestDeadLetters(ledger: {
-  deadLetters(limit: number): Promise<readonly { readonly atMs: number; readonly reason: string }[]>;
-}) {
-  const letters = await ledger.deadLetters(shownDeadLetters);
-  return letters.map(({ atMs, reason }) => ({ at: new Date(atMs).toISOString(), reason }));
+async function printDeadLetters(ledger: SharedLedger): Promise<void> {
+  const count = await ledger.deadLetters.count({});
+  console.log(`dead letters  ${count}${count > 0 ? " (rekindle dead-letters list, retry or drop)" : ""}`);
+  for (const { atMs, reason } of await ledger.deadLetters.list({}, shownDeadLetters)) {
+    console.log(`  ${new Date(atMs).toISOString()}  ${oneLine(reason)}`);
+  }
 }

@@ -7,13 +7,13 @@ import { ImportFile } from "../import/file.ts";
 import { itemOf } from "../import/item.ts";
 import { type Mapping, resolveMapping } from "../import/mapping.ts";
 import { addImportOptions, type ImportOptions, mappingOptionsOf, readingOf } from "../import/options.ts";
-import { Progress } from "../import/progress.ts";
 import { printFinished, Report } from "../import/report.ts";
 import type { Reading, Row } from "../import/row.ts";
 import { runImport } from "../import/run.ts";
 import { importService } from "../import/service.ts";
 import { openRows } from "../import/source.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
+import { Progress } from "../progress.ts";
 
 export function importCommand(): Command {
   return addImportOptions(
@@ -116,7 +116,7 @@ async function importAll(job: Job): Promise<void> {
   if (record.finishedAtMs !== null) return printFinished(record);
   const report = new Report(options.report);
   const rows = openRows(reading, file.bytes);
-  const progress = new Progress(rows, process.stderr.isTTY);
+  const progress = new Progress("rows");
   const startedMs = performance.now();
   let reached = record;
   try {
@@ -125,7 +125,7 @@ async function importAll(job: Job): Promise<void> {
       onRejected: (rejected) => report.add(rejected),
       onProgress: (now, waiting) => {
         reached = now;
-        progress.show(now.rowsDone, waiting);
+        progress.show({ done: now.rowsDone, fraction: rows.fractionRead(), waiting });
       },
       checkFile: () => file.refuseChanged(),
     });

@@ -1,7 +1,9 @@
 /** `rekindle organization create | list | set` */
 import { Command, InvalidArgumentError } from "commander";
 import { Zone } from "../../server/calendar/zone.ts";
-import { itemsPerSecond } from "../../server/ledger/ledger.ts";
+import { runningRebuild } from "../../server/http/remote-analysis.ts";
+import { itemsPerSecond, type SharedLedger } from "../../server/ledger/ledger.ts";
+import { socketPath } from "../../server/process/sockets.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { instant, printTable } from "../print.ts";
 
@@ -30,10 +32,11 @@ function create(): Command {
 
 function list(): Command {
   return new Command("list").description("List organizations").action(() =>
-    withInstallation(async ({ ledger }) => {
+    withInstallation(async ({ ledger, served, config }) => {
       const organizations = await ledger.organizations.list();
+      const days = await daysOf(ledger, served ? socketPath(config.dataDir, "analysis") : undefined);
       printTable(
-        ["ID", "NAME", "TIMEZONE", "REQUESTS/S", "CREATED", "ITEMS/S", "KEEP EVENTS"],
+        ["ID", "NAME", "TIMEZONE", "REQUESTS/S", "CREATED", "ITEMS/S", "KEEP EVENTS", "DAYS"],
         organizations.map((each) => [
           String(each.id),
           each.name,
@@ -42,10 +45,28 @@ function list(): Command {
           instant(each.createdAtMs),
           String(itemsPerSecond(each)),
           each.keepEventsDays === null ? "forever" : `${each.keepEventsDays} days`,
+          days.get(each.id) ?? "up to date",
         ]),
       );
     }),
   );
+}
+
+/** How far the rebuilds of organizations' days are that a new timezone asked for; only those are in it.
+ * @param analysis the running server's socket */
+async function daysOf(ledger: SharedLedger, analysis: string | undefined): Promise<Map<number, string>> {
+  const days = new Map<number, string>();
+  for (const id of await ledger.rebuildsPending()) days.set(id, "to be rebuilt");
+  const running = analysis === undefined ? undefined : await runningRebuild(analysis);
+  if (running) {
+    const { organization, progress, rowsDone, rows, secondsLeft } = running;
+    const left = secondsLeft === null ? "" : `, ${secondsLeft} s left`;
+    days.set(
+      organization,
+      `rebuilding, ${Math.floor(progress * 100)} % (${rowsDone} of ${rows} rows${left})`,
+    );
+  }
+  return days;
 }
 
 interface Changes {

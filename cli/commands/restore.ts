@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { readConfig } from "../../server/config.ts";
-import { ProgressLine } from "../progress.ts";
+import { bytesProgress } from "../bytes-progress.ts";
 
 export function restoreCommand(): Command {
   return new Command("restore")
@@ -11,7 +11,7 @@ export function restoreCommand(): Command {
     .action(async (folder: string) => {
       const { dataDir } = readConfig();
       const startedMs = performance.now();
-      const line = new ProgressLine("restore");
+      const line = bytesProgress();
       // Loaded here only: the engine's library takes 130 MB.
       const { restore } = await import("../../server/restore.ts");
       const restored = await restore(dataDir, resolve(folder), line.report).finally(() => line.end());

@@ -5,7 +5,7 @@ import { dayNumber } from "../../server/calendar/zone.ts";
 import type { ScoreSummary } from "../../server/scoring/run/scoring.ts";
 import { withAnalysis } from "../analysis.ts";
 import { organizationNamed } from "../installation.ts";
-import { ProgressLine } from "../progress.ts";
+import { Progress } from "../progress.ts";
 
 interface Options {
   readonly organization?: string;
@@ -27,10 +27,14 @@ export function scoreCommand(): Command {
         const organizations =
           name === undefined ? await ledger.organizations.list() : [await organizationNamed(ledger, name)];
         for (const organization of organizations) {
-          const line = new ProgressLine(`score ${organization.name}`);
+          const progress = new Progress("steps");
+          let done = 0;
           const summary = await scoring
-            .score(organization.id, asOf, ({ step }) => line.report({ step, doneBytes: 0, totalBytes: 0 }))
-            .finally(() => line.end());
+            .score(organization.id, asOf, ({ step }) => {
+              progress.show({ step: `${organization.name}, ${step}`, done, fraction: undefined });
+              done += 1;
+            })
+            .finally(() => progress.end());
           process.stderr.write(`${sentence(organization.name, summary)}\n`);
         }
       }),

@@ -45,7 +45,7 @@ async function* inflated(read: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
     for await (const chunk of source.pipe(gunzip)) yield chunk;
   } catch (error) {
     throw new Refusal(
-      `the .gz file is damaged or cut off: ${error instanceof Error ? error.message : error}. What came before is imported.`,
+      `the .gz file is damaged or cut off: ${error instanceof Error ? error.message : error}.`,
     );
   } finally {
     source.destroy();

@@ -71,7 +71,8 @@ async function* chunksOf({ rows, mapping, record }: Run): AsyncIterable<Chunk> {
   } catch (error) {
     // What was read before the file broke off is kept.
     if (chunk.rows.length > 0) yield chunk;
-    throw error;
+    if (passed === 0 || !(error instanceof Refusal)) throw error;
+    throw new Refusal(`${error.message} What came before is imported.`);
   }
   if (chunk.rows.length > 0) yield chunk;
 }

@@ -1,5 +1,7 @@
 /** How much of an organization's data the warehouse holds. The events are counted from the rollup, which is
  * what figures are made of. */
+
+import { isIncluded } from "../warehouse/included.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 
 export interface Counts {
@@ -15,5 +17,7 @@ export async function counts(warehouse: Warehouse, organization: number): Promis
 
 const sql = `
   SELECT
-    (SELECT sum(count) FROM user_event_days WHERE organization = {organization:UInt32}) AS events,
-    (SELECT uniqExact(user) FROM users WHERE organization = {organization:UInt32}) AS users`;
+    (SELECT sum(count) FROM user_event_days
+     WHERE organization = {organization:UInt32} AND ${isIncluded("user")}) AS events,
+    (SELECT uniqExact(user) FROM users
+     WHERE organization = {organization:UInt32} AND ${isIncluded("user")}) AS users`;

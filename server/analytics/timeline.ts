@@ -1,14 +1,32 @@
-/** What a user did last: their events, the newest first. 8 ms, because events are stored by user and time. */
+/**
+ * What was done last: the events of a user (8 ms, because events are stored by user and time), or those that carry an
+ * account, the newest first. Events whose time is yet to come are shown as well: a timeline is what was sent.
+ */
 import type { Warehouse } from "../warehouse/warehouse.ts";
 
-export interface TimelineQuestion {
+/** Where to read on: behind this event. */
+export interface TimelinePosition {
+  readonly timeMs: number;
+  /** The event's id: others may have the same time. */
+  readonly id: string;
+}
+
+interface Page {
   readonly organization: number;
-  /** The user's number within the organization. */
-  readonly user: number;
   /** At most this many events, up to 1,000. */
   readonly limit: number;
-  /** Only events before this instant: the time of the last one seen, to read on. */
-  readonly beforeMs?: number;
+  /** Only events older than this one; the newest without it. */
+  readonly before?: TimelinePosition | undefined;
+}
+
+export interface TimelineQuestion extends Page {
+  /** The user's number within the organization. */
+  readonly user: number;
+}
+
+export interface AccountTimelineQuestion extends Page {
+  /** The account's number within the organization. */
+  readonly account: number;
 }
 
 export interface TimelineEvent {
@@ -21,25 +39,69 @@ export interface TimelineEvent {
   readonly properties: string;
 }
 
+export interface AccountTimelineEvent extends TimelineEvent {
+  /** Who did it; the company's own id. */
+  readonly userId: string;
+}
+
 /** The user's latest events. */
 export function timeline(
   warehouse: Warehouse,
-  { organization, user, limit, beforeMs = endOfTimeMs }: TimelineQuestion,
+  { user, ...page }: TimelineQuestion,
 ): Promise<TimelineEvent[]> {
-  if (!Number.isInteger(limit) || limit < 1 || limit > maxEvents) {
-    throw new RangeError(`limit must be a whole number from 1 to ${maxEvents}`);
-  }
-  return warehouse.rows<TimelineEvent>(sql, { organization, user, limit, beforeMs });
+  return warehouse.rows<TimelineEvent>(ofUser, { user, ...pageParameters(page) });
+}
+
+/** The latest events that users did while they belonged to the account. */
+export function accountTimeline(
+  warehouse: Warehouse,
+  { account, ...page }: AccountTimelineQuestion,
+): Promise<AccountTimelineEvent[]> {
+  return warehouse.rows<AccountTimelineEvent>(ofAccount, { account, ...pageParameters(page) });
 }
 
 const maxEvents = 1_000;
-const endOfTimeMs = Date.UTC(2300, 0, 1) - 1;
+const endOfTime: TimelinePosition = {
+  timeMs: Date.UTC(2300, 0, 1) - 1,
+  id: "ffffffff-ffff-ffff-ffff-ffffffffffff",
+};
 
-const sql = `
-  SELECT toString(id) AS id, event, toUnixTimestamp64Milli(time) AS timeMs,
-    toUnixTimestamp64Milli(received_at) AS receivedAtMs, properties
+function pageParameters({ organization, limit, before = endOfTime }: Page) {
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxEvents) {
+    throw new RangeError(`limit must be a whole number from 1 to ${maxEvents}`);
+  }
+  return { organization, limit, beforeMs: before.timeMs, beforeId: before.id };
+}
+
+const columns = `
+  toString(id) AS id, event, toUnixTimestamp64Milli(time) AS timeMs,
+  toUnixTimestamp64Milli(received_at) AS receivedAtMs, properties`;
+
+const older = `
+  (time < fromUnixTimestamp64Milli({beforeMs:Int64}, 'UTC')
+    OR time = fromUnixTimestamp64Milli({beforeMs:Int64}, 'UTC') AND events.id < {beforeId:UUID})`;
+
+const ofUser = `
+  SELECT ${columns}
   FROM events
-  WHERE organization = {organization:UInt32} AND user = {user:UInt32}
-    AND time < fromUnixTimestamp64Milli({beforeMs:Int64}, 'UTC')
+  WHERE organization = {organization:UInt32} AND user = {user:UInt32} AND ${older}
   ORDER BY time DESC, events.id DESC
   LIMIT {limit:UInt32}`;
+
+// Who was ever said to belong to the account: their events alone are read, and not the organization's.
+const ofAccount = `
+  WITH members AS (
+    SELECT user FROM user_versions WHERE organization = {organization:UInt32} AND account = {account:UInt32}
+    UNION DISTINCT
+    SELECT user FROM users WHERE organization = {organization:UInt32} AND account = {account:UInt32})
+  SELECT names.user_id AS userId, ${columns}
+  FROM (
+    SELECT user, id, event, time, received_at, properties
+    FROM events
+    WHERE organization = {organization:UInt32} AND account = {account:UInt32} AND user IN (members) AND ${older}
+    ORDER BY time DESC, events.id DESC
+    LIMIT {limit:UInt32}) AS events
+  LEFT JOIN (
+    SELECT user, user_id FROM users FINAL WHERE organization = {organization:UInt32} AND user IN (members)) AS names
+  USING user
+  ORDER BY time DESC, events.id DESC`;

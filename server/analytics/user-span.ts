@@ -1,4 +1,5 @@
-/** On which days a user did anything for the first and the last time. One key of a rollup. */
+/** On which days a user did anything for the first and the last time. One user's rows of a rollup. */
+import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 
 /** Days since 1970-01-01, in the organization's timezone. */
@@ -7,16 +8,22 @@ export interface UserSpan {
   readonly lastDay: number;
 }
 
-/** The span of a user's events; undefined for a user without any. */
+/** The span of a user's events until a day: what has a time that is yet to come does not count. Undefined for a user
+ * without any. */
 export async function userSpan(
   warehouse: Warehouse,
-  { organization, user }: { readonly organization: number; readonly user: number },
+  {
+    organization,
+    user,
+    toDay,
+  }: { readonly organization: number; readonly user: number; readonly toDay: number },
 ): Promise<UserSpan | undefined> {
-  const [span] = await warehouse.rows<UserSpan>(sql, { organization, user });
+  const [span] = await warehouse.rows<UserSpan>(sql, { organization, user, toDay });
   return span;
 }
 
 const sql = `
-  SELECT toInt32(min(first_day)) AS firstDay, toInt32(max(last_day)) AS lastDay
-  FROM user_spans WHERE organization = {organization:UInt32} AND user = {user:UInt32}
+  SELECT toInt32(min(day)) AS firstDay, toInt32(max(day)) AS lastDay
+  FROM user_event_days
+  WHERE organization = {organization:UInt32} AND user = {user:UInt32} AND day <= ${dayParameter("toDay")}
   GROUP BY user`;

@@ -40,7 +40,10 @@ export function answerAnalysis(
   const { pathname, searchParams } = new URL(request.url);
   if (pathname === "/metrics") return registry.metrics().then((text) => new Response(text));
   if (pathname.startsWith("/api/")) {
-    const parts = analysis && { analysis, warehouse: analysis.warehouse, ledger, nowMs: Date.now, log };
+    const parts = analysis && {
+      ...{ analysis, warehouse: analysis.warehouse, ledger, nowMs: Date.now, log },
+      freshness: (organization: number) => analysis.freshness(organization),
+    };
     return api.answer(parts, request);
   }
   if (pathname === "/status") return Response.json(analysis?.status() ?? { state: "starting" });

@@ -1,13 +1,12 @@
 /** GET /api/model: the card of the model that serves an organization. */
 import type { Static } from "typebox";
 import type { ModelAnswer, ModelParameters } from "../../contract/api-scores.ts";
+import { defaultSettings } from "../../contract/settings.ts";
 import { formatDay } from "../calendar/days.ts";
 import type { ModelResult } from "../scoring/backtest.ts";
 import { failuresOf } from "../scoring/ladder.ts";
 import { type RealisedChurn, realisedChurn } from "../scoring/run/realised.ts";
 import type { RunBody, ScoreRecord } from "../scoring/run/records.ts";
-import { defaultScoreSettings } from "../scoring/settings.ts";
-import { horizonsDays } from "../scoring/state.ts";
 import { wilson } from "../scoring/wilson.ts";
 import type { ApiContext } from "./api.ts";
 import { baseRateOf, scoreContext } from "./api-score-context.ts";
@@ -28,7 +27,7 @@ export async function modelCard(context: ApiContext<typeof ModelParameters, "">)
 const noCard = {
   ...{ isCurrent: true, rung: null, isProven: false, why: "nobody has been scored yet" },
   ...{
-    horizonDays: defaultScoreSettings.horizonDays,
+    horizonDays: defaultSettings.churnHorizonDays,
     advisedHorizonDays: null,
     trainedDay: null,
     baseRate: null,
@@ -52,8 +51,8 @@ function cardOf(run: ScoreRecord<RunBody>): Omit<Card, "kind" | "day" | "dataSto
   return {
     isCurrent: !stale,
     ...{ rung: choice.rung, isProven: choice.isProven, why: choice.why },
-    horizonDays: settings.horizonDays,
-    advisedHorizonDays: advisedHorizon(scale.longGapDays),
+    horizonDays: settings.churnHorizonDays,
+    advisedHorizonDays: scale.advisedHorizonDays,
     trainedDay: formatDay(trainedDay),
     baseRate: baseRateOf(run),
     scale: { measuredDay: formatDay(scaleDay), activeDays, volume, eventNames, halfLifeDays },
@@ -70,11 +69,6 @@ function cardOf(run: ScoreRecord<RunBody>): Omit<Card, "kind" | "day" | "dataSto
 
 function nextAnswer({ rung, missing, failures }: NonNullable<RunBody["choice"]["next"]>) {
   return { rung, missing: missing.map((each) => ({ ...each })), failures: [...failures] };
-}
-
-function advisedHorizon(longGapDays: number | null): number | null {
-  if (longGapDays === null) return null;
-  return horizonsDays.find((horizon) => horizon >= longGapDays) ?? Math.max(...horizonsDays);
 }
 
 function modelAnswer(result: ModelResult): Card["models"][number] {

@@ -1,20 +1,32 @@
 /** Every route of the JSON API, on one screen. The OpenAPI document is made of the same table. */
+import { ErasureAnswer, NoParameters, RetentionAnswer, UserAnswer } from "../../contract/api.ts";
 import {
-  ActiveUsersAnswer,
-  ActiveUsersParameters,
-  ErasureAnswer,
-  NoParameters,
-  RetentionAnswer,
   TimelineAnswer,
   TimelineParameters,
-  UserAnswer,
-} from "../../contract/api.ts";
+  UserListAnswer,
+  UserListParameters,
+} from "../../contract/api-people.ts";
 import { type ApiRoute, route } from "./api.ts";
-import { activeUsersByDay, retentionByWeek } from "./api-figures.ts";
+import { accountRoutes } from "./api-account-routes.ts";
+import { engagementRoutes } from "./api-engagement-routes.ts";
+import { retentionByWeek } from "./api-figures.ts";
+import { figure } from "./api-freshness.ts";
+import { operationRoutes } from "./api-operation-routes.ts";
 import { scoreRoutes } from "./api-score-routes.ts";
-import { eraseOneUser, oneUser, userTimeline } from "./api-users.ts";
+import { settingsRoutes } from "./api-settings-routes.ts";
+import { eraseOneUser, oneUser, usersOnPage, userTimeline } from "./api-users.ts";
 
 export const apiRoutes: readonly ApiRoute[] = [
+  figure({
+    method: "GET",
+    path: "/api/users",
+    right: "read",
+    summary: "Users, searched and sorted, a page at a time",
+    query: UserListParameters,
+    answer: UserListAnswer,
+    table: "users",
+    handler: usersOnPage,
+  }),
   route({
     method: "GET",
     path: "/api/users/:userId",
@@ -43,17 +55,9 @@ export const apiRoutes: readonly ApiRoute[] = [
     table: "events",
     handler: userTimeline,
   }),
-  route({
-    method: "GET",
-    path: "/api/active-users",
-    right: "read",
-    summary: "Users who did anything, by day",
-    query: ActiveUsersParameters,
-    answer: ActiveUsersAnswer,
-    table: "days",
-    handler: activeUsersByDay,
-  }),
-  route({
+  ...accountRoutes,
+  ...engagementRoutes,
+  figure({
     method: "GET",
     path: "/api/retention",
     right: "read",
@@ -64,4 +68,6 @@ export const apiRoutes: readonly ApiRoute[] = [
     handler: retentionByWeek,
   }),
   ...scoreRoutes,
+  ...operationRoutes,
+  ...settingsRoutes,
 ];

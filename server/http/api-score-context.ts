@@ -1,11 +1,11 @@
 /** What all answers about scores begin with. */
 import type Type from "typebox";
+import { defaultSettings } from "../../contract/settings.ts";
 import { formatDay } from "../calendar/days.ts";
 import { dayNumber } from "../calendar/zone.ts";
 import type { EntityKind } from "../scoring/queries/engagement-events.ts";
 import type { RunBody, ScoreRecord } from "../scoring/run/records.ts";
 import { dataStoppedSince, newestRun } from "../scoring/run/status.ts";
-import { defaultScoreSettings } from "../scoring/settings.ts";
 import { type ApiContext, ApiError } from "./api.ts";
 
 type Context = Pick<ApiContext<Type.TObject, "">, "warehouse" | "organization" | "zone" | "nowMs">;
@@ -22,7 +22,7 @@ export async function scoreContext(context: Context, kind: EntityKind): Promise<
   const { warehouse, organization, zone, nowMs } = context;
   const today = zone.dayOf(nowMs());
   const run = await newestRun(warehouse, organization.id, kind, today);
-  const settings = run?.body.settings ?? defaultScoreSettings;
+  const settings = run?.body.settings ?? defaultSettings;
   const stopped = await dataStoppedSince(warehouse, { id: organization.id, zone, settings }, today);
   return {
     run,

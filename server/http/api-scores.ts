@@ -164,7 +164,7 @@ function scoresOf({ explanation, stored }: ExplainedScore, run: Run, rank: numbe
     momentum,
     risk: riskAnswer(explanation, baseRateOf(run)),
     returnProbability: stored.returnProbability,
-    churnedDay: state === "churned" ? formatDay(lastActiveDay + run.body.settings.horizonDays) : null,
+    churnedDay: state === "churned" ? formatDay(lastActiveDay + run.body.settings.churnHorizonDays) : null,
   };
 }
 
@@ -186,7 +186,7 @@ function modelOf(run: Run) {
     rung: choice.rung,
     isProven: choice.isProven,
     why: choice.why,
-    horizonDays: settings.horizonDays,
+    horizonDays: settings.churnHorizonDays,
     trainedDay: formatDay(trainedDay),
     baseRate: baseRateOf(run),
     logLoss: result?.logLoss ?? null,

@@ -1,18 +1,21 @@
 /** Handlers of the JSON API about one user. */
 import type { Static } from "typebox";
+import type { ErasureAnswer, NoParameters, UserAnswer } from "../../contract/api.ts";
 import type {
-  ErasureAnswer,
-  NoParameters,
   TimelineAnswer,
   TimelineParameters,
-  UserAnswer,
-} from "../../contract/api.ts";
+  UserListAnswer,
+  UserListParameters,
+} from "../../contract/api-people.ts";
 import { errorMessages } from "../../contract/errors.ts";
 import { timeline } from "../analytics/timeline.ts";
+import { userCount, userList } from "../analytics/user-list.ts";
 import { userSpan } from "../analytics/user-span.ts";
 import { formatDay } from "../calendar/days.ts";
-import { isJsonObject, type UserAndAccount } from "../ledger/ledger.ts";
+import type { UserAndAccount } from "../ledger/ledger.ts";
 import { type ApiContext, ApiError } from "./api.ts";
+import { today } from "./api-days.ts";
+import { instant, listedUser, nextPosition, positionOf, timelineEvent } from "./api-rows.ts";
 
 type OfUser = Pick<ApiContext<typeof NoParameters, "/:userId">, "ledger" | "organization" | "path">;
 
@@ -21,18 +24,38 @@ export async function oneUser(
   context: ApiContext<typeof NoParameters, "/:userId">,
 ): Promise<Static<typeof UserAnswer>> {
   const { user, account } = await knownUser(context);
-  const span = await userSpan(context.warehouse, { organization: user.organization, user: user.number });
+  const question = { organization: user.organization, user: user.number, toDay: today(context) };
+  const span = await userSpan(context.warehouse, question);
   return {
     userId: user.userId,
     email: user.email,
     traits: { ...user.traits },
     isAccountOwner: user.isAccountOwner,
     account: account === null ? null : { id: account.accountId, name: account.name, avatar: account.avatar },
-    firstIdentifiedAt: isoText(user.firstIdentifiedAtMs),
-    updatedAt: isoText(user.updatedAtMs),
+    firstIdentifiedAt: instant(user.firstIdentifiedAtMs),
+    updatedAt: instant(user.updatedAtMs),
     firstSeenDay: span === undefined ? null : formatDay(span.firstDay),
     lastSeenDay: span === undefined ? null : formatDay(span.lastDay),
   };
+}
+
+/** GET /api/users */
+export async function usersOnPage(
+  context: ApiContext<typeof UserListParameters, "">,
+): Promise<Static<typeof UserListAnswer>> {
+  const { warehouse, organization, query } = context;
+  const { search, trait, value, sort, order, limit, offset } = query;
+  if ((trait === undefined) !== (value === undefined)) {
+    throw new ApiError("validation_error", "trait is not valid: send trait and value together.");
+  }
+  const filter = trait === undefined || value === undefined ? undefined : { key: trait, value };
+  const selection = { organization: organization.id, search, trait: filter };
+  const page = { sort, descending: order === "descending", limit, offset, toDay: today(context) };
+  const [total, users] = await Promise.all([
+    userCount(warehouse, selection),
+    userList(warehouse, { ...selection, ...page }),
+  ]);
+  return { total, users: users.map(listedUser) };
 }
 
 /** DELETE /api/users/:userId: answered when nothing is left. */
@@ -51,20 +74,14 @@ export async function userTimeline(
   context: ApiContext<typeof TimelineParameters, "/:userId">,
 ): Promise<Static<typeof TimelineAnswer>> {
   const { user } = await knownUser(context);
+  const { limit, before } = context.query;
   const events = await timeline(context.warehouse, {
     organization: user.organization,
     user: user.number,
-    limit: context.query.limit,
+    limit,
+    before: positionOf(before),
   });
-  return {
-    events: events.map(({ id, event, timeMs, receivedAtMs, properties }) => ({
-      id,
-      event,
-      timestamp: isoText(timeMs),
-      receivedAt: isoText(receivedAtMs),
-      properties: objectIn(properties),
-    })),
-  };
+  return { events: events.map(timelineEvent), next: nextPosition(events, limit) };
 }
 
 /** @throws ApiError when there is no such user. */
@@ -72,13 +89,4 @@ async function knownUser({ ledger, organization, path }: OfUser): Promise<UserAn
   const found = await ledger.findUser(organization.id, path.userId);
   if (found === undefined) throw new ApiError("not_found", errorMessages.userNotFound);
   return found;
-}
-
-function objectIn(text: string): Record<string, unknown> {
-  const value: unknown = JSON.parse(text);
-  return isJsonObject(value) ? { ...value } : {};
-}
-
-function isoText(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,21 +1,27 @@
 /**
  * The JSON API in the analysis process: finds the route, checks the right and the parameters, asks the handler
  * and writes JSON or CSV. Who is calling was settled by intake, which alone can reach this socket: it names the
- * organization and the key's rights in headers of its own, and passes none of the client's.
+ * organization, the key and its rights in headers of its own, and passes none of the client's but the body's type.
  */
 import type { Static, TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { errorMessages } from "../../contract/errors.ts";
 import { Zone } from "../calendar/zone.ts";
 import type { Right } from "../ledger/credentials.ts";
-import { isJsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
+import { isJsonObject, type JsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
+import { CallFailed } from "../process/control.ts";
 import type { Logger } from "../process/log.ts";
-import type { AnalysisService } from "../warehouse/analysis.ts";
+import type { AnalysisService, Freshness } from "../warehouse/analysis.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { failure, unexpected } from "./answers.ts";
+import { parseApiBody } from "./api-body.ts";
 import { csv } from "./csv.ts";
 
-export const callerHeaders = { organization: "rekindle-organization", rights: "rekindle-rights" } as const;
+export const callerHeaders = {
+  organization: "rekindle-organization",
+  readKey: "rekindle-read-key",
+  rights: "rekindle-rights",
+} as const;
 
 /** What handlers ask: the two stores, the long work, and the clock. */
 export interface ApiParts {
@@ -23,6 +29,7 @@ export interface ApiParts {
   readonly ledger: SharedLedger;
   readonly analysis: Pick<AnalysisService, "erase">;
   readonly nowMs: () => number;
+  readonly freshness: (organization: number) => Promise<Freshness>;
   readonly log: Logger;
 }
 
@@ -33,11 +40,16 @@ type PathNames<Path extends string> = Path extends `${infer Start}/${infer Rest}
     ? Name
     : never;
 
-export interface ApiContext<Query extends TSchema, Path extends string> extends ApiParts {
+export interface ApiContext<Query extends TSchema, Path extends string, Body extends TSchema = TSchema>
+  extends ApiParts {
   readonly organization: Organization;
+  /** The id of the key with which the request came. */
+  readonly readKey: number;
   readonly zone: Zone;
   readonly path: Readonly<Record<PathNames<Path>, string>>;
   readonly query: Static<Query>;
+  /** What was sent; undefined for a route that takes no body. */
+  readonly body: Static<Body>;
 }
 
 export interface ApiRoute<
@@ -45,24 +57,30 @@ export interface ApiRoute<
   Answer extends TSchema = TSchema,
   Path extends string = string,
   Table extends string = string,
+  Body extends TSchema = TSchema,
 > {
-  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: Path;
   readonly right: Right;
   readonly summary: string;
   /** An object of strings, numbers and booleans; what has a default may be left out. */
   readonly query: Query;
+  /** The JSON object that has to be sent. A route without one does not look at what is. */
+  readonly body?: Body;
   readonly answer: Answer;
   /** The array of the answer that is its table, which can be had as CSV. */
   readonly table?: Table;
   /** @throws ApiError when it cannot be answered. */
-  handler(context: ApiContext<Query, Path>): Promise<Static<Answer>>;
+  handler(context: ApiContext<Query, Path, Body>): Promise<Static<Answer>>;
 }
 
 /** Makes an entry of the table of routes, its handler typed by its own schemas. */
-export function route<Query extends TSchema, Answer extends TSchema, Path extends string>(
-  entry: ApiRoute<Query, Answer, Path, keyof Static<Answer> & string>,
-): ApiRoute {
+export function route<
+  Query extends TSchema,
+  Answer extends TSchema,
+  Path extends string,
+  Body extends TSchema = TSchema,
+>(entry: ApiRoute<Query, Answer, Path, keyof Static<Answer> & string, Body>): ApiRoute {
   return entry;
 }
 
@@ -80,7 +98,7 @@ export class ApiError extends Error {
 /** Answers requests by a table of routes. */
 export class Api {
   readonly #routes: readonly { readonly route: ApiRoute; readonly parts: readonly string[] }[];
-  readonly #validators = new Map<ApiRoute, Validator>();
+  readonly #validators = new Map<TSchema, Validator>();
   readonly #zones = new Map<string, Zone>();
 
   constructor(routes: readonly ApiRoute[]) {
@@ -101,13 +119,17 @@ export class Api {
     try {
       const format = formatOf(route, searchParams);
       const query = this.#query(route, searchParams);
+      const body = await this.#body(route, request);
       const organization = await organizationOf(parts.ledger, request);
       const zone = this.#zones.get(organization.timezone) ?? new Zone(organization.timezone);
       this.#zones.set(organization.timezone, zone);
-      const answer = await route.handler({ ...parts, organization, zone, path, query });
+      const readKey = Number(request.headers.get(callerHeaders.readKey));
+      const answer = await route.handler({ ...parts, organization, readKey, zone, path, query, body });
       return format === "csv" ? csvAnswer(route, answer) : Response.json(answer);
     } catch (error) {
       if (error instanceof ApiError) return failure(error.kind, error.message);
+      // The ledger's own refusals, which are in words for whoever asked.
+      if (error instanceof CallFailed && error.isRefusal) return failure("validation_error", error.message);
       parts.log.error({ err: error, route: route.path }, "a question failed");
       return unexpected();
     }
@@ -124,14 +146,26 @@ export class Api {
   }
 
   /** Compiled when it is asked for first: all of them together would make every start longer. */
+  #validator(schema: TSchema): Validator {
+    const validator = this.#validators.get(schema) ?? Compile(schema);
+    this.#validators.set(schema, validator);
+    return validator;
+  }
+
+  async #body({ body: schema }: ApiRoute, request: Request): Promise<Static<TSchema>> {
+    if (schema === undefined) return undefined;
+    const sent = await parseApiBody(request, schema, this.#validator(schema));
+    if ("invalid" in sent) throw new ApiError("validation_error", sent.invalid);
+    return sent.body;
+  }
+
   #query(route: ApiRoute, sent: URLSearchParams): Static<TSchema> {
-    const validator = this.#validators.get(route) ?? Compile(route.query);
-    this.#validators.set(route, validator);
+    const validator = this.#validator(route.query);
     const query = readQuery(route.query, sent);
     if (validator.Check(query)) return query;
     const [error] = validator.Errors(query);
     const named = error?.instancePath.split("/")[1];
-    const extra = Object.keys(query).find((name) => !(name in propertiesOf(route.query)));
+    const extra = Object.keys(query).find((name) => !Object.hasOwn(propertiesOf(route.query), name));
     if (extra !== undefined) {
       throw new ApiError("validation_error", `${extra} is no parameter of this path: leave it out.`);
     }
@@ -179,19 +213,21 @@ function formatOf(route: ApiRoute, sent: URLSearchParams): "json" | "csv" {
  * schema then refuses. */
 function readQuery(schema: TSchema, sent: URLSearchParams): Record<string, unknown> {
   const properties = propertiesOf(schema);
-  const query: Record<string, unknown> = {};
+  // Without a prototype: a parameter may be called __proto__.
+  const query: Record<string, unknown> = Object.create(null);
   for (const [name, property] of Object.entries(properties)) {
     if (isJsonObject(property) && "default" in property) query[name] = property.default;
   }
   for (const [name, text] of sent) {
     if (name === "format") continue;
-    const property = properties[name];
-    query[name] = parsed(isJsonObject(property) ? property.type : undefined, text);
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    query[name] = isJsonObject(property) ? parsed(property, text) : text;
   }
   return query;
 }
 
-function parsed(type: unknown, text: string): unknown {
+function parsed({ type, enum: listed }: JsonObject, text: string): unknown {
+  if (Array.isArray(listed)) return listed.find((value) => String(value) === text) ?? text;
   if ((type === "integer" || type === "number") && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
   return text;

@@ -8,6 +8,8 @@ import type { Organization } from "../ledger/ledger.ts";
 import { TokenBucket } from "./rate-limit.ts";
 
 export interface Caller {
+  /** The credential's id. */
+  readonly id: number;
   readonly organization: Organization;
   readonly rights: readonly Right[];
   readonly zone: Zone;
@@ -81,6 +83,7 @@ export class Authorizer {
     if (found === undefined) return undefined;
     const { credential, organization } = found;
     const caller: Caller = {
+      id: credential.id,
       organization,
       rights: credential.rights,
       zone: this.#zone(organization.timezone),

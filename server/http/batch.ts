@@ -13,9 +13,16 @@ export async function storeBatch(
   arrival: Arrival,
 ): Promise<Response> {
   const batch = parseBatch(body);
-  if (isInvalid(batch)) return failure("validation_error", batch.invalid);
+  const { organization } = arrival;
+  if (isInvalid(batch)) {
+    intake.noteTurnedAway("batch", organization, "refused_validation", batch.invalid);
+    return failure("validation_error", batch.invalid);
+  }
   const waitSeconds = itemsBucket.take(performance.now(), batch.items.length);
-  if (waitSeconds > 0) return tooMany(errorMessages.tooManyItems, waitSeconds, itemsBucket.perSecond);
+  if (waitSeconds > 0) {
+    intake.noteTurnedAway("batch", organization, "rate_limited", errorMessages.tooManyItems);
+    return tooMany(errorMessages.tooManyItems, waitSeconds, itemsBucket.perSecond);
+  }
   const answer = batchAnswer(await intake.batch(batch, arrival));
   const [first] = answer.rejected;
   if (answer.accepted + answer.duplicates > 0 || first === undefined) return created(answer);

@@ -1,4 +1,10 @@
-/** Tables as CSV (RFC 4180): lines end with CR LF, null is an empty field, objects are their JSON. */
+/**
+ * Tables as CSV (RFC 4180): lines end with CR LF, null is an empty field, objects are their JSON.
+ *
+ * Spreadsheets run a text that begins like a formula, and names, values and ids are whatever senders chose. Such a
+ * text gets an apostrophe in front, which spreadsheets take for "this is text" (OWASP, "CSV injection"). Whoever needs
+ * the exact text takes JSON, or `rekindle export`.
+ */
 import type { JsonObject } from "../ledger/ledger.ts";
 
 /** A header and a line for each row, with these columns. */
@@ -9,8 +15,12 @@ export function csv(columns: readonly string[], rows: readonly JsonObject[]): st
 
 function text(value: unknown): string {
   if (value === null || value === undefined) return "";
+  if (typeof value === "string") return beginsLikeFormula.test(value) ? `'${value}` : value;
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
+
+// The full-width forms count too; a plain number does not.
+const beginsLikeFormula = /^(?![+-]?\d+(\.\d+)?$)[=+\-@\t\r\n＝＋－＠]/;
 
 function quoted(field: string): string {
   return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;

@@ -1,10 +1,13 @@
 /** The JSON API's part of the OpenAPI document, from its table of routes. */
+import type { TSchema } from "typebox";
 import { type ErrorName, errorMessages, errorStatus } from "../../contract/errors.ts";
+import { limits } from "../../contract/limits.ts";
 import { isJsonObject } from "../ledger/ledger.ts";
 import type { ApiRoute } from "./api.ts";
+import { bodyTypes } from "./api-body.ts";
 
 const errors: Record<ErrorName, string> = {
-  validation_error: "A parameter is not valid: the message names it.",
+  validation_error: "A parameter, or a field of the body, is not valid: the message names it.",
   invalid_write_key: `${errorMessages.invalidReadKey} Or the key lacks the right, which the message names.`,
   not_found: "What was asked for is not there.",
   rate_limit_exceeded: `${errorMessages.tooManyRequests} Retry-After says how many seconds to wait.`,
@@ -22,13 +25,14 @@ export function apiPaths(routes: readonly ApiRoute[]): Record<string, object> {
 }
 
 function operation(route: ApiRoute): object {
-  const { summary, right, answer, table } = route;
+  const { summary, right, body, answer, table } = route;
   const json = { "application/json": { schema: answer } };
   return {
     summary,
     description: `Needs a read key with the right to ${right}.`,
     security: [{ readKey: [] }],
     parameters: parameters(route),
+    ...(body !== undefined && { requestBody: requestBody(body) }),
     responses: {
       200: {
         description: summary,
@@ -44,6 +48,14 @@ function operation(route: ApiRoute): object {
         ]),
       ),
     },
+  };
+}
+
+function requestBody(schema: TSchema): object {
+  return {
+    description: `At most ${limits.bodyBytes / 1024} KiB, which may be compressed (Content-Encoding: gzip or deflate).`,
+    required: true,
+    content: Object.fromEntries(bodyTypes.map((type) => [type, { schema }])),
   };
 }
 

@@ -4,7 +4,7 @@ import type { ErasureReceipt } from "../ledger/ledger.ts";
 import { AnswerBroken, CallFailed, fetchSocket, Unreachable } from "../process/control.ts";
 import { unfinishedPath } from "../process/files.ts";
 import type { ScoreProgress, ScoreSummary, ScoringService } from "../scoring/run/scoring.ts";
-import type { AnalysisService } from "../warehouse/analysis.ts";
+import type { AnalysisService, AnalysisStatus } from "../warehouse/analysis.ts";
 import type { BackupRequest, BackupSummary } from "../warehouse/backup.ts";
 import type { BackupProgress } from "../warehouse/backup-files.ts";
 import { readLines } from "./progress-lines.ts";
@@ -60,6 +60,16 @@ async function backUp(socket: string, { folder, progress, signal }: BackupReques
     // Nobody but the caller is left who would.
     if (error instanceof AnswerBroken) await rm(unfinishedPath(folder), { recursive: true, force: true });
     throw error;
+  }
+}
+
+/** How far the rebuild is that runs behind this socket; undefined when none does, or nobody can say. */
+export async function runningRebuild(socket: string): Promise<AnalysisStatus["rebuild"] | undefined> {
+  try {
+    const response = await fetchSocket(socket, "/status", { signal: AbortSignal.timeout(2_000) });
+    return ((await response.json()) as Partial<AnalysisStatus>).rebuild ?? undefined;
+  } catch {
+    return undefined;
   }
 }
 

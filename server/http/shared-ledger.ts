@@ -11,13 +11,16 @@ const organizationChanges = ["create", "set", "eventsDropped"] as const;
 const credentialChanges = ["create", "revoke"] as const;
 const erasureCalls = ["begin", "pending", "counted", "finish", "find", "list"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;
+const settingsCalls = ["get", "change", "history"] as const;
+const deadLetterCalls = ["list", "count", "retry", "drop", "missing"] as const;
+const exclusionCalls = ["list", "add", "remove", "rules", "revisions"] as const;
+const checkCalls = ["list", "keep"] as const;
 const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [
   "dayCounts",
   "populations",
+  "freshness",
   "findUser",
-  "deadLetters",
-  "deadLetterCount",
   "rebuildsPending",
   "rebuildBegun",
   "rebuildDone",
@@ -27,6 +30,10 @@ const ledgerCalls = [
 interface Memory {
   forget(): void;
   recordUse(): Promise<void>;
+  /** Writes down the warnings that were only counted so far. */
+  recordWarnings(): Promise<void>;
+  /** Leaves no warning that names the user but those that are written down. */
+  forgetWarningsOf(organization: number, userId: string): Promise<void>;
   /** Resolves when every write that was admitted before is committed. */
   settled(): Promise<void>;
 }
@@ -62,7 +69,19 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
     });
   }
   offer("inbox", ledger.inbox, inboxCalls);
+  offer("deadLetters", ledger.deadLetters, deadLetterCalls);
+  offer("exclusions", ledger.exclusions, exclusionCalls);
+  offer("checks", ledger.checks, checkCalls);
+  operations.set("warnings.list", async (organization: number, limit: number) => {
+    await memory.recordWarnings();
+    return ledger.warnings.list(organization, limit);
+  });
   offer("erasures", ledger.erasures, erasureCalls);
+  offer("settings", ledger.settings, settingsCalls);
+  operations.set("erasures.begin", async (organization: number, userId: string) => {
+    await memory.forgetWarningsOf(organization, userId);
+    return ledger.erasures.begin(organization, userId);
+  });
   offer("imports", importer, importCalls);
   offer("ledger", ledger, ledgerCalls);
   operations.set("ledger.rebuildsPending", async () => {
@@ -98,7 +117,12 @@ export function remoteLedger(
     ]),
     tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...credentialChanges]),
     readKeys: remote<SharedLedger["readKeys"]>("readKeys", ["list", ...credentialChanges]),
+    deadLetters: remote<SharedLedger["deadLetters"]>("deadLetters", deadLetterCalls),
+    exclusions: remote<SharedLedger["exclusions"]>("exclusions", exclusionCalls),
+    checks: remote<SharedLedger["checks"]>("checks", checkCalls),
+    warnings: remote<SharedLedger["warnings"]>("warnings", ["list"]),
     erasures: remote<SharedLedger["erasures"]>("erasures", erasureCalls),
+    settings: remote<SharedLedger["settings"]>("settings", settingsCalls),
     inbox: {
       ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls),
       read: reader.read,

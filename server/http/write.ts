@@ -56,11 +56,17 @@ async function write(kind: WriteKind, parts: WriteParts, request: Request): Prom
 
   const { usage } = caller;
   const waitSeconds = usage.bucket.take(performance.now());
-  if (waitSeconds > 0) return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
+  if (waitSeconds > 0) {
+    intake.noteTurnedAway(kind, caller.organization.id, "rate_limited", errorMessages.tooManyRequests);
+    return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
+  }
   if (intake.closedBecause !== undefined) return tooMany(intake.closedBecause, closedRetryAfterSeconds);
 
   const body = await readBody(request, kind === "batch" ? limits.batchBytes : limits.bodyBytes);
-  if (isInvalid(body)) return failure("validation_error", body.invalid);
+  if (isInvalid(body)) {
+    intake.noteTurnedAway(kind, caller.organization.id, "refused_validation", body.invalid);
+    return failure("validation_error", body.invalid);
+  }
   // A slow body may take longer than a change of the timezone, or than the token lives.
   const current = await authorizer.authorize(authorization);
   if (current === undefined) return failure("invalid_write_key", errorMessages.invalidToken);

@@ -5,9 +5,10 @@
 import type { TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import Format from "typebox/format";
+import { explainInvalid, wrongField } from "../../contract/explain.ts";
 import { limits } from "../../contract/limits.ts";
 import type { Zone } from "../calendar/zone.ts";
-import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
+import type { JsonObject } from "../ledger/ledger.ts";
 import type { Invalid, ParsedBody } from "./json.ts";
 
 /** All that admission knows of a request beside its body. */
@@ -41,56 +42,14 @@ export function compile<Schema extends TSchema>(schema: Schema): Validator<Recor
   return Compile(schema);
 }
 
-/** Says which field of an invalid body is wrong, how, and what to send instead. */
+/** Says which field of an invalid body is wrong, how, and what to send. */
 export function explain(schema: TSchema, validator: Validator, body: JsonObject): Invalid {
-  const { path, keyword } = firstError(validator, body);
-  const value = path.reduce<unknown>((holder, key) => (isJsonObject(holder) ? holder[key] : undefined), body);
-  const missing = value === undefined || value === null;
-  const problem = keyword === "pattern" ? patternProblems[path.join(".")] : problems[keyword];
-  return wrong(schema, path, missing ? "is missing" : (problem ?? "is not valid"));
+  return { invalid: explainInvalid(schema, validator, body) };
 }
 
 /** The message for a field that is wrong, ending with what its schema says to send. */
 export function wrong(schema: TSchema, path: readonly string[], problem: string): Invalid {
-  return { invalid: `${path.join(".") || "body"} ${problem}: send ${sendInstead(schema, path)}.` };
-}
-
-/** Only these two fields have patterns. */
-const patternProblems: Record<string, string> = {
-  event: "contains white space",
-  email: "contains control characters",
-};
-
-const problems: Record<string, string> = {
-  minLength: "is empty",
-  maxLength: "is too long",
-};
-
-function firstError(validator: Validator, body: JsonObject): { path: string[]; keyword: string } {
-  for (const error of validator.Errors(body)) {
-    const path = error.instancePath.split("/").slice(1).map(unescapePointer);
-    if (error.keyword !== "required") return { path, keyword: error.keyword };
-    return { path: [...path, error.params.requiredProperties[0] ?? ""], keyword: "required" };
-  }
-  return { path: [], keyword: "" };
-}
-
-function unescapePointer(part: string): string {
-  return part.replaceAll("~1", "/").replaceAll("~0", "~");
-}
-
-/** The `x-send` of the schema at a path of keys, through unions with null. */
-function sendInstead(schema: TSchema, path: readonly string[]): string {
-  let at: unknown = schema;
-  for (const key of path) at = propertySchema(at, key) ?? at;
-  return isJsonObject(at) && typeof at["x-send"] === "string" ? at["x-send"] : "what the reference says";
-}
-
-function propertySchema(schema: unknown, key: string): unknown {
-  if (!isJsonObject(schema)) return undefined;
-  if (isJsonObject(schema.properties)) return schema.properties[key];
-  if (!Array.isArray(schema.anyOf)) return undefined;
-  return schema.anyOf.map((choice) => propertySchema(choice, key)).find((found) => found !== undefined);
+  return { invalid: wrongField(schema, path, problem) };
 }
 
 /**

@@ -6,18 +6,8 @@
  * Requests of one group see each other in order: a track may follow its user's identify.
  */
 import { msPerDay } from "../calendar/zone.ts";
-import type {
-  Account,
-  DayCount,
-  InboxRows,
-  KnownUser,
-  Message,
-  Needs,
-  Stored,
-  User,
-  WarehouseTable,
-  Writes,
-} from "../ledger/ledger.ts";
+import type { Account, DayCount, InboxRows, User, WarehouseTable } from "../ledger/ledger.ts";
+import type { KnownUser, Message, Needs, Stored, Writes } from "../ledger/transaction.ts";
 import {
   accountRow,
   currentSchema,
@@ -84,6 +74,7 @@ class Decision {
   readonly #lastAccountNumber = new Map<number, number>();
   readonly #lines = new Map<string, { table: WarehouseTable; year: number; lines: string[] }>();
   readonly #dayCounts = new Map<number, { -readonly [Field in keyof DayCount]: DayCount[Field] }>();
+  readonly #versionRows = new Map<number, { organization: number; rows: number; versions: number }>();
   #events = 0;
 
   constructor(stored: Stored) {
@@ -146,9 +137,15 @@ class Decision {
     this.#users.set(key, after);
     // What was only said again is kept by the ledger, so that what is delivered late cannot win over it.
     if (changed) this.#addRow("users", 0, userRow(after));
-    if (news !== undefined)
-      this.#addRow("user_versions", 0, userVersionRow(after, { atMs: entry.saidAtMs, ...news }));
+    if (news !== undefined) this.#addVersion(after, { atMs: entry.saidAtMs, ...news });
     return "stored";
+  }
+
+  #addVersion(user: User, said: Parameters<typeof userVersionRow>[1]): void {
+    this.#addRow("user_versions", 0, userVersionRow(user, said));
+    const { organization, version } = user;
+    const { rows, versions } = this.#versionRows.get(organization) ?? { rows: 0, versions: 0 };
+    this.#versionRows.set(organization, { organization, rows: rows + 1, versions: versions + version });
   }
 
   /** Whether this was said before the user was erased, and only delivered late: it stays out. What says no time
@@ -232,6 +229,7 @@ class Decision {
       users: [...this.#users.values()],
       accounts: [...this.#accounts.values()],
       inbox,
+      versionRows: [...this.#versionRows.values()],
       messages: [...this.#messages.values()],
       dayCounts: [...this.#dayCounts.values()],
       nowMs,

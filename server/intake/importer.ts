@@ -7,7 +7,8 @@ import { errorMessages } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
 import { Zone } from "../calendar/zone.ts";
 import type { ImportRecord, RejectedRow } from "../ledger/imports.ts";
-import { type Ledger, Refusal, type Writes } from "../ledger/ledger.ts";
+import { type Ledger, Refusal } from "../ledger/ledger.ts";
+import type { Writes } from "../ledger/transaction.ts";
 import type { Arrival } from "./admission.ts";
 import { admitItem } from "./batch.ts";
 import { type Admitted, decide, NeedsOf, type Outcome } from "./decide.ts";
@@ -77,7 +78,7 @@ export class Importer {
 
   /** What would become of the rows, in order: new, duplicate, or the reason of a rejection. Stores nothing. */
   async check(organization: number, rows: readonly ImportRow[]): Promise<readonly string[]> {
-    const nothing = { users: [], accounts: [], inbox: [], messages: [], dayCounts: [] };
+    const nothing = { users: [], accounts: [], inbox: [], versionRows: [], messages: [], dayCounts: [] };
     let verdicts: readonly string[] = [];
     await this.#decide(rows, await this.#arrival(organization), (outcomes, { nowMs }) => {
       verdicts = outcomes.map((outcome) => reasonOf(outcome) ?? (outcome === "stored" ? "new" : "duplicate"));

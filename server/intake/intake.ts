@@ -4,14 +4,16 @@
  */
 import { statfs } from "node:fs/promises";
 import { errorMessages } from "../../contract/errors.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import { isJsonObject, type Ledger } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
 import { admitBatch, type ParsedBatch } from "./batch.ts";
 import type { Admitted, Outcome } from "./decide.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { admitIdentify } from "./identify.ts";
 import { type Invalid, isInvalid, type ParsedBody, parseBody } from "./json.ts";
+import { type Endpoint, noteAdmitted, noteInvalid, noteOutcome } from "./notes.ts";
 import { admitTrack } from "./track.ts";
+import { IngestionWarnings } from "./warnings.ts";
 
 export type { Arrival } from "./admission.ts";
 export { parseBatch } from "./batch.ts";
@@ -36,13 +38,17 @@ export class Intake {
   readonly #ledger: Ledger;
   readonly #dataDir: string;
   readonly #limits: IntakeLimits;
+  readonly #nowMs: () => number;
   readonly #commits: GroupCommit;
+  readonly #warnings: IngestionWarnings;
   #closedBecause: string | undefined;
 
   constructor(ledger: Ledger, dataDir: string, limits: IntakeLimits, nowMs: () => number) {
     this.#ledger = ledger;
     this.#dataDir = dataDir;
     this.#limits = limits;
+    this.#nowMs = nowMs;
+    this.#warnings = new IngestionWarnings(ledger.warnings);
     this.#commits = new GroupCommit(ledger, nowMs);
   }
 
@@ -53,12 +59,12 @@ export class Intake {
 
   /** Stores an identify. Resolves when it is on disk or refused; rejects when the ledger failed. */
   identify(body: Uint8Array, arrival: Arrival): Promise<Outcome> {
-    return this.#store(body, arrival, admitIdentify);
+    return this.#store("identify", body, arrival, admitIdentify);
   }
 
   /** Stores an event. Resolves when it is on disk or refused; rejects when the ledger failed. */
   track(body: Uint8Array, arrival: Arrival): Promise<Outcome> {
-    return this.#store(body, arrival, admitTrack);
+    return this.#store("track", body, arrival, admitTrack);
   }
 
   /** Stores the good items of a batch in their order, in one commit, and resolves with an outcome for each item.
@@ -68,24 +74,63 @@ export class Intake {
     const good = items.filter((item): item is Admitted => !isInvalid(item));
     const outcomes = good.length === 0 ? [] : await this.#commits.submitAll(good);
     let next = 0;
-    return items.map((item) => {
-      if (isInvalid(item)) return item;
+    return items.map((item, index) => {
+      const sent = batch.items[index];
+      const body = isJsonObject(sent) ? sent : {};
+      if (isInvalid(item)) {
+        noteInvalid(this.#warnings, "batch", arrival, item.invalid, body);
+        return item;
+      }
       const outcome = outcomes[next];
       next += 1;
       if (outcome === undefined) throw new Error("an item of the batch was not decided");
+      noteAdmitted(this.#warnings, "batch", item, body);
+      noteOutcome(this.#warnings, "batch", item, outcome);
       return outcome;
     });
   }
 
-  #store(
+  async #store(
+    endpoint: Endpoint,
     bytes: Uint8Array,
     arrival: Arrival,
     admit: (body: ParsedBody, arrival: Arrival) => Admitted | Invalid,
   ): Promise<Outcome> {
     const body = parseBody(bytes);
-    if (isInvalid(body)) return Promise.resolve(body);
+    if (isInvalid(body)) return this.#refuse(endpoint, arrival, body);
     const admitted = admit(body, arrival);
-    return isInvalid(admitted) ? Promise.resolve(admitted) : this.#commits.submit(admitted);
+    if (isInvalid(admitted)) return this.#refuse(endpoint, arrival, admitted, body);
+    noteAdmitted(this.#warnings, endpoint, admitted, body.value);
+    const outcome = await this.#commits.submit(admitted);
+    noteOutcome(this.#warnings, endpoint, admitted, outcome);
+    return outcome;
+  }
+
+  #refuse(endpoint: Endpoint, arrival: Arrival, invalid: Invalid, body?: ParsedBody): Outcome {
+    noteInvalid(this.#warnings, endpoint, arrival, invalid.invalid, body?.value);
+    return invalid;
+  }
+
+  /** Counts a request that was turned away before it was read. */
+  noteTurnedAway(
+    endpoint: Endpoint,
+    organization: number,
+    kind: "refused_validation" | "rate_limited",
+    message: string,
+  ): void {
+    const detail = kind === "rate_limited" ? null : message;
+    this.#warnings.note({ organization, atMs: this.#nowMs(), kind, endpoint, detail, message });
+  }
+
+  /** Writes the counted warnings down. Called every few seconds. */
+  recordWarnings(): Promise<void> {
+    return this.#warnings.flush();
+  }
+
+  /** Writes down the warnings that name a user, so that those of now can be deleted, and forgets newer ones. */
+  async forgetWarningsOf(organization: number, userId: string): Promise<void> {
+    await this.#warnings.flush();
+    this.#warnings.forgetUser(organization, userId);
   }
 
   /** Looks at the disk and the backlog. Called about once a second. */

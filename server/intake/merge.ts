@@ -102,8 +102,10 @@ class Fields {
   said(field: string, known: boolean, empty = false): boolean {
     const saidAtMs = this.#timeOf(field);
     if (known && saidAtMs > this.#atMs) return false;
-    if (saidAtMs !== this.#atMs || empty) this.#listed[field] = this.#atMs;
-    this.retimed ||= saidAtMs !== this.#atMs;
+    // That there is nothing is only known from the list.
+    if (saidAtMs === this.#atMs && (!empty || this.isListed(field))) return true;
+    this.#listed[field] = this.#atMs;
+    this.retimed = true;
     return true;
   }
 

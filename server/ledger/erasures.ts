@@ -27,18 +27,21 @@ export interface Erasure {
 export interface FoundInWarehouse {
   /** Events by UTC day, to be taken from the ledger's own counts. */
   readonly dayCounts: readonly DayCount[];
+  /** Rows of `user_versions`, and the sum of their versions. */
   readonly versions: number;
+  readonly versionSum: number;
   readonly days: number;
 }
 
 /** The steps of an erasure, in their order. Each may be done again after a crash. */
 export interface Erasures {
-  /** Deletes the user and leaves a tombstone, in one commit: from now on the user is not known.
+  /** Deletes the user, with the ingestion warnings and the exclusion rules that name them, and leaves a
+   * tombstone, in one commit: from now on the user is not known.
    * @returns undefined when there is no such user. */
   begin(organization: number, userId: string): Promise<Erasure | undefined>;
   /** Those that are not done, oldest first. */
   pending(): Promise<readonly Erasure[]>;
-  /** Takes the user's events from the day counts and deletes the user's dead letters, once and in one commit,
+  /** Takes the user's events and versions from the counts and deletes the user's dead letters, once and in one commit,
    * before the warehouse deletes anything. */
   counted(id: number, found: FoundInWarehouse): Promise<void>;
   /** Nothing of the user is in the warehouse any more: deletes what the inbox still keeps up to the erasure,

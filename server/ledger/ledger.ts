@@ -9,10 +9,19 @@
  */
 import { limits } from "../../contract/limits.ts";
 import type { Credentials } from "./credentials.ts";
+import type { DeadLetterStore, VersionRows } from "./dead-letters.ts";
 import type { Erasures } from "./erasures.ts";
-import type { ImportProgress, Imports } from "./imports.ts";
+import type { ExclusionStore } from "./exclusions.ts";
+import type { CheckStore, LedgerFreshness } from "./health.ts";
+import type { Imports } from "./imports.ts";
+import type { SettingsStore } from "./settings.ts";
+import type { Needs, Stored, Writes } from "./transaction.ts";
+import type { WarningStore } from "./warnings.ts";
 
+export type { MissingRows, NumberedVersion, VersionRows } from "./dead-letters.ts";
 export { type ErasureReceipt, type FoundInWarehouse, receiptOf } from "./erasures.ts";
+export type { ExclusionRules } from "./exclusions.ts";
+export type { CheckResult } from "./health.ts";
 
 /** A company that uses Rekindle. Nothing of one organization is ever seen by another. */
 export interface Organization {
@@ -81,46 +90,6 @@ export interface UserAndAccount {
   readonly account: Account | null;
 }
 
-/** What a track request has to know of its user. */
-export type KnownUser = Pick<User, "number" | "account">;
-
-/** What has to be known before a group of admitted requests can be decided; duplicates are harmless. A ledger
- * may load it beforehand, in one statement, or answer each look-up when it comes. */
-export interface Needs {
-  /** Users that are tracked: their numbers are enough. */
-  readonly known: readonly { readonly organization: number; readonly userId: string }[];
-  /** Users that are identified: they are needed whole. */
-  readonly users: readonly { readonly organization: number; readonly userId: string }[];
-  readonly accounts: readonly { readonly organization: number; readonly accountId: string }[];
-  readonly messageIds: readonly MessageKey[];
-}
-
-export interface MessageKey {
-  readonly organization: number;
-  readonly messageId: string;
-}
-
-/** A message id as the ledger knows it. Whoever stores its message hands it back in `Writes`. */
-export interface Message {
-  /** Whether it was acknowledged within the last 24 hours. */
-  readonly remembered: boolean;
-}
-
-/** What is stored: look-ups answer `undefined` for what is not. Only what was among the needs may be asked. */
-export interface Stored {
-  known(organization: number, userId: string): KnownUser | undefined;
-  user(organization: number, userId: string): User | undefined;
-  /** When an identified user was erased last: what was said before that stays out. */
-  erasedAtMs(organization: number, userId: string): number | undefined;
-  account(organization: number, accountId: string): Account | undefined;
-  message(organization: number, messageId: string): Message;
-  /** The highest number given so far in the organization, to erased users too; 0 before the first. */
-  lastUserNumber(organization: number): number;
-  lastAccountNumber(organization: number): number;
-  /** A number that grows with every transaction that writes rows: one half of the event ids made here. */
-  readonly transaction: number;
-}
-
 /** Rows for one table of the warehouse, already serialized: one JSON array a line. */
 export interface InboxRows {
   readonly table: WarehouseTable;
@@ -142,17 +111,6 @@ export interface DayCount {
   readonly events: number;
   /** Sum, modulo 2^32, of the last 32 bits of every event's id. */
   readonly checksum: number;
-}
-
-export interface Writes {
-  readonly users: readonly User[];
-  readonly accounts: readonly Account[];
-  readonly inbox: readonly InboxRows[];
-  readonly messages: readonly Message[];
-  readonly dayCounts: readonly DayCount[];
-  /** Moves an import on by the rows that are written here. */
-  readonly importProgress?: ImportProgress;
-  readonly nowMs: number;
 }
 
 /** Rows of one table that are sent to the warehouse together, named by a number that is never used again. */
@@ -182,7 +140,8 @@ export interface Inbox {
   freeze(maxRows: number): Promise<readonly FrozenBatch[]>;
   /** The rows of a frozen batch: newline-delimited JSON arrays in inbox order, the same bytes every time. */
   read(batch: FrozenBatch): Promise<Buffer>;
-  /** The batch is in the warehouse, but for its dead letters. Finishing twice changes nothing. */
+  /** The batch is in the warehouse, but for its dead letters. Finishing twice changes nothing.
+   * @throws Refusal when the dead letters are full: the batch stays, and so do its rows. */
   finish(batchNumber: number, deadLetters: readonly DeadLetter[]): Promise<void>;
   /** What waits, frozen or not: rows and bytes, and the inbox id of the newest row ever written. */
   backlog(): Promise<Backlog>;
@@ -201,8 +160,13 @@ export interface Ledger {
   readonly tokens: Credentials;
   readonly readKeys: Credentials;
   readonly inbox: Inbox;
+  readonly deadLetters: DeadLetterStore;
+  readonly exclusions: ExclusionStore;
+  readonly warnings: WarningStore;
+  readonly checks: CheckStore;
   readonly erasures: Erasures;
   readonly imports: Imports;
+  readonly settings: SettingsStore;
 
   /**
    * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns.
@@ -219,12 +183,10 @@ export interface Ledger {
   dayCounts(organization: number): Promise<readonly DayCount[]>;
   /** How many users and accounts there are, and the sums of their versions. */
   populations(organization: number): Promise<Populations>;
+  /** @throws Refusal when the organization does not exist. */
+  freshness(organization: number): Promise<LedgerFreshness>;
   /** The user with this id and the account that the user belongs to. */
   findUser(organization: number, userId: string): Promise<UserAndAccount | undefined>;
-  deadLetters(
-    limit: number,
-  ): Promise<readonly (DeadLetter & { readonly id: number; readonly atMs: number })[]>;
-  deadLetterCount(): Promise<number>;
 
   /** The whole ledger at one instant; writes go on meanwhile.
    * @param folder for what has to be copied, which is the caller's to remove */
@@ -261,9 +223,10 @@ export interface SnapshotFile {
 
 /** What the other processes of an installation may ask of the ledger; only intake writes to it. */
 export interface SharedLedger
-  extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens" | "readKeys" | "imports"> {
+  extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens" | "readKeys" | "imports" | "warnings"> {
   readonly tokens: SharedCredentials;
   readonly readKeys: SharedCredentials;
+  readonly warnings: Omit<WarningStore, "add">;
 }
 
 type SharedCredentials = Omit<Credentials, "find" | "touch">;
@@ -273,6 +236,9 @@ export interface Populations {
   readonly userVersions: number;
   readonly accounts: number;
   readonly accountVersions: number;
+  /** What was appended to `user_versions`, to which not every version of a user is; null when it is not known,
+   * because the organization is older than the count. */
+  readonly versionRows: VersionRows | null;
 }
 
 /** What can be changed of an organization; what is not given stays. */

@@ -20,6 +20,13 @@ export class Unreachable extends Error {
 /** The other process refused or failed; the message is the one it gave. */
 export class CallFailed extends Error {
   override readonly name = "CallFailed";
+  /** Whether it was refused, with a reason for the person who asked. */
+  readonly isRefusal: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isRefusal?: boolean } = {}) {
+    super(message, options);
+    this.isRefusal = options.isRefusal ?? false;
+  }
 }
 
 /** The other process went away before its answer had ended. */
@@ -37,7 +44,8 @@ export async function answerCall(operations: Operations, request: Request): Prom
     return Response.json({ result: result ?? null });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return Response.json({ error: message }, { status: 422 });
+    const isRefusal = error instanceof Error && error.name === "Refusal";
+    return Response.json({ error: message, isRefusal }, { status: 422 });
   }
 }
 
@@ -48,13 +56,21 @@ async function call(socket: string, operation: string, parameters: readonly unkn
     body: JSON.stringify({ operation, parameters } satisfies Call),
   });
   const answer = await readAnswer(response);
-  if (answer.error !== undefined) throw new CallFailed(answer.error);
+  if (answer.error !== undefined) {
+    throw new CallFailed(answer.error, { isRefusal: answer.isRefusal ?? false });
+  }
   return answer.result ?? undefined;
 }
 
-async function readAnswer(response: Response): Promise<{ result?: unknown; error?: string }> {
+interface Answer {
+  readonly result?: unknown;
+  readonly error?: string;
+  readonly isRefusal?: boolean;
+}
+
+async function readAnswer(response: Response): Promise<Answer> {
   try {
-    return (await response.json()) as { result?: unknown; error?: string };
+    return (await response.json()) as Answer;
   } catch (error) {
     throw new Unreachable("the service went away while it answered", { cause: error });
   }

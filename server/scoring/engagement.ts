@@ -37,19 +37,37 @@ export const leastScale = { activeDays: 4, volume: 10, eventNames: 3 };
 const daysOfWeek = 7;
 const windowDays = 28;
 
+/** 90th percentiles, and the median gap between active days; null where there is nobody to take them of. */
+export interface UsageQuantiles {
+  readonly activeDays: number | null;
+  readonly volume: number | null;
+  readonly eventNames: number | null;
+  readonly medianGapDays: number | null;
+}
+
 /**
  * Full marks from the entities of an organization and from the gaps, in days, between their active days. Entities
  * that were not active in the 28 days are left out.
  */
 export function engagementScale(entities: readonly Features[], gapsDays: readonly number[]): EngagementScale {
   const active = entities.filter(({ activeDays28 }) => activeDays28 > 0);
-  const full = (least: number, of: (features: Features) => number) =>
-    active.length === 0 ? least : Math.max(least, quantile(active.map(of), 0.9));
+  const full = (of: (features: Features) => number) =>
+    active.length === 0 ? null : quantile(active.map(of), 0.9);
+  return scaleOf({
+    activeDays: full(({ activeDays28 }) => activeDays28),
+    volume: full(({ volume28 }) => volume28),
+    eventNames: full(({ eventNames28 }) => eventNames28),
+    medianGapDays: gapsDays.length === 0 ? null : quantile(gapsDays, 0.5),
+  });
+}
+
+/** The same from quantiles that were taken elsewhere. */
+export function scaleOf({ activeDays, volume, eventNames, medianGapDays }: UsageQuantiles): EngagementScale {
   return {
-    activeDays: full(leastScale.activeDays, ({ activeDays28 }) => activeDays28),
-    volume: full(leastScale.volume, ({ volume28 }) => volume28),
-    eventNames: full(leastScale.eventNames, ({ eventNames28 }) => eventNames28),
-    halfLifeDays: gapsDays.length === 0 ? daysOfWeek : clamp(quantile(gapsDays, 0.5), 1, 14),
+    activeDays: Math.max(leastScale.activeDays, activeDays ?? 0),
+    volume: Math.max(leastScale.volume, volume ?? 0),
+    eventNames: Math.max(leastScale.eventNames, eventNames ?? 0),
+    halfLifeDays: medianGapDays === null ? daysOfWeek : clamp(medianGapDays, 1, 14),
   };
 }
 

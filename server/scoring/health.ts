@@ -1,4 +1,5 @@
 /** Health, 0-100: one figure for whether a customer is well, made of the others. */
+import { defaultSettings } from "../../contract/settings.ts";
 import type { State } from "./state.ts";
 
 export interface HealthParts<Value = number> {
@@ -24,12 +25,7 @@ export interface Health {
 }
 
 /** What an organization starts with; the weights are a setting. */
-export const defaultHealthWeights: HealthParts = {
-  engagement: 0.35,
-  outlook: 0.35,
-  momentum: 0.2,
-  adoption: 0.1,
-};
+export const defaultHealthWeights: HealthParts = defaultSettings.healthWeights;
 
 export const healthLimits = {
   healthyFrom: 70,

@@ -1,48 +1,31 @@
-/** What an organization sets about its scores, as plain data. This is the one place that has the defaults. */
+/** What an organization has set, in the form in which scores take it. */
+import type { Settings } from "../../contract/settings.ts";
 import type { FeatureSettings } from "./features.ts";
-import { defaultHealthWeights, type HealthParts } from "./health.ts";
+import type { HealthParts } from "./health.ts";
 
-export interface ScoreSettings {
-  /** H: silent for so many days is churned. One of 7, 14, 28, 56 and 84. */
+export interface ScoringSettings {
+  /** H, the churn horizon. */
   readonly horizonDays: number;
-  /** Events that are done to an entity, and no engagement. */
-  readonly passiveEvents: readonly string[];
-  /** What an event counts for in the volume; 1 unless it is here. */
-  readonly eventWeights: Readonly<Record<string, number>>;
-  /** The events that make up adoption. */
-  readonly keyEvents: readonly string[];
-  /** The event with which an entity leaves; null when none is named. */
-  readonly churnEvent: string | null;
+  readonly features: FeatureSettings;
   readonly healthWeights: HealthParts;
 }
 
-export const defaultScoreSettings: ScoreSettings = {
-  horizonDays: 28,
-  passiveEvents: [],
-  eventWeights: {},
-  keyEvents: [],
-  churnEvent: null,
-  healthWeights: defaultHealthWeights,
-};
-
-/** The settings that features depend on, as the models take them. */
-export function featureSettingsOf(settings: ScoreSettings): FeatureSettings {
-  const { passiveEvents, eventWeights, keyEvents, churnEvent } = settings;
-  return {
-    passiveEvents: new Set(passiveEvents),
-    weights: new Map(Object.entries(eventWeights)),
-    keyEvents,
-    ...(churnEvent !== null && { churnEvent }),
-  };
+/** Settings under which scores are equal have equal texts: they are kept in one form, with names in order. */
+export function settingsKey({ weekStart: _, ...settings }: Settings): string {
+  return JSON.stringify(settings);
 }
 
-/** Equal settings have equal texts. */
-export function settingsKey(settings: ScoreSettings): string {
-  const { eventWeights, passiveEvents, keyEvents, churnEvent, horizonDays, healthWeights } = settings;
-  const { engagement, outlook, momentum, adoption } = healthWeights;
-  return JSON.stringify([
-    ...[horizonDays, churnEvent, passiveEvents.toSorted(), keyEvents.toSorted()],
-    Object.entries(eventWeights).toSorted(([a], [b]) => (a < b ? -1 : 1)),
-    [engagement, outlook, momentum, adoption],
-  ]);
+/** The settings that scores depend on; the week's start is none of them. */
+export function scoringSettings(settings: Settings): ScoringSettings {
+  const { churnHorizonDays, healthWeights, eventWeights, passiveEvents, keyEvents, churnEvent } = settings;
+  return {
+    horizonDays: churnHorizonDays,
+    features: {
+      passiveEvents: new Set(passiveEvents),
+      weights: new Map(Object.entries(eventWeights)),
+      keyEvents,
+      ...(churnEvent !== null && { churnEvent }),
+    },
+    healthWeights,
+  };
 }

@@ -35,7 +35,11 @@ export function isScored(features: Features | null, horizonDays: number): featur
  * without gaps.
  */
 export function advisedHorizonDays(gapsDays: readonly number[]): number | null {
-  if (gapsDays.length === 0) return null;
-  const usual = quantile(gapsDays, 0.9);
-  return horizonsDays.find((horizon) => horizon >= usual) ?? Math.max(...horizonsDays);
+  return gapsDays.length === 0 ? null : horizonFor(quantile(gapsDays, 0.9));
+}
+
+/** The shortest horizon that can be chosen and is no shorter than this; the longest if none is. */
+export function horizonFor(longGapDays: number): number {
+  // An interpolated quantile may be a hair above the whole number that it is.
+  return horizonsDays.find((horizon) => horizon >= longGapDays - 1e-9) ?? Math.max(...horizonsDays);
 }

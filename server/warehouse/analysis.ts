@@ -12,9 +12,12 @@ import type { Logger } from "../process/log.ts";
 import { type BackupRequest, type BackupSummary, backUp } from "./backup.ts";
 import { openChdbWarehouse } from "./chdb.ts";
 import { type Acknowledged, checkOrganization, type Difference, describeDifference } from "./check.ts";
+import { ExclusionKeeper } from "./exclusion-keeper.ts";
 import { type ExportFormat, type ExportTable, exportTable } from "./export.ts";
 import { dropFrozenTables } from "./frozen-tables.ts";
 import { Loader, type LoaderStatus } from "./loader.ts";
+import { NightlyCheck } from "./nightly.ts";
+import type { RebuildStatus } from "./rebuild-watch.ts";
 import { Upkeep, type UpkeepParts } from "./upkeep.ts";
 import type { Warehouse } from "./warehouse.ts";
 
@@ -34,9 +37,20 @@ export interface AnalysisService {
   backUp(request: BackupRequest): Promise<BackupSummary>;
 }
 
+/** How far an organization's figures are to be trusted at this moment. */
+export interface Freshness {
+  /** Everything that was acknowledged before this instant is in the figures; null when that is not known yet. */
+  readonly loadedUptoMs: number | null;
+  /** While the days are computed again, in a new timezone say; `progress` from 0 to 1. */
+  readonly rebuilding: { readonly sinceMs: number; readonly progress: number } | null;
+  readonly excludedUsers: number;
+  readonly timezone: string;
+}
+
 export interface AnalysisStatus {
   readonly state: "ready" | "rebuilding";
   readonly loader: LoaderStatus;
+  readonly rebuild: RebuildStatus | null;
 }
 
 /** Where the warehouse lies in a data folder. */
@@ -70,9 +84,14 @@ export async function openAnalysis(dataDir: string, ledger: SharedLedger, log: L
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
   // What a backup left that was killed.
   await dropFrozenTables(warehouse);
-  const loader = new Loader({ inbox: ledger.inbox, warehouse, log });
+  const exclusions = new ExclusionKeeper({ warehouse, exclusions: ledger.exclusions, log });
+  const loader = new Loader({
+    ...{ inbox: ledger.inbox, warehouse, log },
+    loaded: (batch, body) => exclusions.batchLoaded(batch, body),
+  });
   await loader.replay();
-  return new Analysis({ warehouse, loader, ledger, log, dataDir, temporaryFolder });
+  await exclusions.apply();
+  return new Analysis({ warehouse, loader, exclusions, ledger, log, dataDir, temporaryFolder });
 }
 
 interface Parts extends UpkeepParts {
@@ -85,11 +104,20 @@ export class Analysis implements AnalysisService {
   readonly #upkeep: Upkeep;
   #backup: Promise<unknown> | undefined;
   readonly #closing = new AbortController();
+  /** The server starts it; a command has no night. */
+  readonly nightly: NightlyCheck;
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    parts.loader.start();
+    const { ledger, log, loader } = parts;
+    loader.start();
+    parts.exclusions.start();
     this.#upkeep = new Upkeep(parts);
+    this.nightly = new NightlyCheck({
+      ...{ ledger, log },
+      check: (organization) => this.check(organization),
+      isBusy: () => this.#upkeep.isRebuilding || loader.status().failure !== null,
+    });
   }
 
   get warehouse(): Warehouse {
@@ -100,6 +128,21 @@ export class Analysis implements AnalysisService {
     return {
       state: this.#upkeep.isRebuilding ? "rebuilding" : "ready",
       loader: this.#parts.loader.status(),
+      rebuild: this.#upkeep.rebuildStatus ?? null,
+    };
+  }
+
+  /** @throws Refusal when the organization does not exist. */
+  async freshness(organization: number): Promise<Freshness> {
+    const { ledger, exclusions } = this.#parts;
+    const { timezone, loadedUptoMs, rebuildingSinceMs: sinceMs } = await ledger.freshness(organization);
+    const running = this.#upkeep.rebuildStatus;
+    const progress = running?.organization === organization ? running.progress : 0;
+    return {
+      loadedUptoMs,
+      rebuilding: sinceMs === null ? null : { sinceMs, progress },
+      excludedUsers: exclusions.excludedUsers(organization),
+      timezone,
     };
   }
 
@@ -152,8 +195,10 @@ export class Analysis implements AnalysisService {
   /** Finishes the batch and the work in hand, ends a backup, then closes the engine. */
   async close(): Promise<void> {
     this.#closing.abort(new Refusal("the service is stopping: the backup was not made."));
-    await this.#upkeep.stop();
-    await this.#parts.loader.stop();
+    // No further check begins; the one in hand is work of the upkeep.
+    const checked = this.nightly.stop();
+    await Promise.all([this.#upkeep.stop(), this.#parts.exclusions.stop()]);
+    await Promise.all([checked, this.#parts.loader.stop()]);
     await this.#parts.warehouse.close();
   }
 
@@ -163,7 +208,9 @@ export class Analysis implements AnalysisService {
     await this.#upkeep.drain();
     await loader.pause();
     try {
-      const differences = await checkOrganization(warehouse, organization, before);
+      // Read again: rows may have become dead letters while the inbox was drained.
+      const missing = await this.#parts.ledger.deadLetters.missing(organization);
+      const differences = await checkOrganization(warehouse, organization, { ...before, missing });
       if (differences.length === 0) return [];
       const after = await this.#acknowledged(organization);
       return differences.filter((found) => isSettled(found, before, after)).map(describeDifference);
@@ -174,30 +221,36 @@ export class Analysis implements AnalysisService {
 
   async #acknowledged(id: number): Promise<Acknowledged & { readonly erasures: number }> {
     const { ledger } = this.#parts;
-    const [dayCounts, populations, organizations, pending] = await Promise.all([
+    const [dayCounts, populations, missing, organizations, pending] = await Promise.all([
       ledger.dayCounts(id),
       ledger.populations(id),
+      ledger.deadLetters.missing(id),
       ledger.organizations.list(),
       ledger.erasures.pending(),
     ]);
     const eventsFromDay = organizations.find((each) => each.id === id)?.eventsFromDay ?? null;
     const erasures = pending.filter(({ organization }) => organization === id).length;
-    return { dayCounts, populations, eventsFromDay, erasures };
+    return { dayCounts, populations, missing, eventsFromDay, erasures };
   }
 }
 
-/** Whether what differs was not being written while it was compared. */
+/** Whether what differs was neither being written nor moved to or from the dead letters while it was compared. */
 function isSettled(
   found: Difference,
   before: Acknowledged & { readonly erasures: number },
   after: Acknowledged,
 ): boolean {
-  if (found.kind === "users" || found.kind === "accounts") {
+  if (found.kind === "users" || found.kind === "accounts" || found.kind === "user_versions") {
     // The ledger forgets a user first, and the warehouse when the check is over.
     if (before.erasures > 0) return false;
-    return Bun.deepEquals(before.populations, after.populations);
+    return Bun.deepEquals(people(before), people(after));
   }
   if (found.kind !== "events") return true;
-  const dayIn = ({ dayCounts }: Acknowledged) => dayCounts.find(({ utcDay }) => utcDay === found.utcDay);
+  const dayIn = ({ dayCounts, missing }: Acknowledged) =>
+    [dayCounts, missing?.events ?? []].map((days) => days.find(({ utcDay }) => utcDay === found.utcDay));
   return Bun.deepEquals(dayIn(before), dayIn(after));
+}
+
+function people({ populations, missing }: Acknowledged) {
+  return [populations, missing?.users, missing?.accounts, missing?.userVersions];
 }

@@ -1,10 +1,15 @@
 /**
  * Compares, for one organization, what the ledger acknowledged with what the warehouse holds, and the events
  * with their rollups. Everything that was acknowledged has to be loaded: drain the inbox, then ask the ledger,
- * then this. Rows among the dead letters are acknowledged and missing, and are reported.
+ * then this.
+ *
+ * What must be equal: for every UTC day, the number of acknowledged events and the checksum of their ids are
+ * those in the warehouse and among the dead letters together. The newest version of every user and account is
+ * in the warehouse, but for those whose newest version is a dead letter or was dropped. Every row that was
+ * appended to `user_versions` (not every version of a user is) is there or among the dead letters.
  */
 import { formatDay } from "../calendar/days.ts";
-import type { DayCount, Populations } from "../ledger/ledger.ts";
+import type { DayCount, MissingRows, NumberedVersion, Populations } from "../ledger/ledger.ts";
 import { eventCounts } from "./event-counts.ts";
 import { dayParameter, firstPossibleDay } from "./keep-events.ts";
 import type { Warehouse } from "./warehouse.ts";
@@ -13,6 +18,8 @@ import type { Warehouse } from "./warehouse.ts";
 export interface Acknowledged {
   readonly dayCounts: readonly DayCount[];
   readonly populations: Populations;
+  /** Rows that the warehouse cannot have; none when left out. */
+  readonly missing?: MissingRows;
   /** The first day whose raw events are all there; null: every day's. What lies before cannot be compared. */
   readonly eventsFromDay?: number | null;
 }
@@ -31,7 +38,7 @@ export type Difference =
       readonly warehouse: CountAndSum;
     }
   | {
-      readonly kind: "users" | "accounts";
+      readonly kind: "users" | "accounts" | "user_versions";
       readonly ledger: CountAndSum;
       readonly warehouse: CountAndSum;
     }
@@ -56,6 +63,9 @@ export type Difference =
 /** More than this of one kind says nothing new. */
 const maxDifferencesOfAKind = 1_000;
 
+/** A query's text has a limit of 256 KiB, parameters included. */
+const numbersInAQuery = 5_000;
+
 /** Everything that differs; empty when all agree. */
 export async function checkOrganization(
   warehouse: Warehouse,
@@ -65,8 +75,9 @@ export async function checkOrganization(
   const fromDay = acknowledged.eventsFromDay ?? firstPossibleDay;
   const check = new Check(warehouse, organization, fromDay);
   return [
-    ...(await check.events(acknowledged.dayCounts)),
-    ...(await check.populations(acknowledged.populations)),
+    ...(await check.events(acknowledged.dayCounts, acknowledged.missing?.events ?? [])),
+    ...(await check.populations(acknowledged)),
+    ...(await check.userVersions(acknowledged)),
     ...(await check.userEventDays()),
     ...(await check.eventDays()),
     ...(await check.activeDays()),
@@ -81,6 +92,7 @@ export function describeDifference(difference: Difference): string {
       return `events of ${formatDay(difference.utcDay)} (UTC): ${ledgerAndWarehouse(difference)}`;
     case "users":
     case "accounts":
+    case "user_versions":
       return `${difference.kind}: ${ledgerAndWarehouse(difference)}`;
     case "user_event_days": {
       const { day, events, rollup, otherUsersOrEvents } = difference;
@@ -118,11 +130,15 @@ class Check {
     this.#fromDay = fromDay;
   }
 
-  async events(dayCounts: readonly DayCount[]): Promise<Difference[]> {
+  async events(dayCounts: readonly DayCount[], missing: readonly DayCount[]): Promise<Difference[]> {
     const byDay = (counts: readonly DayCount[]) =>
       new Map(counts.map(({ utcDay, events, checksum }) => [utcDay, { count: events, sum: checksum }]));
     const stored = byDay(await eventCounts(this.#warehouse, this.#organization));
     const ledger = byDay(dayCounts);
+    for (const { utcDay, events, checksum } of missing) {
+      const { count, sum } = stored.get(utcDay) ?? none;
+      stored.set(utcDay, { count: count + events, sum: (sum + checksum) % 2 ** 32 });
+    }
     // A day of UTC holds hours of the organization's day before it.
     const firstWhole = this.#fromDay === firstPossibleDay ? firstPossibleDay : this.#fromDay + 1;
     const days = [...new Set([...ledger.keys(), ...stored.keys()])]
@@ -134,17 +150,57 @@ class Check {
     });
   }
 
-  async populations(populations: Populations): Promise<Difference[]> {
+  async populations({ populations, missing }: Acknowledged): Promise<Difference[]> {
     const differences: Difference[] = [];
-    for (const [kind, ledger] of [
-      ["users", { count: populations.users, sum: populations.userVersions }],
-      ["accounts", { count: populations.accounts, sum: populations.accountVersions }],
+    for (const [kind, ledger, versions] of [
+      ["users", { count: populations.users, sum: populations.userVersions }, missing?.users],
+      ["accounts", { count: populations.accounts, sum: populations.accountVersions }, missing?.accounts],
     ] as const) {
       const [stored = none] = await this.#rows<CountAndSum>(`
         SELECT count() AS count, sum(version) AS sum FROM ${kind} FINAL WHERE organization = {organization:UInt32}`);
-      if (!agree({ ledger, warehouse: stored })) differences.push({ kind, ledger, warehouse: stored });
+      const warehouse = await this.#withMissing(kind, stored, versions ?? []);
+      if (!agree({ ledger, warehouse })) differences.push({ kind, ledger, warehouse });
     }
     return differences;
+  }
+
+  /** What would be stored, if the missing versions were there too. */
+  async #withMissing(
+    kind: "users" | "accounts",
+    stored: CountAndSum,
+    missing: readonly NumberedVersion[],
+  ): Promise<CountAndSum> {
+    let { count, sum } = stored;
+    const key = kind === "users" ? "user" : "account";
+    for (let start = 0; start < missing.length; start += numbersInAQuery) {
+      const some = missing.slice(start, start + numbersInAQuery);
+      const rows = await this.#warehouse.rows<NumberedVersion>(
+        `SELECT ${key} AS number, version FROM ${kind} FINAL
+         WHERE organization = {organization:UInt32} AND ${key} IN {numbers:Array(UInt32)}`,
+        { organization: this.#organization, numbers: some.map(({ number }) => number) },
+      );
+      const versions = new Map(rows.map(({ number, version }) => [number, version]));
+      for (const { number, version } of some) {
+        const there = versions.get(number);
+        if (there === undefined) count += 1;
+        sum += Math.max(0, version - (there ?? 0));
+      }
+    }
+    return { count, sum };
+  }
+
+  async userVersions({ populations, missing }: Acknowledged): Promise<Difference[]> {
+    const { versionRows } = populations;
+    if (versionRows === null) return [];
+    const [stored = none] = await this.#rows<CountAndSum>(`
+      SELECT count() AS count, sum(version) AS sum
+      FROM user_versions WHERE organization = {organization:UInt32}`);
+    const ledger = { count: versionRows.rows, sum: versionRows.versions };
+    const warehouse = {
+      count: stored.count + (missing?.userVersions.rows ?? 0),
+      sum: stored.sum + (missing?.userVersions.versions ?? 0),
+    };
+    return agree({ ledger, warehouse }) ? [] : [{ kind: "user_versions", ledger, warehouse }];
   }
 
   async userEventDays(): Promise<Difference[]> {

@@ -27,22 +27,21 @@ export async function findUser(
   { organization, user }: WarehouseUser,
 ): Promise<FoundInWarehouse> {
   const dayCounts = await eventCounts(warehouse, organization, user);
-  const [row] = await warehouse.rows<{ versions: number; days: number }>(
-    `SELECT
-       (SELECT count() FROM user_versions WHERE organization = {organization:UInt32} AND user = {user:UInt32})
-         AS versions,
+  const [row] = await warehouse.rows<Omit<FoundInWarehouse, "dayCounts">>(
+    `SELECT count() AS versions, sum(version) AS versionSum,
        (SELECT uniqExact(day) FROM user_event_days
-        WHERE organization = {organization:UInt32} AND user = {user:UInt32}) AS days`,
+        WHERE organization = {organization:UInt32} AND user = {user:UInt32}) AS days
+     FROM user_versions WHERE organization = {organization:UInt32} AND user = {user:UInt32}`,
     { organization, user },
     noLimitOfTime,
   );
-  return { dayCounts, versions: row?.versions ?? 0, days: row?.days ?? 0 };
+  return { dayCounts, versions: row?.versions ?? 0, versionSum: row?.versionSum ?? 0, days: row?.days ?? 0 };
 }
 
 /** Deletes a user from every table. */
 export async function eraseUser(warehouse: Warehouse, { organization, user }: WarehouseUser): Promise<void> {
-  for (const { table, column, isBitmap } of await columnsOfUsers(warehouse)) {
-    const sql = isBitmap ? takeBit(table, column) : deleteRows(table);
+  for (const { table, column, isBitmap, isReplacing } of await columnsOfUsers(warehouse)) {
+    const sql = isBitmap ? takeBit(table, column, isReplacing) : deleteRows(table);
     await warehouse.command(sql, { organization, user }, noLimitOfTime);
   }
 }
@@ -51,14 +50,17 @@ interface ColumnOfUsers {
   readonly table: string;
   readonly column: string;
   readonly isBitmap: boolean;
+  /** Whether of rows with the same key the newest counts. */
+  readonly isReplacing: boolean;
 }
 
 function columnsOfUsers(warehouse: Warehouse): Promise<ColumnOfUsers[]> {
   return warehouse.rows<ColumnOfUsers>(`
-    SELECT table, name AS column, type = 'AggregateFunction(groupBitmap, UInt32)' AS isBitmap
-    FROM system.columns
-    WHERE database = currentDatabase() AND (name = 'user' OR isBitmap)
-      AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')
+    SELECT table, columns.name AS column, type = 'AggregateFunction(groupBitmap, UInt32)' AS isBitmap,
+      engine = 'ReplacingMergeTree' AS isReplacing
+    FROM system.columns AS columns
+    INNER JOIN system.tables AS tables ON tables.database = columns.database AND tables.name = columns.table
+    WHERE columns.database = currentDatabase() AND (columns.name = 'user' OR isBitmap) AND engine LIKE '%MergeTree'
     ORDER BY table`);
 }
 
@@ -67,10 +69,11 @@ function deleteRows(table: string): string {
     WHERE organization = {organization:UInt32} AND user = {user:UInt32}`;
 }
 
-/** What was the user's alone goes whole: an event's name may be somebody's name. */
-function takeBit(table: string, column: string): string {
+/** What was the user's alone goes whole: an event's name may be somebody's name. But a row that replaced another
+ * stays, if empty, or that other one would count again. */
+function takeBit(table: string, column: string, isReplacing: boolean): string {
   const hasUser = `organization = {organization:UInt32} AND bitmapContains(${column}, toUInt32({user:UInt32}))`;
-  return `ALTER TABLE ${table}
-    DELETE WHERE ${hasUser} AND bitmapCardinality(${column}) = 1,
+  const deleted = isReplacing ? "" : `DELETE WHERE ${hasUser} AND bitmapCardinality(${column}) = 1,`;
+  return `ALTER TABLE ${table} ${deleted}
     UPDATE ${column} = bitmapAndnot(${column}, bitmapBuild([toUInt32({user:UInt32})])) WHERE ${hasUser}`;
 }

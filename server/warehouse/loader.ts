@@ -46,6 +46,8 @@ export interface LoaderOptions {
   readonly warehouse: Warehouse;
   readonly maxBatchRows?: number;
   readonly log?: Logger;
+  /** Hears of every batch that is in the warehouse and finished. */
+  readonly loaded?: (batch: FrozenBatch, body: Buffer) => void;
 }
 
 interface Drain {
@@ -59,6 +61,7 @@ export class Loader {
   readonly #warehouse: Warehouse;
   readonly #maxBatchRows: number;
   readonly #log: Logger | undefined;
+  readonly #loaded: LoaderOptions["loaded"];
   readonly #drains = new Set<Drain>();
   readonly #counts = { rowsLoaded: 0, batchesLoaded: 0, deadLetters: 0 };
   #lastLoadedAtMs: number | null = null;
@@ -71,8 +74,9 @@ export class Loader {
   readonly #pauses: (() => void)[] = [];
   #wake: () => void = () => undefined;
 
-  constructor({ inbox, warehouse, maxBatchRows = defaultMaxBatchRows, log }: LoaderOptions) {
+  constructor({ inbox, warehouse, maxBatchRows = defaultMaxBatchRows, log, loaded }: LoaderOptions) {
     this.#log = log;
+    this.#loaded = loaded;
     this.#inbox = inbox;
     this.#warehouse = warehouse;
     this.#maxBatchRows = maxBatchRows;
@@ -171,6 +175,7 @@ export class Loader {
     const insert = this.#warehouse.insertFrozen.bind(this.#warehouse);
     const deadLetters = await this.#persist(() => insertBatch(insert, batch, body));
     await this.#persist(() => this.#inbox.finish(batch.number, deadLetters));
+    this.#loaded?.(batch, body);
     this.#counts.rowsLoaded += batch.rows - deadLetters.length;
     this.#counts.batchesLoaded += 1;
     this.#counts.deadLetters += deadLetters.length;

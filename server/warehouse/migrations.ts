@@ -9,6 +9,7 @@ import {
   createRollupView,
   createTable,
   events,
+  excludedUsers,
   rollups,
   type Table,
   users,
@@ -31,6 +32,7 @@ const migrations: readonly Migration[] = [
       ...rollups.map(createRollupView),
     ],
   },
+  { name: "users who are excluded from figures", statements: [createTable(excludedUsers)] },
   { name: "scores", statements: scoreTables.map(createTable) },
 ];
 

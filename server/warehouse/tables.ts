@@ -129,6 +129,14 @@ export const accounts: Table = {
   orderBy: "organization, account",
 };
 
+/** Who is left out of figures: the row with an organization's highest revision says it. */
+export const excludedUsers: Table = {
+  name: "excluded_users",
+  engine: { family: "ReplacingMergeTree", arguments: "revision" },
+  columns: ["organization UInt32", "revision UInt64", "users AggregateFunction(groupBitmap, UInt32)"],
+  orderBy: "organization",
+};
+
 /** Who did an event on a day. */
 const eventDays: Rollup = {
   table: {

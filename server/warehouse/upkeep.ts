@@ -6,14 +6,17 @@ import { Zone } from "../calendar/zone.ts";
 import { type Organization, Refusal, type SharedLedger } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
 import { eraseUser, findUser } from "./erase.ts";
+import type { ExclusionKeeper } from "./exclusion-keeper.ts";
 import { dropEvents, firstPossibleDay } from "./keep-events.ts";
 import type { Loader } from "./loader.ts";
-import { type RebuildProgress, rebuild } from "./rebuild.ts";
+import { type RebuildProgress, rebuild, rebuildSteps } from "./rebuild.ts";
+import { type RebuildStatus, RebuildWatch } from "./rebuild-watch.ts";
 import type { Warehouse } from "./warehouse.ts";
 
 export interface UpkeepParts {
   readonly warehouse: Warehouse;
   readonly loader: Loader;
+  readonly exclusions: ExclusionKeeper;
   readonly ledger: SharedLedger;
   readonly log: Logger;
 }
@@ -29,6 +32,7 @@ export class Upkeep {
   /** The end of the last piece of work. */
   #last: Promise<void> = Promise.resolve();
   #rebuilds = 0;
+  #watch: RebuildWatch | undefined;
   readonly #zones = new Map<string, Zone>();
   /** By organization: the day before which this process has deleted all events. */
   readonly #dropped = new Map<number, number>();
@@ -43,6 +47,11 @@ export class Upkeep {
 
   get isRebuilding(): boolean {
     return this.#rebuilds > 0;
+  }
+
+  /** How far the rebuild is that runs; undefined when none does. */
+  get rebuildStatus(): RebuildStatus | undefined {
+    return this.#watch?.status();
   }
 
   /** Computes all days and rollups of an organization again. */
@@ -125,24 +134,33 @@ export class Upkeep {
     await ledger.rebuildBegun(id);
     await this.drain();
     await loader.pause();
+    const watch = new RebuildWatch(warehouse, id);
+    this.#watch = watch;
     try {
+      await watch.start(rebuildSteps);
       const { timezone, eventsFromDay, name } = organization;
-      const progress = (step: RebuildProgress) => log.info({ organization: name, ...step }, "rebuilding");
+      const progress = (step: RebuildProgress) => {
+        watch.stepDone(step);
+        const { secondsLeft } = watch.status();
+        log.info({ organization: name, ...step, secondsLeft }, "rebuilding");
+      };
       const fromDay = eventsFromDay ?? firstPossibleDay;
       await rebuild(warehouse, id, this.#zone(timezone).transitions, progress, fromDay);
       await ledger.rebuildDone(id, organization.timezone);
     } finally {
+      this.#watch = undefined;
+      await watch.stop();
       loader.resume();
     }
   }
 
   async #finishErasures(): Promise<void> {
-    const { warehouse, loader, ledger, log } = this.#parts;
+    const { warehouse, loader, exclusions, ledger, log } = this.#parts;
     for (const erasure of await ledger.erasures.pending()) {
       const { id, state, uptoInboxId } = erasure;
       await loader.drain(uptoInboxId);
       if (state === "begun") await ledger.erasures.counted(id, await findUser(warehouse, erasure));
-      await eraseUser(warehouse, erasure);
+      await exclusions.changeUsers(erasure.organization, () => eraseUser(warehouse, erasure));
       await ledger.erasures.finish(id);
       log.info({ erasure: id, organization: erasure.organization }, "a user is erased");
     }

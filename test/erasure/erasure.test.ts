@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { rekindle, Server } from "../server.ts";
+import { eventually } from "../specification/operation-support.ts";
 import { expectError, expectSuccess, send, user } from "../specification/support.ts";
 import { api, erasingKey, figures, filesWith, identify, removeOldParts, sendAll, track } from "./support.ts";
 
@@ -94,6 +95,32 @@ describe("an erased user", () => {
     const trail = await server.command("erase", "list", "--organization", "Twice");
     expect(trail.trim().split("\n")).toHaveLength(2);
     expect(trail).not.toContain("somebody");
+  });
+
+  test("is named by no warning and no exclusion rule, and no longer counted as excluded", async () => {
+    const name = "Bots";
+    const [token, key] = [await server.organization(name), await erasingKey(server, name)];
+    const excluded = async () => {
+      const answer = await (await api(server, key, "/api/active-users?days=1")).json();
+      return (answer as { freshness: { excludedUsers: number } }).freshness.excludedUsers;
+    };
+    for (const userId of ["bot-of-one", "bot-of-two"]) {
+      await send(server, "/identify", token, { ...user(userId), email: `${userId}@bots.example` });
+      await send(server, "/track", token, { userId, event: "opened", [`odd-${userId.slice(-3)}`]: 1 });
+    }
+    await server.command("exclude", "add", "--organization", name, "--user", "bot-of-one");
+    await server.command("exclude", "add", "--organization", name, "--email-domain", "bots.example");
+    await server.exported("users", name);
+    await eventually(excluded, 2);
+
+    await server.command("erase", "user", "bot-of-one", "--organization", name);
+    expect(await excluded()).toBe(1);
+    const rules = await server.command("exclude", "list", "--organization", name);
+    const warnings = await server.command("warnings", "--organization", name);
+    expect([rules, warnings].join()).not.toContain("bot-of-one");
+    expect(rules).toContain("bots.example");
+    expect(warnings).toContain("odd-two");
+    expect(await server.command("doctor")).toContain(agreement(name));
   });
 
   test("needs a key with the right to erase", async () => {

@@ -1,6 +1,7 @@
 /** The part of the contract about erasures. */
 import { expect, test } from "bun:test";
 import type { DayCount, Ledger, User } from "../../server/ledger/ledger.ts";
+import { userRow, userVersionRow } from "../../server/warehouse/rows.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 import { inboxRows, look, needs, user, writePeople, writes } from "./writes.ts";
 
@@ -10,6 +11,11 @@ const atMs = utcDay * 86_400_000;
 /** An event's row as intake writes it. */
 function eventRow(organization: number, number: number, id: string): unknown[] {
   return [organization, number, 0, "opened", atMs, utcDay, atMs, id, false, "", "{}"];
+}
+
+/** A version of Ada's row. */
+function ada(organization: number, version: number): string {
+  return userRow(user(organization, "ada", { version }));
 }
 
 function dayCount(organization: number, events: number, checksum: number): DayCount {
@@ -29,6 +35,7 @@ async function twoUsers(subject: LedgerUnderTest): Promise<{ id: number; ada: Us
       ...people,
       inbox: [{ ...inboxRows([]), rows: 4, body }],
       dayCounts: [dayCount(id, 4, 1 + 2 + 3 + 4)],
+      versionRows: [{ organization: id, rows: 4, versions: 1 + 2 + 3 + 1 }],
     }),
   );
   return { id, ada, bob };
@@ -46,6 +53,7 @@ async function load(ledger: Ledger, deadRows: readonly unknown[][] = []): Promis
 /** Declares the tests of erasures. */
 export function erasuresContract(subject: LedgerUnderTest): void {
   stepsContract(subject);
+  namesContract(subject);
   tombstonesContract(subject);
 }
 
@@ -78,11 +86,13 @@ function stepsContract(subject: LedgerUnderTest): void {
     const begun = await erasures.begin(id, "ada");
     if (begun === undefined) throw new Error("there is no user");
     await expect(erasures.finish(begun.id)).rejects.toThrow();
-    const found = { dayCounts: [dayCount(id, 1, 1)], versions: 3, days: 1 };
+    const found = { dayCounts: [dayCount(id, 1, 1)], versions: 3, versionSum: 1 + 2 + 3, days: 1 };
     await erasures.counted(begun.id, found);
     await erasures.counted(begun.id, found);
     expect(await subject.ledger.dayCounts(id)).toEqual([dayCount(id, 2, 2 + 4)]);
-    expect((await subject.ledger.deadLetters(9)).map(({ row }) => JSON.parse(row)[1])).toEqual([2]);
+    expect((await subject.ledger.populations(id)).versionRows).toEqual({ rows: 1, versions: 1 });
+    const left = await subject.ledger.deadLetters.list({ organization: id }, 9);
+    expect(left.map(({ row }) => JSON.parse(row)[1])).toEqual([2]);
     await subject.reopen();
     expect(await subject.ledger.erasures.pending()).toMatchObject([
       { id: begun.id, state: "counted", events: 1, versions: 3, deadLetters: 1, inboxRows: 2, days: 1 },
@@ -99,11 +109,59 @@ function stepsContract(subject: LedgerUnderTest): void {
     const { id } = await twoUsers(subject);
     const begun = await subject.ledger.erasures.begin(id, "ada");
     const erasure = begun?.id ?? 0;
-    await subject.ledger.erasures.counted(erasure, { dayCounts: [], versions: 0, days: 0 });
+    await subject.ledger.erasures.counted(erasure, { dayCounts: [], versions: 0, versionSum: 0, days: 0 });
     await expect(subject.ledger.erasures.finish(erasure)).rejects.toThrow("not loaded");
     await load(subject.ledger);
     await subject.ledger.erasures.finish(erasure);
     expect(await subject.ledger.inbox.backlog()).toMatchObject({ rows: 0, newestInboxId: 1 });
+  });
+}
+
+function namesContract(subject: LedgerUnderTest): void {
+  test("dead letters of the user are left to the erasure, and what was dropped is forgotten", async () => {
+    const { id } = await twoUsers(subject);
+    const { deadLetters, erasures } = subject.ledger;
+    const [batch] = await subject.ledger.inbox.freeze(100);
+    const users = [ada(id, 2), ada(id, 3)].map((row) => ({ table: "users", row, reason: "no" }) as const);
+    const version = userVersionRow(user(id, "ada", { version: 3 }), { atMs, traits: {}, account: 0 });
+    const letters = [...users, { table: "user_versions", row: version, reason: "no" } as const];
+    await subject.ledger.inbox.finish(batch?.number ?? 0, letters);
+    const [oldest] = (await deadLetters.list({ organization: id }, 9)).slice(-1);
+    expect(await deadLetters.drop({ ids: [oldest?.id ?? 0] })).toBe(1);
+    expect((await deadLetters.missing(id)).users).toEqual([{ number: 1, version: 3 }]);
+
+    const begun = await erasures.begin(id, "ada");
+    expect(await deadLetters.retry({ organization: id })).toBe(0);
+    expect(await deadLetters.drop({ organization: id })).toBe(0);
+    await expect(deadLetters.retry({ ids: [(oldest?.id ?? 0) + 1] })).rejects.toThrow("no dead letter");
+    await erasures.counted(begun?.id ?? 0, { dayCounts: [], versions: 2, versionSum: 3, days: 0 });
+    expect(await erasures.find(begun?.id ?? 0)).toMatchObject({ versions: 2, deadLetters: 2 });
+    expect((await subject.ledger.populations(id)).versionRows).toEqual({ rows: 1, versions: 1 });
+    expect(await deadLetters.missing(id)).toMatchObject({
+      ...{ deadLetters: 0, userVersions: { rows: 0, versions: 0 }, users: [] },
+    });
+  });
+
+  test("warnings and the exclusion rule that name the user go, and no others", async () => {
+    const { id } = await twoUsers(subject);
+    const { exclusions, warnings, erasures } = subject.ledger;
+    const seen = { utcDay, firstSeenMs: atMs, lastSeenMs: atMs, count: 1, message: null };
+    for (const userId of ["ada", "bob"]) {
+      await exclusions.add(id, { kind: "user", key: "", value: userId }, 1_000);
+      await exclusions.add(id, { kind: "email", key: "", value: userId }, 1_000);
+      const kind = { kind: "unknown_key", endpoint: "track", detail: userId } as const;
+      await warnings.add([{ organization: id, ...seen, ...kind, userId }]);
+    }
+    const before = await exclusions.rules(id);
+    await erasures.begin(id, "ada");
+    const { rules, revision } = await exclusions.rules(id);
+    expect(rules.map(({ kind, value }) => `${kind} ${value}`)).toEqual([
+      "email ada",
+      "user bob",
+      "email bob",
+    ]);
+    expect(revision).toBeGreaterThan(before.revision);
+    expect((await warnings.list(id, 9)).map(({ userId }) => userId)).toEqual(["bob"]);
   });
 }
 

@@ -140,7 +140,7 @@ function finishContract(subject: LedgerUnderTest): void {
     const backlog = await subject.ledger.inbox.backlog();
     await subject.ledger.inbox.finish(batch.number, [{ table: "events", row: '["a"]', reason: "other" }]);
     expect(await subject.ledger.inbox.backlog()).toEqual(backlog);
-    expect(await subject.ledger.deadLetterCount()).toBe(1);
+    expect(await subject.ledger.deadLetters.count({})).toBe(1);
   });
 
   test("dead letters are kept with reason and time, the newest first", async () => {
@@ -152,10 +152,10 @@ function finishContract(subject: LedgerUnderTest): void {
       subject.nowMs += 1;
     }
     await subject.reopen();
-    expect(await subject.ledger.deadLetterCount()).toBe(3);
-    expect(await subject.ledger.deadLetters(2)).toEqual([
-      { id: 3, atMs: subject.nowMs - 1, table: "events", row: '["c"]', reason: "bad c" },
-      { id: 2, atMs: subject.nowMs - 2, table: "events", row: '["b"]', reason: "bad b" },
+    expect(await subject.ledger.deadLetters.count({})).toBe(3);
+    expect(await subject.ledger.deadLetters.list({}, 2)).toEqual([
+      { id: 3, organization: 0, atMs: subject.nowMs - 1, table: "events", row: '["c"]', reason: "bad c" },
+      { id: 2, organization: 0, atMs: subject.nowMs - 2, table: "events", row: '["b"]', reason: "bad b" },
     ]);
   });
 }

@@ -262,6 +262,7 @@ function countsContract(subject: LedgerUnderTest): void {
       userVersions: 7,
       accounts: 1,
       accountVersions: 2,
+      versionRows: { rows: 0, versions: 0 },
     });
   });
 }

@@ -10,7 +10,9 @@ import type { Ledger, Organization } from "../../server/ledger/ledger.ts";
 import { erasuresContract } from "./contract-erasures.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract } from "./contract-inbox.ts";
+import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
+import { settingsContract } from "./contract-settings.ts";
 import { transactContract } from "./contract-transact.ts";
 
 export type OpenLedger = (folder: string, options: { clock: () => number }) => Promise<Ledger>;
@@ -65,8 +67,10 @@ export function ledgerContract(store: string, open: OpenLedger): void {
     tokensContract(subject);
     transactContract(subject);
     inboxContract(subject);
+    operationContract(subject);
     erasuresContract(subject);
     importsContract(subject);
     importerContract(subject);
+    settingsContract(subject);
   });
 }

@@ -5,8 +5,8 @@
  */
 import { expect, test } from "bun:test";
 import type { FrozenBatch, InboxRows } from "../../server/ledger/ledger.ts";
+import { Random } from "../../simulation/random.ts";
 import { CrashingLedger } from "./crashing-ledger.ts";
-import { Random } from "./random.ts";
 import { inboxRows, look, needs, user, writes } from "./writes.ts";
 
 class ModelWarehouse {

@@ -7,7 +7,7 @@ import {
   secondIn,
   wordsPerSlot,
 } from "../../server/ledger/sqlite/message-id-table.ts";
-import { Random } from "./random.ts";
+import { Random } from "../../simulation/random.ts";
 
 const seed = Date.now() % 2 ** 31;
 

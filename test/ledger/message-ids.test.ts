@@ -3,9 +3,9 @@
  * statements, restarts, and a clock that moves by hours. An id is a duplicate exactly for its 24 hours.
  */
 import { expect, test } from "bun:test";
-import type { MessageKey } from "../../server/ledger/ledger.ts";
+import type { MessageKey } from "../../server/ledger/transaction.ts";
+import { Random } from "../../simulation/random.ts";
 import { CrashingLedger } from "./crashing-ledger.ts";
-import { Random } from "./random.ts";
 import { look, messageOf, remember } from "./writes.ts";
 
 const dayMs = 24 * 3_600_000;

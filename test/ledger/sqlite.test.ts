@@ -117,4 +117,48 @@ describe("the SQLite ledger's files", () => {
     expect(await ledger.inbox.backlog()).toMatchObject({ rows: 1 });
     await ledger.close();
   }, 30_000);
+
+  test("when the dead letters are full a batch stays until there is room, and nothing of it is lost", async () => {
+    const ledger = await openSqliteLedger({
+      file: fileIn(folder),
+      deadLetterLimits: { rows: 3, bytes: 1_000 },
+    });
+    const letters = (count: number, row = "[1]") =>
+      Array.from({ length: count }, () => ({ table: "events", row, reason: "bad" }) as const);
+    await append(ledger, inboxRows(["a", "b"]));
+    const [first] = await ledger.inbox.freeze(10);
+    await ledger.inbox.finish(first?.number ?? 0, letters(2));
+    await append(ledger, inboxRows(["c", "d"]));
+    const [second] = await ledger.inbox.freeze(10);
+    const finishing = ledger.inbox.finish(second?.number ?? 0, letters(2));
+    await expect(finishing).rejects.toBeInstanceOf(Refusal);
+    await expect(finishing).rejects.toThrow("rekindle dead-letters");
+    await expect(ledger.inbox.finish(second?.number ?? 0, letters(1, "x".repeat(1_000)))).rejects.toThrow();
+    expect(await ledger.inbox.freeze(10)).toHaveLength(1);
+    expect(await ledger.deadLetters.count({})).toBe(2);
+    expect(await ledger.deadLetters.drop({ ids: [1] })).toBe(1);
+    await ledger.inbox.finish(second?.number ?? 0, letters(2));
+    expect(await ledger.deadLetters.count({})).toBe(3);
+    expect(await ledger.inbox.freeze(10)).toEqual([]);
+    await ledger.close();
+  });
+
+  test("dead letters of an older ledger are described when it is opened", async () => {
+    const ledger = await openSqliteLedger({ file: fileIn(folder) });
+    const { id } = await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 });
+    await ledger.close();
+    const db = new Database(fileIn(folder));
+    const row = `[${id},1,0,"e",${20_000 * 86_400_000},"bad",0,"0000000000000000000000000000002a",false,"","{}"]`;
+    db.run(
+      "INSERT INTO dead_letters (at_ms, batch, warehouse_table, row, reason) VALUES (1, 1, 'events', ?, 'bad')",
+      [row],
+    );
+    db.close();
+    const opened = await openSqliteLedger({ file: fileIn(folder) });
+    const day = { organization: id, utcDay: 20_000, events: 1, checksum: 42 };
+    expect((await opened.deadLetters.missing(id)).events).toEqual([day]);
+    expect(await opened.deadLetters.retry({ organization: id })).toBe(1);
+    expect((await opened.inbox.freeze(10)).map(({ year, rows }) => [year, rows])).toEqual([[2024, 1]]);
+    await opened.close();
+  });
 });

@@ -1,21 +1,13 @@
 /** The small requests that the ledger's tests make: what they need, and a decision for each. */
-import type {
-  Account,
-  InboxRows,
-  Ledger,
-  Message,
-  MessageKey,
-  Needs,
-  Stored,
-  User,
-  Writes,
-} from "../../server/ledger/ledger.ts";
+import type { Account, InboxRows, Ledger, User } from "../../server/ledger/ledger.ts";
+import type { Message, MessageKey, Needs, Stored, Writes } from "../../server/ledger/transaction.ts";
 
 const nothingNeeded: Needs = { known: [], users: [], accounts: [], messageIds: [] };
 const noWrites: Omit<Writes, "nowMs"> = {
   users: [],
   accounts: [],
   inbox: [],
+  versionRows: [],
   messages: [],
   dayCounts: [],
 };

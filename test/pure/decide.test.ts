@@ -222,6 +222,7 @@ test("no two events share an id, and a replay writes nothing at all", () => {
         users: [],
         accounts: [],
         inbox: [],
+        versionRows: [],
         messages: [],
         dayCounts: [],
         nowMs: 1_000,
@@ -249,6 +250,24 @@ test("the day counts are what the events' rows add up to", () => {
           [`${organization} ${utcDay}`, { events, checksum }] as const,
       );
       expect<ReadonlyMap<string, object>>(new Map(counted)).toEqual(expected);
+    }),
+    options,
+  );
+});
+
+test("the counted version rows are those of user_versions", () => {
+  fc.assert(
+    fc.property(requests, (all) => {
+      const ledger = new LedgerModel();
+      const { writes } = decide(all, ledger.stored(new NeedsOf(all)), 1_000);
+      ledger.write(writes);
+      const expected = new Map<unknown, { rows: number; versions: number }>();
+      for (const [organization, , version] of ledger.rows.get("user_versions") ?? []) {
+        const { rows, versions } = expected.get(organization) ?? { rows: 0, versions: 0 };
+        expected.set(organization, { rows: rows + 1, versions: versions + Number(version) });
+      }
+      const counted = writes.versionRows.map(({ organization, ...sums }) => [organization, sums] as const);
+      expect<ReadonlyMap<unknown, object>>(new Map(counted)).toEqual(expected);
     }),
     options,
   );

@@ -1,5 +1,6 @@
 /** A ledger in memory, as plain as can be: what `decide` is told of and what it writes. */
-import type { Account, Message, Needs, Stored, User, Writes } from "../../server/ledger/ledger.ts";
+import type { Account, User } from "../../server/ledger/ledger.ts";
+import type { Message, Needs, Stored, Writes } from "../../server/ledger/transaction.ts";
 
 const keyOf = (organization: number, id: string) => JSON.stringify([organization, id]);
 

@@ -1,14 +1,10 @@
 /** Repeatable chance for simulated users. */
+import { Random } from "../../simulation/random.ts";
 
-/** Numbers in [0, 1) from a seed (mulberry32). */
+/** Numbers in [0, 1) from a seed. */
 export function randomFrom(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+  const random = new Random(seed);
+  return () => random.next();
 }
 
 /** A draw from Beta(a, b) (Jöhnk 1964), for shapes that are not much above one. */

@@ -1,6 +1,7 @@
 /** Runs on an engine of their own: what may not change a score, what is done again, and when runs happen by themselves. */
 import { describe, expect, test } from "bun:test";
 import { pino } from "pino";
+import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { DayCount, Organization } from "../../server/ledger/ledger.ts";
 import type { RunBody } from "../../server/scoring/run/records.ts";
@@ -9,7 +10,6 @@ import { Scheduler } from "../../server/scoring/run/scheduler.ts";
 import { type KindSummary, scoreDay } from "../../server/scoring/run/score-day.ts";
 import { Scoring } from "../../server/scoring/run/scoring.ts";
 import { dataStoppedSince, newestRun } from "../../server/scoring/run/status.ts";
-import { defaultScoreSettings } from "../../server/scoring/settings.ts";
 import { eraseUser } from "../../server/warehouse/erase.ts";
 import { type EventRow, userVersionRow } from "../../server/warehouse/rows.ts";
 import type { Warehouse } from "../../server/warehouse/warehouse.ts";
@@ -19,7 +19,7 @@ import { simulatedFrom, simulateLogs } from "./support.ts";
 
 const subject = new WarehouseUnderTest();
 const zone = new Zone("UTC");
-const settings = defaultScoreSettings;
+const settings = defaultSettings;
 
 type Row = Record<string, unknown>;
 
@@ -244,6 +244,11 @@ class Installation {
         finish: refuse,
       },
       dayCounts,
+      settings: {
+        get: async () => ({ version: 0, settings, changedAtMs: null, changedBy: null }),
+        change: refuse,
+        history: refuse,
+      },
     };
     const scoring = new Scoring({ host, ledger, log, nowMs });
     return new Scheduler({

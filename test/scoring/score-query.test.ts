@@ -17,7 +17,7 @@ import {
 } from "../../server/scoring/queries/stored-score.ts";
 import { isScored, stateOf } from "../../server/scoring/state.ts";
 import { type EventRow, userVersionRow } from "../../server/warehouse/rows.ts";
-import type { Random } from "../ledger/random.ts";
+import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";
 import { event, insertEvents, msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
 

@@ -1,8 +1,9 @@
 /** The commands that manage organizations and tokens, with the server running and without one. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { filesWith } from "../erasure/support.ts";
 import { type CommandResult, rekindle, Server } from "../server.ts";
 import { expectError, expectSuccess, send, user } from "./support.ts";
 
@@ -99,8 +100,8 @@ function tokenTests(commands: Commands): void {
     expect(row?.[2]).toEndWith(token.slice(-4));
     expect(row?.[3]).toMatch(isoInstant);
     expect(row?.slice(4)).toEqual(["-", "-"]);
-    for (const file of filesIn(commands.dataDir()))
-      expect([file, readFileSync(file).includes(token)]).toEqual([file, false]);
+    expect(await filesWith(commands.dataDir(), token)).toEqual([]);
+    expect((await filesWith(commands.dataDir(), "backend")).length).toBeGreaterThan(0);
   });
 
   test("token revoke revokes, twice too, and refuses what is no token", async () => {
@@ -136,13 +137,6 @@ function readingTests(commands: Commands, state: string): void {
   test("doctor finds all well", async () => {
     expect(await commands.done("doctor")).toContain(`server        ${state}`);
   });
-}
-
-/** Every ordinary file in a folder and below; not the sockets. */
-function filesIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
 }
 
 test("a token that is made and revoked while no server runs is taken and refused by the next one", async () => {
@@ -188,6 +182,13 @@ describe("a command that cannot be read is refused with what to give:", () => {
     ["token list", ["--organization"]],
     ["export secrets --organization X", ["secrets", "events", "users", "accounts"]],
     ["export events --organization X --format xml", ["xml", "jsonl", "csv", "parquet"]],
+    ["demo --users 5", ["whole number from 10"]],
+    ["demo --url localhost", ["http://127.0.0.1:8080"]],
+    ["warnings", ["--organization"]],
+    ["dead-letters list --limit 0", ["whole number"]],
+    ["dead-letters retry first", ["first column"]],
+    ["dead-letters retry", ["--all"]],
+    ["exclude remove 1", ["--organization"]],
     ["recover", ["recover", "--help"]],
   ];
 
@@ -205,6 +206,7 @@ describe("every command has help:", () => {
     "token",
     "key",
     "import",
+    "demo",
     "export",
     "erase",
     "rebuild",
@@ -221,8 +223,9 @@ describe("every command has help:", () => {
     "erase user",
     "erase list",
   ];
+  const operation = ["warnings", "dead-letters list", "dead-letters retry", "exclude add", "exclude remove"];
 
-  test.each([...commands, ...subcommands, ...tokenCommands])("%s", async (command) => {
+  test.each([...commands, ...subcommands, ...tokenCommands, ...operation])("%s", async (command) => {
     const { exitCode, stdout } = await rekindle(tmpdir(), ...command.split(" "), "--help");
     expect(exitCode).toBe(0);
     expect(stdout).toContain(`Usage: rekindle ${command}`);

@@ -150,12 +150,13 @@ describe("what is asked for", () => {
     expect(days.filter(({ daily }) => daily > 0).map(({ day }) => day)).toEqual(["2026-05-14", "2026-05-15"]);
     expect(await (await get("/api/retention")).json()).toEqual({
       cells: [{ cohortDay: "2026-05-11", cohortUsers: 1, week: 0, activeUsers: 1 }],
+      freshness: { loadedUpto: expect.any(String), rebuilding: null, excludedUsers: 0, timezone: "UTC" },
     });
   });
 
   test.each([
     ["/api/active-users?days=0", "days"],
-    ["/api/active-users?days=401", "days"],
+    ["/api/active-users?days=801", "days"],
     ["/api/active-users?days=1.5", "days"],
     ["/api/active-users?days=abc", "days"],
     ["/api/active-users?daze=3", "daze"],
@@ -167,7 +168,7 @@ describe("what is asked for", () => {
 
   test("a path and method that nothing answers is not found, and neither is the other process", async () => {
     await expectError(await get("/api/"), "not_found");
-    await expectError(await get("/api/users"), "not_found");
+    await expectError(await get("/api/persons"), "not_found");
     const posted = await server.post("/api/retention", undefined, {}, { Authorization: `Bearer ${key}` });
     await expectError(posted, "not_found");
     for (const path of ["/api/../status", "/api/%2e%2e/status"]) {

@@ -8,12 +8,15 @@ import { expectSuccess, send, user } from "./support.ts";
 
 let server: Server;
 let token: string;
+let key: string;
 const organization = "Slow";
 
 beforeAll(async () => {
   server = await Server.start({ entry: join(import.meta.dir, "impatient-server.ts") });
   token = await server.organization(organization);
   await send(server, "/identify", token, user("u"));
+  const options = ["--organization", organization, "--right", "manage"];
+  key = (await server.command("key", "create", ...options)).trim();
 }, 60_000);
 afterAll(() => server.stop());
 
@@ -23,6 +26,9 @@ function post(...lines: readonly string[]): string {
   return head("POST /track HTTP/1.1", "Host: a", `Authorization: Basic ${token}`, ...lines);
 }
 
+const ofKey = (line: string, ...lines: readonly string[]) =>
+  head(`${line} HTTP/1.1`, "Host: a", `Authorization: Bearer ${key}`, ...lines);
+const change = () => ofKey("PATCH /api/settings", "Content-Type: application/json", "Content-Length: 1000");
 const withLength = () => post(`Content-Length: ${slowEvent.length}`);
 const get = head("GET /healthz HTTP/1.1", "Host: a");
 
@@ -64,6 +70,7 @@ const ways: Readonly<
     drip: "x".repeat(1_000),
     answers: [401],
   }),
+  "a change of settings, a byte at a time": () => ({ first: change(), drip: " ".repeat(999) }),
   "a promised body that does not come": () => ({
     first: post("Content-Length: 1000", "Expect: 100-continue"),
     answers: [100],

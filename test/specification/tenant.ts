@@ -1,7 +1,7 @@
 /** One organization among others, with a model of what it must hold: what was acknowledged to it, and nothing
  * else. */
 import { expect } from "bun:test";
-import type { Random } from "../ledger/random.ts";
+import type { Random } from "../../simulation/random.ts";
 import type { Server } from "../server.ts";
 
 type Row = Readonly<Record<string, unknown>>;

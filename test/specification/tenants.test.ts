@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { fetchSocket } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
-import { Random } from "../ledger/random.ts";
+import { Random } from "../../simulation/random.ts";
 import { parquetRows } from "../parquet.ts";
 import { Server } from "../server.ts";
 import { randomItem, Tenant } from "./tenant.ts";

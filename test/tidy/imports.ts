@@ -21,6 +21,11 @@ const layers: readonly (readonly string[])[] = [
 /** Rooms that run elsewhere, or hold for everybody: they see the contract and nothing else of ours. */
 const seesOnlyContract: readonly string[] = ["config", "client", "pages"];
 
+/** Rooms for few: what they see, and who imports them. */
+const reserved: Readonly<Record<string, { readonly sees: string[]; readonly seenBy: string[] }>> = {
+  simulation: { sees: ["calendar", "contract"], seenBy: ["cli"] },
+};
+
 const seesEverything: readonly string[] = ["bench", "test"];
 
 /** The room of a file: `main` are the files lying in server/ itself, `pages` those of the browser. */
@@ -31,7 +36,7 @@ function roomOf(path: string): string | undefined {
     return third === undefined ? "main" : second;
   }
   if (top === "dashboard") return "pages";
-  return ["cli", "contract", "client", "bench", "test"].includes(top) ? top : undefined;
+  return ["cli", "contract", "client", "simulation", "bench", "test"].includes(top) ? top : undefined;
 }
 
 /** Why one file may not import another; `undefined` when it may. */
@@ -45,6 +50,14 @@ function objection(from: string, to: string): string | undefined {
   }
   if (seesOnlyContract.includes(target) && target !== "config") {
     return `nobody imports ${target}`;
+  }
+  if (reserved[room] !== undefined) {
+    return reserved[room].sees.includes(target) ? undefined : `${room} sees only ${reserved[room].sees}`;
+  }
+  if (reserved[target] !== undefined) {
+    return reserved[target].seenBy.includes(room)
+      ? undefined
+      : `only ${reserved[target].seenBy} imports ${target}`;
   }
   const [layer, targetLayer] = [layerOf(room), layerOf(target)];
   if (layer < 0 || targetLayer < 0) return "a new room: add it to the layers in test/tidy/imports.ts";

@@ -83,7 +83,7 @@ export function undocumentedExports(files: readonly SourceFile[]): string[] {
   const exported =
     /^export (?:default )?(?:async )?(?:function\*?\s+(\w+)|const (\w+)[^=\n]*= (?:async )?(?:\([^)]*\)|\w+)(?:: [^=]+)? =>)/;
   return files
-    .filter(({ path }) => isCode(path) && /^(server|contract|client)\//.test(path))
+    .filter(({ path }) => isCode(path) && /^(server|simulation|contract|client)\//.test(path))
     .flatMap(({ path, text }) => {
       const lines = text.split("\n");
       return lines.flatMap((line, index) => {

@@ -14,7 +14,7 @@ import { checkOrganization } from "../../server/warehouse/check.ts";
 import { Loader } from "../../server/warehouse/loader.ts";
 import { eventRow } from "../../server/warehouse/rows.ts";
 import type { Warehouse } from "../../server/warehouse/warehouse.ts";
-import { Random } from "../ledger/random.ts";
+import { Random } from "../../simulation/random.ts";
 import { needs, writes } from "../ledger/writes.ts";
 
 const utcDays = [20_454, 20_455, 20_456];

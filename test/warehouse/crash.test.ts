@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Random } from "../ledger/random.ts";
+import type { Random } from "../../simulation/random.ts";
 import { randomOfThisRun } from "./support.ts";
 
 const kills = 10;

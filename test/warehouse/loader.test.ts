@@ -131,7 +131,7 @@ describe("rows that cannot be read", () => {
       await appendLines(lines);
       await whileLoading(drain);
       await expectStored(organization, good);
-      const letters = await ledger.deadLetters(1_000);
+      const letters = await ledger.deadLetters.list({}, 1_000);
       const ours = letters.filter(({ row }) => bad.includes(row));
       expect(ours.map(({ row }) => row).sort()).toEqual([...bad].sort());
       for (const { reason } of ours) expect(reason).toStartWith("Code: 27.");
@@ -161,7 +161,7 @@ describe("rows that cannot be read", () => {
       await crashAtInsert(crashAt);
       await whileLoading(drain);
       await expectStored(organization, good);
-      const letters = await ledger.deadLetters(1_000);
+      const letters = await ledger.deadLetters.list({}, 1_000);
       expect(letters.filter(({ row }) => bad.includes(row))).toHaveLength(2);
     }
   });

@@ -153,7 +153,7 @@ describe("check", () => {
 
   test("finds users and accounts that are missing or of another version", async () => {
     const { organization, acknowledged } = await checkable();
-    const populations: Populations = { users: 3, userVersions: 4, accounts: 1, accountVersions: 2 };
+    const populations = { ...acknowledged.populations, users: 3, userVersions: 4, accountVersions: 2 };
     const differences = await checkOrganization(subject.warehouse, organization, {
       ...acknowledged,
       populations,
@@ -222,7 +222,10 @@ async function checkable() {
     [...users, user(organization, "bob", { number: 2, version: 2 })].map(userRow),
   );
   await subject.insert("accounts", [accountRow(account(organization, "acme"))]);
-  const populations: Populations = { users: 2, userVersions: 3, accounts: 1, accountVersions: 1 };
+  const populations: Populations = {
+    ...{ users: 2, userVersions: 3, accounts: 1, accountVersions: 1 },
+    versionRows: { rows: 0, versions: 0 },
+  };
   return { organization, events, acknowledged: { dayCounts: dayCountsOf(events), populations } };
 }
 

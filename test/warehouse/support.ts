@@ -7,7 +7,7 @@ import type { WarehouseTable } from "../../server/ledger/ledger.ts";
 import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
 import { type EventRow, eventRow } from "../../server/warehouse/rows.ts";
 import type { Warehouse } from "../../server/warehouse/warehouse.ts";
-import { Random } from "../ledger/random.ts";
+import { Random } from "../../simulation/random.ts";
 
 export const msPerDay = 86_400_000;
 

@@ -13,18 +13,22 @@ describe("migrations", () => {
   test("running them again changes nothing, also after closing and opening again", async () => {
     const organization = subject.newOrganization();
     await subject.insert("events", [eventRow(event(organization))]);
+    const numbers = async () =>
+      (await subject.warehouse.rows<{ number: number }>("SELECT number FROM migrations ORDER BY number")).map(
+        ({ number }) => number,
+      );
+    const before = await numbers();
+    expect(before).toEqual(before.map((_, index) => index + 1));
     await migrate(subject.warehouse);
     await subject.warehouse.close();
     await subject.open();
-    expect(await subject.warehouse.rows("SELECT number FROM migrations ORDER BY number")).toEqual([
-      { number: 1 },
-    ]);
+    expect(await numbers()).toEqual(before);
     expect(await subject.count("events", organization)).toBe(1);
   });
 
   test("a crash between a migration's statements does no harm", async () => {
     await subject.warehouse.command("DROP VIEW user_spans_view");
-    await subject.warehouse.command("DELETE FROM migrations WHERE number = 1");
+    await subject.warehouse.command("DELETE FROM migrations WHERE number >= 1");
     await migrate(subject.warehouse);
     const organization = subject.newOrganization();
     const events = [event(organization)];

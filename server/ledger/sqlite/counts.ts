@@ -4,7 +4,7 @@
  * a million users would hold up every request for half a second.
  */
 import type { Database } from "bun:sqlite";
-import type { DayCount, Populations } from "../ledger.ts";
+import type { DayCount, Populations, VersionRows } from "../ledger.ts";
 
 interface DayCountRow {
   readonly utc_day: number;
@@ -17,9 +17,20 @@ interface PopulationsRow {
   readonly user_versions: number;
   readonly accounts: number;
   readonly account_versions: number;
+  readonly version_rows: number | null;
+  readonly version_row_sum: number | null;
 }
 
-const nobody: Populations = { users: 0, userVersions: 0, accounts: 0, accountVersions: 0 };
+/** What a transaction adds to the totals of an organization. */
+export type AddedPopulations = Omit<Populations, "versionRows">;
+
+const nobody: Populations = {
+  users: 0,
+  userVersions: 0,
+  accounts: 0,
+  accountVersions: 0,
+  versionRows: { rows: 0, versions: 0 },
+};
 
 function prepare(db: Database) {
   return {
@@ -33,16 +44,23 @@ function prepare(db: Database) {
       "SELECT utc_day, events, checksum FROM day_counts WHERE organization = ? ORDER BY utc_day",
     ),
     addPopulations: db.prepare(
-      `INSERT INTO populations (organization, users, user_versions, accounts, account_versions)
-       VALUES (?, ?, ?, ?, ?)
+      `INSERT INTO populations
+         (organization, users, user_versions, accounts, account_versions, version_rows, version_row_sum)
+       VALUES (?, ?, ?, ?, ?, 0, 0)
        ON CONFLICT DO UPDATE SET
          users = users + excluded.users,
          user_versions = user_versions + excluded.user_versions,
          accounts = accounts + excluded.accounts,
          account_versions = account_versions + excluded.account_versions`,
     ),
+    // Without a row there are no users; where the count is not known NULL stays NULL.
+    addVersionRows: db.prepare(
+      `UPDATE populations SET version_rows = version_rows + ?, version_row_sum = version_row_sum + ?
+       WHERE organization = ?`,
+    ),
     populations: db.prepare<PopulationsRow, [number]>(
-      "SELECT users, user_versions, accounts, account_versions FROM populations WHERE organization = ?",
+      `SELECT users, user_versions, accounts, account_versions, version_rows, version_row_sum
+       FROM populations WHERE organization = ?`,
     ),
   };
 }
@@ -64,9 +82,14 @@ export class Counts {
       .map(({ utc_day, events, checksum }) => ({ organization, utcDay: utc_day, events, checksum }));
   }
 
-  addPopulations(organization: number, added: Populations): void {
+  addPopulations(organization: number, added: AddedPopulations): void {
     const { users, userVersions, accounts, accountVersions } = added;
     this.#statements.addPopulations.run(organization, users, userVersions, accounts, accountVersions);
+  }
+
+  /** Negative numbers take away. The organization's users have to be counted before. */
+  addVersionRows(organization: number, { rows, versions }: VersionRows): void {
+    this.#statements.addVersionRows.run(rows, versions, organization);
   }
 
   populations(organization: number): Populations {
@@ -77,6 +100,10 @@ export class Counts {
       userVersions: row.user_versions,
       accounts: row.accounts,
       accountVersions: row.account_versions,
+      versionRows:
+        row.version_rows === null || row.version_row_sum === null
+          ? null
+          : { rows: row.version_rows, versions: row.version_row_sum },
     };
   }
 }

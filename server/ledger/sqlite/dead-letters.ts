@@ -1,71 +1,237 @@
-/** Rows that the warehouse would not take, with its reasons, for people to read. They are written by
- * `finish` of the inbox, in the commit that finishes their batch. */
+/** What can be done with dead letters: read them, send them again, drop them. They are written by `finish` of
+ * the inbox, in the commit that finishes their batch. */
 import type { Database } from "bun:sqlite";
-import { msPerDay } from "../../calendar/zone.ts";
-import type { DayCount, DeadLetter } from "../ledger.ts";
+import { Zone } from "../../calendar/zone.ts";
+import type {
+  DeadLetterSelection,
+  DeadLetterStore,
+  MissingRows,
+  NumberedVersion,
+  StoredDeadLetter,
+  VersionRows,
+} from "../dead-letters.ts";
+import { type DayCount, type InboxRows, Refusal, type WarehouseTable } from "../ledger.ts";
+import type { Counts } from "./counts.ts";
+import { redated } from "./dead-letter-rows.ts";
+import type { SqliteInbox } from "./inbox.ts";
+import type { SqliteOrganizations } from "./organizations.ts";
+import { nextTurn } from "./small-steps.ts";
+import { inTransaction } from "./transaction.ts";
 
-type StoredDeadLetter = DeadLetter & { readonly id: number; readonly atMs: number };
+/** About 2 ms of work; requests have their turn in between. */
+const stepRows = 200;
+const stepBytes = 1024 * 1024;
+
+interface Letter {
+  readonly id: number;
+  readonly organization: number;
+  readonly table: WarehouseTable;
+  readonly schema: number;
+  readonly year: number;
+  readonly bytes: number;
+  readonly utcDay: number | null;
+  readonly checksum: number | null;
+  readonly number: number | null;
+  readonly version: number | null;
+  readonly row: string;
+}
+
+const letterColumns = `id, organization, warehouse_table AS "table", schema, year, bytes, utc_day AS utcDay, checksum,
+  number, version, row`;
+/** Organization 0 stands for everybody's. */
+const ofOrganization = "(?1 = 0 OR organization = ?1)";
+/** What an erasure will take is left to it: a row that is sent again meanwhile would come after it. */
+const notErased = `(warehouse_table = 'accounts' OR NOT EXISTS (
+  SELECT 1 FROM erasures
+  WHERE erasures.organization = dead_letters.organization AND erasures.user = dead_letters.number))`;
 
 function prepare(db: Database) {
   return {
-    newest: db.prepare<StoredDeadLetter, [number]>(
-      `SELECT id, at_ms AS atMs, warehouse_table AS "table", row, reason
-       FROM dead_letters ORDER BY id DESC LIMIT ?`,
+    newest: db.prepare<StoredDeadLetter, [number, number]>(
+      `SELECT id, organization, at_ms AS atMs, warehouse_table AS "table", row, reason
+       FROM dead_letters WHERE ${ofOrganization} ORDER BY id DESC LIMIT ?2`,
     ),
-    count: db.prepare<{ count: number }, []>("SELECT count(*) AS count FROM dead_letters"),
+    count: db.prepare<{ count: number }, [number]>(
+      `SELECT count(*) AS count FROM dead_letters WHERE ${ofOrganization}`,
+    ),
+    newestId: db.prepare<{ id: number | null }, []>("SELECT max(id) AS id FROM dead_letters"),
+    next: db.prepare<Letter, [number, number, number]>(
+      `SELECT ${letterColumns} FROM dead_letters
+       WHERE ${ofOrganization} AND ${notErased} AND id > ?2 AND id <= ?3 ORDER BY id LIMIT ${stepRows}`,
+    ),
+    find: db.prepare<Letter, [number, number]>(
+      `SELECT ${letterColumns} FROM dead_letters WHERE ${ofOrganization} AND ${notErased} AND id = ?2`,
+    ),
+    exists: db.prepare<{ id: number }, [number, number]>(
+      `SELECT id FROM dead_letters WHERE ${ofOrganization} AND ${notErased} AND id = ?2`,
+    ),
+    remove: db.prepare("DELETE FROM dead_letters WHERE id = ?"),
+    dropVersion: db.prepare(
+      `INSERT INTO dropped_versions (organization, warehouse_table, number, version) VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET version = max(version, excluded.version)`,
+    ),
+    missingEvents: db.prepare<DayCount, [number]>(
+      `SELECT organization, utc_day AS utcDay, count(*) AS events, sum(checksum) % 4294967296 AS checksum
+       FROM dead_letters WHERE organization = ? AND warehouse_table = 'events' AND utc_day IS NOT NULL
+       GROUP BY utc_day ORDER BY utc_day`,
+    ),
+    missingVersionRows: db.prepare<VersionRows, [number]>(
+      `SELECT count(*) AS rows, coalesce(sum(version), 0) AS versions
+       FROM dead_letters WHERE organization = ? AND warehouse_table = 'user_versions'`,
+    ),
+    missingVersions: db.prepare<NumberedVersion, [number, string]>(
+      `SELECT number, max(version) AS version FROM (
+         SELECT number, version FROM dead_letters
+         WHERE organization = ?1 AND warehouse_table = ?2 AND number IS NOT NULL AND version IS NOT NULL
+         UNION ALL
+         SELECT number, version FROM dropped_versions WHERE organization = ?1 AND warehouse_table = ?2)
+       GROUP BY number ORDER BY number`,
+    ),
   };
 }
 
-export class DeadLetters {
+export class SqliteDeadLetters implements DeadLetterStore {
+  readonly #db: Database;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #parts: { readonly inbox: SqliteInbox; readonly counts: Counts };
+  readonly #organizations: SqliteOrganizations;
+  readonly #zones = new Map<string, Zone>();
 
-  constructor(db: Database) {
+  constructor(
+    db: Database,
+    parts: { readonly inbox: SqliteInbox; readonly counts: Counts },
+    organizations: SqliteOrganizations,
+  ) {
+    this.#db = db;
     this.#statements = prepare(db);
+    this.#parts = parts;
+    this.#organizations = organizations;
   }
 
-  /** The newest first. */
-  newest(limit: number): readonly StoredDeadLetter[] {
-    return this.#statements.newest.all(limit);
+  async list({ organization = 0 }: DeadLetterSelection, limit: number): Promise<readonly StoredDeadLetter[]> {
+    return this.#statements.newest.all(organization, limit);
   }
 
-  count(): number {
-    return this.#statements.count.get()?.count ?? 0;
+  async count({ organization = 0 }: DeadLetterSelection): Promise<number> {
+    return this.#statements.count.get(organization)?.count ?? 0;
+  }
+
+  retry(selection: DeadLetterSelection): Promise<number> {
+    return this.#inSteps(selection, (letters) => {
+      const again = this.#inboxRows(letters);
+      this.#parts.inbox.append(again);
+      return () => this.#parts.inbox.appended(again);
+    });
+  }
+
+  drop(selection: DeadLetterSelection): Promise<number> {
+    return this.#inSteps(selection, (letters) => {
+      for (const letter of letters) this.#forget(letter);
+      return () => undefined;
+    });
+  }
+
+  async missing(organization: number): Promise<MissingRows> {
+    const { missingEvents, missingVersionRows, missingVersions, count } = this.#statements;
+    return {
+      deadLetters: count.get(organization)?.count ?? 0,
+      events: missingEvents.all(organization),
+      userVersions: missingVersionRows.get(organization) ?? { rows: 0, versions: 0 },
+      users: missingVersions.all(organization, "users"),
+      accounts: missingVersions.all(organization, "accounts"),
+    };
+  }
+
+  /** Takes the selected letters away, some in a commit with what `work` does; what it returns is called after
+   * the commit. */
+  async #inSteps(
+    selection: DeadLetterSelection,
+    work: (letters: readonly Letter[]) => () => void,
+  ): Promise<number> {
+    const next = this.#reader(selection);
+    let done = 0;
+    while (true) {
+      let committed = () => {};
+      const taken = inTransaction(this.#db, () => {
+        const letters = next();
+        committed = work(letters);
+        for (const { id } of letters) this.#statements.remove.run(id);
+        return letters.length;
+      });
+      committed();
+      if (taken === 0) return done;
+      done += taken;
+      await nextTurn();
+    }
+  }
+
+  /** Reads the selected letters step by step; those that are buried meanwhile are not among them. */
+  #reader({ organization = 0, ids }: DeadLetterSelection): () => readonly Letter[] {
+    if (ids === undefined) {
+      const newest = this.#statements.newestId.get()?.id ?? 0;
+      let after = 0;
+      return () => {
+        const letters = withinBytes(this.#statements.next.iterate(organization, after, newest));
+        after = letters.at(-1)?.id ?? after;
+        return letters;
+      };
+    }
+    for (const id of ids) {
+      if (this.#statements.exists.get(organization, id) === null) {
+        throw new Refusal(
+          `There is no dead letter with the id ${id}: rekindle dead-letters list shows them.`,
+        );
+      }
+    }
+    const waiting = [...new Set(ids)];
+    return () => {
+      const found = waiting.splice(0, 1).map((id) => this.#statements.find.get(organization, id));
+      return found.filter((letter) => letter !== null);
+    };
+  }
+
+  #inboxRows(letters: readonly Letter[]): InboxRows[] {
+    const groups = Map.groupBy(letters, ({ table, schema, year }) => `${table} ${schema} ${year}`);
+    return [...groups.values()].flatMap((group) => {
+      const [first] = group;
+      if (first === undefined) return [];
+      const { table, schema, year } = first;
+      const body = group.map((letter) => `${this.#today(letter)}\n`).join("");
+      return [{ table, schema, year, rows: group.length, body }];
+    });
+  }
+
+  /** The row as it would be written now: the organization's timezone may be another than it was. */
+  #today({ organization, table, schema, row }: Letter): string {
+    const timezone = this.#organizations.find(organization)?.timezone;
+    if (timezone === undefined) return row;
+    const zone = this.#zones.get(timezone) ?? new Zone(timezone);
+    this.#zones.set(timezone, zone);
+    return redated(table, schema, row, zone);
+  }
+
+  /** Takes a row out of what was acknowledged. The user or account itself stays in the ledger, and its next
+   * version reaches the warehouse whole; so only the dropped version is remembered. */
+  #forget({ organization, table, utcDay, checksum, number, version }: Letter): void {
+    if (table === "events" && utcDay !== null && checksum !== null) {
+      this.#parts.counts.addDay({ organization, utcDay, events: -1, checksum: 2 ** 32 - checksum });
+    }
+    if (version === null || number === null) return;
+    if (table === "user_versions") {
+      this.#parts.counts.addVersionRows(organization, { rows: -1, versions: -version });
+    } else if (table !== "events" && this.#organizations.find(organization) !== undefined) {
+      this.#statements.dropVersion.run(organization, table, number, version);
+    }
   }
 }
 
-/** How every row of a user begins, in all tables but that of accounts (see `warehouse/rows.ts`). */
-export function beginningOfRow(organization: number, user: number): string {
-  return `[${organization},${user},`;
-}
-
-interface TakenDeadLetters {
-  readonly count: number;
-  /** Of the events among them, which were acknowledged and are counted by the ledger. */
-  readonly dayCounts: readonly DayCount[];
-}
-
-/** The dead letters of one user, for an erasure. */
-export class DeadLettersOfUser {
-  readonly #take;
-
-  constructor(db: Database) {
-    this.#take = db.prepare<Pick<StoredDeadLetter, "table" | "row">, [string]>(
-      `DELETE FROM dead_letters WHERE warehouse_table <> 'accounts' AND substr(row, 1, length(?1)) = ?1
-       RETURNING warehouse_table AS "table", row`,
-    );
+function withinBytes(letters: Iterable<Letter>): Letter[] {
+  const taken: Letter[] = [];
+  let bytes = 0;
+  for (const letter of letters) {
+    bytes += letter.bytes;
+    if (bytes > stepBytes && taken.length > 0) break;
+    taken.push(letter);
   }
-
-  /** Deletes them, inside the caller's transaction. */
-  take({ organization, user }: { readonly organization: number; readonly user: number }): TakenDeadLetters {
-    const taken = this.#take.all(beginningOfRow(organization, user));
-    const events = taken.filter(({ table }) => table === "events");
-    return { count: taken.length, dayCounts: events.map(({ row }) => dayCountOf(organization, row)) };
-  }
-}
-
-/** An event's own day count, from its row: the time is its fifth value, the id its eighth. */
-function dayCountOf(organization: number, row: string): DayCount {
-  const values = JSON.parse(row) as unknown[];
-  const checksum = Number.parseInt(String(values[7]).slice(-8), 16);
-  return { organization, utcDay: Math.floor(Number(values[4]) / msPerDay), events: 1, checksum };
+  return taken;
 }

@@ -5,11 +5,13 @@
  */
 import type { Database } from "bun:sqlite";
 import type { Erasure, Erasures, FoundInWarehouse } from "../erasures.ts";
-import { beginningOfRow, DeadLettersOfUser } from "./dead-letters.ts";
+import { beginningOfRow, DeadLettersOfUser } from "./dead-letters-of-user.ts";
+import type { SqliteExclusions } from "./exclusions.ts";
 import type { InboxTidy } from "./inbox-tidy.ts";
 import { nextTurn } from "./small-steps.ts";
 import type { Parts } from "./transact.ts";
 import { inTransaction } from "./transaction.ts";
+import type { SqliteWarnings } from "./warnings.ts";
 
 const columns = `id, organization, user, state, upto_inbox_id AS uptoInboxId, requested_at_ms AS requestedAtMs,
   erased_at_ms AS erasedAtMs, events, versions, dead_letters AS deadLetters, inbox_rows AS inboxRows, days`;
@@ -35,15 +37,21 @@ function prepare(db: Database) {
   };
 }
 
+/** What a user may be named in, too. */
+interface NamesUsers {
+  readonly warnings: SqliteWarnings;
+  readonly exclusions: SqliteExclusions;
+}
+
 export class SqliteErasures implements Erasures {
   readonly #db: Database;
-  readonly #parts: Parts;
+  readonly #parts: Parts & NamesUsers;
   readonly #inboxTidy: InboxTidy;
   readonly #deadLetters: DeadLettersOfUser;
   readonly #clock: () => number;
   readonly #statements: ReturnType<typeof prepare>;
 
-  constructor(db: Database, parts: Parts, inboxTidy: InboxTidy, clock: () => number) {
+  constructor(db: Database, parts: Parts & NamesUsers, inboxTidy: InboxTidy, clock: () => number) {
     this.#db = db;
     this.#parts = parts;
     this.#inboxTidy = inboxTidy;
@@ -53,13 +61,15 @@ export class SqliteErasures implements Erasures {
   }
 
   async begin(organization: number, userId: string): Promise<Erasure | undefined> {
-    const { users, counts, inbox, tombstones, knownUsers } = this.#parts;
+    const { users, counts, inbox, tombstones, knownUsers, warnings, exclusions } = this.#parts;
     const begun = inTransaction(this.#db, () => {
       const user = users.find(organization, userId);
       if (user === undefined) return undefined;
       users.delete(organization, user.number);
       const gone = { users: -1, userVersions: -user.version, accounts: 0, accountVersions: 0 };
       counts.addPopulations(organization, gone);
+      warnings.forgetUser(organization, userId);
+      exclusions.forgetUser(organization, userId);
       const hmac = tombstones.hmac(organization, userId);
       return this.#statements.begin.get(
         ...([organization, user.number, hmac, inbox.newestInboxId, this.#clock()] as const),
@@ -75,12 +85,16 @@ export class SqliteErasures implements Erasures {
     return this.#statements.pending.all();
   }
 
-  async counted(id: number, { dayCounts, versions, days }: FoundInWarehouse): Promise<void> {
+  async counted(id: number, { dayCounts, versions, versionSum, days }: FoundInWarehouse): Promise<void> {
     const inboxRows = await this.#countInboxRows(this.#stored(id));
     inTransaction(this.#db, () => {
       const erasure = this.#stored(id);
       if (erasure.state !== "begun") return;
       const dead = this.#deadLetters.take(erasure);
+      this.#parts.counts.addVersionRows(erasure.organization, {
+        rows: -versions - dead.versionRows.rows,
+        versions: -versionSum - dead.versionRows.versions,
+      });
       for (const { organization, utcDay, events, checksum } of [...dayCounts, ...dead.dayCounts]) {
         this.#parts.counts.addDay({ organization, utcDay, events: -events, checksum: 2 ** 32 - checksum });
       }

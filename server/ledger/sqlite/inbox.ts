@@ -11,7 +11,9 @@
  */
 import type { Database } from "bun:sqlite";
 import type { Backlog, DeadLetter, FrozenBatch, Inbox, InboxRows, WarehouseTable } from "../ledger.ts";
+import type { DeadLetterRows } from "./dead-letter-rows.ts";
 import { bytesOfBody, prepareRead, readBatch } from "./inbox-read.ts";
+import { LoadedMarks } from "./loaded-marks.ts";
 import { inTransaction } from "./transaction.ts";
 
 interface BatchRow {
@@ -49,12 +51,9 @@ function prepare(db: Database) {
     unfinished: db.prepare<BatchRow, []>(
       `SELECT ${batchColumns} FROM frozen_batches WHERE finished_at_ms IS NULL ORDER BY number`,
     ),
-    finish: db.prepare<Totals, [number, number]>(
+    finish: db.prepare<Pick<BatchRow, "number" | "year" | "schema" | "rows" | "bytes">, [number, number]>(
       `UPDATE frozen_batches SET finished_at_ms = ? WHERE number = ? AND finished_at_ms IS NULL
-       RETURNING rows, bytes`,
-    ),
-    bury: db.prepare(
-      "INSERT INTO dead_letters (at_ms, batch, warehouse_table, row, reason) VALUES (?, ?, ?, ?, ?)",
+       RETURNING number, year, schema, rows, bytes`,
     ),
     newest: db.prepare<{ seq: number }, []>("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'"),
     totals: db.prepare<Totals, [number]>(
@@ -71,13 +70,16 @@ export class SqliteInbox implements Inbox {
   readonly #clock: () => number;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #read: ReturnType<typeof prepareRead>;
+  readonly #deadLetters: DeadLetterRows;
+  readonly #marks = new LoadedMarks();
   /** Frozen or not, in no finished batch. Running totals, because `backlog` is asked all the time. */
   readonly #waiting: Totals;
   #newestInboxId: number;
   #loadedBytes: number;
 
-  constructor(db: Database, clock: () => number) {
+  constructor(db: Database, clock: () => number, deadLetters: DeadLetterRows) {
     this.#db = db;
+    this.#deadLetters = deadLetters;
     this.#clock = clock;
     this.#statements = prepare(db);
     this.#read = prepareRead(db);
@@ -128,6 +130,7 @@ export class SqliteInbox implements Inbox {
   async freeze(maxRows: number): Promise<readonly FrozenBatch[]> {
     const unfinished = this.#unfinished();
     if (unfinished.length > 0) return unfinished;
+    this.#marks.add(this.#newestInboxId, this.#clock());
     const after = this.#position();
     const waiting = this.#waitingRows(after, maxRows);
     const upto = waiting.at(-1)?.id;
@@ -148,15 +151,19 @@ export class SqliteInbox implements Inbox {
     const finished = inTransaction(this.#db, () => {
       const batch = this.#statements.finish.get(nowMs, batchNumber);
       if (batch === null) return undefined;
-      for (const { table, row, reason } of deadLetters) {
-        this.#statements.bury.run(nowMs, batchNumber, table, row, reason);
-      }
+      this.#deadLetters.bury(batch, deadLetters, nowMs);
       return batch;
     });
     if (finished === undefined) return;
     this.#waiting.rows -= finished.rows;
     this.#waiting.bytes -= finished.bytes;
     this.#loadedBytes += finished.bytes;
+  }
+
+  /** Everything that was acknowledged before this instant is loaded; null when that is not known yet. */
+  loadedUptoMs(): number | null {
+    const loadedUpto = this.loadedUpto();
+    return loadedUpto >= this.#newestInboxId ? this.#clock() : this.#marks.reached(loadedUpto);
   }
 
   async backlog(): Promise<Backlog> {

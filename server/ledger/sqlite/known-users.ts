@@ -9,7 +9,7 @@
  * It is bounded by two generations: when the young one holds half the capacity it becomes the old one, and
  * the old one is forgotten. Users who are seen move to the young one, so the busy ones stay.
  */
-import type { KnownUser } from "../ledger.ts";
+import type { KnownUser } from "../transaction.ts";
 import { ByOrganization } from "./by-organization.ts";
 
 export class KnownUsers {

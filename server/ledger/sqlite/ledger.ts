@@ -1,37 +1,44 @@
 /** The ledger's interface over one SQLite database: each question goes to the part that answers it. */
 import type { Database } from "bun:sqlite";
-import type {
-  DayCount,
-  DeadLetter,
-  Ledger,
-  LedgerSnapshot,
-  Needs,
-  Populations,
-  Stored,
-  UserAndAccount,
-  Writes,
+import type { LedgerFreshness } from "../health.ts";
+import {
+  type DayCount,
+  type Ledger,
+  type LedgerSnapshot,
+  type Populations,
+  Refusal,
+  type UserAndAccount,
 } from "../ledger.ts";
+import type { Needs, Stored, Writes } from "../transaction.ts";
+import { SqliteChecks } from "./checks.ts";
 import { SqliteCredentials } from "./credentials.ts";
-import { DeadLetters } from "./dead-letters.ts";
+import { SqliteDeadLetters } from "./dead-letters.ts";
 import { SqliteErasures } from "./erasures.ts";
+import { SqliteExclusions } from "./exclusions.ts";
 import type { SqliteImports } from "./imports.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
+import { SqliteSettings } from "./settings.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import { type Parts, Transactor } from "./transact.ts";
+import { SqliteWarnings } from "./warnings.ts";
 
 export class SqliteLedger implements Ledger {
   readonly organizations: SqliteOrganizations;
   readonly tokens: SqliteCredentials;
   readonly readKeys: SqliteCredentials;
   readonly inbox: SqliteInbox;
+  readonly deadLetters: SqliteDeadLetters;
+  readonly exclusions: SqliteExclusions;
+  readonly warnings: SqliteWarnings;
+  readonly checks: SqliteChecks;
   readonly erasures: SqliteErasures;
   readonly imports: SqliteImports;
+  readonly settings: SqliteSettings;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
-  readonly #deadLetters: DeadLetters;
   readonly #inboxTidy: InboxTidy;
   #tidying: Promise<void> | undefined;
 
@@ -39,14 +46,19 @@ export class SqliteLedger implements Ledger {
     this.#db = db;
     this.#parts = parts;
     this.#transactor = new Transactor(db, parts, clock);
-    this.#deadLetters = new DeadLetters(db);
     this.#inboxTidy = new InboxTidy(db, parts.inbox, inboxMaxRetainedBytes);
-    this.organizations = new SqliteOrganizations(db);
+    this.organizations = new SqliteOrganizations(db, clock);
     this.tokens = new SqliteCredentials(db, this.organizations, "tokens");
     this.readKeys = new SqliteCredentials(db, this.organizations, "read_keys");
     this.inbox = parts.inbox;
-    this.erasures = new SqliteErasures(db, parts, this.#inboxTidy, clock);
+    this.deadLetters = new SqliteDeadLetters(db, parts, this.organizations);
+    this.exclusions = new SqliteExclusions(db);
+    this.warnings = new SqliteWarnings(db);
+    this.checks = new SqliteChecks(db);
+    const { warnings, exclusions } = this;
+    this.erasures = new SqliteErasures(db, { ...parts, warnings, exclusions }, this.#inboxTidy, clock);
     this.imports = parts.imports;
+    this.settings = new SqliteSettings(db, this.organizations);
   }
 
   transact(_needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
@@ -69,20 +81,20 @@ export class SqliteLedger implements Ledger {
     return this.#parts.counts.populations(organization);
   }
 
+  async freshness(organization: number): Promise<LedgerFreshness> {
+    const found = this.organizations.find(organization);
+    if (found === undefined) throw new Refusal(`There is no organization with the id ${organization}.`);
+    return {
+      timezone: found.timezone,
+      loadedUptoMs: this.inbox.loadedUptoMs(),
+      rebuildingSinceMs: this.organizations.rebuildingSinceMs(organization),
+    };
+  }
+
   async findUser(organization: number, userId: string): Promise<UserAndAccount | undefined> {
     const user = this.#parts.users.find(organization, userId);
     if (user === undefined) return undefined;
     return { user, account: this.#parts.accounts.numbered(organization, user.account) ?? null };
-  }
-
-  async deadLetters(
-    limit: number,
-  ): Promise<readonly (DeadLetter & { readonly id: number; readonly atMs: number })[]> {
-    return this.#deadLetters.newest(limit);
-  }
-
-  async deadLetterCount(): Promise<number> {
-    return this.#deadLetters.count();
   }
 
   snapshot(folder: string): Promise<LedgerSnapshot> {
@@ -113,6 +125,7 @@ export class SqliteLedger implements Ledger {
     try {
       await this.#inboxTidy.deleteLoadedRows(nowMs);
       await this.#parts.messageIds.tidy(nowMs);
+      await this.warnings.tidy(nowMs);
       await this.#inboxTidy.shrink();
     } finally {
       // Also when deleting failed: on a full disk it is the checkpoint that makes room in the log.

@@ -9,6 +9,7 @@
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../ledger.ts";
 import { inTransaction } from "./transaction.ts";
+import { warningsExclusionsAndChecks } from "./warnings-tables.ts";
 
 const organizationsAndTokens = `
   CREATE TABLE organizations (
@@ -214,12 +215,25 @@ const imports = `
   ) STRICT;
 `;
 
+const settings = `
+  CREATE TABLE settings_versions (
+    organization INTEGER NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    version INTEGER NOT NULL CHECK (version > 0),
+    changed_at_ms INTEGER NOT NULL,
+    changed_by TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    PRIMARY KEY (organization, version)
+  ) STRICT;
+`;
+
 const migrations: readonly string[] = [
   organizationsAndTokens + usersAndAccounts + inbox + messageIds,
   batches,
   imports,
   readKeys,
   erasures,
+  warningsExclusionsAndChecks,
+  settings,
 ];
 
 /** How many migrations this code knows. */

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import type { Ledger } from "../ledger.ts";
 import { Accounts } from "./accounts.ts";
 import { Counts } from "./counts.ts";
+import { type DeadLetterLimits, DeadLetterRows } from "./dead-letter-rows.ts";
 import { SqliteImports } from "./imports.ts";
 import { SqliteInbox } from "./inbox.ts";
 import { KnownUsers } from "./known-users.ts";
@@ -32,6 +33,7 @@ export interface SqliteLedgerOptions {
   readonly knownUsersCapacity?: number;
   /** Message ids that fill the table in memory (16 bytes each, in at most 2^20 slots). */
   readonly messageIdsPerRun?: number;
+  readonly deadLetterLimits?: DeadLetterLimits;
   readonly clock?: () => number;
 }
 
@@ -40,6 +42,7 @@ const defaults = {
   knownUsersCapacity: 262_144,
   // 2^20 slots are three quarters full at 786,432; below that there has to be room for one more commit.
   messageIdsPerRun: 750_000,
+  deadLetterLimits: { rows: 100_000, bytes: 256 * 1024 * 1024 },
   clock: Date.now,
 };
 
@@ -49,7 +52,7 @@ const defaults = {
  * restore into its folder did not come to its end.
  */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
-  const { file, inboxMaxRetainedBytes, knownUsersCapacity, messageIdsPerRun, clock } = {
+  const { file, inboxMaxRetainedBytes, knownUsersCapacity, messageIdsPerRun, deadLetterLimits, clock } = {
     ...defaults,
     ...options,
   };
@@ -64,7 +67,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
       messageIds: new MessageIds(db, join(dirname(file), "message-ids"), messageIdsPerRun, clock()),
       tombstones: new Tombstones(db),
       counts: new Counts(db),
-      inbox: new SqliteInbox(db, clock),
+      inbox: new SqliteInbox(db, clock, new DeadLetterRows(db, deadLetterLimits)),
       imports: new SqliteImports(db),
       log,
     };

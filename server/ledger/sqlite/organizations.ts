@@ -29,6 +29,7 @@ function prepare(db: Database) {
     ),
     update: db.prepare(
       `UPDATE organizations SET
+         rebuild_asked_at_ms = CASE WHEN timezone <> ?2 THEN ?7 ELSE rebuild_asked_at_ms END,
          rebuild_pending = rebuild_pending OR timezone <> ?2, name = ?1, timezone = ?2, requests_per_second = ?3,
          items_per_second = ?4, keep_events_days = ?5
        WHERE id = ?6`,
@@ -39,7 +40,13 @@ function prepare(db: Database) {
     pending: db.prepare<{ id: number }, []>(
       "SELECT id FROM organizations WHERE rebuild_pending = 1 ORDER BY id",
     ),
-    begun: db.prepare("UPDATE organizations SET rebuild_pending = 1 WHERE id = ?"),
+    begun: db.prepare(
+      `UPDATE organizations SET rebuild_pending = 1, rebuild_asked_at_ms = ?1
+       WHERE id = ?2 AND rebuild_pending = 0`,
+    ),
+    pendingSince: db.prepare<{ atMs: number | null }, [number]>(
+      "SELECT rebuild_asked_at_ms AS atMs FROM organizations WHERE id = ? AND rebuild_pending = 1",
+    ),
     rebuilt: db.prepare("UPDATE organizations SET rebuild_pending = 0 WHERE id = ? AND timezone = ?"),
   };
 }
@@ -47,9 +54,11 @@ function prepare(db: Database) {
 export class SqliteOrganizations implements Organizations {
   readonly #db: Database;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #clock: () => number;
 
-  constructor(db: Database) {
+  constructor(db: Database, clock: () => number) {
     this.#db = db;
+    this.#clock = clock;
     this.#statements = prepare(db);
   }
 
@@ -85,7 +94,7 @@ export class SqliteOrganizations implements Organizations {
       if (after.name !== before.name) this.#refuseTaken(after.name);
       const { name, timezone, requestsPerSecond, itemsPerSecondSet, keepEventsDays } = after;
       this.#statements.update.run(
-        ...[name, timezone, requestsPerSecond, itemsPerSecondSet, keepEventsDays, id],
+        ...[name, timezone, requestsPerSecond, itemsPerSecondSet, keepEventsDays, id, this.#clock()],
       );
       return after;
     });
@@ -100,7 +109,13 @@ export class SqliteOrganizations implements Organizations {
   }
 
   async rebuildBegun(id: number): Promise<void> {
-    this.#statements.begun.run(id);
+    this.#statements.begun.run(this.#clock(), id);
+  }
+
+  /** Since when the organization's days are to be computed again; null when they are as they should be. */
+  rebuildingSinceMs(id: number): number | null {
+    const pending = this.#statements.pendingSince.get(id);
+    return pending === null ? null : (pending.atMs ?? 0);
   }
 
   async rebuildDone(id: number, timezone: string): Promise<void> {

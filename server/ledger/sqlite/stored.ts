@@ -1,5 +1,6 @@
 /** What the ledger tells a transaction, looked up when it is asked: in SQLite a look-up costs no round trip. */
-import type { Account, KnownUser, Message, Stored, User } from "../ledger.ts";
+import type { Account, User } from "../ledger.ts";
+import type { KnownUser, Message, Stored } from "../transaction.ts";
 import type { Accounts } from "./accounts.ts";
 import { ByOrganization } from "./by-organization.ts";
 import type { KnownUsers } from "./known-users.ts";

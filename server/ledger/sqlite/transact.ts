@@ -6,8 +6,8 @@
  * totals are told after the commit, so that a transaction that failed is remembered by nobody.
  */
 import type { Database } from "bun:sqlite";
-import type { Message, Populations, Stored, Writes } from "../ledger.ts";
-import type { Counts } from "./counts.ts";
+import type { Message, Stored, Writes } from "../transaction.ts";
+import type { AddedPopulations, Counts } from "./counts.ts";
 import type { SqliteImports } from "./imports.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import type { MessageIdHash } from "./message-id-table.ts";
@@ -58,7 +58,7 @@ export class Transactor {
     const stored = new LookedUp(this.#parts, transaction, this.#clock());
     const writes = decide(stored);
     const hashes = writes.messages.map(hashOf);
-    if (writes.users.length + writes.accounts.length > 0) this.#writePeople(writes, stored);
+    if (changesPeople(writes)) this.#writePeople(writes, stored);
     this.#parts.inbox.append(writes.inbox);
     for (const count of writes.dayCounts) this.#parts.counts.addDay(count);
     if (writes.importProgress !== undefined) {
@@ -69,8 +69,8 @@ export class Transactor {
     return { stored, writes, hashes, messageIdSequence };
   }
 
-  #writePeople({ users, accounts }: Writes, stored: LookedUp): void {
-    const added = new Map<number, { -readonly [Total in keyof Populations]: number }>();
+  #writePeople({ users, accounts, versionRows }: Writes, stored: LookedUp): void {
+    const added = new Map<number, { -readonly [Total in keyof AddedPopulations]: number }>();
     const totalsOf = (organization: number) => {
       const totals = added.get(organization) ?? {
         users: 0,
@@ -96,6 +96,9 @@ export class Transactor {
       totals.userVersions += user.version - (previous?.version ?? 0);
     }
     for (const [organization, totals] of added) this.#parts.counts.addPopulations(organization, totals);
+    for (const { organization, ...rows } of versionRows) {
+      this.#parts.counts.addVersionRows(organization, rows);
+    }
   }
 
   #remember({ stored, writes, hashes, messageIdSequence }: Written): void {
@@ -114,4 +117,8 @@ export class Transactor {
 function hashOf(message: Message): MessageIdHash {
   if (message instanceof HashedMessage) return message.hash;
   throw new Error("A message was written that this ledger did not look up.");
+}
+
+function changesPeople({ users, accounts, versionRows }: Writes): boolean {
+  return users.length + accounts.length + versionRows.length > 0;
 }

@@ -1,6 +1,7 @@
 /** Users as the ledger stores them: one row each, found by the company's own id, numbered densely. */
 import type { Database } from "bun:sqlite";
-import { isJsonObject, type JsonObject, type KnownUser, type User } from "../ledger.ts";
+import { isJsonObject, type JsonObject, type User } from "../ledger.ts";
+import type { KnownUser } from "../transaction.ts";
 
 interface UserRow {
   readonly number: number;

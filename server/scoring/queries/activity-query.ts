@@ -1,4 +1,5 @@
 /** How many users were active, week by week back from a day: from the bitmaps of events and days. */
+import { included } from "../../warehouse/included.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { Activity } from "../outage.ts";
 import type { Population } from "./engagement-events.ts";
@@ -10,14 +11,12 @@ const maxWeeks = 156;
 /** The activity of an organization's users before a day; weeks before its first event are left out. */
 export async function readActivity(
   warehouse: Warehouse,
-  { organization, settings, excludedUsers }: Population,
+  { organization, settings }: Population,
   cutoffDay: number,
 ): Promise<Activity> {
-  const users = "groupBitmapMergeState(users)";
-  const counted = excludedUsers === undefined ? users : `bitmapAndnot(${users}, (${excludedUsers}))`;
   const rows = await read<{ days: number; week: number; active: number }>(warehouse, {
     sql: `
-      SELECT days, week, bitmapCardinality(${counted}) AS active
+      SELECT days, week, bitmapCardinality(${included("groupBitmapMergeState(users)")}) AS active
       FROM (
         SELECT users, {cutoffDay:Int32} - 1 - toInt32(day) AS daysAgo, intDiv(daysAgo, 7) AS week,
           arrayJoin([${stretchDays.join(", ")}]) AS days

@@ -3,6 +3,7 @@
  * and which events count.
  */
 import type { Zone } from "../../calendar/zone.ts";
+import { isIncluded } from "../../warehouse/included.ts";
 import { type FeatureSettings, maxCountPerDay } from "../features.ts";
 import type { Query } from "./query.ts";
 
@@ -15,8 +16,6 @@ export interface Population {
   readonly settings: FeatureSettings;
   /** The organization's: it says when a day begins. */
   readonly zone: Zone;
-  /** SQL of the bitmap of users who are left out as internal, test or bot; it may use `{organization:UInt32}`. */
-  readonly excludedUsers?: string;
   /** Only this entity's number. */
   readonly entity?: number;
   /** As if nothing had come since this day, whatever the cut-off is. */
@@ -33,7 +32,7 @@ export type Days = "before" | { readonly daysBefore: number } | "horizon";
  * Placeholders of the days, bound by the query that this is a part of: cutoffDay, horizonDays.
  */
 export function engagementEvents(population: Population, days: Days): Query {
-  const { organization, kind, settings, excludedUsers, entity, eventsBeforeDay } = population;
+  const { organization, kind, settings, entity, eventsBeforeDay } = population;
   const conditions = [
     "organization = {organization:UInt32}",
     ...(entity === undefined ? [] : [`${kind} = {entity:UInt32}`]),
@@ -43,7 +42,7 @@ export function engagementEvents(population: Population, days: Days): Query {
       ? []
       : ["day < addDays(toDate32('1970-01-01'), {eventsBeforeDay:Int32})"]),
     "NOT has({passiveEvents:Array(String)}, event)",
-    ...(excludedUsers === undefined ? [] : [`NOT bitmapContains((${excludedUsers}), user)`]),
+    isIncluded("user"),
   ];
   return {
     sql: `

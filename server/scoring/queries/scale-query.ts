@@ -1,69 +1,62 @@
-/** What full marks of engagement are, and how long the usual gaps are: `engagementScale` in SQL. */
+/** What full marks of engagement are, and how long entities usually stay away: one row for an organization. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { type EngagementScale, leastScale } from "../engagement.ts";
+import { type EngagementScale, scaleOf } from "../engagement.ts";
 import { daysPerPeriod, windowPeriods } from "../features.ts";
-import { clamp } from "../vectors.ts";
+import { horizonFor } from "../state.ts";
 import { engagementEvents, type Population } from "./engagement-events.ts";
 import { featuresQuery } from "./feature-query.ts";
-import { type Query, read } from "./query.ts";
+import { read, withParts } from "./query.ts";
 
-export interface MeasuredScale {
+export interface UsualBehaviour {
   readonly scale: EngagementScale;
-  /** The 90th percentile of the gaps between active days, which the horizon should not be below; null without gaps. */
+  /** The churn horizon that the settings page advises; null without gaps. */
+  readonly advisedHorizonDays: number | null;
+}
+
+/** Null where there is nobody, or no gap. */
+interface ScaleRow {
+  readonly activeDays: number | null;
+  readonly volume: number | null;
+  readonly eventNames: number | null;
+  readonly medianGapDays: number | null;
   readonly longGapDays: number | null;
 }
 
-/** Gaps between active days are those of the window of 26 weeks. */
-export async function readScale(
+/**
+ * Reads them as of a cut-off. Gaps are those between neighbouring active days of an entity within the 26 weeks
+ * before it, so that they tell of the product as it is now.
+ */
+export async function readUsualBehaviour(
   warehouse: Warehouse,
   population: Population,
   cutoffDay: number,
-): Promise<MeasuredScale> {
-  const [marks] = await read<Record<"entities" | "activeDays" | "volume" | "eventNames", number>>(
-    warehouse,
-    marksQuery(population, cutoffDay),
-  );
-  const [gaps] = await read<Record<"count" | "middle" | "long", number>>(
-    warehouse,
-    gapsQuery(population, cutoffDay),
-  );
-  const hasMarks = marks !== undefined && marks.entities > 0;
-  const hasGaps = gaps !== undefined && gaps.count > 0;
-  const full = (part: keyof typeof leastScale) =>
-    hasMarks ? Math.max(leastScale[part], marks[part]) : leastScale[part];
-  return {
-    scale: {
-      activeDays: full("activeDays"),
-      volume: full("volume"),
-      eventNames: full("eventNames"),
-      halfLifeDays: hasGaps ? clamp(gaps.middle, 1, 14) : daysPerPeriod,
+): Promise<UsualBehaviour> {
+  const query = withParts(
+    {
+      features: featuresQuery(population, cutoffDay),
+      events: engagementEvents(population, { daysBefore: daysPerPeriod * windowPeriods }),
     },
-    longGapDays: hasGaps ? gaps.long : null,
-  };
-}
-
-function marksQuery(population: Population, cutoffDay: number): Query {
-  const features = featuresQuery(population, cutoffDay);
-  const full = (column: string) => `ifNotFinite(quantileExactInclusive(0.9)(${column}), 0)`;
+    {
+      sql: `
+        SELECT activeDays, volume, eventNames, gaps[1] AS medianGapDays, gaps[2] AS longGapDays
+        FROM (
+          SELECT quantileExactInclusive(0.9)(activeDays28) AS activeDays,
+            quantileExactInclusive(0.9)(volume28) AS volume,
+            quantileExactInclusive(0.9)(eventNames28) AS eventNames
+          FROM features WHERE activeDays28 > 0) AS active
+        CROSS JOIN (
+          SELECT quantilesExactInclusiveArray(0.5, 0.9)(days) AS gaps
+          FROM (
+            SELECT arrayPopFront(arrayDifference(arraySort(groupUniqArray(epochDay)))) AS days
+            FROM events GROUP BY entity)) AS between`,
+      parameters: {},
+    },
+  );
+  const [row] = await read<ScaleRow>(warehouse, query);
+  if (row === undefined) throw new Error("an aggregation without groups has one row");
+  const { longGapDays } = row;
   return {
-    sql: `
-      SELECT count() AS entities, ${full("activeDays28")} AS activeDays, ${full("volume28")} AS volume,
-        ${full("eventNames28")} AS eventNames
-      FROM (${features.sql}) WHERE activeDays28 > 0`,
-    parameters: features.parameters,
-  };
-}
-
-function gapsQuery(population: Population, cutoffDay: number): Query {
-  const events = engagementEvents(population, { daysBefore: daysPerPeriod * windowPeriods });
-  return {
-    sql: `
-      SELECT sum(length(gaps)) AS count,
-        ifNotFinite(quantileExactInclusiveArray(0.5)(gaps), 0) AS middle,
-        ifNotFinite(quantileExactInclusiveArray(0.9)(gaps), 0) AS long
-      FROM (
-        SELECT arrayPopFront(arrayDifference(arraySort(groupUniqArray(epochDay)))) AS gaps
-        FROM (${events.sql}) GROUP BY entity)`,
-    parameters: { ...events.parameters, cutoffDay },
+    scale: scaleOf(row),
+    advisedHorizonDays: longGapDays === null ? null : horizonFor(longGapDays),
   };
 }

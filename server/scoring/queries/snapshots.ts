@@ -22,6 +22,8 @@ export interface SnapshotOptions {
   readonly maxRows?: number;
   /** Everybody seen in the window is scored, and not only the active and the new. */
   readonly everyone?: boolean;
+  /** Told after every query the share that is done, 0 to 1. */
+  readonly onProgress?: (fraction: number) => void;
 }
 
 /** What training and back-tests read at most. */
@@ -35,16 +37,19 @@ export async function readSnapshots(
   warehouse: Warehouse,
   population: Population,
   cutoffDays: Iterable<number>,
-  { horizonDays, maxRows = defaultMaxRows, everyone = false }: SnapshotOptions,
+  { horizonDays, maxRows = defaultMaxRows, everyone = false, onProgress }: SnapshotOptions,
 ): Promise<Map<number, Snapshot>> {
+  const days = new Set(cutoffDays);
   const cellsByDay = new Map<number, readonly CellRow[]>();
-  for (const cutoffDay of new Set(cutoffDays)) {
+  const snapshots = new Map<number, Snapshot>();
+  const progress = () => onProgress?.((cellsByDay.size + snapshots.size) / (2 * days.size));
+  for (const cutoffDay of days) {
     cellsByDay.set(cutoffDay, await read(warehouse, cellsQuery(population, cutoffDay, horizonDays)));
+    progress();
   }
   const rowsOf = (cells: readonly CellRow[]) =>
     cells.reduce((sum, { count, scored }) => sum + (everyone ? count : scored), 0);
   const maxRowsOfEach = fairShare([...cellsByDay.values()].map(rowsOf), maxRows);
-  const snapshots = new Map<number, Snapshot>();
   for (const [cutoffDay, counted] of cellsByDay) {
     const cells = counted.map(({ x, t, n, count }) => ({ x, t, n, count }));
     const memberRisks =
@@ -56,6 +61,7 @@ export async function readSnapshots(
     });
     const rows = rowsOf(counted) === 0 ? [] : await read<LabelledRow>(warehouse, query);
     snapshots.set(cutoffDay, { cutoffDay, cells, rows: rows.map(snapshotRow) });
+    progress();
   }
   return snapshots;
 }

@@ -24,7 +24,7 @@ export function traitsQuery(organization: number, atMs: number): Query {
       SELECT user, toUnixTimestamp64Milli(min(at)) AS firstMs
       FROM user_versions WHERE organization = {organization:UInt32} GROUP BY user)
     SELECT user AS entity,
-      groupArray((trait, if(startsWith(last, '"'), JSONExtractString(last), last))) AS traits
+      arraySort(groupArray((trait, if(startsWith(last, '"'), JSONExtractString(last), last)))) AS traits
     FROM (
       SELECT user, trait, countIf(isBefore) AS before,
         if(before > 0, argMaxIf(raw, (at, version), isBefore), argMin(raw, (at, version))) AS last

@@ -15,8 +15,8 @@ import type { RunBody, ScoreRecord } from "./records.ts";
 type Run = ScoreRecord<RunBody>;
 
 /** What served on the day of a run. */
-export function servingOf({ settings, scale, model }: RunBody): Serving {
-  const { horizonDays, healthWeights } = settings;
+function servingOf({ settings, scale, model }: RunBody): Serving {
+  const { churnHorizonDays: horizonDays, healthWeights } = settings;
   return { horizonDays, healthWeights, scale: scale.scale, model };
 }
 
@@ -103,11 +103,11 @@ async function untouchedSince(
   if (row === undefined) return subject;
   const { traits } = subject.features;
   if (kind === "user") return { ...subject, features: featuresOfRow(row, { traits, members: null }) };
-  const risks = cellLogOdds(cellRisks(bgbb.parameters, settings.horizonDays));
+  const risks = cellLogOdds(cellRisks(bgbb.parameters, settings.churnHorizonDays));
   const query = membersQuery(population, laterDay, risks);
   const [found] = await read<MemberFeatures>(warehouse, {
     sql: query.sql,
-    parameters: { ...query.parameters, horizonDays: settings.horizonDays },
+    parameters: { ...query.parameters, horizonDays: settings.churnHorizonDays },
   });
   const nobody = { active28: 0, activePrevious28: 0, active90: 0, topShare: 0, meanRiskLogOdds: null };
   return { ...subject, features: featuresOfRow(row, { traits, members: found ?? nobody }) };

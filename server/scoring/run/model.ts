@@ -28,7 +28,7 @@ export type ServingModel = Pick<
 };
 
 /** The Monday on or before a day: 1970-01-01 was a Thursday. */
-export function trainingDayOf(day: number): number {
+function trainingDayOf(day: number): number {
   return day - ((((day - 4) % 7) + 7) % 7);
 }
 
@@ -40,7 +40,7 @@ export async function modelFor(
   { day, firstDay }: { readonly day: number; readonly firstDay: number },
   report: (step: string) => void,
 ): Promise<ServingModel> {
-  const { horizonDays } = organization.settings;
+  const { churnHorizonDays: horizonDays } = organization.settings;
   const population = populationOf(organization, kind);
   const trainedDay = trainingDayOf(day);
   const trained = await trainedModel(warehouse, organization, kind, { day: trainedDay, firstDay }, report);
@@ -94,7 +94,7 @@ async function trainedModel(
   const kept = await recordOf(warehouse, key, day);
   if (kept !== undefined && !kept.stale && kept.body.settingsKey === settings) return kept.body;
   report("training and back-testing");
-  const { horizonDays } = organization.settings;
+  const { churnHorizonDays: horizonDays } = organization.settings;
   const asOfThen = await withOutages(warehouse, organization, day);
   const body = await train(warehouse, populationOf(asOfThen, kind), { day, firstDay }, horizonDays);
   await keepRecord(warehouse, key, {

@@ -1,15 +1,18 @@
 /** Whom a run scores, and how far back there is something to know of them. */
+import type { Settings } from "../../../contract/settings.ts";
 import type { Zone } from "../../calendar/zone.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { outageWeeks } from "../outage.ts";
 import { readActivity } from "../queries/activity-query.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
-import { featureSettingsOf, type ScoreSettings } from "../settings.ts";
+import { scoringSettings, settingsKey } from "../settings.ts";
 
 export interface ScoredOrganization {
   readonly id: number;
   readonly zone: Zone;
-  readonly settings: ScoreSettings;
+  readonly settings: Settings;
+  /** Names who is excluded from figures just now; it differs when that is somebody else. */
+  readonly excluded?: string;
   /** First days of weeks in which the data had stopped, as known on the day that is scored. */
   readonly outageWeeks?: readonly number[];
 }
@@ -19,7 +22,27 @@ export function populationOf(
   { id, zone, settings, outageWeeks: weeks = [] }: ScoredOrganization,
   kind: EntityKind,
 ): Population {
-  return { organization: id, kind, settings: { ...featureSettingsOf(settings), outageWeeks: weeks }, zone };
+  return {
+    organization: id,
+    kind,
+    settings: { ...scoringSettings(settings).features, outageWeeks: weeks },
+    zone,
+  };
+}
+
+/** Names everything that is set and that a run depends on. */
+export function runKey({ settings, excluded = "" }: ScoredOrganization): string {
+  return `${settingsKey(settings)} ${excluded}`;
+}
+
+/** A name for the set of users who are excluded from figures. */
+export async function excludedKey(warehouse: Warehouse, organization: number): Promise<string> {
+  const [row] = await warehouse.rows<{ key: string }>(
+    `SELECT hex(sipHash64(arraySort(bitmapToArray(groupBitmapMergeState(users))))) AS key
+     FROM excluded_users FINAL WHERE organization = {organization:UInt32}`,
+    { organization },
+  );
+  return row?.key ?? "";
 }
 
 /** The organization with the weeks without data that were known on a day. */

@@ -25,7 +25,7 @@ export async function realisedChurn(
   kind: EntityKind,
   day: number,
 ): Promise<RealisedChurn[]> {
-  const { horizonDays } = organization.settings;
+  const { churnHorizonDays: horizonDays } = organization.settings;
   const sums = new Map<HealthColour, RealisedChurn>();
   let uptoDay = day - horizonDays;
   for (let index = 0; index < maxRuns; index += 1) {
@@ -59,7 +59,7 @@ function ofRun(
       ...horizon.parameters,
       ...rows,
       cutoffDay: run.day,
-      horizonDays: organization.settings.horizonDays,
+      horizonDays: organization.settings.churnHorizonDays,
     },
   });
 }

@@ -1,21 +1,21 @@
 /** What scoring worked out and keeps: runs, models and scales, as JSON in a small table of the warehouse. */
+import type { Settings } from "../../../contract/settings.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { Backtest } from "../backtest.ts";
 import type { BgbbParameters } from "../bgbb.ts";
 import type { ChurnModel } from "../churn-model.ts";
 import type { Choice } from "../ladder.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
-import type { MeasuredScale } from "../queries/scale-query.ts";
-import type { ScoreSettings } from "../settings.ts";
+import type { UsualBehaviour } from "../queries/scale-query.ts";
 import type { DataCounts } from "../train.ts";
 
 /** A finished run for one kind of entity: everything that its scores follow from, beside their features. */
 export interface RunBody {
   /** Its rows of scores have this version, or the higher one of a run that was cut off. */
   readonly rowsVersion: number;
-  readonly settings: ScoreSettings;
+  readonly settings: Settings;
   readonly settingsKey: string;
-  readonly scale: MeasuredScale;
+  readonly scale: UsualBehaviour;
   /** The day as of which the scale was measured. */
   readonly scaleDay: number;
   /** Null when no model is good enough. */
@@ -48,7 +48,7 @@ export interface ModelBody {
 }
 
 /** A scale that was measured, and the settings that it was measured under. */
-export type ScaleBody = MeasuredScale & { readonly settingsKey: string };
+export type ScaleBody = UsualBehaviour & { readonly settingsKey: string };
 
 interface Bodies {
   readonly run: RunBody;

@@ -1,6 +1,6 @@
 /** The scale of engagement, fixed for a calendar month. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { type MeasuredScale, readScale } from "../queries/scale-query.ts";
+import { readUsualBehaviour, type UsualBehaviour } from "../queries/scale-query.ts";
 import { settingsKey } from "../settings.ts";
 import { populationOf, type ScoredOrganization } from "./population.ts";
 import { keepRecord, recordOf } from "./records.ts";
@@ -10,7 +10,7 @@ const firstMeasuredAfterDays = 7;
 const msPerDay = 86_400_000;
 
 export interface ScaleOfDay {
-  readonly scale: MeasuredScale;
+  readonly scale: UsualBehaviour;
   readonly scaleDay: number;
 }
 
@@ -28,7 +28,7 @@ export async function scaleFor(
   if (kept !== undefined && !kept.stale && kept.body.settingsKey === settings) {
     return { scale: kept.body, scaleDay };
   }
-  const scale = await readScale(warehouse, populationOf(organization, "user"), scaleDay);
+  const scale = await readUsualBehaviour(warehouse, populationOf(organization, "user"), scaleDay);
   const version = (kept?.version ?? 0) + 1;
   await keepRecord(warehouse, key, { day: scaleDay, version, body: { ...scale, settingsKey: settings } });
   return { scale, scaleDay };
@@ -38,7 +38,7 @@ export async function scaleFor(
  * The day as of which the scale of `day` is measured: the first of its month. In an organization's first month, a
  * week after its first event, and within that week the day itself.
  */
-export function scaleDayOf(day: number, firstDay: number): number {
+function scaleDayOf(day: number, firstDay: number): number {
   const date = new Date(day * msPerDay);
   const monthStart = Math.floor(Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) / msPerDay);
   const measurable = firstDay + firstMeasuredAfterDays;

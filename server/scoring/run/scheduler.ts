@@ -8,9 +8,8 @@ import { formatDay } from "../../calendar/days.ts";
 import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/log.ts";
 import { historyDays } from "../history-days.ts";
-import { settingsKey } from "../settings.ts";
 import { noticeChanges } from "./changed-days.ts";
-import { firstDayOf, type ScoredOrganization } from "./population.ts";
+import { firstDayOf, runKey, type ScoredOrganization } from "./population.ts";
 import { listRuns } from "./records.ts";
 import type { Scoring, ScoringHost } from "./scoring.ts";
 import { dataStoppedSince } from "./status.ts";
@@ -117,7 +116,7 @@ export class Scheduler {
       await this.#lookForChanges(memory, scored, today);
       memory.newestInboxId = newestInboxId;
     }
-    const key = settingsKey(scored.settings);
+    const key = runKey(scored);
     if (memory.plan?.today !== today || memory.plan.settingsKey !== key) {
       memory.plan = await this.#plan(scored, today, key);
     }

@@ -7,9 +7,8 @@ import { priorParameters } from "../bgbb.ts";
 import { cellLogOdds, cellRisks } from "../queries/cell-table.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { insertScoresQuery } from "../queries/score-query.ts";
-import { settingsKey } from "../settings.ts";
 import { modelFor } from "./model.ts";
-import { firstDayOf, populationOf, type ScoredOrganization, withOutages } from "./population.ts";
+import { firstDayOf, populationOf, runKey, type ScoredOrganization, withOutages } from "./population.ts";
 import { keepRecord, type RunBody, recordOf, type ScoreRecord } from "./records.ts";
 import { type ScaleOfDay, scaleFor } from "./scale.ts";
 
@@ -63,7 +62,7 @@ async function scoreKind(
 ): Promise<Run> {
   const startedMs = performance.now();
   const { settings, id } = organization;
-  const { horizonDays, healthWeights } = settings;
+  const { churnHorizonDays: horizonDays, healthWeights } = settings;
   const say = (step: string) => report(`${kind}s: ${step}`);
   const serving = await modelFor(warehouse, organization, kind, { day, firstDay }, say);
   const { model, scored, ...rest } = serving;
@@ -81,7 +80,7 @@ async function scoreKind(
   await warehouse.command(insert.sql, insert.parameters, { maxSeconds: 600 });
   const body: RunBody = {
     rowsVersion: version,
-    ...{ settings, settingsKey: settingsKey(settings), ...scale, model, ...rest, scored },
+    ...{ settings, settingsKey: runKey(organization), ...scale, model, ...rest, scored },
     entities: await countScores(warehouse, id, kind, day, version),
     finishedAtMs: Date.now(),
     tookMs: Math.round(performance.now() - startedMs),

@@ -4,9 +4,8 @@ import { Zone } from "../../calendar/zone.ts";
 import { type Organization, Refusal, type SharedLedger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/log.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { defaultScoreSettings, type ScoreSettings } from "../settings.ts";
 import { noticeChanges } from "./changed-days.ts";
-import type { ScoredOrganization } from "./population.ts";
+import { excludedKey, type ScoredOrganization } from "./population.ts";
 import { type KindSummary, scoreDay } from "./score-day.ts";
 
 /** What scoring needs of analysis. */
@@ -20,11 +19,9 @@ export interface ScoringHost {
 
 export interface ScoringParts {
   readonly host: ScoringHost;
-  readonly ledger: Pick<SharedLedger, "organizations" | "inbox">;
+  readonly ledger: Pick<SharedLedger, "organizations" | "settings">;
   readonly log: Logger;
   readonly nowMs: () => number;
-  /** What an organization has set; the defaults without it. */
-  readonly settingsOf?: (organization: number) => Promise<ScoreSettings>;
 }
 
 export interface ScoreProgress {
@@ -95,7 +92,8 @@ export class Scoring implements ScoringService {
   async scoredOrganization({ id, timezone }: Organization): Promise<ScoredOrganization> {
     const zone = this.#zones.get(timezone) ?? new Zone(timezone);
     this.#zones.set(timezone, zone);
-    const settings = (await this.#parts.settingsOf?.(id)) ?? defaultScoreSettings;
-    return { id, zone, settings };
+    const { settings } = await this.#parts.ledger.settings.get(id);
+    const excluded = await excludedKey(this.#parts.host.warehouse, id);
+    return { id, zone, settings, excluded };
   }
 }

@@ -1,0 +1,135 @@
+/**
+ * How long every figure takes: an organization of random users is put into a warehouse of its own, and every question
+ * is asked nine times. `cli/with-bun bench/figures.ts [events] [users] [word of a question]`, 2 million and 100,000 unless given.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { accountList } from "../server/analytics/account-list.ts";
+import { activeDays } from "../server/analytics/active-days.ts";
+import { activeUsers } from "../server/analytics/active-users.ts";
+import { adoption } from "../server/analytics/adoption.ts";
+import { eventNames } from "../server/analytics/event-names.ts";
+import { eventsByValue } from "../server/analytics/events-by-value.ts";
+import { eventsOverTime } from "../server/analytics/events-over-time.ts";
+import { lifecycle } from "../server/analytics/lifecycle.ts";
+import { accountTimeline, timeline } from "../server/analytics/timeline.ts";
+import { usageIntervals } from "../server/analytics/usage-intervals.ts";
+import { userCount, userList } from "../server/analytics/user-list.ts";
+import { openChdbWarehouse } from "../server/warehouse/chdb.ts";
+import type { Warehouse } from "../server/warehouse/warehouse.ts";
+
+const organization = 1;
+const toDay = 20_600;
+const days = 364;
+const usersPerAccount = 10;
+const rounds = 9;
+
+/** Users differ in how often they come: a few daily, most now and then. Days lie nearer to today than to the start. */
+async function generate(warehouse: Warehouse, events: number, users: number): Promise<void> {
+  const perInsert = 1_000_000;
+  for (let from = 0; from < events; from += perInsert) {
+    await warehouse.command(
+      `INSERT INTO events SELECT 1, user, 1 + intDiv(user, {perAccount:UInt32}),
+        concat('event_', toString(toUInt32(60 * pow(rand(1) / 4294967296, 2)))),
+        toDateTime64(toDate32('1970-01-01') + day, 3, 'UTC') + rand(2) % 86400, toDate32('1970-01-01') + day,
+        time, generateUUIDv4(), false, '', concat('{"page":"/page/', toString(rand(3) % 40), '","n":', toString(number), '}')
+      FROM (
+        SELECT number, 1 + toUInt32({users:UInt32} * pow(rand(4) / 4294967296, 2)) AS user,
+          {toDay:Int32} - toInt32({days:Int32} * pow(rand(5) / 4294967296, 1.5)) AS day,
+          toDateTime64('2026-05-01', 3, 'UTC') AS time
+        FROM numbers({from:UInt64}, {perInsert:UInt64}))`,
+      {
+        perAccount: usersPerAccount,
+        users,
+        toDay,
+        days,
+        from,
+        perInsert: Math.min(perInsert, events - from),
+      },
+      { maxSeconds: 600 },
+    );
+  }
+  await warehouse.command(
+    `INSERT INTO users SELECT 1, number + 1, concat('user-', toString(number)),
+      concat('user-', toString(number), '@example.com'),
+      concat('{"name":"Name ', toString(number), '","plan":"', ['free', 'pro', 'team'][number % 3 + 1], '"}'),
+      NULL, 1 + intDiv(number + 1, {perAccount:UInt32}), toDateTime64('2025-01-01', 3, 'UTC'),
+      toDateTime64('2025-01-01', 3, 'UTC'), 1
+    FROM numbers({users:UInt64})`,
+    { users, perAccount: usersPerAccount },
+  );
+  await warehouse.command(
+    `INSERT INTO user_versions SELECT organization, user, version, updated_at, traits, account FROM users`,
+  );
+  await warehouse.command(
+    `INSERT INTO accounts SELECT DISTINCT 1, account, concat('account-', toString(account)), 'An account', NULL,
+      toDateTime64('2025-01-01', 3, 'UTC'), toDateTime64('2025-01-01', 3, 'UTC'), 1 FROM users`,
+  );
+}
+
+const questions: Record<string, (warehouse: Warehouse) => Promise<unknown>> = {
+  "active users, 90 days": (w) => activeUsers(w, { organization, toDay, days: 90 }),
+  "active users, 800 days": (w) => activeUsers(w, { organization, toDay, days: 800 }),
+  "active days (L28)": (w) => activeDays(w, { organization, toDay }),
+  "lifecycle, 26 weeks": (w) =>
+    lifecycle(w, { organization, toDay, period: "week", periods: 26, weekStart: 1 }),
+  "lifecycle, 400 days": (w) =>
+    lifecycle(w, { organization, toDay, period: "day", periods: 400, weekStart: 1 }),
+  "adoption, 28 days": (w) => adoption(w, { organization, toDay, days: 28, limit: 1_000 }),
+  "adoption, 365 days": (w) => adoption(w, { organization, toDay, days: 365, limit: 1_000 }),
+  "event names": (w) => eventNames(w, { organization, toDay, search: "", limit: 1_000 }),
+  "events over 12 weeks": (w) => eventsOverTime(w, { ...overTime, event: "", top: 0 }),
+  "one event over 12 weeks": (w) => eventsOverTime(w, { ...overTime, event: "event_3", top: 0 }),
+  "events over 12 weeks by event": (w) => eventsOverTime(w, { ...overTime, event: "", top: 20 }),
+  "events over 12 weeks by trait": (w) =>
+    eventsByValue(w, { ...overTime, event: "", top: 20, by: "trait", key: "plan" }),
+  "one event over 12 weeks by property": (w) =>
+    eventsByValue(w, { ...overTime, event: "event_3", top: 20, by: "property", key: "page" }),
+  "events over 12 weeks by property": (w) =>
+    eventsByValue(w, { ...overTime, event: "", top: 20, by: "property", key: "page" }),
+  "events over 12 weeks by a property that is unique": (w) =>
+    eventsByValue(w, { ...overTime, event: "", top: 20, by: "property", key: "n" }),
+  "usage intervals": (w) => usageIntervals(w, { organization, toDay }),
+  "user's timeline": (w) => timeline(w, { organization, user: 4, limit: 100 }),
+  "account's timeline": (w) => accountTimeline(w, { organization, account: 4, limit: 100 }),
+  "users by last day": (w) => userList(w, { ...list, sort: "lastSeen" }),
+  "users by e-mail, far on": (w) => userList(w, { ...list, sort: "email", offset: 90_000 }),
+  "users found by a text": (w) => userList(w, { ...list, sort: "userId", search: "name 77" }),
+  "users with a trait": (w) =>
+    userList(w, { ...list, sort: "lastSeen", trait: { key: "plan", value: "pro" } }),
+  "number of users with a trait": (w) =>
+    userCount(w, { organization, search: "", trait: { key: "plan", value: "pro" } }),
+  "accounts by last day": (w) => accountList(w, { ...list, sort: "lastSeen" }),
+};
+
+const overTime = { organization, toDay, period: "week", periods: 12, weekStart: 1 } as const;
+const list = { organization, toDay, search: "", descending: true, limit: 100, offset: 0 };
+
+const [events = 2_000_000, users = 100_000] = process.argv.slice(2, 4).map(Number);
+const only = process.argv[4] ?? "";
+const folder = mkdtempSync(join(tmpdir(), "rekindle-figures-"));
+const warehouse = await openChdbWarehouse({ folder: join(folder, "warehouse") });
+try {
+  const startMs = performance.now();
+  await generate(warehouse, events, users);
+  console.log(`${events} events of ${users} users in ${Math.round(performance.now() - startMs)} ms`);
+  for (const [name, ask] of Object.entries(questions).filter(([name]) => name.includes(only))) {
+    const times: number[] = [];
+    const cpu = process.cpuUsage();
+    for (let round = 0; round < rounds; round += 1) {
+      const beginMs = performance.now();
+      await ask(warehouse);
+      times.push(performance.now() - beginMs);
+    }
+    const { user, system } = process.cpuUsage(cpu);
+    times.sort((a, b) => a - b);
+    const best = times[0]?.toFixed(0).padStart(5);
+    const median = times[rounds >> 1]?.toFixed(0).padStart(5);
+    const busy = ((user + system) / rounds / 1_000).toFixed(0).padStart(5);
+    console.log(`${name.padEnd(52)} best ${best} ms, median ${median} ms, ${busy} ms of CPU`);
+  }
+} finally {
+  await warehouse.close();
+  rmSync(folder, { recursive: true });
+}

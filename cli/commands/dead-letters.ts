@@ -1,0 +1,83 @@
+/** `rekindle dead-letters list | retry | drop` */
+import { Command } from "commander";
+import type { DeadLetterSelection, DeadLetterStore } from "../../server/ledger/dead-letters.ts";
+import { Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";
+import { organizationNamed, withInstallation } from "../installation.ts";
+import { readId, readLimit } from "../numbers.ts";
+import { instant, oneLine, printTable } from "../print.ts";
+
+/** The command for rows that the warehouse would not take. */
+export function deadLettersCommand(): Command {
+  return new Command("dead-letters")
+    .description("List rows that the warehouse would not take, send them again, or drop them")
+    .addCommand(list())
+    .addCommand(
+      withRows("retry", "Send dead letters to the warehouse again", "sent again", (store, selection) =>
+        store.retry(selection),
+      ),
+    )
+    .addCommand(
+      withRows("drop", "Delete dead letters for good", "dropped", (store, selection) =>
+        store.drop(selection),
+      ),
+    );
+}
+
+function list(): Command {
+  return new Command("list")
+    .description("List dead letters, the newest first")
+    .option("--organization <name>", "only this one's; without it, everybody's")
+    .option("--limit <number>", "at most this many", readLimit, 100)
+    .action(({ organization: name, limit }: { organization?: string; limit: number }) =>
+      withInstallation(async ({ ledger }) => {
+        const organization = await idOf(ledger, name);
+        const names = new Map((await ledger.organizations.list()).map((one) => [one.id, one.name]));
+        const letters = await ledger.deadLetters.list({ organization }, limit);
+        printTable(
+          ["ID", "AT", "ORGANIZATION", "TABLE", "REASON", "ROW"],
+          letters.map((letter) => [
+            String(letter.id),
+            instant(letter.atMs),
+            names.get(letter.organization) ?? "-",
+            letter.table,
+            oneLine(letter.reason),
+            oneLine(letter.row),
+          ]),
+        );
+      }),
+    );
+}
+
+interface RowsOptions {
+  readonly organization?: string;
+  readonly all?: boolean;
+}
+
+function withRows(
+  name: string,
+  description: string,
+  done: string,
+  work: (store: DeadLetterStore, selection: DeadLetterSelection) => Promise<number>,
+): Command {
+  return new Command(name)
+    .description(description)
+    .argument("[id...]", "ids, as dead-letters list shows them", collectIds, [])
+    .option("--all", "all of them")
+    .option("--organization <name>", "only this one's")
+    .action((ids: number[], { organization: organizationName, all = false }: RowsOptions) =>
+      withInstallation(async ({ ledger }) => {
+        if (all === ids.length > 0) throw new Refusal("say which dead letters: give their ids, or --all.");
+        const organization = await idOf(ledger, organizationName);
+        const rows = await work(ledger.deadLetters, { organization, ids: all ? undefined : ids });
+        process.stderr.write(`${rows} rows ${done}\n`);
+      }),
+    );
+}
+
+function collectIds(text: string, before: readonly number[]): readonly number[] {
+  return [...before, readId(text)];
+}
+
+async function idOf(ledger: SharedLedger, name: string | undefined): Promise<number | undefined> {
+  return name === undefined ? undefined : (await organizationNamed(ledger, name)).id;
+}

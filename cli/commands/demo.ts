@@ -1,0 +1,31 @@
+/** `rekindle demo` */
+import { Command, InvalidArgumentError } from "commander";
+import { loadDemo } from "../demo/load.ts";
+import { withInstallation } from "../installation.ts";
+
+export function demoCommand(): Command {
+  return new Command("demo")
+    .description(
+      "Load invented companies with their users, plans, rhythms and departures through the API of the running server",
+    )
+    .option("--organization <name>", "where to; it is created if need be", "Demo")
+    .option("--users <number>", "how many users", readNumber(10, 100_000), 2_000)
+    .option("--weeks <number>", "how many weeks of events, up to now", readNumber(1, 104), 26)
+    .option("--seed <number>", "the same number gives the same people", readNumber(0, 2 ** 31 - 1), 1)
+    .option("--url <url>", "the server's address, if it cannot be reached where it listens", readUrl)
+    .option("--force", "even if the organization has users; doubles nothing that was loaded the same day")
+    .action((options) => withInstallation((installation) => loadDemo(installation, options)));
+}
+
+function readNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (text.trim() !== "" && Number.isInteger(number) && number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
+  };
+}
+
+function readUrl(text: string): string {
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
+  throw new InvalidArgumentError("Give an address, http://127.0.0.1:8080 say.");
+}

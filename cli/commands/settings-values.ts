@@ -1,0 +1,45 @@
+/** Reads the values that `rekindle settings set` takes. What is a number goes on to the ledger, which knows the
+ * limits; what is none ends here. */
+import { InvalidArgumentError } from "commander";
+
+/** Days of the week on which weeks may begin, as they are stored. */
+export const weekStarts = [
+  { name: "monday", day: 1 },
+  { name: "sunday", day: 7 },
+] as const;
+
+/** A number of days. */
+export function readChurnHorizon(text: string): number {
+  if (/^\d{1,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Give 7, 14, 28, 56 or 84.");
+}
+
+/** `engagement=.4,outlook=.3` as weights by the part's name. */
+export function readHealthWeights(text: string): Record<string, number> {
+  const weights = text.split(",").map((pair): [string, number] => {
+    const [name, weight] = splitPair(pair);
+    return [name, decimal(weight)];
+  });
+  if (new Set(weights.map(([name]) => name)).size < weights.length) {
+    throw new InvalidArgumentError("Give each part once.");
+  }
+  return Object.fromEntries(weights);
+}
+
+/** `report_created=3`, or `report_created=default`, which is null. */
+export function readEventWeight(text: string): [string, number | null] {
+  const [name, weight] = splitPair(text);
+  return [name, weight === "default" ? null : decimal(weight)];
+}
+
+/** At the last sign: names of events may have some of their own. */
+function splitPair(text: string): [string, string] {
+  const at = text.lastIndexOf("=");
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw new InvalidArgumentError("Give NAME=WEIGHT.");
+}
+
+function decimal(text: string): number {
+  if (/^(\d+\.?\d*|\.\d+)$/.test(text)) return Number(text);
+  throw new InvalidArgumentError(`${JSON.stringify(text)} is no weight: give a number, 3 or .5 say.`);
+}

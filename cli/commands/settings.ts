@@ -1,0 +1,168 @@
+/** `rekindle settings show | set | history` */
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type Settings, type SettingsChange, settingsLimits } from "../../contract/settings.ts";
+import { settingsChangedBy } from "../../server/ledger/settings.ts";
+import { organizationNamed, withInstallation } from "../installation.ts";
+import { instant, oneLine, printTable } from "../print.ts";
+import { readChurnHorizon, readEventWeight, readHealthWeights, weekStarts } from "./settings-values.ts";
+
+/** The command for an organization's settings. */
+export function settingsCommand(): Command {
+  return new Command("settings")
+    .description("Show and change what an organization's scores and weeks depend on")
+    .addCommand(show())
+    .addCommand(set())
+    .addCommand(history());
+}
+
+interface OfOrganization {
+  readonly organization: string;
+}
+
+function show(): Command {
+  return new Command("show")
+    .description("Show the settings, in the words by which they are set")
+    .requiredOption("--organization <name>", "the organization")
+    .action(({ organization: name }: OfOrganization) =>
+      withInstallation(async ({ ledger }) => {
+        const { id } = await organizationNamed(ledger, name);
+        const { version, settings, changedAtMs, changedBy } = await ledger.settings.get(id);
+        printTable(["SETTING", "VALUE"], rowsOf(settings).map(cells));
+        process.stderr.write(
+          changedAtMs === null
+            ? "nothing was changed yet\n"
+            : `version ${version}, changed ${instant(changedAtMs)} by ${changedBy}\n`,
+        );
+      }),
+    );
+}
+
+/** Each setting under its option; a row for every event, since there may be hundreds. */
+function rowsOf(settings: Settings): (readonly [string, string])[] {
+  const { churnHorizonDays, healthWeights, eventWeights, passiveEvents, keyEvents, churnEvent } = settings;
+  const pairs = (weights: Readonly<Record<string, number>>) =>
+    Object.entries(weights).map(([name, weight]) => `${name}=${weight}`);
+  const rows = (option: string, values: readonly string[]) =>
+    (values.length === 0 ? ["none"] : values).map((value) => [option, value] as const);
+  return [
+    ["churn-horizon", String(churnHorizonDays)],
+    ["health-weights", pairs(healthWeights).join(",")],
+    ...rows("event-weight", pairs(eventWeights)),
+    ...rows("passive-event", passiveEvents),
+    ...rows("key-event", keyEvents),
+    ["churn-event", churnEvent ?? "none"],
+    ["week-start", weekStarts.find(({ day }) => day === settings.weekStart)?.name ?? ""],
+  ];
+}
+
+interface SetOptions extends OfOrganization {
+  readonly churnHorizon?: number;
+  readonly healthWeights?: Readonly<Record<string, number>>;
+  readonly eventWeight?: readonly (readonly [string, number | null])[];
+  readonly passiveEvent?: string[];
+  readonly keyEvent?: string[];
+  readonly churnEvent?: string;
+  readonly weekStart?: string;
+  /** False when `--no-…` was given. */
+  readonly eventWeights: boolean;
+  readonly passiveEvents: boolean;
+  readonly keyEvents: boolean;
+}
+
+function set(): Command {
+  const command = new Command("set");
+  return command
+    .description("Change settings; what is not given stays")
+    .requiredOption("--organization <name>", "the organization")
+    .option("--churn-horizon <days>", "days of silence after which somebody has churned", readChurnHorizon)
+    .option("--health-weights <weights>", "engagement=.35,outlook=.35,…", readHealthWeights)
+    .option(
+      "--event-weight <name=weight...>",
+      "what an event counts for in engagement; NAME=default for 1",
+      collect(readEventWeight),
+    )
+    .addOption(new Option("--no-event-weights", "every event counts for 1").conflicts("eventWeight"))
+    .option(
+      "--passive-event <name...>",
+      "all events that are done to users, a mail sent say",
+      collect(String),
+    )
+    .addOption(new Option("--no-passive-events", "no event is passive").conflicts("passiveEvent"))
+    .option("--key-event <name...>", "all events that make up adoption", collect(String))
+    .addOption(new Option("--no-key-events", "no event is a key event").conflicts("keyEvent"))
+    .option("--churn-event <name>", "the event with which a user leaves; or: none")
+    .addOption(
+      new Option("--week-start <day>", "the first day of a week").choices(weekStarts.map(({ name }) => name)),
+    )
+    .action((options: SetOptions) => {
+      const change = changeOf(options);
+      if (Object.keys(change).length === 0) {
+        command.error("error: nothing to change: rekindle settings set --help lists what can be set");
+      }
+      return withInstallation(async ({ ledger }) => {
+        const { id } = await organizationNamed(ledger, options.organization);
+        const { version: before } = await ledger.settings.get(id);
+        const by = settingsChangedBy.commandLine;
+        const { version } = await ledger.settings.change(id, change, by, Date.now());
+        process.stderr.write(
+          version === before ? "nothing is other than it was\n" : `the settings are version ${version} now\n`,
+        );
+      });
+    });
+}
+
+function changeOf(options: SetOptions): SettingsChange {
+  const { churnHorizon, healthWeights, eventWeight, passiveEvent, keyEvent, churnEvent } = options;
+  const weekStart = weekStarts.find(({ name }) => name === options.weekStart)?.day;
+  return {
+    ...(churnHorizon !== undefined && { churnHorizonDays: churnHorizon as Settings["churnHorizonDays"] }),
+    ...(healthWeights !== undefined && { healthWeights }),
+    ...(!options.eventWeights && { eventWeights: null }),
+    ...(eventWeight !== undefined && { eventWeights: Object.fromEntries(eventWeight) }),
+    ...(!options.passiveEvents && { passiveEvents: [] }),
+    ...(passiveEvent !== undefined && { passiveEvents: passiveEvent }),
+    ...(!options.keyEvents && { keyEvents: [] }),
+    ...(keyEvent !== undefined && { keyEvents: keyEvent }),
+    ...(churnEvent !== undefined && { churnEvent: churnEvent === "none" ? null : churnEvent }),
+    ...(weekStart !== undefined && { weekStart }),
+  };
+}
+
+/** Reads an option that may be given several times, and with several values each time. */
+function collect<Value>(read: (text: string) => Value): (text: string, before?: Value[]) => Value[] {
+  return (text, before = []) => [...before, read(text)];
+}
+
+function history(): Command {
+  return new Command("history")
+    .description("Show who changed which settings, and when, the newest first")
+    .requiredOption("--organization <name>", "the organization")
+    .option("--limit <number>", "at most this many changes", readHistoryLimit, 20)
+    .action(({ organization: name, limit }: OfOrganization & { limit: number }) =>
+      withInstallation(async ({ ledger }) => {
+        const { id } = await organizationNamed(ledger, name);
+        const records = await ledger.settings.history(id, { limit });
+        printTable(
+          ["VERSION", "CHANGED", "BY", "WHAT"],
+          records.flatMap(({ version, changedAtMs, changedBy, changes }) =>
+            changes.map(({ setting, from, to }) => [
+              String(version),
+              instant(changedAtMs),
+              changedBy,
+              oneLine(`${setting}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`),
+            ]),
+          ),
+        );
+      }),
+    );
+}
+
+function cells([setting, value]: readonly [string, string]): readonly string[] {
+  return [setting, oneLine(value)];
+}
+
+function readHistoryLimit(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= settingsLimits.historyVersions) return limit;
+  throw new InvalidArgumentError(`Give a whole number from 1 to ${settingsLimits.historyVersions}.`);
+}

@@ -1,0 +1,37 @@
+/** `rekindle warnings` */
+import { Command } from "commander";
+import { formatDay } from "../../server/calendar/days.ts";
+import { organizationNamed, withInstallation } from "../installation.ts";
+import { readLimit } from "../numbers.ts";
+import { instant, oneLine, printTable } from "../print.ts";
+
+interface Options {
+  readonly organization: string;
+  readonly limit: number;
+}
+
+/** The command that shows what senders did. */
+export function warningsCommand(): Command {
+  return new Command("warnings")
+    .description("Show what an organization's senders did that is worth knowing, of the last 30 days")
+    .requiredOption("--organization <name>", "whose senders")
+    .option("--limit <number>", "at most this many, the latest first", readLimit, 100)
+    .action(({ organization: name, limit }: Options) =>
+      withInstallation(async ({ ledger }) => {
+        const { id } = await organizationNamed(ledger, name);
+        const warnings = await ledger.warnings.list(id, limit);
+        printTable(
+          ["DAY (UTC)", "COUNT", "KIND", "ENDPOINT", "LAST SEEN", "LAST USER", "DETAIL"],
+          warnings.map(({ utcDay, count, kind, endpoint, lastSeenMs, userId, detail }) => [
+            formatDay(utcDay),
+            String(count),
+            kind,
+            endpoint,
+            instant(lastSeenMs),
+            oneLine(userId ?? "-"),
+            oneLine(detail ?? "-"),
+          ]),
+        );
+      }),
+    );
+}

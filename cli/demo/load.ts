@@ -1,0 +1,163 @@
+/** Loads the simulated customers into an organization, as their application would have sent them. */
+import { Zone } from "../../server/calendar/zone.ts";
+import { createProjectToken } from "../../server/ledger/credentials.ts";
+import { itemsPerSecond, type Organization, Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";
+import { remoteService } from "../../server/process/control.ts";
+import { socketPath } from "../../server/process/sockets.ts";
+import type { PublicPort } from "../../server/start-intake.ts";
+import { wireItem } from "../../simulation/items.ts";
+import { Simulation } from "../../simulation/simulation.ts";
+import type { Installation } from "../installation.ts";
+import { Progress } from "../progress.ts";
+import { Sender } from "./sender.ts";
+import { summary } from "./summary.ts";
+
+export interface DemoOptions {
+  readonly organization: string;
+  readonly users: number;
+  readonly weeks: number;
+  readonly seed: number;
+  readonly url?: string;
+  readonly force?: boolean;
+}
+
+/** Above what one sender can reach, so that the limit is not what is waited for. */
+const itemsPerSecondWhileLoading = 1_000_000;
+/** So long the loader may bring nothing to the warehouse before nobody waits for it any more. */
+const loaderPatienceMs = 30_000;
+
+/** Creates the organization if need be, sends everything, waits until it can be seen, and prints what there is.
+ * @throws Refusal when no server runs, or when the organization has users and `force` is not set. */
+export async function loadDemo(installation: Installation, options: DemoOptions): Promise<void> {
+  const url = await serverAddress(installation, options.url);
+  const { ledger } = installation;
+  const organization = await organizationFor(installation, options);
+  const startedMs = performance.now();
+  const interruption = new AbortController();
+  const interrupt = () => interruption.abort(new Refusal(`stopped; ${howToGoOn(options)}`));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
+  const secret = await createProjectToken(ledger.tokens, {
+    organization: organization.id,
+    name: "demo",
+    nowMs: Date.now(),
+  });
+  try {
+    await ledger.organizations.set(organization.id, {
+      requestsPerSecond: Math.max(organization.requestsPerSecond, 1_000),
+      itemsPerSecondSet: itemsPerSecondWhileLoading,
+    });
+    const sender = new Sender({ url, token: secret, signal: interruption.signal });
+    const loaded = await sendAll(organization, options, sender);
+    const isVisible = await untilVisible(installation, interruption.signal);
+    process.stdout.write(
+      summary({ ...loaded, ...options, url, isVisible, seconds: (performance.now() - startedMs) / 1_000 }),
+    );
+  } finally {
+    await putBack(ledger, organization, secret);
+  }
+}
+
+/** Sets the limits as they were and revokes the token. When the server has gone, it says what is left to do. */
+async function putBack(
+  { organizations, tokens }: SharedLedger,
+  before: Organization,
+  secret: string,
+): Promise<void> {
+  const { id, name, requestsPerSecond, itemsPerSecondSet } = before;
+  const lastFour = secret.slice(-4);
+  try {
+    await organizations.set(id, { requestsPerSecond, itemsPerSecondSet });
+    const made = (await tokens.list(id)).findLast((token) => token.lastFour === lastFour);
+    if (made !== undefined) await tokens.revoke(made.id, Date.now());
+  } catch {
+    process.stderr.write(
+      `rekindle: the server has gone, so the limits of ${JSON.stringify(name)} are still raised: set --rate-limit ${requestsPerSecond} and --item-rate-limit ${itemsPerSecond(before)} with rekindle organization set, and revoke the token rk-…${lastFour} with rekindle token revoke.\n`,
+    );
+  }
+}
+
+/** The address of the running server, which answers there. @throws Refusal */
+async function serverAddress({ config, served }: Installation, given: string | undefined): Promise<string> {
+  if (!served) {
+    throw new Refusal(
+      `no server runs on ${config.dataDir}: start one (npm start, or rekindle serve) and run rekindle demo beside it.`,
+    );
+  }
+  const control = socketPath(config.dataDir, "control");
+  const url = given ?? (await remoteService<PublicPort>(control, "http", ["address"]).address());
+  const isThere = await fetch(`${url}/healthz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  if (isThere) return url;
+  throw new Refusal(`no rekindle answers at ${url}: give the server's address with --url.`);
+}
+
+async function organizationFor({ ledger }: Installation, options: DemoOptions): Promise<Organization> {
+  const name = options.organization;
+  const found = (await ledger.organizations.list()).find((organization) => organization.name === name);
+  if (found === undefined) return ledger.organizations.create({ name, timezone: "UTC", nowMs: Date.now() });
+  const { users } = await ledger.populations(found.id);
+  if (users === 0 || options.force) return found;
+  throw new Refusal(
+    `the organization ${JSON.stringify(name)} has ${users} users already: give another name with --organization, or --force.`,
+  );
+}
+
+async function sendAll(organization: Organization, options: DemoOptions, sender: Sender) {
+  const { seed, users, weeks } = options;
+  const zone = new Zone(organization.timezone);
+  const simulation = new Simulation({ seed, users, weeks, zone, endMs: Date.now() });
+  const { firstDay, lastDay } = simulation;
+  const progress = new Progress("items");
+  // Of a later day the simulation is another: its people did the same things a day later.
+  const prefix = `demo-${seed}-${users}-${weeks}-${lastDay}`;
+  let items = 0;
+  let events = 0;
+  try {
+    for (const { day, items: ofDay } of simulation.days()) {
+      for (const item of ofDay) {
+        const text = JSON.stringify(wireItem(item, `${prefix}-${items}`));
+        items += 1;
+        if (item.type === "track") events += 1;
+        // Only a promise is awaited: to wait for every item would take as long as to make it.
+        const full = sender.add(item.person.account.number, text);
+        if (full !== undefined) await full;
+      }
+      progress.show({
+        done: items,
+        fraction: (day - firstDay + 1) / (lastDay - firstDay + 1),
+        waiting: sender.waiting,
+      });
+    }
+    await sender.finish();
+  } catch (error) {
+    if (error instanceof Refusal && sender.totals.accepted > 0 && !error.message.startsWith("stopped")) {
+      throw new Refusal(`${error.message} When that is mended, ${howToGoOn(options)}`);
+    }
+    throw error;
+  } finally {
+    progress.end();
+  }
+  return { events, firstDay, lastDay, truth: simulation.truth, duplicates: sender.totals.duplicates };
+}
+
+function howToGoOn({ organization }: DemoOptions): string {
+  return `run it again with --force to complete ${JSON.stringify(organization)}: on the same day nothing is doubled.`;
+}
+
+/** Waits until everything that was acknowledged is in the warehouse; false when the loader makes no progress. */
+async function untilVisible({ ledger }: Installation, signal: AbortSignal): Promise<boolean> {
+  const { newestInboxId } = await ledger.inbox.backlog();
+  let loaded = -1;
+  let movedMs = performance.now();
+  while (true) {
+    const { loadedUptoInboxId } = await ledger.inbox.backlog();
+    if (loadedUptoInboxId >= newestInboxId) return true;
+    if (loadedUptoInboxId !== loaded) movedMs = performance.now();
+    else if (performance.now() - movedMs > loaderPatienceMs) return false;
+    loaded = loadedUptoInboxId;
+    signal.throwIfAborted();
+    await Bun.sleep(100);
+  }
+}

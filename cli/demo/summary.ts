@@ -1,0 +1,43 @@
+/** What was loaded, and what to look at. */
+import { formatDay } from "../../server/calendar/days.ts";
+import { stateOn, type Truth } from "../../simulation/truth.ts";
+import { grouped } from "../print.ts";
+
+export interface Loaded {
+  readonly organization: string;
+  /** The server's address. */
+  readonly url: string;
+  readonly seed: number;
+  readonly events: number;
+  readonly firstDay: number;
+  readonly lastDay: number;
+  /** Items that were there before. */
+  readonly duplicates: number;
+  readonly isVisible: boolean;
+  readonly seconds: number;
+  readonly truth: Truth;
+}
+
+/** The text for standard output. */
+export function summary(loaded: Loaded): string {
+  const { organization, url, seed, events, firstDay, lastDay, duplicates, seconds, isVisible, truth } =
+    loaded;
+  const { users, accounts } = truth;
+  const now = users.map(({ history }) => stateOn(history, lastDay));
+  const count = (state: string) => grouped(now.filter((each) => each === state).length);
+  const again = duplicates === 0 ? "" : ` ${grouped(duplicates)} items were there before.`;
+  const visible = isVisible
+    ? ""
+    : "\nThey are stored; figures and exports follow when the analysis process runs.";
+  const name = /^[\w-]+$/.test(organization) ? organization : JSON.stringify(organization);
+  return `${organization}: ${grouped(users.length)} users in ${grouped(accounts.length)} accounts and ${grouped(events)} events, ${formatDay(firstDay)} to ${formatDay(lastDay)}, in ${seconds.toFixed(1)} s.${again}${visible}
+What is true of them: ${count("gone")} users have left, ${count("fading")} are fading, ${count("asleep")} are away for weeks and will come back. Seed ${seed} repeats them.
+
+  npx rekindle export users --organization ${name} --format csv
+  npx rekindle export events --organization ${name} --format jsonl
+
+  export KEY=$(npx rekindle key create --organization ${name} --name demo)
+  curl -H "Authorization: Bearer $KEY" '${url}/api/active-users?days=28&format=csv'
+  curl -H "Authorization: Bearer $KEY" '${url}/api/retention?format=csv'
+`;
+}

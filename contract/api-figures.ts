@@ -1,0 +1,225 @@
+/** The JSON API's figures of engagement as JSON Schema: parameters and answers. */
+import Type from "typebox";
+import { count, day, nullable } from "./api.ts";
+
+const strict = { additionalProperties: false } as const;
+
+const to = Type.Optional(
+  Type.String({
+    format: "date",
+    description: "The last day that counts, not after today. Default: today in the organization's timezone.",
+  }),
+);
+
+const days = (byDefault: number) =>
+  Type.Integer({
+    minimum: 1,
+    maximum: 800,
+    default: byDefault,
+    description: "This many days, the last of them `to`.",
+  });
+
+const limit = (what: string, byDefault = 1_000) =>
+  Type.Integer({ minimum: 1, maximum: 1_000, default: byDefault, description: `At most this many ${what}.` });
+
+const share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
+
+const periodParameters = {
+  period: Type.Enum(["day", "week", "month"], { default: "week", description: "What one row is about." }),
+  periods: Type.Integer({
+    minimum: 1,
+    maximum: 800,
+    default: 12,
+    description: "This many calendar periods, the last of them that of `to`.",
+  }),
+  weekStart: Type.Optional(
+    Type.Enum([1, 7], {
+      description:
+        "With which day a week begins: 1 Monday, 7 Sunday. Default: as the organization has set it.",
+    }),
+  ),
+  to,
+};
+
+const periodColumns = {
+  fromDay: day("The first day of the period."),
+  toDay: day("Its last day, or `to` when the period goes on after it."),
+  isComplete: Type.Boolean({ description: "Whether all days of the period count." }),
+};
+
+export const ActiveUsersParameters = Type.Object({ days: days(30), to }, strict);
+
+export const ActiveUsersAnswer = Type.Object({
+  days: Type.Array(
+    Type.Object({
+      day: day("In the organization's timezone."),
+      daily: count("Users who did anything on this day (DAU)."),
+      weekly: count("Users who did anything within the 7 days that end with this one (WAU)."),
+      monthly: count("Users who did anything within the 30 days that end with this one (MAU)."),
+      stickiness: nullable(share("daily / monthly; null when nobody did anything.")),
+    }),
+  ),
+});
+
+export const ActiveDaysParameters = Type.Object(
+  {
+    to: Type.Optional(
+      Type.String({
+        format: "date",
+        description:
+          "The last of the 28 days, not after today. Default: yesterday, because today is not over.",
+      }),
+    ),
+  },
+  strict,
+);
+
+export const ActiveDaysAnswer = Type.Object({
+  users: count("Users who did anything within the 28 days."),
+  activeDays: Type.Array(
+    Type.Object({
+      activeDays: Type.Integer({ minimum: 1, maximum: 28 }),
+      users: count("Users who did anything on exactly this many of the 28 days."),
+      share: nullable(share("Of all users who did anything within them; null when there is none.")),
+    }),
+    { description: "28 rows." },
+  ),
+});
+
+export const LifecycleParameters = Type.Object(periodParameters, strict);
+
+export const LifecycleAnswer = Type.Object({
+  periods: Type.Array(
+    Type.Object({
+      ...periodColumns,
+      active: count("Users who did anything in the period: new, returning and resurrecting ones together."),
+      new: count("Their first activity ever lies in the period."),
+      returning: count("They were active in the period before, too."),
+      resurrecting: count("They were active before, but not in the period before."),
+      dormant: count("They were active in the period before, and not in this one (so far)."),
+    }),
+    { description: "The oldest first." },
+  ),
+});
+
+export const AdoptionParameters = Type.Object({ days: days(28), to, limit: limit("events") }, strict);
+
+export const AdoptionAnswer = Type.Object({
+  events: Type.Array(
+    Type.Object({
+      event: Type.String(),
+      users: count("Users who did it within the days."),
+      share: share("Of the users who did anything within them."),
+      firstTimeUsers: count("Users who did it within the days and never before."),
+      medianDaysToFirstUse: nullable(
+        Type.Number({
+          minimum: 0,
+          description:
+            "Of the first-time users: from the day of their first activity to that of the first use.",
+        }),
+      ),
+    }),
+    { description: "Those of the most users first." },
+  ),
+});
+
+export const EventNamesParameters = Type.Object(
+  {
+    search: Type.String({
+      maxLength: 256,
+      default: "",
+      description: "Only names that hold this text, whatever the case.",
+    }),
+    limit: limit("events"),
+  },
+  strict,
+);
+
+export const EventNamesAnswer = Type.Object({
+  events: Type.Array(
+    Type.Object({
+      event: Type.String(),
+      count: count("How often it was done."),
+      users: count("By how many people."),
+      firstDay: day("When it was done first."),
+      lastDay: day("When it was done last."),
+    }),
+    { description: "Those done most often first." },
+  ),
+});
+
+export const EventsOverTimeParameters = Type.Object(
+  {
+    event: Type.String({
+      maxLength: 256,
+      default: "",
+      description: "One event's name; empty for all events.",
+    }),
+    breakdown: Type.Enum(["none", "event", "property", "trait"], {
+      default: "none",
+      description:
+        "Split by the event's name, by the value of a property, or by the value that a trait of the user has now.",
+    }),
+    key: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: "The property or trait to split by." }),
+    ),
+    top: Type.Integer({
+      minimum: 1,
+      maximum: 50,
+      default: 20,
+      description: "So many of the largest groups are shown by themselves.",
+    }),
+    ...periodParameters,
+  },
+  strict,
+);
+
+export const EventsOverTimeAnswer = Type.Object({
+  periods: Type.Array(
+    Type.Object({
+      ...periodColumns,
+      value: nullable(Type.String(), {
+        description:
+          "The event's name, or the value, cut off after 256 characters; what is no string as its JSON. Null where there is none.",
+      }),
+      isRest: Type.Boolean({ description: "Everything that is not among the largest groups." }),
+      count: count("How often events were done."),
+      users: count("By how many people."),
+    }),
+    { description: "A row for every period and group: the oldest first, in it the largest group first." },
+  ),
+});
+
+export const UsageIntervalsParameters = Type.Object({ to }, strict);
+
+const gapDays = (description: string) => nullable(Type.Integer({ minimum: 1, description }));
+
+export const UsageIntervalsAnswer = Type.Object({
+  gaps: count("Gaps between active days of the same user within 26 weeks."),
+  percentiles: Type.Object({
+    p10: gapDays("A tenth of the gaps is at most this many days long."),
+    p25: gapDays("A quarter."),
+    p50: gapDays("Half of them."),
+    p75: gapDays("Three quarters."),
+    p90: gapDays("Nine tenths."),
+    p95: gapDays("All but one of twenty."),
+    p99: gapDays("All but one of a hundred."),
+  }),
+  advisedChurnHorizonDays: nullable(
+    Type.Enum([7, 14, 28, 56, 84], {
+      description: "p90 rounded up to a horizon that can be set; null with fewer than 100 gaps.",
+    }),
+  ),
+  intervals: Type.Array(
+    Type.Object({
+      days: Type.Integer({
+        minimum: 1,
+        description: "From one active day to the next; 1 is the very next day.",
+      }),
+      gaps: count("Gaps of this length."),
+      share: share("Of all gaps."),
+      cumulativeShare: share("Of all gaps, those of this length and the shorter ones."),
+    }),
+    { description: "The shortest first; lengths without a gap are left out." },
+  ),
+});

@@ -1,0 +1,182 @@
+/**
+ * An organization's settings, on which its scores and figures depend: what they are before anything is set, what can
+ * be changed, and how changes are told. A change is a JSON merge patch (RFC 7396): what is not sent stays, lists are
+ * replaced whole, and null puts back what an organization starts with.
+ */
+import Type, { type Static } from "typebox";
+import { EventName } from "./write-api.ts";
+
+export const settingsLimits = {
+  eventWeights: 500,
+  passiveEvents: 500,
+  keyEvents: 100,
+  largestEventWeight: 1_000,
+  /** Of all settings together, as JSON: every version is kept whole. */
+  storedBytes: 256 * 1024,
+  /** Within 24 hours: after each one everybody is scored again. */
+  changesPerDay: 100,
+  historyVersions: 100,
+} as const;
+
+const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
+  Type.Union([schema, Type.Null()], options);
+
+const churnHorizonDays = Type.Enum([7, 14, 28, 56, 84], {
+  description: "H, the churn horizon: who does nothing for this many days has churned.",
+  "x-send": "7, 14, 28, 56 or 84",
+});
+
+const part = (description: string) =>
+  Type.Number({ minimum: 0, maximum: 1, description, "x-send": "a number from 0 to 1" });
+
+const healthParts = {
+  engagement: part("Weight of the engagement score."),
+  outlook: part("Weight of 100 · (1 − churn risk)."),
+  momentum: part("Weight of the momentum."),
+  adoption: part("Weight of the share of key events used in 90 days."),
+};
+
+const healthWeightsOptions = {
+  additionalProperties: false,
+  description: "What the parts of health weigh, one against the other. At least one is above 0.",
+  "x-send": "an object with engagement, outlook, momentum and adoption, each from 0 to 1",
+} as const;
+
+const eventWeight = Type.Number({
+  minimum: 0,
+  maximum: settingsLimits.largestEventWeight,
+  description: "What one event counts for in the volume.",
+  "x-send": `a number from 0 to ${settingsLimits.largestEventWeight}`,
+});
+
+const eventWeightsOptions = {
+  maxProperties: settingsLimits.eventWeights,
+  propertyNames: EventName,
+  description: "By event name, what an event counts for in the volume of engagement; 1 unless set.",
+  "x-send": `an object of at most ${settingsLimits.eventWeights} event names and their weights`,
+} as const;
+
+const eventNames = (maxItems: number, description: string) =>
+  Type.Array(EventName, {
+    maxItems,
+    uniqueItems: true,
+    description,
+    "x-send": `an array of at most ${maxItems} event names, each once`,
+  });
+
+const passiveEvents = eventNames(
+  settingsLimits.passiveEvents,
+  "Events that are done to a user, a mail sent say: they are no engagement.",
+);
+
+const keyEvents = eventNames(
+  settingsLimits.keyEvents,
+  "The events that make up adoption; none means that adoption is no part of health.",
+);
+
+const churnEvent = nullable(EventName, {
+  description: "The event with which a user leaves, subscription_canceled say; null for none.",
+});
+
+const weekStart = Type.Enum([1, 7], {
+  description: "The first day of a week: 1 is Monday, 7 Sunday.",
+  "x-send": "1 for Monday or 7 for Sunday",
+});
+
+const SettingsValues = Type.Object({
+  churnHorizonDays,
+  healthWeights: Type.Object(healthParts, healthWeightsOptions),
+  eventWeights: Type.Record(Type.String(), eventWeight, eventWeightsOptions),
+  passiveEvents,
+  keyEvents,
+  churnEvent,
+  weekStart,
+});
+
+export type Settings = Static<typeof SettingsValues>;
+
+/** What an organization starts with. */
+export const defaultSettings: Settings = {
+  churnHorizonDays: 28,
+  healthWeights: { engagement: 0.35, outlook: 0.35, momentum: 0.2, adoption: 0.1 },
+  eventWeights: {},
+  passiveEvents: [],
+  keyEvents: [],
+  churnEvent: null,
+  weekStart: 1,
+};
+
+/** A setting in a change: it may be left out, and null puts back what an organization starts with. */
+const changed = <T extends Type.TSchema>(schema: T) => Type.Optional(nullable(schema));
+
+export const SettingsChangeBody = Type.Object(
+  {
+    churnHorizonDays: changed(churnHorizonDays),
+    healthWeights: changed(Type.Partial(Type.Object(healthParts), healthWeightsOptions)),
+    eventWeights: changed(
+      Type.Record(Type.String(), nullable(eventWeight), {
+        ...eventWeightsOptions,
+        description: `${eventWeightsOptions.description} Names not sent keep theirs; null makes it 1 again.`,
+      }),
+    ),
+    passiveEvents: changed(passiveEvents),
+    keyEvents: changed(keyEvents),
+    churnEvent: Type.Optional(churnEvent),
+    weekStart: changed(weekStart),
+  },
+  {
+    additionalProperties: false,
+    minProperties: 1,
+    description: "What is not sent stays; null puts back what an organization starts with (RFC 7396).",
+    "x-send": `a JSON object with at least one of ${Object.keys(defaultSettings).join(", ")}`,
+  },
+);
+
+export type SettingsChange = Static<typeof SettingsChangeBody>;
+
+const instant = (description: string) => Type.String({ format: "date-time", description });
+const version = Type.Integer({
+  minimum: 0,
+  description: "0 before the first change, then one more with each.",
+});
+const changedBy = (description: string) => Type.String({ description });
+
+export const SettingsAnswer = Type.Object({
+  version,
+  changedAt: nullable(instant("When the last change was made; null before the first.")),
+  changedBy: nullable(changedBy("Who made it; null before the first.")),
+  settings: SettingsValues,
+});
+
+export const SettingsHistoryParameters = Type.Object(
+  {
+    limit: Type.Integer({
+      minimum: 1,
+      maximum: settingsLimits.historyVersions,
+      default: 20,
+      description: "At most this many versions.",
+    }),
+    before: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: "Older than this version." }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const SettingsHistoryAnswer = Type.Object({
+  versions: Type.Array(
+    Type.Object({
+      version,
+      changedAt: instant("When it was changed."),
+      changedBy: changedBy("`command line`, or `read key` and the key's id."),
+      changes: Type.Array(
+        Type.Object({
+          setting: Type.String({ description: "`churnHorizonDays` or `eventWeights.report_created`, say." }),
+          from: Type.Unknown({ description: "Null for an event without a weight of its own." }),
+          to: Type.Unknown(),
+        }),
+      ),
+    }),
+    { description: "The newest first." },
+  ),
+});

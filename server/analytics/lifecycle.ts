@@ -1,0 +1,77 @@
+/**
+ * Who comes and who goes, by day, week or month. Of those who did anything in a period, the new ones did so for the
+ * first time ever, the returning ones also in the period before, the resurrecting ones earlier but not in the period
+ * before. The dormant ones did something in the period before and nothing in this.
+ */
+import { type PeriodsQuestion, periodStarts } from "../calendar/period-starts.ts";
+import { included } from "../warehouse/included.ts";
+import { dayParameter } from "../warehouse/keep-events.ts";
+import type { Warehouse } from "../warehouse/warehouse.ts";
+import { periodOf } from "./period-of.ts";
+
+export interface LifecycleQuestion extends PeriodsQuestion {
+  readonly organization: number;
+}
+
+/** Users of a period: active = new + returning + resurrecting. */
+export interface LifecycleRow {
+  /** The period's days, in days since 1970-01-01; the last one may end with `toDay`, before it is over. */
+  readonly fromDay: number;
+  readonly toDay: number;
+  readonly isComplete: boolean;
+  readonly active: number;
+  readonly new: number;
+  readonly returning: number;
+  readonly resurrecting: number;
+  readonly dormant: number;
+}
+
+/** One row for every period, oldest first. */
+export async function lifecycle(warehouse: Warehouse, question: LifecycleQuestion): Promise<LifecycleRow[]> {
+  const { organization, toDay } = question;
+  // One period more than is asked for: the one before the first.
+  const starts = periodStarts({ ...question, periods: question.periods + 1 });
+  return warehouse.rows<LifecycleRow>(sql, { organization, starts, fromDay: starts[0] ?? 0, toDay });
+}
+
+// Each period's bitmap counts as `now` for itself and as `before` for the next; 0 gives every period a row.
+const sql = `
+  WITH
+    active AS (
+      SELECT ${periodOf("toInt32(day)")} AS period, groupBitmapMergeState(users) AS users
+      FROM active_days
+      WHERE organization = {organization:UInt32}
+        AND day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}
+      GROUP BY period),
+    first_days AS (
+      SELECT firstDay, groupBitmapState(user) AS users
+      FROM (
+        SELECT user, toInt32(min(first_day)) AS firstDay
+        FROM user_spans WHERE organization = {organization:UInt32} GROUP BY user)
+      WHERE firstDay BETWEEN {fromDay:Int32} AND {toDay:Int32}
+      GROUP BY firstDay),
+    (SELECT groupBitmapState(toUInt32(0)) FROM numbers(0)) AS nobody
+  SELECT
+    {starts:Array(Int32)}[period] AS fromDay,
+    least({starts:Array(Int32)}[period + 1] - 1, {toDay:Int32}) AS toDay,
+    toBool({starts:Array(Int32)}[period + 1] - 1 <= {toDay:Int32}) AS isComplete,
+    bitmapCardinality(usersNow) AS active,
+    bitmapCardinality(usersNew) AS new,
+    bitmapAndCardinality(usersNow, usersBefore) AS returning,
+    active - new - returning AS resurrecting,
+    bitmapCardinality(usersBefore) - returning AS dormant
+  FROM (
+    SELECT period,
+      ${included("groupBitmapMergeStateIf(users, role = 'now')")} AS usersNow,
+      ${included("groupBitmapMergeStateIf(users, role = 'before')")} AS usersBefore,
+      ${included("groupBitmapMergeStateIf(users, role = 'new')")} AS usersNew
+    FROM (
+      SELECT toUInt32(period + (role = 'before')) AS period, role, users
+      FROM active ARRAY JOIN ['now', 'before'] AS role
+      UNION ALL
+      SELECT ${periodOf("firstDay")} AS period, 'new', users FROM first_days
+      UNION ALL
+      SELECT toUInt32(arrayJoin(range(1, length({starts:Array(Int32)})))) AS period, '', nobody)
+    WHERE period BETWEEN 2 AND length({starts:Array(Int32)}) - 1
+    GROUP BY period)
+  ORDER BY fromDay`;

@@ -1,0 +1,45 @@
+/** The routes of the JSON API about accounts. */
+import {
+  AccountAnswer,
+  AccountListAnswer,
+  AccountListParameters,
+  AccountParameters,
+  AccountTimelineAnswer,
+  TimelineParameters,
+} from "../../contract/api-people.ts";
+import { type ApiRoute, route } from "./api.ts";
+import { accountsOnPage, oneAccount, timelineOfAccount } from "./api-accounts.ts";
+import { figure } from "./api-freshness.ts";
+
+export const accountRoutes: readonly ApiRoute[] = [
+  figure({
+    method: "GET",
+    path: "/api/accounts",
+    right: "read",
+    summary: "Accounts, searched and sorted, a page at a time",
+    query: AccountListParameters,
+    answer: AccountListAnswer,
+    table: "accounts",
+    handler: accountsOnPage,
+  }),
+  figure({
+    method: "GET",
+    path: "/api/accounts/:accountId",
+    right: "read",
+    summary: "An account with its members",
+    query: AccountParameters,
+    answer: AccountAnswer,
+    table: "users",
+    handler: oneAccount,
+  }),
+  route({
+    method: "GET",
+    path: "/api/accounts/:accountId/timeline",
+    right: "read",
+    summary: "What the users of an account did last",
+    query: TimelineParameters,
+    answer: AccountTimelineAnswer,
+    table: "events",
+    handler: timelineOfAccount,
+  }),
+];

@@ -1,0 +1,35 @@
+/** Figures say how fresh they are: the wrapper that every route of a figure goes through. */
+import Type, { type Static, type TObject, type TProperties, type TSchema } from "typebox";
+import { FreshnessAnswer } from "../../contract/api.ts";
+import type { Freshness } from "../warehouse/analysis.ts";
+import type { ApiContext, ApiRoute } from "./api.ts";
+
+/** Makes an entry of the table of routes for a figure: its answer carries `freshness` beside what it says. */
+export function figure<Query extends TSchema, Properties extends TProperties, Path extends string>({
+  answer,
+  handler,
+  ...entry
+}: ApiRoute<Query, TObject<Properties>, Path, keyof Static<TObject<Properties>> & string>): ApiRoute {
+  return {
+    ...entry,
+    answer: Type.Object({ ...answer.properties, freshness: FreshnessAnswer }),
+    handler: async (context: ApiContext<Query, Path>) => {
+      // Asked first: what is loaded meanwhile may be in the figure, and what is said of it stays true.
+      const freshness = await context.freshness(context.organization.id);
+      return { ...(await handler(context)), freshness: freshnessAnswer(freshness) };
+    },
+  };
+}
+
+function freshnessAnswer({ loadedUptoMs, rebuilding, ...rest }: Freshness): Static<typeof FreshnessAnswer> {
+  return {
+    loadedUpto: loadedUptoMs === null ? null : instant(loadedUptoMs),
+    rebuilding:
+      rebuilding === null ? null : { since: instant(rebuilding.sinceMs), progress: rebuilding.progress },
+    ...rest,
+  };
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

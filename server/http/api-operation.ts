@@ -1,0 +1,133 @@
+/** Handlers of the JSON API about what comes in and what is left out: warnings, dead letters, exclusions. */
+import type { Static } from "typebox";
+import type {
+  DeadLettersAnswer,
+  DeadLettersParameters,
+  DoneAnswer,
+  ExclusionAnswer,
+  ExclusionParameters,
+  ExclusionsAnswer,
+  HealthCheckAnswer,
+  NoParameters,
+  SelectedAnswer,
+  SelectionParameters,
+  WarningsAnswer,
+  WarningsParameters,
+} from "../../contract/api.ts";
+import { formatDay } from "../calendar/days.ts";
+import type { DeadLetterSelection } from "../ledger/dead-letters.ts";
+import type { StoredExclusionRule } from "../ledger/exclusions.ts";
+import { type ApiContext, ApiError } from "./api.ts";
+
+/** GET /api/ingestion-warnings */
+export async function ingestionWarnings({
+  ledger,
+  organization,
+  query,
+}: ApiContext<typeof WarningsParameters, "">): Promise<Static<typeof WarningsAnswer>> {
+  const warnings = await ledger.warnings.list(organization.id, query.limit);
+  return {
+    warnings: warnings.map(({ utcDay, kind, endpoint, detail, count, message, userId, ...times }) => ({
+      ...{ day: formatDay(utcDay), kind, endpoint, detail, count },
+      firstSeen: instant(times.firstSeenMs),
+      lastSeen: instant(times.lastSeenMs),
+      ...{ message, userId },
+    })),
+  };
+}
+
+/** GET /api/dead-letters */
+export async function deadLetters({
+  ledger,
+  organization: { id: organization },
+  query,
+}: ApiContext<typeof DeadLettersParameters, "">): Promise<Static<typeof DeadLettersAnswer>> {
+  const letters = await ledger.deadLetters.list({ organization }, query.limit);
+  return {
+    total: await ledger.deadLetters.count({ organization }),
+    deadLetters: letters.map(({ id, atMs, table, reason, row }) => ({
+      ...{ id, at: instant(atMs), table, reason, row },
+    })),
+  };
+}
+
+type Selecting = ApiContext<typeof SelectionParameters, "">;
+
+/** POST /api/dead-letters/retry */
+export async function retryDeadLetters(context: Selecting): Promise<Static<typeof SelectedAnswer>> {
+  return { rows: await context.ledger.deadLetters.retry(selectionOf(context)) };
+}
+
+/** DELETE /api/dead-letters */
+export async function dropDeadLetters(context: Selecting): Promise<Static<typeof SelectedAnswer>> {
+  return { rows: await context.ledger.deadLetters.drop(selectionOf(context)) };
+}
+
+function selectionOf({
+  organization: { id: organization },
+  query: { ids, all },
+}: Selecting): DeadLetterSelection {
+  if ((ids === undefined) !== all) {
+    throw new ApiError("validation_error", "Say which dead letters: send ids=1,2 or all=true.");
+  }
+  return { organization, ids: ids?.split(",").map(Number) };
+}
+
+/** GET /api/exclusions */
+export async function exclusions({
+  ledger,
+  organization,
+  freshness,
+}: ApiContext<typeof NoParameters, "">): Promise<Static<typeof ExclusionsAnswer>> {
+  const rules = await ledger.exclusions.list(organization.id);
+  const { excludedUsers } = await freshness(organization.id);
+  return { excludedUsers, rules: rules.map(ruleAnswer) };
+}
+
+/** POST /api/exclusions */
+export async function addExclusion({
+  ledger,
+  organization,
+  nowMs,
+  query,
+}: ApiContext<typeof ExclusionParameters, "">): Promise<Static<typeof ExclusionAnswer>> {
+  return ruleAnswer(await ledger.exclusions.add(organization.id, query, nowMs()));
+}
+
+/** DELETE /api/exclusions/:id */
+export async function removeExclusion({
+  ledger,
+  organization,
+  path,
+}: ApiContext<typeof NoParameters, "/:id">): Promise<Static<typeof DoneAnswer>> {
+  if (!/^[0-9]{1,15}$/.test(path.id)) throw new ApiError("not_found", "There is no such exclusion rule.");
+  await ledger.exclusions.remove(organization.id, Number(path.id));
+  return { success: true };
+}
+
+function ruleAnswer({
+  id,
+  kind,
+  key,
+  value,
+  createdAtMs,
+}: StoredExclusionRule): Static<typeof ExclusionAnswer> {
+  return { id, kind, key, value, createdAt: instant(createdAtMs) };
+}
+
+/** GET /api/health-check */
+export async function healthCheck({
+  ledger,
+  organization,
+}: ApiContext<typeof NoParameters, "">): Promise<Static<typeof HealthCheckAnswer>> {
+  const last = (await ledger.checks.list()).find((result) => result.organization === organization.id);
+  if (last === undefined) return { lastCheck: null };
+  const { atMs, tookMs, differences, examples } = last;
+  return {
+    lastCheck: { at: instant(atMs), tookSeconds: tookMs / 1_000, differences, examples: [...examples] },
+  };
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,113 @@
+/** What of a request is worth an ingestion warning. A well-formed request costs a look at each of its keys
+ * and a comparison of two times: 0.05 µs. */
+import { errorMessages } from "../../contract/errors.ts";
+import { BatchIdentify, BatchTrack, IdentifyBody, TrackBody } from "../../contract/write-api.ts";
+import type { JsonObject } from "../ledger/ledger.ts";
+import type { Arrival } from "./admission.ts";
+import type { Admitted, Outcome } from "./decide.ts";
+import type { IngestionWarnings } from "./warnings.ts";
+
+export type Endpoint = "identify" | "track" | "batch";
+
+/** Clocks differ by seconds, wrong timezones by hours. */
+const maxClockDifferenceMs = 10 * 60_000;
+
+/** A body may have 1,000 unknown keys; more than this many are counted together. */
+const maxKeysOfRequest = 10;
+
+const knownKeys = {
+  identify: new Set(Object.keys(IdentifyBody.properties)),
+  track: new Set(Object.keys(TrackBody.properties)),
+};
+const knownKeysOfItem = {
+  identify: new Set(Object.keys(BatchIdentify.properties)),
+  track: new Set(Object.keys(BatchTrack.properties)),
+};
+
+/** Notes what is unusual about a request that was admitted. */
+export function noteAdmitted(
+  warnings: IngestionWarnings,
+  endpoint: Endpoint,
+  admitted: Admitted,
+  body: JsonObject,
+): void {
+  const known = (endpoint === "batch" ? knownKeysOfItem : knownKeys)[admitted.kind];
+  let unknown: string[] | undefined;
+  for (const key in body) {
+    if (known.has(key)) continue;
+    unknown ??= [];
+    unknown.push(key);
+  }
+  if (unknown !== undefined) noteUnknownKeys(warnings, about(endpoint, admitted), unknown);
+  if (admitted.kind !== "track" || admitted.timeMs <= admitted.receivedAtMs + maxClockDifferenceMs) return;
+  warnings.note({ ...about(endpoint, admitted), kind: "event_in_future", detail: admitted.event });
+}
+
+function noteUnknownKeys(
+  warnings: IngestionWarnings,
+  who: ReturnType<typeof about>,
+  keys: readonly string[],
+): void {
+  for (const key of keys.slice(0, maxKeysOfRequest)) {
+    warnings.note({ ...who, kind: "unknown_key", detail: key });
+  }
+  if (keys.length > maxKeysOfRequest) warnings.note({ ...who, kind: "unknown_key", detail: null });
+}
+
+/** Notes what was decided of an admitted request, unless it was stored. */
+export function noteOutcome(
+  warnings: IngestionWarnings,
+  endpoint: Endpoint,
+  admitted: Admitted,
+  outcome: Outcome,
+): void {
+  if (outcome === "stored") return;
+  if (outcome === "duplicate") {
+    warnings.note({ ...about(endpoint, admitted), kind: "duplicate", detail: null });
+  } else if (outcome === "not_found") {
+    const detail = admitted.kind === "track" ? admitted.event : null;
+    warnings.note({
+      ...about(endpoint, admitted),
+      kind: "refused_unknown_user",
+      detail,
+      message: errorMessages.userNotFound,
+    });
+  } else {
+    const { invalid } = outcome;
+    warnings.note({
+      ...about(endpoint, admitted),
+      kind: "refused_validation",
+      detail: invalid,
+      message: invalid,
+    });
+  }
+}
+
+/** Notes a request that was not admitted, with what its sender is answered. */
+export function noteInvalid(
+  warnings: IngestionWarnings,
+  endpoint: Endpoint,
+  { organization, receivedAtMs: atMs }: Pick<Arrival, "organization" | "receivedAtMs">,
+  message: string,
+  body?: JsonObject,
+): void {
+  const userId = userIdOf(body);
+  warnings.note({
+    organization,
+    atMs,
+    endpoint,
+    kind: "refused_validation",
+    detail: message,
+    message,
+    userId,
+  });
+}
+
+function about(endpoint: Endpoint, { organization, receivedAtMs: atMs, userId }: Admitted) {
+  return { organization, atMs, endpoint, userId };
+}
+
+function userIdOf(body: JsonObject | undefined): string | undefined {
+  const userId = body?.userId;
+  return typeof userId === "string" || typeof userId === "number" ? String(userId).toWellFormed() : undefined;
+}

@@ -1,0 +1,43 @@
+/** Rules that keep internal, test and bot users out of an organization's figures. */
+
+import type { exclusionKinds } from "../../contract/api.ts";
+
+/**
+ * user: this userId. email_domain: addresses at exactly this domain. email: addresses like this, `*` for any
+ * text. trait: users whose trait `key` is this string, this number or this boolean. account: users of the
+ * account with this id. A to Z and a to z are the same in addresses; everything else is compared as it is.
+ */
+export type ExclusionKind = (typeof exclusionKinds)[number];
+
+export interface ExclusionRule {
+  readonly kind: ExclusionKind;
+  /** The trait's key; empty for other kinds. */
+  readonly key: string;
+  readonly value: string;
+}
+
+export interface StoredExclusionRule extends ExclusionRule {
+  readonly id: number;
+  readonly createdAtMs: number;
+}
+
+/** What the warehouse applies. */
+export interface ExclusionRules {
+  /** Grows with every change. */
+  readonly revision: number;
+  readonly rules: readonly ExclusionRule[];
+  /** Numbers of the accounts that rules name and that exist. */
+  readonly accounts: readonly number[];
+}
+
+export interface ExclusionStore {
+  list(organization: number): Promise<readonly StoredExclusionRule[]>;
+  /** The rule with its id; one that is there already is returned as it is.
+   * @throws Refusal when the rule says nothing that can be compared, or there are too many. */
+  add(organization: number, rule: ExclusionRule, nowMs: number): Promise<StoredExclusionRule>;
+  /** @throws Refusal when the organization has no rule with this id. */
+  remove(organization: number, id: number): Promise<void>;
+  rules(organization: number): Promise<ExclusionRules>;
+  /** Every organization that ever had a rule, with the number of its last change. */
+  revisions(): Promise<readonly { readonly organization: number; readonly revision: number }[]>;
+}

@@ -1,0 +1,27 @@
+/** What is kept of checks and rebuilds, so that figures can say how far they are to be trusted. */
+
+/** The last comparison of ledger, events and rollups. */
+export interface CheckResult {
+  readonly organization: number;
+  readonly atMs: number;
+  readonly tookMs: number;
+  readonly differences: number;
+  /** The first of them in words. */
+  readonly examples: readonly string[];
+}
+
+export interface CheckStore {
+  /** The last one of every organization that had one. */
+  list(): Promise<readonly CheckResult[]>;
+  /** Keeps the result in place of the organization's one before. */
+  keep(result: CheckResult): Promise<void>;
+}
+
+/** What the ledger knows of how fresh an organization's figures are. */
+export interface LedgerFreshness {
+  readonly timezone: string;
+  /** Everything that was acknowledged before this instant is loaded; null when that is not known yet. */
+  readonly loadedUptoMs: number | null;
+  /** Since when the days are to be computed again; null when they are as they should be. */
+  readonly rebuildingSinceMs: number | null;
+}

@@ -1,0 +1,130 @@
+/** Exclusion rules as they are stored. Every change gives its organization a new revision in the same commit,
+ * by which the warehouse knows that it has to apply them again. */
+import type { Database } from "bun:sqlite";
+import { exclusionKinds } from "../../../contract/api.ts";
+import type { ExclusionRule, ExclusionRules, ExclusionStore, StoredExclusionRule } from "../exclusions.ts";
+import { Refusal } from "../ledger.ts";
+import { inTransaction } from "./transaction.ts";
+
+const maxRules = 200;
+const maxCharacters = 1_000;
+
+function prepare(db: Database) {
+  const columns = "id, kind, key, value, created_at_ms AS createdAtMs";
+  return {
+    list: db.prepare<StoredExclusionRule, [number]>(
+      `SELECT ${columns} FROM exclusion_rules WHERE organization = ? ORDER BY id`,
+    ),
+    find: db.prepare<StoredExclusionRule, [number, string, string, string]>(
+      `SELECT ${columns} FROM exclusion_rules WHERE organization = ? AND kind = ? AND key = ? AND value = ?`,
+    ),
+    insert: db.prepare<StoredExclusionRule, [number, string, string, string, number]>(
+      `INSERT INTO exclusion_rules (organization, kind, key, value, created_at_ms) VALUES (?, ?, ?, ?, ?)
+       RETURNING ${columns}`,
+    ),
+    remove: db.prepare<{ id: number }, [number, number]>(
+      "DELETE FROM exclusion_rules WHERE organization = ? AND id = ? RETURNING id",
+    ),
+    removeUser: db.prepare<{ id: number }, [number, string]>(
+      "DELETE FROM exclusion_rules WHERE organization = ? AND kind = 'user' AND value = ? RETURNING id",
+    ),
+    changed: db.prepare(
+      `INSERT INTO exclusion_revisions (organization, revision) VALUES (?, 1)
+       ON CONFLICT DO UPDATE SET revision = revision + 1`,
+    ),
+    revision: db.prepare<{ revision: number }, [number]>(
+      "SELECT revision FROM exclusion_revisions WHERE organization = ?",
+    ),
+    revisions: db.prepare<{ organization: number; revision: number }, []>(
+      "SELECT organization, revision FROM exclusion_revisions ORDER BY organization",
+    ),
+    accounts: db.prepare<{ number: number }, [number]>(
+      `SELECT number FROM accounts
+       WHERE organization = ?1 AND account_id IN (
+         SELECT value FROM exclusion_rules WHERE organization = ?1 AND kind = 'account')
+       ORDER BY number`,
+    ),
+  };
+}
+
+export class SqliteExclusions implements ExclusionStore {
+  readonly #db: Database;
+  readonly #statements: ReturnType<typeof prepare>;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#statements = prepare(db);
+  }
+
+  async list(organization: number): Promise<readonly StoredExclusionRule[]> {
+    return this.#statements.list.all(organization);
+  }
+
+  async add(organization: number, rule: ExclusionRule, nowMs: number): Promise<StoredExclusionRule> {
+    const { kind, key, value } = checked(rule);
+    return inTransaction(this.#db, () => {
+      const known = this.#statements.find.get(organization, kind, key, value);
+      if (known !== null) return known;
+      if (this.#statements.list.all(organization).length >= maxRules) {
+        throw new Refusal(
+          `There are ${maxRules} exclusion rules already: remove one before you add another.`,
+        );
+      }
+      const added = this.#statements.insert.get(organization, kind, key, value, nowMs);
+      if (added === null) throw new Error("SQLite returned no row for a new exclusion rule.");
+      this.#statements.changed.run(organization);
+      return added;
+    });
+  }
+
+  async remove(organization: number, id: number): Promise<void> {
+    inTransaction(this.#db, () => {
+      if (this.#statements.remove.get(organization, id) === null) {
+        throw new Refusal(`There is no exclusion rule with the id ${id}: rekindle exclude list shows them.`);
+      }
+      this.#statements.changed.run(organization);
+    });
+  }
+
+  /** Removes the rule that names this user, if there is one, inside the caller's transaction. */
+  forgetUser(organization: number, userId: string): void {
+    if (this.#statements.removeUser.get(organization, userId) !== null) {
+      this.#statements.changed.run(organization);
+    }
+  }
+
+  async rules(organization: number): Promise<ExclusionRules> {
+    return {
+      revision: this.#statements.revision.get(organization)?.revision ?? 0,
+      rules: this.#statements.list.all(organization).map(({ kind, key, value }) => ({ kind, key, value })),
+      accounts: this.#statements.accounts.all(organization).map(({ number }) => number),
+    };
+  }
+
+  async revisions(): Promise<readonly { readonly organization: number; readonly revision: number }[]> {
+    return this.#statements.revisions.all();
+  }
+}
+
+/** The rule in its one spelling. @throws Refusal when it would compare nothing. */
+function checked({ kind, key, value }: ExclusionRule): ExclusionRule {
+  if (!exclusionKinds.includes(kind)) {
+    throw new Refusal(`An exclusion rule's kind is one of ${exclusionKinds.join(", ")}.`);
+  }
+  for (const text of [key, value]) {
+    if (text.length > maxCharacters || !text.isWellFormed()) {
+      throw new Refusal(`An exclusion rule is text of at most ${maxCharacters} characters.`);
+    }
+  }
+  if (kind === "trait" ? key === "" : key !== "" || value === "") {
+    throw new Refusal(
+      "An exclusion rule needs a value, and a trait's its key too: --trait plan=internal, say.",
+    );
+  }
+  if (kind !== "email_domain") return { kind, key, value };
+  const domain = value.replace(/^@/, "");
+  if (domain === "" || /[@*\s]/.test(domain)) {
+    throw new Refusal(`${value} is no domain: give @example.com, say, or a pattern with * as --email.`);
+  }
+  return { kind, key, value: domain };
+}

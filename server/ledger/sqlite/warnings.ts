@@ -1,0 +1,106 @@
+/** Ingestion warnings as they are stored: a row for each organization, UTC day, kind, endpoint and detail. */
+import type { Database } from "bun:sqlite";
+import { msPerDay } from "../../calendar/zone.ts";
+import type { IngestionWarning, WarningStore } from "../warnings.ts";
+import { inSmallSteps } from "./small-steps.ts";
+import { inTransaction } from "./transaction.ts";
+
+/** Rows of an organization and a day at most; further details are counted in the row of all others. */
+const maxDetails = 1_000;
+const keptDays = 30;
+const deletedInAStep = 500;
+/** About 2 ms of upserts in a commit. */
+const addedInAStep = 200;
+
+/** Stands for null, which could not be part of the key; no detail has half a character. */
+const others = "";
+
+function prepare(db: Database) {
+  return {
+    find: db.prepare<{ found: number }, [number, number, string, string, string]>(
+      `SELECT 1 AS found FROM ingestion_warnings
+       WHERE organization = ? AND utc_day = ? AND kind = ? AND endpoint = ? AND detail = ?`,
+    ),
+    details: db.prepare<{ count: number }, [number, number]>(
+      "SELECT count(*) AS count FROM ingestion_warnings WHERE organization = ? AND utc_day = ?",
+    ),
+    add: db.prepare(
+      `INSERT INTO ingestion_warnings (organization, utc_day, kind, endpoint, detail, count,
+                                       first_seen_ms, last_seen_ms, message, user_id)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET
+         count = count + excluded.count,
+         first_seen_ms = min(first_seen_ms, excluded.first_seen_ms),
+         last_seen_ms = max(last_seen_ms, excluded.last_seen_ms),
+         message = excluded.message,
+         user_id = excluded.user_id`,
+    ),
+    list: db.prepare<IngestionWarning, [number, number]>(
+      `SELECT organization, utc_day AS utcDay, kind, endpoint, nullif(detail, '${others}') AS detail, count,
+         first_seen_ms AS firstSeenMs, last_seen_ms AS lastSeenMs, message, user_id AS userId
+       FROM ingestion_warnings WHERE organization = ?
+       ORDER BY last_seen_ms DESC, kind, endpoint, detail LIMIT ?`,
+    ),
+    deleteOfUser: db.prepare("DELETE FROM ingestion_warnings WHERE organization = ? AND user_id = ?"),
+    deleteOld: db.prepare<{ kind: string }, [number]>(
+      `DELETE FROM ingestion_warnings
+       WHERE (organization, utc_day, kind, endpoint, detail) IN (
+         SELECT organization, utc_day, kind, endpoint, detail FROM ingestion_warnings
+         WHERE utc_day < ? LIMIT ${deletedInAStep})
+       RETURNING kind`,
+    ),
+  };
+}
+
+export class SqliteWarnings implements WarningStore {
+  readonly #db: Database;
+  readonly #statements: ReturnType<typeof prepare>;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#statements = prepare(db);
+  }
+
+  async add(counted: readonly IngestionWarning[]): Promise<void> {
+    const waiting = [...counted];
+    await inSmallSteps(() => {
+      const step = waiting.splice(0, addedInAStep);
+      inTransaction(this.#db, () => {
+        for (const warning of step) this.#add(warning);
+      });
+      return waiting.length > 0;
+    });
+    if (waiting.length > 0) await this.add(waiting);
+  }
+
+  async list(organization: number, limit: number): Promise<readonly IngestionWarning[]> {
+    return this.#statements.list.all(organization, limit);
+  }
+
+  /** Deletes what a user was the last to cause, inside the caller's transaction. */
+  forgetUser(organization: number, userId: string): void {
+    this.#statements.deleteOfUser.run(organization, userId);
+  }
+
+  /** Deletes what is older than 30 days. */
+  async tidy(nowMs: number): Promise<void> {
+    const firstKeptDay = Math.floor(nowMs / msPerDay) - keptDays;
+    await inSmallSteps(() => this.#statements.deleteOld.all(firstKeptDay).length === deletedInAStep);
+  }
+
+  #add(warning: IngestionWarning): void {
+    const { organization, utcDay, kind, endpoint, count, firstSeenMs, lastSeenMs, message, userId } = warning;
+    const detail = this.#detailOf(warning);
+    this.#statements.add.run(
+      ...[organization, utcDay, kind, endpoint, detail],
+      ...[count, firstSeenMs, lastSeenMs, message, userId],
+    );
+  }
+
+  #detailOf({ organization, utcDay, kind, endpoint, detail }: IngestionWarning): string {
+    if (detail === null) return others;
+    if (this.#statements.find.get(organization, utcDay, kind, endpoint, detail) !== null) return detail;
+    const { count } = this.#statements.details.get(organization, utcDay) ?? { count: 0 };
+    return count < maxDetails ? detail : others;
+  }
+}

@@ -1,0 +1,34 @@
+/** Ingestion warnings: what senders did that is worth knowing, counted by day. Nothing that was acknowledged
+ * depends on them: the counts of the last seconds may be lost when a process is killed. */
+
+import type { warningKinds } from "../../contract/api.ts";
+
+/** `unknown_key`, `event_in_future` and `duplicate` were answered 201; the others were refused. */
+export type WarningKind = (typeof warningKinds)[number];
+
+/** What is counted together: one line of the list. */
+export interface IngestionWarning {
+  readonly organization: number;
+  /** Days since 1970-01-01, UTC. */
+  readonly utcDay: number;
+  readonly kind: WarningKind;
+  /** The last part of the path that was called: `identify`, `track`. */
+  readonly endpoint: string;
+  /** The key, the event's name or the message's beginning; null for all others, once there are too many. */
+  readonly detail: string | null;
+  readonly count: number;
+  readonly firstSeenMs: number;
+  readonly lastSeenMs: number;
+  /** The latest message that a sender read; null when the request was taken. */
+  readonly message: string | null;
+  /** The latest user's id, where it could be read. */
+  readonly userId: string | null;
+}
+
+export interface WarningStore {
+  /** Adds counts to those that are kept. Past 1,000 details of an organization and day new ones are counted
+   * without their detail. */
+  add(counted: readonly IngestionWarning[]): Promise<void>;
+  /** The latest first. */
+  list(organization: number, limit: number): Promise<readonly IngestionWarning[]>;
+}

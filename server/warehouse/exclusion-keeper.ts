@@ -1,0 +1,131 @@
+/**
+ * Keeps `excluded_users` as the rules say: when rules changed, which the ledger's revisions tell, and when users
+ * were loaded. What is to be done is only remembered in memory, so after a start everybody's is computed again,
+ * before any figure is served.
+ */
+import type { FrozenBatch, SharedLedger } from "../ledger/ledger.ts";
+import type { Logger } from "../process/log.ts";
+import { applyExclusions } from "./exclusions.ts";
+import type { Warehouse } from "./warehouse.ts";
+
+/** How soon a change is noticed. */
+const pollMs = 500;
+/** After work, rest this many times as long as it took: at most a tenth of a core. */
+const restFactor = 9;
+
+interface Parts {
+  readonly warehouse: Warehouse;
+  readonly exclusions: SharedLedger["exclusions"];
+  readonly log?: Logger;
+}
+
+export class ExclusionKeeper {
+  readonly #parts: Parts;
+  /** The revision that was applied last, by organization. */
+  readonly #applied = new Map<number, number>();
+  readonly #excluded = new Map<number, number>();
+  /** Organizations whose users were loaded since. */
+  readonly #changed = new Set<number>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Resolves when what was begun last is done. */
+  #last: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** How many users are excluded by now. */
+  excludedUsers(organization: number): number {
+    return this.#excluded.get(organization) ?? 0;
+  }
+
+  /** To be told of every batch that is in the warehouse now. */
+  batchLoaded(batch: FrozenBatch, body: Buffer): void {
+    if (batch.table !== "users") return;
+    for (const organization of organizationsOf(body)) this.#changed.add(organization);
+  }
+
+  /** Applies what is not applied yet: after a start everything. */
+  apply(): Promise<void> {
+    return this.#inTurn(() => this.#apply());
+  }
+
+  /** Does something that takes away users, while no exclusions are computed from them, and computes the
+   * organization's anew. */
+  changeUsers(organization: number, work: () => Promise<void>): Promise<void> {
+    return this.#inTurn(async () => {
+      await work();
+      if (this.#applied.has(organization)) await this.#applyTo(organization);
+    });
+  }
+
+  async #apply(): Promise<void> {
+    for (const { organization, revision } of await this.#parts.exclusions.revisions()) {
+      const isApplied = this.#applied.get(organization) === revision;
+      if (this.#stopped || (isApplied && !this.#changed.has(organization))) continue;
+      await this.#applyTo(organization);
+    }
+    // What is left has no rules; the first one will make a revision.
+    for (const organization of this.#changed) {
+      if (!this.#applied.has(organization)) this.#changed.delete(organization);
+    }
+  }
+
+  /** Applies from now on what changes. */
+  start(): void {
+    this.#next(pollMs);
+  }
+
+  /** Finishes what is in hand. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#last;
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const mine = this.#last.then(work);
+    this.#last = mine.catch(() => undefined);
+    return mine;
+  }
+
+  async #applyTo(organization: number): Promise<void> {
+    // Before the users are read: those who are loaded meanwhile are a reason to do it again.
+    this.#changed.delete(organization);
+    try {
+      const rules = await this.#parts.exclusions.rules(organization);
+      const users = await applyExclusions(this.#parts.warehouse, organization, rules);
+      this.#excluded.set(organization, users);
+      this.#applied.set(organization, rules.revision);
+    } catch (error) {
+      this.#changed.add(organization);
+      throw error;
+    }
+  }
+
+  #next(afterMs: number): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      const startedMs = performance.now();
+      this.apply()
+        .catch((error) => this.#parts.log?.warn({ err: error }, "exclusions will be applied again"))
+        .then(() => this.#next(Math.max(pollMs, (performance.now() - startedMs) * restFactor)));
+    }, afterMs);
+  }
+}
+
+/** The organizations that rows are of: the first number of each line. */
+function organizationsOf(body: Buffer): Set<number> {
+  const organizations = new Set<number>();
+  for (let start = 0; start < body.length; ) {
+    const comma = body.indexOf(commaCode, start);
+    const end = body.indexOf(newlineCode, start);
+    organizations.add(Number(body.toString("latin1", start + 1, comma)));
+    start = end === -1 ? body.length : end + 1;
+  }
+  return organizations;
+}
+
+const commaCode = ",".charCodeAt(0);
+const newlineCode = "\n".charCodeAt(0);

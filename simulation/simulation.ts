@@ -1,0 +1,180 @@
+/**
+ * Invented customers of an invented product, day by day, with what is never known of real ones: who was leaving,
+ * and when they left. For demonstrations, benchmarks and tests of scores.
+ *
+ * Users have a rhythm, a mood that drifts, holidays, bursts of work and features that they take up; they fade over
+ * weeks, leave from one day to the next, fall asleep and come back, or leave with their whole account. How likely
+ * that is depends on plan, channel, company size, tenure and how much of the product they use. So a model that
+ * assumes one constant chance of leaving and of being active is near the truth, and not the truth.
+ *
+ * Pure: the same options give the same items. Memory holds the people and one day of events.
+ */
+import { msPerDay, type Zone } from "../server/calendar/zone.ts";
+import type { Account } from "./account.ts";
+import { change, event, type Item, signUp } from "./items.ts";
+import type { Person } from "./person.ts";
+import { Population } from "./population.ts";
+import { Random } from "./random.ts";
+import type { Truth } from "./truth.ts";
+import { addWork, type Day, momentOf } from "./work.ts";
+
+export interface SimulationOptions {
+  readonly seed: number;
+  /** Exactly so many are identified, those who leave included. */
+  readonly users: number;
+  /** The log begins on the same weekday so many weeks before its end. */
+  readonly weeks: number;
+  /** Nothing happens at or after this instant. */
+  readonly endMs: number;
+  readonly zone: Zone;
+}
+
+export interface SimulatedDay {
+  readonly day: number;
+  /** In time order. */
+  readonly items: readonly Item[];
+}
+
+/** Of all users so many were there before the log begins; they signed up in the year before. */
+const shareBefore = 0.45;
+const averageAgeBeforeDays = 120;
+const maxAgeBeforeDays = 364;
+const weekendArrivals = 0.3;
+const holidays = new Set(["01-01", "05-01", "12-24", "12-25", "12-26", "12-31"]);
+
+export class Simulation {
+  readonly firstDay: number;
+  readonly lastDay: number;
+  readonly #options: SimulationOptions;
+  readonly #random: Random;
+  readonly #population: Population;
+
+  constructor(options: SimulationOptions) {
+    this.#options = options;
+    this.#random = new Random(options.seed);
+    this.#population = new Population(options.users, options.seed, this.#random);
+    this.lastDay = options.zone.dayOf(options.endMs - 1);
+    this.firstDay = this.lastDay - options.weeks * 7 + 1;
+  }
+
+  /** What is true up to the day that was taken last. */
+  get truth(): Truth {
+    const { people, accounts } = this.#population;
+    return { users: people.map(({ truth }) => truth), accounts: accounts.map(({ truth }) => truth) };
+  }
+
+  /** The items of every day, once. First come, as those of the day before, the sign-ups from before the log. */
+  *days(): Generator<SimulatedDay> {
+    const before = this.#arrivalsBefore();
+    yield { day: this.firstDay - 1, items: inOrder(before) };
+    for (const [index, count] of this.#arrivalsByDay(this.#population.customersToCome).entries()) {
+      const items = inOrder(this.#live(this.#dayOf(this.firstDay + index), count));
+      yield { day: this.firstDay + index, items: items.filter(({ timeMs }) => timeMs < this.#options.endMs) };
+    }
+  }
+
+  #arrivalsBefore(): Item[] {
+    const random = this.#random;
+    const ages = Array.from({ length: Math.round(this.#population.customersToCome * shareBefore) }, () =>
+      Math.ceil(Math.min(maxAgeBeforeDays, random.exponential(averageAgeBeforeDays))),
+    ).sort((one, other) => other - one);
+    const items: Item[] = this.#population
+      .arriveVendor(this.#dayOf(this.firstDay - maxAgeBeforeDays))
+      .map(signUp);
+    for (const age of ages) {
+      const person = this.#population.arrive(this.#dayOf(this.firstDay - Math.max(1, age)));
+      for (let week = 1; week < age / 7; week += 1) person.adopt(random);
+      person.settle(this.firstDay, random);
+      items.push(signUp(person));
+    }
+    return items;
+  }
+
+  /** How many sign up on each day. None on the last one, which is cut off before it is over. */
+  #arrivalsByDay(people: number): number[] {
+    const days = this.lastDay - this.firstDay + 1;
+    const weights = Array.from({ length: days }, (_, index): number => {
+      if (index === days - 1) return 0;
+      const { weekday } = weekOf(this.firstDay + index);
+      return weekday === 0 || weekday === 6 ? weekendArrivals : 1;
+    });
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    let passed = 0;
+    let arrived = 0;
+    return weights.map((weight) => {
+      passed += weight;
+      const count = Math.round((people * passed) / total) - arrived;
+      arrived += count;
+      return count;
+    });
+  }
+
+  #live(day: Day, arrivals: number): Item[] {
+    const items: Item[] = [];
+    const population = this.#population;
+    for (const person of population.present) {
+      if (person.kind === "person" && person.step(day.day, this.#random)) this.#remove(person, day, items);
+    }
+    for (const account of population.accounts) {
+      if (account.seats > 0) this.#liveAccount(account, day, items);
+    }
+    population.present = population.present.filter(({ state }) => state !== "gone");
+    for (let arrival = 0; arrival < arrivals; arrival += 1) this.#arrive(day, items);
+    for (const person of population.present) addWork(person, day, this.#random, items);
+    return items;
+  }
+
+  #arrive(day: Day, items: Item[]): void {
+    const person = this.#population.arrive(day);
+    person.arrive(this.#random);
+    items.push(signUp(person));
+    const { owner } = person.account;
+    if (owner === undefined || owner.signedUpDay >= day.day || owner.state === "asleep") return;
+    const invitedMs = Math.max(day.startMs, person.signedUpMs - 600_000);
+    items.push(event(owner, invitedMs, "teammate_invited", { role: "member" }));
+  }
+
+  #remove(person: Person, day: Day, items: Item[]): void {
+    const owner = this.#population.remove(person);
+    if (owner === undefined) return;
+    const timeMs = momentOf(day, 10, 1, this.#random);
+    items.push(change(person, timeMs, { isAccountOwner: false }));
+    items.push(change(owner, timeMs, { isAccountOwner: true, properties: { role: "admin" } }));
+  }
+
+  #liveAccount(account: Account, day: Day, items: Item[]): void {
+    const step = account.step(day.day, this.#random);
+    if (step === "nothing") return;
+    if (step === "gone") {
+      for (const member of account.members) member.leave(day.day, "with_account");
+      account.members.clear();
+      return;
+    }
+    const timeMs = momentOf(day, 14, 1.5, this.#random);
+    const agent = [...account.members].find(({ state }) => state !== "asleep") ?? account.owner;
+    if (agent === undefined) return;
+    if (step === "cancels") {
+      items.push(event(agent, timeMs, "subscription_canceled", { plan: account.planName }));
+      return;
+    }
+    const [from, to] = account.plans.slice(-2).map(({ state }) => state);
+    items.push(event(agent, timeMs, "plan_changed", { from: from ?? "", to: to ?? "" }));
+    for (const member of account.members) {
+      items.push(change(member, timeMs, { properties: { plan: account.planName } }));
+    }
+  }
+
+  #dayOf(day: number): Day {
+    const { zone } = this.#options;
+    return { day, startMs: zone.startOfDay(day), endMs: zone.startOfDay(day + 1), ...weekOf(day) };
+  }
+}
+
+function weekOf(day: number): Pick<Day, "weekday" | "isHoliday"> {
+  const date = new Date(day * msPerDay);
+  return { weekday: date.getUTCDay(), isHoliday: holidays.has(date.toISOString().slice(5, 10)) };
+}
+
+function inOrder(items: Item[]): Item[] {
+  return items.sort((one, other) => one.timeMs - other.timeMs);
+}

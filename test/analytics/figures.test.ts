@@ -1,0 +1,261 @@
+/** Figures of engagement, asked through the front door and counted again from what was sent. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Server } from "../server.ts";
+import { randomOfThisRun } from "../warehouse/support.ts";
+import {
+  adoptionRecount,
+  byBytes,
+  dateOf,
+  gapsRecount,
+  lifecycleRecount,
+  type OverTimeOptions,
+  overTimeRecount,
+  usersWithin,
+} from "./recount.ts";
+import { type Happening, World } from "./world.ts";
+
+let server: Server;
+const worlds: World[] = [];
+
+// In both zones clocks change within a year: at midnight, and around a month that moves.
+beforeAll(async () => {
+  server = await Server.start();
+  const random = randomOfThisRun("figures");
+  worlds.push(new World(server, random, "Andes", "America/Santiago"));
+  worlds.push(new World(server, random, "Atlas", "Africa/Casablanca"));
+  worlds.push(new World(server, random, "Staff and customers", "America/Santiago"));
+  for (const world of worlds) await world.fill(40, 2_400);
+  // Those who do most, and some who do little.
+  await worlds[2]?.exclude("u0", "u1", "u7", "u30");
+  await server.ready();
+}, 60_000);
+afterAll(() => server.stop());
+
+/** Days with which figures end: today by default, and others. */
+function lastDays(world: World): { toDay: number; parameters: { to?: string } }[] {
+  const today = world.today();
+  const at = (toDay: number) => ({ toDay, parameters: { to: dateOf(toDay) } });
+  return [{ toDay: today, parameters: {} }, at(today), at(today - 1), at(today - 97), at(today - 600)];
+}
+
+const periodOptions = [
+  { period: "day", periods: 40, weekStart: 1 },
+  { period: "week", periods: 12, weekStart: 1 },
+  { period: "week", periods: 60, weekStart: 7 },
+  { period: "month", periods: 14, weekStart: 1 },
+  { period: "month", periods: 1, weekStart: 7 },
+] as const;
+
+const organizations = [0, 1, 2];
+
+function worldAt(index: number): World {
+  return worlds[index] ?? expect.unreachable();
+}
+
+test.each(organizations)("active users and stickiness equal a recount, in organization %d", async (index) => {
+  const world = worldAt(index);
+  for (const { toDay, parameters } of lastDays(world)) {
+    const { days } = await world.ask<{ days: object[] }>("/api/active-users", {
+      days: 50,
+      ...parameters,
+    });
+    const within = (day: number, length: number) => usersWithin(world.events, day - length + 1, day).size;
+    const expected = Array.from({ length: 50 }, (_, n) => {
+      const day = toDay - 49 + n;
+      const [daily, weekly, monthly] = [within(day, 1), within(day, 7), within(day, 30)];
+      return { day: dateOf(day), daily, weekly, monthly, stickiness: monthly ? daily / monthly : null };
+    });
+    expect(days).toEqual(expected);
+  }
+});
+
+test.each(organizations)(
+  "the histogram of active days equals a recount, and ends yesterday unless it is said, in organization %d",
+  async (index) => {
+    const world = worldAt(index);
+    for (const { toDay, parameters } of lastDays(world)) {
+      const last = parameters.to === undefined ? toDay - 1 : toDay;
+      const days = new Map<string, Set<number>>();
+      for (const { userId, day } of world.events) {
+        if (day <= last && day > last - 28) days.set(userId, (days.get(userId) ?? new Set()).add(day));
+      }
+      const users = days.size;
+      const expected = Array.from({ length: 28 }, (_, n) => {
+        const counted = [...days.values()].filter(({ size }) => size === n + 1).length;
+        return { activeDays: n + 1, users: counted, share: users === 0 ? null : counted / users };
+      });
+      expect(await world.ask<object>("/api/active-days", parameters)).toEqual({
+        users,
+        activeDays: expected,
+      });
+    }
+  },
+);
+
+test.each(organizations)(
+  "lifecycle by day, week and month equals a recount, in organization %d",
+  async (index) => {
+    const world = worldAt(index);
+    for (const { toDay, parameters } of lastDays(world)) {
+      for (const options of periodOptions) {
+        const sent = { ...options, ...parameters };
+        const asked = await world.ask<object>("/api/lifecycle", sent);
+        const periods = lifecycleRecount(world, { ...options, toDay });
+        expect([sent, asked]).toEqual([sent, { periods }]);
+      }
+    }
+  },
+);
+
+test.each(organizations)("adoption equals a recount, in organization %d", async (index) => {
+  const world = worldAt(index);
+  for (const { toDay, parameters } of lastDays(world)) {
+    for (const days of [1, 28, 300, 800]) {
+      const { events } = await world.ask<{ events: object[] }>("/api/adoption", { days, ...parameters });
+      expect(events).toEqual(adoptionRecount(world, toDay, days));
+    }
+  }
+  const { events } = await world.ask<{ events: object[] }>("/api/adoption", { days: 300, limit: 2 });
+  expect(events).toEqual(adoptionRecount(world, world.today(), 300).slice(0, 2));
+});
+
+test.each(organizations)(
+  "the list of events equals a recount; a text finds names whatever their case, in organization %d",
+  async (index) => {
+    const world = worldAt(index);
+    const today = world.today();
+    const until = world.events.filter(({ day }) => day <= today);
+    const expected = [...Map.groupBy(until, ({ event }) => event)]
+      .map(([event, of]) => ({
+        event,
+        count: of.length,
+        users: new Set(of.map(({ userId }) => userId)).size,
+        firstDay: dateOf(Math.min(...of.map(({ day }) => day))),
+        lastDay: dateOf(Math.max(...of.map(({ day }) => day))),
+      }))
+      .sort((a, b) => b.count - a.count || byBytes(a.event, b.event));
+    const ask = (parameters = {}) => world.ask<{ events: object[] }>("/api/events", parameters);
+    expect(await ask()).toEqual({ events: expected });
+    expect(await ask({ limit: 3 })).toEqual({ events: expected.slice(0, 3) });
+    for (const search of ["SAVED", "é", "'", '"', "\\", "{limit", "%", "_", "nothing of it"]) {
+      const found = expected.filter(({ event }) => event.toLowerCase().includes(search.toLowerCase()));
+      expect([search, await ask({ search })]).toEqual([search, { events: found }]);
+    }
+  },
+);
+
+async function expectOverTime(
+  world: World,
+  parameters: Record<string, string | number>,
+  options: Partial<OverTimeOptions>,
+) {
+  for (const { toDay, parameters: last } of lastDays(world)) {
+    for (const periods of periodOptions) {
+      const sent = { ...periods, ...parameters, ...last };
+      const all = { ...periods, toDay, event: "", top: 20, groupOf: () => null, ...options };
+      const rows = overTimeRecount(world, all);
+      const { periods: asked } = await world.ask<{ periods: object[] }>("/api/events-over-time", sent);
+      expect([sent, asked]).toEqual([sent, rows]);
+    }
+  }
+}
+
+test.each(organizations)(
+  "events over time equal a recount, all and each, in organization %d",
+  async (index) => {
+    const world = worldAt(index);
+    await expectOverTime(world, {}, { isOneGroup: true });
+    await expectOverTime(world, { event: "it's" }, { event: "it's", isOneGroup: true });
+    await expectOverTime(world, { event: "never-done" }, { event: "never-done", isOneGroup: true });
+    await expectOverTime(world, { breakdown: "event", event: "never-done" }, { event: "never-done" });
+    await expectOverTime(world, { breakdown: "event" }, { groupOf: ({ event }) => event });
+    await expectOverTime(world, { breakdown: "event", top: 3 }, { top: 3, groupOf: ({ event }) => event });
+  },
+  20_000,
+);
+
+test.each(organizations)(
+  "events over time by a property equal a recount, in organization %d",
+  async (index) => {
+    const world = worldAt(index);
+    const groupOf = ({ properties }: Happening) => textOf(properties.page);
+    await expectOverTime(world, { breakdown: "property", key: "page" }, { groupOf });
+    await expectOverTime(
+      world,
+      { breakdown: "property", key: "n", top: 5, event: "=1+1" },
+      { event: "=1+1", top: 5, groupOf: ({ properties }) => textOf(properties.n) },
+    );
+    await expectOverTime(world, { breakdown: "property", key: "de'ep" }, {});
+  },
+  20_000,
+);
+
+test.each(organizations)(
+  "events over time by a trait, as it is now, equal a recount, in organization %d",
+  async (index) => {
+    const world = worldAt(index);
+    const groupOf =
+      (key: string) =>
+      ({ userId }: Happening) =>
+        textOf(world.people.get(userId)?.traits[key]);
+    await expectOverTime(world, { breakdown: "trait", key: "tier" }, { groupOf: groupOf("tier") });
+    await expectOverTime(
+      world,
+      { breakdown: "trait", key: "name", top: 4 },
+      { top: 4, groupOf: groupOf("name") },
+    );
+  },
+  20_000,
+);
+
+test.each(organizations)(
+  "usage intervals equal a recount, with their percentiles and the horizon, in organization %d",
+  async (index) => {
+    const world = worldAt(index);
+    for (const { toDay, parameters } of lastDays(world)) {
+      const gaps = gapsRecount(world, toDay);
+      const all = [...gaps].flatMap(([days, count]) => Array<number>(count).fill(days));
+      const nth = (percent: number) => all[Math.ceil((percent * all.length) / 100) - 1] ?? null;
+      const asked = await world.ask<{ gaps: number; intervals: { days: number; gaps: number }[] }>(
+        "/api/usage-intervals",
+        parameters,
+      );
+      const p90 = nth(90) ?? 0;
+      expect(asked).toMatchObject({
+        gaps: all.length,
+        percentiles: {
+          p10: nth(10),
+          p25: nth(25),
+          p50: nth(50),
+          p75: nth(75),
+          p90: nth(90),
+          p95: nth(95),
+          p99: nth(99),
+        },
+        advisedChurnHorizonDays: all.length < 100 ? null : ([7, 14, 28, 56].find((h) => h >= p90) ?? 84),
+      });
+      expect(asked.intervals.map(({ days, gaps: count }) => [days, count])).toEqual([...gaps]);
+    }
+  },
+);
+test("who is excluded is listed as such, and is no member whom an account counts", async () => {
+  const world = worlds[2] ?? expect.unreachable();
+  const { users } = await world.ask<{ users: { userId: string; isExcluded: boolean }[] }>("/api/users");
+  const excluded = users.filter(({ isExcluded }) => isExcluded).map(({ userId }) => userId);
+  expect(excluded.sort()).toEqual(["u0", "u1", "u30", "u7"]);
+  expect(users).toHaveLength(40);
+  const { accounts } = await world.ask<{ accounts: { accountId: string; members: number }[] }>(
+    "/api/accounts",
+  );
+  for (const { accountId, members } of accounts) {
+    const left = [...world.people.values()].filter(({ account }) => account === accountId);
+    expect([accountId, members]).toEqual([accountId, left.length]);
+  }
+});
+
+/** A value as a figure shows it. */
+function textOf(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  if (value === 1e30) return "1e30";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,213 @@
+/** Parameters and values that mean harm: refused by name, or taken for the text that they are. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Compile } from "typebox/compile";
+import { Server } from "../server.ts";
+import { expectError, send, user } from "../specification/support.ts";
+import { patientGet } from "./world.ts";
+
+let server: Server;
+let key: string;
+
+const formulas = ["=1+1", "+cmd|'/C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "＝1+1"];
+
+beforeAll(async () => {
+  server = await Server.start();
+  const token = await server.organization("Hostile");
+  key = (await server.command("key", "create", "--organization", "Hostile")).trim();
+  for (const [n, name] of formulas.entries()) {
+    const userId = `u${n}`;
+    const properties = { name, note: 'a "b", c' };
+    await send(server, "/identify", token, user(userId, { properties, account: { id: name, name } }));
+    await send(server, "/track", token, { userId, event: '=evil,"1"', properties: { value: name, "-5": 1 } });
+  }
+  await send(server, "/identify", token, user("-5", { properties: { name: "\r\n=1" } }));
+  await server.exported("events", "Hostile");
+  await server.ready();
+}, 60_000);
+afterAll(() => server.stop());
+
+function get(path: string): Promise<Response> {
+  return patientGet(server.url + path, key);
+}
+
+const figures = [
+  "/api/active-users",
+  "/api/active-days",
+  "/api/lifecycle",
+  "/api/adoption",
+  "/api/events-over-time",
+  "/api/usage-intervals",
+];
+const tables = [
+  ...figures,
+  "/api/events",
+  "/api/users",
+  "/api/accounts",
+  "/api/accounts/%3D1%2B1",
+  "/api/accounts/%3D1%2B1/timeline",
+  "/api/users/u0/timeline",
+];
+
+const wrong: readonly (readonly [string, string])[] = [
+  ...figures.flatMap((path) =>
+    ["2026-02-30", "9999-12-31", "1969-12-31", "-1", "20000", "today", "2026-1-1", "", "2026-01-01'--"].map(
+      (to) => [`${path}?to=${encodeURIComponent(to)}`, "to"] as const,
+    ),
+  ),
+  ...tables.flatMap((path) => [
+    [`${path}?organization=2`, "organization"] as const,
+    [`${path}?__proto__=1`, "__proto__"] as const,
+    [`${path}?constructor=1`, "constructor"] as const,
+    [`${path}?format=parquet`, "format"] as const,
+  ]),
+  ["/api/active-users?days=801", "days"],
+  ["/api/active-users?days=1e2", "days"],
+  ["/api/active-users?days=99999999999999999999999", "days"],
+  ["/api/active-users?days=NaN", "days"],
+  ["/api/active-users?days=1;DROP", "days"],
+  ["/api/lifecycle?period=year", "period"],
+  ["/api/lifecycle?period=toString", "period"],
+  ["/api/lifecycle?periods=0", "periods"],
+  ["/api/lifecycle?periods=801", "periods"],
+  ["/api/lifecycle?weekStart=3", "weekStart"],
+  ["/api/adoption?limit=1001", "limit"],
+  ["/api/adoption?days=-1", "days"],
+  ["/api/events?limit=0", "limit"],
+  [`/api/events?search=${"x".repeat(257)}`, "search"],
+  ["/api/events-over-time?breakdown=account", "breakdown"],
+  ["/api/events-over-time?breakdown=property", "key"],
+  ["/api/events-over-time?breakdown=trait&key=", "key"],
+  [`/api/events-over-time?breakdown=trait&key=${"x".repeat(257)}`, "key"],
+  ["/api/events-over-time?key=plan", "key"],
+  ["/api/events-over-time?breakdown=event&top=51", "top"],
+  ["/api/users?sort=user_id;--", "sort"],
+  ["/api/users?order=up", "order"],
+  ["/api/users?offset=-1", "offset"],
+  ["/api/users?offset=10000001", "offset"],
+  ["/api/users?limit=1001", "limit"],
+  ["/api/users?trait=plan", "trait"],
+  ["/api/users?value=pro", "trait"],
+  ["/api/accounts?sort=email", "sort"],
+  ["/api/users/u0/timeline?before=yesterday", "before"],
+  ["/api/users/u0/timeline?before=1.1", "before"],
+  ["/api/users/u0/timeline?before=123.00000000-0000-0000-0000-00000000000g", "before"],
+];
+
+test.each(wrong)("%s is refused, and %s is named", async (path, name) => {
+  await expectError(await get(path), "validation_error", `${name} is`);
+});
+
+describe("a text is only ever a text", () => {
+  const texts = [
+    "' OR 1=1 --",
+    "\\",
+    "\\'",
+    "{organization:UInt32}",
+    "%",
+    "\0\n\t\b",
+    "'); DROP TABLE events; --",
+    "🎈",
+    "\uFEFF",
+    "__proto__",
+  ];
+
+  test.each(texts)("%j finds nothing, and nothing breaks", async (text) => {
+    const sent = encodeURIComponent(text);
+    for (const [path, table] of [
+      [`/api/events?search=${sent}`, "events"],
+      [`/api/accounts?search=${sent}xyz`, "accounts"],
+      [`/api/users?search=${sent}xyz`, "users"],
+      [`/api/users?trait=${sent}&value=${sent}`, "users"],
+      [`/api/events-over-time?event=${sent}&breakdown=event`, "periods"],
+      [`/api/events-over-time?event=${sent}&breakdown=trait&key=${sent}`, "periods"],
+      [`/api/events-over-time?event=${sent}&breakdown=property&key=${sent}`, "periods"],
+    ] as const) {
+      const response = await get(path);
+      const answer = (await response.json()) as Record<string, unknown>;
+      expect([path, response.status, answer[table]]).toEqual([path, 200, []]);
+    }
+  });
+
+  test("half a surrogate pair becomes a replacement character on its way, and breaks nothing", async () => {
+    for (const path of ["/api/users?search=%ED%A0%80", "/api/events?search=%ff"]) {
+      expect((await get(path)).status).toBe(200);
+    }
+    await expectError(await get("/api/accounts/%ED%A0%80"), "not_found");
+  });
+
+  test("the limits of time and pages are taken", async () => {
+    for (const path of [
+      "/api/lifecycle?period=month&periods=800&to=1970-01-01",
+      "/api/lifecycle?period=day&periods=800",
+      "/api/events-over-time?period=month&periods=800&breakdown=trait&key=name&top=50",
+      "/api/active-users?days=800&to=1970-01-01",
+      "/api/adoption?days=800&to=1970-01-02",
+      "/api/users?offset=10000000&limit=1000",
+      "/api/users/u0/timeline?before=99999999999999.ffffffff-ffff-ffff-ffff-ffffffffffff",
+      "/api/users/u0/timeline?before=-99999999999999.00000000-0000-0000-0000-000000000000",
+    ]) {
+      expect([path, (await get(path)).status]).toEqual([path, 200]);
+    }
+  });
+});
+
+describe("every table as CSV", () => {
+  test.each(tables)("%s has the columns of its rows, and a line for each", async (path) => {
+    const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as Document;
+    const template = path.replace("%3D1%2B1", "{accountId}").replace("u0", "{userId}");
+    const content = document.paths[template]?.get.responses[200].content;
+    const schema = content?.["application/json"].schema ?? {};
+    expect(content).toHaveProperty(["text/csv"]);
+    const answer = (await (await get(path)).json()) as Record<string, object[] | undefined>;
+    expect([path, Compile(schema).Check(answer)]).toEqual([path, true]);
+    const response = await get(`${path}?format=csv`);
+    expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    const [header = [], ...lines] = parse(await response.text());
+    const rows = Object.values(answer).find(Array.isArray) ?? [];
+    expect(lines).toHaveLength(rows.length);
+    // Who came once has no interval.
+    const [row] = rows;
+    if (row !== undefined) expect(header.toSorted()).toEqual(Object.keys(row).sort());
+    else expect(path).toBe("/api/usage-intervals");
+    expect(lines.every((line) => line.length === header.length)).toBe(true);
+  });
+
+  test("no text begins like a formula, numbers stay numbers, and every text is whole", async () => {
+    const lines = parse(await (await get("/api/users?format=csv&sort=userId&order=ascending")).text());
+    const names = lines.map((line) => line[2]);
+    expect(names).toEqual(["name", "'\r\n=1", ...formulas.map((name) => `'${name}`)]);
+    expect(lines.map((line) => line[0])).toContain("-5");
+    expect(lines.at(-1)?.at(-1)).toBe(JSON.stringify({ name: "＝1+1", note: 'a "b", c' }));
+    const [, event] = parse(await (await get("/api/events?format=csv")).text());
+    expect(event?.slice(0, 3)).toEqual(['\'=evil,"1"', "6", "6"]);
+    const values = parse(
+      await (await get("/api/events-over-time?breakdown=property&key=value&periods=1&format=csv")).text(),
+    );
+    expect(
+      values
+        .slice(1)
+        .map((line) => line[3])
+        .sort(),
+    ).toEqual(formulas.map((name) => `'${name}`).sort());
+  });
+});
+
+interface Document {
+  readonly paths: Record<
+    string,
+    { get: { responses: { 200: { content: { "application/json": { schema: object } } } } } }
+  >;
+}
+
+/** Reads CSV by RFC 4180. */
+function parse(text: string): string[][] {
+  const lines: string[][] = [];
+  let line: string[] = [];
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
+    line.push(quoted === undefined ? (plain ?? "") : quoted.replaceAll('""', '"'));
+    if (end === ",") continue;
+    lines.push(line);
+    line = [];
+  }
+  return lines;
+}

@@ -1,0 +1,241 @@
+/** Lists of users and accounts, and timelines, asked through the front door and compared with what was sent. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Server } from "../server.ts";
+import { expectError } from "../specification/support.ts";
+import { randomOfThisRun } from "../warehouse/support.ts";
+import { byBytes, dateOf } from "./recount.ts";
+import { type Happening, type Person, World } from "./world.ts";
+
+let server: Server;
+let world: World;
+let neighbour: World;
+
+beforeAll(async () => {
+  server = await Server.start();
+  const random = randomOfThisRun("people");
+  world = new World(server, random, "People", "America/Santiago");
+  neighbour = new World(server, random, "Neighbours", "Asia/Kathmandu");
+  await world.fill(40, 1_500);
+  await neighbour.fill(10, 300);
+  await server.ready();
+}, 60_000);
+afterAll(() => server.stop());
+
+interface ListedUser {
+  readonly userId: string;
+  readonly firstSeenDay: string | null;
+  readonly lastSeenDay: string | null;
+}
+
+function spanOf(events: readonly Happening[], today: number) {
+  const days = events.filter(({ day }) => day <= today).map(({ day }) => day);
+  const date = (day: number) => (days.length === 0 ? null : dateOf(day));
+  return { firstSeenDay: date(Math.min(...days)), lastSeenDay: date(Math.max(...days)) };
+}
+
+function expectedUser({ userId, email, traits, account }: Person) {
+  return {
+    userId,
+    email,
+    name: typeof traits.name === "string" ? traits.name : null,
+    accountId: account,
+    accountName: account === null ? null : `Name of ${account}`,
+    isAccountOwner: null,
+    isExcluded: false,
+    firstIdentifiedAt: expect.stringMatching(/Z$/),
+    ...spanOf(
+      world.events.filter((event) => event.userId === userId),
+      world.today(),
+    ),
+    traits,
+  };
+}
+
+const everybody = () => [...world.people.values()];
+
+describe("users", () => {
+  test("are listed with account, traits, first and last day until today", async () => {
+    const { total, users } = await world.ask<{ total: number; users: ListedUser[] }>("/api/users");
+    expect(total).toBe(40);
+    const expected = everybody().map(expectedUser);
+    expect(users.toSorted((a, b) => byBytes(a.userId, b.userId))).toEqual(
+      expected.toSorted((a, b) => byBytes(a.userId, b.userId)),
+    );
+    expect(users.filter(({ lastSeenDay }) => lastSeenDay === null).length).toBeGreaterThan(0);
+    const one = await world.ask<ListedUser>("/api/users/u0");
+    const { firstSeenDay, lastSeenDay } = users.find(({ userId }) => userId === "u0") ?? one;
+    expect(one).toMatchObject({ firstSeenDay, lastSeenDay });
+  });
+
+  test("are sorted, and pages put together are the whole list", async () => {
+    const keys = {
+      userId: ({ userId }: ListedUser) => userId,
+      email: ({ userId }: ListedUser) => world.people.get(userId)?.email ?? "",
+      lastSeen: ({ lastSeenDay }: ListedUser) => lastSeenDay ?? "",
+    };
+    for (const [sort, key] of Object.entries(keys)) {
+      for (const order of ["ascending", "descending"]) {
+        const pages: ListedUser[] = [];
+        for (let offset = 0; offset < 50; offset += 7) {
+          const page = { sort, order, limit: 7, offset };
+          const { total, users } = await world.ask<{ total: number; users: ListedUser[] }>(
+            "/api/users",
+            page,
+          );
+          expect([total, users.length]).toEqual([40, Math.max(0, Math.min(7, 40 - offset))]);
+          pages.push(...users);
+        }
+        expect(new Set(pages.map(({ userId }) => userId)).size).toBe(40);
+        const texts = pages.map(key).filter((text) => text !== "");
+        const inOrder = texts.toSorted(byBytes);
+        expect(texts).toEqual(order === "ascending" ? inOrder : inOrder.reverse());
+        // Those without any event come last, whatever the order.
+        expect(
+          pages
+            .map(key)
+            .slice(texts.length)
+            .every((text) => text === ""),
+        ).toBe(true);
+      }
+    }
+  });
+
+  test.each(["ADA", "bob.", "u1", "łUKASZ", "=sum(", 'say "', "o'neil", "%", "_", "\\", "' OR 1=1 --", "é"])(
+    "are found by %s in userId, e-mail or name",
+    async (search) => {
+      const holds = (text: unknown) =>
+        typeof text === "string" && text.toLowerCase().includes(search.toLowerCase());
+      const expected = everybody().filter(
+        ({ userId, email, traits }) => holds(userId) || holds(email) || holds(traits.name),
+      );
+      const { total, users } = await world.ask<{ total: number; users: ListedUser[] }>("/api/users", {
+        search,
+      });
+      expect(users.map(({ userId }) => userId).sort()).toEqual(expected.map(({ userId }) => userId).sort());
+      expect(total).toBe(expected.length);
+    },
+  );
+
+  test.each([
+    ["tier", "pro", "pro"],
+    ["tier", "=HYPERLINK(1)", "=HYPERLINK(1)"],
+    ["tier", "a,b\r\nc", "a,b\r\nc"],
+    ["tier", "7", 7],
+    ["tier", "true", true],
+    ["tier", '["x"]', ["x"]],
+    ["tier", "", ""],
+    ["tier", "null", undefined],
+    ["no' trait", "x", undefined],
+    ["name", "=SUM(A1)", "=SUM(A1)"],
+  ])("are filtered by the trait %s = %j", async (trait, value, stored) => {
+    const expected = everybody().filter(
+      ({ traits }) => stored !== undefined && JSON.stringify(traits[trait]) === JSON.stringify(stored),
+    );
+    const answer = await world.ask<{ total: number; users: ListedUser[] }>("/api/users", { trait, value });
+    expect(answer.total).toBe(expected.length);
+    expect(answer.users.map(({ userId }) => userId).sort()).toEqual(
+      expected.map(({ userId }) => userId).sort(),
+    );
+  });
+});
+
+describe("accounts", () => {
+  const ids = ["acme", "=2+2", "o'neil & sons", "Zebra"];
+  const expectedAccount = (accountId: string) => {
+    const today = world.today();
+    const members = everybody().filter(({ account }) => account === accountId);
+    const names = new Set(members.map(({ userId }) => userId));
+    const events = world.events.filter(({ userId }) => names.has(userId));
+    const active = new Set(
+      events.filter(({ day }) => day <= today && day > today - 28).map(({ userId }) => userId),
+    );
+    return {
+      accountId,
+      name: `Name of ${accountId}`,
+      avatar: null,
+      createdAt: expect.stringMatching(/Z$/),
+      members: members.length,
+      activeMembers: active.size,
+      ...spanOf(events, today),
+    };
+  };
+
+  test("are listed with members and active members, sorted and searched", async () => {
+    interface Answer {
+      readonly total: number;
+      readonly accounts: readonly { readonly accountId: string; readonly members: number }[];
+    }
+    const ask = (parameters = {}) => world.ask<Answer>("/api/accounts", parameters);
+    const byId = { sort: "accountId", order: "ascending" };
+    expect(await ask(byId)).toEqual({ total: 4, accounts: ids.toSorted(byBytes).map(expectedAccount) });
+    const byMembers = (await ask({ sort: "members" })).accounts.map(({ members }) => members);
+    expect(byMembers).toEqual(byMembers.toSorted((a, b) => b - a));
+    const page = await ask({ ...byId, limit: 2, offset: 3 });
+    expect([page.total, page.accounts.length]).toEqual([4, 1]);
+    expect((await ask({ search: "NAME OF Z" })).accounts).toEqual([expectedAccount("Zebra")]);
+    expect((await ask({ search: "O'NEIL" })).accounts).toEqual([expectedAccount("o'neil & sons")]);
+  });
+
+  test("are shown one by one with their members", async () => {
+    for (const id of ids) {
+      const { users, ...account } = await world.ask<{ users: ListedUser[] }>(
+        `/api/accounts/${encodeURIComponent(id)}`,
+      );
+      expect(account).toEqual(expectedAccount(id));
+      const expected = everybody().filter((person) => person.account === id);
+      expect(users.toSorted((a, b) => byBytes(a.userId, b.userId))).toEqual(
+        expected.map(expectedUser).toSorted((a, b) => byBytes(a.userId, b.userId)),
+      );
+    }
+    await expectError(await world.get("/api/accounts/nobody's"), "not_found", "Account not found");
+    await expectError(await world.get("/api/accounts/nobody's/timeline"), "not_found");
+  });
+});
+
+describe("timelines", () => {
+  interface Timeline {
+    readonly events: readonly { readonly id: string; readonly event: string; readonly timestamp: string }[];
+    readonly next: string | null;
+  }
+
+  async function readAll(path: string) {
+    const seen: Timeline["events"][number][] = [];
+    let next: string | null = "";
+    while (next !== null) {
+      const answer: Timeline = await world.ask(path, { limit: 9, ...(next !== "" && { before: next }) });
+      seen.push(...answer.events);
+      next = answer.next;
+    }
+    expect(new Set(seen.map(({ id }) => id)).size).toBe(seen.length);
+    return seen;
+  }
+
+  const fact = (timestamp: string, event: string, properties: unknown) =>
+    `${timestamp} ${event} ${JSON.stringify(properties)}`;
+  const sent = (events: readonly Happening[]) =>
+    events.map((one) => fact(new Date(one.timeMs).toISOString(), one.event, one.properties)).sort();
+
+  test("of a user have everything that was sent, page by page, the newest first", async () => {
+    for (const userId of ["u0", "u5", "u39"]) {
+      const seen = await readAll(`/api/users/${userId}/timeline`);
+      const times = seen.map(({ timestamp }) => timestamp);
+      expect(times).toEqual(times.toSorted().reverse());
+      const facts = seen.map((one) =>
+        fact(one.timestamp, one.event, "properties" in one ? one.properties : ""),
+      );
+      expect(facts.sort()).toEqual(sent(world.events.filter((event) => event.userId === userId)));
+    }
+  });
+
+  test("of an account have what its users did while they belonged to it", async () => {
+    for (const id of ["acme", "o'neil & sons"]) {
+      const seen = await readAll(`/api/accounts/${encodeURIComponent(id)}/timeline`);
+      const facts = seen.map((one) => `${one.timestamp} ${one.event} ${"userId" in one ? one.userId : ""}`);
+      const expected = world.events
+        .filter(({ account }) => account === id)
+        .map(({ timeMs, event, userId }) => `${new Date(timeMs).toISOString()} ${event} ${userId}`);
+      expect(expected.length).toBeGreaterThan(50);
+      expect(facts.sort()).toEqual(expected.sort());
+    }
+  });
+});

@@ -1,0 +1,202 @@
+/** The part of the contract about warnings, dead letters, exclusion rules and checks. */
+import { expect, test } from "bun:test";
+import type { FrozenBatch, MissingRows, WarehouseTable } from "../../server/ledger/ledger.ts";
+import type { IngestionWarning } from "../../server/ledger/warnings.ts";
+import { eventRow, userRow, userVersionRow } from "../../server/warehouse/rows.ts";
+import type { LedgerUnderTest } from "./contract.ts";
+import { append, user, writePeople, writes } from "./writes.ts";
+
+const msPerDay = 86_400_000;
+const timeMs = 20_000 * msPerDay + 23 * 3_600_000;
+
+/** Declares the tests of what is kept for those who run an installation. */
+export function operationContract(subject: LedgerUnderTest): void {
+  warningsContract(subject);
+  deadLettersContract(subject);
+  peopleContract(subject);
+}
+
+function warningsContract(subject: LedgerUnderTest): void {
+  const warning = (organization: number, some: Partial<IngestionWarning>): IngestionWarning => ({
+    ...{ organization, utcDay: 100, kind: "unknown_key", endpoint: "track", detail: "plan", count: 1 },
+    ...{ firstSeenMs: 5, lastSeenMs: 5, message: null, userId: null },
+    ...some,
+  });
+
+  test("warnings of one day add up, the latest example wins, and another organization's are another's", async () => {
+    const { id } = await subject.organization();
+    const other = await subject.organization("other");
+    const { warnings } = subject.ledger;
+    await warnings.add([warning(id, { count: 2, userId: "a" }), warning(other.id, { detail: "theirs" })]);
+    await warnings.add([warning(id, { lastSeenMs: 9, userId: "b" }), warning(id, { utcDay: 101 })]);
+    await subject.reopen();
+    expect(await subject.ledger.warnings.list(id, 10)).toEqual([
+      warning(id, { count: 3, lastSeenMs: 9, userId: "b" }),
+      warning(id, { utcDay: 101 }),
+    ]);
+    expect(await subject.ledger.warnings.list(id, 1)).toHaveLength(1);
+  });
+
+  test("details beyond a thousand a day are counted together, and warnings go after 30 days", async () => {
+    const { id } = await subject.organization();
+    const many = (from: number) =>
+      Array.from({ length: 700 }, (_, index) => warning(id, { detail: `key ${from + index}` }));
+    await subject.ledger.warnings.add(many(0));
+    await subject.ledger.warnings.add(many(350));
+    await subject.ledger.warnings.add([...many(5_000), warning(id, { detail: "key 1", count: 5 })]);
+    const list = await subject.ledger.warnings.list(id, 10_000);
+    expect(list).toHaveLength(1_001);
+    expect(list.reduce((sum, { count }) => sum + count, 0)).toBe(2_105);
+    expect(list.find(({ detail }) => detail === "key 1")?.count).toBe(6);
+    await subject.ledger.tidy(130 * msPerDay + 1);
+    expect(await subject.ledger.warnings.list(id, 10_000)).toHaveLength(1_001);
+    await subject.ledger.tidy(131 * msPerDay);
+    expect(await subject.ledger.warnings.list(id, 10_000)).toEqual([]);
+  });
+}
+
+/** Buries rows as the loader does. */
+async function bury(subject: LedgerUnderTest, table: WarehouseTable, lines: readonly string[], year = 0) {
+  const body = lines.map((line) => `${line}\n`).join("");
+  await append(subject.ledger, { table, year, schema: 1, rows: lines.length, body });
+  const batches = await subject.ledger.inbox.freeze(10_000);
+  for (const batch of batches) {
+    const letters = lines.map((row) => ({ table, row, reason: "bad" }));
+    await subject.ledger.inbox.finish(batch.number, batch.table === table ? letters : []);
+  }
+}
+
+function eventLine(organization: number, number: number): string {
+  const id = number.toString(16).padStart(32, "0");
+  return eventRow({
+    ...{ organization, user: 1, account: 0, event: "e", timeMs, day: 20_000, receivedAtMs: timeMs, id },
+    ...{ messageId: null, properties: "{}" },
+  });
+}
+
+async function rowsWaiting(subject: LedgerUnderTest): Promise<[FrozenBatch, string][]> {
+  const batches = await subject.ledger.inbox.freeze(10_000);
+  return Promise.all(
+    batches.map(async (batch) => [batch, (await subject.ledger.inbox.read(batch)).toString()] as const),
+  ) as Promise<[FrozenBatch, string][]>;
+}
+
+const nothing: MissingRows = {
+  ...{ deadLetters: 0, events: [], userVersions: { rows: 0, versions: 0 }, users: [], accounts: [] },
+};
+
+function deadLettersContract(subject: LedgerUnderTest): void {
+  test("dead letters that are sent again wait in the inbox, once, with the day of today's timezone", async () => {
+    const { id } = await subject.organization();
+    const other = await subject.organization("other");
+    const lines = [1, 2, 3].map((number) => eventLine(id, number));
+    await bury(subject, "events", [...lines, eventLine(other.id, 4)], 2024);
+    const { deadLetters, organizations } = subject.ledger;
+    expect(await deadLetters.missing(id)).toEqual({
+      ...nothing,
+      deadLetters: 3,
+      events: [{ organization: id, utcDay: 20_000, events: 3, checksum: 6 }],
+    });
+    await organizations.set(id, { timezone: "Asia/Tokyo" });
+    await expect(deadLetters.retry({ organization: other.id, ids: [1] })).rejects.toThrow("id 1");
+    expect(await deadLetters.retry({ organization: id, ids: [1] })).toBe(1);
+    expect(await deadLetters.retry({ organization: id })).toBe(2);
+    expect(await deadLetters.retry({ organization: id })).toBe(0);
+    await subject.reopen();
+    const waiting = await rowsWaiting(subject);
+    expect(waiting.map(([{ table, year, rows }]) => [table, year, rows])).toEqual([["events", 2024, 3]]);
+    expect(waiting[0]?.[1]).toBe(lines.map((line) => `${line.replace(",20000,", ",20001,")}\n`).join(""));
+    expect(await subject.ledger.deadLetters.missing(id)).toEqual(nothing);
+    expect(await subject.ledger.deadLetters.count({ organization: other.id })).toBe(1);
+  });
+
+  test("dropped events are taken out of what was acknowledged", async () => {
+    const { id } = await subject.organization();
+    const dayCounts = [{ organization: id, utcDay: 20_000, events: 3, checksum: 2 ** 32 - 1 }];
+    await subject.ledger.transact({ known: [], users: [], accounts: [], messageIds: [] }, () =>
+      writes(1_000, { dayCounts }),
+    );
+    await bury(subject, "events", [eventLine(id, 2 ** 32 - 5), eventLine(id, 7)], 2024);
+    expect(await subject.ledger.deadLetters.drop({})).toBe(2);
+    await subject.reopen();
+    const [day] = await subject.ledger.dayCounts(id);
+    expect([day?.events, day?.checksum]).toEqual([1, (2 ** 32 - 1 + 5 - 7) % 2 ** 32]);
+    expect(await subject.ledger.deadLetters.missing(id)).toEqual(nothing);
+  });
+
+  test("a row that says nothing of itself is nobody's, and can be sent again and dropped", async () => {
+    const { id } = await subject.organization();
+    await bury(subject, "events", ["no JSON", "[]"]);
+    expect(await subject.ledger.deadLetters.count({ organization: id })).toBe(0);
+    expect(await subject.ledger.deadLetters.retry({ ids: [1] })).toBe(1);
+    expect((await rowsWaiting(subject)).map(([, body]) => body)).toEqual(["no JSON\n"]);
+    expect(await subject.ledger.deadLetters.drop({})).toBe(1);
+  });
+}
+
+function peopleContract(subject: LedgerUnderTest): void {
+  test("dropped users stay known as missing until a later version is there; their versions are not", async () => {
+    const { id } = await subject.organization();
+    const versions = [1, 3].map((version) => user(id, "ada", { version }));
+    const [first] = versions;
+    if (first === undefined) throw new Error("there is no first");
+    await writePeople(subject.ledger, { users: [first] });
+    await subject.ledger.transact({ known: [], users: [], accounts: [], messageIds: [] }, () =>
+      writes(1_000, { versionRows: [{ organization: id, rows: 2, versions: 4 }] }),
+    );
+    await bury(subject, "users", versions.map(userRow));
+    await bury(
+      subject,
+      "user_versions",
+      versions.map((one) => userVersionRow(one, { atMs: 1, traits: {}, account: null })),
+    );
+    const missing = { ...nothing, users: [{ number: 1, version: 3 }] };
+    const asDeadLetters = { ...missing, deadLetters: 4, userVersions: { rows: 2, versions: 4 } };
+    expect(await subject.ledger.deadLetters.missing(id)).toEqual(asDeadLetters);
+    expect((await subject.ledger.populations(id)).versionRows).toEqual({ rows: 2, versions: 4 });
+    expect(await subject.ledger.deadLetters.drop({ organization: id })).toBe(4);
+    expect(await subject.ledger.deadLetters.missing(id)).toEqual(missing);
+    expect((await subject.ledger.populations(id)).versionRows).toEqual({ rows: 0, versions: 0 });
+  });
+
+  test("a rule names accounts by their numbers, as soon as they exist, and every change has a revision", async () => {
+    const { id } = await subject.organization();
+    const { exclusions } = subject.ledger;
+    const rule = { kind: "account", key: "", value: "acme" } as const;
+    expect(await exclusions.revisions()).toEqual([]);
+    const added = await exclusions.add(id, rule, 7);
+    expect(await exclusions.add(id, rule, 8)).toEqual(added);
+    expect(await exclusions.rules(id)).toEqual({ revision: 1, rules: [rule], accounts: [] });
+    const account = { organization: id, accountId: "acme", number: 1, name: "A", avatar: null };
+    const acme = { ...account, createdAtMs: 1, updatedAtMs: 1, version: 1 };
+    await writePeople(subject.ledger, { accounts: [acme] });
+    expect((await exclusions.rules(id)).accounts).toEqual([1]);
+    await expect(exclusions.remove(id + 1, added.id)).rejects.toThrow(`id ${added.id}`);
+    await exclusions.remove(id, added.id);
+    await subject.reopen();
+    expect(await subject.ledger.exclusions.revisions()).toEqual([{ organization: id, revision: 2 }]);
+    expect(await subject.ledger.exclusions.rules(id)).toEqual({ revision: 2, rules: [], accounts: [] });
+  });
+
+  test("the ledger knows since when days are to be rebuilt, and up to when rows are loaded", async () => {
+    const { id } = await subject.organization();
+    const fresh = async () => subject.ledger.freshness(id);
+    expect(await fresh()).toEqual({
+      ...{ timezone: "Europe/Paris", loadedUptoMs: subject.nowMs, rebuildingSinceMs: null },
+    });
+    await append(subject.ledger, { table: "users", year: 0, schema: 1, rows: 1, body: "[1]\n" });
+    const frozenAtMs = subject.nowMs;
+    const [batch] = await subject.ledger.inbox.freeze(10);
+    subject.nowMs += 50;
+    await append(subject.ledger, { table: "users", year: 0, schema: 1, rows: 1, body: "[2]\n" });
+    await subject.ledger.organizations.set(id, { timezone: "UTC" });
+    expect(await fresh()).toEqual({ timezone: "UTC", loadedUptoMs: null, rebuildingSinceMs: subject.nowMs });
+    await subject.ledger.inbox.finish(batch?.number ?? 0, []);
+    subject.nowMs += 50;
+    await subject.ledger.rebuildBegun(id);
+    expect(await fresh()).toEqual({
+      ...{ timezone: "UTC", loadedUptoMs: frozenAtMs, rebuildingSinceMs: subject.nowMs - 50 },
+    });
+    await expect(subject.ledger.freshness(id + 1)).rejects.toThrow("no organization");
+  });
+}

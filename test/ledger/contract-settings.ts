@@ -1,0 +1,199 @@
+/** The part of the contract about settings: every version is kept, and none is wrong in itself. */
+import { describe, expect, test } from "bun:test";
+import type { Settings } from "../../contract/settings.ts";
+import { Refusal } from "../../server/ledger/ledger.ts";
+import type { LedgerUnderTest } from "./contract.ts";
+
+const initially: Settings = {
+  churnHorizonDays: 28,
+  healthWeights: { engagement: 0.35, outlook: 0.35, momentum: 0.2, adoption: 0.1 },
+  eventWeights: {},
+  passiveEvents: [],
+  keyEvents: [],
+  churnEvent: null,
+  weekStart: 1,
+};
+
+const hourMs = 3_600_000;
+
+/** Declares the tests of settings. */
+export function settingsContract(subject: LedgerUnderTest): void {
+  describe("settings", () => {
+    changes(subject);
+    versions(subject);
+    refusals(subject);
+  });
+}
+
+/** Changes settings through the ledger that is under test now, and asks it for two versions of the history. */
+function callsOn(subject: LedgerUnderTest) {
+  return {
+    change: (organization: number, sent: object, atMs = subject.nowMs, by = "command line") =>
+      subject.ledger.settings.change(organization, sent, by, atMs),
+    history: (organization: number, beforeVersion?: number) =>
+      subject.ledger.settings.history(organization, {
+        limit: 2,
+        ...(beforeVersion !== undefined && { beforeVersion }),
+      }),
+  };
+}
+
+function changes(subject: LedgerUnderTest): void {
+  const { change, history } = callsOn(subject);
+
+  test("an organization starts with version 0 and no history", async () => {
+    const { id } = await subject.organization();
+    const never = { changedAtMs: null, changedBy: null };
+    expect(await subject.ledger.settings.get(id)).toEqual({ version: 0, settings: initially, ...never });
+    expect(await history(id)).toEqual([]);
+  });
+
+  test("a change changes what is given, and is there after a restart", async () => {
+    const { id } = await subject.organization();
+    await change(id, { eventWeights: { b: 2, a: 0.5 }, healthWeights: { outlook: 1 } }, 5, "read key 3");
+    const after = await change(id, { eventWeights: { b: null, c: 0 }, passiveEvents: ["y", "x"] }, 6);
+    const { engagement, momentum, adoption } = initially.healthWeights;
+    expect(after).toEqual({
+      ...{ version: 2, changedAtMs: 6, changedBy: "command line" },
+      settings: {
+        ...initially,
+        healthWeights: { engagement, outlook: 1, momentum, adoption },
+        eventWeights: { a: 0.5, c: 0 },
+        passiveEvents: ["x", "y"],
+      },
+    });
+    await subject.reopen();
+    expect(await subject.ledger.settings.get(id)).toEqual(after);
+  });
+
+  test("null puts back what an organization starts with", async () => {
+    const { id } = await subject.organization();
+    const everything = {
+      churnHorizonDays: 7,
+      healthWeights: { adoption: 1 },
+      eventWeights: { a: 3 },
+      passiveEvents: ["p"],
+      keyEvents: ["k"],
+      churnEvent: "gone",
+      weekStart: 7,
+    };
+    const { settings } = await change(id, everything);
+    const healthWeights = { ...initially.healthWeights, adoption: 1 };
+    expect(settings).toEqual({ ...everything, healthWeights } as typeof settings);
+    const nothing = Object.fromEntries(Object.keys(everything).map((name) => [name, null]));
+    expect((await change(id, nothing)).settings).toEqual(initially);
+  });
+
+  test("organizations have settings and a history of their own", async () => {
+    const first = await subject.organization("first");
+    const second = await subject.organization("second");
+    await change(first.id, { churnHorizonDays: 14 });
+    await change(first.id, { churnHorizonDays: 7 });
+    expect(await change(second.id, { weekStart: 7 })).toMatchObject({ version: 1 });
+    expect((await subject.ledger.settings.get(first.id)).settings).toMatchObject({ weekStart: 1 });
+    expect(await history(second.id)).toHaveLength(1);
+    await expect(change(99, { weekStart: 7 })).rejects.toBeInstanceOf(Refusal);
+  });
+}
+
+function versions(subject: LedgerUnderTest): void {
+  const { change, history } = callsOn(subject);
+
+  test("the history tells every version's time, author and differences, page by page", async () => {
+    const { id } = await subject.organization();
+    await change(id, { churnHorizonDays: 14 }, 5, "read key 3");
+    await change(id, { eventWeights: { a: 2 }, churnEvent: "gone" }, 7);
+    await change(id, { eventWeights: { a: 4 } }, 9);
+    const [third, second] = await history(id);
+    expect(third).toMatchObject({ version: 3, changedAtMs: 9, settings: { churnHorizonDays: 14 } });
+    expect(third?.changes).toEqual([{ setting: "eventWeights.a", from: 2, to: 4 }]);
+    expect(second?.changes).toEqual([
+      { setting: "churnEvent", from: null, to: "gone" },
+      { setting: "eventWeights.a", from: null, to: 2 },
+    ]);
+    const older = await history(id, 2);
+    expect(older).toHaveLength(1);
+    expect(older[0]).toMatchObject({ version: 1, changedAtMs: 5, changedBy: "read key 3" });
+    expect(older[0]?.changes).toEqual([{ setting: "churnHorizonDays", from: 28, to: 14 }]);
+    expect(older[0]?.settings).toEqual({ ...initially, churnHorizonDays: 14 });
+  });
+
+  test("a change that changes nothing makes no version, in whatever order it names events", async () => {
+    const { id } = await subject.organization();
+    const before = await change(id, { keyEvents: ["a", "b"], eventWeights: { a: 1, b: 2 } });
+    const again = { keyEvents: ["b", "a"], eventWeights: { b: 2, a: 1 }, churnHorizonDays: null };
+    expect(await change(id, again, subject.nowMs + 1)).toEqual(before);
+    expect(await history(id)).toHaveLength(1);
+  });
+
+  test("a clock that is put back does not put a change before an earlier one", async () => {
+    const { id } = await subject.organization();
+    await change(id, { churnHorizonDays: 14 }, 9);
+    expect(await change(id, { churnHorizonDays: 7 }, 5)).toMatchObject({ version: 2, changedAtMs: 9 });
+  });
+
+  test("after a hundred changes there is no other one until a day has passed", async () => {
+    const { id } = await subject.organization();
+    for (let at = 0; at < 100; at++) await change(id, { eventWeights: { a: at } }, at);
+    const refused = change(id, { eventWeights: { a: 500 } }, 23 * hourMs);
+    await expect(refused).rejects.toThrow("100 times within 24 hours");
+    expect(await change(id, { eventWeights: { a: 500 } }, 24 * hourMs)).toMatchObject({ version: 101 });
+  });
+}
+
+const names = (count: number, prefix: string) =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+const weights = (count: number, prefix: string) =>
+  Object.fromEntries(names(count, prefix).map((name) => [name, 2]));
+/** Names of a thousand bytes each. */
+const longNames = (count: number, letter: string) => names(count, letter + "😀".repeat(250));
+
+/** Changes that are refused after the first of them was made, and what the refusal begins with. */
+const refused: readonly (readonly [string, object, object, string])[] = [
+  [
+    "weights that are all 0",
+    { healthWeights: { engagement: 0, outlook: 0 } },
+    { healthWeights: { momentum: 0, adoption: 0 } },
+    "healthWeights ",
+  ],
+  [
+    "more than 500 event weights in all",
+    { eventWeights: weights(500, "a") },
+    { eventWeights: weights(1, "b") },
+    "eventWeights ",
+  ],
+  ["a key event that is passive", { passiveEvents: ["a"] }, { keyEvents: ["b", "a"] }, "keyEvents has a,"],
+  [
+    "a passive event that is the churn event",
+    { churnEvent: "a" },
+    { passiveEvents: ["a"] },
+    "churnEvent is a,",
+  ],
+  [
+    "settings of more than 256 KiB in all",
+    { passiveEvents: longNames(200, "a") },
+    { keyEvents: longNames(100, "b") },
+    "body makes the settings larger than 262144 bytes",
+  ],
+  ["an unknown setting", { weekStart: 7 }, { weekstart: 1 }, "weekstart is not known: leave it out."],
+  [
+    "nothing",
+    { weekStart: 7 },
+    {},
+    "body is empty: send a JSON object with at least one of churnHorizonDays,",
+  ],
+  ["no object", { weekStart: 7 }, [], "body is not valid: send a JSON object"],
+];
+
+function refusals(subject: LedgerUnderTest): void {
+  test.each(refused)("are refused with %s, and stay", async (_what, first, second, message) => {
+    const { id } = await subject.organization();
+    const { settings } = subject.ledger;
+    const before = await settings.change(id, first, "command line", 1);
+    const attempt = settings.change(id, second, "command line", 2);
+    await expect(attempt).rejects.toBeInstanceOf(Refusal);
+    const error: unknown = await attempt.catch((reason: unknown) => reason);
+    expect(error instanceof Refusal && error.message.slice(0, message.length)).toBe(message);
+    expect(await settings.get(id)).toEqual(before);
+  });
+}

@@ -1,0 +1,66 @@
+/** Runs `rekindle backtest` on files, with a folder for what is temporary that can be looked into. */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CommandResult, run } from "../server.ts";
+
+const entry = join(import.meta.dir, "..", "..", "cli", "main.ts");
+export const data = join(import.meta.dir, "..", "..", "..", "shared", "data");
+
+export interface Answer {
+  readonly horizonDays: number;
+  readonly n: number;
+  readonly baseRate: number | null;
+  readonly models: readonly ModelFigures[];
+  readonly shipped: string;
+}
+
+interface ModelFigures {
+  readonly name: string;
+  readonly auc: number | null;
+  readonly logLoss: number;
+  readonly brier: number;
+  readonly ece: number;
+  readonly slope: number | null;
+  readonly lift: number | null;
+}
+
+export class BacktestBench {
+  readonly folder = mkdtempSync(join(tmpdir(), "rekindle-backtest-test-"));
+  readonly #temporary = join(this.folder, "tmp");
+
+  constructor() {
+    mkdirSync(this.#temporary);
+  }
+
+  end(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  file(name: string, content: string): string {
+    const path = join(this.folder, name);
+    writeFileSync(path, content);
+    return path;
+  }
+
+  /** The files and folders that a run has left in its temporary folder, or has there now. */
+  left(): string[] {
+    return readdirSync(this.#temporary, { recursive: true }).map(String);
+  }
+
+  command(file: string, ...options: string[]) {
+    const env = { ...process.env, UV_THREADPOOL_SIZE: "16", TMPDIR: this.#temporary };
+    return { command: [process.execPath, entry, "backtest", file, ...options], env };
+  }
+
+  run(file: string, ...options: string[]): Promise<CommandResult> {
+    const { command, env } = this.command(file, ...options);
+    return run(command, { env });
+  }
+
+  async json(file: string, ...options: string[]): Promise<Answer> {
+    const { exitCode, stdout, stderr } = await this.run(file, ...options, "--json");
+    if (exitCode !== 0) throw new Error(stderr);
+    return JSON.parse(stdout);
+  }
+}

@@ -1,0 +1,222 @@
+/** Cells, rows, labels, traits and members that the engine returns, beside those of the reference. */
+import { describe, expect, test } from "bun:test";
+import { type CountedCell, fitBgbb } from "../../server/scoring/bgbb-fit.ts";
+import { bgbbLogOdds, silenceOver, tablesFor } from "../../server/scoring/churn-model.ts";
+import { featuresOf, type MemberFeatures } from "../../server/scoring/features.ts";
+import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
+import { readSnapshots, type SnapshotOptions } from "../../server/scoring/queries/snapshots.ts";
+import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/snapshot.ts";
+import { isScored } from "../../server/scoring/state.ts";
+import { mean } from "../../server/scoring/vectors.ts";
+import { type EventRow, userVersionRow } from "../../server/warehouse/rows.ts";
+import type { Random } from "../../simulation/random.ts";
+import { user } from "../ledger/writes.ts";
+import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
+import { logDay, logsOf, manySettings, population, randomOrganization, zone } from "./engine-support.ts";
+
+const subject = new WarehouseUnderTest();
+const horizonDays = 28;
+const cutoffs = [63, 200, 301, 420].map(logDay);
+
+/** In an order that both have, with numbers that both round the same. */
+function comparable({ cutoffDay, cells, rows }: Snapshot) {
+  const byText = (lines: readonly unknown[]) => lines.map((line) => JSON.stringify(line, rounded)).sort();
+  const sorted = rows.map(({ features, label }) => [Object.entries(features).sort(), label]);
+  return {
+    cutoffDay,
+    cells: byText(cells.map(({ x, t, n, count }) => [x, t, n, count])),
+    rows: byText(sorted),
+  };
+}
+
+function rounded(_: string, value: unknown): unknown {
+  return typeof value === "number" ? Number(value.toFixed(6)) : value;
+}
+
+function readOne(
+  organization: number,
+  kind: EntityKind,
+  cutoffDay: number,
+  more: Partial<SnapshotOptions> = {},
+) {
+  const who = population(organization, kind, manySettings);
+  return readSnapshots(subject.warehouse, who, [cutoffDay], { horizonDays, ...more }).then(
+    (snapshots) => snapshots.get(cutoffDay) ?? { cutoffDay, cells: [], rows: [] },
+  );
+}
+
+test("users' snapshots are those of the reference, with traits as they were at the cut-off", async () => {
+  const { organization, events, random } = await randomOrganization(subject, "user snapshots", 150);
+  const words = randomWords(random, 150);
+  await subject.insert(
+    "user_versions",
+    words.map((word) => versionRow(organization, word)),
+  );
+  const logs = logsOf(events, "user");
+  const seen = new Set<string>();
+  for (const cutoffDay of cutoffs) {
+    const entities = [...logs].map(([number, log]): EntityLog => {
+      const own = words.filter((word) => word.user === number);
+      return { log, traits: traitsAt(own, zone.startOfDay(cutoffDay), words) };
+    });
+    const found = await readOne(organization, "user", cutoffDay);
+    expect(comparable(found)).toEqual(comparable(snapshotOf(entities, cutoffDay, horizonDays, manySettings)));
+    for (const { features, label } of found.rows) {
+      seen.add(`label ${label}`);
+      for (const [trait, value] of Object.entries(features.traits)) seen.add(`${trait} ${value}`);
+    }
+  }
+  const values = ["plan free", "plan pro", "seats 1", "seats 2", "vip true"];
+  expect([...seen].sort()).toEqual(["label false", "label true", ...values]);
+});
+
+test("accounts' snapshots are those of the reference, with how their members are doing", async () => {
+  const { organization, events } = await randomOrganization(subject, "account snapshots", 150);
+  const users = logsOf(events, "user");
+  for (const cutoffDay of cutoffs) {
+    const { cells } = snapshotOf(
+      [...users.values()].map((log) => ({ log })),
+      cutoffDay,
+      horizonDays,
+      manySettings,
+    );
+    const logOdds = memberLogOdds(users, cells, cutoffDay);
+    const entities = [...logsOf(events, "account")].map(([number, log]): EntityLog => {
+      return {
+        log,
+        members: membersAt(
+          events.filter(({ account }) => account === number),
+          cutoffDay,
+          logOdds,
+        ),
+      };
+    });
+    const found = await readOne(organization, "account", cutoffDay);
+    expect(comparable(found)).toEqual(comparable(snapshotOf(entities, cutoffDay, horizonDays, manySettings)));
+  }
+});
+
+describe("the rows", () => {
+  test("are everybody seen in 26 weeks if that is asked for", async () => {
+    const { organization } = await randomOrganization(subject, "everyone");
+    const some = await readOne(organization, "user", logDay(200));
+    const all = await readOne(organization, "user", logDay(200), { everyone: true });
+    expect(all.rows).toHaveLength(all.cells.reduce((sum, { count }) => sum + count, 0));
+    expect(all.rows.length).toBeGreaterThan(some.rows.length);
+    expect(all.rows.some(({ features }) => features.idleDays >= horizonDays)).toBe(true);
+  });
+
+  test("are a sample when there are too many: at most so many, of the same users every time, cells of all", async () => {
+    const { organization } = await randomOrganization(subject, "sample", 150);
+    const who = population(organization, "user");
+    const days = [120, 200, 300].map(logDay);
+    const read = async (maxRows: number) => [
+      ...(await readSnapshots(subject.warehouse, who, days, { horizonDays, maxRows })).values(),
+    ];
+    const [all, few, again] = [await read(50_000), await read(30), await read(30)];
+    expect(few).toEqual(again);
+    const count = few.reduce((sum, { rows }) => sum + rows.length, 0);
+    expect(count).toBeWithin(20, 31);
+    for (const [index, { cells, rows }] of few.entries()) {
+      const { cells: allCells, rows: allRows = [] } = all[index] ?? {};
+      expect(cells).toEqual(allCells ?? []);
+      // Those with the lowest hashes come first.
+      expect(rows).toEqual(allRows.slice(0, rows.length));
+    }
+  });
+});
+
+/** What was said of a user. */
+interface Word {
+  readonly user: number;
+  readonly version: number;
+  readonly atMs: number;
+  readonly traits: Readonly<Record<string, string | number | boolean | null | object>>;
+}
+
+function randomWords(random: Random, users: number): Word[] {
+  return Array.from({ length: users }, (_, index) =>
+    Array.from({ length: random.between(0, 4) }, (_, version): Word => {
+      // At the same instants now and then, and late ones: a later version may tell of an earlier time.
+      const atMs = zone.startOfDay(logDay(random.between(0, 400))) + random.pick([-1, 0, 0, msPerDay / 2]);
+      return { user: index + 1, version: version + 1, atMs, traits: randomTraits(random, index) };
+    }),
+  ).flat();
+}
+
+function randomTraits(random: Random, index: number): Word["traits"] {
+  return {
+    ...(random.chance(0.7) && { plan: random.pick(["free", "pro", "pro"]) }),
+    ...(random.chance(0.5) && { seats: random.pick([1, 2]) }),
+    ...(random.chance(0.8) && { vip: random.pick([true, true, true, null]) }),
+    ...(random.chance(0.3) && { address: { city: "Paris" }, name: `user ${index}` }),
+    ...(random.chance(0.3) && { note: `\u0000 'x' \\ "${index}`, big: 2 ** 64 * (index + 1) }),
+  };
+}
+
+function versionRow(organization: number, { user: number, version, atMs, traits }: Word): string {
+  const said = { atMs, traits: traits as Parameters<typeof userVersionRow>[1]["traits"], account: null };
+  return userVersionRow(user(organization, `u${number}`, { number, version }), said);
+}
+
+/** The last word on each trait before a time; before any word, the first known value. Only what 30 users ever had. */
+function traitsAt(own: readonly Word[], atMs: number, all: readonly Word[]): Record<string, string> {
+  const ordered = own.toSorted((a, b) => a.atMs - b.atMs || a.version - b.version);
+  const before = ordered.filter((word) => word.atMs < atMs);
+  const known = before.length > 0 ? before : ordered.toReversed();
+  const traits = Object.assign({}, ...known.map((word) => word.traits)) as Word["traits"];
+  return Object.fromEntries(
+    Object.entries(traits)
+      .sort()
+      .filter(
+        ([trait, value]) => value !== null && typeof value !== "object" && isFrequent(trait, value, all),
+      )
+      .map(([trait, value]) => [trait, String(value)]),
+  );
+}
+
+function isFrequent(trait: string, value: unknown, all: readonly Word[]): boolean {
+  return new Set(all.filter(({ traits }) => traits[trait] === value).map((word) => word.user)).size >= 30;
+}
+
+/** The log-odds of each user that has a risk, by the fit to all of them. */
+function memberLogOdds(
+  users: ReturnType<typeof logsOf>,
+  cells: readonly CountedCell[],
+  cutoffDay: number,
+): ReadonlyMap<number, number> {
+  // In the engine's order: sums that round otherwise end the search elsewhere, by a millionth.
+  const ordered = cells.toSorted((a, b) => a.n - b.n || a.x - b.x || a.t - b.t);
+  const tables = tablesFor(fitBgbb(ordered).parameters, horizonDays);
+  return new Map(
+    [...users].flatMap(([number, log]): [number, number][] => {
+      const features = featuresOf(log, cutoffDay, manySettings);
+      if (!isScored(features, horizonDays)) return [];
+      return [[number, bgbbLogOdds(silenceOver(horizonDays, tables, features.cell))]];
+    }),
+  );
+}
+
+function membersAt(
+  events: readonly EventRow[],
+  cutoffDay: number,
+  logOdds: ReadonlyMap<number, number>,
+): MemberFeatures {
+  const recent = events.filter(
+    ({ day, event }) => day < cutoffDay && day >= cutoffDay - 90 && event !== "mail_sent",
+  );
+  const members = [...logsOf(recent, "user")];
+  const activeIn = (newest: number, oldest: number) =>
+    members.filter(([, log]) => log.some(({ day }) => day < cutoffDay - newest && day >= cutoffDay - oldest))
+      .length;
+  const volumes = members.map(([, log]) => featuresOf(log, cutoffDay, manySettings)?.volume28 ?? 0);
+  const volume = volumes.reduce((sum, one) => sum + one, 0);
+  const risks = members.flatMap(([number]) => logOdds.get(number) ?? []);
+  return {
+    active28: activeIn(0, 28),
+    activePrevious28: activeIn(28, 56),
+    active90: activeIn(0, 90),
+    topShare: volume === 0 ? 0 : Math.max(...volumes) / volume,
+    meanRiskLogOdds: risks.length === 0 ? null : mean(risks),
+  };
+}

@@ -1,0 +1,165 @@
+/** Dead letters: rows that the warehouse would not take, read, sent again and dropped by those who may. */
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { rekindle, Server } from "../server.ts";
+import { answer, ask, eventually, newKey } from "./operation-support.ts";
+import { expectError, send, user } from "./support.ts";
+
+interface Letter {
+  readonly id: number;
+  readonly table: string;
+  readonly reason: string;
+  readonly row: string;
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), "rekindle-dead-letters-"));
+const eventsOf = { First: 4, Second: 2 } as const;
+type Name = keyof typeof eventsOf;
+let server: Server;
+const keys = new Map<Name, { read: string; manage: string }>();
+
+/** A day in the column of an event's row becomes a text of the same length that is no day: the row's time and id
+ * can still be read. */
+function spoil(waiting: Database): void {
+  const day = Math.floor(Date.UTC(2026, 4, 17) / 86_400_000);
+  waiting.run("UPDATE inbox SET body = replace(body, ?, ?) WHERE warehouse_table = 'events'", [
+    `,${day},`,
+    ',"bad",',
+  ]);
+}
+
+beforeAll(async () => {
+  // Only intake runs: rows wait in the inbox, where a fault of ours might have written them like this.
+  const intake = await Server.start({ dataDir, role: "intake" });
+  for (const name of ["First", "Second"] as const) {
+    const token = await intake.organization(name);
+    keys.set(name, { read: await newKey(intake, name), manage: await newKey(intake, name, "manage") });
+    await send(intake, "/identify", token, user("u"));
+    for (let number = 0; number < eventsOf[name]; number += 1) {
+      const timestamp = number % 2 === 0 ? "2026-05-17T10:00:00Z" : "2026-05-18T10:00:00Z";
+      await send(intake, "/track", token, { userId: "u", event: `${name}_${number}`, timestamp });
+    }
+  }
+  await intake.kill("SIGTERM");
+  const ledger = new Database(join(dataDir, "ledger.sqlite"));
+  spoil(ledger);
+  ledger.close();
+  server = await Server.start({ dataDir });
+  await server.ready();
+  await server.exported("events", "First");
+}, 60_000);
+afterAll(async () => {
+  await server.kill("SIGTERM");
+  rmSync(dataDir, { recursive: true });
+});
+
+const keyOf = (name: Name, right: "read" | "manage") => keys.get(name)?.[right] ?? "";
+const letters = (name: Name) =>
+  answer<{ total: number; deadLetters: Letter[] }>(server, keyOf(name, "read"), "/api/dead-letters");
+const ids = async (name: Name) => (await letters(name)).deadLetters.map(({ id }) => id);
+const exportedEvents = async (name: Name) =>
+  (await server.exported("events", name)).map(({ event }) => event).sort();
+
+describe("dead letters", () => {
+  test("are each organization's own, with row and reason", async () => {
+    const { total, deadLetters } = await letters("First");
+    expect([total, (await letters("Second")).total]).toEqual([2, 1]);
+    for (const { table, reason, row } of deadLetters) {
+      expect([table, reason]).toEqual(["events", expect.stringContaining("Code: ")]);
+      expect(row).toContain("First_");
+    }
+    expect(await exportedEvents("First")).toEqual(["First_1", "First_3"]);
+  });
+
+  test("are no missing events for doctor, and it says that they are there", async () => {
+    const { exitCode, stdout } = await rekindle(dataDir, "doctor");
+    expect(stdout).toContain("dead letters  3 (rekindle dead-letters");
+    expect(stdout).toContain("First: ledger, events and rollups agree\n  2 rows are among the dead letters");
+    expect(stdout).not.toContain("the ledger acknowledged");
+    expect(exitCode).toBe(0);
+  });
+
+  test("are listed on the command line, one organization's or everybody's", async () => {
+    const table = async (...options: string[]) =>
+      (await server.command("dead-letters", "list", ...options)).trim().split("\n").slice(1);
+    expect(await table()).toHaveLength(3);
+    expect(await table("--organization", "Second")).toEqual([expect.stringContaining("Second_0")]);
+    expect(await table("--limit", "1")).toHaveLength(1);
+  });
+
+  test("are not touched by those who may not, nor by another organization", async () => {
+    const [mine] = await ids("First");
+    const path = `/api/dead-letters?ids=${mine}`;
+    await expectError(
+      await ask(server, keyOf("First", "read"), path, "DELETE"),
+      "invalid_write_key",
+      "manage",
+    );
+    const retry = `/api/dead-letters/retry?ids=${mine}`;
+    await expectError(
+      await ask(server, keyOf("First", "read"), retry, "POST"),
+      "invalid_write_key",
+      "manage",
+    );
+    for (const [method, asked] of [
+      ["DELETE", path],
+      ["POST", retry],
+    ] as const) {
+      const response = await ask(server, keyOf("Second", "manage"), asked, method);
+      await expectError(response, "validation_error", `no dead letter with the id ${mine}`);
+    }
+    await expectError(
+      await ask(server, keyOf("Second", "manage"), "/api/dead-letters", "DELETE"),
+      "validation_error",
+      "all=true",
+    );
+    const unclear = await rekindle(dataDir, "dead-letters", "drop");
+    expect([unclear.exitCode, unclear.stderr]).toEqual([1, expect.stringContaining("--all")]);
+    const elsewhere = await rekindle(
+      dataDir,
+      "dead-letters",
+      "drop",
+      String(mine),
+      "--organization",
+      "Second",
+    );
+    expect([elsewhere.exitCode, elsewhere.stderr]).toEqual([1, expect.stringContaining(`id ${mine}`)]);
+    expect([(await letters("First")).total, (await letters("Second")).total]).toEqual([2, 1]);
+  });
+});
+
+describe("what is done with them", () => {
+  test("one that is dropped was never acknowledged, and doctor agrees", async () => {
+    const [, older] = await ids("First");
+    expect(
+      await answer<object>(server, keyOf("First", "manage"), `/api/dead-letters?ids=${older}`, "DELETE"),
+    ).toEqual({ rows: 1 });
+    expect((await letters("First")).total).toBe(1);
+    expect(await server.command("doctor")).toContain("First: ledger, events and rollups agree");
+  });
+
+  test("those that are sent again get their day in the timezone of now, and are there once", async () => {
+    await server.command("organization", "set", "First", "--timezone", "Asia/Tokyo");
+    const path = "/api/dead-letters/retry?all=true";
+    expect(await answer<object>(server, keyOf("First", "manage"), path, "POST")).toEqual({ rows: 1 });
+    expect(await answer<object>(server, keyOf("First", "manage"), path, "POST")).toEqual({ rows: 0 });
+    expect(await exportedEvents("First")).toEqual(["First_1", "First_2", "First_3"]);
+    expect((await letters("First")).total).toBe(0);
+    expect((await letters("Second")).total).toBe(1);
+    await server.command("rebuild", "--organization", "First");
+    expect(await server.command("doctor")).toContain("First: ledger, events and rollups agree");
+  });
+
+  test("from the command line all of them, also while no server runs", async () => {
+    await server.kill("SIGTERM");
+    const { exitCode, stderr } = await rekindle(dataDir, "dead-letters", "retry", "--all");
+    expect([exitCode, stderr]).toEqual([0, "1 rows sent again\n"]);
+    server = await Server.start({ dataDir });
+    await eventually(() => exportedEvents("Second"), ["Second_0", "Second_1"]);
+    const { exitCode: well, stdout } = await rekindle(dataDir, "doctor");
+    expect([well, stdout]).toEqual([0, expect.stringContaining("dead letters  0\n")]);
+  });
+});

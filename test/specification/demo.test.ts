@@ -1,0 +1,153 @@
+/** `rekindle demo` beside a running server, and without one. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Zone } from "../../server/calendar/zone.ts";
+import { Simulation } from "../../simulation/simulation.ts";
+import { rekindle, run, Server } from "../server.ts";
+
+let server: Server;
+
+beforeAll(async () => {
+  server = await Server.start();
+});
+afterAll(() => server.stop());
+
+/** A timezone in which it is about noon, so that no test runs across midnight. */
+function zoneAtNoon(): string {
+  const hours = 12 - new Date().getUTCHours();
+  return hours === 0 ? "UTC" : `Etc/GMT${hours > 0 ? "-" : "+"}${Math.abs(hours)}`;
+}
+
+/** The cells of an organization's line in the list. */
+async function settingsOf(name: string): Promise<string[]> {
+  const lines = (await server.command("organization", "list")).split("\n");
+  return lines.map((line) => line.split(/ {2,}/)).find((cells) => cells[1] === name) ?? [];
+}
+
+async function revokedAt(organization: string): Promise<(string | undefined)[]> {
+  const lines = (await server.command("token", "list", "--organization", organization)).trim().split("\n");
+  return lines.slice(1).map((line) => line.split(/ {2,}/)[5]);
+}
+
+/** `100 users in 9 accounts and 5,210 events` */
+function printedCounts(text: string): number[] {
+  const match = /: ([\d,]+) users in ([\d,]+) accounts and ([\d,]+) events/.exec(text);
+  return (match?.slice(1) ?? []).map((digits) => Number(digits.replaceAll(",", "")));
+}
+
+test("everything is loaded once, whether the demonstration runs once or twice", async () => {
+  const timezone = zoneAtNoon();
+  await server.command("organization", "create", "Twice", "--timezone", timezone);
+  await server.command("organization", "set", "Twice", "--rate-limit", "7", "--item-rate-limit", "2000");
+  const options = ["--organization", "Twice", "--users", "100", "--weeks", "8", "--seed", "5"];
+  const first = await server.command("demo", ...options);
+
+  const [users = 0, accounts = 0, events = 0] = printedCounts(first);
+  expect(users).toBe(100);
+  expect(await server.exported("users", "Twice")).toHaveLength(users);
+  expect(await server.exported("accounts", "Twice")).toHaveLength(accounts);
+  expect(await server.exported("events", "Twice")).toHaveLength(events);
+  expect(first).toContain("rekindle export events --organization Twice");
+  const [, , , requestsPerSecond, , itemsPerSecond] = await settingsOf("Twice");
+  expect([requestsPerSecond, itemsPerSecond]).toEqual(["7", "2000"]);
+  expect(await revokedAt("Twice")).toEqual([expect.stringMatching(/^\d{4}-/)]);
+
+  const refusal = await rekindle(server.dataDir, "demo", ...options);
+  expect([refusal.exitCode, refusal.stdout]).toEqual([1, ""]);
+  expect(refusal.stderr).toContain("100 users");
+  expect(refusal.stderr).toContain("--force");
+
+  const second = await server.command("demo", ...options, "--force");
+  const again = printedCounts(second);
+  expect(again.slice(0, 2)).toEqual([users, accounts]);
+  expect(again[2]).toBeGreaterThanOrEqual(events);
+  expect(await server.exported("events", "Twice")).toHaveLength(again[2] ?? 0);
+  expect(await server.exported("users", "Twice")).toHaveLength(users);
+  expect(await server.command("doctor")).toContain("Twice: ledger, events and rollups agree");
+});
+
+test("what is stored is what was simulated: times, traits, owners and accounts as they are in the end", async () => {
+  await server.command("organization", "create", "Same", "--timezone", zoneAtNoon());
+  await server.command("demo", "--organization", "Same", "--users", "60", "--weeks", "10", "--seed", "8");
+  const zone = new Zone((await settingsOf("Same"))[2] ?? "");
+  const simulation = new Simulation({ seed: 8, users: 60, weeks: 10, zone, endMs: Date.now() });
+  const items = [...simulation.days()].flatMap((day) => day.items);
+
+  const stored = await server.exported("events", "Same");
+  const known = new Set(
+    items
+      .filter((item) => item.type === "track")
+      .map(({ person, event, timeMs }) => `${person.userId} ${event} ${new Date(timeMs).toISOString()}`),
+  );
+  expect(stored.length).toBeGreaterThan(1_000);
+  const strange = stored.filter((row) => !known.has(`${row.userId} ${row.event} ${row.timestamp}`));
+  expect(strange).toEqual([]);
+
+  const byId = new Map((await server.exported("users", "Same")).map((row) => [row.userId, row]));
+  for (const { userId, accountId, signedUpMs } of simulation.truth.users) {
+    expect(byId.get(userId)).toMatchObject({
+      account: { id: accountId },
+      properties: { createdAt: new Date(signedUpMs).toISOString() },
+    });
+  }
+});
+
+test("the commands that it prints work as they stand", async () => {
+  const printed = await server.command("demo", "--organization", "Acme Ltd", "--users", "20", "--weeks", "3");
+  const script = printed.split("\n").filter((line) => line.startsWith("  "));
+  expect(script).toHaveLength(5);
+  const { exitCode, stdout, stderr } = await run(["sh", "-e", "-c", script.join("\n")], {
+    cwd: join(import.meta.dir, "..", ".."),
+    env: { ...process.env, DATA_DIR: server.dataDir },
+  });
+  expect([exitCode, stderr.includes("rekindle:")]).toEqual([0, false]);
+  expect(stdout).toContain('"Vendor (internal)"');
+  expect(stdout).toContain('"event":"signed_in"');
+  const daily = [...stdout.matchAll(/^\d{4}-\d{2}-\d{2},(\d+)/gm)].map(([, users]) => Number(users));
+  expect(daily.length).toBeGreaterThanOrEqual(28);
+  expect(Math.max(...daily)).toBeWithin(5, 21);
+  expect(stdout).not.toContain("validation_error");
+});
+
+test("an organization is created when there is none, and an interruption leaves no open door", async () => {
+  const loading = rekindleInBackground("demo", "--users", "30000");
+  const deadlineMs = performance.now() + 30_000;
+  while ((await settingsOf("Demo"))[5] !== "1000000" && performance.now() < deadlineMs) await Bun.sleep(20);
+  loading.kill("SIGINT");
+  expect(await loading.exited).toBe(1);
+  expect(await new Response(loading.stderr).text()).toContain("--force");
+  expect((await settingsOf("Demo")).slice(2, 4)).toEqual(["UTC", "1000"]);
+  expect((await settingsOf("Demo"))[5]).toBe("10000");
+  expect(await revokedAt("Demo")).toEqual([expect.stringMatching(/^\d{4}-/)]);
+});
+
+function rekindleInBackground(...parameters: string[]) {
+  const entry = join(import.meta.dir, "..", "..", "cli", "main.ts");
+  return Bun.spawn([process.execPath, entry, ...parameters], {
+    env: { ...process.env, DATA_DIR: server.dataDir, PORT: "0" },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+}
+
+test("an address at which no rekindle answers is named, before anything is changed", async () => {
+  const { exitCode, stderr } = await rekindle(
+    server.dataDir,
+    ...["demo", "--organization", "Nowhere", "--url", "http://127.0.0.1:9"],
+  );
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("http://127.0.0.1:9");
+  expect(stderr).toContain("--url");
+  expect(await settingsOf("Nowhere")).toEqual([]);
+});
+
+test("without a server it says how to start one", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "rekindle-demo-"));
+  const { exitCode, stdout, stderr } = await rekindle(dataDir, "demo");
+  rmSync(dataDir, { recursive: true });
+  expect([exitCode, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain("npm start");
+});

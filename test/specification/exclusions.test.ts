@@ -1,0 +1,142 @@
+/** Exclusion rules, from the command line and the JSON API to the figures. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { rekindle, Server } from "../server.ts";
+import { answer, ask, eventually, newKey } from "./operation-support.ts";
+import { expectError, send } from "./support.ts";
+
+const dataDir = mkdtempSync(join(tmpdir(), "rekindle-exclusions-"));
+let server: Server;
+let token: string;
+let key: string;
+
+beforeAll(async () => {
+  server = await Server.start({ dataDir });
+  token = await server.organization("Acme");
+  key = await newKey(server, "Acme", "manage");
+  await server.ready();
+  await active("ada", "ada@customer.com");
+  await active("bob", "bob@acme.com");
+  await active("qa", "qa+7@customer.com");
+  await active("bot", "bot@customer.com", { properties: { kind: "bot", beta: true } });
+  await active("eve", "eve@customer.com", { account: { id: "demo", name: "Demo" } });
+  await server.exported("events", "Acme");
+}, 60_000);
+afterAll(async () => {
+  await server.kill("SIGTERM");
+  rmSync(dataDir, { recursive: true });
+});
+
+/** A user who did something today. */
+async function active(userId: string, email: string, more: object = {}): Promise<void> {
+  await send(server, "/identify", token, { userId, email, ...more });
+  await send(server, "/track", token, { userId, event: "opened" });
+}
+
+interface Figures {
+  readonly days: readonly { readonly daily: number }[];
+  readonly freshness: { readonly excludedUsers: number };
+}
+
+/** How many were active today or yesterday (midnight may pass), and how many are excluded. */
+async function figures(): Promise<unknown> {
+  const { days, freshness } = await answer<Figures>(server, key, "/api/active-users?days=2");
+  const retention = await answer<{ cells: { cohortUsers: number }[] }>(server, key, "/api/retention");
+  const cohort = retention.cells[0]?.cohortUsers ?? 0;
+  return { active: Math.max(...days.map(({ daily }) => daily)), cohort, excluded: freshness.excludedUsers };
+}
+
+const all = { active: 5, cohort: 5, excluded: 0 };
+const without = (excluded: number) => ({ active: 5 - excluded, cohort: 5 - excluded, excluded });
+
+/** A rule by the JSON API; returns its id. */
+async function add(kind: string, value: string, traitKey = ""): Promise<number> {
+  const query = new URLSearchParams({ kind, value, key: traitKey });
+  return (await answer<{ id: number }>(server, key, `/api/exclusions?${query}`, "POST")).id;
+}
+
+test.each([
+  ["user", "ada", ""],
+  ["email_domain", "@ACME.com", ""],
+  ["email", "qa+*@customer.com", ""],
+  ["trait", "bot", "kind"],
+  ["trait", "true", "beta"],
+  ["account", "demo", ""],
+])(
+  "a rule by %s takes one user out of every figure, and its removal brings them back",
+  async (kind, value, of) => {
+    await eventually(figures, all);
+    const id = await add(kind, value, of);
+    await eventually(figures, without(1));
+    expect(await add(kind, value, of)).toBe(id);
+    await answer(server, key, `/api/exclusions/${id}`, "DELETE");
+    await eventually(figures, all);
+  },
+);
+
+test("rules of the command line hold together, also after a kill, and exports are whole", async () => {
+  const rules = ["--email-domain", "acme.com", "--trait", "kind=bot", "--email", "q*"];
+  await server.command("exclude", "add", "--organization", "Acme", ...rules);
+  await eventually(figures, without(3));
+  await active("new", "new@acme.com");
+  await eventually(figures, { active: 2, cohort: 2, excluded: 4 });
+  await active("more", "more@acme.com");
+  await server.crash();
+  // While nothing runs, a rule goes and one comes.
+  const listed = await rekindle(dataDir, "exclude", "list", "--organization", "Acme");
+  const [, first] = listed.stdout.trim().split("\n");
+  expect(first).toMatch(/^\d+ .*email_domain {2,}- {2,}acme\.com$/);
+  const [domainRule = ""] = first?.split(" ") ?? [];
+  await rekindle(dataDir, "exclude", "remove", domainRule, "--organization", "Acme");
+  await rekindle(dataDir, "exclude", "add", "--organization", "Acme", "--user", "more");
+  server = await Server.start({ dataDir });
+  await server.ready();
+  // Nothing has to be waited for: it is exact before it is served.
+  expect(await figures()).toEqual({ active: 4, cohort: 4, excluded: 3 });
+  expect(await server.exported("users", "Acme")).toHaveLength(7);
+  expect(await server.exported("events", "Acme")).toHaveLength(7);
+  expect(await server.command("doctor")).toContain("Acme: ledger, events and rollups agree");
+}, 120_000);
+
+test("rules are their organization's own", async () => {
+  await server.command("organization", "create", "Other");
+  const other = await newKey(server, "Other", "manage");
+  const { rules } = await answer<{ rules: { id: number }[] }>(server, key, "/api/exclusions");
+  expect(rules.length).toBeGreaterThan(0);
+  expect(await answer<object>(server, other, "/api/exclusions")).toEqual({ excludedUsers: 0, rules: [] });
+  const taken = `/api/exclusions/${rules[0]?.id}`;
+  await expectError(await ask(server, other, taken, "DELETE"), "validation_error", "no exclusion rule");
+  const reader = await newKey(server, "Acme");
+  await expectError(await ask(server, reader, taken, "DELETE"), "invalid_write_key", "manage");
+  const adding = "/api/exclusions?kind=user&value=x";
+  await expectError(await ask(server, reader, adding, "POST"), "invalid_write_key", "manage");
+  expect((await answer<{ rules: object[] }>(server, reader, "/api/exclusions")).rules).toEqual(rules);
+});
+
+test.each([
+  ["kind=mood&value=x", "kind"],
+  ["kind=user", "value"],
+  ["kind=user&value=", "needs a value"],
+  ["kind=trait&value=x", "its key"],
+  ["kind=email_domain&value=a@b@c", "no domain"],
+  ["kind=email_domain&value=@", "no domain"],
+])("?%s is refused, and the answer says %s", async (query, text) => {
+  await expectError(await ask(server, key, `/api/exclusions?${query}`, "POST"), "validation_error", text);
+});
+
+test("there is an end to rules", async () => {
+  await server.command("organization", "create", "Strict");
+  const strict = await newKey(server, "Strict", "manage");
+  const statuses: number[] = [];
+  for (let number = 0; number <= 200; number += 1) {
+    const path = `/api/exclusions?kind=user&value=u${number}`;
+    let response = await ask(server, strict, path, "POST");
+    // A key may ask 100 times a second.
+    for (; response.status === 429; response = await ask(server, strict, path, "POST")) await Bun.sleep(200);
+    statuses.push(response.status);
+  }
+  expect(statuses.filter((status) => status === 200)).toHaveLength(200);
+  expect(statuses.at(-1)).toBe(400);
+});

@@ -1,0 +1,38 @@
+/** What the tests of warnings, dead letters and exclusions share: keys, answers, and waiting for figures. */
+import { expect } from "bun:test";
+import type { Server } from "../server.ts";
+
+/** A read key of this organization with further rights. */
+export async function newKey(server: Server, organization: string, ...rights: string[]): Promise<string> {
+  const options = rights.flatMap((right) => ["--right", right]);
+  return (await server.command("key", "create", "--organization", organization, ...options)).trim();
+}
+
+/** Asks the JSON API. */
+export function ask(server: Server, key: string, path: string, method = "GET"): Promise<Response> {
+  return fetch(server.url + path, { method, headers: { Authorization: `Bearer ${key}` } });
+}
+
+/** The JSON of an answer that must be 200. */
+export async function answer<Answer>(
+  server: Server,
+  key: string,
+  path: string,
+  method = "GET",
+): Promise<Answer> {
+  const response = await ask(server, key, path, method);
+  const text = await response.text();
+  expect([path, response.status, text]).toEqual([path, 200, text]);
+  return JSON.parse(text);
+}
+
+/** Asks again until the answer is as expected; fails with the last one when that takes too long. */
+export async function eventually(look: () => Promise<unknown>, expected: unknown): Promise<void> {
+  const deadlineMs = performance.now() + 40_000;
+  let found = await look();
+  while (!Bun.deepEquals(found, expected) && performance.now() < deadlineMs) {
+    await Bun.sleep(50);
+    found = await look();
+  }
+  expect(found).toEqual(expected);
+}

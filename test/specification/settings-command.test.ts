@@ -1,0 +1,165 @@
+/** `rekindle settings`, with the server running and without one. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { rekindle, Server } from "../server.ts";
+
+/** The rows of a printed table without its header, as cells. */
+function rowsOf(table: string): string[][] {
+  const lines = table.split("\n").filter((line) => line !== "");
+  return lines.slice(1).map((line) => line.split(/ {2,}/));
+}
+
+/** The commands of one installation, with a server or without; made before its tests and removed after. */
+function installation(state: string) {
+  let server: Server | undefined;
+  let dataDir: string;
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), "rekindle-settings-"));
+    if (state === "running") server = await Server.start({ dataDir });
+  }, 60_000);
+  afterAll(async () => {
+    await server?.kill("SIGTERM");
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  async function done(...parameters: string[]): Promise<string> {
+    const { exitCode, stdout, stderr } = await rekindle(dataDir, ...parameters);
+    expect([parameters, exitCode, stderr]).toEqual([parameters, 0, stderr]);
+    return stdout;
+  }
+
+  return {
+    dataDir: () => dataDir,
+    create: (organization: string) => done("organization", "create", organization),
+    /** What `rekindle settings …` prints about an organization, as cells. */
+    settings: async (action: string, organization: string, ...options: string[]) =>
+      rowsOf(await done("settings", action, "--organization", organization, ...options)),
+  };
+}
+
+type Installation = ReturnType<typeof installation>;
+
+describe.each(["running", "not running"])("with the server %s", (state) => {
+  const commands = installation(state);
+  settingTests(commands);
+  refusalTests(commands);
+});
+
+function settingTests({ dataDir, create, settings }: Installation): void {
+  const set = (organization: string, ...options: string[]) => settings("set", organization, ...options);
+
+  test("settings are set, shown in the words by which they are set, and told in the history", async () => {
+    await create("Ada");
+    await create("Bob");
+    const initially = await settings("show", "Ada");
+    expect(initially).toEqual([
+      ["churn-horizon", "28"],
+      ["health-weights", "engagement=0.35,outlook=0.35,momentum=0.2,adoption=0.1"],
+      ["event-weight", "none"],
+      ["passive-event", "none"],
+      ["key-event", "none"],
+      ["churn-event", "none"],
+      ["week-start", "monday"],
+    ]);
+    await set("Ada", "--churn-horizon", "14", "--week-start", "sunday", "--churn-event", "gone");
+    await set("Ada", "--event-weight", "a=b=3", "c=.5", "--event-weight", "__proto__=2", "--key-event", "k");
+    await set("Ada", "--event-weight", "c=default", "--health-weights", "outlook=1,adoption=0");
+    await set("Ada", "--passive-event", "mail_sent", "mail_opened\u001b[2J", "--no-key-events");
+    expect(await settings("show", "Ada")).toEqual([
+      ["churn-horizon", "14"],
+      ["health-weights", "engagement=0.35,outlook=1,momentum=0.2,adoption=0"],
+      ["event-weight", "__proto__=2"],
+      ["event-weight", "a=b=3"],
+      ["passive-event", "mail_opened [2J"],
+      ["passive-event", "mail_sent"],
+      ["key-event", "none"],
+      ["churn-event", "gone"],
+      ["week-start", "sunday"],
+    ]);
+    const told = (await settings("history", "Ada")).map(([version, , by, what]) => [version, by, what]);
+    expect(told.slice(0, 4)).toEqual([
+      ["4", "command line", 'passiveEvents: [] → ["mail_opened\\u001b[2J","mail_sent"]'],
+      ["4", "command line", 'keyEvents: ["k"] → []'],
+      ["3", "command line", "healthWeights.outlook: 0.35 → 1"],
+      ["3", "command line", "healthWeights.adoption: 0.1 → 0"],
+    ]);
+    expect(new Set(told.map(([version]) => version))).toEqual(new Set(["4", "3", "2", "1"]));
+    expect(await settings("history", "Ada", "--limit", "1")).toHaveLength(2);
+    expect(await settings("show", "Bob")).toEqual(initially);
+    expect(await settings("history", "Bob")).toEqual([]);
+  });
+
+  test("what is as it was makes no version, and resetting does", async () => {
+    await create("Cleo");
+    await set("Cleo", "--event-weight", "a=2", "--passive-event", "p");
+    const again = await rekindle(
+      dataDir(),
+      ...["settings", "set", "--organization", "Cleo"],
+      "--event-weight",
+      "a=2",
+    );
+    expect([again.exitCode, again.stderr]).toEqual([0, "nothing is other than it was\n"]);
+    await set("Cleo", "--no-event-weights", "--no-passive-events", "--churn-event", "none");
+    expect((await settings("history", "Cleo")).map(([version]) => version)).toEqual(["2", "2", "1", "1"]);
+    expect((await settings("show", "Cleo")).filter(([, value]) => value === "none")).toHaveLength(4);
+  });
+}
+
+function refusalTests({ dataDir, create, settings }: Installation): void {
+  test("what the ledger refuses is said in clear words, and changes nothing", async () => {
+    await create("Dan");
+    await expectRefused(
+      dataDir(),
+      ["Dan", "--churn-horizon", "9"],
+      "churnHorizonDays is not valid: send 7, 14, 28,",
+    );
+    await expectRefused(
+      dataDir(),
+      ["Dan", "--passive-event", "a", "--key-event", "a"],
+      "keyEvents has a, which is",
+    );
+    await expectRefused(dataDir(), ["Nobody", "--churn-horizon", "7"], 'no organization "Nobody"');
+    expect(await settings("history", "Dan")).toEqual([]);
+  });
+}
+
+/** Runs `settings set` with an organization and options that must be refused. */
+async function expectRefused(dataDir: string, [organization = "", ...options]: string[], text: string) {
+  const { exitCode, stdout, stderr } = await rekindle(
+    dataDir,
+    ...["settings", "set", "--organization", organization, ...options],
+  );
+  expect([exitCode, stdout, stderr]).toEqual([1, "", expect.stringContaining(text)]);
+  expect(stderr).not.toMatch(/\bat \S+ \(|\.ts:/);
+}
+
+describe("settings set is refused, with what to give, for", () => {
+  let dataDir: string;
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), "rekindle-settings-"));
+    await rekindle(dataDir, "organization", "create", "Eve");
+  });
+  afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  test.each([
+    ["", "nothing to change"],
+    ["--churn-horizon soon", "Give 7, 14, 28, 56 or 84."],
+    ["--health-weights risk=1", "healthWeights.risk is not known"],
+    ["--health-weights outlook=2", "healthWeights.outlook is not valid: send a number from 0 to 1."],
+    ["--health-weights outlook=", '"" is no weight'],
+    ["--health-weights outlook=1,outlook=0", "Give each part once."],
+    ["--event-weight a", "Give NAME=WEIGHT."],
+    ["--event-weight a=-1", '"-1" is no weight'],
+    ["--event-weight a=1001", "eventWeights.a is not valid: send a number from 0 to 1000."],
+    ["--event-weight a=2 --no-event-weights", "cannot be used with"],
+    ["--key-event a --no-key-events", "cannot be used with"],
+    ["--key-event a a", "keyEvents has an item twice"],
+    ["--week-start friday", "monday, sunday"],
+  ])("%s", async (options, text) => {
+    const words = options.split(" ").filter((word) => word !== "");
+    await expectRefused(dataDir, ["Eve", ...words], text);
+  });
+});

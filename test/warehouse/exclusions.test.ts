@@ -1,0 +1,260 @@
+/** Who is excluded, against a recount of users and rules in this process; and that figures leave them out. */
+import { expect, test } from "bun:test";
+import { retentionRecount } from "../../bench/retention-recount.ts";
+import { activeUsers } from "../../server/analytics/active-users.ts";
+import { counts } from "../../server/analytics/counts.ts";
+import { retention } from "../../server/analytics/retention.ts";
+import type { ExclusionRule } from "../../server/ledger/exclusions.ts";
+import type { JsonObject, User } from "../../server/ledger/ledger.ts";
+import { eraseUser } from "../../server/warehouse/erase.ts";
+import { ExclusionKeeper } from "../../server/warehouse/exclusion-keeper.ts";
+import { applyExclusions } from "../../server/warehouse/exclusions.ts";
+import { userRow } from "../../server/warehouse/rows.ts";
+import type { Random } from "../../simulation/random.ts";
+import { user } from "../ledger/writes.ts";
+import { insertEvents, msPerDay, randomEvents, randomOfThisRun, WarehouseUnderTest } from "./support.ts";
+
+const subject = new WarehouseUnderTest();
+
+const hostile = ["\\", "'", "%", "_", '"', "ü", "\n", "{x:String}", "a\tb"];
+const domains = ["example.com", "Example.COM", "sub.example.com", "xexample.com", "test.io"];
+const locals = ["ada", "ADA", "qa+1", "bot_7", "a%b", '"a@b"', ...hostile.map((text) => `x${text}y`)];
+const traitKeys = ["plan", "n", "flag", "deep.key", 'quo"te', "ü"];
+const traitValues: unknown[] = [
+  ...["internal", "Internal", "", "3", "true", "null", 'say "hi"', "back\\slash", "ü", "\u2028"],
+  ...[3, 3.5, -1, 0, 1e20, 1e300, 1e-7, 9007199254740992, true, false, null],
+  ...[["internal"], { plan: "internal" }],
+];
+const ruleValues = ["internal", "3", "3.0", "3.5", "-1", "true", "false", "null", "1e20", "1e+300", "", "x"];
+
+function randomUser(random: Random, organization: number, number: number, version: number): User {
+  const traits: Record<string, unknown> = {};
+  for (const key of traitKeys) if (random.chance(0.5)) traits[key] = random.pick(traitValues);
+  return user(organization, random.chance(0.3) ? `${random.pick(hostile)}${number}` : `user ${number}`, {
+    number,
+    version,
+    email: `${random.pick(locals)}@${random.pick(domains)}`,
+    account: random.between(0, 3),
+    traits,
+  });
+}
+
+function randomRule(random: Random): ExclusionRule {
+  switch (random.between(0, 4)) {
+    case 0:
+      return {
+        kind: "user",
+        key: "",
+        value: `${random.pick(["user ", ...hostile])}${random.between(1, 60)}`,
+      };
+    case 1:
+      return { kind: "email_domain", key: "", value: random.pick([...domains, "%", "_est.io"]) };
+    case 2:
+      return {
+        ...{ kind: "email", key: "" },
+        value: random.pick([
+          "*@test.io",
+          "ADA@*",
+          "*+*@*",
+          "qa*",
+          "a%b@*",
+          "bot_7@*",
+          "*\\*",
+          "x'y@*",
+          "%",
+          "b*b",
+        ]),
+      };
+    case 3:
+      return { kind: "trait", key: random.pick(traitKeys), value: random.pick(ruleValues) };
+    default:
+      return { kind: "account", key: "", value: `account ${random.between(0, 3)}` };
+  }
+}
+
+const asciiLower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** One rule and one user, as the documentation says it. */
+function matches({ kind, key, value }: ExclusionRule, { userId, email, account, traits }: User): boolean {
+  if (kind === "user") return userId === value;
+  if (kind === "account") return account > 0 && value === `account ${account}`;
+  if (kind === "email_domain")
+    return asciiLower(email.slice(email.lastIndexOf("@") + 1)) === asciiLower(value);
+  if (kind === "email") {
+    const pattern = asciiLower(value)
+      .split("*")
+      .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+    return new RegExp(`^${pattern.join(".*")}$`, "su").test(asciiLower(email));
+  }
+  return traitIs((traits as JsonObject)[key], value);
+}
+
+function traitIs(trait: unknown, value: string): boolean {
+  if (typeof trait === "string") return trait === value;
+  if (typeof trait === "boolean") return String(trait) === value;
+  return typeof trait === "number" && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value) && Number(value) === trait;
+}
+
+/** The rules as the ledger gives them, which knows accounts 1 to 3. */
+function asRules(rules: readonly ExclusionRule[]) {
+  const accounts = [1, 2, 3].filter((number) =>
+    rules.some(({ kind, value }) => kind === "account" && value === `account ${number}`),
+  );
+  return { revision: 1, rules, accounts };
+}
+
+async function excludedUsers(organization: number): Promise<number[]> {
+  const [row] = await subject.warehouse.rows<{ users: number[] }>(
+    `SELECT bitmapToArray(groupBitmapMergeState(users)) AS users
+     FROM excluded_users FINAL WHERE organization = {organization:UInt32}`,
+    { organization },
+  );
+  return (row?.users ?? []).sort((a, b) => a - b);
+}
+
+test("after every change of rules and users, those are excluded whom a recount excludes", async () => {
+  const random = randomOfThisRun("exclusions");
+  const [organization, other] = [subject.newOrganization(), subject.newOrganization()];
+  const people = new Map<number, User>();
+  let rules: ExclusionRule[] = [];
+  await subject.insert("users", [userRow(randomUser(random, other, 1, 1))]);
+  let everExcluded = 0;
+  for (let round = 1; round <= 25; round += 1) {
+    const changed = Array.from({ length: random.between(1, 12) }, () =>
+      randomUser(random, organization, random.between(1, 60), round),
+    );
+    for (const one of changed) people.set(one.number, one);
+    await subject.insert(
+      "users",
+      [...new Map(changed.map((one) => [one.number, one])).values()].map(userRow),
+    );
+    rules = rules.filter(() => random.chance(0.6)).concat(random.chance(0.9) ? [randomRule(random)] : []);
+    const expected = [...people.values()]
+      .filter((one) => rules.some((rule) => matches(rule, one)))
+      .map(({ number }) => number)
+      .sort((a, b) => a - b);
+    const count = await applyExclusions(subject.warehouse, organization, asRules(rules));
+    expect([rules, await excludedUsers(organization)]).toEqual([rules, expected]);
+    expect(count).toBe(expected.length);
+    everExcluded += expected.length;
+  }
+  expect(everExcluded).toBeGreaterThan(0);
+  expect(await excludedUsers(other)).toEqual([]);
+});
+
+test("every figure leaves out who is excluded, and is as if they had never been there", async () => {
+  const random = randomOfThisRun("figures without excluded users");
+  for (let round = 0; round < 3; round += 1) {
+    const organization = subject.newOrganization();
+    const events = randomEvents(random, organization, 400);
+    await insertEvents(subject, events, 3);
+    const people = Array.from({ length: 60 }, (_, index) =>
+      user(organization, `u${index + 1}`, { number: index + 1 }),
+    );
+    await subject.insert("users", people.map(userRow));
+    const left = new Set(people.filter(() => random.chance(0.4)).map(({ number }) => number));
+    const rules = [...left].map((number) => ({ kind: "user", key: "", value: `u${number}` }) as const);
+    await applyExclusions(subject.warehouse, organization, asRules(rules));
+    const kept = events.filter(({ user: number }) => !left.has(number));
+    const clean = subject.newOrganization();
+    await insertEvents(
+      subject,
+      kept.map((one) => ({ ...one, organization: clean })),
+    );
+    expect(await retention(subject.warehouse, { organization })).toEqual(
+      await retentionRecount(subject.warehouse, { organization: clean }),
+    );
+    expect(await counts(subject.warehouse, organization)).toEqual({
+      events: kept.length,
+      users: 60 - left.size,
+    });
+    const toDay = Math.floor((events[0]?.timeMs ?? 0) / msPerDay);
+    const [day] = await activeUsers(subject.warehouse, { organization, toDay, days: 1 });
+    const within = (days: number) =>
+      new Set(
+        kept
+          .filter(({ timeMs }) => {
+            const age = toDay - Math.floor(timeMs / msPerDay);
+            return age >= 0 && age < days;
+          })
+          .map(({ user: number }) => number),
+      ).size;
+    const stickiness = within(30) === 0 ? null : within(1) / within(30);
+    const expected = { day: toDay, daily: within(1), weekly: within(7), monthly: within(30), stickiness };
+    expect(day).toEqual(expected);
+  }
+});
+
+test("rules are applied after a start, after a change, and after users were loaded", async () => {
+  const organization = subject.newOrganization();
+  const ledger = {
+    revision: 1,
+    rules: [{ kind: "email_domain", key: "", value: "test.io" }] as ExclusionRule[],
+  };
+  const newKeeper = () =>
+    new ExclusionKeeper({
+      warehouse: subject.warehouse,
+      exclusions: {
+        list: () => Promise.reject(new Error("not asked for")),
+        add: () => Promise.reject(new Error("not asked for")),
+        remove: () => Promise.reject(new Error("not asked for")),
+        rules: async () => ({ ...ledger, accounts: [] }),
+        revisions: async () => [{ organization, revision: ledger.revision }],
+      },
+    });
+  const load = async (keeper: ExclusionKeeper, number: number) => {
+    const line = userRow(user(organization, `u${number}`, { number, email: `u${number}@test.io` }));
+    await subject.insert("users", [line]);
+    const batch = { number: 1, table: "users", year: 0, schema: 1, rows: 1, bytes: 1 } as const;
+    keeper.batchLoaded({ ...batch, afterInboxId: 0, uptoInboxId: 1 }, Buffer.from(`${line}\n`));
+  };
+  const first = newKeeper();
+  await load(first, 1);
+  await first.apply();
+  expect(await excludedUsers(organization)).toEqual([1]);
+  await load(first, 2);
+  await first.apply();
+  expect(await excludedUsers(organization)).toEqual([1, 2]);
+  // Loaded, and the process died before it applied anything.
+  await load(first, 3);
+  const second = newKeeper();
+  await second.apply();
+  expect(await excludedUsers(organization)).toEqual([1, 2, 3]);
+  expect(second.excludedUsers(organization)).toBe(3);
+  ledger.rules = [];
+  await second.apply();
+  expect(second.excludedUsers(organization)).toBe(3);
+  ledger.revision = 2;
+  await second.apply();
+  expect(await excludedUsers(organization)).toEqual([]);
+});
+
+test("an erased user leaves the excluded ones, and nobody who was excluded before is so again", async () => {
+  const organization = subject.newOrganization();
+  const people = [1, 2].map((number) => user(organization, `u${number}`, { number }));
+  await subject.insert("users", people.map(userRow));
+  const rule = (number: number) => ({ kind: "user", key: "", value: `u${number}` }) as const;
+  let rules = [rule(1), rule(2)];
+  const keeper = new ExclusionKeeper({
+    warehouse: subject.warehouse,
+    exclusions: {
+      list: () => Promise.reject(new Error("not asked for")),
+      add: () => Promise.reject(new Error("not asked for")),
+      remove: () => Promise.reject(new Error("not asked for")),
+      rules: async () => ({ revision: 3 - rules.length, rules, accounts: [] }),
+      revisions: async () => [{ organization, revision: 3 - rules.length }],
+    },
+  });
+  await keeper.apply();
+  rules = [rule(1)];
+  await keeper.apply();
+  expect(await excludedUsers(organization)).toEqual([1]);
+  const whileErased: number[][] = [];
+  await keeper.changeUsers(organization, async () => {
+    await eraseUser(subject.warehouse, { organization, user: 1 });
+    whileErased.push(await excludedUsers(organization));
+  });
+  expect(whileErased).toEqual([[]]);
+  expect(await excludedUsers(organization)).toEqual([]);
+  expect(keeper.excludedUsers(organization)).toBe(0);
+});
