@@ -33,7 +33,7 @@ export interface Engagement {
 /** The most points of each part. */
 export const mostPoints: EngagementParts = { frequency: 40, volume: 20, breadth: 20, recency: 20 };
 /** Full marks are never cheaper than this, so that a sleepy organization has no champions. */
-export const leastScale = { activeDays: 4, volume: 10, eventNames: 3 };
+const leastScale = { activeDays: 4, volume: 10, eventNames: 3 };
 const daysOfWeek = 7;
 const windowDays = 28;
 

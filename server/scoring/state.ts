@@ -6,7 +6,7 @@ import { quantile } from "./vectors.ts";
 export type State = "no_data" | "churned" | "new" | "active";
 
 /** The churn horizons H that an organization can choose. */
-export const horizonsDays = [7, 14, 28, 56, 84] as const;
+const horizonsDays = [7, 14, 28, 56, 84] as const;
 
 export const newForDays = 14;
 
