@@ -18,6 +18,7 @@ import { importCommand } from "./commands/import.ts";
 import { organizationCommand } from "./commands/organization.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
 import { restoreCommand } from "./commands/restore.ts";
+import { scoreCommand } from "./commands/score.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { settingsCommand } from "./commands/settings.ts";
 import { warningsCommand } from "./commands/warnings.ts";
@@ -36,6 +37,7 @@ const program = new Command("rekindle")
   .addCommand(demoCommand())
   .addCommand(exportCommand())
   .addCommand(backtestCommand())
+  .addCommand(scoreCommand())
   .addCommand(eraseCommand())
   .addCommand(rebuildCommand())
   .addCommand(backupCommand())

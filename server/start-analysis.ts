@@ -3,7 +3,7 @@
  * had in hand lies frozen in the ledger and is sent again.
  */
 import type { Config } from "./config.ts";
-import { answerAnalysis } from "./http/analysis-routes.ts";
+import { answerAnalysis, type StartedAnalysis } from "./http/analysis-routes.ts";
 import { remoteLedger } from "./http/shared-ledger.ts";
 import { openInboxReader } from "./ledger/sqlite/inbox-reader.ts";
 import { ledgerFile } from "./ledger/sqlite/open.ts";
@@ -11,7 +11,9 @@ import { freeSocket, protectSocket } from "./process/control.ts";
 import type { Logger } from "./process/log.ts";
 import { createRegistry, gauge } from "./process/metrics.ts";
 import { socketPath } from "./process/sockets.ts";
-import { type Analysis, openAnalysis, takeAnalysisLock } from "./warehouse/analysis.ts";
+import { Scheduler } from "./scoring/run/scheduler.ts";
+import { Scoring } from "./scoring/run/scoring.ts";
+import { openAnalysis, takeAnalysisLock } from "./warehouse/analysis.ts";
 
 export interface RunningAnalysis {
   /** Finishes the batch that is being loaded, then closes the engine. */
@@ -25,7 +27,7 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
   const reader = openInboxReader(ledgerFile(config.dataDir));
   const ledger = remoteLedger(socketPath(config.dataDir, "control"), reader);
   const registry = createRegistry("analysis");
-  let analysis: Analysis | undefined;
+  let started: Partial<StartedAnalysis> = {};
   const socket = socketPath(config.dataDir, "analysis");
   freeSocket(socket);
   const server = Bun.serve({
@@ -33,7 +35,7 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
     fetch: (request, connection) => {
       // A rebuild is silent for longer than any default.
       connection.timeout(request, 0);
-      return answerAnalysis({ ledger, registry, log }, analysis, request);
+      return answerAnalysis({ ledger, registry, log }, started, request);
     },
     error: (error) => {
       log.error({ err: error }, "a question failed");
@@ -41,9 +43,12 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
     },
   });
   protectSocket(socket);
-  analysis = await openAnalysis(config.dataDir, ledger, log);
-  const opened = analysis;
+  const opened = await openAnalysis(config.dataDir, ledger, log);
   opened.nightly.start();
+  const scoring = new Scoring({ host: opened, ledger, log, nowMs: Date.now });
+  const scheduler = new Scheduler({ scoring, host: opened, ledger, log, nowMs: Date.now });
+  scheduler.start();
+  started = { analysis: opened, scoring };
   gauge(
     registry,
     "rekindle_rows_loaded",
@@ -68,6 +73,7 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
   return {
     async stop() {
       await server.stop(true);
+      await scheduler.stop();
       await opened.close();
       reader.close();
       lock.release();

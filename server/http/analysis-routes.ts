@@ -5,13 +5,15 @@ import { counts } from "../analytics/counts.ts";
 import { timeline } from "../analytics/timeline.ts";
 import type { SharedLedger } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
+import type { ScoreProgress, ScoreSummary, Scoring } from "../scoring/run/scoring.ts";
 import type { Analysis } from "../warehouse/analysis.ts";
+import type { BackupSummary } from "../warehouse/backup.ts";
+import type { BackupProgress } from "../warehouse/backup-files.ts";
 import { exportFormats, exportTables } from "../warehouse/export.ts";
 import { warehouseSize } from "../warehouse/size.ts";
 import { Api } from "./api.ts";
 import { apiRoutes } from "./api-routes.ts";
-
-import { answerBackup } from "./backup-lines.ts";
+import { answerLines } from "./progress-lines.ts";
 
 const api = new Api(apiRoutes);
 
@@ -22,10 +24,16 @@ interface AnalysisParts {
   readonly log: Logger;
 }
 
-/** Serves the socket. Until `analysis` is there every question is answered 503, "starting". */
+/** The process's work, once it has started. */
+export interface StartedAnalysis {
+  readonly analysis: Analysis;
+  readonly scoring: Scoring;
+}
+
+/** Serves the socket. Until analysis has started every question is answered 503, "starting". */
 export function answerAnalysis(
   { ledger, registry, log }: AnalysisParts,
-  analysis: Analysis | undefined,
+  { analysis, scoring }: Partial<StartedAnalysis>,
   request: Request,
 ): Response | Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
@@ -38,7 +46,7 @@ export function answerAnalysis(
     return api.answer(parts, request);
   }
   if (pathname === "/status") return Response.json(analysis?.status() ?? { state: "starting" });
-  if (analysis === undefined) return new Response("starting", { status: 503 });
+  if (analysis === undefined || scoring === undefined) return new Response("starting", { status: 503 });
   const organization = Number(searchParams.get("organization"));
   switch (`${request.method} ${pathname}`) {
     case "GET /export": {
@@ -48,7 +56,17 @@ export function answerAnalysis(
       return streamed(analysis.export(organization, table, format));
     }
     case "POST /backup":
-      return answerBackup(analysis, searchParams.get("folder") ?? "", request.signal);
+      return answerLines<BackupProgress, BackupSummary>(
+        (progress, signal) => analysis.backUp({ folder: searchParams.get("folder") ?? "", progress, signal }),
+        request.signal,
+      );
+    case "POST /score": {
+      const day = searchParams.get("day");
+      return answerLines<ScoreProgress, ScoreSummary>(
+        (report) => scoring.score(organization, day === null ? undefined : Number(day), report),
+        request.signal,
+      );
+    }
     case "POST /rebuild":
       return analysis.rebuild(organization).then(() => new Response("done"));
     case "POST /erase":

@@ -12,6 +12,7 @@ import { engagementRoutes } from "./api-engagement-routes.ts";
 import { figure } from "./api-freshness.ts";
 import { operationRoutes } from "./api-operation-routes.ts";
 import { retentionRoutes } from "./api-retention-routes.ts";
+import { scoreRoutes } from "./api-score-routes.ts";
 import { settingsRoutes } from "./api-settings-routes.ts";
 import { eraseOneUser, oneUser, usersOnPage, userTimeline } from "./api-users.ts";
 
@@ -57,6 +58,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   ...accountRoutes,
   ...engagementRoutes,
   ...retentionRoutes,
+  ...scoreRoutes,
   ...operationRoutes,
   ...settingsRoutes,
 ];

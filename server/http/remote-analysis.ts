@@ -3,9 +3,11 @@ import { rm } from "node:fs/promises";
 import type { ErasureReceipt } from "../ledger/ledger.ts";
 import { AnswerBroken, CallFailed, fetchSocket, Unreachable } from "../process/control.ts";
 import { unfinishedPath } from "../process/files.ts";
+import type { ScoreProgress, ScoreSummary, ScoringService } from "../scoring/run/scoring.ts";
 import type { AnalysisService, AnalysisStatus } from "../warehouse/analysis.ts";
 import type { BackupRequest, BackupSummary } from "../warehouse/backup.ts";
-import { readBackup } from "./backup-lines.ts";
+import type { BackupProgress } from "../warehouse/backup-files.ts";
+import { readLines } from "./progress-lines.ts";
 
 /** How long a caller waits for an analysis process that is just starting. */
 const startingPatienceMs = 30_000;
@@ -34,10 +36,24 @@ export function remoteAnalysis(socket: string): AnalysisService {
   };
 }
 
+/** The scoring service behind this socket. */
+export function remoteScoring(socket: string): ScoringService {
+  return {
+    async score(organization, day, report) {
+      const query = new URLSearchParams({
+        organization: String(organization),
+        ...(day !== undefined && { day: String(day) }),
+      });
+      const response = await ask(socket, `/score?${query}`, "POST");
+      return readLines<ScoreProgress, ScoreSummary>(response, report, "scored");
+    },
+  };
+}
+
 async function backUp(socket: string, { folder, progress, signal }: BackupRequest): Promise<BackupSummary> {
   try {
     const response = await ask(socket, `/backup?${new URLSearchParams({ folder })}`, "POST", signal);
-    return await readBackup(response, progress);
+    return await readLines<BackupProgress, BackupSummary>(response, progress, "made the backup");
   } catch (error) {
     // Analysis sees that nobody listens any more, and removes what it wrote.
     if (signal.aborted) throw signal.reason;

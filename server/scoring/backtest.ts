@@ -73,13 +73,13 @@ export function backtest(folds: readonly Fold[], horizonDays: number): Backtest 
   };
 }
 
-interface FittedSnapshot {
+export interface FittedSnapshot {
   readonly fit: BgbbFit;
   readonly rows: readonly TrainingRow[];
 }
 
 /** Fits BG/BB to a snapshot and says of its rows what the fit would have said. */
-function fitSnapshot({ cells, rows }: Snapshot, horizonDays: number): FittedSnapshot {
+export function fitSnapshot({ cells, rows }: Snapshot, horizonDays: number): FittedSnapshot {
   const fit = fitBgbb(cells);
   const tables = tablesFor(fit.parameters, horizonDays);
   return {

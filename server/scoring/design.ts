@@ -31,7 +31,7 @@ export const bgbbColumn = "bgbb";
 const leastEntitiesOfTrait = 30;
 /** The most frequent values; what is rarer weighs little, and a fit's time grows with the square of the columns. */
 const maxTraitColumns = 50;
-const riskClippedTo = 1e-4;
+export const riskClippedTo = 1e-4;
 
 /** BG/BB's risk as log-odds, clipped so that a certainty of 1e-9 is no outlier among the features. */
 export function clippedLogOdds(risk: number): number {

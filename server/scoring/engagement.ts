@@ -31,7 +31,7 @@ export interface Engagement {
 }
 
 /** The most points of each part. */
-const most: EngagementParts = { frequency: 40, volume: 20, breadth: 20, recency: 20 };
+export const mostPoints: EngagementParts = { frequency: 40, volume: 20, breadth: 20, recency: 20 };
 /** Full marks are never cheaper than this, so that a sleepy organization has no champions. */
 const leastScale = { activeDays: 4, volume: 10, eventNames: 3 };
 const daysOfWeek = 7;
@@ -79,10 +79,11 @@ export function engagementOf(features: Features, scale: EngagementScale): Engage
   const { tenureDays, activeDays28, volume28, eventNames28, idleDays } = features;
   const seenDays = clamp(tenureDays, daysOfWeek, windowDays);
   const contributions = {
-    frequency: most.frequency * Math.min(1, (activeDays28 * (windowDays / seenDays)) / scale.activeDays),
-    volume: most.volume * Math.min(1, Math.log1p(volume28) / Math.log1p(scale.volume)),
-    breadth: most.breadth * Math.min(1, eventNames28 / scale.eventNames),
-    recency: most.recency * 2 ** (-idleDays / scale.halfLifeDays),
+    frequency:
+      mostPoints.frequency * Math.min(1, (activeDays28 * (windowDays / seenDays)) / scale.activeDays),
+    volume: mostPoints.volume * Math.min(1, Math.log1p(volume28) / Math.log1p(scale.volume)),
+    breadth: mostPoints.breadth * Math.min(1, eventNames28 / scale.eventNames),
+    recency: mostPoints.recency * 2 ** (-idleDays / scale.halfLifeDays),
   };
   const { frequency, volume, breadth, recency } = contributions;
   return {
@@ -97,17 +98,25 @@ export interface AccountEngagement {
   readonly contributions: { readonly members: number; readonly penetration: number };
 }
 
+/** What an account's engagement is made of. */
+export interface MemberEngagement {
+  /** The mean engagement of the members active in 28 days; 0 when there are none. */
+  readonly meanEngagement: number;
+  /** Members active in 28 days, and in 90. */
+  readonly active28: number;
+  readonly active90: number;
+}
+
 /**
  * An account's engagement: .6 of the mean engagement of its members active in 28 days and .4 of 100 · penetration,
  * the share of the members active in 90 days that were active in 28. Null when nobody was active in 90 days.
  */
-export function accountEngagementOf(
-  engagementsOfActive28: readonly number[],
-  active90: number,
-): AccountEngagement | null {
-  const active28 = engagementsOfActive28.length;
+export function accountEngagementOf({
+  meanEngagement,
+  active28,
+  active90,
+}: MemberEngagement): AccountEngagement | null {
   if (active90 === 0) return null;
-  const meanEngagement = engagementsOfActive28.reduce((sum, score) => sum + score, 0) / Math.max(1, active28);
   const contributions = { members: 0.6 * meanEngagement, penetration: (40 * active28) / active90 };
   return { score: contributions.members + contributions.penetration, contributions };
 }

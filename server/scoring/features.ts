@@ -22,6 +22,8 @@ export interface FeatureSettings {
   readonly keyEvents?: readonly string[];
   /** The event with which an entity leaves, `subscription_canceled` say. */
   readonly churnEvent?: string;
+  /** First days of weeks in which the data had stopped. They are no periods: nobody could have been seen in them. */
+  readonly outageWeeks?: readonly number[];
 }
 
 export interface Features {
@@ -100,7 +102,7 @@ export function featuresOf(
     eventNames28: new Set(recent.map(({ event }) => event)).size,
     meanGapDays: days.length === 1 ? cutoffDay - first : (last - first) / (days.length - 1),
     hasSingleActiveDay: days.length === 1,
-    cell: cellOf(days, cutoffDay),
+    cell: cellOf(days, cutoffDay, settings.outageWeeks),
     adoption: adoptionOf(past, cutoffDay, settings.keyEvents ?? []),
     hasLeft: past.some(({ day, event }) => event === settings.churnEvent && day >= last),
     traits: about.traits ?? {},
@@ -114,14 +116,27 @@ export function featuresOf(
  * and nobody's years of habit before the window drown what they do now. (Counting n from the first day ever took
  * the log loss on the git log from .395 to .440.) Null when the window shows no activity.
  */
-export function cellOf(activeDays: readonly number[], cutoffDay: number): Cell | null {
+export function cellOf(
+  activeDays: readonly number[],
+  cutoffDay: number,
+  outageWeeks: readonly number[] = [],
+): Cell | null {
+  const skipped = skippedPeriods(outageWeeks, cutoffDay);
   const periodsAgo = activeDays
     .filter((day) => day < cutoffDay)
     .map((day) => Math.floor((cutoffDay - 1 - day) / daysPerPeriod))
-    .filter((ago) => ago < windowPeriods);
+    .filter((ago) => ago < windowPeriods && !skipped.includes(ago))
+    .map((ago) => ago - skipped.filter((other) => other < ago).length);
   if (periodsAgo.length === 0) return null;
   const n = Math.max(...periodsAgo);
   return { x: new Set(periodsAgo).size - 1, t: n - Math.min(...periodsAgo), n };
+}
+
+/** Which periods before a cut-off are left out, by how many periods ago; 0 is the newest. */
+export function skippedPeriods(outageWeeks: readonly number[], cutoffDay: number): number[] {
+  return [...new Set(outageWeeks)]
+    .map((firstDay) => (cutoffDay - firstDay) / daysPerPeriod - 1)
+    .filter((ago) => Number.isInteger(ago) && ago >= 0 && ago < windowPeriods);
 }
 
 /** Neighbours that are the same, once. */

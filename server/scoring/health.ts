@@ -12,7 +12,7 @@ export interface HealthParts<Value = number> {
 }
 
 /** Grey is a new entity: onboarding. None has no data. */
-export type HealthColour = "healthy" | "watch" | "at_risk" | "onboarding" | "none";
+export type HealthColour = "healthy" | "watch" | "at_risk" | "onboarding" | "churned" | "none";
 
 export interface Health {
   /** Null without data. */
@@ -27,11 +27,13 @@ export interface Health {
 /** What an organization starts with; the weights are a setting. */
 export const defaultHealthWeights: HealthParts = defaultSettings.healthWeights;
 
-const healthyFrom = 70;
-const watchFrom = 40;
-/** Whoever will probably leave is at risk, however busy. */
-const cappedFromRisk = 0.7;
-const cappedTo = 39;
+export const healthLimits = {
+  healthyFrom: 70,
+  watchFrom: 40,
+  /** Whoever will probably leave is at risk, however busy. */
+  cappedFromRisk: 0.7,
+  cappedTo: 39,
+} as const;
 
 export interface HealthInput {
   readonly state: State;
@@ -48,7 +50,7 @@ export interface HealthInput {
  * Churned is 0, no data null.
  */
 export function healthOf(input: HealthInput, weights: HealthParts = defaultHealthWeights): Health {
-  if (input.state === "churned") return { score: 0, colour: "at_risk", contributions: {}, cap: 0 };
+  if (input.state === "churned") return { score: 0, colour: "churned", contributions: {}, cap: 0 };
   const parts: HealthParts<number | null> = {
     engagement: input.engagement,
     outlook: input.risk === null ? null : 100 * (1 - input.risk),
@@ -62,7 +64,8 @@ export function healthOf(input: HealthInput, weights: HealthParts = defaultHealt
   const totalWeight = present.reduce((sum, part) => sum + weights[part], 0);
   const points = (part: keyof HealthParts) => ((parts[part] ?? 0) * weights[part]) / totalWeight;
   const uncapped = present.reduce((sum, part) => sum + points(part), 0);
-  const score = (input.risk ?? 0) >= cappedFromRisk ? Math.min(cappedTo, uncapped) : uncapped;
+  const score =
+    (input.risk ?? 0) >= healthLimits.cappedFromRisk ? Math.min(healthLimits.cappedTo, uncapped) : uncapped;
   return {
     score,
     colour: input.state === "new" ? "onboarding" : colourOf(score),
@@ -74,6 +77,6 @@ export function healthOf(input: HealthInput, weights: HealthParts = defaultHealt
 const partNames = ["engagement", "outlook", "momentum", "adoption"] as const;
 
 function colourOf(score: number): HealthColour {
-  if (score >= healthyFrom) return "healthy";
-  return score >= watchFrom ? "watch" : "at_risk";
+  if (score >= healthLimits.healthyFrom) return "healthy";
+  return score >= healthLimits.watchFrom ? "watch" : "at_risk";
 }

@@ -2,9 +2,9 @@
 import type { Features } from "./features.ts";
 
 /** Two whole windows of 28 days: with less there is nothing to compare with. */
-const leastTenureDays = 56;
+export const leastTenureDays = 56;
 /** Keeps a step from one active day to two from looking like a doubling. */
-const damping = 4;
+export const damping = 4;
 
 /**
  * 50 + 50 · (d28 − d28prev) / (d28 + d28prev + 4) over distinct active days; null under 56 days of tenure.

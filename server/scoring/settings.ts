@@ -10,6 +10,11 @@ export interface ScoringSettings {
   readonly healthWeights: HealthParts;
 }
 
+/** Settings under which scores are equal have equal texts: they are kept in one form, with names in order. */
+export function settingsKey({ weekStart: _, ...settings }: Settings): string {
+  return JSON.stringify(settings);
+}
+
 /** The settings that scores depend on; the week's start is none of them. */
 export function scoringSettings(settings: Settings): ScoringSettings {
   const { churnHorizonDays, healthWeights, eventWeights, passiveEvents, keyEvents, churnEvent } = settings;

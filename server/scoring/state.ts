@@ -8,7 +8,7 @@ export type State = "no_data" | "churned" | "new" | "active";
 /** The churn horizons H that an organization can choose. */
 const horizonsDays = [7, 14, 28, 56, 84] as const;
 
-const newForDays = 14;
+export const newForDays = 14;
 
 /**
  * The first that holds: `no_data` without an engagement event before T (`features` is null), `churned` when idle for

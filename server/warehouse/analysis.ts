@@ -157,6 +157,16 @@ export class Analysis implements AnalysisService {
     return this.#upkeep.rebuild(organization);
   }
 
+  /** Resolves when everything that is acknowledged by now is in the warehouse. */
+  drain(): Promise<void> {
+    return this.#upkeep.drain();
+  }
+
+  /** Does something while no long work changes what is stored, and no erasure is half done. */
+  whileNothingChanges<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#upkeep.whileNothingChanges(work);
+  }
+
   async erase(organization: number, userId: string): Promise<ErasureReceipt | undefined> {
     const { erasures } = this.#parts.ledger;
     const begun = await erasures.begin(organization, userId);

@@ -3,6 +3,7 @@
  * done. A statement must do no harm when it runs again, because a crash may come before its migration is
  * recorded. A migration that was released is never changed: a change is a new one.
  */
+import { scoreTables } from "./score-tables.ts";
 import {
   accounts,
   createRollupView,
@@ -48,6 +49,7 @@ const migrations: readonly Migration[] = [
       "ALTER TABLE user_versions MODIFY COLUMN account Nullable(UInt32)",
     ],
   },
+  { name: "scores", statements: scoreTables.map(createTable) },
 ];
 
 /** How many migrations this code knows. */

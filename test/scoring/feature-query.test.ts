@@ -17,15 +17,16 @@ import { logDay, logsOf, manySettings, population, randomOrganization } from "./
 
 const subject = new WarehouseUnderTest();
 
+/** Before everything, within, around both clock changes, and after everything. */
+const cutoffs = [0, 57, 63, 64, 200, 301, 302, 399, 420].map(logDay);
+
 const allSettings: readonly FeatureSettings[] = [
   {},
   manySettings,
   { passiveEvents: new Set(["subscription_canceled"]), churnEvent: "subscription_canceled" },
+  { outageWeeks: cutoffs.flatMap((day) => [day - 7, day - 28, day - 35, day - 7 * 26, day - 3]) },
   { weights: new Map([["it's a \\ trap", 2]]), keyEvents: ["it's a \\ trap", "save"] },
 ];
-
-/** Before everything, within, around both clock changes, and after everything. */
-const cutoffs = [0, 57, 63, 64, 200, 301, 302, 399, 420].map(logDay);
 
 async function inEngine(who: Population, cutoffDay: number): Promise<[number, Features][]> {
   const rows = await read<FeatureRow>(subject.warehouse, featuresQuery(who, cutoffDay));

@@ -79,12 +79,12 @@ describe("engagement", () => {
   });
 
   test("of an account is .6 of its active members' mean and .4 of its penetration", () => {
-    expect(accountEngagementOf([50, 70], 4)).toEqual({
+    expect(accountEngagementOf({ meanEngagement: 60, active28: 2, active90: 4 })).toEqual({
       score: 56,
       contributions: { members: 36, penetration: 20 },
     });
-    expect(accountEngagementOf([], 4)?.score).toBe(0);
-    expect(accountEngagementOf([], 0)).toBeNull();
+    expect(accountEngagementOf({ meanEngagement: 0, active28: 0, active90: 4 })?.score).toBe(0);
+    expect(accountEngagementOf({ meanEngagement: 0, active28: 0, active90: 0 })).toBeNull();
   });
 });
 
@@ -165,7 +165,7 @@ describe("health", () => {
       healthOf({ state: "active", engagement, risk: null, momentum: null, adoption: null }).colour;
     expect([only(70), only(69.9), only(40), only(39.9)]).toEqual(["healthy", "watch", "watch", "at_risk"]);
     expect(healthOf({ ...whole, state: "new" }).colour).toBe("onboarding");
-    expect(healthOf({ ...whole, state: "churned" })).toMatchObject({ score: 0, colour: "at_risk" });
+    expect(healthOf({ ...whole, state: "churned" })).toMatchObject({ score: 0, colour: "churned" });
     expect(healthOf({ ...whole, state: "no_data" })).toMatchObject({ score: null, colour: "none" });
     expect(
       healthOf(whole, { ...defaultHealthWeights, engagement: 0 }).contributions.engagement,

@@ -18,6 +18,8 @@ export interface Population {
   readonly zone: Zone;
   /** Only this entity's number. */
   readonly entity?: number;
+  /** As if nothing had come since this day, whatever the cut-off is. */
+  readonly eventsBeforeDay?: number;
 }
 
 /** Days before the cut-off, those of them that are this near to it, or the days of the horizon from it. */
@@ -30,12 +32,15 @@ export type Days = "before" | { readonly daysBefore: number } | "horizon";
  * Placeholders of the days, bound by the query that this is a part of: cutoffDay, horizonDays.
  */
 export function engagementEvents(population: Population, days: Days): Query {
-  const { organization, kind, settings, entity } = population;
+  const { organization, kind, settings, entity, eventsBeforeDay } = population;
   const conditions = [
     "organization = {organization:UInt32}",
     ...(entity === undefined ? [] : [`${kind} = {entity:UInt32}`]),
     ...(kind === "account" ? ["account != 0"] : []),
     daysCondition(days),
+    ...(eventsBeforeDay === undefined
+      ? []
+      : ["day < addDays(toDate32('1970-01-01'), {eventsBeforeDay:Int32})"]),
     "NOT has({passiveEvents:Array(String)}, event)",
     isIncluded("user"),
   ];
@@ -47,6 +52,7 @@ export function engagementEvents(population: Population, days: Days): Query {
       organization,
       passiveEvents: [...(settings.passiveEvents ?? [])],
       ...(entity !== undefined && { entity }),
+      ...(eventsBeforeDay !== undefined && { eventsBeforeDay }),
     },
   };
 }

@@ -1,5 +1,5 @@
 /** `featuresOf` in SQL, for all entities at once. A test compares the two on random logs. */
-import { adoptionDays, daysPerPeriod, type Features, windowPeriods } from "../features.ts";
+import { adoptionDays, daysPerPeriod, type Features, skippedPeriods, windowPeriods } from "../features.ts";
 import { churnEventParameter, engagementEvents, type Population, volumeQuery } from "./engagement-events.ts";
 import type { Query } from "./query.ts";
 
@@ -35,6 +35,7 @@ export function historyQuery(population: Population, cutoffDay: number): Query {
   const events = engagementEvents(population, "before");
   const { settings } = population;
   const adoption = adoptionParts([...new Set(settings.keyEvents)]);
+  const cell = cellParts(skippedPeriods(settings.outageWeeks ?? [], cutoffDay));
   const sql = `
     SELECT entity,
       {cutoffDay:Int32} - lastDay AS idleDays,
@@ -45,9 +46,7 @@ export function historyQuery(population: Population, cutoffDay: number): Query {
       eventNames28,
       if(activeDays = 1, tenureDays, (lastDay - firstDay) / (activeDays - 1)) AS meanGapDays,
       toBool(activeDays = 1) AS hasSingleActiveDay,
-      toInt32(bitCount(weeks)) - 1 AS x,
-      if(weeks = 0, -1, intDiv({cutoffDay:Int32} - 1 - firstWindowDay, ${daysPerPeriod})) AS n,
-      if(weeks = 0, -1, n - intDiv(idleDays - 1, ${daysPerPeriod})) AS t,
+      ${cell.sql},
       ${adoption.share} AS adoption,
       toBool(churnEvents > 0 AND lastChurnEventDay = lastDay) AS hasLeft
     FROM (
@@ -71,6 +70,7 @@ export function historyQuery(population: Population, cutoffDay: number): Query {
       ...events.parameters,
       ...churnEventParameter(settings),
       ...adoption.parameters,
+      ...cell.parameters,
       cutoffDay,
     },
   };
@@ -96,6 +96,32 @@ export const isScoredRow = "n >= 0 AND idleDays < {horizonDays:Int32} AND NOT ha
 /** How many of `count` days, beginning so many days before the cut-off, are active. */
 function bitsOfDays(from: number, count: number): string {
   return `bitCount(bitAnd(bitShiftRight(days, ${from}), bitShiftLeft(toUInt128(1), ${count}) - 1))`;
+}
+
+/** x, t and n; without skipped periods from days, which is what they are nearly always. */
+function cellParts(skipped: readonly number[]): Query {
+  if (skipped.length === 0) {
+    return {
+      sql: `
+        toInt32(bitCount(weeks)) - 1 AS x,
+        if(weeks = 0, -1, intDiv({cutoffDay:Int32} - 1 - firstWindowDay, ${daysPerPeriod})) AS n,
+        if(weeks = 0, -1, n - intDiv(idleDays - 1, ${daysPerPeriod})) AS t`,
+      parameters: {},
+    };
+  }
+  // How many periods ago the bit is, without those that are skipped.
+  const periodsAgo = (bit: string) =>
+    `bitCount(bitAnd(bitShiftLeft(toUInt64(1), ${bit}) - 1, bitNot(toUInt64({skippedWeeks:UInt32}))))`;
+  const highest = "toUInt8(floor(log2(seenWeeks)))";
+  const lowest = "bitCount(bitXor(seenWeeks, seenWeeks - 1)) - 1";
+  return {
+    sql: `
+      bitAnd(toUInt64(weeks), bitNot(toUInt64({skippedWeeks:UInt32}))) AS seenWeeks,
+      toInt32(bitCount(seenWeeks)) - 1 AS x,
+      if(seenWeeks = 0, -1, toInt32(${periodsAgo(highest)})) AS n,
+      if(seenWeeks = 0, -1, n - toInt32(${periodsAgo(lowest)})) AS t`,
+    parameters: { skippedWeeks: skipped.reduce((mask, ago) => mask + 2 ** ago, 0) },
+  };
 }
 
 function adoptionParts(keyEvents: readonly string[]) {

@@ -1,24 +1,25 @@
 /**
- * A backup across the socket: its answer is lines of JSON, progress first, and at the end a summary or an
- * error. A caller that goes away ends the backup.
+ * Long work across the socket: its answer is lines of JSON, progress first, and at the end a summary or an error. A
+ * caller that goes away ends the work, if it listens to the signal.
  */
 import { AnswerBroken, CallFailed } from "../process/control.ts";
-import type { AnalysisService } from "../warehouse/analysis.ts";
-import type { BackupSummary } from "../warehouse/backup.ts";
-import type { BackupProgress, ReportProgress } from "../warehouse/backup-files.ts";
 
-type Line =
-  | { readonly progress: BackupProgress }
-  | { readonly summary: BackupSummary }
+type Line<Progress, Summary> =
+  | { readonly progress: Progress }
+  | { readonly summary: Summary }
   | { readonly error: string };
 
-/** Between two lines of progress; a piece of a table comes every millisecond. */
+type Work<Progress, Summary> = (
+  report: (progress: Progress) => void,
+  signal: AbortSignal,
+) => Promise<Summary>;
+
+/** Between two lines of progress of the same step; a piece of a table comes every millisecond. */
 const progressEveryMs = 200;
 
-/** Makes a backup and answers with its lines. */
-export function answerBackup(
-  analysis: Pick<AnalysisService, "backUp">,
-  folder: string,
+/** Does the work and answers with its lines. */
+export function answerLines<Progress extends { readonly step: string }, Summary>(
+  work: Work<Progress, Summary>,
   gone: AbortSignal,
 ): Response {
   const cancelled = new AbortController();
@@ -26,17 +27,14 @@ export function answerBackup(
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     async start(controller) {
-      const send = (line: Line) => {
+      const send = (line: Line<Progress, Summary>) => {
         if (!signal.aborted) controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
       };
-      const request = {
-        folder,
-        progress: atMostEvery(progressEveryMs, (progress) => send({ progress })),
-        signal,
-      };
       // Not awaited: a stream gives nothing away before its start has ended.
-      analysis
-        .backUp(request)
+      work(
+        atMostEvery(progressEveryMs, (progress) => send({ progress })),
+        signal,
+      )
         .then(
           (summary) => send({ summary }),
           (error: unknown) => send({ error: error instanceof Error ? error.message : String(error) }),
@@ -50,22 +48,27 @@ export function answerBackup(
   return new Response(body);
 }
 
-/** Reads the lines of a backup to their end.
- * @throws CallFailed when the backup failed, AnswerBroken when analysis died while it made it */
-export async function readBackup(response: Response, progress: ReportProgress): Promise<BackupSummary> {
+/** Reads lines to their end.
+ * @param what was being done, for the error: `made the backup`
+ * @throws CallFailed when the work failed, AnswerBroken when analysis died while it worked */
+export async function readLines<Progress, Summary>(
+  response: Response,
+  report: (progress: Progress) => void,
+  what: string,
+): Promise<Summary> {
   try {
-    for await (const line of linesOf(response)) {
-      if ("progress" in line) progress(line.progress);
+    for await (const line of linesOf<Progress, Summary>(response)) {
+      if ("progress" in line) report(line.progress);
       else if ("summary" in line) return line.summary;
       else throw new CallFailed(line.error);
     }
   } catch (error) {
     if (error instanceof CallFailed) throw error;
   }
-  throw new AnswerBroken("analysis ended while it made the backup: see the server's log.");
+  throw new AnswerBroken(`analysis ended while it ${what}: see the server's log.`);
 }
 
-async function* linesOf(response: Response): AsyncIterable<Line> {
+async function* linesOf<Progress, Summary>(response: Response): AsyncIterable<Line<Progress, Summary>> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const piece of response.body ?? []) {
@@ -75,7 +78,10 @@ async function* linesOf(response: Response): AsyncIterable<Line> {
   }
 }
 
-function atMostEvery(ms: number, report: ReportProgress): ReportProgress {
+function atMostEvery<Progress extends { readonly step: string }>(
+  ms: number,
+  report: (progress: Progress) => void,
+): (progress: Progress) => void {
   let lastMs = Number.NEGATIVE_INFINITY;
   let lastStep = "";
   return (progress) => {

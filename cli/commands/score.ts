@@ -1,0 +1,58 @@
+/** `rekindle score` */
+import { Command, InvalidArgumentError } from "commander";
+import { formatDay } from "../../server/calendar/days.ts";
+import { dayNumber } from "../../server/calendar/zone.ts";
+import type { ScoreSummary } from "../../server/scoring/run/scoring.ts";
+import { withAnalysis } from "../analysis.ts";
+import { organizationNamed } from "../installation.ts";
+import { Progress } from "../progress.ts";
+
+interface Options {
+  readonly organization?: string;
+  /** Days since 1970-01-01. */
+  readonly asOf?: number;
+}
+
+export function scoreCommand(): Command {
+  return new Command("score")
+    .description("Score all users and accounts now; a running server does so every night by itself")
+    .option("--organization <name>", "only this one; without it, every organization")
+    .option(
+      "--as-of <date>",
+      "as of the start of this day, from events before it; without it, of today",
+      dateOf,
+    )
+    .action(({ organization: name, asOf }: Options) =>
+      withAnalysis(async ({ ledger }, _analysis, scoring) => {
+        const organizations =
+          name === undefined ? await ledger.organizations.list() : [await organizationNamed(ledger, name)];
+        for (const organization of organizations) {
+          const progress = new Progress("steps");
+          let done = 0;
+          const summary = await scoring
+            .score(organization.id, asOf, ({ step }) => {
+              progress.show({ step: `${organization.name}, ${step}`, done, fraction: undefined });
+              done += 1;
+            })
+            .finally(() => progress.end());
+          process.stderr.write(`${sentence(organization.name, summary)}\n`);
+        }
+      }),
+    );
+}
+
+function sentence(name: string, { day, kinds }: ScoreSummary): string {
+  if (kinds.length === 0) return `${name}: there is no event before ${formatDay(day)}, and nobody to score`;
+  const parts = kinds.map(({ kind, entities, rung, tookMs }) => {
+    const by = rung === null ? "without a churn risk" : `rung ${rung}`;
+    return `${entities} ${kind}s (${by}, ${(tookMs / 1_000).toFixed(1)} s)`;
+  });
+  return `scored ${name} as of ${formatDay(day)}: ${parts.join(", ")}`;
+}
+
+function dateOf(text: string): number {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
+  const number = dayNumber(Number(year), Number(month), Number(day));
+  if (number === undefined) throw new InvalidArgumentError("Give a date, 2026-01-31 say.");
+  return number;
+}

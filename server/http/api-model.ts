@@ -1,0 +1,88 @@
+/** GET /api/model: the card of the model that serves an organization. */
+import type { Static } from "typebox";
+import type { ModelAnswer, ModelParameters } from "../../contract/api-scores.ts";
+import { defaultSettings } from "../../contract/settings.ts";
+import { formatDay } from "../calendar/days.ts";
+import type { ModelResult } from "../scoring/backtest.ts";
+import { failuresOf } from "../scoring/ladder.ts";
+import { type RealisedChurn, realisedChurn } from "../scoring/run/realised.ts";
+import type { RunBody, ScoreRecord } from "../scoring/run/records.ts";
+import { wilson } from "../scoring/wilson.ts";
+import type { ApiContext } from "./api.ts";
+import { baseRateOf, scoreContext } from "./api-score-context.ts";
+
+type Card = Static<typeof ModelAnswer>;
+
+/** Which rung serves, why, how good it was, and what the next one is waiting for. */
+export async function modelCard(context: ApiContext<typeof ModelParameters, "">): Promise<Card> {
+  const { warehouse, organization, zone, query } = context;
+  const { kind } = query;
+  const { run, head } = await scoreContext(context, kind);
+  if (run === undefined) return { kind, ...head, ...noCard };
+  const { settings } = run.body;
+  const realised = await realisedChurn(warehouse, { id: organization.id, zone, settings }, kind, run.day);
+  return { kind, ...head, ...cardOf(run), realised: realised.map(realisedAnswer) };
+}
+
+const noCard = {
+  ...{ isCurrent: true, rung: null, isProven: false, why: "nobody has been scored yet" },
+  ...{
+    horizonDays: defaultSettings.churnHorizonDays,
+    advisedHorizonDays: null,
+    trainedDay: null,
+    baseRate: null,
+  },
+  ...{
+    scale: null,
+    next: null,
+    parameters: null,
+    isConverged: true,
+    models: [],
+    reliability: [],
+    realised: [],
+  },
+};
+
+function cardOf(run: ScoreRecord<RunBody>): Omit<Card, "kind" | "day" | "dataStoppedSince" | "realised"> {
+  const { body, stale } = run;
+  const { choice, settings, scale, scaleDay, trainedDay, backtest, bgbb } = body;
+  const serving = backtest.results.find(({ model }) => model === `rung ${choice.rung}`);
+  const { activeDays, volume, eventNames, halfLifeDays } = scale.scale;
+  return {
+    isCurrent: !stale,
+    ...{ rung: choice.rung, isProven: choice.isProven, why: choice.why },
+    horizonDays: settings.churnHorizonDays,
+    advisedHorizonDays: scale.advisedHorizonDays,
+    trainedDay: formatDay(trainedDay),
+    baseRate: baseRateOf(run),
+    scale: { measuredDay: formatDay(scaleDay), activeDays, volume, eventNames, halfLifeDays },
+    next: choice.next === null ? null : nextAnswer(choice.next),
+    parameters: { ...bgbb.parameters },
+    isConverged: bgbb.isConverged && backtest.isConverged,
+    models: backtest.results.map(modelAnswer),
+    reliability: (serving?.metrics.reliability ?? []).map(({ interval, ...bin }) => ({
+      ...bin,
+      ...interval,
+    })),
+  };
+}
+
+function nextAnswer({ rung, missing, failures }: NonNullable<RunBody["choice"]["next"]>) {
+  return { rung, missing: missing.map((each) => ({ ...each })), failures: [...failures] };
+}
+
+function modelAnswer(result: ModelResult): Card["models"][number] {
+  const { model, folds, metrics, recencyLogLoss } = result;
+  const { count, baseRate, auc, logLoss, brier, brierSkill, ece, eceFloor } = metrics;
+  const { calibrationSlope, calibrationIntercept, topDecileLift } = metrics;
+  return {
+    ...{ model, cutoffs: folds, count, baseRate, auc, logLoss, brier, brierSkill },
+    ...{ calibrationError: ece, calibrationErrorOfPerfection: eceFloor },
+    ...{ calibrationSlope, calibrationIntercept, topDecileLift, recencyLogLoss },
+    failures: model.startsWith("rung") ? failuresOf(result) : [],
+  };
+}
+
+function realisedAnswer({ colour, count, churned }: RealisedChurn): Card["realised"][number] {
+  return { colour, count, churned, rate: churned / count, ...wilson(churned, count) };
+}

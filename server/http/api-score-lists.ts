@@ -1,0 +1,137 @@
+/** Handlers of the JSON API about the scores of everybody. */
+import type { Static } from "typebox";
+import type {
+  MoversAnswer,
+  MoversParameters,
+  ScoreListAnswer,
+  ScoreListParameters,
+  SummaryAnswer,
+  SummaryParameters,
+} from "../../contract/api-scores.ts";
+import { formatDay } from "../calendar/days.ts";
+import { bandOf } from "../scoring/explain.ts";
+import type { EntityKind } from "../scoring/queries/engagement-events.ts";
+import {
+  countColours,
+  countListed,
+  type ListedScore,
+  listScores,
+  movementBetween,
+  type OfRun,
+} from "../scoring/queries/reading.ts";
+import { rowsOf } from "../scoring/run/entity.ts";
+import type { ApiContext } from "./api.ts";
+import {
+  baseRateOf,
+  dayOfParameter,
+  earlierRun,
+  type ScoreContext,
+  scoreContext,
+} from "./api-score-context.ts";
+
+type ListContext = ApiContext<typeof ScoreListParameters, "">;
+
+/** Days back from the newest scores, when a question does not say since when. */
+const monthDays = 28;
+const weekDays = 7;
+
+/** GET /api/scores/users */
+export function scoresOfUsers(context: ListContext): Promise<Static<typeof ScoreListAnswer>> {
+  return listAnswer(context, "user");
+}
+
+/** GET /api/scores/accounts */
+export function scoresOfAccounts(context: ListContext): Promise<Static<typeof ScoreListAnswer>> {
+  return listAnswer(context, "account");
+}
+
+/** GET /api/movers */
+export async function movers(
+  context: ApiContext<typeof MoversParameters, "">,
+): Promise<Static<typeof MoversAnswer>> {
+  const { warehouse, query } = context;
+  const { runs, head } = await bothRuns(context, query.kind, query.since, weekDays);
+  if (runs === undefined || runs.earlier === undefined) return { ...head, movers: [] };
+  const most = (descending: boolean) =>
+    listScores(warehouse, {
+      ...runs,
+      sort: "change",
+      descending,
+      moved: true,
+      limit: query.limit,
+      offset: 0,
+    });
+  const [risen, fallen] = await Promise.all([most(true), most(false)]);
+  return {
+    ...head,
+    movers: [
+      ...risen.filter(({ change }) => (change ?? 0) > 0),
+      ...fallen.filter(({ change }) => (change ?? 0) < 0),
+    ].map(listed),
+  };
+}
+
+/** GET /api/score-summary */
+export async function scoreSummary(
+  context: ApiContext<typeof SummaryParameters, "">,
+): Promise<Static<typeof SummaryAnswer>> {
+  const { warehouse, query } = context;
+  const { kind } = query;
+  const { runs, head, newest } = await bothRuns(context, kind, query.since, monthDays);
+  if (runs === undefined || newest === undefined)
+    return { kind, ...head, baseRate: null, counts: [], movement: [] };
+  const [counts, movement] = await Promise.all([
+    countColours(warehouse, runs.run),
+    runs.earlier === undefined ? [] : movementBetween(warehouse, runs.run, runs.earlier),
+  ]);
+  return { kind, ...head, baseRate: baseRateOf(newest), counts, movement };
+}
+
+async function listAnswer(context: ListContext, kind: EntityKind): Promise<Static<typeof ScoreListAnswer>> {
+  const { warehouse, query } = context;
+  const { state, colour, band, sort, limit, offset } = query;
+  const { runs, head } = await bothRuns(context, kind, query.since, monthDays);
+  if (runs === undefined) return { ...head, total: 0, scores: [] };
+  const question = {
+    ...runs,
+    ...{ sort, limit, offset, descending: query.order === "descending" },
+    ...(state !== undefined && { state }),
+    ...(colour !== undefined && { colour }),
+    ...(band !== undefined && { band }),
+  } as const;
+  const [total, scores] = await Promise.all([
+    countListed(warehouse, question),
+    listScores(warehouse, question),
+  ]);
+  return { ...head, total, scores: scores.map(listed) };
+}
+
+interface BothRuns {
+  /** Undefined before the first run. */
+  readonly runs: { readonly run: OfRun; readonly earlier: OfRun | undefined } | undefined;
+  readonly newest: ScoreContext["run"];
+  readonly head: ScoreContext["head"] & { readonly sinceDay: string | null };
+}
+
+async function bothRuns(
+  context: Omit<ListContext, "query" | "path">,
+  kind: EntityKind,
+  since: string | undefined,
+  defaultDays: number,
+): Promise<BothRuns> {
+  const asked = since === undefined ? undefined : dayOfParameter("since", since);
+  const { run, head } = await scoreContext(context, kind);
+  if (run === undefined) return { runs: undefined, newest: run, head: { ...head, sinceDay: null } };
+  const earlier = await earlierRun(context, kind, run, asked ?? run.day - defaultDays);
+  const { id } = context.organization;
+  return {
+    runs: { run: rowsOf(id, kind, run), earlier: earlier && rowsOf(id, kind, earlier) },
+    newest: run,
+    head: { ...head, sinceDay: earlier === undefined ? null : formatDay(earlier.day) },
+  };
+}
+
+function listed({ id, label, state, colour, health, risk, engagement, momentum, change }: ListedScore) {
+  const band = risk === null ? null : bandOf(risk);
+  return { id, label, state, colour, health, risk, band, engagement, momentum, change };
+}

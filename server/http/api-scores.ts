@@ -1,0 +1,203 @@
+/** Handlers of the JSON API about the scores of one user or account. */
+import type { Static } from "typebox";
+import type {
+  HistoryAnswer,
+  HistoryParameters,
+  ScoreAnswer,
+  ScoreParameters,
+} from "../../contract/api-scores.ts";
+import { errorMessages } from "../../contract/errors.ts";
+import { formatDay } from "../calendar/days.ts";
+import { bandOf, type Explanation } from "../scoring/explain.ts";
+import type { EntityKind } from "../scoring/queries/engagement-events.ts";
+import { accountNumber, engagementRank, historyOf } from "../scoring/queries/reading.ts";
+import {
+  changeBetween,
+  type EntityQuestion,
+  type ExplainedScore,
+  explainedScore,
+  rowsOf,
+} from "../scoring/run/entity.ts";
+import type { RunBody, ScoreRecord } from "../scoring/run/records.ts";
+import { type ApiContext, ApiError } from "./api.ts";
+import { baseRateOf, dayOfParameter, earlierRun, scoreContext } from "./api-score-context.ts";
+
+type OfUser<Query extends typeof ScoreParameters | typeof HistoryParameters> = ApiContext<Query, "/:userId">;
+type OfAccount<Query extends typeof ScoreParameters | typeof HistoryParameters> = ApiContext<
+  Query,
+  "/:accountId"
+>;
+type OfEntity = Omit<OfUser<typeof ScoreParameters>, "path">;
+type Run = ScoreRecord<RunBody>;
+
+interface Entity {
+  readonly kind: EntityKind;
+  readonly number: number;
+  readonly id: string;
+}
+
+/** GET /api/users/:userId/score */
+export async function scoreOfUser(
+  context: OfUser<typeof ScoreParameters>,
+): Promise<Static<typeof ScoreAnswer>> {
+  return scoreAnswer(context, await userOf(context));
+}
+
+/** GET /api/accounts/:accountId/score */
+export async function scoreOfAccount(
+  context: OfAccount<typeof ScoreParameters>,
+): Promise<Static<typeof ScoreAnswer>> {
+  return scoreAnswer(context, await accountOf(context));
+}
+
+/** GET /api/users/:userId/score/history */
+export async function historyOfUser(
+  context: OfUser<typeof HistoryParameters>,
+): Promise<Static<typeof HistoryAnswer>> {
+  return historyAnswer(context, await userOf(context));
+}
+
+/** GET /api/accounts/:accountId/score/history */
+export async function historyOfAccount(
+  context: OfAccount<typeof HistoryParameters>,
+): Promise<Static<typeof HistoryAnswer>> {
+  return historyAnswer(context, await accountOf(context));
+}
+
+async function userOf({
+  ledger,
+  organization,
+  path,
+}: Pick<OfUser<typeof ScoreParameters>, "ledger" | "organization" | "path">): Promise<Entity> {
+  const found = await ledger.findUser(organization.id, path.userId);
+  if (found === undefined) throw new ApiError("not_found", errorMessages.userNotFound);
+  return { kind: "user", number: found.user.number, id: path.userId };
+}
+
+async function accountOf({
+  warehouse,
+  organization,
+  path,
+}: Pick<OfAccount<typeof ScoreParameters>, "warehouse" | "organization" | "path">): Promise<Entity> {
+  const number = await accountNumber(warehouse, organization.id, path.accountId);
+  if (number === undefined) throw new ApiError("not_found", "There is no account with this id.");
+  return { kind: "account", number, id: path.accountId };
+}
+
+async function historyAnswer(
+  { warehouse, organization, query }: Omit<OfUser<typeof HistoryParameters>, "path">,
+  { kind, number }: Entity,
+): Promise<Static<typeof HistoryAnswer>> {
+  const days = await historyOf(warehouse, kind, {
+    organization: organization.id,
+    entity: number,
+    fromDay: query.from === undefined ? 0 : dayOfParameter("from", query.from),
+    toDay: query.to === undefined ? lastDay : dayOfParameter("to", query.to),
+  });
+  return { days: days.map((each) => ({ ...each, day: formatDay(each.day) })) };
+}
+
+/** 2299-12-31 */
+const lastDay = 120_529;
+
+async function scoreAnswer(
+  context: OfEntity,
+  { kind, number, id }: Entity,
+): Promise<Static<typeof ScoreAnswer>> {
+  const { warehouse, organization, zone, query } = context;
+  const { run, head } = await scoreContext(context, kind);
+  const since = query.since === undefined ? undefined : dayOfParameter("since", query.since);
+  const question: EntityQuestion = { organization: { id: organization.id, zone }, kind, entity: number };
+  const score = run === undefined ? undefined : await explainedScore(warehouse, question, run);
+  if (run === undefined || score === undefined) {
+    return { id, ...head, ...noScore(head.day !== null), model: run === undefined ? null : modelOf(run) };
+  }
+  const engagement = score.explanation.engagement;
+  const rank =
+    engagement === null
+      ? null
+      : await engagementRank(warehouse, rowsOf(organization.id, kind, run), engagement.score);
+  return {
+    id,
+    ...head,
+    note: null,
+    ...scoresOf(score, run, rank),
+    model: modelOf(run),
+    change: since === undefined ? null : await changeAnswer(context, question, run, since),
+  };
+}
+
+function noScore(hasRun: boolean) {
+  return {
+    state: "no_data",
+    note: hasRun
+      ? "Nothing was done before this day: the first score is that of the day after the first event."
+      : "Nobody has been scored yet: scores are worked out every night.",
+    health: { score: null, colour: "none", contributions: {}, cap: 0 },
+    ...{
+      engagement: null,
+      momentum: null,
+      risk: null,
+      returnProbability: null,
+      churnedDay: null,
+      change: null,
+    },
+  } as const;
+}
+
+function scoresOf({ explanation, stored }: ExplainedScore, run: Run, rank: number | null) {
+  const { state, health, engagement, momentum } = explanation;
+  const { score, colour, contributions, cap } = health;
+  const lastActiveDay = run.day - stored.idleDays;
+  return {
+    state,
+    health: { score, colour, contributions: { ...contributions }, cap },
+    engagement:
+      engagement === null
+        ? null
+        : {
+            score: engagement.score,
+            contributions: { ...engagement.contributions },
+            rank,
+            confidence: "confidence" in engagement ? engagement.confidence : "normal",
+          },
+    momentum,
+    risk: riskAnswer(explanation, baseRateOf(run)),
+    returnProbability: stored.returnProbability,
+    churnedDay: state === "churned" ? formatDay(lastActiveDay + run.body.settings.churnHorizonDays) : null,
+  };
+}
+
+function riskAnswer({ risk, reasons }: Explanation, baseRate: number | null) {
+  if (risk === null || reasons === null) return null;
+  return {
+    probability: risk,
+    band: bandOf(risk),
+    ratioToBaseRate: baseRate === null || baseRate === 0 ? null : risk / baseRate,
+    referenceRisk: reasons.referenceRisk,
+    reasons: [...reasons.reasons],
+  };
+}
+
+function modelOf(run: Run) {
+  const { choice, settings, trainedDay, backtest } = run.body;
+  const result = backtest.results.find(({ model }) => model === `rung ${choice.rung}`)?.metrics;
+  return {
+    rung: choice.rung,
+    isProven: choice.isProven,
+    why: choice.why,
+    horizonDays: settings.churnHorizonDays,
+    trainedDay: formatDay(trainedDay),
+    baseRate: baseRateOf(run),
+    logLoss: result?.logLoss ?? null,
+    auc: result?.auc ?? null,
+    calibrationError: result?.ece ?? null,
+  };
+}
+
+async function changeAnswer(context: OfEntity, question: EntityQuestion, run: Run, sinceDay: number) {
+  const earlier = await earlierRun(context, question.kind, run, sinceDay);
+  if (earlier === undefined) return null;
+  const change = await changeBetween(context.warehouse, question, earlier, run);
+  return change === undefined ? null : { sinceDay: formatDay(earlier.day), ...change };
+}

@@ -1,0 +1,176 @@
+/** Why a score is what it is: contributions that add up, and sentences, from features and what served on the day. */
+import { type ChurnModel, riskScorer } from "./churn-model.ts";
+import {
+  type AccountEngagement,
+  accountEngagementOf,
+  type Engagement,
+  type EngagementScale,
+  engagementOf,
+} from "./engagement.ts";
+import type { Features } from "./features.ts";
+import { type Health, type HealthParts, healthOf } from "./health.ts";
+import { type Contributions, type ReasonGroup, reasonGroups } from "./logistic.ts";
+import { momentumOf } from "./momentum.ts";
+import { pointsOf } from "./reasons.ts";
+import { logistic } from "./special.ts";
+import { isScored, type State, stateOf } from "./state.ts";
+
+/** What served on a day. */
+export interface Serving {
+  readonly horizonDays: number;
+  readonly healthWeights: HealthParts;
+  readonly scale: EngagementScale;
+  /** Null when no model is good enough. */
+  readonly model: ChurnModel | null;
+}
+
+/** An entity: features, and the mean engagement of its active members if it is an account. */
+export interface Subject {
+  readonly features: Features;
+  readonly meanEngagement?: number;
+}
+
+export interface Explanation {
+  readonly state: State;
+  readonly engagement: Engagement | AccountEngagement | null;
+  readonly momentum: number | null;
+  readonly risk: number | null;
+  readonly health: Health;
+  readonly reasons: RiskReasons | null;
+}
+
+export interface RiskReasons {
+  /** The risk of an entity about which nothing is special. */
+  readonly referenceRisk: number;
+  /** In percentage points, the weightiest first; they add up to 100 · (risk − reference). */
+  readonly reasons: readonly Reason[];
+}
+
+export interface Reason {
+  readonly group: ReasonGroup;
+  readonly points: number;
+  /** A sentence for people: "silent for 12 days, usually back after 2: +24 points". */
+  readonly text: string;
+}
+
+export type Band = "low" | "medium" | "high";
+
+/** Risks from here on are medium, and high. */
+export const bandsFrom = { medium: 0.2, high: 0.5 } as const;
+
+/** The band of a risk. */
+export function bandOf(risk: number): Band {
+  if (risk >= bandsFrom.high) return "high";
+  return risk >= bandsFrom.medium ? "medium" : "low";
+}
+
+/** All scores of one entity. The run computes the same for everybody in SQL. */
+export function explain({ features, meanEngagement }: Subject, serving: Serving): Explanation {
+  const { horizonDays, model, scale, healthWeights } = serving;
+  const state = stateOf(features, horizonDays);
+  const scored = model !== null && isScored(features, horizonDays) ? riskScorer(model)(features) : null;
+  const engagement = engagementOfSubject(
+    { features, ...(meanEngagement !== undefined && { meanEngagement }) },
+    scale,
+  );
+  const momentum = momentumOf(features);
+  const risk = scored?.risk ?? null;
+  const health = healthOf(
+    { state, engagement: engagement?.score ?? null, risk, momentum, adoption: features.adoption },
+    healthWeights,
+  );
+  const reasons =
+    scored === null || model === null
+      ? null
+      : reasonsOf(features, scored.contributions, model.referenceLogOdds);
+  return { state, engagement, momentum, risk, health, reasons };
+}
+
+function engagementOfSubject({ features, meanEngagement = 0 }: Subject, scale: EngagementScale) {
+  const { members } = features;
+  if (members === null) return engagementOf(features, scale);
+  return accountEngagementOf({ meanEngagement, active28: members.active28, active90: members.active90 });
+}
+
+function reasonsOf(features: Features, contributions: Contributions, reference: number): RiskReasons {
+  const points = pointsOf(contributions, reference);
+  return {
+    referenceRisk: logistic(reference),
+    reasons: reasonGroups
+      .filter((group) => points[group] !== 0)
+      .map((group) => ({
+        group,
+        points: 100 * points[group],
+        text: sentence(group, features, 100 * points[group]),
+      }))
+      .sort((a, b) => Math.abs(b.points) - Math.abs(a.points)),
+  };
+}
+
+function sentence(group: ReasonGroup, features: Features, points: number): string {
+  const rounded = Math.round(points);
+  const signed = rounded > 0 ? `+${rounded}` : rounded === 0 ? "±0" : `−${-rounded}`;
+  return `${words[group](features)}: ${signed} ${Math.abs(rounded) === 1 ? "point" : "points"}`;
+}
+
+const words: Readonly<Record<ReasonGroup, (features: Features) => string>> = {
+  silence: ({ idleDays, meanGapDays, hasSingleActiveDay }) =>
+    hasSingleActiveDay
+      ? `silent for ${days(idleDays)}, and never back yet`
+      : `silent for ${days(idleDays)}, usually back after ${Math.max(1, Math.round(meanGapDays))}`,
+  frequency: ({ activeDays28 }) => `active on ${activeDays28} of the last 28 days`,
+  trend: ({ activeDays28, activeDaysPrevious28 }) =>
+    `active on ${days(activeDays28)}, after ${activeDaysPrevious28} in the 28 days before`,
+  breadth: ({ eventNames28, members }) =>
+    members === null
+      ? `${eventNames28} different events in 28 days`
+      : `${members.active28} of ${members.active90} members active, ${eventNames28} different events`,
+  tenure: ({ tenureDays }) => `first seen ${days(tenureDays)} ago`,
+  traits: ({ traits }) =>
+    Object.keys(traits).length === 0
+      ? "none of the traits that matter"
+      : Object.entries(traits)
+          .map(([trait, value]) => `${trait} is ${value}`)
+          .join(", "),
+  calibration: () => "what became of others like this",
+};
+
+function days(count: number): string {
+  return count === 1 ? "1 day" : `${count} days`;
+}
+
+/** A change in parts that add up to it. */
+export interface Change {
+  readonly total: number;
+  /** What the entity did, or did not do as usual. */
+  readonly behaviour: number;
+  /** What would have become of the score had the entity done nothing since: days that pass, events that grow old. */
+  readonly time: number;
+  /** Settings, the month's scale, or the model. */
+  readonly settings: number;
+}
+
+export interface ChangeInput {
+  readonly before: { readonly subject: Subject; readonly serving: Serving };
+  readonly now: { readonly subject: Subject; readonly serving: Serving };
+  /** The entity on the later day, as if nothing had come from it since the earlier one. */
+  readonly untouched: Subject;
+}
+
+/** The change of one score between two days; null when it was not there on either, or would not have been. */
+export function changeOf(
+  { before, now, untouched }: ChangeInput,
+  score: (explanation: Explanation) => number | null,
+): Change | null {
+  const [from, aged, acted, to] = [
+    explain(before.subject, before.serving),
+    explain(untouched, before.serving),
+    explain(now.subject, before.serving),
+    explain(now.subject, now.serving),
+  ].map(score);
+  if (from == null || to == null) return null;
+  // Without a score for one who did nothing, all of it is what the entity did.
+  const middle = aged ?? from;
+  const end = acted ?? to;
+  return { total: to - from, time: middle - from, behaviour: end - middle, settings: to - end };
+}

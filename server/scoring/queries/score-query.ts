@@ -1,0 +1,265 @@
+/**
+ * Scores everybody inside the engine: one INSERT … SELECT. It is engagement.ts, momentum.ts, state.ts, health.ts and
+ * churn-model.ts in SQL, with their constants; a test compares all scores of random logs with those.
+ */
+import type { ChurnModel } from "../churn-model.ts";
+import { type EngagementScale, mostPoints } from "../engagement.ts";
+import { type HealthParts, healthLimits } from "../health.ts";
+import { damping, leastTenureDays } from "../momentum.ts";
+import { newForDays } from "../state.ts";
+import { type CellRisks, cellNumberSql } from "./cell-table.ts";
+import { engagementEvents, type Population } from "./engagement-events.ts";
+import { featuresQuery } from "./feature-query.ts";
+import { type CellLogOdds, membersQuery } from "./member-query.ts";
+import { type Query, withParts } from "./query.ts";
+import { ridgeLogOddsSql } from "./ridge-sql.ts";
+import { traitsQuery } from "./trait-query.ts";
+
+export interface ScoreInput {
+  readonly cutoffDay: number;
+  /** Of the rows; higher than any before of the same day. */
+  readonly version: number;
+  readonly horizonDays: number;
+  readonly scale: EngagementScale;
+  readonly healthWeights: HealthParts;
+  /** Null when no model is good enough: then nobody has a risk. */
+  readonly model: ChurnModel | null;
+  /** By the model's BG/BB. */
+  readonly cells: CellRisks;
+  /** For accounts: their members' risks, and the version of the users' scores of the same day. */
+  readonly members?: { readonly risks: CellLogOdds; readonly usersVersion: number };
+}
+
+/** A column of the table of scores, and the expression that it is filled with. */
+type Columns = Readonly<Record<string, string>>;
+
+/** The statement that scores all users, or all accounts, as of a day. */
+export function insertScoresQuery(population: Population, input: ScoreInput): Query {
+  const { kind } = population;
+  const about = aboutParts(population, input);
+  const expressions = scoreExpressions(
+    input,
+    kind === "account" ? accountEngagement : userEngagement(input.scale),
+  );
+  const columns = { ...commonColumns, ...(kind === "account" ? memberColumns : { traits: "traitMask" }) };
+  const select = withParts(
+    { features: featuresQuery(population, input.cutoffDay), ...about.parts },
+    {
+      sql: `
+        SELECT {organization:UInt32}, addDays(toDate32('1970-01-01'), {cutoffDay:Int32}), entity, {version:UInt64},
+          ${Object.values(columns).join(", ")}
+        FROM (
+          SELECT *, ${asList(expressions.columns)}
+          FROM (SELECT *, ${asList(about.columns)} FROM features ${about.joins}))
+        SETTINGS allow_simdjson = 0`,
+      parameters: {
+        organization: population.organization,
+        cutoffDay: input.cutoffDay,
+        version: input.version,
+        ...expressions.parameters,
+        ...about.parameters,
+      },
+    },
+  );
+  return {
+    sql: `
+      INSERT INTO ${kind}_scores (organization, day, ${kind}, version, ${Object.keys(columns).join(", ")})
+      SETTINGS insert_deduplicate = 0 ${select.sql}`,
+    parameters: select.parameters,
+  };
+}
+
+interface About {
+  readonly parts: Readonly<Record<string, Query>>;
+  readonly joins: string;
+  readonly columns: Columns;
+  readonly parameters: Query["parameters"];
+}
+
+/** What is known of entities beside their own events: traits of users, members of accounts. */
+function aboutParts(population: Population, input: ScoreInput): About {
+  if (input.members !== undefined) return memberParts(population, input, input.members);
+  const { model } = input;
+  const traits = model?.rung === 3 ? model.design.traits : [];
+  if (traits.length === 0) {
+    return { parts: {}, joins: "", columns: { traitMask: "toUInt64(0)" }, parameters: {} };
+  }
+  return {
+    parts: { about: traitsQuery(population.organization, population.zone.startOfDay(input.cutoffDay)) },
+    joins: "LEFT JOIN about USING (entity)",
+    columns: {
+      traitHits: `arrayMap((trait, value) -> toUInt64(has(traits, (trait, value))),
+        {traitNames:Array(String)}, {traitValues:Array(String)})`,
+      traitMask: "arraySum((hit, bit) -> bitShiftLeft(hit, bit), traitHits, range(length(traitHits)))",
+    },
+    parameters: {
+      traitNames: traits.map(({ trait }) => trait),
+      traitValues: traits.map(({ value }) => value),
+    },
+  };
+}
+
+function memberParts(
+  population: Population,
+  { cutoffDay }: ScoreInput,
+  { risks, usersVersion }: NonNullable<ScoreInput["members"]>,
+): About {
+  const active = engagementEvents(population, { daysBefore: 28 });
+  return {
+    parts: {
+      about: membersQuery(population, cutoffDay, risks),
+      engaged: {
+        sql: `
+          SELECT entity, avg(score) AS meanEngagement
+          FROM (SELECT DISTINCT entity, user FROM (${active.sql})) AS active
+          INNER JOIN (
+            SELECT user, assumeNotNull(engagement) AS score FROM user_scores FINAL
+            WHERE organization = {organization:UInt32} AND version = {usersVersion:UInt64}
+              AND day = addDays(toDate32('1970-01-01'), {cutoffDay:Int32})) AS scores USING (user)
+          GROUP BY entity`,
+        parameters: { ...active.parameters, usersVersion },
+      },
+    },
+    joins: "LEFT JOIN about USING (entity) LEFT JOIN engaged USING (entity)",
+    columns: { isAccount: "true" },
+    parameters: {},
+  };
+}
+
+interface Expressions {
+  readonly columns: Columns;
+  readonly parameters: Query["parameters"];
+}
+
+/** The parts of `engagementOf`, each once. */
+function userEngagement(scale: EngagementScale): Expressions {
+  const seenDays = "least(28, greatest(7, tenureDays))";
+  return {
+    columns: {
+      engagementScore: `
+        ${mostPoints.frequency} * least(1., activeDays28 * (28 / ${seenDays}) / {scaleActiveDays:Float64})
+        + ${mostPoints.volume} * least(1., log1p(volume28) / log1p({scaleVolume:Float64}))
+        + ${mostPoints.breadth} * least(1., eventNames28 / {scaleEventNames:Float64})
+        + ${mostPoints.recency} * exp2(-idleDays / {halfLifeDays:Float64})`,
+    },
+    parameters: {
+      scaleActiveDays: scale.activeDays,
+      scaleVolume: scale.volume,
+      scaleEventNames: scale.eventNames,
+      halfLifeDays: scale.halfLifeDays,
+    },
+  };
+}
+
+/** `accountEngagementOf`. */
+const accountEngagement: Expressions = {
+  columns: { engagementScore: "if(active90 = 0, NULL, 0.6 * meanEngagement + 40 * active28 / active90)" },
+  parameters: {},
+};
+
+function scoreExpressions(input: ScoreInput, engagement: Expressions): Expressions {
+  const { horizonDays, cells, model } = input;
+  const risk = riskExpression(model);
+  const health = healthExpressions(input.healthWeights);
+  const change = "toInt32(activeDays28) - toInt32(activeDaysPrevious28)";
+  return {
+    columns: {
+      bgbbRisk: `transform(${cellNumberSql}, {cells:Array(Int32)}, {cellRisks:Array(Float64)}, 1.)`,
+      state: `multiIf(idleDays >= {horizonDays:Int32} OR hasLeft, 'churned',
+        tenureDays < ${newForDays}, 'new', 'active')`,
+      ...engagement.columns,
+      momentumScore: `if(tenureDays < ${leastTenureDays}, NULL,
+        50 + 50 * (${change}) / (activeDays28 + activeDaysPrevious28 + ${damping}))`,
+      risk: `if(state = 'churned' OR n < 0, NULL, ${risk.sql})`,
+      returnProbability: `if(state = 'churned' AND n >= 0, ${model === null ? "NULL" : "1 - bgbbRisk"}, NULL)`,
+      ...health.columns,
+    },
+    parameters: {
+      horizonDays,
+      cells: cells.numbers,
+      cellRisks: cells.risks,
+      ...engagement.parameters,
+      ...risk.parameters,
+      ...health.parameters,
+    },
+  };
+}
+
+function riskExpression(model: ChurnModel | null): Query {
+  if (model === null) return { sql: "NULL", parameters: {} };
+  if (model.rung === 2) {
+    const clipped = "least(greatest(bgbbRisk, 1e-12), 1 - 1e-12)";
+    return {
+      sql: logistic(
+        `{plattIntercept:Float64} + {plattSlope:Float64} * (log(${clipped}) - log1p(-(${clipped})))`,
+      ),
+      parameters: { plattIntercept: model.platt.intercept, plattSlope: model.platt.slope },
+    };
+  }
+  if (model.rung !== 3) return { sql: "bgbbRisk", parameters: {} };
+  const logOdds = ridgeLogOddsSql(model.ridge, model.design.traits.length);
+  return { sql: logistic(logOdds.sql), parameters: logOdds.parameters };
+}
+
+function logistic(logOdds: string): string {
+  return `1 / (1 + exp(-(${logOdds})))`;
+}
+
+/** `healthOf`. */
+function healthExpressions(weights: HealthParts): Expressions {
+  const { healthyFrom, watchFrom, cappedFromRisk, cappedTo } = healthLimits;
+  const parts: HealthParts<string> = {
+    engagement: "engagementScore",
+    outlook: "100 * (1 - risk)",
+    momentum: "momentumScore",
+    adoption: "100 * adoption",
+  };
+  const names = ["engagement", "outlook", "momentum", "adoption"] as const;
+  const weight = (name: keyof HealthParts) => `{${name}Weight:Float64}`;
+  const total = names.map((name) => `if(isNull(${parts[name]}), 0, ${weight(name)})`);
+  const points = names.map((name) => `ifNull(${parts[name]}, 0) * ${weight(name)}`);
+  return {
+    columns: {
+      totalWeight: total.join(" + "),
+      uncapped: `(${points.join(" + ")}) / totalWeight`,
+      health: `multiIf(state = 'churned', 0, totalWeight = 0, NULL,
+        ifNull(risk, 0) >= ${cappedFromRisk}, least(toFloat64(${cappedTo}), uncapped), uncapped)`,
+      colour: `multiIf(state = 'churned', 'churned', totalWeight = 0, 'none', state = 'new', 'onboarding',
+        health >= ${healthyFrom}, 'healthy', health >= ${watchFrom}, 'watch', 'at_risk')`,
+    },
+    parameters: Object.fromEntries(names.map((name) => [`${name}Weight`, Math.max(0, weights[name])])),
+  };
+}
+
+/** The table's columns of users and accounts alike. */
+const commonColumns: Columns = {
+  ...{
+    state: "state",
+    colour: "colour",
+    engagement: "engagementScore",
+    momentum: "momentumScore",
+    risk: "risk",
+  },
+  ...{ return_probability: "returnProbability", health: "health" },
+  ...{ idle_days: "idleDays", tenure_days: "tenureDays", active_days_28: "activeDays28" },
+  ...{
+    active_days_previous_28: "activeDaysPrevious28",
+    active_days_84: "activeDays84",
+    volume_28: "volume28",
+  },
+  ...{ event_names_28: "eventNames28", mean_gap_days: "meanGapDays" },
+  ...{ has_single_active_day: "hasSingleActiveDay", has_left: "hasLeft", x: "x", t: "t", n: "n" },
+  adoption: "adoption",
+};
+
+const memberColumns: Columns = {
+  ...{ active_members_28: "active28", active_members_previous_28: "activePrevious28" },
+  ...{ active_members_90: "active90", top_share: "topShare", mean_risk_log_odds: "meanRiskLogOdds" },
+  mean_engagement: "meanEngagement",
+};
+
+function asList(columns: Columns): string {
+  return Object.entries(columns)
+    .map(([name, sql]) => `${sql} AS ${name}`)
+    .join(",\n");
+}

@@ -1,0 +1,142 @@
+/**
+ * The model that serves on a day. Rungs are trained and back-tested once a week, as of its Monday, on what was known
+ * then; BG/BB is fitted anew every day, because it costs a second and needs no labels.
+ */
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { backtest, type Fold, fitSnapshot } from "../backtest.ts";
+import { fitBgbb } from "../bgbb-fit.ts";
+import type { ChurnModel, Rung } from "../churn-model.ts";
+import { designFor } from "../design.ts";
+import { planFolds, trainingDaysFor } from "../folds.ts";
+import { chooseRung } from "../ladder.ts";
+import { type CellRow, cellsQuery } from "../queries/cell-query.ts";
+import type { EntityKind, Population } from "../queries/engagement-events.ts";
+import { read } from "../queries/query.ts";
+import { readSnapshots } from "../queries/snapshots.ts";
+import { settingsKey } from "../settings.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { countData, type DataCounts, trainRungs } from "../train.ts";
+import { populationOf, type ScoredOrganization, withOutages } from "./population.ts";
+import { keepRecord, type ModelBody, type RunBody, recordOf } from "./records.ts";
+
+export type ServingModel = Pick<
+  RunBody,
+  "model" | "bgbb" | "choice" | "counts" | "trainedDay" | "backtest"
+> & {
+  /** Entities seen in the window that are active or new. */
+  readonly scored: number;
+};
+
+/** The Monday on or before a day: 1970-01-01 was a Thursday. */
+function trainingDayOf(day: number): number {
+  return day - ((((day - 4) % 7) + 7) % 7);
+}
+
+/** Fits, trains if it is time, and chooses the rung. @param report is told what is being done */
+export async function modelFor(
+  warehouse: Warehouse,
+  organization: ScoredOrganization,
+  kind: EntityKind,
+  { day, firstDay }: { readonly day: number; readonly firstDay: number },
+  report: (step: string) => void,
+): Promise<ServingModel> {
+  const { churnHorizonDays: horizonDays } = organization.settings;
+  const population = populationOf(organization, kind);
+  const trainedDay = trainingDayOf(day);
+  const trained = await trainedModel(warehouse, organization, kind, { day: trainedDay, firstDay }, report);
+  report("fitting");
+  const rows = await read<CellRow>(warehouse, cellsQuery(population, day, horizonDays));
+  const cells = rows.map(({ x, t, n, count }) => ({ x, t, n, count }));
+  const fit = fitBgbb(cells, trained.bgbb);
+  const { churnedLabels, retainedLabels } = trained;
+  const counts: DataCounts = { ...countData(cells, []), churnedLabels, retainedLabels };
+  const choice = chooseRung(counts, trained.backtest);
+  return {
+    model: choice.rung === null ? null : servingRung(choice.rung, trained.rungs, fit.parameters, horizonDays),
+    bgbb: { parameters: fit.parameters, isConverged: fit.isConverged, isAtBound: fit.isAtBound },
+    ...{ choice, counts, trainedDay, backtest: trained.backtest },
+    scored: rows.reduce((sum, { scored }) => sum + scored, 0),
+  };
+}
+
+/** A rung as it was trained, on today's fit of BG/BB. */
+function servingRung(
+  rung: Rung,
+  trained: readonly ChurnModel[],
+  bgbb: ChurnModel["bgbb"],
+  horizonDays: number,
+): ChurnModel {
+  const found = trained.find((model) => model.rung === rung);
+  if (found !== undefined) return rung === 0 ? found : { ...found, bgbb };
+  // There were too few entities on Monday, and are enough today.
+  const enough = { entities: 1e9, entitiesWithThreePeriods: 1e9, churnedLabels: 0, retainedLabels: 0 };
+  const design = { hasMembers: false, traits: [] };
+  const untrained = trainRungs({ horizonDays, counts: enough, bgbb, rows: [], design });
+  const model = untrained.find((each) => each.rung === rung);
+  if (model === undefined) throw new Error(`rung ${rung} was chosen and not trained`);
+  return model;
+}
+
+interface OfDay {
+  readonly day: number;
+  readonly firstDay: number;
+}
+
+async function trainedModel(
+  warehouse: Warehouse,
+  organization: ScoredOrganization,
+  kind: EntityKind,
+  { day, firstDay }: OfDay,
+  report: (step: string) => void,
+): Promise<ModelBody> {
+  const key = { organization: organization.id, kind, what: "model" } as const;
+  const settings = settingsKey(organization.settings);
+  const kept = await recordOf(warehouse, key, day);
+  if (kept !== undefined && !kept.stale && kept.body.settingsKey === settings) return kept.body;
+  report("training and back-testing");
+  const { churnHorizonDays: horizonDays } = organization.settings;
+  const asOfThen = await withOutages(warehouse, organization, day);
+  const body = await train(warehouse, populationOf(asOfThen, kind), { day, firstDay }, horizonDays);
+  await keepRecord(warehouse, key, {
+    day,
+    version: (kept?.version ?? 0) + 1,
+    body: { ...body, settingsKey: settings },
+  });
+  return { ...body, settingsKey: settings };
+}
+
+async function train(
+  warehouse: Warehouse,
+  population: Population,
+  { day, firstDay }: OfDay,
+  horizonDays: number,
+): Promise<Omit<ModelBody, "settingsKey">> {
+  const folds = planFolds(firstDay, day, horizonDays);
+  const trainingDays = trainingDaysFor(day, firstDay, horizonDays);
+  const days = [...trainingDays, ...folds.flatMap((fold) => [fold.cutoffDay, ...fold.trainingDays])];
+  const snapshots = await readSnapshots(warehouse, population, days, { horizonDays });
+  const at = (cutoffDay: number) => snapshotAt(snapshots, cutoffDay);
+  const judged = backtest(
+    folds.map((fold): Fold => ({ scoring: at(fold.cutoffDay), training: fold.trainingDays.map(at) })),
+    horizonDays,
+  );
+  const fitted = trainingDays.map((each) => fitSnapshot(at(each), horizonDays));
+  const rows = fitted.flatMap((snapshot) => snapshot.rows);
+  const cells = await read<CellRow>(warehouse, cellsQuery(population, day, horizonDays));
+  const counts = countData(cells, rows);
+  const bgbb = fitBgbb(cells).parameters;
+  const design = designFor((fitted[0]?.rows ?? []).map(({ features }) => features));
+  return {
+    rungs: trainRungs({ horizonDays, counts, bgbb, rows, design }),
+    churnedLabels: counts.churnedLabels,
+    retainedLabels: counts.retainedLabels,
+    bgbb,
+    backtest: judged,
+  };
+}
+
+function snapshotAt(snapshots: ReadonlyMap<number, Snapshot>, day: number): Snapshot {
+  const snapshot = snapshots.get(day);
+  if (snapshot === undefined) throw new RangeError(`day ${day} was not read`);
+  return snapshot;
+}

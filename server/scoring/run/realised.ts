@@ -1,0 +1,65 @@
+/** How many of each colour really churned: stored scores whose horizon is over, beside what happened. */
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { HealthColour } from "../health.ts";
+import type { EntityKind } from "../queries/engagement-events.ts";
+import { horizonQuery } from "../queries/label-query.ts";
+import { read } from "../queries/query.ts";
+import { rowsOfRun } from "../queries/stored-score.ts";
+import { rowsOf } from "./entity.ts";
+import { populationOf, type ScoredOrganization } from "./population.ts";
+import { newestRun } from "./status.ts";
+
+export interface RealisedChurn {
+  readonly colour: HealthColour;
+  readonly count: number;
+  readonly churned: number;
+}
+
+/** Runs that lie a horizon or more apart, back from the last whose horizon is over. */
+const maxRuns = 6;
+
+/** Of the active and the new. Runs were made from what was known on their day, so this is a back-test of colours. */
+export async function realisedChurn(
+  warehouse: Warehouse,
+  organization: ScoredOrganization,
+  kind: EntityKind,
+  day: number,
+): Promise<RealisedChurn[]> {
+  const { churnHorizonDays: horizonDays } = organization.settings;
+  const sums = new Map<HealthColour, RealisedChurn>();
+  let uptoDay = day - horizonDays;
+  for (let index = 0; index < maxRuns; index += 1) {
+    const run = await newestRun(warehouse, organization.id, kind, uptoDay);
+    if (run === undefined) break;
+    for (const { colour, count, churned } of await ofRun(warehouse, organization, kind, run)) {
+      const sum = sums.get(colour) ?? { colour, count: 0, churned: 0 };
+      sums.set(colour, { colour, count: sum.count + count, churned: sum.churned + churned });
+    }
+    uptoDay = run.day - horizonDays;
+  }
+  return [...sums.values()].sort((a, b) => a.churned / a.count - b.churned / b.count);
+}
+
+function ofRun(
+  warehouse: Warehouse,
+  organization: ScoredOrganization,
+  kind: EntityKind,
+  run: Parameters<typeof rowsOf>[2],
+): Promise<RealisedChurn[]> {
+  const horizon = horizonQuery(populationOf(organization, kind));
+  const { kind: _, ...rows } = rowsOf(organization.id, kind, run);
+  return read<RealisedChurn>(warehouse, {
+    sql: `
+      SELECT colour, count() AS count, countIf(NOT wasThere OR leftAgain) AS churned
+      FROM (SELECT ${kind} AS entity, colour FROM ${kind}_scores FINAL
+        WHERE ${rowsOfRun} AND state IN ('active', 'new')) AS scores
+      LEFT JOIN (${horizon.sql}) AS horizon USING (entity)
+      GROUP BY colour`,
+    parameters: {
+      ...horizon.parameters,
+      ...rows,
+      cutoffDay: run.day,
+      horizonDays: organization.settings.churnHorizonDays,
+    },
+  });
+}

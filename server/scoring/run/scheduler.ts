@@ -1,0 +1,209 @@
+/**
+ * Runs by themselves: each organization's after its midnight, and again when events come for days before. What there
+ * is to do follows from what is stored, so a run that was cut off, or a service that slept, needs no other memory.
+ *
+ * One run at a time, today's before any other, and none while the loader lags far behind.
+ */
+import { formatDay } from "../../calendar/days.ts";
+import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
+import type { Logger } from "../../process/log.ts";
+import { historyDays } from "../history-days.ts";
+import { noticeChanges } from "./changed-days.ts";
+import { firstDayOf, runKey, type ScoredOrganization } from "./population.ts";
+import { listRuns } from "./records.ts";
+import type { Scoring, ScoringHost } from "./scoring.ts";
+import { dataStoppedSince } from "./status.ts";
+
+export interface SchedulerParts {
+  readonly scoring: Pick<Scoring, "scoredOrganization" | "scoreAsOf">;
+  readonly host: ScoringHost;
+  readonly ledger: Pick<SharedLedger, "organizations" | "inbox" | "dayCounts">;
+  readonly log: Logger;
+  readonly nowMs: () => number;
+  readonly rests?: Rests;
+}
+
+/** How long an organization rests from runs. */
+interface Rests {
+  /** From the end of a run to the next of today: late events trickle in. */
+  readonly beforeTodayMs: number;
+  /** From a run to the next of earlier days, as a share of what it took. */
+  readonly shareBeforeHistory: number;
+}
+
+const pollMs = 10_000;
+/** Events of the last minutes of a day are still on their way at midnight. */
+const settleMs = 5 * 60_000;
+/** History takes half of the time at most. */
+const defaultRests: Rests = { beforeTodayMs: 60_000, shareBeforeHistory: 1 };
+/** After a run that failed the next one waits. */
+const afterFailureMs = 60_000;
+/** More rows than this wait for the loader: a minute's work. */
+const maxWaitingRows = 500_000;
+
+/** What is left to do for an organization. */
+interface Plan {
+  readonly today: number;
+  readonly settingsKey: string;
+  isTodayDue: boolean;
+  /** Earlier days, the newest first. */
+  readonly days: number[];
+}
+
+/** What is remembered of an organization; a restart only asks again. */
+interface Memory {
+  plan?: Plan;
+  /** Of its counts of events on earlier days. */
+  fingerprint?: string;
+  newestInboxId?: number;
+  lastRunEndedMs: number;
+  lastRunTookMs: number;
+  /** Days that lie in an outage of the data. */
+  readonly stoppedOn: Set<number>;
+}
+
+export class Scheduler {
+  readonly #parts: SchedulerParts;
+  readonly #memories = new Map<number, Memory>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #working: Promise<unknown> | undefined;
+  #stopping = false;
+
+  constructor(parts: SchedulerParts) {
+    this.#parts = parts;
+  }
+
+  /** Looks from now on every ten seconds for what there is to do. */
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#working ??= this.work()
+        .catch((error: unknown) => {
+          this.#parts.log.warn({ err: error }, "scoring failed and will be tried again");
+        })
+        .finally(() => {
+          this.#working = undefined;
+        });
+    }, pollMs);
+  }
+
+  /** Finishes the run in hand. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearInterval(this.#timer);
+    await this.#working;
+  }
+
+  /** Does what is due: at most one run of each organization. Returns how many runs that were. */
+  async work(): Promise<number> {
+    const { ledger } = this.#parts;
+    const { rows, newestInboxId } = await ledger.inbox.backlog();
+    if (rows > maxWaitingRows) return 0;
+    let runs = 0;
+    for (const organization of await ledger.organizations.list()) {
+      if (this.#stopping) break;
+      if (await this.#workOn(organization, newestInboxId)) runs += 1;
+    }
+    return runs;
+  }
+
+  async #workOn(organization: Organization, newestInboxId: number): Promise<boolean> {
+    const { scoring, nowMs } = this.#parts;
+    const memory = this.#memories.get(organization.id) ?? newMemory();
+    this.#memories.set(organization.id, memory);
+    const scored = await scoring.scoredOrganization(organization);
+    const today = scored.zone.dayOf(nowMs() - settleMs);
+    if (memory.newestInboxId !== newestInboxId) {
+      await this.#lookForChanges(memory, scored, today);
+      memory.newestInboxId = newestInboxId;
+    }
+    const key = runKey(scored);
+    if (memory.plan?.today !== today || memory.plan.settingsKey !== key) {
+      memory.plan = await this.#plan(scored, today, key);
+    }
+    return this.#runNext(memory, memory.plan, scored, organization.name);
+  }
+
+  /** Asks the ledger, which knows at once, and only when it says so the warehouse, which knows exactly. */
+  async #lookForChanges(memory: Memory, { id, zone }: ScoredOrganization, today: number): Promise<void> {
+    const { ledger, host } = this.#parts;
+    // West of Greenwich a day begins on the UTC day of its own number, so events of yesterday may be on it.
+    const isWest = zone.offsetSecondsAt(this.#parts.nowMs()) < 0;
+    const relevant = (await ledger.dayCounts(id)).filter(({ utcDay }) => utcDay < today + (isWest ? 1 : 0));
+    const fingerprint = JSON.stringify([today, Bun.hash(JSON.stringify(relevant)).toString()]);
+    if (fingerprint === memory.fingerprint) return;
+    await host.drain();
+    await host.whileNothingChanges(() => noticeChanges(host.warehouse, id, today));
+    memory.fingerprint = fingerprint;
+    memory.stoppedOn.clear();
+    delete memory.plan;
+  }
+
+  async #plan({ id }: ScoredOrganization, today: number, key: string): Promise<Plan> {
+    const { warehouse } = this.#parts.host;
+    const firstDay = await firstDayOf(warehouse, id);
+    if (firstDay === undefined || firstDay >= today) {
+      return { today, settingsKey: key, isTodayDue: false, days: [] };
+    }
+    const runs = await listRuns(warehouse, id);
+    const fresh = runs.filter(({ stale }) => !stale);
+    const isDone = (day: number) => fresh.filter((run) => run.day === day).length === 2;
+    const ofToday = fresh.filter((run) => run.day === today && run.settingsKey === key);
+    const wanted = new Set([...historyDays(today, firstDay), ...runs.map(({ day }) => day)]);
+    return {
+      today,
+      settingsKey: key,
+      isTodayDue: ofToday.length < 2,
+      days: [...wanted].filter((day) => day < today && !isDone(day)).sort((a, b) => b - a),
+    };
+  }
+
+  async #runNext(
+    memory: Memory,
+    plan: Plan,
+    organization: ScoredOrganization,
+    name: string,
+  ): Promise<boolean> {
+    const { beforeTodayMs, shareBeforeHistory } = this.#parts.rests ?? defaultRests;
+    const sinceLastMs = performance.now() - memory.lastRunEndedMs;
+    if (plan.isTodayDue && sinceLastMs >= beforeTodayMs) {
+      const ran = await this.#run(memory, organization, plan.today, name);
+      plan.isTodayDue = false;
+      if (ran) return true;
+    }
+    if (plan.isTodayDue || sinceLastMs < shareBeforeHistory * memory.lastRunTookMs) return false;
+    for (let day = plan.days.shift(); day !== undefined; day = plan.days.shift()) {
+      if (await this.#run(memory, organization, day, name)) return true;
+    }
+    return false;
+  }
+
+  /** Returns false on a day on which data had stopped: then scores stay as they were. */
+  async #run(memory: Memory, organization: ScoredOrganization, day: number, name: string): Promise<boolean> {
+    const { host, scoring, log } = this.#parts;
+    if (memory.stoppedOn.has(day)) return false;
+    const since = await dataStoppedSince(host.warehouse, organization, day);
+    if (since !== null) {
+      memory.stoppedOn.add(day);
+      const what = { organization: name, day: formatDay(day), since: formatDay(since) };
+      log.warn(what, "data has stopped: scores stay as they were");
+      return false;
+    }
+    const startedMs = performance.now();
+    try {
+      await scoring.scoreAsOf(organization, day, () => undefined);
+    } catch (error) {
+      delete memory.plan;
+      memory.lastRunEndedMs = performance.now();
+      memory.lastRunTookMs = afterFailureMs;
+      throw error;
+    }
+    memory.lastRunEndedMs = performance.now();
+    memory.lastRunTookMs = memory.lastRunEndedMs - startedMs;
+    log.info({ organization: name, day: formatDay(day), ms: Math.round(memory.lastRunTookMs) }, "scored");
+    return true;
+  }
+}
+
+function newMemory(): Memory {
+  return { lastRunEndedMs: Number.NEGATIVE_INFINITY, lastRunTookMs: 0, stoppedOn: new Set() };
+}

@@ -1,0 +1,112 @@
+/**
+ * The run: scores of all users, then of all accounts, of one organization as of one day. Everything that it does may
+ * be done again: a run that was cut off has no record, and its rows give way to those of the next.
+ */
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { priorParameters } from "../bgbb.ts";
+import { cellLogOdds, cellRisks } from "../queries/cell-table.ts";
+import type { EntityKind } from "../queries/engagement-events.ts";
+import { insertScoresQuery } from "../queries/score-query.ts";
+import { modelFor } from "./model.ts";
+import { firstDayOf, populationOf, runKey, type ScoredOrganization, withOutages } from "./population.ts";
+import { keepRecord, type RunBody, recordOf, type ScoreRecord } from "./records.ts";
+import { type ScaleOfDay, scaleFor } from "./scale.ts";
+
+export interface DayRequest {
+  readonly organization: ScoredOrganization;
+  /** T: only events before it count. */
+  readonly day: number;
+  readonly report: (step: string) => void;
+}
+
+export interface KindSummary {
+  readonly kind: EntityKind;
+  /** Those that have scores. */
+  readonly entities: number;
+  readonly rung: number | null;
+  readonly tookMs: number;
+}
+
+/** Scores everybody as of a day. Nobody, when there is no event before it. */
+export async function scoreDay(warehouse: Warehouse, request: DayRequest): Promise<KindSummary[]> {
+  const { day } = request;
+  const organization = await withOutages(warehouse, request.organization, day);
+  const firstDay = await firstDayOf(warehouse, organization.id);
+  if (firstDay === undefined || firstDay >= day) return [];
+  request.report("measuring");
+  const scale = await scaleFor(warehouse, organization, day, firstDay);
+  const ofDay = { ...request, organization };
+  const users = await scoreKind(warehouse, ofDay, { kind: "user", firstDay, scale });
+  const accounts = await scoreKind(warehouse, ofDay, { kind: "account", firstDay, scale, users });
+  return [summaryOf("user", users), summaryOf("account", accounts)];
+}
+
+function summaryOf(kind: EntityKind, { body }: { readonly body: RunBody }): KindSummary {
+  return { kind, entities: body.entities, rung: body.choice.rung, tookMs: body.tookMs };
+}
+
+type Run = Omit<ScoreRecord<RunBody>, "stale">;
+
+interface KindRequest {
+  readonly kind: EntityKind;
+  readonly firstDay: number;
+  readonly scale: ScaleOfDay;
+  /** The run of the users, which accounts need. */
+  readonly users?: Run;
+}
+
+async function scoreKind(
+  warehouse: Warehouse,
+  { organization, day, report }: DayRequest,
+  { kind, firstDay, scale, users }: KindRequest,
+): Promise<Run> {
+  const startedMs = performance.now();
+  const { settings, id } = organization;
+  const { churnHorizonDays: horizonDays, healthWeights } = settings;
+  const say = (step: string) => report(`${kind}s: ${step}`);
+  const serving = await modelFor(warehouse, organization, kind, { day, firstDay }, say);
+  const { model, scored, ...rest } = serving;
+  say("scoring");
+  const key = { organization: id, kind, what: "run" } as const;
+  const before = await recordOf(warehouse, key, day);
+  // Above every row of a run that was cut off, and above a mark that the last one is stale.
+  const version = Math.max(Date.now(), (before?.version ?? 0) + 1);
+  const insert = insertScoresQuery(populationOf(organization, kind), {
+    ...{ cutoffDay: day, version, horizonDays, healthWeights, model },
+    scale: scale.scale.scale,
+    cells: cellRisks(model?.bgbb ?? serving.bgbb.parameters, horizonDays),
+    ...(users !== undefined && { members: membersOf(users, horizonDays) }),
+  });
+  await warehouse.command(insert.sql, insert.parameters, { maxSeconds: 600 });
+  const body: RunBody = {
+    rowsVersion: version,
+    ...{ settings, settingsKey: runKey(organization), ...scale, model, ...rest, scored },
+    entities: await countScores(warehouse, id, kind, day, version),
+    finishedAtMs: Date.now(),
+    tookMs: Math.round(performance.now() - startedMs),
+  };
+  await keepRecord(warehouse, key, { day, version, body });
+  return { day, version, body };
+}
+
+/** The risks of members by BG/BB, as training takes them, whatever rung the users have. */
+function membersOf({ body }: Run, horizonDays: number) {
+  const parameters = body.counts.entities === 0 ? priorParameters : body.bgbb.parameters;
+  return { risks: cellLogOdds(cellRisks(parameters, horizonDays)), usersVersion: body.rowsVersion };
+}
+
+async function countScores(
+  warehouse: Warehouse,
+  organization: number,
+  kind: EntityKind,
+  day: number,
+  version: number,
+): Promise<number> {
+  const [row] = await warehouse.rows<{ entities: number }>(
+    `SELECT count() AS entities FROM ${kind}_scores
+     WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {day:Int32})
+       AND version = {version:UInt64}`,
+    { organization, day, version },
+  );
+  return row?.entities ?? 0;
+}

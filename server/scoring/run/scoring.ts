@@ -1,0 +1,99 @@
+/** Scoring in the analysis process: runs that were asked for. They take turns with all other work on the warehouse. */
+import { formatDay } from "../../calendar/days.ts";
+import { Zone } from "../../calendar/zone.ts";
+import { type Organization, Refusal, type SharedLedger } from "../../ledger/ledger.ts";
+import type { Logger } from "../../process/log.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { noticeChanges } from "./changed-days.ts";
+import { excludedKey, type ScoredOrganization } from "./population.ts";
+import { type KindSummary, scoreDay } from "./score-day.ts";
+
+/** What scoring needs of analysis. */
+export interface ScoringHost {
+  readonly warehouse: Warehouse;
+  /** Resolves when everything that is acknowledged by now is in the warehouse. */
+  drain(): Promise<void>;
+  /** Does something while no other work changes what is stored. */
+  whileNothingChanges<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+export interface ScoringParts {
+  readonly host: ScoringHost;
+  readonly ledger: Pick<SharedLedger, "organizations" | "settings">;
+  readonly log: Logger;
+  readonly nowMs: () => number;
+}
+
+export interface ScoreProgress {
+  readonly step: string;
+}
+
+export interface ScoreSummary {
+  /** The day as of whose start everybody was scored, in days since 1970-01-01. */
+  readonly day: number;
+  /** Of users and of accounts; none when there was no event before that day. */
+  readonly kinds: readonly KindSummary[];
+}
+
+/** What can be asked of scoring, in this process or across a socket. */
+export interface ScoringService {
+  /** Scores an organization as of the start of a day; of today without one. @throws Refusal for a day to come */
+  score(
+    organization: number,
+    day: number | undefined,
+    report: (progress: ScoreProgress) => void,
+  ): Promise<ScoreSummary>;
+}
+
+export class Scoring implements ScoringService {
+  readonly #parts: ScoringParts;
+  readonly #zones = new Map<string, Zone>();
+
+  constructor(parts: ScoringParts) {
+    this.#parts = parts;
+  }
+
+  async score(
+    id: number,
+    day: number | undefined,
+    report: (progress: ScoreProgress) => void,
+  ): Promise<ScoreSummary> {
+    const found = (await this.#parts.ledger.organizations.list()).find((each) => each.id === id);
+    if (found === undefined) throw new Refusal(`there is no organization with the id ${id}.`);
+    const organization = await this.scoredOrganization(found);
+    const today = organization.zone.dayOf(this.#parts.nowMs());
+    if (day !== undefined && day > today) {
+      throw new Refusal(
+        `${formatDay(day)} has not come yet in ${found.timezone}: scores can be had up to today.`,
+      );
+    }
+    report({ step: "waiting for the loader" });
+    await this.#parts.host.drain();
+    return this.scoreAsOf(organization, day ?? today, report);
+  }
+
+  /** Scores an organization as of a day, in its turn. */
+  async scoreAsOf(
+    organization: ScoredOrganization,
+    day: number,
+    report: (progress: ScoreProgress) => void,
+  ): Promise<ScoreSummary> {
+    const { host } = this.#parts;
+    const today = organization.zone.dayOf(this.#parts.nowMs());
+    const kinds = await host.whileNothingChanges(async () => {
+      // What has come by now is in this run, and must not make it stale afterwards.
+      await noticeChanges(host.warehouse, organization.id, today);
+      return scoreDay(host.warehouse, { organization, day, report: (step) => report({ step }) });
+    });
+    return { day, kinds };
+  }
+
+  /** An organization as runs take it, with its settings of now. */
+  async scoredOrganization({ id, timezone }: Organization): Promise<ScoredOrganization> {
+    const zone = this.#zones.get(timezone) ?? new Zone(timezone);
+    this.#zones.set(timezone, zone);
+    const { settings } = await this.#parts.ledger.settings.get(id);
+    const excluded = await excludedKey(this.#parts.host.warehouse, id);
+    return { id, zone, settings, excluded };
+  }
+}

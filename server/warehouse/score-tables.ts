@@ -1,0 +1,92 @@
+/**
+ * The tables of scores. A row has what an entity's scores are sorted and filtered by, and the features that they come
+ * from: why a score is what it is follows from features and the day's model, so neither reasons nor contributions
+ * are stored. A user's scores are found by the column `user`, as everything that an erasure has to take away.
+ */
+import type { Table } from "./tables.ts";
+
+const lastVersion = { family: "ReplacingMergeTree", arguments: "version" } as const;
+
+/** Scores of one kind of entity: the day comes first, because most questions are about everybody on one day. */
+function scoresTable(kind: "user" | "account"): Table {
+  return {
+    name: `${kind}_scores`,
+    engine: lastVersion,
+    columns: [
+      "organization UInt32 CODEC(ZSTD(1))",
+      "day Date32 CODEC(Delta, ZSTD(1))",
+      `${kind} UInt32 CODEC(Delta, ZSTD(1))`,
+      "version UInt64 CODEC(Delta, ZSTD(1))",
+      "state LowCardinality(String) CODEC(ZSTD(1))",
+      "colour LowCardinality(String) CODEC(ZSTD(1))",
+      "engagement Nullable(Float64) CODEC(ZSTD(1))",
+      "momentum Nullable(Float64) CODEC(ZSTD(1))",
+      "risk Nullable(Float64) CODEC(ZSTD(1))",
+      "return_probability Nullable(Float64) CODEC(ZSTD(1))",
+      "health Nullable(Float64) CODEC(ZSTD(1))",
+      "idle_days Int32 CODEC(T64, ZSTD(1))",
+      "tenure_days Int32 CODEC(T64, ZSTD(1))",
+      "active_days_28 UInt8 CODEC(ZSTD(1))",
+      "active_days_previous_28 UInt8 CODEC(ZSTD(1))",
+      "active_days_84 UInt8 CODEC(ZSTD(1))",
+      "volume_28 Float64 CODEC(ZSTD(1))",
+      "event_names_28 UInt32 CODEC(T64, ZSTD(1))",
+      "mean_gap_days Float64 CODEC(ZSTD(1))",
+      "has_single_active_day Bool CODEC(ZSTD(1))",
+      "has_left Bool CODEC(ZSTD(1))",
+      "x Int8 CODEC(ZSTD(1))",
+      "t Int8 CODEC(ZSTD(1))",
+      "n Int8 CODEC(ZSTD(1))",
+      "adoption Nullable(Float64) CODEC(ZSTD(1))",
+      ...(kind === "user" ? userColumns : accountColumns),
+    ],
+    orderBy: `organization, day, ${kind}`,
+    partitionBy: "toYear(day)",
+  };
+}
+
+/** Bit i says whether the user has the i-th of the traits that the day's model knows. */
+const userColumns = ["traits UInt64 CODEC(T64, ZSTD(1))"];
+
+const accountColumns = [
+  "active_members_28 UInt32 CODEC(T64, ZSTD(1))",
+  "active_members_previous_28 UInt32 CODEC(T64, ZSTD(1))",
+  "active_members_90 UInt32 CODEC(T64, ZSTD(1))",
+  "top_share Float64 CODEC(ZSTD(1))",
+  "mean_risk_log_odds Nullable(Float64) CODEC(ZSTD(1))",
+  "mean_engagement Float64 CODEC(ZSTD(1))",
+];
+
+/**
+ * What was worked out, and is still right: the runs (by the day T that was scored), the models (by the day as of
+ * which they were trained) and the scales of engagement. `stale` says that events came later that it should have known.
+ */
+const scoreRecords: Table = {
+  name: "score_records",
+  engine: lastVersion,
+  columns: [
+    "organization UInt32",
+    "kind LowCardinality(String)",
+    "what LowCardinality(String)",
+    "day Date32",
+    "version UInt64",
+    "stale Bool",
+    "body String CODEC(ZSTD(1))",
+  ],
+  orderBy: "organization, kind, what, day",
+};
+
+/** How many events of a day the scores have taken notice of. */
+const scoredDays: Table = {
+  name: "scored_days",
+  engine: lastVersion,
+  columns: ["organization UInt32", "day Date32", "events UInt64", "version UInt64"],
+  orderBy: "organization, day",
+};
+
+export const scoreTables: readonly Table[] = [
+  scoresTable("user"),
+  scoresTable("account"),
+  scoreRecords,
+  scoredDays,
+];

@@ -1,0 +1,230 @@
+/** Scores by the front door: events come in, `rekindle score` runs beside the server, the API tells what came of it. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Static } from "typebox";
+import type {
+  HistoryAnswer,
+  ModelAnswer,
+  MoversAnswer,
+  ScoreAnswer,
+  ScoreListAnswer,
+  SummaryAnswer,
+} from "../../contract/api-scores.ts";
+import { formatDay } from "../../server/calendar/days.ts";
+import { Server } from "../server.ts";
+import { randomFrom } from "./random.ts";
+
+let server: Server;
+const msPerDay = 86_400_000;
+const today = Math.floor(Date.now() / msPerDay);
+
+interface Tenant {
+  readonly name: string;
+  readonly token: string;
+  readonly key: string;
+}
+
+beforeAll(async () => {
+  server = await Server.start();
+  await server.ready();
+}, 60_000);
+afterAll(() => server.stop());
+
+async function tenant(name: string): Promise<Tenant> {
+  const token = await server.organization(name);
+  const key = (await server.command("key", "create", "--organization", name)).trim();
+  return { name, token, key };
+}
+
+async function get<Answer>({ key }: Tenant, path: string): Promise<Answer> {
+  const response = await fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } });
+  if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+  return response.json() as Promise<Answer>;
+}
+
+const scoreOf = (who: Tenant, path: string) => get<Static<typeof ScoreAnswer>>(who, path);
+const sum = (parts: Readonly<Record<string, number>>) =>
+  Object.values(parts).reduce((total, part) => total + part, 0);
+
+interface Sent {
+  readonly userId: string;
+  /** Whole days before today, from 0. */
+  readonly daysAgo: number;
+  readonly event?: string;
+}
+
+async function send({ token }: Tenant, users: readonly string[], events: readonly Sent[]): Promise<void> {
+  const identify = users.map((userId, index) => ({
+    ...{ type: "identify", userId, email: `${userId}@example.com` },
+    account: { id: `account-${index % 5}`, name: `Account ${index % 5}` },
+  }));
+  const track = events.map(({ userId, daysAgo, event = "opened" }) => ({
+    ...{ type: "track", userId, event },
+    timestamp: `${formatDay(today - daysAgo)}T12:00:00Z`,
+  }));
+  const all = [...identify, ...track];
+  for (let from = 0; from < all.length; from += 1_000) {
+    const response = await server.post("/batch", token, { batch: all.slice(from, from + 1_000) });
+    expect(((await response.json()) as { rejected: unknown }).rejected).toEqual([]);
+  }
+}
+
+/** People who come in on some days until they leave. */
+function people(count: number, days: number): { users: string[]; events: Sent[] } {
+  const random = randomFrom(count);
+  const users = Array.from({ length: count }, (_, index) => `u${index}`);
+  const events = users.flatMap((userId) => {
+    const [from, until] = [days - Math.floor((random() * days) / 2), Math.floor((random() ** 2 * days) / 2)];
+    const often = 0.1 + 0.5 * random();
+    return Array.from({ length: from - until }, (_, index) => from - index)
+      .filter((daysAgo) => daysAgo > 0 && (daysAgo === from || random() < often))
+      .map((daysAgo) => ({ userId, daysAgo, event: random() < 0.6 ? "opened" : "saved" }));
+  });
+  return { users, events };
+}
+
+describe("scores of an organization", () => {
+  let acme: Tenant;
+
+  beforeAll(async () => {
+    acme = await tenant("Acme");
+    const { users, events } = people(90, 200);
+    await send(
+      acme,
+      [...users, "regular", "silent", "fresh"],
+      [
+        ...events,
+        ...Array.from({ length: 150 }, (_, index) => ({ userId: "regular", daysAgo: index + 1 })),
+        ...Array.from({ length: 60 }, (_, index) => ({ userId: "silent", daysAgo: 12 + 2 * index })),
+        { userId: "fresh", daysAgo: 0 },
+      ],
+    );
+    const monthAgo = formatDay(today - 28);
+    await server.command("score", "--organization", "Acme", "--as-of", monthAgo);
+    await server.command("score", "--organization", "Acme");
+  }, 120_000);
+
+  test("of a user add up, and say why in words", async () => {
+    const { day, state, health, engagement, risk, momentum, model, note } = await scoreOf(
+      acme,
+      "/api/users/silent/score",
+    );
+    expect([day, state, note]).toEqual([formatDay(today), "active", null]);
+    expect(sum(health.contributions) + health.cap).toBeCloseTo(health.score ?? Number.NaN, 9);
+    expect(sum(engagement?.contributions ?? {})).toBeCloseTo(engagement?.score ?? Number.NaN, 9);
+    const points = (risk?.reasons ?? []).reduce((total, reason) => total + reason.points, 0);
+    expect(points).toBeCloseTo(100 * ((risk?.probability ?? 0) - (risk?.referenceRisk ?? 0)), 6);
+    expect(risk?.reasons.find(({ group }) => group === "silence")?.text).toMatch(
+      /^silent for 12 days, usually back after 2: \+\d+ points$/,
+    );
+    expect(momentum).toBeLessThan(50);
+    expect(model?.rung).toBe(1);
+  });
+
+  test("tell who is well from who is not", async () => {
+    const [regular, silent] = await Promise.all(
+      ["regular", "silent"].map((id) => scoreOf(acme, `/api/users/${id}/score`)),
+    );
+    expect(regular?.health.score).toBeGreaterThan(silent?.health.score ?? 100);
+    expect(regular?.risk?.probability).toBeLessThan(silent?.risk?.probability ?? 0);
+    expect(regular?.engagement?.rank).toBeGreaterThan(0.8);
+  });
+
+  test("say when the first will come, and that nobody is there", async () => {
+    const fresh = await scoreOf(acme, "/api/users/fresh/score");
+    expect([fresh.state, fresh.health.score, fresh.risk]).toEqual(["no_data", null, null]);
+    expect(fresh.note).toContain("the first score is that of the day after");
+    const missing = await fetch(`${server.url}/api/users/nobody/score`, {
+      headers: { Authorization: `Bearer ${acme.key}` },
+    });
+    expect(missing.status).toBe(404);
+  });
+
+  test("change by what was done, by time and by settings, which add up", async () => {
+    const { change } = await scoreOf(acme, `/api/users/silent/score?since=${formatDay(today - 28)}`);
+    expect(change?.sinceDay).toBe(formatDay(today - 28));
+    for (const part of [change?.health, change?.engagement, change?.risk]) {
+      const { total, behaviour, time, settings } = part ?? failed();
+      expect(behaviour + time + settings).toBeCloseTo(total, 9);
+      expect(total).not.toBe(0);
+    }
+    expect(change?.engagement?.time).toBeLessThan(0);
+    expect(change?.engagement?.behaviour).toBeGreaterThan(0);
+    const account = await scoreOf(acme, `/api/accounts/account-1/score?since=${formatDay(today - 28)}`);
+    const { total, behaviour, time, settings } = account.change?.health ?? failed();
+    expect(behaviour + time + settings).toBeCloseTo(total, 9);
+  });
+
+  test("of accounts come from their members and their own stream", async () => {
+    const account = await scoreOf(acme, "/api/accounts/account-1/score");
+    expect(Object.keys(account.engagement?.contributions ?? {})).toEqual(["members", "penetration"]);
+    expect(account.health.score).toBeGreaterThan(0);
+    expect(account.state).toBe("active");
+  });
+
+  test("are listed in order, filtered, page by page, and as CSV", async () => {
+    const list = await get<Static<typeof ScoreListAnswer>>(acme, "/api/scores/users?sort=health&limit=1000");
+    expect(list.total).toBe(92);
+    const healths = list.scores.map(({ health }) => health ?? 101);
+    expect(healths).toEqual(healths.toSorted((a, b) => a - b));
+    const high = await get<Static<typeof ScoreListAnswer>>(
+      acme,
+      "/api/scores/users?band=high&sort=risk&order=descending&limit=2&offset=1",
+    );
+    expect(high.total).toBe(list.scores.filter(({ band }) => band === "high").length);
+    expect(high.scores.every(({ risk }) => (risk ?? 0) >= 0.5)).toBe(true);
+    expect(list.scores.find(({ id }) => id === "regular")).toMatchObject({
+      label: "regular@example.com",
+      colour: "healthy",
+    });
+    const csv = await fetch(`${server.url}/api/scores/accounts?format=csv`, {
+      headers: { Authorization: `Bearer ${acme.key}` },
+    });
+    const lines = (await csv.text()).trim().split("\r\n");
+    expect(lines[0]).toBe("id,label,state,colour,health,risk,engagement,momentum,band,change");
+    expect(lines).toHaveLength(6);
+  });
+
+  test("are summed up, with what moved", async () => {
+    const summary = await get<Static<typeof SummaryAnswer>>(acme, "/api/score-summary");
+    expect(summary.counts.reduce((total, { count }) => total + count, 0)).toBe(92);
+    expect(summary.sinceDay).toBe(formatDay(today - 28));
+    expect(summary.movement.reduce((total, { count }) => total + count, 0)).toBe(92);
+    const { movers } = await get<Static<typeof MoversAnswer>>(
+      acme,
+      `/api/movers?limit=3&since=${formatDay(today - 28)}`,
+    );
+    expect(movers).toHaveLength(6);
+    expect(movers.map(({ change }) => Math.sign(change ?? 0))).toEqual([1, 1, 1, -1, -1, -1]);
+  });
+
+  test("are kept by day, with a card of the model", async () => {
+    const { days } = await get<Static<typeof HistoryAnswer>>(acme, "/api/users/regular/score/history");
+    expect(days.map(({ day }) => day)).toContain(formatDay(today - 28));
+    const bounded = await get<Static<typeof HistoryAnswer>>(
+      acme,
+      `/api/users/regular/score/history?from=${formatDay(today)}`,
+    );
+    expect(bounded.days.map(({ day }) => day)).toEqual([formatDay(today)]);
+    const card = await get<Static<typeof ModelAnswer>>(acme, "/api/model");
+    expect(card).toMatchObject({ kind: "user", rung: 1, isProven: false, horizonDays: 28, isCurrent: true });
+    expect(card.next?.rung).toBe(2);
+    expect(card.realised.length).toBeGreaterThan(1);
+    for (const { churned, count, low, high } of card.realised) {
+      expect(churned / count).toBeWithin(low - 1e-12, high + 1e-12);
+    }
+  });
+
+  test("stay within their organization", async () => {
+    const other = await tenant("Other");
+    await send(other, ["regular"], [{ userId: "regular", daysAgo: 3 }]);
+    await server.command("score", "--organization", "Other");
+    const list = await get<Static<typeof ScoreListAnswer>>(other, "/api/scores/users");
+    expect(list.scores.map(({ id, state }) => [id, state])).toEqual([["regular", "new"]]);
+    const { model } = await scoreOf(other, "/api/users/regular/score");
+    expect([model?.rung, model?.isProven]).toEqual([0, false]);
+  });
+});
+
+function failed(): never {
+  throw new Error("there is no change");
+}

@@ -1,0 +1,181 @@
+/** When runs happen by themselves, on a clock that the test sets. */
+import { describe, expect, test } from "bun:test";
+import { pino } from "pino";
+import { defaultSettings } from "../../contract/settings.ts";
+import { Zone } from "../../server/calendar/zone.ts";
+import type { DayCount, Organization } from "../../server/ledger/ledger.ts";
+import { listRuns } from "../../server/scoring/run/records.ts";
+import { Scheduler } from "../../server/scoring/run/scheduler.ts";
+import { Scoring } from "../../server/scoring/run/scoring.ts";
+import { dataStoppedSince } from "../../server/scoring/run/status.ts";
+import type { EventRow } from "../../server/warehouse/rows.ts";
+import { insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
+import { all, on, scoresOf } from "./run-support.ts";
+
+const subject = new WarehouseUnderTest();
+const zone = new Zone("UTC");
+const settings = defaultSettings;
+
+/** A scheduler whose ledger counts what the test inserts, on a clock that the test sets. */
+class Installation {
+  today: number;
+  readonly #organizations: Organization[] = [];
+  readonly #counts = new Map<number, Map<number, number>>();
+  #inserted = 0;
+  #scheduler: Scheduler;
+
+  constructor(today: number) {
+    this.today = today;
+    this.#scheduler = this.#start();
+  }
+
+  /** As after a restart: nothing is remembered. */
+  restart(): void {
+    this.#scheduler = this.#start();
+  }
+
+  organization(timezone = "UTC"): number {
+    const id = subject.newOrganization();
+    this.#organizations.push({
+      ...{ id, name: `organization ${id}`, timezone, requestsPerSecond: 1, itemsPerSecondSet: null },
+      ...{ keepEventsDays: null, eventsFromDay: null, createdAtMs: 0 },
+    });
+    return id;
+  }
+
+  async insert(events: readonly EventRow[]): Promise<void> {
+    await insertEvents(subject, events);
+    this.#inserted += events.length;
+    for (const { organization, day } of events) {
+      const days = this.#counts.get(organization) ?? new Map<number, number>();
+      days.set(day, (days.get(day) ?? 0) + 1);
+      this.#counts.set(organization, days);
+    }
+  }
+
+  work(): Promise<number> {
+    return this.#scheduler.work();
+  }
+
+  /** Until there is nothing left to do. */
+  async finish(): Promise<void> {
+    for (let idle = 0; idle < 3; ) idle = (await this.work()) === 0 ? idle + 1 : 0;
+  }
+
+  #start(): Scheduler {
+    const host = {
+      warehouse: subject.warehouse,
+      drain: async () => undefined,
+      whileNothingChanges: <Result>(work: () => Promise<Result>) => work(),
+    };
+    const dayCounts = async (organization: number): Promise<DayCount[]> =>
+      [...(this.#counts.get(organization) ?? [])].map(([utcDay, events]) => ({
+        ...{ organization, utcDay, events, checksum: 0 },
+      }));
+    const log = pino({ level: "silent" });
+    const nowMs = () => (this.today + 0.5) * msPerDay;
+    const ledger = {
+      organizations: {
+        list: async () => this.#organizations,
+        create: refuse,
+        set: refuse,
+        eventsDropped: refuse,
+      },
+      inbox: {
+        backlog: async () => ({ rows: 0, bytes: 0, newestInboxId: this.#inserted, loadedUptoInboxId: 0 }),
+        freeze: refuse,
+        read: refuse,
+        finish: refuse,
+      },
+      dayCounts,
+      settings: {
+        get: async () => ({ version: 0, settings, changedAtMs: null, changedBy: null }),
+        change: refuse,
+        history: refuse,
+      },
+    };
+    const scoring = new Scoring({ host, ledger, log, nowMs });
+    return new Scheduler({
+      scoring,
+      host,
+      ledger,
+      log,
+      nowMs,
+      rests: { beforeTodayMs: 0, shareBeforeHistory: 0 },
+    });
+  }
+}
+
+function refuse(): never {
+  throw new Error("scoring has no business with this");
+}
+
+async function runDays(organization: number): Promise<number[]> {
+  const runs = await listRuns(subject.warehouse, organization);
+  return runs.filter(({ kind, stale }) => kind === "account" && !stale).map(({ day }) => day);
+}
+
+describe("by itself", () => {
+  test("today is scored first, then the past of an import, of each organization in turn", async () => {
+    const installation = new Installation(200);
+    const [first, second] = [installation.organization(), installation.organization()];
+    for (const id of [first, second]) await installation.insert(all(id, 6, [185, 190, 195, 199]));
+    expect(await installation.work()).toBe(2);
+    expect([await runDays(first), await runDays(second)]).toEqual([[200], [200]]);
+    await installation.finish();
+    expect(await runDays(first)).toEqual([192, 193, 194, 195, 196, 197, 198, 199, 200]);
+    installation.restart();
+    expect(await installation.work()).toBe(0);
+    installation.today = 201;
+    expect(await installation.work()).toBe(2);
+    expect((await runDays(second)).at(-1)).toBe(201);
+  }, 60_000);
+
+  test("events that come late are in the scores of all later days, and of no earlier one", async () => {
+    const installation = new Installation(200);
+    const id = installation.organization();
+    await installation.insert(all(id, 6, [188, 190]));
+    await installation.finish();
+    const before = await scoresOf(subject, id, "user", 196);
+    await installation.insert([on(id, 1, 196)]);
+    installation.restart();
+    await installation.work();
+    expect((await scoresOf(subject, id, "user", 200)).map(({ idle_days }) => idle_days)).toEqual([
+      4, 10, 10, 10, 10, 10,
+    ]);
+    await installation.finish();
+    expect((await scoresOf(subject, id, "user", 197))[0]).toMatchObject({ idle_days: 1 });
+    expect(await scoresOf(subject, id, "user", 196)).toEqual(before);
+    expect((await listRuns(subject.warehouse, id)).filter(({ stale }) => stale)).toEqual([]);
+  }, 60_000);
+
+  test("events of today change nothing", async () => {
+    const installation = new Installation(200);
+    const id = installation.organization();
+    await installation.insert(all(id, 6, [195, 198]));
+    await installation.finish();
+    await installation.insert(all(id, 6, [200]));
+    expect(await installation.work()).toBe(0);
+  }, 60_000);
+
+  test("while data has stopped scores stay as they were; a week without data is no period afterwards", async () => {
+    const installation = new Installation(260);
+    const id = installation.organization();
+    const days = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
+    await installation.insert(all(id, 12, days(150, 260)));
+    await installation.work();
+    installation.today = 265;
+    await installation.work();
+    // One silent day is no outage yet, two are: nobody has scores that count five days of silence.
+    expect((await runDays(id)).at(-1)).toBe(261);
+    const organization = { id, zone, settings };
+    expect(await dataStoppedSince(subject.warehouse, organization, 265)).toBe(260);
+    await installation.insert(all(id, 12, days(267, 274)));
+    installation.today = 274;
+    expect(await installation.work()).toBe(1);
+    const rows = await scoresOf(subject, id, "user", 274);
+    expect(await dataStoppedSince(subject.warehouse, organization, 274)).toBeNull();
+    // Weeks from 148 on are 18; one of them had no data, and neither is it missing among the active ones.
+    expect(rows.map(({ x, t, n }) => [x, t, n])).toEqual(Array.from({ length: 12 }, () => [16, 16, 16]));
+  }, 60_000);
+});

@@ -1,0 +1,201 @@
+/** Scores that the engine computes, entity by entity beside the pure functions, on random logs and under every rung. */
+import { describe, expect, test } from "bun:test";
+import { Zone } from "../../server/calendar/zone.ts";
+import { type ChurnModel, riskScorer } from "../../server/scoring/churn-model.ts";
+import { columnsOf, type Design } from "../../server/scoring/design.ts";
+import { accountEngagementOf, engagementOf } from "../../server/scoring/engagement.ts";
+import { type Features, featuresOf } from "../../server/scoring/features.ts";
+import { defaultHealthWeights, healthOf } from "../../server/scoring/health.ts";
+import { momentumOf } from "../../server/scoring/momentum.ts";
+import { cellLogOdds, cellRisks } from "../../server/scoring/queries/cell-table.ts";
+import type { EntityKind, Population } from "../../server/scoring/queries/engagement-events.ts";
+import { insertScoresQuery, type ScoreInput } from "../../server/scoring/queries/score-query.ts";
+import {
+  featuresOfStored,
+  type StoredScore,
+  storedColumns,
+} from "../../server/scoring/queries/stored-score.ts";
+import { isScored, stateOf } from "../../server/scoring/state.ts";
+import { type EventRow, userVersionRow } from "../../server/warehouse/rows.ts";
+import type { Random } from "../../simulation/random.ts";
+import { user } from "../ledger/writes.ts";
+import { event, insertEvents, msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";
+
+const subject = new WarehouseUnderTest();
+const zone = new Zone("UTC");
+const firstDay = 20_000;
+const days = 260;
+const cutoffs = [firstDay + 1, firstDay + 40, firstDay + 150, firstDay + days];
+const bgbb = { alpha: 0.8, beta: 1.7, gamma: 0.6, delta: 4 };
+const scale = { activeDays: 9.5, volume: 41, eventNames: 3.2, halfLifeDays: 2.5 };
+const users = 90;
+
+const settings = {
+  passiveEvents: new Set(["mail_sent"]),
+  weights: new Map([["save", 2.5]]),
+  keyEvents: ["open", "save", "export"],
+  churnEvent: "subscription_canceled",
+};
+
+function randomEventsOf(random: Random, organization: number): EventRow[] {
+  const names = ["open", "open", "save", "export", "mail_sent", "subscription_canceled"];
+  return Array.from({ length: users }, (_, index) => {
+    const [from, span] = [random.between(0, days - 1), random.between(1, days)];
+    const account = random.between(0, 8);
+    return Array.from({ length: random.pick([1, 3, 20, 90]) }, () => {
+      const day = firstDay + Math.min(days - 1, from + random.between(0, span));
+      const timeMs = day * msPerDay + random.between(0, 86_399) * 1_000;
+      return event(organization, { user: index + 1, account, event: random.pick(names), timeMs, day });
+    });
+  }).flat();
+}
+
+const plans = ["free", "pro", "it's a \\ trap"];
+const planOf = (number: number) => plans[number % 3] ?? "";
+
+async function filled(what: string) {
+  const organization = subject.newOrganization();
+  const random = randomOfThisRun(what);
+  const events = randomEventsOf(random, organization);
+  await insertEvents(subject, events, 3);
+  await subject.insert(
+    "user_versions",
+    Array.from({ length: users }, (_, index) =>
+      userVersionRow(user(organization, `u${index}`, { number: index + 1 }), {
+        atMs: 1_000,
+        traits: { plan: planOf(index + 1), seats: 12 },
+        account: 0,
+      }),
+    ),
+  );
+  return { organization, events, random };
+}
+
+/** A ridge with every column that the engine may meet, standardized as fitted ones are. */
+function ridgeModel(random: Random, kind: EntityKind): ChurnModel {
+  const design: Design = {
+    hasMembers: kind === "account",
+    traits: kind === "account" ? [] : plans.map((value) => ({ trait: "plan", value })),
+  };
+  const columns = columnsOf(design).map(({ name, group }) => ({
+    ...{ name, group, mean: random.next() * 3, weight: random.next() - 0.5 },
+    standardDeviation: random.chance(0.1) ? 0 : 0.3 + random.next(),
+  }));
+  const ridge = { intercept: -0.4, columns, isConverged: true };
+  return { rung: 3, horizonDays: 28, bgbb, referenceLogOdds: -0.4, design, ridge };
+}
+
+function modelsOf(random: Random, kind: EntityKind): (ChurnModel | null)[] {
+  const common = { horizonDays: 28, bgbb, referenceLogOdds: 0.1 };
+  const platt = { intercept: 0.2, slope: 1.3 };
+  return [null, { ...common, rung: 1 }, { ...common, rung: 2, platt }, ridgeModel(random, kind)];
+}
+
+async function scored(population: Population, input: ScoreInput): Promise<StoredScore[]> {
+  const { sql, parameters } = insertScoresQuery(population, input);
+  await subject.warehouse.command(sql, parameters);
+  const { organization, kind } = population;
+  return subject.warehouse.rows<StoredScore>(
+    `SELECT ${storedColumns(kind)} FROM ${kind}_scores
+     WHERE organization = {organization:UInt32} AND version = {version:UInt64}`,
+    { organization, version: input.version },
+  );
+}
+
+const near = (value: number | null) => (value === null ? null : expect.closeTo(value, 9));
+
+/** What the pure functions say of an entity with these features. */
+function expected(features: Features, engagement: number | null, model: ChurnModel | null) {
+  const state = stateOf(features, 28);
+  const risk = model !== null && isScored(features, 28) ? riskScorer(model)(features).risk : null;
+  const momentum = momentumOf(features);
+  const health = healthOf({ state, engagement, risk, momentum, adoption: features.adoption });
+  return {
+    ...{ state, colour: health.colour, engagement: near(engagement), risk: near(risk) },
+    ...{ momentum: near(momentum), health: near(health.score) },
+  };
+}
+
+let version = 1;
+const inputOf = (cutoffDay: number, model: ChurnModel | null): ScoreInput => {
+  version += 1;
+  const cells = cellRisks(bgbb, 28);
+  return { cutoffDay, version, horizonDays: 28, scale, healthWeights: defaultHealthWeights, model, cells };
+};
+
+describe("the engine scores as the pure functions do", () => {
+  test("users, whose features are the reference's, with traits as they were", async () => {
+    const { organization, events, random } = await filled("users");
+    const population: Population = { organization, kind: "user", settings, zone };
+    let compared = 0;
+    for (const model of modelsOf(random, "user")) {
+      for (const cutoffDay of cutoffs) {
+        const rows = await scored(population, inputOf(cutoffDay, model));
+        const design = model?.rung === 3 ? model.design : null;
+        const logs = Map.groupBy(events, (one) => one.user);
+        const reference = new Map(
+          [...logs].flatMap(([entity, own]) => {
+            const traits = design === null ? {} : { plan: planOf(entity) };
+            const features = featuresOf(logOf(own), cutoffDay, settings, { traits });
+            return features === null ? [] : [[entity, features] as const];
+          }),
+        );
+        expect(rows.map(({ entity }) => entity).toSorted(byNumber)).toEqual(
+          [...reference.keys()].toSorted(byNumber),
+        );
+        for (const row of rows) {
+          const features = reference.get(row.entity) ?? failed();
+          expect(featuresOfStored(row, design)).toEqual(features);
+          expect(row).toMatchObject(expected(features, engagementOf(features, scale).score, model));
+          compared += 1;
+        }
+      }
+    }
+    expect(compared).toBeGreaterThan(500);
+  }, 60_000);
+
+  test("accounts, from their members' scores and their own stream", async () => {
+    const { organization, events, random } = await filled("accounts");
+    const ofUsers: Population = { organization, kind: "user", settings, zone };
+    let compared = 0;
+    for (const model of modelsOf(random, "account")) {
+      for (const cutoffDay of cutoffs) {
+        const usersInput = inputOf(cutoffDay, null);
+        const memberScores = new Map((await scored(ofUsers, usersInput)).map((row) => [row.entity, row]));
+        const members = { risks: cellLogOdds(cellRisks(bgbb, 28)), usersVersion: usersInput.version };
+        const rows = await scored({ ...ofUsers, kind: "account" }, { ...inputOf(cutoffDay, model), members });
+        for (const row of rows) {
+          const active = events.filter(
+            ({ account, day, event: name }) =>
+              account === row.entity && name !== "mail_sent" && day >= cutoffDay - 28 && day < cutoffDay,
+          );
+          const own = [...new Set(active.map((one) => one.user))].map(
+            (each) => memberScores.get(each)?.engagement ?? Number.NaN,
+          );
+          const features = featuresOfStored(row, null);
+          expect(features.members?.active28).toBe(own.length);
+          const meanEngagement = own.reduce((sum, each) => sum + each, 0) / Math.max(1, own.length);
+          const active90 = features.members?.active90 ?? 0;
+          const engagement = accountEngagementOf({ meanEngagement, active28: own.length, active90 });
+          expect(row).toMatchObject(expected(features, engagement?.score ?? null, model));
+          compared += 1;
+        }
+      }
+    }
+    expect(compared).toBeGreaterThan(50);
+  }, 60_000);
+});
+
+function logOf(events: readonly EventRow[]) {
+  return [...Map.groupBy(events, ({ day, event: name }) => `${day} ${name}`).values()]
+    .map((same) => ({ day: same[0]?.day ?? 0, event: same[0]?.event ?? "", count: same.length }))
+    .toSorted((a, b) => a.day - b.day);
+}
+
+function byNumber(a: number, b: number): number {
+  return a - b;
+}
+
+function failed(): never {
+  throw new Error("the engine scored somebody whom the reference does not know");
+}
