@@ -1,6 +1,7 @@
 /** A running Rekindle for benchmarks: one organization without a rate limit, and what it uses. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { callerHeaders } from "../server/http/api.ts";
 import { fetchSocket } from "../server/process/control.ts";
 import { socketPath } from "../server/process/sockets.ts";
 import type { WarehouseSize } from "../server/warehouse/size.ts";
@@ -79,7 +80,12 @@ export class Installation {
 
   /** Asks analysis a question on its socket. */
   async ask(path: string): Promise<unknown> {
-    const response = await fetchSocket(socketPath(this.server.dataDir, "analysis"), path);
+    // As intake passes on what a read key asks.
+    const headers = {
+      [callerHeaders.organization]: String(this.organization),
+      [callerHeaders.rights]: "read",
+    };
+    const response = await fetchSocket(socketPath(this.server.dataDir, "analysis"), path, { headers });
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
     return response.json();
   }

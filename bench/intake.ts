@@ -47,7 +47,7 @@ async function compareWithEchoes(installation: Installation): Promise<void> {
 async function withReaders(installation: Installation, work: () => Promise<void>): Promise<void> {
   const today = Math.floor(Date.now() / 86_400_000);
   const questions = [
-    () => `/retention?organization=${installation.organization}`,
+    () => "/api/retention",
     () => `/active-users?organization=${installation.organization}&toDay=${today}&days=90`,
     () =>
       `/timeline?organization=${installation.organization}&user=${1 + Math.floor(Math.random() * users)}&limit=50`,

@@ -1,12 +1,9 @@
 /** The questions about retention cohorts as JSON Schema: parameters and answers. */
 import Type from "typebox";
+import { count, day, nullable } from "./api.ts";
 import { limits } from "./limits.ts";
 
-const day = (description: string) => Type.String({ format: "date", description });
-const count = (description: string) => Type.Integer({ minimum: 0, description });
 const share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
-const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
-  Type.Union([schema, Type.Null()], options);
 
 const eventName = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: limits.eventNameCharacters, description }));

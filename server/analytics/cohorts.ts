@@ -2,7 +2,6 @@
  * Cohorts as bitmaps: who entered in which period, each group of a split apart. And periods as bitmaps: who was
  * active. A cell of a retention table is how many the two have in common.
  */
-
 import { included } from "../warehouse/included.ts";
 import { entriesOf } from "./cohort-entries.ts";
 import { type Entry, type Grid, type RetentionQuestion, retentionLimits } from "./retention-question.ts";

@@ -1,7 +1,7 @@
 /** Values in a JSON column of the warehouse, properties or traits, as texts that can be grouped and compared. */
 
 /** Longer values are cut off here: they are shown, not kept. */
-const maxValueCharacters = 256;
+export const maxValueCharacters = 256;
 
 /** What `jsonText` needs bound: the key, and how it looks in the column's text. */
 export interface JsonKey {

@@ -1,7 +1,8 @@
 /** The people behind a cell of a retention table: who of the cohort came back, and who did not. */
-import { startOfPeriod } from "../calendar/periods.ts";
+import { startOfPeriod } from "../calendar/period-starts.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { activityBitmaps, cohortBitmaps, type Group } from "./cohorts.ts";
+import { jsonSettings } from "./json-text.ts";
 import { daysOfCell, gridOf, type RetentionQuestion } from "./retention-question.ts";
 import { dateParameter } from "./sql.ts";
 
@@ -63,7 +64,7 @@ export async function retentionPeople(
      FROM (SELECT members FROM (${cohorts.text})
            WHERE cohort = {cohort:Int32} AND kind = {kind:String} AND ifNull(value, '') = {value:String}) AS cohort
      CROSS JOIN (SELECT groupBitmapMergeState(users) AS active FROM (${activity.text})) AS activity
-     SETTINGS allow_simdjson = 0`,
+     ${jsonSettings}`,
     {
       ...cohorts.parameters,
       ...activity.parameters,
@@ -99,4 +100,4 @@ const peopleSql = `
     GROUP BY user) AS seen
   ON seen.user = known.user
   ORDER BY known.user
-  SETTINGS allow_simdjson = 0`;
+  ${jsonSettings}`;

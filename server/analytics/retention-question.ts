@@ -1,5 +1,5 @@
 /** What can be asked of retention, and the limits of it. */
-import { type Period, periodsBetween, periodsLater, startOfPeriod } from "../calendar/periods.ts";
+import { type Period, periodsBetween, periodsLater, startOfPeriod } from "../calendar/period-starts.ts";
 import type { OffsetTransition } from "../calendar/zone.ts";
 import { Refusal } from "../ledger/ledger.ts";
 

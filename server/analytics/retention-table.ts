@@ -1,6 +1,6 @@
 /** The retention table made of counts: shares with their intervals, what is complete, the mean row and the
  * projection. Pure. */
-import { periodsBetween, periodsLater } from "../calendar/periods.ts";
+import { periodsBetween, periodsLater } from "../calendar/period-starts.ts";
 import { fitSbg, type Interval, projectSbg, wilson } from "../scoring/scoring.ts";
 import type { Group } from "./cohorts.ts";
 import type { CohortRow } from "./retention.ts";

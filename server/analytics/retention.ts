@@ -1,10 +1,12 @@
 /**
  * Of the users who came in a period, how many were active k periods later? From bitmaps alone, without one event
- * being read: 26 weeks of 100,000 users and 20 million events take 15 ms. docs/decisions/0013-retention.md has the
+ * being read: 26 weeks of 100,000 users and 20 million events take 15 ms. docs/decisions/0015-retention.md has the
  * figures.
  */
+
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { cohortsWithPeriods, type Group } from "./cohorts.ts";
+import { jsonSettings } from "./json-text.ts";
 import { gridOf, type RetentionQuestion } from "./retention-question.ts";
 import { type RetentionTable, retentionTable } from "./retention-table.ts";
 
@@ -33,7 +35,7 @@ export async function retention(warehouse: Warehouse, question: RetentionQuestio
      FROM (${text}) AS rows
      WHERE bitmapCardinality(rows.members) > 0
      ORDER BY kind, value, cohort
-     SETTINGS allow_simdjson = 0`,
+     ${jsonSettings}`,
     parameters,
   );
   return retentionTable(rows, question, grid);

@@ -11,10 +11,10 @@
  */
 
 import type { OffsetTransition } from "../calendar/zone.ts";
+import { jsonKey, jsonText, maxValueCharacters } from "./json-text.ts";
 import type { Split } from "./retention-question.ts";
 import { localDay, type Sql, zoneParameters } from "./sql.ts";
 
-const maxCharacters = 256;
 const ofOrganization = "organization = {organization:UInt32}";
 
 /** Rows of `user`, `day` and `value` made of rows of `user` and `day`. */
@@ -25,7 +25,7 @@ export function splitValues(
 ): Sql {
   const zone = asOf === "entry" ? zoneParameters(transitions) : {};
   const isField = of === "account" && (trait === "id" || trait === "name");
-  const parameters = { ...zone, ...(!isField && { trait, traitText: `${JSON.stringify(trait)}:` }) };
+  const parameters = { ...zone, ...(!isField && jsonKey(trait)) };
   const members = asOf === "entry" ? memberships(entries) : membershipsNow(entries);
   if (isField) return { text: accountFields(members, trait === "id" ? "account_id" : "name"), parameters };
   const subjects =
@@ -33,21 +33,20 @@ export function splitValues(
   return { text: asOf === "entry" ? asOfEntry(subjects) : asOfNow(subjects), parameters };
 }
 
-// Traits are stored as JSON.stringify writes them, so a text of them without the key cannot have the trait.
-const rawValue = "if(position(traits, {traitText:String}) = 0, '', JSONExtractRaw(traits, {trait:String}))";
+/** As `jsonText`, but for what it cannot tell apart: nothing that was said, and null that was said. */
+const rawValue = "if(position(traits, {keyText:String}) = 0, '', JSONExtractRaw(traits, {key:String}))";
 
 /** A raw value as what people read; null for what is not there, and for the null of JSON. */
 const readable = (raw: string) => `
   leftUTF8(multiIf(${raw} IN ('', 'null'), NULL, startsWith(${raw}, '"'), JSONExtractString(${raw}), ${raw}),
-    ${maxCharacters})`;
+    ${maxValueCharacters})`;
 
 function asOfNow(subjects: string): string {
   return `
     SELECT subjects.user AS user, subjects.day AS day, said.value AS value
     FROM (${subjects}) AS subjects
     LEFT JOIN (
-      SELECT user, ${readable("raw")} AS value
-      FROM (SELECT user, ${rawValue} AS raw FROM users FINAL WHERE ${ofOrganization})) AS said
+      SELECT user, ${jsonText("traits")} AS value FROM users FINAL WHERE ${ofOrganization}) AS said
     ON said.user = subjects.subject`;
 }
 
@@ -115,7 +114,7 @@ function accountFields(members: string, column: "account_id" | "name"): string {
     SELECT members.user AS user, members.day AS day, nullIf(known.field, '') AS value
     FROM (${members}) AS members
     LEFT JOIN (
-      SELECT account, leftUTF8(${column}, ${maxCharacters}) AS field FROM accounts FINAL WHERE ${ofOrganization}
+      SELECT account, leftUTF8(${column}, ${maxValueCharacters}) AS field FROM accounts FINAL WHERE ${ofOrganization}
     ) AS known
     ON known.account = members.account`;
 }

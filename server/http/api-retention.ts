@@ -10,22 +10,21 @@ import { retention } from "../analytics/retention.ts";
 import { retentionPeople } from "../analytics/retention-people.ts";
 import type { Entry, RetentionQuestion } from "../analytics/retention-question.ts";
 import { formatDay, parseDay } from "../calendar/days.ts";
-import { type Period, periodsLater, startOfPeriod } from "../calendar/periods.ts";
+import { type Period, periodsLater, startOfPeriod } from "../calendar/period-starts.ts";
 import { Refusal } from "../ledger/ledger.ts";
 import { type ApiContext, ApiError } from "./api.ts";
-import { weekStart } from "./api-days.ts";
+import { lastDay, today, weekStart } from "./api-days.ts";
 
 type Query = Static<typeof RetentionParameters>;
-type Context = Pick<
-  ApiContext<typeof RetentionParameters, "">,
-  "organization" | "zone" | "nowMs" | "ledger" | "query"
->;
+type Context = Pick<ApiContext<typeof RetentionParameters, "">, "organization" | "zone" | "nowMs" | "ledger">;
 
 /** GET /api/retention */
 export async function retentionCohorts(
   context: ApiContext<typeof RetentionParameters, "">,
 ): Promise<Static<typeof RetentionAnswer>> {
-  const { cells, mean, projections } = await refused(retention(context.warehouse, await questionOf(context)));
+  const { cells, mean, projections } = await refused(
+    retention(context.warehouse, await questionOf(context, context.query)),
+  );
   return {
     cells: cells.map((cell) => ({ ...cell, cohortDay: formatDay(cell.cohortDay) })),
     mean: [...mean],
@@ -51,7 +50,7 @@ export async function peopleOfCell(
   }
   const { people, ...answer } = await refused(
     retentionPeople(context.warehouse, {
-      ...(await questionOf(context)),
+      ...(await questionOf(context, query)),
       group: { kind: query.kind, value: query.value ?? null },
       cohortDay: dayOf("cohort", query.cohort),
       at: query.at,
@@ -72,15 +71,11 @@ export async function peopleOfCell(
 /** How many periods are shown when nothing is said of the first. */
 const usualPeriods = { day: 30, week: 26, month: 12 } as const;
 
-async function questionOf(context: Context): Promise<RetentionQuestion> {
-  const { organization, zone, nowMs, query } = context;
-  const today = zone.dayOf(nowMs());
-  const period: Period = { name: query.period, weekStart: await weekStart(context) };
-  const toDay = query.to === undefined ? today : dayOf("to", query.to);
-  const fromDay =
-    query.from === undefined
-      ? periodsLater(startOfPeriod(Math.min(toDay, today), period), 1 - usualPeriods[query.period], period)
-      : dayOf("from", query.from);
+async function questionOf(context: Context, query: Query): Promise<RetentionQuestion> {
+  const { organization, zone } = context;
+  const period: Period = { name: query.period, weekStart: await weekStart({ ...context, query }) };
+  const toDay = lastDay({ ...context, query });
+  const byDefault = () => periodsLater(startOfPeriod(toDay, period), 1 - usualPeriods[query.period], period);
   return {
     organization: organization.id,
     entry: entryOf(query),
@@ -88,10 +83,10 @@ async function questionOf(context: Context): Promise<RetentionQuestion> {
     period,
     measure: query.measure,
     split: query.trait === undefined ? null : { trait: query.trait, of: query.of, asOf: query.asOf },
-    fromDay,
+    fromDay: query.from === undefined ? byDefault() : dayOf("from", query.from),
     toDay,
     periods: query.periods,
-    today,
+    today: today(context),
     transitions: zone.transitions,
   };
 }

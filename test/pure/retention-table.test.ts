@@ -4,7 +4,12 @@ import type { CohortRow } from "../../server/analytics/retention.ts";
 import { daysOfCell, gridOf, type RetentionQuestion } from "../../server/analytics/retention-question.ts";
 import { retentionTable } from "../../server/analytics/retention-table.ts";
 import { parseDay } from "../../server/calendar/days.ts";
-import { type Period, periodsBetween, periodsLater, startOfPeriod } from "../../server/calendar/periods.ts";
+import {
+  type Period,
+  periodsBetween,
+  periodsLater,
+  startOfPeriod,
+} from "../../server/calendar/period-starts.ts";
 
 const day = (text: string) => {
   const found = parseDay(text);

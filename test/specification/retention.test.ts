@@ -5,7 +5,13 @@ import type { RetentionQuestion } from "../../server/analytics/retention-questio
 import { formatDay, parseDay } from "../../server/calendar/days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { Server } from "../server.ts";
-import { combinations, questionAbout, randomFacts, shuffled } from "../warehouse/retention-support.ts";
+import {
+  combinations,
+  questionAbout,
+  randomFacts,
+  shuffled,
+  weekly,
+} from "../warehouse/retention-support.ts";
 import { randomOfThisRun } from "../warehouse/support.ts";
 import { expectError } from "./support.ts";
 
@@ -161,19 +167,7 @@ function byUser(a: { readonly userId: string }, b: { readonly userId: string }):
 }
 
 test("without parameters it is weekly retention of the last 26 weeks from the first event", async () => {
-  const question: RetentionQuestion = {
-    organization: 0,
-    entry: { kind: "firstEvent" },
-    returnEvent: null,
-    period: { name: "week", weekStart: 1 },
-    measure: "in",
-    split: null,
-    fromDay: shape.today + 1 - 25 * 7,
-    toDay: shape.today + 1,
-    periods: 26,
-    today: shape.today + 1,
-    transitions: [],
-  };
+  const question = weekly(0, 26, shape.today + 1);
   const { cells, mean, projections } = await answerTo({});
   expect(counted(cells)).toEqual(new RetentionRecount(facts, question).cells());
   expect(mean[0]?.users).toBe(mean[0]?.cohortUsers ?? -1);
@@ -230,6 +224,8 @@ describe("refused", () => {
     ["/api/retention", { from: "2026-02-30" }, "from is not valid"],
     ["/api/retention", { from: "2020-01-01" }, "cohorts are more than 120"],
     ["/api/retention", { from: "2999-01-01" }, "from lies after to, or after today"],
+    ["/api/retention", { to: "2999-01-01" }, "to is not valid"],
+    ["/api/retention", { weekStart: "2" }, "weekStart is not valid"],
     ["/api/retention", { trait: "" }, "trait is not valid"],
     ["/api/retention", { weekstart: "7" }, "weekstart is no parameter of this path"],
     ["/api/retention/people", { at: "0" }, "cohort"],

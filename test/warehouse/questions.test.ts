@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { activeUsers } from "../../server/analytics/active-users.ts";
 import { retention } from "../../server/analytics/retention.ts";
 import { timeline } from "../../server/analytics/timeline.ts";
+import { weekly } from "./retention-support.ts";
 import {
   event,
   insertEvents,
@@ -30,19 +31,7 @@ test("weekly retention of a handful of users is what one counts by hand", async 
     on(organization, 2, monday + 21),
     on(organization, 3, monday + 7),
   ]);
-  const { cells } = await retention(subject.warehouse, {
-    organization,
-    entry: { kind: "firstEvent" },
-    returnEvent: null,
-    period: { name: "week", weekStart: 1 },
-    measure: "in",
-    split: null,
-    fromDay: monday + 1,
-    toDay: monday + 7,
-    periods: 4,
-    today: monday + 27,
-    transitions: [],
-  });
+  const { cells } = await retention(subject.warehouse, weekly(organization, 4, monday + 27));
   expect(cells.map(({ cohortDay, cohortUsers, users }) => [cohortDay, cohortUsers, users])).toEqual([
     [monday, 2, 2],
     [monday, 2, 1],

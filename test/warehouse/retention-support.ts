@@ -127,6 +127,23 @@ export function shuffled<Value>(random: Random, values: readonly Value[]): Value
     .map(({ value }) => value);
 }
 
+/** Weekly retention from the first event, of the weeks until a day. */
+export function weekly(organization: number, weeks: number, today: number): RetentionQuestion {
+  return {
+    organization,
+    entry: { kind: "firstEvent" },
+    returnEvent: null,
+    period: { name: "week", weekStart: 1 },
+    measure: "in",
+    split: null,
+    fromDay: today - 7 * (weeks - 1),
+    toDay: today,
+    periods: weeks,
+    today,
+    transitions: [],
+  };
+}
+
 /** Every way to enter, to return, to measure and to split, as a list. */
 export function combinations(): Pick<
   RetentionQuestion,
