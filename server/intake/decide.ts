@@ -137,7 +137,7 @@ class Decision {
     this.#users.set(key, after);
     // What was only said again is kept by the ledger, so that what is delivered late cannot win over it.
     if (changed) this.#addRow("users", 0, userRow(after));
-    if (news !== undefined) this.#addVersion(after, { atMs: entry.saidAtMs, ...news });
+    for (const said of news) this.#addVersion(after, said);
     return "stored";
   }
 

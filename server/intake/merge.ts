@@ -20,8 +20,15 @@ export interface Merged {
   readonly changed: boolean;
   /** Whether anything was said later, or earlier, than it was known to be said. */
   readonly retimed: boolean;
-  /** What was said of traits and account, for `user_versions`; undefined when it was known already. */
-  readonly news: { readonly traits: JsonObject; readonly account: number | null } | undefined;
+  /** What `user_versions` has to learn, by the time at which it was said; nothing when all was known. */
+  readonly news: readonly News[];
+}
+
+/** What was said of traits and account at a time; an account of null means that nothing was. */
+export interface News {
+  readonly atMs: number;
+  readonly traits: JsonObject;
+  readonly account: number | null;
 }
 
 /**
@@ -36,14 +43,18 @@ export function merge(
 ): Merged | Invalid {
   const fields = new Fields(before, entry.saidAtMs);
   const traits: Record<string, unknown> = { ...before?.traits };
-  const newTraits: Record<string, unknown> = {};
+  const history = new History();
+  if (before === undefined) history.at(entry.saidAtMs);
   for (const [key, value] of Object.entries(entry.traits)) {
     const known = before !== undefined && Object.hasOwn(before.traits, key);
-    const wins = fields.said(`properties.${key}`, known);
+    const field = `properties.${key}`;
+    const wins = fields.said(field, known);
     if (wins) define(traits, key, value);
+    const isOther = !known || JSON.stringify(before.traits[key]) !== JSON.stringify(value);
     // What was said for an earlier time is news of that time, whatever is known of now.
-    const isNews = !wins || !known || JSON.stringify(before.traits[key]) !== JSON.stringify(value);
-    if (isNews) define(newTraits, key, value);
+    if (isOther || !wins) define(history.at(entry.saidAtMs).traits, key, value);
+    // And what holds now is said again at its own time: it may have been no news then.
+    if (known && !wins) define(history.at(fields.timeOf(field)).traits, key, before.traits[key]);
   }
   const tooLarge = whyTooLarge(traits);
   if (tooLarge !== undefined) return { invalid: tooLarge };
@@ -63,11 +74,15 @@ export function merge(
     ),
     account: told("account", account, before?.account, 0),
   };
-  const newAccount = account !== undefined && account !== (before?.account ?? 0) ? account : null;
-  const isNews = before === undefined || newAccount !== null || Object.keys(newTraits).length > 0;
+  if (account !== undefined) {
+    const lost = fields.timeOf("account") > entry.saidAtMs;
+    if (lost || account !== (before?.account ?? 0)) history.at(entry.saidAtMs).account = account;
+    if (lost) history.at(fields.timeOf("account")).account = merged.account;
+  }
+  const news = history.news();
   const changed =
     before === undefined ||
-    isNews ||
+    news.length > 0 ||
     merged.email !== before.email ||
     merged.isAccountOwner !== before.isAccountOwner;
   return {
@@ -75,8 +90,23 @@ export function merge(
     ...fields.times(merged),
     changed,
     retimed: fields.retimed,
-    news: isNews ? { traits: newTraits, account: newAccount } : undefined,
+    news,
   };
+}
+
+/** Collects news by time. */
+class History {
+  readonly #news = new Map<number, { traits: Record<string, unknown>; account: number | null }>();
+
+  at(ms: number): { traits: Record<string, unknown>; account: number | null } {
+    const news = this.#news.get(ms) ?? { traits: {}, account: null };
+    this.#news.set(ms, news);
+    return news;
+  }
+
+  news(): News[] {
+    return [...this.#news].map(([atMs, said]) => ({ atMs, ...said }));
+  }
 }
 
 /** When each field was said. What is not listed was said at `saidAtMs`, or never. */
@@ -100,7 +130,7 @@ class Fields {
   /** Notes that a field was said; whether that is the last word.
    * @param known whether something is stored for it. @param empty whether it is said to hold nothing. */
   said(field: string, known: boolean, empty = false): boolean {
-    const saidAtMs = this.#timeOf(field);
+    const saidAtMs = this.timeOf(field);
     if (known && saidAtMs > this.#atMs) return false;
     // That there is nothing is only known from the list.
     if (saidAtMs === this.#atMs && (!empty || this.isListed(field))) return true;
@@ -116,7 +146,7 @@ class Fields {
     const fields = ["email", ...Object.keys(after.traits).map((key) => `properties.${key}`)];
     if (after.isAccountOwner !== null) fields.push("isAccountOwner");
     if (after.account !== 0 || this.isListed("account")) fields.push("account");
-    if (fields.some((field) => this.#timeOf(field) !== this.#atMs)) {
+    if (fields.some((field) => this.timeOf(field) !== this.#atMs)) {
       return { saidAtMs: this.#saidAtMs, fieldsSaidAtMs: this.#listed };
     }
     return {
@@ -125,7 +155,8 @@ class Fields {
     };
   }
 
-  #timeOf(field: string): number {
+  /** When a field was said last. */
+  timeOf(field: string): number {
     return this.#listed[field] ?? this.#saidAtMs;
   }
 }

@@ -255,6 +255,24 @@ test("the day counts are what the events' rows add up to", () => {
   );
 });
 
+test("the last words in user_versions are what the user is, in whatever order they came", () => {
+  fc.assert(
+    fc.property(requests, sizes, (all, groupSizes) => {
+      const ledger = new LedgerModel();
+      run(ledger, all, groupSizes);
+      for (const { organization, number, traits, account } of ledger.users.values()) {
+        const said = (ledger.rows.get("user_versions") ?? [])
+          .filter(([of, user]) => of === organization && user === number)
+          .sort((a, b) => Number(a[3]) - Number(b[3]) || Number(a[2]) - Number(b[2]));
+        const words = new Map(said.flatMap((row) => Object.entries(JSON.parse(String(row[4])))));
+        expect(words).toEqual(new Map(Object.entries(traits)));
+        expect(said.findLast((row) => row[5] !== null)?.[5] ?? 0).toBe(account);
+      }
+    }),
+    options,
+  );
+});
+
 test("the counted version rows are those of user_versions", () => {
   fc.assert(
     fc.property(requests, (all) => {
