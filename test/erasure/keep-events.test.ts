@@ -1,7 +1,7 @@
 /** How long raw events are kept: they go, and no figure changes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rekindle, Server } from "../server.ts";
-import { api, erasingKey, figures, identify, sendAll, track } from "./support.ts";
+import { api, daysAgo, erasingKey, figures, identify, sendAll, track } from "./support.ts";
 
 let server: Server;
 
@@ -11,7 +11,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.stop());
 
-const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
 const agreement = (organization: string) => `${organization}: ledger, events and rollups agree`;
 
 /** Waits until so many raw events are left. */

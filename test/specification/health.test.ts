@@ -95,7 +95,8 @@ test("a new timezone is said at once, its rebuild too until it is done, and then
   }
   expect(asked.timezone).toBe("Asia/Tokyo");
   await eventually(async () => (await freshness()).rebuilding, null);
-  const { cells } = await answer<{ cells: { cohortDay: string }[] }>(server, key, "/api/retention");
+  const cohort = "/api/retention?from=2026-03-02&to=2026-03-02&periods=1";
+  const { cells } = await answer<{ cells: { cohortDay: string }[] }>(server, key, cohort);
   expect(cells).toHaveLength(1);
   const user = await answer<{ firstSeenDay: string }>(server, key, "/api/users/u");
   expect(user.firstSeenDay).toBe("2026-03-03");
