@@ -193,7 +193,7 @@ function startChores(ledger: Ledger, intake: Intake, authorizers: Authorizers, l
 
 async function readiness(intake: Intake, analysis: string) {
   const status = await statusOf(analysis);
-  const writes = intake.closedBecause ?? "open";
+  const writes = intake.closedBecause ?? (intake.isFailing ? "failing, see the log" : "open");
   const ready = writes === "open" && status.state !== "starting";
   return { ready, detail: { writes, analysis: status } };
 }

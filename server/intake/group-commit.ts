@@ -17,6 +17,9 @@ const maxEntriesPerCommit = 500;
 const maxWaitingEntries = 20_000;
 const maxWaitingBytes = 256 * 1024 * 1024;
 
+/** For so long a failure is told. */
+const failingMs = 10_000;
+
 /** What came in one request: stored together or not at all. */
 interface Waiting {
   readonly entries: readonly Admitted[];
@@ -37,12 +40,19 @@ export class GroupCommit {
   /** The two groups that were written last. */
   #older: Promise<void> = Promise.resolve();
   #newer: Promise<void> = Promise.resolve();
+  #failedAtMs = Number.NEGATIVE_INFINITY;
   /** What was submitted last. */
   #newest: Promise<unknown> = Promise.resolve();
 
   constructor(ledger: Pick<Ledger, "transact">, nowMs: () => number) {
     this.#ledger = ledger;
     this.#nowMs = nowMs;
+  }
+
+  /** Whether the ledger failed to keep the last group, a moment ago: without a limit nobody would send the write that
+   * shows that all is well again. */
+  get isFailing(): boolean {
+    return performance.now() - this.#failedAtMs < failingMs;
   }
 
   get isFull(): boolean {
@@ -125,9 +135,11 @@ export class GroupCommit {
         return decision.writes;
       });
     } catch (error) {
+      this.#failedAtMs = performance.now();
       for (const { reject } of group) reject(error);
       return;
     }
+    this.#failedAtMs = Number.NEGATIVE_INFINITY;
     let first = 0;
     for (const { entries: own, resolve } of group) {
       resolve(outcomes, first);

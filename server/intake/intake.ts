@@ -57,6 +57,11 @@ export class Intake {
     return this.#commits.isFull ? errorMessages.catchingUp : this.#closedBecause;
   }
 
+  /** Whether the last writes could not be kept: a full disk, or one that failed, which takes a restart. */
+  get isFailing(): boolean {
+    return this.#commits.isFailing;
+  }
+
   /** Stores an identify. Resolves when it is on disk or refused; rejects when the ledger failed. */
   identify(body: Uint8Array, arrival: Arrival): Promise<Outcome> {
     return this.#store("identify", body, arrival, admitIdentify);

@@ -121,6 +121,13 @@ test("no error tells of the inside", async () => {
   }
 });
 
+/** Whether the service says that it is ready, and what it says of writes. */
+async function readiness(): Promise<[number, unknown]> {
+  const response = await fetch(`${server.url}/readyz`);
+  const detail = (await response.json()) as { readonly writes: string };
+  return [response.status, detail.writes];
+}
+
 test("a ledger that cannot be written to is application_error without a stack, and heals", async () => {
   await send(server, "/identify", token, user("u", { properties: { n: 1 } }));
   await withBrokenLedger(server, async () => {
@@ -132,8 +139,10 @@ test("a ledger that cannot be written to is application_error without a stack, a
       const message = await expectError(response, "application_error", "unexpected error", "try again later");
       expect(message).not.toMatch(inside);
     }
+    expect(await readiness()).toEqual([503, "failing, see the log"]);
   });
   await expectSuccess(await server.post("/track", token, { userId: "u", event: "kept", messageId: "m" }));
+  expect((await readiness())[1]).toBe("open");
   const events = await server.exported("events", "Errors");
   expect(events.map(({ event }) => event)).not.toContain("lost");
   expect(events.map(({ event }) => event)).toContain("kept");
