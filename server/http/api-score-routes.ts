@@ -13,13 +13,14 @@ import {
   SummaryAnswer,
   SummaryParameters,
 } from "../../contract/api-scores.ts";
-import { type ApiRoute, route } from "./api.ts";
+import type { ApiRoute } from "./api.ts";
+import { figure } from "./api-freshness.ts";
 import { modelCard } from "./api-model.ts";
 import { movers, scoreSummary, scoresOfAccounts, scoresOfUsers } from "./api-score-lists.ts";
 import { historyOfAccount, historyOfUser, scoreOfAccount, scoreOfUser } from "./api-scores.ts";
 
 export const scoreRoutes: readonly ApiRoute[] = [
-  route({
+  figure({
     method: "GET",
     path: "/api/users/:userId/score",
     right: "read",
@@ -28,7 +29,7 @@ export const scoreRoutes: readonly ApiRoute[] = [
     answer: ScoreAnswer,
     handler: scoreOfUser,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/users/:userId/score/history",
     right: "read",
@@ -38,7 +39,7 @@ export const scoreRoutes: readonly ApiRoute[] = [
     table: "days",
     handler: historyOfUser,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/accounts/:accountId/score",
     right: "read",
@@ -47,7 +48,7 @@ export const scoreRoutes: readonly ApiRoute[] = [
     answer: ScoreAnswer,
     handler: scoreOfAccount,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/accounts/:accountId/score/history",
     right: "read",
@@ -57,7 +58,7 @@ export const scoreRoutes: readonly ApiRoute[] = [
     table: "days",
     handler: historyOfAccount,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/scores/users",
     right: "read",
@@ -67,7 +68,7 @@ export const scoreRoutes: readonly ApiRoute[] = [
     table: "scores",
     handler: scoresOfUsers,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/scores/accounts",
     right: "read",
@@ -77,7 +78,7 @@ export const scoreRoutes: readonly ApiRoute[] = [
     table: "scores",
     handler: scoresOfAccounts,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/score-summary",
     right: "read",
@@ -87,7 +88,7 @@ export const scoreRoutes: readonly ApiRoute[] = [
     table: "counts",
     handler: scoreSummary,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/movers",
     right: "read",
@@ -97,7 +98,7 @@ export const scoreRoutes: readonly ApiRoute[] = [
     table: "movers",
     handler: movers,
   }),
-  route({
+  figure({
     method: "GET",
     path: "/api/model",
     right: "read",
