@@ -12,6 +12,7 @@ import type { RetentionQuestion } from "../server/analytics/retention-question.t
 import { msPerDay } from "../server/calendar/zone.ts";
 import { openChdbWarehouse } from "../server/warehouse/chdb.ts";
 import { loadHistory } from "./history.ts";
+import { printTook, type Took, timed } from "./timed.ts";
 
 const repeats = 15;
 const organization = 1;
@@ -79,32 +80,6 @@ const raw: Record<string, string> = {
   "by plan as of entry, a join": joined(plans, "plan,"),
 };
 
-interface Took {
-  readonly bestMs: number;
-  readonly medianMs: number;
-  /** Of all threads; what others do on the machine changes it least. */
-  readonly cpuMs: number;
-}
-
-async function timed(ask: () => Promise<unknown>, times: number): Promise<Took> {
-  const ms: number[] = [];
-  const cpuMs: number[] = [];
-  for (let n = 0; n < times; n += 1) {
-    const [startedMs, cpu] = [performance.now(), process.cpuUsage()];
-    await ask();
-    ms.push(performance.now() - startedMs);
-    const { user, system } = process.cpuUsage(cpu);
-    cpuMs.push((user + system) / 1_000);
-  }
-  const median = (values: number[]) => values.sort((a, b) => a - b)[times >> 1] ?? 0;
-  return { medianMs: median(ms), bestMs: ms[0] ?? 0, cpuMs: median(cpuMs) };
-}
-
-function print(name: string, { bestMs, medianMs, cpuMs }: Took, more = ""): void {
-  const figures = `best ${bestMs.toFixed(1)} ms, median ${medianMs.toFixed(1)} ms, CPU ${cpuMs.toFixed(1)} ms`;
-  console.log(`${name.padEnd(42)} ${figures} ${more}`);
-}
-
 const millions = Number(process.argv[2] ?? 1);
 const kept = process.argv[3];
 const folder = kept ?? mkdtempSync(join(tmpdir(), "rekindle-retention-"));
@@ -119,13 +94,17 @@ const times = new Map<string, Took>();
 for (const [name, more] of Object.entries(questions)) {
   const took = await timed(() => retention(warehouse, { ...base, ...more }), repeats);
   times.set(name, took);
-  print(name, took);
+  printTook(name, took);
 }
 for (const [name, sql] of Object.entries(raw)) {
   const took = await timed(() => warehouse.rows(sql, { organization }), 5);
   const ours = times.get(name.slice(0, name.lastIndexOf(",")));
   const ratio = (figure: keyof Took) => (took[figure] / (ours?.[figure] ?? 1)).toFixed(1);
-  print(`raw events: ${name}`, took, `(${ratio("bestMs")} times as long, ${ratio("cpuMs")} times the CPU)`);
+  printTook(
+    `raw events: ${name}`,
+    took,
+    `(${ratio("bestMs")} times as long, ${ratio("cpuMs")} times the CPU)`,
+  );
 }
 const cells = await Promise.all([base, { ...base, split: byPlan }].map((one) => retention(warehouse, one)));
 const counted = (
