@@ -9,6 +9,9 @@ import { type Day, momentOf } from "./work.ts";
 
 /** With 2,000 users, 160 accounts. */
 const usersPerAccount = 12.5;
+/** Of the vendor's own people, test users and monitor. */
+export const vendorDomain = "vendor.example";
+
 /** The vendor is drawn from no group, and does not leave. */
 const nobody = { weight: 0, risk: 0 };
 
@@ -56,7 +59,7 @@ export class Population {
       number: 0,
       accountId: "vendor",
       name: "Vendor (internal)",
-      domain: "vendor.example",
+      domain: vendorDomain,
       segment: "software",
       channel: { ...nobody, name: "internal" },
       size: { ...nobody, name: "11-50", fewestSeats: 0, mostSeats: 0, plans: [] },

@@ -5,7 +5,9 @@ import { itemsPerSecond, type Organization, Refusal, type SharedLedger } from ".
 import { remoteService } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import type { PublicPort } from "../../server/start-intake.ts";
+import { type EventRole, eventKinds } from "../../simulation/catalogue.ts";
 import { wireItem } from "../../simulation/items.ts";
+import { vendorDomain } from "../../simulation/population.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import type { Installation } from "../installation.ts";
 import { Progress } from "../progress.ts";
@@ -93,10 +95,22 @@ async function serverAddress({ config, served }: Installation, given: string | u
   throw new Refusal(`no rekindle answers at ${url}: give the server's address with --url.`);
 }
 
+/** An organization that says what counts: mails that were opened are no engagement, and the vendor's own people,
+ * test users and monitor are in no figure. */
+async function newOrganization(ledger: SharedLedger, name: string): Promise<Organization> {
+  const nowMs = Date.now();
+  const created = await ledger.organizations.create({ name, timezone: "UTC", nowMs });
+  const named = (role: EventRole) => eventKinds.filter((kind) => kind.role === role).map((kind) => kind.name);
+  const settings = { passiveEvents: named("passive"), keyEvents: named("key") };
+  await ledger.settings.change(created.id, settings, "command line", nowMs);
+  await ledger.exclusions.add(created.id, { kind: "email_domain", key: "", value: vendorDomain }, nowMs);
+  return created;
+}
+
 async function organizationFor({ ledger }: Installation, options: DemoOptions): Promise<Organization> {
   const name = options.organization;
   const found = (await ledger.organizations.list()).find((organization) => organization.name === name);
-  if (found === undefined) return ledger.organizations.create({ name, timezone: "UTC", nowMs: Date.now() });
+  if (found === undefined) return newOrganization(ledger, name);
   const { users } = await ledger.populations(found.id);
   if (users === 0 || options.force) return found;
   throw new Refusal(

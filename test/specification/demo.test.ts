@@ -133,6 +133,24 @@ function rekindleInBackground(...parameters: string[]) {
   });
 }
 
+test("an organization of its own says what counts: passive events, key events, and whom figures leave out", async () => {
+  await server.command("demo", "--organization", "Counting", "--users", "40", "--weeks", "4");
+  const settings = await server.command("settings", "show", "--organization", "Counting");
+  expect(settings).toContain("email_opened");
+  expect(settings).toContain("report_created");
+  expect(await server.command("exclude", "list", "--organization", "Counting")).toContain("vendor.example");
+  const key = (await server.command("key", "create", "--organization", "Counting")).trim();
+  const excluded = async () => {
+    const response = await fetch(`${server.url}/api/exclusions`, {
+      headers: { Authorization: `Bearer ${key}` },
+    });
+    return ((await response.json()) as { readonly excludedUsers: number }).excludedUsers;
+  };
+  // Excluded users are counted a moment after they are loaded.
+  for (let turn = 0; turn < 100 && (await excluded()) === 0; turn++) await Bun.sleep(100);
+  expect(await excluded()).toBeWithin(1, 10);
+});
+
 test("an address at which no rekindle answers is named, before anything is changed", async () => {
   const { exitCode, stderr } = await rekindle(
     server.dataDir,
