@@ -1,5 +1,5 @@
-/** Every command of the README is run as it stands: `npm start`, then each block, on a folder and a port of
- * its own. */
+/** Every command of the README and of docs/using.md is run as it stands: `npm start`, then each block, on a folder
+ * and a port of its own. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,8 +9,8 @@ import { run } from "./server.ts";
 const root = join(import.meta.dir, "..");
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-readme-"));
 const env = { ...process.env, DATA_DIR: dataDir, PORT: "0", LOG_LEVEL: "info" };
-const blocks = [...readFileSync(join(root, "README.md"), "utf8").matchAll(/^```sh\n(.*?)^```/gms)].map(
-  (match) => match[1] ?? "",
+const blocks = ["README.md", "docs/using.md"].flatMap((page) =>
+  [...readFileSync(join(root, page), "utf8").matchAll(/^```sh\n(.*?)^```/gms)].map((match) => match[1] ?? ""),
 );
 
 // A group of its own, because `npm start` is a chain of processes.
