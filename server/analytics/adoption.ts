@@ -36,39 +36,40 @@ export function adoption(
 }
 
 const ofOrganization = "organization = {organization:UInt32}";
-const withinDays = `${ofOrganization} AND day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}`;
+const isWithin = `day >= ${dayParameter("fromDay")}`;
 
-// Days of first use are looked for among first-time users only: who did an event before is gone from its bitmaps. Users
-// are numbered from 1; 0 stands for nobody, so that an event without first-time users keeps its row.
+/** Everybody who did an event before the days is one row of it, on the day before them; then a row for each day. */
+const useDay = "greatest(toInt32(day), {fromDay:Int32} - 1)";
+
+// Who did an event on a day and in no bitmap before it did it then for the first time: a user is looked at once for each
+// event that they began with, and not once for each day (of 5 million events 100 ms of CPU instead of 240, for 182 days
+// 180 instead of 510). A user's number is the place of their first day in an array, of at most 16 million.
 const sql = `
   WITH
-    adopted AS (
-      SELECT event,
-        ${included(`groupBitmapMergeStateIf(event_days.users, day >= ${dayParameter("fromDay")})`)} AS now,
-        groupBitmapMergeStateIf(event_days.users, day < ${dayParameter("fromDay")}) AS before,
-        bitmapCardinality(now) AS people
-      FROM event_days
-      WHERE ${ofOrganization} AND day <= ${dayParameter("toDay")}
-      GROUP BY event HAVING people > 0
-      ORDER BY people DESC, event LIMIT {limit:UInt32}),
-    first_uses AS (
-      SELECT event, user, any(people) AS users, min(useDay) AS firstUse
-      FROM (
-        SELECT event, people, toInt32(day) AS useDay,
-          bitmapToArray(bitmapAnd(bitmapAndnot(event_days.users, before), now)) AS firstTimers
-        FROM event_days INNER JOIN adopted USING event
-        WHERE ${withinDays})
-      LEFT ARRAY JOIN firstTimers AS user
-      GROUP BY event, user),
-    first_days AS (
-      SELECT user, toInt32(min(first_day)) AS firstDay FROM user_spans WHERE ${ofOrganization} GROUP BY user)
+    done AS (
+      SELECT event, ${useDay} AS useDay, groupBitmapMergeState(event_days.users) AS people
+      FROM event_days WHERE ${ofOrganization} AND day <= ${dayParameter("toDay")}
+      GROUP BY event, useDay),
+    begun AS (
+      SELECT event, useDay, people, groupBitmapMergeState(people) OVER (
+        PARTITION BY event ORDER BY useDay ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
+      FROM done),
+    (
+      SELECT groupArrayInsertAt(toInt32(first_day), user) FROM user_spans FINAL WHERE ${ofOrganization}) AS firstDays
   SELECT
-    event, any(first_uses.users) AS users,
+    event,
+    bitmapCardinality(${included("groupBitmapMergeStateIf(people, useDay >= {fromDay:Int32})")}) AS users,
     users / (
       SELECT bitmapCardinality(${included("groupBitmapMergeState(active_days.users)")})
-      FROM active_days WHERE ${withinDays}) AS share,
-    countIf(user != 0) AS firstTimeUsers,
-    if(firstTimeUsers = 0, NULL, quantileExactInclusiveIf(0.5)(firstUse - firstDay, user != 0)) AS medianDaysToFirstUse
-  FROM first_uses LEFT JOIN first_days USING user
-  GROUP BY event
-  ORDER BY users DESC, event`;
+      FROM active_days
+      WHERE ${ofOrganization} AND ${isWithin} AND day <= ${dayParameter("toDay")}) AS share,
+    sum(length(waits)) AS firstTimeUsers,
+    if(firstTimeUsers = 0, NULL, quantileExactInclusiveArray(0.5)(waits)) AS medianDaysToFirstUse
+  FROM (
+    SELECT event, useDay, people,
+      if(useDay < {fromDay:Int32}, [],
+        arrayMap(user -> useDay - firstDays[user + 1],
+          bitmapToArray(${included("bitmapAndnot(people, earlier)")}))) AS waits
+    FROM begun)
+  GROUP BY event HAVING users > 0
+  ORDER BY users DESC, event LIMIT {limit:UInt32}`;

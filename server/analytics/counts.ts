@@ -3,6 +3,7 @@
 
 import { isIncluded } from "../warehouse/included.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
+import { countsOfDays } from "./counts-of-days.ts";
 
 export interface Counts {
   readonly events: number;
@@ -17,7 +18,6 @@ export async function counts(warehouse: Warehouse, organization: number): Promis
 
 const sql = `
   SELECT
-    (SELECT sum(count) FROM user_event_days
-     WHERE organization = {organization:UInt32} AND ${isIncluded("user")}) AS events,
+    (SELECT sum(times) FROM ${countsOfDays("organization = {organization:UInt32}")}) AS events,
     (SELECT uniqExact(user) FROM users
      WHERE organization = {organization:UInt32} AND ${isIncluded("user")}) AS users`;

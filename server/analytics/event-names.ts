@@ -1,8 +1,9 @@
 /** Which events there are: how often each was done, by how many people, and when first and last. */
 
-import { included, isIncluded } from "../warehouse/included.ts";
+import { included } from "../warehouse/included.ts";
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
+import { countsOfDays } from "./counts-of-days.ts";
 
 export interface EventNamesQuestion {
   readonly organization: number;
@@ -38,8 +39,8 @@ const asked = `
 const sql = `
   SELECT event, count, users, firstDay, lastDay
   FROM (
-    SELECT event, sum(user_event_days.count) AS count, toInt32(min(day)) AS firstDay, toInt32(max(day)) AS lastDay
-    FROM user_event_days WHERE ${asked} AND ${isIncluded("user")} GROUP BY event) AS counted
+    SELECT event, sum(times) AS count, toInt32(min(day)) AS firstDay, toInt32(max(day)) AS lastDay
+    FROM ${countsOfDays(asked)} GROUP BY event) AS counted
   INNER JOIN (
     SELECT event, bitmapCardinality(${included("groupBitmapMergeState(event_days.users)")}) AS users
     FROM event_days WHERE ${asked} GROUP BY event) AS people

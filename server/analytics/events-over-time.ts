@@ -1,11 +1,12 @@
 /**
  * How often events were done, and by how many people, by day, week or month: all events together, or those done most
- * each by itself. Counts come from the rollup of users' days, people from the bitmaps.
+ * each by itself. Counts come from the sums of days, people from the bitmaps.
  */
 import { type PeriodsQuestion, periodStarts } from "../calendar/period-starts.ts";
 import { included, isIncluded } from "../warehouse/included.ts";
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
+import { countsOfDays } from "./counts-of-days.ts";
 import { periodOf } from "./period-of.ts";
 
 export interface EventsOverTimeQuestion extends PeriodsQuestion {
@@ -35,47 +36,58 @@ export function eventsOverTime(
 ): Promise<EventsOfPeriod[]> {
   const { organization, event, toDay, top } = question;
   const starts = periodStarts(question);
-  return warehouse.rows<EventsOfPeriod>(sql, {
-    organization,
-    event,
-    toDay,
-    top,
-    starts,
-    fromDay: starts[0] ?? 0,
-  });
+  const asked = { organization, event, toDay, starts, fromDay: starts[0] ?? 0 };
+  return event === "" && top === 0
+    ? warehouse.rows<EventsOfPeriod>(ofAnything, asked)
+    : warehouse.rows<EventsOfPeriod>(ofEvents, { ...asked, top });
 }
 
-const askedDays = `
-  organization = {organization:UInt32}
-  AND day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}
-  AND ({event:String} = '' OR event = {event:String})`;
+const withinDays = `
+  organization = {organization:UInt32} AND day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}`;
+
+const askedDays = `${withinDays} AND ({event:String} = '' OR event = {event:String})`;
 
 /** The rows of users that a question is about; queries bind `organization`, `fromDay`, `toDay` and `event`. */
 export const askedRows = `${askedDays} AND ${isIncluded("user")}`;
 
+/** The first day of a day's period: quicker than its number, which is looked for once a period. */
+const periodDay = "roundDown(toInt32(day), {starts:Array(Int32)})";
+
 // An event has a name, so that the empty one can stand for the rest.
-const sql = `
+const ofEvents = `
   WITH
-    ranked AS (
-      SELECT event, groupArray((day, countOfDay)) AS days,
-        row_number() OVER (ORDER BY sum(countOfDay) DESC, event) AS rank
-      FROM (
-        SELECT event, day, sum(count) AS countOfDay FROM user_event_days WHERE ${askedRows} GROUP BY event, day)
-      GROUP BY event),
     counted AS (
-      SELECT event, if(rank > {top:UInt32}, '', event) AS name, ofDay.1 AS day, ofDay.2 AS countOfDay
-      FROM ranked ARRAY JOIN days AS ofDay),
+      SELECT event, firstDay, timesOfPeriod,
+        dense_rank() OVER (ORDER BY timesOfEvent DESC, event) AS rank
+      FROM (
+        SELECT event, ${periodDay} AS firstDay, sum(times) AS timesOfPeriod,
+          sum(timesOfPeriod) OVER (PARTITION BY event) AS timesOfEvent
+        FROM ${countsOfDays(askedDays)} GROUP BY event, firstDay)),
     seen AS (
-      SELECT event, day, ${included("groupBitmapMergeState(event_days.users)")} AS people
-      FROM event_days WHERE ${askedDays} GROUP BY event, day)
+      SELECT event, ${periodDay} AS firstDay, groupBitmapMergeState(event_days.users) AS people
+      FROM event_days WHERE ${askedDays} GROUP BY event, firstDay)
   SELECT
-    ${periodOf("toInt32(day)")} AS period,
+    ${periodOf("firstDay")} AS period,
     nullIf(name, '') AS value,
     toBool(name = '' AND {top:UInt32} > 0) AS isRest,
-    sum(countOfDay) AS count,
-    groupBitmapMerge(people) AS users
-  FROM counted INNER JOIN seen USING (event, day)
-  GROUP BY period, name`;
+    timesOfGroup AS count,
+    bitmapCardinality(${included("everybody")}) AS users
+  FROM (
+    SELECT firstDay, if(rank > {top:UInt32}, '', event) AS name, sum(timesOfPeriod) AS timesOfGroup,
+      groupBitmapMergeState(people) AS everybody
+    FROM counted INNER JOIN seen USING (event, firstDay)
+    GROUP BY firstDay, name)`;
+
+// Who did anything on a day is in one bitmap, and not in one for each event.
+const ofAnything = `
+  SELECT ${periodOf("firstDay")} AS period, NULL AS value, false AS isRest, timesOfPeriod AS count, users
+  FROM (
+    SELECT ${periodDay} AS firstDay, sum(times) AS timesOfPeriod
+    FROM ${countsOfDays(askedDays)} GROUP BY firstDay) AS counted
+  INNER JOIN (
+    SELECT ${periodDay} AS firstDay, bitmapCardinality(${included("groupBitmapMergeState(active_days.users)")}) AS users
+    FROM active_days WHERE ${withinDays} GROUP BY firstDay) AS seen
+  USING firstDay`;
 
 export interface EventsOverTimeRow extends Omit<EventsOfPeriod, "period"> {
   /** The period's days, in days since 1970-01-01; the last one may end with `toDay`, before it is over. */

@@ -203,16 +203,22 @@ class Check {
     return agree({ ledger, warehouse }) ? [] : [{ kind: "user_versions", ledger, warehouse }];
   }
 
+  /** The rows, and the counts that the engine keeps beside them, which are other bytes on the disk. */
   async userEventDays(): Promise<Difference[]> {
     const rows = await this.#rowsOfDays<{ day: number; events: number; rollup: number; same: boolean }>(`
       SELECT toInt32(day) AS day, sum(fromEvents) AS events, sum(fromRollup) AS rollup,
-        sum(eventHash) = sum(rollupHash) AS same
+        sum(eventHash) = sum(rollupHash) AND sum(nameHash) = sum(countsHash) AS same
       FROM (
-        SELECT day, count() AS fromEvents, sum(cityHash64(user, event, account)) AS eventHash, 0 AS fromRollup, 0 AS rollupHash
+        SELECT day, count() AS fromEvents, sum(cityHash64(user, event, account)) AS eventHash,
+          sum(cityHash64(event)) AS nameHash, 0 AS fromRollup, 0 AS rollupHash, 0 AS countsHash
         FROM events WHERE ${ofDays} GROUP BY day
         UNION ALL
-        SELECT day, 0, 0, sum(count), sum(cityHash64(user, event, account) * count)
-        FROM user_event_days WHERE ${ofDays} GROUP BY day)
+        SELECT day, 0, 0, 0, sum(count), sum(cityHash64(user, event, account) * count), 0
+        FROM user_event_days WHERE ${ofDays} GROUP BY day
+        UNION ALL
+        SELECT day, 0, 0, 0, 0, 0, sum(cityHash64(event) * times)
+        FROM (SELECT event, day, sum(count) AS times FROM user_event_days WHERE ${ofDays} GROUP BY event, day)
+        GROUP BY day)
       GROUP BY day HAVING events != rollup OR NOT same ORDER BY day LIMIT ${maxDifferencesOfAKind}`);
     return rows.map(({ day, events, rollup, same }) => ({
       kind: "user_event_days",

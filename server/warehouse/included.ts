@@ -16,3 +16,9 @@ export function included(bitmap: string): string {
 export function isIncluded(user: string): string {
   return `NOT bitmapContains(${excluded}, ${user})`;
 }
+
+/** The condition that a user's number is excluded, for the little that is subtracted from a sum over all: of a table
+ * ordered by user it reads these users' rows and no others. */
+export function isExcluded(user: string): string {
+  return `${user} IN (SELECT arrayJoin(bitmapToArray(${excluded})))`;
+}

@@ -6,6 +6,7 @@
 import { scoreTables } from "./score-tables.ts";
 import {
   accounts,
+  countsOfEvents,
   createRollupView,
   createTable,
   events,
@@ -50,7 +51,21 @@ const migrations: readonly Migration[] = [
     ],
   },
   { name: "scores", statements: scoreTables.map(createTable) },
+  {
+    // Merges of a SummingMergeTree make rows fewer, and rebuilds delete rows; both are refused without these settings.
+    // Until a part has its counts, which `user_event_days` of 20 million events wait a few seconds for, its rows are summed.
+    name: "counts by event and day within user_event_days",
+    statements: [
+      `ALTER TABLE ${countsOfEvents.of} MODIFY SETTING
+         deduplicate_merge_projection_mode = 'rebuild', lightweight_mutation_projection_mode = 'rebuild'`,
+      `ALTER TABLE ${countsOfEvents.of} ADD PROJECTION IF NOT EXISTS ${countsOfEvents.name} (${countsOfEvents.select})`,
+      `ALTER TABLE ${countsOfEvents.of} MATERIALIZE PROJECTION ${countsOfEvents.name}`,
+    ],
+  },
 ];
+
+/** To fill what is new takes as long as there is data. */
+const noLimitOfTime = { maxSeconds: 0 };
 
 /** How many migrations this code knows. */
 export const warehouseMigrations = migrations.length;
@@ -86,7 +101,7 @@ export async function migrate(warehouse: Warehouse, upto = migrations.length): P
   for (const [index, { name, statements }] of migrations.entries()) {
     const number = index + 1;
     if (number <= done || number > upto) continue;
-    for (const statement of statements) await warehouse.command(statement);
+    for (const statement of statements) await warehouse.command(statement, {}, noLimitOfTime);
     await warehouse.command(
       "INSERT INTO migrations SETTINGS insert_deduplicate = 0 SELECT {number:UInt32}, {name:String}, now64(3)",
       { number, name },

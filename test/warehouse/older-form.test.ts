@@ -3,7 +3,14 @@ import { expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
 import { rebuild } from "../../server/warehouse/rebuild.ts";
 import { userVersionRow } from "../../server/warehouse/rows.ts";
-import { event, insertEvents, recount, rollupsOf, WarehouseUnderTest } from "./support.ts";
+import {
+  event,
+  insertEvents,
+  partsWithoutCounts,
+  recount,
+  rollupsOf,
+  WarehouseUnderTest,
+} from "./support.ts";
 
 const subject = new WarehouseUnderTest();
 
@@ -30,6 +37,7 @@ test("a warehouse of the first form is brought to today's: new rows are taken, a
   await subject.warehouse.close();
 
   await subject.open();
+  expect(await partsWithoutCounts(subject)).toEqual([]);
   const after = [1, 2, 3].map((account) => event(organization, { user: 7, account }));
   await insertEvents(subject, after);
   const user = { organization, number: 7, version: 2 } as Parameters<typeof userVersionRow>[0];

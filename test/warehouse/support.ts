@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { WarehouseTable } from "../../server/ledger/ledger.ts";
 import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
 import { type EventRow, eventRow } from "../../server/warehouse/rows.ts";
+import { countsOfEvents } from "../../server/warehouse/tables.ts";
 import type { Warehouse } from "../../server/warehouse/warehouse.ts";
 import { Random } from "../../simulation/random.ts";
 
@@ -115,6 +116,11 @@ export async function insertEvents(subject: WarehouseUnderTest, events: readonly
 /** Every rollup of an organization as text, a sorted line for each of its facts. */
 export async function rollupsOf({ warehouse }: WarehouseUnderTest, organization: number): Promise<string[]> {
   const where = "WHERE organization = {organization:UInt32}";
+  const counts = await warehouse.rows<{ line: string }>(
+    `SELECT concat_ws(' ', 'counts_of_events', event, toString(toInt32(day)), toString(times)) AS line
+     FROM (SELECT event, day, sum(count) AS times FROM user_event_days ${where} GROUP BY event, day)`,
+    { organization },
+  );
   const rows = await warehouse.rows<{ line: string }>(
     `SELECT line FROM (
       SELECT concat('event_days ', event, ' ', toString(toInt32(day)), ' ', toString(user)) AS line FROM (
@@ -134,7 +140,18 @@ export async function rollupsOf({ warehouse }: WarehouseUnderTest, organization:
       FROM user_spans ${where} GROUP BY user)`,
     { organization },
   );
-  return rows.map(({ line }) => line).sort();
+  return [...rows, ...counts].map(({ line }) => line).sort();
+}
+
+/** The parts of `user_event_days` whose rows the engine would have to sum, because it has no counts beside them. */
+export async function partsWithoutCounts({ warehouse }: WarehouseUnderTest): Promise<string[]> {
+  const rows = await warehouse.rows<{ name: string }>(
+    `SELECT name FROM system.parts
+     WHERE database = currentDatabase() AND table = '${countsOfEvents.of}' AND active AND rows > 0 AND name NOT IN (
+       SELECT parent_name FROM system.projection_parts
+       WHERE database = currentDatabase() AND table = '${countsOfEvents.of}' AND name = '${countsOfEvents.name}' AND active)`,
+  );
+  return rows.map(({ name }) => name);
 }
 
 /** The same lines as `rollupsOf`, counted here, one event after the other. */
@@ -146,8 +163,12 @@ export function recount(events: readonly EventRow[], dayOf: (event: EventRow) =>
     const [{ user, event, account }, day] = [one, dayOf(one)];
     lines.add(`event_days ${event} ${day} ${user}`);
     lines.add(`active_days ${day} ${user}`);
-    const key = `user_event_days ${user} ${day} ${event} ${account}`;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
+    for (const key of [
+      `user_event_days ${user} ${day} ${event} ${account}`,
+      `counts_of_events ${event} ${day}`,
+    ]) {
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
     const span = spans.get(user) ?? { first: day, last: day };
     spans.set(user, { first: Math.min(span.first, day), last: Math.max(span.last, day) });
   }
