@@ -14,7 +14,7 @@
  */
 import type { OffsetTransition } from "../calendar/zone.ts";
 import { dayParameter, firstPossibleDay } from "./keep-events.ts";
-import { type Rollup, rollups } from "./tables.ts";
+import { countsOfEvents, type Rollup, rollups } from "./tables.ts";
 import type { Warehouse } from "./warehouse.ts";
 
 export interface RebuildProgress {
@@ -129,5 +129,10 @@ async function rebuildRollup(
   );
   await warehouse.command(`DELETE FROM ${table.name} WHERE ${where}`, parameters, noLimitOfTime);
   await warehouse.command(`ALTER TABLE ${table.name} ATTACH PARTITION tuple() FROM ${aside}`);
+  // A part of which every row is hidden has no counts, and would never be merged with those beside it that have some.
+  // One that is empty is dropped by the engine within a minute.
+  if (table.name === countsOfEvents.of) {
+    await warehouse.command(`ALTER TABLE ${table.name} APPLY DELETED MASK`, {}, noLimitOfTime);
+  }
   await warehouse.command(`DROP TABLE ${aside} SYNC`);
 }

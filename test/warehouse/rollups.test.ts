@@ -42,7 +42,7 @@ test("counts by event and day stand beside the rows, whatever changed them, and 
     () => insertEvents(subject, events, 4),
     () => rebuild(subject.warehouse, organization, new Zone("Asia/Tokyo").transitions),
     () => eraseUser(subject.warehouse, { organization, user: 7 }),
-    () => subject.warehouse.command("OPTIMIZE TABLE user_event_days FINAL"),
+    mergeUserEventDays,
   ];
   const sql = `EXPLAIN SELECT event, times FROM ${countsOfDays("organization = {organization:UInt32}")}`;
   for (const change of changes) {
@@ -52,6 +52,21 @@ test("counts by event and day stand beside the rows, whatever changed them, and 
     expect(plan.map(({ explain }) => explain).join("\n")).toContain(countsOfEvents.name);
   }
 });
+
+/** Merges all parts into one. That it ends says that none is without counts: such a one is merged with none that has
+ * them. */
+async function mergeUserEventDays(): Promise<void> {
+  const active = async () =>
+    await subject.warehouse.rows<{ name: string; rows: number }>(
+      "SELECT name, rows FROM system.parts WHERE table = 'user_event_days' AND active",
+    );
+  // The engine drops these by itself within a minute, perhaps just now.
+  for (const { name } of (await active()).filter(({ rows }) => rows === 0)) {
+    await subject.warehouse.command(`ALTER TABLE user_event_days DROP PART '${name}'`).catch(() => undefined);
+  }
+  // Again where a merge was under way that the engine had begun.
+  while ((await active()).length > 1) await subject.warehouse.command("OPTIMIZE TABLE user_event_days FINAL");
+}
 
 describe("rebuild", () => {
   test("moves every event to its day in another timezone, and every rollup equals a recount", async () => {
@@ -136,8 +151,8 @@ describe("rebuild", () => {
   });
 });
 
-/** The days, and six statements for each of four rollups. */
-const rebuildStatements = 25;
+/** The days, six statements for each of four rollups, and one for that with counts. */
+const rebuildStatements = 26;
 
 async function daysById(organization: number): Promise<Map<string, number>> {
   const rows = await subject.warehouse.rows<{ id: string; day: number }>(
@@ -221,10 +236,11 @@ describe("check", () => {
     const alter = (change: string) => subject.warehouse.command(`ALTER TABLE user_event_days ${change}`);
     // Rows of one event go, in a way that leaves what was counted of them, and come back.
     const signedIn = `organization = ${organization} AND event = 'signed_in'`;
+    await alter("APPLY DELETED MASK");
     await alter("MODIFY SETTING deduplicate_merge_projection_mode = 'ignore'");
     await alter(`MODIFY TTL toDate(organization) DELETE WHERE ${signedIn}
       SETTINGS materialize_ttl_after_modify = 0`);
-    await subject.warehouse.command("OPTIMIZE TABLE user_event_days FINAL");
+    await mergeUserEventDays();
     await alter("REMOVE TTL");
     await alter("MODIFY SETTING deduplicate_merge_projection_mode = 'rebuild'");
     await subject.warehouse.command(

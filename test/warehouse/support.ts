@@ -146,10 +146,10 @@ export async function rollupsOf({ warehouse }: WarehouseUnderTest, organization:
 /** The parts of `user_event_days` whose rows the engine would have to sum, because it has no counts beside them. */
 export async function partsWithoutCounts({ warehouse }: WarehouseUnderTest): Promise<string[]> {
   const rows = await warehouse.rows<{ name: string }>(
-    `SELECT name FROM system.parts
-     WHERE database = currentDatabase() AND table = '${countsOfEvents.of}' AND active AND rows > 0 AND name NOT IN (
+    `SELECT DISTINCT _part AS name FROM ${countsOfEvents.of} WHERE name NOT IN (
        SELECT parent_name FROM system.projection_parts
-       WHERE database = currentDatabase() AND table = '${countsOfEvents.of}' AND name = '${countsOfEvents.name}' AND active)`,
+       WHERE database = currentDatabase() AND table = '${countsOfEvents.of}' AND name = '${countsOfEvents.name}' AND active)
+     ORDER BY name`,
   );
   return rows.map(({ name }) => name);
 }
