@@ -1,19 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { countsOfDays } from "../../server/analytics/counts-of-days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { DayCount, Populations } from "../../server/ledger/ledger.ts";
 import { checkOrganization, describeDifference } from "../../server/warehouse/check.ts";
-import { eraseUser } from "../../server/warehouse/erase.ts";
 import { rebuild } from "../../server/warehouse/rebuild.ts";
 import { accountRow, type EventRow, userRow } from "../../server/warehouse/rows.ts";
-import { countsOfEvents } from "../../server/warehouse/tables.ts";
 import { account, user } from "../ledger/writes.ts";
 import { withStatements } from "./failures.ts";
 import {
   event,
   insertEvents,
   msPerDay,
-  partsWithoutCounts,
   randomEvents,
   randomOfThisRun,
   recount,
@@ -34,39 +30,6 @@ test("rollups equal a recount of the events, before and after merges", async () 
   for (const table of optimized) await subject.warehouse.command(`OPTIMIZE TABLE ${table} FINAL`);
   expect(await rollupsOf(subject, organization)).toEqual(recount(events, storedDay));
 });
-
-test("counts by event and day stand beside the rows, whatever changed them, and are what figures read", async () => {
-  const organization = subject.newOrganization();
-  const events = randomEvents(randomOfThisRun("counts"), organization, 600);
-  const changes = [
-    () => insertEvents(subject, events, 4),
-    () => rebuild(subject.warehouse, organization, new Zone("Asia/Tokyo").transitions),
-    () => eraseUser(subject.warehouse, { organization, user: 7 }),
-    mergeUserEventDays,
-  ];
-  const sql = `EXPLAIN SELECT event, times FROM ${countsOfDays("organization = {organization:UInt32}")}`;
-  for (const change of changes) {
-    await change();
-    expect(await partsWithoutCounts(subject)).toEqual([]);
-    const plan = await subject.warehouse.rows<{ explain: string }>(sql, { organization });
-    expect(plan.map(({ explain }) => explain).join("\n")).toContain(countsOfEvents.name);
-  }
-});
-
-/** Merges all parts into one. That it ends says that none is without counts: such a one is merged with none that has
- * them. */
-async function mergeUserEventDays(): Promise<void> {
-  const active = async () =>
-    await subject.warehouse.rows<{ name: string; rows: number }>(
-      "SELECT name, rows FROM system.parts WHERE table = 'user_event_days' AND active",
-    );
-  // The engine drops these by itself within a minute, perhaps just now.
-  for (const { name } of (await active()).filter(({ rows }) => rows === 0)) {
-    await subject.warehouse.command(`ALTER TABLE user_event_days DROP PART '${name}'`).catch(() => undefined);
-  }
-  // Again where a merge was under way that the engine had begun.
-  while ((await active()).length > 1) await subject.warehouse.command("OPTIMIZE TABLE user_event_days FINAL");
-}
 
 describe("rebuild", () => {
   test("moves every event to its day in another timezone, and every rollup equals a recount", async () => {
@@ -228,31 +191,6 @@ describe("check", () => {
         organization,
       });
       expect(await kinds()).toEqual([`${table}`]);
-    }
-  });
-
-  test("finds counts by event and day that the engine keeps, where they are not those of the rows", async () => {
-    const { organization, events, acknowledged } = await checkable();
-    const alter = (change: string) => subject.warehouse.command(`ALTER TABLE user_event_days ${change}`);
-    // Rows of one event go, in a way that leaves what was counted of them, and come back.
-    const signedIn = `organization = ${organization} AND event = 'signed_in'`;
-    await alter("APPLY DELETED MASK");
-    await alter("MODIFY SETTING deduplicate_merge_projection_mode = 'ignore'");
-    await alter(`MODIFY TTL toDate(organization) DELETE WHERE ${signedIn}
-      SETTINGS materialize_ttl_after_modify = 0`);
-    await mergeUserEventDays();
-    await alter("REMOVE TTL");
-    await alter("MODIFY SETTING deduplicate_merge_projection_mode = 'rebuild'");
-    await subject.warehouse.command(
-      `INSERT INTO user_event_days SETTINGS insert_deduplicate = 0
-       SELECT organization, user, day, event, account, count() FROM events WHERE ${signedIn} GROUP BY ALL`,
-    );
-    const differences = await checkOrganization(subject.warehouse, organization, acknowledged);
-    expect(differences.length).toBe(
-      new Set(events.filter((one) => one.event === "signed_in").map(storedDay)).size,
-    );
-    for (const difference of differences) {
-      expect(describeDifference(difference)).toEndWith("of other users or other events");
     }
   });
 
