@@ -26,6 +26,8 @@ const dataStoppedSince = nullable(
 
 export const ScoreParameters = Type.Object({ since: Type.Optional(day(sinceText)) }, closed);
 
+const segmentText = "Null when BG/BB has the same parameters for all.";
+
 const Change = Type.Object({
   total: Type.Number(),
   behaviour: number("What they did, or did not do as usual."),
@@ -83,6 +85,13 @@ export const ScoreAnswer = Type.Object({
       logLoss: nullable(number("In the back-test.")),
       auc: nullable(number("In the back-test.")),
       calibrationError: nullable(number("In the back-test.")),
+      segment: nullable(
+        Type.Object({
+          trait: Type.String({ description: "By whose values BG/BB has parameters." }),
+          value: nullable(Type.String({ description: "Null for one who goes by the parameters of everybody." })),
+        }),
+        { description: segmentText },
+      ),
     }),
   ),
   change: nullable(
@@ -195,6 +204,9 @@ export const ModelParameters = Type.Object(
 );
 
 const metric = nullable(Type.Number());
+const BgbbParameters = Type.Object({
+  ...{ alpha: Type.Number(), beta: Type.Number(), gamma: Type.Number(), delta: Type.Number() },
+});
 
 export const ModelAnswer = Type.Object({
   kind: Kind,
@@ -231,8 +243,15 @@ export const ModelAnswer = Type.Object({
     }),
     { description: "What the next rung is waiting for." },
   ),
-  parameters: nullable(
-    Type.Object({ alpha: Type.Number(), beta: Type.Number(), gamma: Type.Number(), delta: Type.Number() }),
+  parameters: nullable(BgbbParameters, { description: "BG/BB's, fitted to everybody." }),
+  segments: nullable(
+    Type.Object({
+      trait: Type.String({ description: "The one that explains people best whom the fit has not seen." }),
+      values: Type.Array(Type.Object({ value: Type.String(), parameters: BgbbParameters }), {
+        description: "Who has another value, or none, goes by the parameters of everybody.",
+      }),
+    }),
+    { description: segmentText },
   ),
   isConverged: Type.Boolean(),
   models: Type.Array(
