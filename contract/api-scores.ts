@@ -72,7 +72,9 @@ export const ScoreAnswer = Type.Object({
       ),
     }),
   ),
-  returnProbability: nullable(number("For the churned: the probability of coming back within the horizon.")),
+  returnProbability: nullable(
+    number("For the churned: of coming back within the horizon, by BG/BB. Null beyond 26 weeks of silence."),
+  ),
   churnedDay: nullable(day("For the churned: the day on which the horizon of silence was over.")),
   model: nullable(
     Type.Object({
@@ -85,13 +87,9 @@ export const ScoreAnswer = Type.Object({
       logLoss: nullable(number("In the back-test.")),
       auc: nullable(number("In the back-test.")),
       calibrationError: nullable(number("In the back-test.")),
-      segment: nullable(
-        Type.Object({
-          trait: Type.String({ description: "By whose values BG/BB has parameters." }),
-          value: nullable(Type.String({ description: "Null for one who goes by the parameters of everybody." })),
-        }),
-        { description: segmentText },
-      ),
+      segment: nullable(Type.Object({ trait: Type.String(), value: nullable(Type.String()) }), {
+        description: `The entity's; its value is null if it goes by everybody's parameters. ${segmentText}`,
+      }),
     }),
   ),
   change: nullable(
@@ -253,6 +251,9 @@ export const ModelAnswer = Type.Object({
     }),
     { description: segmentText },
   ),
+  isReturnCalibrated: Type.Boolean({
+    description: "Of returnProbability: on rungs 2 and 3, once 50 of the churned came back and 50 did not.",
+  }),
   isConverged: Type.Boolean(),
   models: Type.Array(
     Type.Object({

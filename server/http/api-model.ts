@@ -38,6 +38,7 @@ const noCard = {
     next: null,
     parameters: null,
     segments: null,
+    isReturnCalibrated: false,
     isConverged: true,
     models: [],
     reliability: [],
@@ -61,6 +62,7 @@ function cardOf(run: ScoreRecord<RunBody>): Omit<Card, "kind" | "day" | "dataSto
     next: choice.next === null ? null : nextAnswer(choice.next),
     parameters: { ...bgbb.parameters },
     segments: segmentsAnswer(body),
+    isReturnCalibrated: body.model?.churnedPlatt !== undefined,
     isConverged: bgbb.isConverged && backtest.isConverged,
     models: backtest.results.map(modelAnswer),
     reliability: (serving?.metrics.reliability ?? []).map(({ interval, ...bin }) => ({

@@ -111,7 +111,12 @@ async function scoreAnswer(
   const question: EntityQuestion = { organization: { id: organization.id, zone }, kind, entity: number };
   const score = run === undefined ? undefined : await explainedScore(warehouse, question, run);
   if (run === undefined || score === undefined) {
-    return { id, ...head, ...noScore(head.day !== null), model: run === undefined ? null : modelOf(run, null) };
+    return {
+      id,
+      ...head,
+      ...noScore(head.day !== null),
+      model: run === undefined ? null : modelOf(run, null),
+    };
   }
   const engagement = score.explanation.engagement;
   const rank =
@@ -164,7 +169,7 @@ function scoresOf({ explanation, stored }: ExplainedScore, run: Run, rank: numbe
           },
     momentum,
     risk: riskAnswer(explanation, baseRateOf(run)),
-    returnProbability: stored.returnProbability,
+    returnProbability: explanation.returnProbability,
     churnedDay: state === "churned" ? formatDay(lastActiveDay + run.body.settings.churnHorizonDays) : null,
   };
 }

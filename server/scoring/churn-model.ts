@@ -34,6 +34,8 @@ interface AnyModel {
   readonly bgbb: BgbbParameters;
   /** The log-odds of the entity that contributions are told against. */
   readonly referenceLogOdds: number;
+  /** For the churned: the calibration of BG/BB's silence on what became of earlier ones; raw without it. */
+  readonly churnedPlatt?: Platt;
 }
 
 /** With segments, BG/BB's parameters are those of an entity's segment, and `bgbb` serves whoever is in none. */
@@ -106,6 +108,16 @@ export function riskScorer(model: ChurnModel): (features: ScoredFeatures) => Ris
     return (features) => ridgeScore(model, columns, features, silence);
   }
   return ({ cell, traits }) => bgbbScore(model, cell, silence, silenceOf(traits));
+}
+
+/**
+ * The probability that a churned entity comes back within the horizon: one minus BG/BB's probability of silence by the
+ * pooled parameters, calibrated on the churned, who come back otherwise than the active go.
+ */
+export function returnProbability({ bgbb, horizonDays, churnedPlatt }: ChurnModel, cell: Cell): number {
+  const silence = silenceOver(horizonDays, tablesFor(bgbb, horizonDays), cell);
+  if (churnedPlatt === undefined) return 1 - silence;
+  return logistic(-calibrate(churnedPlatt, bgbbLogOdds(silence)));
 }
 
 /** The history as it was in its last active period: what came since is silence and nothing else. */

@@ -1,5 +1,5 @@
 /** Why a score is what it is: contributions that add up, and sentences, from features and what served on the day. */
-import { type ChurnModel, riskScorer, segmentsOf } from "./churn-model.ts";
+import { type ChurnModel, returnProbability, riskScorer, segmentsOf } from "./churn-model.ts";
 import {
   type AccountEngagement,
   accountEngagementOf,
@@ -36,6 +36,8 @@ export interface Explanation {
   readonly engagement: Engagement | AccountEngagement | null;
   readonly momentum: number | null;
   readonly risk: number | null;
+  /** Of the churned; null beyond the window of 26 weeks. */
+  readonly returnProbability: number | null;
   readonly health: Health;
   readonly reasons: RiskReasons | null;
   readonly segment: SegmentOfEntity | null;
@@ -102,7 +104,12 @@ export function explain({ features, meanEngagement }: Subject, serving: Serving)
     scored === null || model === null
       ? null
       : reasonsOf(features, scored.contributions, model.referenceLogOdds);
-  return { state, engagement, momentum, risk, health, reasons, segment: segmentOf(model, features) };
+  const { cell } = features;
+  return {
+    ...{ state, engagement, momentum, risk, health, reasons, segment: segmentOf(model, features) },
+    returnProbability:
+      state === "churned" && model !== null && cell !== null ? returnProbability(model, cell) : null,
+  };
 }
 
 function engagementOfSubject({ features, meanEngagement = 0 }: Subject, scale: EngagementScale) {

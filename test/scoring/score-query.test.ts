@@ -1,7 +1,13 @@
 /** Scores that the engine computes, entity by entity beside the pure functions, on random logs and under every rung. */
 import { describe, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
-import { type ChurnModel, riskScorer, segmentsOf, traitsOfModel } from "../../server/scoring/churn-model.ts";
+import {
+  type ChurnModel,
+  returnProbability,
+  riskScorer,
+  segmentsOf,
+  traitsOfModel,
+} from "../../server/scoring/churn-model.ts";
 import { columnsOf, type Design } from "../../server/scoring/design.ts";
 import { accountEngagementOf, engagementOf } from "../../server/scoring/engagement.ts";
 import { type Features, featuresOf } from "../../server/scoring/features.ts";
@@ -97,9 +103,16 @@ const segments = {
 function modelsOf(random: Random, kind: EntityKind): (ChurnModel | null)[] {
   const common = { horizonDays: 28, bgbb, referenceLogOdds: 0.1 };
   const platt = { intercept: 0.2, slope: 1.3 };
-  const pooled = [null, { ...common, rung: 1 }, { ...common, rung: 2, platt }, ridgeModel(random, kind)] as const;
-  if (kind === "account") return [...pooled];
-  return [...pooled, { ...common, rung: 1, segments }, { ...common, rung: 2, platt, segments }];
+  const churnedPlatt = { intercept: -0.3, slope: 0.7 };
+  const pooled = [
+    null,
+    { ...common, rung: 1 },
+    { ...common, rung: 2, platt },
+    ridgeModel(random, kind),
+  ] as const;
+  return kind === "account"
+    ? [...pooled]
+    : [...pooled, { ...common, rung: 2, platt, churnedPlatt, segments }];
 }
 
 async function scored(population: Population, input: ScoreInput): Promise<StoredScore[]> {
@@ -118,11 +131,14 @@ const near = (value: number | null) => (value === null ? null : expect.closeTo(v
 /** What the pure functions say of an entity with these features. */
 function expected(features: Features, engagement: number | null, model: ChurnModel | null) {
   const state = stateOf(features, 28);
+  const { cell } = features;
+  const isGone = state === "churned" && model !== null && cell !== null;
   const risk = model !== null && isScored(features, 28) ? riskScorer(model)(features).risk : null;
   const momentum = momentumOf(features);
   const health = healthOf({ state, engagement, risk, momentum, adoption: features.adoption });
   return {
     ...{ state, colour: health.colour, engagement: near(engagement), risk: near(risk) },
+    returnProbability: near(isGone ? returnProbability(model, cell) : null),
     ...{ momentum: near(momentum), health: near(health.score) },
   };
 }

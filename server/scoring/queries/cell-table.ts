@@ -13,8 +13,11 @@ export interface CellRisks {
   readonly risks: readonly number[];
 }
 
-/** The same of an entity in a segment: `segment` counts from 1 in the order of the values, 0 is the pooled fit. */
-export const cellNumberOfSegmentSql = `${cellNumberSql} + toInt32(segment) * 1000000`;
+/**
+ * The same of an entity in a segment: `segment` counts from 1 in the order of the values, 0 is the pooled fit. The
+ * churned go by the pooled fit: segments are judged by the risks of the active and the new.
+ */
+export const cellNumberOfSegmentSql = `${cellNumberSql} + if(state = 'churned', 0, toInt32(segment)) * 1000000`;
 
 /** P(silent over the horizon) of every history that fits into the window, and of every segment. */
 export function cellRisks(

@@ -161,6 +161,7 @@ const accountEngagement: Expressions = {
 function scoreExpressions(input: ScoreInput, engagement: Expressions): Expressions {
   const { horizonDays, cells, model } = input;
   const risk = riskExpression(model);
+  const returns = returnExpression(model);
   const health = healthExpressions(input.healthWeights);
   const change = "toInt32(activeDays28) - toInt32(activeDaysPrevious28)";
   const cell = segmentsOf(model) === null ? cellNumberSql : cellNumberOfSegmentSql;
@@ -173,7 +174,7 @@ function scoreExpressions(input: ScoreInput, engagement: Expressions): Expressio
       momentumScore: `if(tenureDays < ${leastTenureDays}, NULL,
         50 + 50 * (${change}) / (activeDays28 + activeDaysPrevious28 + ${damping}))`,
       risk: `if(state = 'churned' OR n < 0, NULL, ${risk.sql})`,
-      returnProbability: `if(state = 'churned' AND n >= 0, ${model === null ? "NULL" : "1 - bgbbRisk"}, NULL)`,
+      returnProbability: `if(state = 'churned' AND n >= 0, ${returns.sql}, NULL)`,
       ...health.columns,
     },
     parameters: {
@@ -182,6 +183,7 @@ function scoreExpressions(input: ScoreInput, engagement: Expressions): Expressio
       cellRisks: cells.risks,
       ...engagement.parameters,
       ...risk.parameters,
+      ...returns.parameters,
       ...health.parameters,
     },
   };
@@ -190,11 +192,8 @@ function scoreExpressions(input: ScoreInput, engagement: Expressions): Expressio
 function riskExpression(model: ChurnModel | null): Query {
   if (model === null) return { sql: "NULL", parameters: {} };
   if (model.rung === 2) {
-    const clipped = "least(greatest(bgbbRisk, 1e-12), 1 - 1e-12)";
     return {
-      sql: logistic(
-        `{plattIntercept:Float64} + {plattSlope:Float64} * (log(${clipped}) - log1p(-(${clipped})))`,
-      ),
+      sql: logistic(`{plattIntercept:Float64} + {plattSlope:Float64} * ${bgbbLogOddsSql}`),
       parameters: { plattIntercept: model.platt.intercept, plattSlope: model.platt.slope },
     };
   }
@@ -202,6 +201,21 @@ function riskExpression(model: ChurnModel | null): Query {
   const logOdds = ridgeLogOddsSql(model.ridge, model.design.traits.length);
   return { sql: logistic(logOdds.sql), parameters: logOdds.parameters };
 }
+
+/** `returnProbability`. */
+function returnExpression(model: ChurnModel | null): Query {
+  if (model === null) return { sql: "NULL", parameters: {} };
+  const { churnedPlatt } = model;
+  if (churnedPlatt === undefined) return { sql: "1 - bgbbRisk", parameters: {} };
+  return {
+    sql: logistic(`-({churnedIntercept:Float64} + {churnedSlope:Float64} * ${bgbbLogOddsSql})`),
+    parameters: { churnedIntercept: churnedPlatt.intercept, churnedSlope: churnedPlatt.slope },
+  };
+}
+
+const clippedRisk = "least(greatest(bgbbRisk, 1e-12), 1 - 1e-12)";
+/** `bgbbLogOdds`. */
+const bgbbLogOddsSql = `(log(${clippedRisk}) - log1p(-(${clippedRisk})))`;
 
 function logistic(logOdds: string): string {
   return `1 / (1 + exp(-(${logOdds})))`;

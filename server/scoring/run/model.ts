@@ -4,12 +4,14 @@
  */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { backtest, type Fold, fitSnapshot } from "../backtest.ts";
-import { fitBgbb } from "../bgbb-fit.ts";
-import { type ChurnModel, segmentsOf } from "../churn-model.ts";
+import { type BgbbFit, fitBgbb } from "../bgbb-fit.ts";
+import { bgbbLogOdds, type ChurnModel, segmentsOf, silenceOver, tablesFor } from "../churn-model.ts";
 import { designFor } from "../design.ts";
 import { planFolds, trainingDaysFor } from "../folds.ts";
 import { type Choice, chooseRung } from "../ladder.ts";
+import type { CountedLabels } from "../platt.ts";
 import { type CellRow, cellsQuery } from "../queries/cell-query.ts";
+import { type ChurnedCell, churnedQuery } from "../queries/churned-query.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { read } from "../queries/query.ts";
 import { readSegments } from "../queries/segment-query.ts";
@@ -70,9 +72,7 @@ function servingModel(
   horizonDays: number,
 ): ChurnModel | null {
   if (rung === null) return null;
-  const found = trained.find(
-    (model) => model.rung === rung && segmentsOf(model)?.trait === segmentTrait,
-  );
+  const found = trained.find((model) => model.rung === rung && segmentsOf(model)?.trait === segmentTrait);
   if (found !== undefined) return rung === 0 ? found : { ...found, bgbb };
   // There were too few entities on Monday, and are enough today.
   const enough = { entities: 1e9, entitiesWithThreePeriods: 1e9, churnedLabels: 0, retainedLabels: 0 };
@@ -133,14 +133,35 @@ async function train(
   const bgbb = fitBgbb(cells).parameters;
   const byTrait = await readSegments(warehouse, population, day, cells);
   const segments = byTrait === null ? null : fitSegments(byTrait, bgbb);
+  const churned: CountedLabels[] = [];
+  for (const [index, { fit }] of fitted.entries()) {
+    churned.push(
+      ...(await churnedAt(warehouse, population, { day: trainingDays[index] ?? day, fit, horizonDays })),
+    );
+  }
   const design = designFor((fitted[0]?.rows ?? []).map(({ features }) => features));
   return {
-    rungs: trainRungs({ horizonDays, counts, bgbb, rows, design, segments }),
+    rungs: trainRungs({ horizonDays, counts, bgbb, rows, design, segments, churned }),
     churnedLabels: counts.churnedLabels,
     retainedLabels: counts.retainedLabels,
     bgbb,
     backtest: judged,
   };
+}
+
+/** What became of those who were churned on a day, by BG/BB's fit of then. */
+async function churnedAt(
+  warehouse: Warehouse,
+  population: Population,
+  { day, fit, horizonDays }: { readonly day: number; readonly fit: BgbbFit; readonly horizonDays: number },
+): Promise<CountedLabels[]> {
+  const cells = await read<ChurnedCell>(warehouse, churnedQuery(population, day, horizonDays));
+  const tables = tablesFor(fit.parameters, horizonDays);
+  return cells.map(({ count, returned, ...cell }) => ({
+    logOdds: bgbbLogOdds(silenceOver(horizonDays, tables, cell)),
+    positives: count - returned,
+    negatives: returned,
+  }));
 }
 
 function snapshotAt(snapshots: ReadonlyMap<number, Snapshot>, day: number): Snapshot {
