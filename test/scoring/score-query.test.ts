@@ -180,7 +180,7 @@ describe("the engine scores as the pure functions do", () => {
       }
     }
     expect(compared).toBeGreaterThan(500);
-  }, 60_000);
+  }, 180_000);
 
   test("accounts, from their members' scores and their own stream", async () => {
     const { organization, events, random } = await filled("accounts");
@@ -211,7 +211,7 @@ describe("the engine scores as the pure functions do", () => {
       }
     }
     expect(compared).toBeGreaterThan(50);
-  }, 60_000);
+  }, 180_000);
 });
 
 function logOf(events: readonly EventRow[]) {

@@ -53,9 +53,9 @@ beforeAll(async () => {
   key = (await server.command("key", "create", "--organization", "Plans")).trim();
   const items = activeDays().flatMap((active, index) => [
     {
-      ...{ type: "identify", userId: `u${index}` },
+      ...{ type: "identify", userId: `u${index}`, email: `u${index}@example.com` },
       properties: { plan: planOf(index), coin: index % 3 === 0 },
-      account: { id: `account-${index % 7}` },
+      account: { id: `account-${index % 7}`, name: `Account ${index % 7}` },
     },
     ...active.map((daysAgo) => ({
       ...{ type: "track", userId: `u${index}`, event: "opened" },
