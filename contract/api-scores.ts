@@ -1,5 +1,6 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
+import { BgbbParameters, SegmentOfScore, SegmentsOfModel } from "./api-segments.ts";
 
 const day = (description: string) => Type.String({ format: "date", description });
 const number = (description: string) => Type.Number({ description });
@@ -25,8 +26,6 @@ const dataStoppedSince = nullable(
 );
 
 export const ScoreParameters = Type.Object({ since: Type.Optional(day(sinceText)) }, closed);
-
-const segmentText = "Null when BG/BB has the same parameters for all.";
 
 const Change = Type.Object({
   total: Type.Number(),
@@ -87,9 +86,7 @@ export const ScoreAnswer = Type.Object({
       logLoss: nullable(number("In the back-test.")),
       auc: nullable(number("In the back-test.")),
       calibrationError: nullable(number("In the back-test.")),
-      segment: nullable(Type.Object({ trait: Type.String(), value: nullable(Type.String()) }), {
-        description: `The entity's; its value is null if it goes by everybody's parameters. ${segmentText}`,
-      }),
+      segment: SegmentOfScore,
     }),
   ),
   change: nullable(
@@ -202,9 +199,6 @@ export const ModelParameters = Type.Object(
 );
 
 const metric = nullable(Type.Number());
-const BgbbParameters = Type.Object({
-  ...{ alpha: Type.Number(), beta: Type.Number(), gamma: Type.Number(), delta: Type.Number() },
-});
 
 export const ModelAnswer = Type.Object({
   kind: Kind,
@@ -242,15 +236,7 @@ export const ModelAnswer = Type.Object({
     { description: "What the next rung is waiting for." },
   ),
   parameters: nullable(BgbbParameters, { description: "BG/BB's, fitted to everybody." }),
-  segments: nullable(
-    Type.Object({
-      trait: Type.String({ description: "The one that explains people best whom the fit has not seen." }),
-      values: Type.Array(Type.Object({ value: Type.String(), parameters: BgbbParameters }), {
-        description: "Who has another value, or none, goes by the parameters of everybody.",
-      }),
-    }),
-    { description: segmentText },
-  ),
+  segments: SegmentsOfModel,
   isReturnCalibrated: Type.Boolean({
     description: "Of returnProbability: on rungs 2 and 3, once 50 of the churned came back and 50 did not.",
   }),
