@@ -3,7 +3,10 @@ import { describe, expect, test } from "bun:test";
 import { type CountedCell, fitBgbb } from "../../server/scoring/bgbb-fit.ts";
 import { bgbbLogOdds, silenceOver, tablesFor } from "../../server/scoring/churn-model.ts";
 import { featuresOf, type MemberFeatures } from "../../server/scoring/features.ts";
+import { type CellRow, cellsQuery } from "../../server/scoring/queries/cell-query.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
+import { read } from "../../server/scoring/queries/query.ts";
+import { readSegments } from "../../server/scoring/queries/segment-query.ts";
 import { readSnapshots, type SnapshotOptions } from "../../server/scoring/queries/snapshots.ts";
 import type { SegmentData } from "../../server/scoring/segments.ts";
 import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/snapshot.ts";
@@ -71,6 +74,35 @@ test("users' snapshots are those of the reference, with traits as they were at t
   const values = ["plan free", "plan pro", "seats 1", "seats 2", "vip true"];
   expect([...seen].sort()).toEqual(["label false", "label true", ...values]);
   expect(segments).toContain("plan pro");
+});
+
+test("segments are those of a sample when there are too many users, the same one every time", async () => {
+  const { organization } = await randomOrganization(subject, "segment sample", 400);
+  const words = Array.from({ length: 400 }, (_, index) => ({
+    ...{ user: index + 1, version: 1, atMs: 0, traits: { plan: "pro" } },
+  }));
+  await subject.insert(
+    "user_versions",
+    words.map((word) => versionRow(organization, word)),
+  );
+  const who = population(organization, "user");
+  const cutoffDay = logDay(390);
+  const cells = await read<CellRow>(subject.warehouse, cellsQuery(who, cutoffDay, horizonDays));
+  const everybody = cells.reduce((sum, { count }) => sum + count, 0);
+  const sizeOf = async (maxEntities: number) => {
+    const found = await readSegments(subject.warehouse, who, cutoffDay, cells, maxEntities);
+    const [segment] = found?.traits.get("plan") ?? [];
+    return [...(segment?.training ?? []), ...(segment?.heldOut ?? [])].reduce(
+      (sum, { count }) => sum + count,
+      0,
+    );
+  };
+  expect(await sizeOf(everybody)).toBe(everybody);
+  const half = await sizeOf(everybody - 1);
+  expect(half / everybody).toBeWithin(0.3, 0.7);
+  expect(await sizeOf(everybody - 1)).toBe(half);
+  // One in twenty is fewer than 30.
+  expect(await sizeOf(Math.floor(everybody / 20))).toBe(0);
 });
 
 /** Compares segments with those of the reference, and returns their names. */
