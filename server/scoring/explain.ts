@@ -51,7 +51,7 @@ export interface SegmentOfEntity {
 }
 
 /** An entity's segment; null when the model has none. */
-export function segmentOf(model: ChurnModel | null, { traits }: Features): SegmentOfEntity | null {
+function segmentOf(model: ChurnModel | null, { traits }: Features): SegmentOfEntity | null {
   const segments = segmentsOf(model);
   if (segments === null) return null;
   return {
