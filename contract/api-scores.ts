@@ -1,5 +1,6 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
+import { BgbbParameters, SegmentOfScore, SegmentsOfModel } from "./api-segments.ts";
 
 const day = (description: string) => Type.String({ format: "date", description });
 const number = (description: string) => Type.Number({ description });
@@ -70,7 +71,9 @@ export const ScoreAnswer = Type.Object({
       ),
     }),
   ),
-  returnProbability: nullable(number("For the churned: the probability of coming back within the horizon.")),
+  returnProbability: nullable(
+    number("For the churned: of coming back within the horizon, by BG/BB. Null beyond 26 weeks of silence."),
+  ),
   churnedDay: nullable(day("For the churned: the day on which the horizon of silence was over.")),
   model: nullable(
     Type.Object({
@@ -83,6 +86,7 @@ export const ScoreAnswer = Type.Object({
       logLoss: nullable(number("In the back-test.")),
       auc: nullable(number("In the back-test.")),
       calibrationError: nullable(number("In the back-test.")),
+      segment: SegmentOfScore,
     }),
   ),
   change: nullable(
@@ -231,9 +235,11 @@ export const ModelAnswer = Type.Object({
     }),
     { description: "What the next rung is waiting for." },
   ),
-  parameters: nullable(
-    Type.Object({ alpha: Type.Number(), beta: Type.Number(), gamma: Type.Number(), delta: Type.Number() }),
-  ),
+  parameters: nullable(BgbbParameters, { description: "BG/BB's, fitted to everybody." }),
+  segments: SegmentsOfModel,
+  isReturnCalibrated: Type.Boolean({
+    description: "Of returnProbability: on rungs 2 and 3, once 50 of the churned came back and 50 did not.",
+  }),
   isConverged: Type.Boolean(),
   models: Type.Array(
     Type.Object({

@@ -7,7 +7,7 @@ import { answerAnalysis, type StartedAnalysis } from "./http/analysis-routes.ts"
 import { remoteLedger } from "./http/shared-ledger.ts";
 import { openInboxReader } from "./ledger/sqlite/inbox-reader.ts";
 import { ledgerFile } from "./ledger/sqlite/open.ts";
-import { freeSocket, protectSocket } from "./process/control.ts";
+import { serveSocket } from "./process/control.ts";
 import type { Logger } from "./process/log.ts";
 import { createRegistry, gauge } from "./process/metrics.ts";
 import { socketPath } from "./process/sockets.ts";
@@ -29,20 +29,14 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
   const registry = createRegistry("analysis");
   let started: Partial<StartedAnalysis> = {};
   const socket = socketPath(config.dataDir, "analysis");
-  freeSocket(socket);
-  const server = Bun.serve({
-    unix: socket,
-    fetch: (request, connection) => {
-      // A rebuild is silent for longer than any default.
-      connection.timeout(request, 0);
-      return answerAnalysis({ ledger, registry, log }, started, request);
-    },
-    error: (error) => {
+  const server = serveSocket(
+    socket,
+    (request) => answerAnalysis({ ledger, registry, log }, started, request),
+    (error) => {
       log.error({ err: error }, "a question failed");
       return new Response(error.message, { status: 500 });
     },
-  });
-  protectSocket(socket);
+  );
   const opened = await openAnalysis(config.dataDir, ledger, log);
   opened.nightly.start();
   const scoring = new Scoring({ host: opened, ledger, log, nowMs: Date.now });

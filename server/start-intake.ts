@@ -14,7 +14,7 @@ import { Intake, intakeLimits } from "./intake/intake.ts";
 import { secretPrefix } from "./ledger/credentials.ts";
 import { itemsPerSecond, type Ledger, Refusal } from "./ledger/ledger.ts";
 import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/open.ts";
-import { answerCall, fetchSocket, freeSocket, type Operations, protectSocket } from "./process/control.ts";
+import { answerCall, fetchSocket, type Operations, serveSocket } from "./process/control.ts";
 import { takeLock } from "./process/lock.ts";
 import type { Logger } from "./process/log.ts";
 import { AnswerCounts, createRegistry, gauge } from "./process/metrics.ts";
@@ -133,7 +133,6 @@ function serveControl(
   intake: Intake,
 ) {
   const socket = socketPath(config.dataDir, "control");
-  freeSocket(socket);
   const memory = {
     forget: () => authorizers.forget(),
     recordUse: () => authorizers.recordUse(),
@@ -146,16 +145,7 @@ function serveControl(
     ...ledgerOperations(ledger, memory, importer),
     ["http.address", async () => addressOnThisMachine(config.host, port)],
   ]);
-  const server = Bun.serve({
-    unix: socket,
-    fetch: (request, connection) => {
-      // Finishing an erasure is silent for as long as deleting takes.
-      connection.timeout(request, 0);
-      return answerCall(operations, request);
-    },
-  });
-  protectSocket(socket);
-  return server;
+  return serveSocket(socket, (request) => answerCall(operations, request));
 }
 
 /** A server that listens on every address is reached on the loopback one. */

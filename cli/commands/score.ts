@@ -11,6 +11,7 @@ interface Options {
   readonly organization?: string;
   /** Days since 1970-01-01. */
   readonly asOf?: number;
+  readonly evenIfStopped: boolean;
 }
 
 export function scoreCommand(): Command {
@@ -22,7 +23,8 @@ export function scoreCommand(): Command {
       "as of the start of this day, from events before it; without it, of today",
       dateOf,
     )
-    .action(({ organization: name, asOf }: Options) =>
+    .option("--even-if-stopped", "even while data has stopped, when scores would stay as they were", false)
+    .action(({ organization: name, asOf, evenIfStopped }: Options) =>
       withAnalysis(async ({ ledger }, _analysis, scoring) => {
         const organizations =
           name === undefined ? await ledger.organizations.list() : [await organizationNamed(ledger, name)];
@@ -30,10 +32,13 @@ export function scoreCommand(): Command {
           const progress = new Progress("steps");
           let done = 0;
           const summary = await scoring
-            .score(organization.id, asOf, ({ step }) => {
-              progress.show({ step: `${organization.name}, ${step}`, done, fraction: undefined });
-              done += 1;
-            })
+            .score(
+              { organization: organization.id, evenIfStopped, ...(asOf !== undefined && { day: asOf }) },
+              ({ step }) => {
+                progress.show({ step: `${organization.name}, ${step}`, done, fraction: undefined });
+                done += 1;
+              },
+            )
             .finally(() => progress.end());
           process.stderr.write(`${sentence(organization.name, summary)}\n`);
         }
@@ -41,7 +46,13 @@ export function scoreCommand(): Command {
     );
 }
 
-function sentence(name: string, { day, kinds }: ScoreSummary): string {
+function sentence(name: string, { day, kinds, stoppedSince }: ScoreSummary): string {
+  if (stoppedSince !== null) {
+    return (
+      `${name}: data has stopped since ${formatDay(stoppedSince)}: far fewer users than usual were active, ` +
+      `and scores stay as they were. If people really stayed away, a holiday say, --even-if-stopped scores them.`
+    );
+  }
   if (kinds.length === 0) return `${name}: there is no event before ${formatDay(day)}, and nobody to score`;
   const parts = kinds.map(({ kind, entities, rung, tookMs }) => {
     const by = rung === null ? "without a churn risk" : `rung ${rung}`;

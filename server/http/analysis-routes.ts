@@ -62,8 +62,9 @@ export function answerAnalysis(
       );
     case "POST /score": {
       const day = searchParams.get("day");
+      const what = { organization, evenIfStopped: searchParams.has("evenIfStopped") };
       return answerLines<ScoreProgress, ScoreSummary>(
-        (report) => scoring.score(organization, day === null ? undefined : Number(day), report),
+        (report) => scoring.score({ ...what, ...(day !== null && { day: Number(day) }) }, report),
         request.signal,
       );
     }

@@ -4,7 +4,8 @@ import type { ModelAnswer, ModelParameters } from "../../contract/api-scores.ts"
 import { defaultSettings } from "../../contract/settings.ts";
 import { formatDay } from "../calendar/days.ts";
 import type { ModelResult } from "../scoring/backtest.ts";
-import { failuresOf } from "../scoring/ladder.ts";
+import { segmentsOf } from "../scoring/churn-model.ts";
+import { failuresOf, servingResult } from "../scoring/ladder.ts";
 import { type RealisedChurn, realisedChurn } from "../scoring/run/realised.ts";
 import type { RunBody, ScoreRecord } from "../scoring/run/records.ts";
 import { wilson } from "../scoring/wilson.ts";
@@ -36,6 +37,8 @@ const noCard = {
     scale: null,
     next: null,
     parameters: null,
+    segments: null,
+    isReturnCalibrated: false,
     isConverged: true,
     models: [],
     reliability: [],
@@ -46,7 +49,7 @@ const noCard = {
 function cardOf(run: ScoreRecord<RunBody>): Omit<Card, "kind" | "day" | "dataStoppedSince" | "realised"> {
   const { body, stale } = run;
   const { choice, settings, scale, scaleDay, trainedDay, backtest, bgbb } = body;
-  const serving = backtest.results.find(({ model }) => model === `rung ${choice.rung}`);
+  const serving = servingResult(choice, backtest);
   const { activeDays, volume, eventNames, halfLifeDays } = scale.scale;
   return {
     isCurrent: !stale,
@@ -58,6 +61,8 @@ function cardOf(run: ScoreRecord<RunBody>): Omit<Card, "kind" | "day" | "dataSto
     scale: { measuredDay: formatDay(scaleDay), activeDays, volume, eventNames, halfLifeDays },
     next: choice.next === null ? null : nextAnswer(choice.next),
     parameters: { ...bgbb.parameters },
+    segments: segmentsAnswer(body),
+    isReturnCalibrated: body.model?.churnedPlatt !== undefined,
     isConverged: bgbb.isConverged && backtest.isConverged,
     models: backtest.results.map(modelAnswer),
     reliability: (serving?.metrics.reliability ?? []).map(({ interval, ...bin }) => ({
@@ -65,6 +70,14 @@ function cardOf(run: ScoreRecord<RunBody>): Omit<Card, "kind" | "day" | "dataSto
       ...interval,
     })),
   };
+}
+
+/** The segments by which it scores. */
+function segmentsAnswer({ model }: RunBody): Card["segments"] {
+  const segments = segmentsOf(model);
+  if (segments === null) return null;
+  const values = segments.values.map(({ value, parameters }) => ({ value, parameters: { ...parameters } }));
+  return { trait: segments.trait, values };
 }
 
 function nextAnswer({ rung, missing, failures }: NonNullable<RunBody["choice"]["next"]>) {

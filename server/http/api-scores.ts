@@ -9,6 +9,7 @@ import type {
 import { errorMessages } from "../../contract/errors.ts";
 import { formatDay } from "../calendar/days.ts";
 import { bandOf, type Explanation } from "../scoring/explain.ts";
+import { servingResult } from "../scoring/ladder.ts";
 import type { EntityKind } from "../scoring/queries/engagement-events.ts";
 import { accountNumber, engagementRank, historyOf } from "../scoring/queries/reading.ts";
 import {
@@ -110,7 +111,12 @@ async function scoreAnswer(
   const question: EntityQuestion = { organization: { id: organization.id, zone }, kind, entity: number };
   const score = run === undefined ? undefined : await explainedScore(warehouse, question, run);
   if (run === undefined || score === undefined) {
-    return { id, ...head, ...noScore(head.day !== null), model: run === undefined ? null : modelOf(run) };
+    return {
+      id,
+      ...head,
+      ...noScore(head.day !== null),
+      model: run === undefined ? null : modelOf(run, null),
+    };
   }
   const engagement = score.explanation.engagement;
   const rank =
@@ -122,7 +128,7 @@ async function scoreAnswer(
     ...head,
     note: null,
     ...scoresOf(score, run, rank),
-    model: modelOf(run),
+    model: modelOf(run, score.explanation.segment),
     change: since === undefined ? null : await changeAnswer(context, question, run, since),
   };
 }
@@ -163,7 +169,7 @@ function scoresOf({ explanation, stored }: ExplainedScore, run: Run, rank: numbe
           },
     momentum,
     risk: riskAnswer(explanation, baseRateOf(run)),
-    returnProbability: stored.returnProbability,
+    returnProbability: explanation.returnProbability,
     churnedDay: state === "churned" ? formatDay(lastActiveDay + run.body.settings.churnHorizonDays) : null,
   };
 }
@@ -179,9 +185,9 @@ function riskAnswer({ risk, reasons }: Explanation, baseRate: number | null) {
   };
 }
 
-function modelOf(run: Run) {
+function modelOf(run: Run, segment: Explanation["segment"]) {
   const { choice, settings, trainedDay, backtest } = run.body;
-  const result = backtest.results.find(({ model }) => model === `rung ${choice.rung}`)?.metrics;
+  const result = servingResult(choice, backtest)?.metrics;
   return {
     rung: choice.rung,
     isProven: choice.isProven,
@@ -192,6 +198,7 @@ function modelOf(run: Run) {
     logLoss: result?.logLoss ?? null,
     auc: result?.auc ?? null,
     calibrationError: result?.ece ?? null,
+    segment: segment === null ? null : { ...segment },
   };
 }
 

@@ -39,10 +39,11 @@ export function remoteAnalysis(socket: string): AnalysisService {
 /** The scoring service behind this socket. */
 export function remoteScoring(socket: string): ScoringService {
   return {
-    async score(organization, day, report) {
+    async score({ organization, day, evenIfStopped }, report) {
       const query = new URLSearchParams({
         organization: String(organization),
         ...(day !== undefined && { day: String(day) }),
+        ...(evenIfStopped && { evenIfStopped: "yes" }),
       });
       const response = await ask(socket, `/score?${query}`, "POST");
       return readLines<ScoreProgress, ScoreSummary>(response, report, "scored");

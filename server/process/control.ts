@@ -32,6 +32,24 @@ export class CallFailed extends Error {
 /** The other process went away before its answer had ended. */
 export class AnswerBroken extends CallFailed {}
 
+/**
+ * Answers requests on a Unix socket that only the service's own user may open. An answer may be silent for as long as
+ * its work takes: `server.timeout(request, 0)` would end with the first byte of a streamed answer, after which the
+ * default of ten seconds applies again.
+ */
+export function serveSocket(
+  socket: string,
+  answer: (request: Request) => Response | Promise<Response>,
+  error: (error: Error) => Response | undefined = () => undefined,
+): Bun.Server<undefined> {
+  freeSocket(socket);
+  // The types know of it on ports only.
+  const patience: object = { idleTimeout: 0 };
+  const server = Bun.serve({ unix: socket, fetch: (request) => answer(request), error, ...patience });
+  protectSocket(socket);
+  return server;
+}
+
 /** Answers a `POST /call` from a table of operations, and anything else with a sign of life. A failure is
  * answered with its message, which for a Refusal is meant for people. */
 export async function answerCall(operations: Operations, request: Request): Promise<Response> {
@@ -83,7 +101,8 @@ export async function fetchSocket(
   init: BunFetchRequestInit = {},
 ): Promise<Response> {
   try {
-    return await fetch(`http://localhost${path}`, { ...init, unix: socket });
+    // Long work is silent for longer than the client's five minutes.
+    return await fetch(`http://localhost${path}`, { timeout: false, ...init, unix: socket });
   } catch (error) {
     throw new Unreachable("the service cannot be reached on its socket", { cause: error });
   }
@@ -103,11 +122,11 @@ export function remoteService<Shape extends object>(
 }
 
 /** Removes what a killed process left, so that the path can be bound again. */
-export function freeSocket(socket: string): void {
+function freeSocket(socket: string): void {
   rmSync(socket, { force: true });
 }
 
 /** Keeps everybody but the service's own user out. */
-export function protectSocket(socket: string): void {
+function protectSocket(socket: string): void {
   chmodSync(socket, 0o600);
 }

@@ -12,6 +12,8 @@ export interface LogisticProblem {
   readonly rows: readonly Float64Array[];
   /** The probability to be met by each row: 0 or 1, or between the two for smoothed labels. */
   readonly targets: readonly number[];
+  /** How many observations each row stands for; one unless given. */
+  readonly counts?: readonly number[];
   /** λ of each column: ½ Σ λ w² is added to the negative log-likelihood. */
   readonly penalties: readonly number[];
 }
@@ -55,25 +57,26 @@ export function solveLogistic(problem: LogisticProblem): LogisticSolution {
   return { weights, iterations: maxIterations, isConverged: false };
 }
 
-/** −Σ [ y z − ln(1 + e^z) ] + ½ Σ λ w² with z = row · weights. */
-function objective({ rows, targets, penalties }: LogisticProblem, weights: Float64Array): number {
+/** −Σ count [ y z − ln(1 + e^z) ] + ½ Σ λ w² with z = row · weights. */
+function objective({ rows, targets, counts, penalties }: LogisticProblem, weights: Float64Array): number {
   let sum = 0;
   for (const [index, row] of rows.entries()) {
     const z = dot(row, weights);
-    sum += softplus(z) - (targets[index] ?? 0) * z;
+    sum += (counts?.[index] ?? 1) * (softplus(z) - (targets[index] ?? 0) * z);
   }
   for (const [i, penalty] of penalties.entries()) sum += (penalty * at(weights, i) ** 2) / 2;
   return sum;
 }
 
-function derivatives({ rows, targets, penalties }: LogisticProblem, weights: Float64Array) {
+function derivatives({ rows, targets, counts, penalties }: LogisticProblem, weights: Float64Array) {
   const size = weights.length;
   const gradient = weights.map((weight, i) => (penalties[i] ?? 0) * weight);
   const hessian = penalties.map((penalty, i) => new Float64Array(size).fill(penalty, i, i + 1));
   for (const [index, row] of rows.entries()) {
     const p = logistic(dot(row, weights));
-    const error = p - (targets[index] ?? 0);
-    const weight = p * (1 - p);
+    const count = counts?.[index] ?? 1;
+    const error = count * (p - (targets[index] ?? 0));
+    const weight = count * p * (1 - p);
     for (const [i, lower] of hessian.entries()) {
       const value = at(row, i);
       if (value === 0) continue;

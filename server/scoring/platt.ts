@@ -3,7 +3,7 @@
  * by a line, p' = logistic(intercept + slope · logit p), fitted to what happened. Labels are smoothed to
  * (N₁+1)/(N₁+2) and 1/(N₀+2) as he has it, so that the line stays finite when the classes are separated.
  */
-import { solveLogistic } from "./irls.ts";
+import { type LogisticProblem, solveLogistic } from "./irls.ts";
 import { at } from "./vectors.ts";
 
 export interface Platt {
@@ -21,12 +21,39 @@ export function fitPlatt(logOdds: readonly number[], labels: readonly boolean[])
   const positives = labels.filter(Boolean).length;
   const negatives = labels.length - positives;
   if (positives === 0 || negatives === 0) return identity;
-  const [high, low] = [(positives + 1) / (positives + 2), 1 / (negatives + 2)];
-  const { weights } = solveLogistic({
+  const { high, low } = smoothed(positives, negatives);
+  return fitLine({
     rows: logOdds.map((z) => Float64Array.of(1, z)),
     targets: labels.map((label) => (label ? high : low)),
-    penalties: [0, 0],
   });
+}
+
+/** What became of so many with the same log-odds. */
+export interface CountedLabels {
+  readonly logOdds: number;
+  readonly positives: number;
+  readonly negatives: number;
+}
+
+/** `fitPlatt` to labels that were counted where they are. */
+export function fitPlattToCounts(groups: readonly CountedLabels[]): Platt {
+  const positives = groups.reduce((sum, group) => sum + group.positives, 0);
+  const negatives = groups.reduce((sum, group) => sum + group.negatives, 0);
+  if (positives === 0 || negatives === 0) return identity;
+  const { high, low } = smoothed(positives, negatives);
+  return fitLine({
+    rows: groups.flatMap(({ logOdds }) => [Float64Array.of(1, logOdds), Float64Array.of(1, logOdds)]),
+    targets: groups.flatMap(() => [high, low]),
+    counts: groups.flatMap((group) => [group.positives, group.negatives]),
+  });
+}
+
+function smoothed(positives: number, negatives: number) {
+  return { high: (positives + 1) / (positives + 2), low: 1 / (negatives + 2) };
+}
+
+function fitLine(problem: Omit<LogisticProblem, "penalties">): Platt {
+  const { weights } = solveLogistic({ ...problem, penalties: [0, 0] });
   return { intercept: at(weights, 0), slope: at(weights, 1) };
 }
 

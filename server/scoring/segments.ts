@@ -1,12 +1,26 @@
 /** Whether the values of one trait deserve BG/BB parameters of their own, and which trait that is. */
 import type { BgbbParameters } from "./bgbb.ts";
-import { type CountedCell, fitSegment, totalLogLikelihood } from "./bgbb-fit.ts";
+import { type CountedCell, fitBgbb, fitSegment, totalLogLikelihood } from "./bgbb-fit.ts";
 
 /** The cells of the entities with one value of a trait, in two halves by a hash of the entity. */
 export interface Segment {
   readonly value: string;
   readonly training: readonly CountedCell[];
   readonly heldOut: readonly CountedCell[];
+}
+
+/** What a segmentation is chosen and fitted from, as of one day. */
+export interface SegmentData {
+  /** Of everybody in the training half, whatever their traits are. */
+  readonly pooledTraining: readonly CountedCell[];
+  /** By trait: its frequent values. Who has another one, or none, goes by the pooled parameters. */
+  readonly traits: ReadonlyMap<string, readonly Segment[]>;
+}
+
+/** BG/BB parameters by the value of one trait. Plain data: it is kept with the model. */
+export interface SegmentParameters {
+  readonly trait: string;
+  readonly values: readonly { readonly value: string; readonly parameters: BgbbParameters }[];
 }
 
 export interface Segmentation {
@@ -36,4 +50,30 @@ export function bestSegmentation(
     if (heldOutGain > (best?.heldOutGain ?? 0)) best = { trait, parameters, heldOutGain };
   }
   return best;
+}
+
+/**
+ * The best trait's segments, fitted to both halves around the pooled parameters of everybody; null when no trait
+ * explains the held-out half better than pooled parameters do.
+ */
+export function fitSegments(
+  { pooledTraining, traits }: SegmentData,
+  pooled: BgbbParameters,
+): SegmentParameters | null {
+  if (traits.size === 0) return null;
+  const best = bestSegmentation(traits, fitBgbb(pooledTraining).parameters);
+  if (best === null) return null;
+  const values = (traits.get(best.trait) ?? []).map(({ value, training, heldOut }) => ({
+    value,
+    parameters: fitSegment([...training, ...heldOut], pooled).parameters,
+  }));
+  return { trait: best.trait, values };
+}
+
+/** The place of an entity's segment among the values; −1 when the pooled parameters are its. */
+export function segmentIndex(
+  { trait, values }: SegmentParameters,
+  traits: Readonly<Record<string, string>>,
+): number {
+  return values.findIndex(({ value }) => value === traits[trait]);
 }

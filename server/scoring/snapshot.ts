@@ -1,6 +1,7 @@
 /** Everybody as of one day, from their logs: what models are fitted to, trained on and judged by. */
 import type { CountedCell } from "./bgbb-fit.ts";
 import { type DayEvent, type FeatureSettings, type Features, featuresOf } from "./features.ts";
+import type { SegmentData } from "./segments.ts";
 import { isScored, type ScoredFeatures } from "./state.ts";
 
 /** With traits, accounts and settings as they were on that day. */
@@ -10,6 +11,8 @@ export interface Snapshot {
   readonly cells: readonly CountedCell[];
   /** The active and the new, and what became of them. */
   readonly rows: readonly SnapshotRow[];
+  /** The cells by traits; left out where nobody has traits. */
+  readonly segments?: SegmentData;
 }
 
 export interface SnapshotRow {

@@ -4,7 +4,8 @@ import type { CountedCell } from "./bgbb-fit.ts";
 import { bgbbLogOdds, type ChurnModel, type Rung, silenceOver, tablesFor } from "./churn-model.ts";
 import { columnsOf, type Design, rowOf } from "./design.ts";
 import { fitRidge } from "./logistic.ts";
-import { fitPlatt } from "./platt.ts";
+import { type CountedLabels, fitPlatt, fitPlattToCounts } from "./platt.ts";
+import type { SegmentParameters } from "./segments.ts";
 import type { ScoredFeatures } from "./state.ts";
 import { mean } from "./vectors.ts";
 
@@ -15,6 +16,8 @@ export interface TrainingRow {
   readonly label: boolean;
   /** BG/BB's risk by the fit of the row's own cut-off: what would have been said then. */
   readonly bgbbRisk: number;
+  /** The same by the parameters of the segment of then; left out when that is the pooled fit. */
+  readonly segmentRisk?: number;
 }
 
 export interface DataCounts {
@@ -75,29 +78,55 @@ export interface TrainingInput {
   readonly rows: readonly TrainingRow[];
   /** From the entities of one cut-off, since rows repeat entities. */
   readonly design: Design;
+  /** BG/BB's parameters by segment, when a trait deserves them. */
+  readonly segments?: SegmentParameters | null;
+  /** Those who were churned at the cut-offs, by the fits of then: positive is who stayed silent. */
+  readonly churned?: readonly CountedLabels[];
 }
 
-/** The rungs that can be trained, from the lowest. */
+/** The rungs that can be trained, from the lowest; those with segments after those without. */
 export function trainRungs(input: TrainingInput): ChurnModel[] {
   const rungs: readonly Rung[] = [0, 1, 2, 3];
-  return rungs
-    .filter((rung) => shortagesOf(rung, input.counts).length === 0)
-    .map((rung) => trainRung(rung, input));
+  const possible = rungs.filter((rung) => shortagesOf(rung, input.counts).length === 0);
+  const { segments } = input;
+  const pooled = { ...input, segments: null };
+  return [
+    ...possible.map((rung) => trainRung(rung, pooled)),
+    ...(segments ? possible.filter(canHaveSegments).map((rung) => trainRung(rung, input)) : []),
+  ];
 }
 
-function trainRung(rung: Rung, { horizonDays, bgbb, rows, design }: TrainingInput): ChurnModel {
+/** The rungs that are BG/BB's own. The third has a column for each trait. */
+export function canHaveSegments(rung: Rung): rung is 1 | 2 {
+  return rung === 1 || rung === 2;
+}
+
+/** The calibration for the churned; left out below as many labels of each class as the second rung takes. */
+function calibrationOfChurned(churned: readonly CountedLabels[]): Pick<ChurnModel, "churnedPlatt"> {
+  const least = leastLabelsOfEachClass[2];
+  const silent = churned.reduce((sum, { positives }) => sum + positives, 0);
+  const returned = churned.reduce((sum, { negatives }) => sum + negatives, 0);
+  return silent < least || returned < least ? {} : { churnedPlatt: fitPlattToCounts(churned) };
+}
+
+function trainRung(rung: Rung, input: TrainingInput): ChurnModel {
+  const { horizonDays, bgbb, rows, design, segments, churned = [] } = input;
   const labels = rows.map(({ label }) => label);
   if (rung === 3) {
     const columns = columnsOf(design);
     const table = rows.map((row) => rowOf(columns, row));
     const named = columns.map(({ name, group }) => ({ name, group }));
     const ridge = fitRidge(named, table, labels);
-    return { rung, horizonDays, bgbb, design, ridge, referenceLogOdds: ridge.intercept };
+    const reference = { referenceLogOdds: ridge.intercept };
+    return { rung, horizonDays, bgbb, design, ridge, ...reference, ...calibrationOfChurned(churned) };
   }
   const parameters = rung === 0 ? priorParameters : bgbb;
-  const logOdds = rows.map(({ bgbbRisk }) => bgbbLogOdds(bgbbRisk));
+  const logOdds = rows.map(({ bgbbRisk, segmentRisk }) =>
+    bgbbLogOdds(segments ? (segmentRisk ?? bgbbRisk) : bgbbRisk),
+  );
   const newcomer = silenceOver(horizonDays, tablesFor(parameters, horizonDays), { x: 0, t: 0, n: 0 });
   const referenceLogOdds = rows.length === 0 ? bgbbLogOdds(newcomer) : mean(logOdds);
-  const common = { horizonDays, bgbb: parameters, referenceLogOdds };
-  return rung === 2 ? { ...common, rung, platt: fitPlatt(logOdds, labels) } : { ...common, rung };
+  const common = { horizonDays, bgbb: parameters, referenceLogOdds, ...(segments && { segments }) };
+  if (rung !== 2) return { ...common, rung };
+  return { ...common, rung, platt: fitPlatt(logOdds, labels), ...calibrationOfChurned(churned) };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Backtest } from "../../server/scoring/backtest.ts";
+import type { Backtest, ModelResult } from "../../server/scoring/backtest.ts";
 import { chooseRung, failuresOf } from "../../server/scoring/ladder.ts";
 import { type DataCounts, shortagesOf } from "../../server/scoring/train.ts";
 
@@ -35,7 +35,7 @@ describe("the ladder", () => {
     hiatusLogLoss: 0.65,
   });
   const recency = { ...judged(0, { logLoss: 0.6 }), model: "recency" as const };
-  const tested = (...results: ReturnType<typeof judged>[]): Backtest => ({
+  const tested = (...results: readonly ModelResult[]): Backtest => ({
     horizonDays,
     folds: 6,
     results: [...results, recency],
@@ -72,6 +72,22 @@ describe("the ladder", () => {
       isProven: true,
       next: { rung: 3, missing: [], failures: [expect.stringContaining("calibration error")] },
     });
+  });
+
+  test("a rung by segment serves by the same rule, while there is a trait for it", () => {
+    const better = { ...judged(1, { logLoss: 0.42 }), model: "rung 1 by segment" as const };
+    const results = tested(judged(1), judged(2, { logLoss: 0.45 }), better);
+    expect(chooseRung(plenty, results, "plan")).toMatchObject({
+      ...{ rung: 1, segmentTrait: "plan", isProven: true, next: { rung: 2 } },
+    });
+    const { segmentTrait, rung } = chooseRung(plenty, results);
+    expect([rung, segmentTrait]).toEqual([2, undefined]);
+    const uncalibrated = { ...better, metrics: { ...better.metrics, ece: 0.2 } };
+    expect(chooseRung(plenty, tested(judged(1), uncalibrated), "plan").segmentTrait).toBeUndefined();
+    const few = { ...plenty, entities: 59 };
+    expect(chooseRung(few, results, "plan").rung).toBeNull();
+    expect(chooseRung(plenty, null, "plan")).toMatchObject({ rung: 1, isProven: false });
+    expect(chooseRung(plenty, null, "plan").segmentTrait).toBeUndefined();
   });
 
   test("a proven rung does not serve when today's data cannot train it", () => {

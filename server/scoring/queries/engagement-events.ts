@@ -18,6 +18,8 @@ export interface Population {
   readonly zone: Zone;
   /** Only this entity's number. */
   readonly entity?: number;
+  /** Only one in so many entities, by a hash of their numbers; all of them unless given. */
+  readonly oneIn?: number;
   /** As if nothing had come since this day, whatever the cut-off is. */
   readonly eventsBeforeDay?: number;
 }
@@ -32,10 +34,11 @@ export type Days = "before" | { readonly daysBefore: number } | "horizon";
  * Placeholders of the days, bound by the query that this is a part of: cutoffDay, horizonDays.
  */
 export function engagementEvents(population: Population, days: Days): Query {
-  const { organization, kind, settings, entity, eventsBeforeDay } = population;
+  const { organization, kind, settings, entity, oneIn, eventsBeforeDay } = population;
   const conditions = [
     "organization = {organization:UInt32}",
     ...(entity === undefined ? [] : [`${kind} = {entity:UInt32}`]),
+    ...(oneIn === undefined ? [] : [isSampled(kind)]),
     ...(kind === "account" ? ["account != 0"] : []),
     daysCondition(days),
     ...(eventsBeforeDay === undefined
@@ -52,6 +55,7 @@ export function engagementEvents(population: Population, days: Days): Query {
       organization,
       passiveEvents: [...(settings.passiveEvents ?? [])],
       ...(entity !== undefined && { entity }),
+      ...(oneIn !== undefined && { oneIn }),
       ...(eventsBeforeDay !== undefined && { eventsBeforeDay }),
     },
   };
@@ -79,6 +83,11 @@ export function volumeQuery(population: Population, by: "entity" | "entity, user
       weights: [...(weights?.values() ?? [])],
     },
   };
+}
+
+/** Whether the entity with the number in this column is one in so many. Placeholder: oneIn. */
+export function isSampled(column: string): string {
+  return `cityHash64(${column}, 'sample') % {oneIn:UInt32} = 0`;
 }
 
 function daysCondition(days: Days): string {

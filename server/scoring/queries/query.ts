@@ -21,6 +21,9 @@ export function withParts(parts: Readonly<Record<string, Query>>, select: Query)
   };
 }
 
+/** Half of the entities, the same ones on every day: segments are fitted to it and judged by the other half. */
+export const isInTrainingHalf = "cityHash64(entity, 'training') % 2 = 0";
+
 /** All of an organization's history is read: seconds, and minutes on a busy machine. */
 const limits = { maxSeconds: 600 };
 

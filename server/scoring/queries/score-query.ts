@@ -2,12 +2,12 @@
  * Scores everybody inside the engine: one INSERT … SELECT. It is engagement.ts, momentum.ts, state.ts, health.ts and
  * churn-model.ts in SQL, with their constants; a test compares all scores of random logs with those.
  */
-import type { ChurnModel } from "../churn-model.ts";
+import { type ChurnModel, segmentsOf, traitsOfModel } from "../churn-model.ts";
 import { type EngagementScale, mostPoints } from "../engagement.ts";
 import { type HealthParts, healthLimits } from "../health.ts";
 import { damping, leastTenureDays } from "../momentum.ts";
 import { newForDays } from "../state.ts";
-import { type CellRisks, cellNumberSql } from "./cell-table.ts";
+import { type CellRisks, cellNumberOfSegmentSql, cellNumberSql } from "./cell-table.ts";
 import { engagementEvents, type Population } from "./engagement-events.ts";
 import { featuresQuery } from "./feature-query.ts";
 import { type CellLogOdds, membersQuery } from "./member-query.ts";
@@ -24,7 +24,7 @@ export interface ScoreInput {
   readonly healthWeights: HealthParts;
   /** Null when no model is good enough: then nobody has a risk. */
   readonly model: ChurnModel | null;
-  /** By the model's BG/BB. */
+  /** By the model's BG/BB, and of its segments if it has some. */
   readonly cells: CellRisks;
   /** For accounts: their members' risks, and the version of the users' scores of the same day. */
   readonly members?: { readonly risks: CellLogOdds; readonly usersVersion: number };
@@ -79,8 +79,7 @@ interface About {
 /** What is known of entities beside their own events: traits of users, members of accounts. */
 function aboutParts(population: Population, input: ScoreInput): About {
   if (input.members !== undefined) return memberParts(population, input, input.members);
-  const { model } = input;
-  const traits = model?.rung === 3 ? model.design.traits : [];
+  const traits = traitsOfModel(input.model);
   if (traits.length === 0) {
     return { parts: {}, joins: "", columns: { traitMask: "toUInt64(0)" }, parameters: {} };
   }
@@ -91,6 +90,8 @@ function aboutParts(population: Population, input: ScoreInput): About {
       traitHits: `arrayMap((trait, value) -> toUInt64(has(traits, (trait, value))),
         {traitNames:Array(String)}, {traitValues:Array(String)})`,
       traitMask: "arraySum((hit, bit) -> bitShiftLeft(hit, bit), traitHits, range(length(traitHits)))",
+      // A trait has one value, so at most one of a segmentation's is hit.
+      segment: "indexOf(traitHits, 1)",
     },
     parameters: {
       traitNames: traits.map(({ trait }) => trait),
@@ -160,18 +161,20 @@ const accountEngagement: Expressions = {
 function scoreExpressions(input: ScoreInput, engagement: Expressions): Expressions {
   const { horizonDays, cells, model } = input;
   const risk = riskExpression(model);
+  const returns = returnExpression(model);
   const health = healthExpressions(input.healthWeights);
   const change = "toInt32(activeDays28) - toInt32(activeDaysPrevious28)";
+  const cell = segmentsOf(model) === null ? cellNumberSql : cellNumberOfSegmentSql;
   return {
     columns: {
-      bgbbRisk: `transform(${cellNumberSql}, {cells:Array(Int32)}, {cellRisks:Array(Float64)}, 1.)`,
+      bgbbRisk: `transform(${cell}, {cells:Array(Int32)}, {cellRisks:Array(Float64)}, 1.)`,
       state: `multiIf(idleDays >= {horizonDays:Int32} OR hasLeft, 'churned',
         tenureDays < ${newForDays}, 'new', 'active')`,
       ...engagement.columns,
       momentumScore: `if(tenureDays < ${leastTenureDays}, NULL,
         50 + 50 * (${change}) / (activeDays28 + activeDaysPrevious28 + ${damping}))`,
       risk: `if(state = 'churned' OR n < 0, NULL, ${risk.sql})`,
-      returnProbability: `if(state = 'churned' AND n >= 0, ${model === null ? "NULL" : "1 - bgbbRisk"}, NULL)`,
+      returnProbability: `if(state = 'churned' AND n >= 0, ${returns.sql}, NULL)`,
       ...health.columns,
     },
     parameters: {
@@ -180,6 +183,7 @@ function scoreExpressions(input: ScoreInput, engagement: Expressions): Expressio
       cellRisks: cells.risks,
       ...engagement.parameters,
       ...risk.parameters,
+      ...returns.parameters,
       ...health.parameters,
     },
   };
@@ -188,11 +192,8 @@ function scoreExpressions(input: ScoreInput, engagement: Expressions): Expressio
 function riskExpression(model: ChurnModel | null): Query {
   if (model === null) return { sql: "NULL", parameters: {} };
   if (model.rung === 2) {
-    const clipped = "least(greatest(bgbbRisk, 1e-12), 1 - 1e-12)";
     return {
-      sql: logistic(
-        `{plattIntercept:Float64} + {plattSlope:Float64} * (log(${clipped}) - log1p(-(${clipped})))`,
-      ),
+      sql: logistic(`{plattIntercept:Float64} + {plattSlope:Float64} * ${bgbbLogOddsSql}`),
       parameters: { plattIntercept: model.platt.intercept, plattSlope: model.platt.slope },
     };
   }
@@ -200,6 +201,21 @@ function riskExpression(model: ChurnModel | null): Query {
   const logOdds = ridgeLogOddsSql(model.ridge, model.design.traits.length);
   return { sql: logistic(logOdds.sql), parameters: logOdds.parameters };
 }
+
+/** `returnProbability`. */
+function returnExpression(model: ChurnModel | null): Query {
+  if (model === null) return { sql: "NULL", parameters: {} };
+  const { churnedPlatt } = model;
+  if (churnedPlatt === undefined) return { sql: "1 - bgbbRisk", parameters: {} };
+  return {
+    sql: logistic(`-({churnedIntercept:Float64} + {churnedSlope:Float64} * ${bgbbLogOddsSql})`),
+    parameters: { churnedIntercept: churnedPlatt.intercept, churnedSlope: churnedPlatt.slope },
+  };
+}
+
+const clippedRisk = "least(greatest(bgbbRisk, 1e-12), 1 - 1e-12)";
+/** `bgbbLogOdds`. */
+const bgbbLogOddsSql = `(log(${clippedRisk}) - log1p(-(${clippedRisk})))`;
 
 function logistic(logOdds: string): string {
   return `1 / (1 + exp(-(${logOdds})))`;

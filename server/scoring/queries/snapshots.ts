@@ -15,6 +15,7 @@ import type { Population } from "./engagement-events.ts";
 import { type CellLogOdds, logOddsOfCells } from "./member-query.ts";
 import { read } from "./query.ts";
 import { type LabelledRow, rowsQuery, snapshotRow } from "./row-query.ts";
+import { readSegments } from "./segment-query.ts";
 
 export interface SnapshotOptions {
   readonly horizonDays: number;
@@ -60,7 +61,11 @@ export async function readSnapshots(
       ...(memberRisks && { memberRisks }),
     });
     const rows = rowsOf(counted) === 0 ? [] : await read<LabelledRow>(warehouse, query);
-    snapshots.set(cutoffDay, { cutoffDay, cells, rows: rows.map(snapshotRow) });
+    const segments = await readSegments(warehouse, population, cutoffDay, counted);
+    snapshots.set(cutoffDay, {
+      ...{ cutoffDay, cells, rows: rows.map(snapshotRow) },
+      ...(segments !== null && { segments }),
+    });
     progress();
   }
   return snapshots;

@@ -1,5 +1,5 @@
 /** Scores as they are stored: a row has what lists are sorted by, and the features that everything follows from. */
-import type { Design } from "../design.ts";
+import type { TraitValue } from "../design.ts";
 import type { Features } from "../features.ts";
 import type { HealthColour } from "../health.ts";
 import type { State } from "../state.ts";
@@ -16,7 +16,7 @@ export interface StoredScore extends Omit<FeatureRow, "cell"> {
   readonly risk: number | null;
   readonly returnProbability: number | null;
   readonly health: number | null;
-  /** Of users: which of the design's traits, as hexadecimal bits. */
+  /** Of users: which of the model's traits, as hexadecimal bits. */
   readonly traitBits?: string;
   /** Of accounts. */
   readonly active28?: number;
@@ -50,8 +50,8 @@ export function storedColumns(kind: EntityKind): string {
 export const rowsOfRun = `organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {day:Int32})
   AND version >= {rowsVersion:UInt64}`;
 
-/** The features that a score came from. */
-export function featuresOfStored(score: StoredScore, design: Design | null): Features {
+/** The features that a score came from. @param traits those that the model of its day looks at */
+export function featuresOfStored(score: StoredScore, traits: readonly TraitValue[]): Features {
   const { traitBits, active28, activePrevious28, active90, topShare, meanRiskLogOdds = null } = score;
   const members =
     active28 === undefined ||
@@ -60,11 +60,11 @@ export function featuresOfStored(score: StoredScore, design: Design | null): Fea
     topShare === undefined
       ? null
       : { active28, activePrevious28, active90, topShare, meanRiskLogOdds };
-  return featuresOfRow(score, { traits: traitsOf(traitBits, design), members });
+  return featuresOfRow(score, { traits: traitsOf(traitBits, traits), members });
 }
 
-function traitsOf(bits: string | undefined, design: Design | null): Record<string, string> {
+function traitsOf(bits: string | undefined, traits: readonly TraitValue[]): Record<string, string> {
   const mask = BigInt(`0x${bits ?? "0"}`);
-  const held = (design?.traits ?? []).filter((_, index) => ((mask >> BigInt(index)) & 1n) === 1n);
+  const held = traits.filter((_, index) => ((mask >> BigInt(index)) & 1n) === 1n);
   return Object.fromEntries(held.map(({ trait, value }) => [trait, value]));
 }

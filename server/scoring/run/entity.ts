@@ -1,5 +1,6 @@
 /** One entity's scores, with what they come from. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { traitsOfModel } from "../churn-model.ts";
 import { type Change, changeOf, type Explanation, explain, type Serving, type Subject } from "../explain.ts";
 import type { MemberFeatures } from "../features.ts";
 import { cellLogOdds, cellRisks } from "../queries/cell-table.ts";
@@ -75,10 +76,9 @@ export async function changeBetween(
 }
 
 function subjectOf(stored: StoredScore, { body }: Run): Subject {
-  const design = body.model?.rung === 3 ? body.model.design : null;
   const { meanEngagement } = stored;
   return {
-    features: featuresOfStored(stored, design),
+    features: featuresOfStored(stored, traitsOfModel(body.model)),
     ...(meanEngagement !== undefined && { meanEngagement }),
   };
 }

@@ -4,15 +4,19 @@
  */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { backtest, type Fold, fitSnapshot } from "../backtest.ts";
-import { fitBgbb } from "../bgbb-fit.ts";
-import type { ChurnModel, Rung } from "../churn-model.ts";
+import { type BgbbFit, fitBgbb } from "../bgbb-fit.ts";
+import { bgbbLogOdds, type ChurnModel, segmentsOf, silenceOver, tablesFor } from "../churn-model.ts";
 import { designFor } from "../design.ts";
 import { planFolds, trainingDaysFor } from "../folds.ts";
-import { chooseRung } from "../ladder.ts";
+import { type Choice, chooseRung } from "../ladder.ts";
+import type { CountedLabels } from "../platt.ts";
 import { type CellRow, cellsQuery } from "../queries/cell-query.ts";
+import { type ChurnedCell, churnedQuery } from "../queries/churned-query.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { read } from "../queries/query.ts";
+import { readSegments } from "../queries/segment-query.ts";
 import { readSnapshots } from "../queries/snapshots.ts";
+import { fitSegments } from "../segments.ts";
 import { settingsKey } from "../settings.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { countData, type DataCounts, trainRungs } from "../train.ts";
@@ -50,23 +54,25 @@ export async function modelFor(
   const fit = fitBgbb(cells, trained.bgbb);
   const { churnedLabels, retainedLabels } = trained;
   const counts: DataCounts = { ...countData(cells, []), churnedLabels, retainedLabels };
-  const choice = chooseRung(counts, trained.backtest);
+  const segments = trained.rungs.map(segmentsOf).find((each) => each !== null);
+  const choice = chooseRung(counts, trained.backtest, segments?.trait);
   return {
-    model: choice.rung === null ? null : servingRung(choice.rung, trained.rungs, fit.parameters, horizonDays),
+    model: servingModel(choice, trained.rungs, fit.parameters, horizonDays),
     bgbb: { parameters: fit.parameters, isConverged: fit.isConverged, isAtBound: fit.isAtBound },
     ...{ choice, counts, trainedDay, backtest: trained.backtest },
     scored: rows.reduce((sum, { scored }) => sum + scored, 0),
   };
 }
 
-/** A rung as it was trained, on today's fit of BG/BB. */
-function servingRung(
-  rung: Rung,
+/** A rung as it was trained, on today's fit of BG/BB. Segments stay as they were trained. */
+function servingModel(
+  { rung, segmentTrait }: Choice,
   trained: readonly ChurnModel[],
   bgbb: ChurnModel["bgbb"],
   horizonDays: number,
-): ChurnModel {
-  const found = trained.find((model) => model.rung === rung);
+): ChurnModel | null {
+  if (rung === null) return null;
+  const found = trained.find((model) => model.rung === rung && segmentsOf(model)?.trait === segmentTrait);
   if (found !== undefined) return rung === 0 ? found : { ...found, bgbb };
   // There were too few entities on Monday, and are enough today.
   const enough = { entities: 1e9, entitiesWithThreePeriods: 1e9, churnedLabels: 0, retainedLabels: 0 };
@@ -125,14 +131,37 @@ async function train(
   const cells = await read<CellRow>(warehouse, cellsQuery(population, day, horizonDays));
   const counts = countData(cells, rows);
   const bgbb = fitBgbb(cells).parameters;
+  const byTrait = await readSegments(warehouse, population, day, cells);
+  const segments = byTrait === null ? null : fitSegments(byTrait, bgbb);
+  const churned: CountedLabels[] = [];
+  for (const [index, { fit }] of fitted.entries()) {
+    churned.push(
+      ...(await churnedAt(warehouse, population, { day: trainingDays[index] ?? day, fit, horizonDays })),
+    );
+  }
   const design = designFor((fitted[0]?.rows ?? []).map(({ features }) => features));
   return {
-    rungs: trainRungs({ horizonDays, counts, bgbb, rows, design }),
+    rungs: trainRungs({ horizonDays, counts, bgbb, rows, design, segments, churned }),
     churnedLabels: counts.churnedLabels,
     retainedLabels: counts.retainedLabels,
     bgbb,
     backtest: judged,
   };
+}
+
+/** What became of those who were churned on a day, by BG/BB's fit of then. */
+async function churnedAt(
+  warehouse: Warehouse,
+  population: Population,
+  { day, fit, horizonDays }: { readonly day: number; readonly fit: BgbbFit; readonly horizonDays: number },
+): Promise<CountedLabels[]> {
+  const cells = await read<ChurnedCell>(warehouse, churnedQuery(population, day, horizonDays));
+  const tables = tablesFor(fit.parameters, horizonDays);
+  return cells.map(({ count, returned, ...cell }) => ({
+    logOdds: bgbbLogOdds(silenceOver(horizonDays, tables, cell)),
+    positives: count - returned,
+    negatives: returned,
+  }));
 }
 
 function snapshotAt(snapshots: ReadonlyMap<number, Snapshot>, day: number): Snapshot {

@@ -4,6 +4,7 @@
  */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { priorParameters } from "../bgbb.ts";
+import { segmentsOf } from "../churn-model.ts";
 import { cellLogOdds, cellRisks } from "../queries/cell-table.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { insertScoresQuery } from "../queries/score-query.ts";
@@ -74,7 +75,7 @@ async function scoreKind(
   const insert = insertScoresQuery(populationOf(organization, kind), {
     ...{ cutoffDay: day, version, horizonDays, healthWeights, model },
     scale: scale.scale.scale,
-    cells: cellRisks(model?.bgbb ?? serving.bgbb.parameters, horizonDays),
+    cells: cellRisks(model?.bgbb ?? serving.bgbb.parameters, horizonDays, segmentsOf(model)),
     ...(users !== undefined && { members: membersOf(users, horizonDays) }),
   });
   await warehouse.command(insert.sql, insert.parameters, { maxSeconds: 600 });

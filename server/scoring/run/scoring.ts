@@ -7,6 +7,7 @@ import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { noticeChanges } from "./changed-days.ts";
 import { excludedKey, type ScoredOrganization } from "./population.ts";
 import { type KindSummary, scoreDay } from "./score-day.ts";
+import { dataStoppedSince } from "./status.ts";
 
 /** What scoring needs of analysis. */
 export interface ScoringHost {
@@ -31,18 +32,24 @@ export interface ScoreProgress {
 export interface ScoreSummary {
   /** The day as of whose start everybody was scored, in days since 1970-01-01. */
   readonly day: number;
-  /** Of users and of accounts; none when there was no event before that day. */
+  /** Of users and of accounts; none when there was no event before that day, or data had stopped by it. */
   readonly kinds: readonly KindSummary[];
+  /** The day since which data had stopped, so that nobody was scored; null when everybody was. */
+  readonly stoppedSince: number | null;
+}
+
+export interface ScoreRequest {
+  readonly organization: number;
+  /** Scores are as of its start; of today without one. */
+  readonly day?: number;
+  /** Scores even as of a day by which data had stopped. */
+  readonly evenIfStopped?: boolean;
 }
 
 /** What can be asked of scoring, in this process or across a socket. */
 export interface ScoringService {
-  /** Scores an organization as of the start of a day; of today without one. @throws Refusal for a day to come */
-  score(
-    organization: number,
-    day: number | undefined,
-    report: (progress: ScoreProgress) => void,
-  ): Promise<ScoreSummary>;
+  /** Scores an organization, unless data has stopped: then scores stay as they were. @throws Refusal for a day to come */
+  score(request: ScoreRequest, report: (progress: ScoreProgress) => void): Promise<ScoreSummary>;
 }
 
 export class Scoring implements ScoringService {
@@ -54,8 +61,7 @@ export class Scoring implements ScoringService {
   }
 
   async score(
-    id: number,
-    day: number | undefined,
+    { organization: id, day, evenIfStopped = false }: ScoreRequest,
     report: (progress: ScoreProgress) => void,
   ): Promise<ScoreSummary> {
     const found = (await this.#parts.ledger.organizations.list()).find((each) => each.id === id);
@@ -69,7 +75,12 @@ export class Scoring implements ScoringService {
     }
     report({ step: "waiting for the loader" });
     await this.#parts.host.drain();
-    return this.scoreAsOf(organization, day ?? today, report);
+    const asOf = day ?? today;
+    if (!evenIfStopped) {
+      const stoppedSince = await dataStoppedSince(this.#parts.host.warehouse, organization, asOf);
+      if (stoppedSince !== null) return { day: asOf, kinds: [], stoppedSince };
+    }
+    return this.scoreAsOf(organization, asOf, report);
   }
 
   /** Scores an organization as of a day, in its turn. */
@@ -85,7 +96,7 @@ export class Scoring implements ScoringService {
       await noticeChanges(host.warehouse, organization.id, today);
       return scoreDay(host.warehouse, { organization, day, report: (step) => report({ step }) });
     });
-    return { day, kinds };
+    return { day, kinds, stoppedSince: null };
   }
 
   /** An organization as runs take it, with its settings of now. */
