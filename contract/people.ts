@@ -261,6 +261,7 @@ export const auditActions = [
   "member.removed",
   "member.reset_link_created",
   "member.password_reset",
+  "member.profile_changed",
   "invitation.created",
   "invitation.revoked",
   "token.created",
