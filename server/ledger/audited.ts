@@ -1,9 +1,6 @@
-/**
- * Changes of an organization, each with its entry in the audit log: the one way in which the command line, read keys
- * and people change anything that is not about people. The entry follows the change in a commit of its own.
- */
-import type { SettingsChange } from "../../contract/settings.ts";
-import type { Actor, AuditNote, AuditStore } from "./audit.ts";
+/** Changes of an organization and its credentials, each with its entry in the audit log: see changing.ts. */
+import type { Actor } from "./audit.ts";
+import { type Changing, note } from "./changing.ts";
 import {
   type Credential,
   type Credentials,
@@ -12,18 +9,7 @@ import {
   type SecretPrefix,
   secretPrefix,
 } from "./credentials.ts";
-import type { DeadLetterSelection } from "./dead-letters.ts";
-import type { ExclusionRule, StoredExclusionRule } from "./exclusions.ts";
-import type { ErasureReceipt, Organization, OrganizationChange, SharedLedger } from "./ledger.ts";
-import { type SettingsVersion, settingDifferences } from "./settings.ts";
-
-/** Who changes what of which organization, and when. */
-export interface Changing<Parts extends keyof SharedLedger> {
-  readonly ledger: Pick<SharedLedger, Parts> & { readonly audit: Pick<AuditStore, "add"> };
-  readonly organization: number;
-  readonly by: Actor;
-  readonly nowMs: number;
-}
+import type { Organization, OrganizationChange, SharedLedger } from "./ledger.ts";
 
 /** Creates an organization. @throws Refusal when the name is taken. */
 export async function createOrganization(
@@ -166,101 +152,4 @@ function shown({ name, lastFour }: Credential, prefix: SecretPrefix): string {
 
 function detailOf({ id, name, lastFour }: Credential) {
   return { id, name, lastFour };
-}
-
-/** Changes settings. @throws Refusal as `SettingsStore.change` does */
-export async function changeSettings(
-  changing: Changing<"settings">,
-  change: SettingsChange,
-): Promise<SettingsVersion> {
-  const { ledger, organization, by, nowMs } = changing;
-  const before = await ledger.settings.get(organization);
-  const after = await ledger.settings.change(organization, change, by.by, nowMs);
-  if (after.version === before.version) return after;
-  const differences = settingDifferences(before.settings, after.settings);
-  const values = (side: "from" | "to") =>
-    Object.fromEntries(differences.map((one) => [one.setting, one[side]]));
-  await note(changing, {
-    action: "settings.changed",
-    summary: `Changed the settings ${differences.map(({ setting }) => setting).join(", ")}`,
-    detail: { version: after.version, from: values("from"), to: values("to") },
-  });
-  return after;
-}
-
-/** Adds a rule. @throws Refusal as `ExclusionStore.add` does */
-export async function addExclusion(
-  changing: Changing<"exclusions">,
-  rule: ExclusionRule,
-): Promise<StoredExclusionRule> {
-  const { ledger, organization, nowMs } = changing;
-  const known = await ledger.exclusions.list(organization);
-  const added = await ledger.exclusions.add(organization, rule, nowMs);
-  if (known.some(({ id }) => id === added.id)) return added;
-  await note(changing, {
-    action: "exclusion.added",
-    summary: `Left out of figures: ${ruleInWords(added)}`,
-    detail: ruleDetail(added),
-  });
-  return added;
-}
-
-/** Removes a rule. @throws Refusal when the organization has no rule with this id */
-export async function removeExclusion(changing: Changing<"exclusions">, id: number): Promise<void> {
-  const { ledger, organization } = changing;
-  const rule = (await ledger.exclusions.list(organization)).find((one) => one.id === id);
-  await ledger.exclusions.remove(organization, id);
-  if (rule === undefined) return;
-  await note(changing, {
-    action: "exclusion.removed",
-    summary: `No longer left out of figures: ${ruleInWords(rule)}`,
-    detail: ruleDetail(rule),
-  });
-}
-
-/** Rules that may name one user are told without the name: the log outlives an erasure. */
-const namesPeople: ReadonlySet<string> = new Set(["user", "email"]);
-
-function ruleInWords({ id, kind, key, value }: StoredExclusionRule): string {
-  if (namesPeople.has(kind)) return `${kind}, rule ${id}`;
-  return kind === "trait" ? `trait ${key} = ${value}` : `${kind} ${value}`;
-}
-
-function ruleDetail({ id, kind, key, value }: StoredExclusionRule) {
-  return namesPeople.has(kind) ? { id, kind } : { id, kind, key, value };
-}
-
-/** Sends dead letters to the warehouse again, or drops them. @returns how many.
- * @throws Refusal for an id that is none of the organization's */
-export async function changeDeadLetters(
-  what: "retry" | "drop",
-  changing: Changing<"deadLetters">,
-  ids: readonly number[] | undefined,
-): Promise<number> {
-  const { ledger, organization } = changing;
-  const selection: DeadLetterSelection = { organization, ids };
-  const rows = await ledger.deadLetters[what](selection);
-  if (rows === 0) return rows;
-  await note(changing, {
-    action: what === "retry" ? "dead_letters.retried" : "dead_letters.dropped",
-    summary: `${what === "retry" ? "Sent again" : "Dropped"}: ${rows} dead letter${rows === 1 ? "" : "s"}`,
-    detail: { rows, ...(ids !== undefined && { ids: ids.slice(0, maxIdsTold) }) },
-  });
-  return rows;
-}
-
-const maxIdsTold = 100;
-
-/** Notes that a user was erased; who it was is not kept. */
-export function noteErasure(changing: Changing<never>, receipt: ErasureReceipt): Promise<void> {
-  const { events, versions, deadLetters } = receipt;
-  return note(changing, {
-    action: "user.erased",
-    summary: `Erased a user with ${events} event${events === 1 ? "" : "s"}`,
-    detail: { events, versions, deadLetters },
-  });
-}
-
-function note({ ledger, organization, by, nowMs }: Changing<never>, what: AuditNote): Promise<void> {
-  return ledger.audit.add({ organization, actor: by, atMs: nowMs, ...what });
 }

@@ -49,6 +49,7 @@ export class SqlitePeople implements PeopleStore {
       const other = this.#rows.withEmail(after.email);
       if (other !== undefined && other.id !== id) throw new Refusal("email is taken: send another one.");
       this.#rows.update(after);
+      if (change.passwordHash !== undefined) this.#rows.deleteLinks({ person: id });
       const note = profileNote(before, after);
       if (note === undefined) return after;
       for (const organization of this.#rows.organizationsOf(id)) this.#note(organization, note, by, nowMs);
