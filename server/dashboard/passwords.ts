@@ -4,7 +4,7 @@ import { Refusal } from "../ledger/ledger.ts";
 import { emailKey } from "../ledger/people.ts";
 import { Denied } from "./denied.ts";
 
-/** 19 MiB and two passes are OWASP's parameters for argon2id: 30 ms of a core. Bun hashes in another thread. */
+/** 19 MiB and two passes are OWASP's parameters for argon2id: 30 ms of a core (64 MiB: 100). Bun hashes in another thread. */
 const algorithm = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
 const maxAtOnce = 2;
 /** Those who come then are told to try again: they would wait for more than a second. */

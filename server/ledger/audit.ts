@@ -1,6 +1,6 @@
 /** The audit log: who changed what of an organization, and when. It never holds a secret, nor who a user is: an
  * erasure could not reach it. */
-import type { AuditAction } from "../../contract/people.ts";
+import type { AuditAction } from "../../contract/audit.ts";
 import type { JsonObject } from "./ledger.ts";
 
 /** Who changes something. */

@@ -138,6 +138,8 @@ export interface EntranceStore {
   used(id: number, nowMs: number): Promise<void>;
   end(id: number): Promise<void>;
   endAll(person: number): Promise<void>;
+  /** Ends all sessions of everybody, and takes back all links. */
+  endEverything(): Promise<void>;
 }
 
 /** An e-mail in the one form by which people are found: without spaces around, in small letters. */

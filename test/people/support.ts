@@ -113,3 +113,16 @@ export async function auditLog(
   const path = `/api/audit-log?limit=200&organization=${owner.organization}`;
   return (await owner.json<{ entries: readonly AuditEntry[] }>("GET", path)).entries;
 }
+
+/** An organization of its own, with a member of each role. */
+export async function company(server: Server, name: string) {
+  const token = await server.organization(name);
+  const [owner, member, viewer] = [
+    await joined(server, name, "owner", `${name} owner`),
+    await joined(server, name, "member", `${name} member`),
+    await joined(server, name, "viewer", `${name} viewer`),
+  ];
+  const { organization } = owner;
+  const at = (path: string) => `${path}?organization=${organization}`;
+  return { name, token, owner, member, viewer, organization, at };
+}

@@ -1,6 +1,6 @@
 /** The audit log as it is stored: rows that are only added, and deleted when they are old or too many. */
 import type { Database } from "bun:sqlite";
-import { type AuditAction, peopleLimits } from "../../../contract/people.ts";
+import { type AuditAction, auditLimits } from "../../../contract/audit.ts";
 import type { AuditEntry, AuditPage, AuditStore, StoredAuditEntry } from "../audit.ts";
 import type { JsonObject } from "../ledger.ts";
 
@@ -14,7 +14,7 @@ interface EntryRow {
   readonly detail: string;
 }
 
-const keptMs = peopleLimits.auditDays * 86_400_000;
+const keptMs = auditLimits.keptDays * 86_400_000;
 /** Looking for what is too many reads the whole index, 1 ms: it is done once in so many entries. */
 const entriesBetweenTrims = 1_000;
 /** Of details, which names of settings may make long. */
@@ -35,7 +35,7 @@ function prepare(db: Database) {
     trim: db.prepare(
       `DELETE FROM audit_log WHERE organization = ?1 AND id <= (
          SELECT id FROM audit_log WHERE organization = ?1 ORDER BY id DESC
-         LIMIT 1 OFFSET ${peopleLimits.auditEntriesPerOrganization})`,
+         LIMIT 1 OFFSET ${auditLimits.entriesPerOrganization})`,
     ),
     expire: db.prepare("DELETE FROM audit_log WHERE at_ms < ?"),
   };

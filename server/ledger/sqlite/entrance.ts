@@ -127,6 +127,13 @@ export class SqliteEntrance implements EntranceStore {
     this.#rows.endSessions(person);
   }
 
+  async endEverything(): Promise<void> {
+    inTransaction(this.#db, () => {
+      this.#db.run("DELETE FROM people_sessions");
+      this.#db.run("DELETE FROM people_links");
+    });
+  }
+
   /** Deletes sessions and links that have expired; at most once an hour. */
   tidy(nowMs: number): void {
     if (nowMs - this.#tidiedAtMs < tidyEveryMs) return;
