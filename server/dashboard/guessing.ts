@@ -1,7 +1,7 @@
 /**
  * Slows down who guesses passwords. Failures are counted by e-mail and address together, by address, and by e-mail;
- * after a few that are free each failure doubles the wait. The wait by e-mail alone is short and does not hold for
- * addresses from which the person came in before, so that nobody can lock somebody else out.
+ * after a few that are free each failure doubles the wait. The wait by e-mail alone is short, and who came in from an
+ * address before is held up there by their own failures only, so that nobody can lock somebody else out.
  */
 
 /** Failures that are free, and the longest wait that the others lead to. */
@@ -46,11 +46,10 @@ export class Guessing {
    * @param monotonicMs the time, of a clock that never jumps */
   begin(email: string, address: string, monotonicMs: number): Attempt | { readonly waitSeconds: number } {
     const pair = `pair ${email} ${address}`;
-    const keys: (readonly [string, Rule])[] = [
-      [pair, rules.pair],
-      [`address ${address}`, rules.address],
-    ];
-    if (!this.#known.has(pair)) keys.push([`email ${email}`, rules.email]);
+    const keys: (readonly [string, Rule])[] = [[pair, rules.pair]];
+    if (!this.#known.has(pair)) {
+      keys.push([`address ${address}`, rules.address], [`email ${email}`, rules.email]);
+    }
     const waitMs = Math.max(...keys.map(([key]) => this.#waitMs(key, monotonicMs)));
     if (waitMs > 0) return { waitSeconds: Math.ceil(waitMs / 1_000) };
     for (const [key, rule] of keys) this.#fail(key, rule, monotonicMs);

@@ -62,6 +62,9 @@ test("who came in from an address before is not held up there by guesses from el
   guesser.attempt("a@example.com", "home").succeeded();
   for (let attempt = 0; attempt < 20; attempt++) guesser.guess("a@example.com", `elsewhere ${attempt}`);
   expect(guesser.guess("a@example.com", "new place")).toBe(1);
+  // A neighbour at the same address guesses the passwords of many.
+  for (let attempt = 0; attempt < 30; attempt++) guesser.guess(`${attempt}@example.com`, "home");
+  expect(guesser.guess("b@example.com", "home")).toBe(1);
   guesser.attempt("a@example.com", "home").succeeded();
 });
 
