@@ -1,6 +1,4 @@
-/** The audit log of an organization as JSON Schema: what was changed by whom. */
-import Type from "typebox";
-import { instant, nullable } from "./api.ts";
+/** What the audit log of an organization can tell of, and how much of it is kept. */
 
 export const auditLimits = {
   entriesPerPage: 200,
@@ -33,39 +31,3 @@ export const auditActions = [
   "user.erased",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
-
-export const AuditLogParameters = Type.Object(
-  {
-    limit: Type.Integer({
-      minimum: 1,
-      maximum: auditLimits.entriesPerPage,
-      default: 50,
-      description: "At most this many entries.",
-    }),
-    before: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: "Older than the entry with this id.",
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
-export const AuditLogAnswer = Type.Object({
-  entries: Type.Array(
-    Type.Object({
-      id: Type.Integer({ minimum: 1 }),
-      at: instant("When it was changed."),
-      person: nullable(Type.Object({ id: Type.Integer({ minimum: 1 }), name: Type.String() }), {
-        description: "Null: the command line, a read key or the service itself; `detail.by` says which.",
-      }),
-      action: Type.Enum([...auditActions]),
-      summary: Type.String({ description: "In words." }),
-      detail: Type.Record(Type.String(), Type.Unknown(), {
-        description: "What it was about; `from` and `to` where something was changed.",
-      }),
-    }),
-    { description: "The newest first." },
-  ),
-});

@@ -7,6 +7,7 @@
  */
 import Type, { type Static } from "typebox";
 import { instant, nullable } from "./api.ts";
+import { auditActions, auditLimits } from "./audit.ts";
 import { limits } from "./limits.ts";
 
 /** What people may send, each with its unit in its name. */
@@ -246,4 +247,40 @@ export const ReadKeyCreateBody = Type.Object({ name, rights }, strict);
 export const ReadKeyCreateAnswer = Type.Object({
   id,
   readKey: Type.String({ description: "Shown this once." }),
+});
+
+export const AuditLogParameters = Type.Object(
+  {
+    limit: Type.Integer({
+      minimum: 1,
+      maximum: auditLimits.entriesPerPage,
+      default: 50,
+      description: "At most this many entries.",
+    }),
+    before: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: "Older than the entry with this id.",
+      }),
+    ),
+  },
+  strict,
+);
+export const AuditLogAnswer = Type.Object({
+  entries: Type.Array(
+    Type.Object({
+      id,
+      at: instant("When it was changed."),
+      person: nullable(Type.Object({ id, name: Type.String() }), {
+        description: "Null: the command line, a read key or the service itself; `detail.by` says which.",
+      }),
+      action: Type.Enum([...auditActions]),
+      summary: Type.String({ description: "In words." }),
+      detail: Type.Record(Type.String(), Type.Unknown(), {
+        description: "What it was about; `from` and `to` where something was changed.",
+      }),
+    }),
+    { description: "The newest first." },
+  ),
 });

@@ -1,7 +1,7 @@
 /** What people see and change of an organization itself: its fields, tokens, read keys and audit log. */
 import type { Static } from "typebox";
-import type { AuditLogAnswer } from "../../contract/audit.ts";
 import {
+  type AuditLogAnswer,
   type OrganizationAnswer,
   type OrganizationChangeBody,
   peopleLimits,

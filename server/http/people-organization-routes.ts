@@ -1,7 +1,8 @@
 /** The routes of people about an organization: its members, tokens, read keys, fields and audit log. */
 import { NoParameters } from "../../contract/api.ts";
-import { AuditLogAnswer, AuditLogParameters } from "../../contract/audit.ts";
 import {
+  AuditLogAnswer,
+  AuditLogParameters,
   InvitationCreateAnswer,
   InvitationCreateBody,
   MemberAnswer,
