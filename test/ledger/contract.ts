@@ -12,6 +12,7 @@ import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract } from "./contract-inbox.ts";
 import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
+import { peopleStoreContract } from "./contract-people.ts";
 import { settingsContract } from "./contract-settings.ts";
 import { transactContract } from "./contract-transact.ts";
 
@@ -72,5 +73,6 @@ export function ledgerContract(store: string, open: OpenLedger): void {
     importsContract(subject);
     importerContract(subject);
     settingsContract(subject);
+    peopleStoreContract(subject);
   });
 }

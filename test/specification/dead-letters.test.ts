@@ -162,4 +162,24 @@ describe("what is done with them", () => {
     const { exitCode: well, stdout } = await rekindle(dataDir, "doctor");
     expect([well, stdout]).toEqual([0, expect.stringContaining("dead letters  0\n")]);
   });
+
+  test("is noted in the audit log of each organization, with who did it", () => {
+    const ledger = new Database(join(dataDir, "ledger.sqlite"), { readonly: true });
+    const entries = ledger
+      .query<{ name: string; action: string; detail: string }, []>(
+        `SELECT name, action, detail FROM audit_log JOIN organizations ON organizations.id = organization
+         WHERE action LIKE 'dead_letters.%' ORDER BY audit_log.id`,
+      )
+      .all();
+    ledger.close();
+    expect(entries.map(({ name, action, detail }) => [name, action, JSON.parse(detail)])).toEqual([
+      [
+        "First",
+        "dead_letters.dropped",
+        expect.objectContaining({ rows: 1, by: expect.stringMatching(/^read key/) }),
+      ],
+      ["First", "dead_letters.retried", { rows: 1, by: expect.stringMatching(/^read key/) }],
+      ["Second", "dead_letters.retried", { rows: 1, by: "command line" }],
+    ]);
+  });
 });

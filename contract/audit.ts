@@ -1,0 +1,33 @@
+/** What the audit log of an organization can tell of, and how much of it is kept. */
+
+export const auditLimits = {
+  entriesPerPage: 200,
+  keptDays: 730,
+  entriesPerOrganization: 100_000,
+} as const;
+
+/** What changes are called in the audit log. */
+export const auditActions = [
+  "installation.claimed",
+  "organization.created",
+  "organization.changed",
+  "member.joined",
+  "member.role_changed",
+  "member.removed",
+  "member.reset_link_created",
+  "member.password_reset",
+  "member.profile_changed",
+  "invitation.created",
+  "invitation.revoked",
+  "token.created",
+  "token.revoked",
+  "read_key.created",
+  "read_key.revoked",
+  "settings.changed",
+  "exclusion.added",
+  "exclusion.removed",
+  "dead_letters.retried",
+  "dead_letters.dropped",
+  "user.erased",
+] as const;
+export type AuditAction = (typeof auditActions)[number];
