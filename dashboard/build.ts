@@ -30,6 +30,12 @@ async function main(folder: string): Promise<void> {
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
       chunkSizeWarningLimit: 1_000,
+      rolldownOptions: {
+        // "use client" is for servers that render React; nobody here does.
+        onLog: (level, log, pass) => {
+          if (log.code !== "MODULE_LEVEL_DIRECTIVE") pass(level, log);
+        },
+      },
     },
   });
   for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
@@ -41,7 +47,10 @@ function compress(file: string): void {
   if (statSync(file).size < minCompressedBytes) return;
   const bytes = readFileSync(file);
   writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
-  writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
+  writeFileSync(
+    `${file}.br`,
+    brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
+  );
 }
 
 const folder = process.argv[2];

@@ -32,7 +32,12 @@ export class ApiFailure extends Error {
 export type QueryValues = Readonly<Record<string, unknown>>;
 
 /** The address of a path: names after colons are replaced, parameters added in a stable order. */
-export function addressOf(path: string, parts: QueryValues, query: QueryValues, organization?: number): string {
+export function addressOf(
+  path: string,
+  parts: QueryValues,
+  query: QueryValues,
+  organization?: number,
+): string {
   const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(parts[name])));
   const search = new URLSearchParams();
   if (organization !== undefined) search.set(organizationParameter, String(organization));
@@ -66,7 +71,11 @@ export async function call(
     text = await response.text();
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiFailure("unreachable", "The server cannot be reached. Is it running, and are you online?", 0);
+    throw new ApiFailure(
+      "unreachable",
+      "The server cannot be reached. Is it running, and are you online?",
+      0,
+    );
   }
   const answer = parsed(text);
   if (response.ok) return answer;

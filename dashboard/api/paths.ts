@@ -130,10 +130,7 @@ export interface Changes {
     Static<typeof people.InvitationCreateAnswer>
   >;
   "DELETE /api/invitations/:id": Change<undefined, undefined>;
-  "POST /api/tokens": Change<
-    Static<typeof people.TokenCreateBody>,
-    Static<typeof people.TokenCreateAnswer>
-  >;
+  "POST /api/tokens": Change<Static<typeof people.TokenCreateBody>, Static<typeof people.TokenCreateAnswer>>;
   "DELETE /api/tokens/:id": Change<undefined, undefined>;
   "POST /api/read-keys": Change<
     Static<typeof people.ReadKeyCreateBody>,
@@ -148,10 +145,7 @@ export interface PersonalChanges {
   "POST /api/session": Change<Static<typeof people.SignInBody>, people.SessionAnswer>;
   "DELETE /api/session": Change<undefined, undefined>;
   "DELETE /api/sessions": Change<undefined, undefined>;
-  "PATCH /api/person": Change<
-    Static<typeof people.PersonChangeBody>,
-    Static<typeof people.PersonAnswer>
-  >;
+  "PATCH /api/person": Change<Static<typeof people.PersonChangeBody>, Static<typeof people.PersonAnswer>>;
   "POST /api/invitations/lookup": Change<
     Static<typeof people.InvitationLookupBody>,
     Static<typeof people.InvitationLookupAnswer>

@@ -61,7 +61,13 @@ export function useRead<Path extends keyof Reads>(
   ...[options]: unknown extends PathParameters<Path> ? [ReadOptions<Path>?] : [ReadOptions<Path>]
 ): Asked<Reads[Path]["answer"]> {
   const { id } = useOrganization();
-  const { query = {}, enabled = true, everyMs, keepsPrevious, ...rest } = (options ?? {}) as ReadOptions<Path> & {
+  const {
+    query = {},
+    enabled = true,
+    everyMs,
+    keepsPrevious,
+    ...rest
+  } = (options ?? {}) as ReadOptions<Path> & {
     readonly path?: QueryValues;
   };
   const asked = readOptions(id, path, rest.path ?? {}, query);
@@ -107,7 +113,11 @@ export function useChange<Route extends keyof Changes>(route: Route) {
   const client = useQueryClient();
   return useMutation<Changes[Route]["answer"], ApiFailure, ChangeInput<Route>>({
     mutationFn: async (input) => {
-      const { path = {}, query = {}, body } = input as {
+      const {
+        path = {},
+        query = {},
+        body,
+      } = input as {
         readonly path?: QueryValues;
         readonly query?: QueryValues;
         readonly body?: unknown;

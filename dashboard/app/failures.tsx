@@ -20,7 +20,8 @@ export function PageMissing(): ReactElement {
 }
 
 /** The page could not be shown: a file that did not come, an answer that failed, or a mistake of ours. */
-export function PageProblem({ error, reset }: ErrorComponentProps): ReactElement {
+export function PageProblem({ error: thrown, reset }: ErrorComponentProps): ReactElement {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const router = useRouter();
   const isOutdated = /dynamically imported module|module script/i.test(error.message);
   const retry = () => {
@@ -31,7 +32,11 @@ export function PageProblem({ error, reset }: ErrorComponentProps): ReactElement
   return (
     <div className="mx-auto max-w-2xl px-5 py-10">
       <Problem
-        error={isOutdated ? new Error("A part of this page could not be loaded. Perhaps Rekindle was upgraded.") : error}
+        error={
+          isOutdated
+            ? new Error("A part of this page could not be loaded. Perhaps Rekindle was upgraded.")
+            : error
+        }
         onRetry={retry}
       />
     </div>

@@ -19,17 +19,42 @@ export interface NavigationEntry {
 
 export const navigation: readonly (readonly NavigationEntry[])[] = [
   [
-    { to: "/o/$organization/overview", label: "Overview", icon: "overview", about: "How healthy everybody is today" },
+    {
+      to: "/o/$organization/overview",
+      label: "Overview",
+      icon: "overview",
+      about: "How healthy everybody is today",
+    },
     { to: "/o/$organization/users", label: "Users", icon: "users", about: "Who is at risk, and why" },
-    { to: "/o/$organization/accounts", label: "Accounts", icon: "accounts", about: "Companies and their health" },
+    {
+      to: "/o/$organization/accounts",
+      label: "Accounts",
+      icon: "accounts",
+      about: "Companies and their health",
+    },
   ],
   [
-    { to: "/o/$organization/retention", label: "Retention", icon: "retention", about: "Who comes back, by cohort" },
-    { to: "/o/$organization/events", label: "Events", icon: "events", about: "What arrives, live and over time" },
+    {
+      to: "/o/$organization/retention",
+      label: "Retention",
+      icon: "retention",
+      about: "Who comes back, by cohort",
+    },
+    {
+      to: "/o/$organization/events",
+      label: "Events",
+      icon: "events",
+      about: "What arrives, live and over time",
+    },
     { to: "/o/$organization/model", label: "Model", icon: "model", about: "How good the predictions are" },
   ],
   [
     { to: "/o/$organization/start", label: "Start", icon: "start", about: "Send the first events" },
-    { to: "/o/$organization/settings", label: "Settings", icon: "settings", about: "Tokens, members, what counts" },
+    {
+      to: "/o/$organization/settings",
+      label: "Settings",
+      icon: "settings",
+      about: "Tokens, members, what counts",
+    },
   ],
 ];

@@ -62,7 +62,14 @@ export function Palette({ onClose }: { onClose: () => void }): ReactElement {
       </div>
       <div id={list} role="listbox" aria-label="Found" className="max-h-[50dvh] overflow-y-auto p-1.5">
         {hits.map((hit, index) => (
-          <HitRow key={hit.id} hit={hit} id={`${list}-${index}`} isChosen={index === at} isFirst={hits[index - 1]?.group !== hit.group} onPoint={() => setChosen(index)} />
+          <HitRow
+            key={hit.id}
+            hit={hit}
+            id={`${list}-${index}`}
+            isChosen={index === at}
+            isFirst={hits[index - 1]?.group !== hit.group}
+            onPoint={() => setChosen(index)}
+          />
         ))}
       </div>
       <p role="status" className={classes("px-4 text-soft", hits.length === 0 ? "pt-3 pb-5" : "sr-only")}>
@@ -72,7 +79,19 @@ export function Palette({ onClose }: { onClose: () => void }): ReactElement {
   );
 }
 
-function HitRow({ hit, id, isChosen, isFirst, onPoint }: { hit: Hit; id: string; isChosen: boolean; isFirst: boolean; onPoint: () => void }): ReactElement {
+function HitRow({
+  hit,
+  id,
+  isChosen,
+  isFirst,
+  onPoint,
+}: {
+  hit: Hit;
+  id: string;
+  isChosen: boolean;
+  isFirst: boolean;
+  onPoint: () => void;
+}): ReactElement {
   return (
     <>
       {isFirst && (
@@ -89,7 +108,10 @@ function HitRow({ hit, id, isChosen, isFirst, onPoint }: { hit: Hit; id: string;
         aria-label={`${hit.label}, ${hit.group}`}
         onPointerMove={onPoint}
         onClick={hit.go}
-        className={classes("flex cursor-pointer items-center gap-2.5 rounded px-2.5 py-1.5", isChosen && "bg-sunk")}
+        className={classes(
+          "flex cursor-pointer items-center gap-2.5 rounded px-2.5 py-1.5",
+          isChosen && "bg-sunk",
+        )}
       >
         <Icon name={hit.icon} className="text-soft" />
         <span className="truncate">{hit.label}</span>
@@ -122,16 +144,22 @@ function useHits(text: string, onClose: () => void): { hits: readonly Hit[]; isA
         }),
       );
     if (text === "") return pages;
-    const foundUsers = (users.data?.users ?? []).map(({ userId, email, name, accountName }): Hit => ({
-      ...{ id: `user ${userId}`, group: "Users", icon: "person", label: name ?? email },
-      about: accountName ?? (name === null ? userId : email),
-      go: going(() => navigate({ to: "/o/$organization/users/$userId", params: { organization, userId } })),
-    }));
-    const foundAccounts = (accounts.data?.accounts ?? []).map(({ accountId, name, members }): Hit => ({
-      ...{ id: `account ${accountId}`, group: "Accounts", icon: "accounts", label: name || accountId },
-      about: `${members} ${members === 1 ? "member" : "members"}`,
-      go: going(() => navigate({ to: "/o/$organization/accounts/$accountId", params: { organization, accountId } })),
-    }));
+    const foundUsers = (users.data?.users ?? []).map(
+      ({ userId, email, name, accountName }): Hit => ({
+        ...{ id: `user ${userId}`, group: "Users", icon: "person", label: name ?? email },
+        about: accountName ?? (name === null ? userId : email),
+        go: going(() => navigate({ to: "/o/$organization/users/$userId", params: { organization, userId } })),
+      }),
+    );
+    const foundAccounts = (accounts.data?.accounts ?? []).map(
+      ({ accountId, name, members }): Hit => ({
+        ...{ id: `account ${accountId}`, group: "Accounts", icon: "accounts", label: name || accountId },
+        about: `${members} ${members === 1 ? "member" : "members"}`,
+        go: going(() =>
+          navigate({ to: "/o/$organization/accounts/$accountId", params: { organization, accountId } }),
+        ),
+      }),
+    );
     return [...pages, ...foundUsers, ...foundAccounts];
   }, [text, users.data, accounts.data, navigate, onClose, organization]);
   return { hits, isAsking: text !== "" && (users.isFetching || accounts.isFetching) };

@@ -33,7 +33,9 @@ export function OrganizationSwitcher(): ReactElement {
         label="Organization"
         value={String(present.id)}
         choices={organizations.map(({ id, name }) => ({ value: String(id), label: name }))}
-        onChoose={(organization) => void navigate({ to: "/o/$organization/overview", params: { organization } })}
+        onChoose={(organization) =>
+          void navigate({ to: "/o/$organization/overview", params: { organization } })
+        }
       />
     </Menu>
   );
@@ -52,7 +54,10 @@ export function PersonMenu(): ReactElement {
       align="start"
       trigger={
         <button type="button" className={trigger}>
-          <span aria-hidden="true" className="grid size-7 shrink-0 place-items-center rounded-full bg-ember-wash text-sm font-semibold text-ember">
+          <span
+            aria-hidden="true"
+            className="grid size-7 shrink-0 place-items-center rounded-full bg-ember-wash text-sm font-semibold text-ember"
+          >
             {person.name.trim().charAt(0).toUpperCase()}
           </span>
           <span className="min-w-0 grow">

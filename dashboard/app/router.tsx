@@ -43,7 +43,9 @@ const home = createRoute({
 });
 
 async function isClaimed(): Promise<boolean> {
-  const answer = (await call("GET", "/api/installation").catch(() => undefined)) as { claimed: boolean } | undefined;
+  const answer = (await call("GET", "/api/installation").catch(() => undefined)) as
+    | { claimed: boolean }
+    | undefined;
   return answer?.claimed ?? true;
 }
 
@@ -221,7 +223,9 @@ export function createAppRouter(client: QueryClient) {
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
     stringifySearch: (search) => {
       const pairs = Object.entries(search).filter(([, value]) => value !== undefined && value !== "");
-      return pairs.length === 0 ? "" : `?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))}`;
+      return pairs.length === 0
+        ? ""
+        : `?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))}`;
     },
   });
 }

@@ -39,10 +39,22 @@ export function Shell(): ReactElement {
       <aside className="sticky top-0 hidden h-dvh border-r border-line bg-sunk lg:block">
         <Sidebar onSearch={openPalette} />
       </aside>
-      <Dialog isOpen={isDrawerOpen} onClose={() => setDrawerOpen(false)} title="Menu" isTitleHidden isDrawer className="bg-sunk">
+      <Dialog
+        isOpen={isDrawerOpen}
+        onClose={() => setDrawerOpen(false)}
+        title="Menu"
+        isTitleHidden
+        isDrawer
+        className="bg-sunk"
+      >
         <Sidebar onSearch={openPalette} />
       </Dialog>
-      <main id="page" ref={main} tabIndex={-1} className="min-w-0 px-4 py-5 focus:outline-none sm:px-6 lg:px-8 lg:py-7">
+      <main
+        id="page"
+        ref={main}
+        tabIndex={-1}
+        className="min-w-0 px-4 py-5 focus:outline-none sm:px-6 lg:px-8 lg:py-7"
+      >
         <div className="mx-auto max-w-[90rem]">
           <Outlet />
         </div>
@@ -62,7 +74,8 @@ function usePaletteKeys(open: (is: boolean) => void): void {
     const onKey = (event: KeyboardEvent) => {
       const isTyping = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
       const isCommand = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
-      if (!isCommand && (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey)) return;
+      if (!isCommand && (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey))
+        return;
       event.preventDefault();
       open(true);
     };
@@ -97,7 +110,11 @@ function Sidebar({ onSearch }: { onSearch: () => void }): ReactElement {
   return (
     <div className="flex h-full flex-col gap-4 overflow-y-auto px-3 py-4">
       <div className="px-2">
-        <Link to="/o/$organization/overview" params={{ organization }} className="inline-block rounded text-ink no-underline">
+        <Link
+          to="/o/$organization/overview"
+          params={{ organization }}
+          className="inline-block rounded text-ink no-underline"
+        >
           <Wordmark />
         </Link>
       </div>

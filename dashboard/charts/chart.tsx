@@ -5,6 +5,7 @@
 import type { EChartsCoreOption, EChartsType } from "echarts/core";
 import { type ReactElement, type ReactNode, useEffect, useRef, useState } from "react";
 import { useShownTheme } from "../app/theme.ts";
+import { Scrollable } from "../parts/scrollable.tsx";
 import { type Colours, readColours } from "./colours.ts";
 import { tooltipOf } from "./tooltip.ts";
 
@@ -65,13 +66,16 @@ export function Chart({ label, option, table, height = 260, onPick }: ChartProps
 
 function TableOf({ label, columns, rows }: { label: string } & ChartProps["table"]): ReactElement {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
-    <section tabIndex={0} aria-label={`${label}, as a table`} className="mt-2 max-h-72 overflow-auto border border-line">
+    <Scrollable label={`${label}, as a table`} className="mt-2 max-h-72 overflow-auto border border-line">
       <table className="w-full">
         <thead>
           <tr>
             {columns.map((column) => (
-              <th key={column} scope="col" className="sticky top-0 bg-surface px-3 py-1 text-left font-medium text-soft">
+              <th
+                key={column}
+                scope="col"
+                className="sticky top-0 bg-surface px-3 py-1 text-left font-medium text-soft"
+              >
                 {column}
               </th>
             ))}
@@ -90,16 +94,27 @@ function TableOf({ label, columns, rows }: { label: string } & ChartProps["table
           ))}
         </tbody>
       </table>
-    </section>
+    </Scrollable>
   );
 }
 
 function base(colours: Colours): EChartsCoreOption {
   return {
     color: [...colours.series],
-    textStyle: { fontFamily: "IBM Plex Sans Variable, system-ui, sans-serif", fontSize: 12, color: colours.soft },
+    textStyle: {
+      fontFamily: "IBM Plex Sans Variable, system-ui, sans-serif",
+      fontSize: 12,
+      color: colours.soft,
+    },
     animation: false,
-    grid: { left: 4, right: 12, top: 12, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+    grid: {
+      left: 4,
+      right: 12,
+      top: 12,
+      bottom: 4,
+      outerBoundsMode: "same",
+      outerBoundsContain: "axisLabel",
+    },
     tooltip: tooltipOf(),
     aria: { enabled: false },
   };

@@ -1,8 +1,27 @@
 /** The colours of the pages as values, for what is drawn and not styled. */
 
 const names = [
-  "ink", "soft", "line", "edge", "ground", "surface", "raised", "ember", "healthy", "watch", "at-risk", "onboarding",
-  "churned", "series-1", "series-2", "series-3", "series-4", "series-5", "series-6", "series-7", "series-8",
+  "ink",
+  "soft",
+  "line",
+  "edge",
+  "ground",
+  "surface",
+  "raised",
+  "ember",
+  "healthy",
+  "watch",
+  "at-risk",
+  "onboarding",
+  "churned",
+  "series-1",
+  "series-2",
+  "series-3",
+  "series-4",
+  "series-5",
+  "series-6",
+  "series-7",
+  "series-8",
 ] as const;
 
 /** Colours by their name, as rgb(), in the theme that is shown. */
@@ -22,5 +41,8 @@ export function readColours(): Colours {
   });
   probe.remove();
   const colours = Object.fromEntries(entries) as Record<(typeof names)[number], string>;
-  return { ...colours, series: names.filter((name) => name.startsWith("series")).map((name) => colours[name]) };
+  return {
+    ...colours,
+    series: names.filter((name) => name.startsWith("series")).map((name) => colours[name]),
+  };
 }

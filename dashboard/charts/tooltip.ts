@@ -33,7 +33,11 @@ function boxOf(points: readonly Point[], text: (value: number) => string): HTMLE
     if (typeof color === "string") dot.style.background = color;
     const last: unknown = Array.isArray(value) ? value.at(-1) : value;
     const said = typeof last === "number" ? text(last) : "–";
-    row.append(dot, element("span", "text-soft", seriesName ?? ""), element("b", "ml-auto pl-4 font-medium", said));
+    row.append(
+      dot,
+      element("span", "text-soft", seriesName ?? ""),
+      element("b", "ml-auto pl-4 font-medium", said),
+    );
     box.append(row);
   }
   return box;

@@ -33,7 +33,15 @@ type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
 };
 
 /** A button with a text. */
-export function Button({ look, isSmall, isBusy = false, icon, children, className, ...rest }: ButtonProps): ReactElement {
+export function Button({
+  look,
+  isSmall,
+  isBusy = false,
+  icon,
+  children,
+  className,
+  ...rest
+}: ButtonProps): ReactElement {
   return (
     <button
       type="button"

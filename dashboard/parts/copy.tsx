@@ -1,6 +1,7 @@
 /** A text to be taken elsewhere: shown whole, and copied by a button that says so. */
 import { type ReactElement, useState } from "react";
 import { Button } from "./button.tsx";
+import { Scrollable } from "./scrollable.tsx";
 import { useTell } from "./toast.tsx";
 
 /** A button that copies a text. Where the browser forbids it, it says so. */
@@ -13,7 +14,9 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
       setCopied(true);
       tell("Copied to the clipboard.");
     } catch {
-      tell.failed(new Error("The browser does not allow copying here: select the text and copy it yourself."));
+      tell.failed(
+        new Error("The browser does not allow copying here: select the text and copy it yourself."),
+      );
     }
   };
   return (
@@ -27,10 +30,9 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
 export function Code({ text, label }: { text: string; label: string }): ReactElement {
   return (
     <div className="grid gap-2 rounded border border-line bg-sunk p-3">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
-      <pre tabIndex={0} aria-label={label} className="overflow-x-auto font-mono text-sm break-all whitespace-pre-wrap">
-        {text}
-      </pre>
+      <Scrollable label={label}>
+        <pre className="overflow-x-auto font-mono text-sm break-all whitespace-pre-wrap">{text}</pre>
+      </Scrollable>
       <div>
         <CopyButton text={text} />
       </div>

@@ -13,6 +13,8 @@ import { type Column, useTableModel } from "./table-model.ts";
 
 export type { Column } from "./table-model.ts";
 
+import { Scrollable } from "./scrollable.tsx";
+
 /** By which column rows are sorted, by the server's name for it. */
 export interface Sort<By extends string = string> {
   readonly by: By;
@@ -55,16 +57,28 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
     estimateSize: () => rowHeightPx,
     overscan: 12,
   });
-  const items = isVirtual ? virtual.getVirtualItems() : drawn.map((_, index) => ({ index, start: 0, end: 0 }));
+  const items = isVirtual
+    ? virtual.getVirtualItems()
+    : drawn.map((_, index) => ({ index, start: 0, end: 0 }));
   const before = isVirtual ? (items[0]?.start ?? 0) : 0;
   const after = isVirtual ? virtual.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
   const visible = table.getVisibleLeafColumns();
   return (
     <div>
       <Toolbar {...props} table={table} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
-      <section ref={scroller} tabIndex={0} aria-label={label} className={classes("overflow-auto border-t border-line focus-visible:-outline-offset-2", isVirtual && "max-h-[70dvh]")}>
-        <table aria-label={label} aria-rowcount={(page?.total ?? rows.length) + 1} className="w-full border-separate border-spacing-0">
+      <Scrollable
+        ref={scroller}
+        label={label}
+        className={classes(
+          "overflow-auto border-t border-line focus-visible:-outline-offset-2",
+          isVirtual && "max-h-[70dvh]",
+        )}
+      >
+        <table
+          aria-label={label}
+          aria-rowcount={(page?.total ?? rows.length) + 1}
+          className="w-full border-separate border-spacing-0"
+        >
           <thead>
             <tr aria-rowindex={1}>
               {visible.map(({ id }) => {
@@ -91,7 +105,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
             <Space height={after} columns={visible.length} />
           </tbody>
         </table>
-      </section>
+      </Scrollable>
       <Pager {...props} />
     </div>
   );
@@ -108,6 +122,7 @@ function cellClass<Row>(column: Column<Row> | undefined, isFirst: boolean): stri
 function Space({ height, columns }: { height: number; columns: number }): ReactElement | null {
   if (height <= 0) return null;
   return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: an empty row has nothing to focus
     <tr aria-hidden="true">
       <td colSpan={columns} style={{ height, padding: 0 }} />
     </tr>
@@ -140,12 +155,23 @@ function Header<Row>({
       {by === undefined || onSort === undefined ? (
         header
       ) : (
-        <button type="button" onClick={() => onSort({ by, order: next })} className={classes("group/sort inline-flex items-center gap-1 font-medium hover:text-ink", order && "text-ink")}>
+        <button
+          type="button"
+          onClick={() => onSort({ by, order: next })}
+          className={classes(
+            "group/sort inline-flex items-center gap-1 font-medium hover:text-ink",
+            order && "text-ink",
+          )}
+        >
           {header}
           <Icon
             name={order === "ascending" ? "up" : "down"}
             size={13}
-            className={order === undefined ? "opacity-0 group-hover/sort:opacity-60 group-focus-visible/sort:opacity-60" : ""}
+            className={
+              order === undefined
+                ? "opacity-0 group-hover/sort:opacity-60 group-focus-visible/sort:opacity-60"
+                : ""
+            }
           />
         </button>
       )}
@@ -155,7 +181,13 @@ function Header<Row>({
 
 type Table<Row extends object> = ReturnType<typeof useTableModel<Row>>["table"];
 
-function Toolbar<Row extends object>({ tools, csv, rows, page, table }: DataTableProps<Row> & { table: Table<Row> }): ReactElement {
+function Toolbar<Row extends object>({
+  tools,
+  csv,
+  rows,
+  page,
+  table,
+}: DataTableProps<Row> & { table: Table<Row> }): ReactElement {
   const choosable = table.getAllLeafColumns().filter((column) => column.getCanHide());
   return (
     <div className="flex flex-wrap items-end justify-between gap-2 px-4 pb-3">
@@ -171,9 +203,19 @@ function Toolbar<Row extends object>({ tools, csv, rows, page, table }: DataTabl
           </a>
         )}
         {choosable.length > 0 && (
-          <Menu trigger={<Button isSmall icon="columns">Columns</Button>}>
+          <Menu
+            trigger={
+              <Button isSmall icon="columns">
+                Columns
+              </Button>
+            }
+          >
             {choosable.map((column) => (
-              <MenuTick key={column.id} isTicked={column.getIsVisible()} onTick={(is) => column.toggleVisibility(is)}>
+              <MenuTick
+                key={column.id}
+                isTicked={column.getIsVisible()}
+                onTick={(is) => column.toggleVisibility(is)}
+              >
                 {String(column.columnDef.header)}
               </MenuTick>
             ))}
@@ -189,12 +231,27 @@ function Pager<Row extends object>({ page, onPage, label }: DataTableProps<Row>)
   const { offset, size, total } = page;
   const last = Math.min(total, offset + size);
   return (
-    <nav aria-label={`Pages of ${label}`} className="flex items-center justify-end gap-1 px-3 py-2 text-sm text-soft">
+    <nav
+      aria-label={`Pages of ${label}`}
+      className="flex items-center justify-end gap-1 px-3 py-2 text-sm text-soft"
+    >
       <span className="mr-2">
         {numbers.count(offset + 1)}–{numbers.count(last)} of {numbers.count(total)}
       </span>
-      <IconButton label="Previous page" icon="left" isSmall disabled={offset === 0} onClick={() => onPage(Math.max(0, offset - size))} />
-      <IconButton label="Next page" icon="right" isSmall disabled={last >= total} onClick={() => onPage(offset + size)} />
+      <IconButton
+        label="Previous page"
+        icon="left"
+        isSmall
+        disabled={offset === 0}
+        onClick={() => onPage(Math.max(0, offset - size))}
+      />
+      <IconButton
+        label="Next page"
+        icon="right"
+        isSmall
+        disabled={last >= total}
+        onClick={() => onPage(offset + size)}
+      />
     </nav>
   );
 }

@@ -104,7 +104,9 @@ export function ConfirmProvider({ children }: { children: ReactNode }): ReactEle
           <div className={veil} data-modal="" aria-hidden="true" />
           <AlertDialog.Content className={classes(box, centred, "p-5")}>
             <AlertDialog.Title className="text-lg">{asked?.question.title}</AlertDialog.Title>
-            <AlertDialog.Description className="mt-1 text-soft">{asked?.question.text}</AlertDialog.Description>
+            <AlertDialog.Description className="mt-1 text-soft">
+              {asked?.question.text}
+            </AlertDialog.Description>
             <div className="mt-5 flex flex-wrap justify-end gap-2">
               <AlertDialog.Cancel asChild>
                 <Button>Cancel</Button>

@@ -1,5 +1,13 @@
 /** Form fields: a label above, what helps or is wrong below, and the two tied together for screen readers. */
-import { type InputHTMLAttributes, type ReactElement, type ReactNode, type Ref, type SelectHTMLAttributes, useId, useState } from "react";
+import {
+  type InputHTMLAttributes,
+  type ReactElement,
+  type ReactNode,
+  type Ref,
+  type SelectHTMLAttributes,
+  useId,
+  useState,
+} from "react";
 import { classes } from "../text/classes.ts";
 import { Icon } from "./icons.tsx";
 
@@ -42,7 +50,10 @@ export function Field({
         "aria-invalid": error === undefined ? undefined : true,
       })}
       {below !== undefined && (
-        <p id={`${id}-below`} className={classes("text-sm", error === undefined ? "text-soft" : "text-at-risk")}>
+        <p
+          id={`${id}-below`}
+          className={classes("text-sm", error === undefined ? "text-soft" : "text-at-risk")}
+        >
           {error !== undefined && <Icon name="warning" size={13} className="mr-1 inline align-[-2px]" />}
           {below}
         </p>
@@ -69,7 +80,12 @@ export function PasswordInput({ label, help, error, className, ...rest }: InputP
     <Field label={label} help={help} error={error}>
       {(tied) => (
         <div className="relative">
-          <input {...rest} {...tied} type={isShown ? "text" : "password"} className={classes(control, "pr-20", className)} />
+          <input
+            {...rest}
+            {...tied}
+            type={isShown ? "text" : "password"}
+            className={classes(control, "pr-20", className)}
+          />
           <button
             type="button"
             aria-pressed={isShown}
@@ -133,7 +149,10 @@ export function Select<Value extends string>({
               </option>
             ))}
           </select>
-          <Icon name="down" className="pointer-events-none absolute top-1/2 right-2.5 -translate-y-1/2 text-soft" />
+          <Icon
+            name="down"
+            className="pointer-events-none absolute top-1/2 right-2.5 -translate-y-1/2 text-soft"
+          />
         </div>
       )}
     </Field>
@@ -144,7 +163,10 @@ export function Select<Value extends string>({
 export function FormError({ error }: { error: Error | null }): ReactElement | null {
   if (error === null) return null;
   return (
-    <p role="alert" className="flex gap-2 rounded border border-at-risk bg-at-risk-wash px-3 py-2 text-at-risk">
+    <p
+      role="alert"
+      className="flex gap-2 rounded border border-at-risk bg-at-risk-wash px-3 py-2 text-at-risk"
+    >
       <Icon name="warning" className="mt-1" />
       <span>{error.message}</span>
     </p>

@@ -14,7 +14,10 @@ export function textFilter(byDefault = ""): Filter<string> {
 }
 
 /** One of a list; anything else in the address is the default. */
-export function choiceFilter<Value extends string>(choices: readonly Value[], byDefault: Value): Filter<Value> {
+export function choiceFilter<Value extends string>(
+  choices: readonly Value[],
+  byDefault: Value,
+): Filter<Value> {
   return {
     read: (text) => choices.find((choice) => choice === text) ?? byDefault,
     write: (value) => (value === byDefault ? undefined : value),
@@ -26,7 +29,9 @@ export function numberFilter(byDefault: number, least: number, most: number): Fi
   return {
     read: (text) => {
       const value = Number(text);
-      return text !== undefined && Number.isInteger(value) && value >= least && value <= most ? value : byDefault;
+      return text !== undefined && Number.isInteger(value) && value >= least && value <= most
+        ? value
+        : byDefault;
     },
     write: (value) => (value === byDefault ? undefined : String(value)),
   };
@@ -40,9 +45,11 @@ export function dayFilter(): Filter<string | undefined> {
   };
 }
 
-type Filters = Readonly<Record<string, Filter<never>>>;
+type Filters = Readonly<Record<string, Filter<unknown>>>;
 type Values<Of extends Filters> = {
-  readonly [Name in keyof Of]: Of[Name] extends { read(text: string | undefined): infer Value } ? Value : never;
+  readonly [Name in keyof Of]: Of[Name] extends { read(text: string | undefined): infer Value }
+    ? Value
+    : never;
 };
 
 /** The filters of a page and a function that changes some of them. Every change goes into the history unless it is
@@ -64,13 +71,13 @@ export function useFilters<Of extends Filters>(
   );
   const change = useCallback(
     (changed: Partial<Values<Of>>, isTyping = false) => {
-      const written = Object.entries(changed).map(([name, value]) => [
-        name,
-        (filters[name] as Filter<unknown> | undefined)?.write(value),
-      ]);
+      const written = Object.entries(changed).map(([name, value]) => [name, filters[name]?.write(value)]);
       void navigate({
         to: ".",
-        search: (before: Readonly<Record<string, unknown>>) => ({ ...before, ...Object.fromEntries(written) }),
+        search: (before: Readonly<Record<string, unknown>>) => ({
+          ...before,
+          ...Object.fromEntries(written),
+        }),
         replace: isTyping,
         resetScroll: false,
       });

@@ -14,7 +14,10 @@ export function Freshness({ of }: { of: FreshnessAnswer | undefined }): ReactEle
         "Catching up"
       ) : (
         <>
-          Complete up to <span title={instantText(loadedUpto, timezone)}><Ago instant={loadedUpto} /></span>
+          Complete up to{" "}
+          <span title={instantText(loadedUpto, timezone)}>
+            <Ago instant={loadedUpto} />
+          </span>
         </>
       )}
       {" · "}days of {timezone.replaceAll("_", " ")}

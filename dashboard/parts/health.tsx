@@ -7,7 +7,12 @@ export type HealthColour = "healthy" | "watch" | "at_risk" | "onboarding" | "chu
 
 /** Each colour's word, and a shape by which it is known without colour. Written out, so that the styles are found. */
 const looks: Record<HealthColour, { word: string; ink: string; wash: string; shape: string }> = {
-  healthy: { word: "Healthy", ink: "text-healthy", wash: "bg-healthy-wash", shape: "M6 1a5 5 0 1 1 0 10A5 5 0 0 1 6 1Z" },
+  healthy: {
+    word: "Healthy",
+    ink: "text-healthy",
+    wash: "bg-healthy-wash",
+    shape: "M6 1a5 5 0 1 1 0 10A5 5 0 0 1 6 1Z",
+  },
   watch: { word: "Watch", ink: "text-watch", wash: "bg-watch-wash", shape: "M6 .5 11.5 6 6 11.5.5 6Z" },
   at_risk: { word: "At risk", ink: "text-at-risk", wash: "bg-at-risk-wash", shape: "M6 1l5.5 10H.5Z" },
   onboarding: {
@@ -16,7 +21,12 @@ const looks: Record<HealthColour, { word: string; ink: string; wash: string; sha
     wash: "bg-onboarding-wash",
     shape: "M5 1h2v4h4v2H7v4H5V7H1V5h4Z",
   },
-  churned: { word: "Churned", ink: "text-churned", wash: "bg-churned-wash", shape: "M2 3.4 3.4 2 6 4.6 8.6 2 10 3.4 7.4 6 10 8.6 8.6 10 6 7.4 3.4 10 2 8.6 4.6 6Z" },
+  churned: {
+    word: "Churned",
+    ink: "text-churned",
+    wash: "bg-churned-wash",
+    shape: "M2 3.4 3.4 2 6 4.6 8.6 2 10 3.4 7.4 6 10 8.6 8.6 10 6 7.4 3.4 10 2 8.6 4.6 6Z",
+  },
   none: { word: "No score", ink: "text-soft", wash: "bg-transparent", shape: "M2 5h8v2H2Z" },
 };
 
@@ -38,7 +48,13 @@ export const healthVariables: Record<HealthColour, string> = {
 /** The shape alone, for where the word is said beside it. */
 export function HealthShape({ colour }: { colour: HealthColour }): ReactElement {
   return (
-    <svg width="10" height="10" viewBox="0 0 12 12" aria-hidden="true" className={classes("shrink-0", looks[colour].ink)}>
+    <svg
+      width="10"
+      height="10"
+      viewBox="0 0 12 12"
+      aria-hidden="true"
+      className={classes("shrink-0", looks[colour].ink)}
+    >
       <path d={looks[colour].shape} fill="currentColor" />
     </svg>
   );
@@ -49,7 +65,11 @@ export function Health({ colour, score }: { colour: HealthColour; score?: number
   const { word, ink, wash } = looks[colour];
   return (
     <span
-      className={classes("inline-flex items-center gap-1.5 rounded px-1.5 py-px text-sm whitespace-nowrap", ink, wash)}
+      className={classes(
+        "inline-flex items-center gap-1.5 rounded px-1.5 py-px text-sm whitespace-nowrap",
+        ink,
+        wash,
+      )}
     >
       <HealthShape colour={colour} />
       {score != null && <b className="font-semibold">{Math.round(score)}</b>}
@@ -104,7 +124,12 @@ export function Badge({
     info: "border-onboarding text-onboarding",
   };
   return (
-    <span className={classes("inline-block rounded border px-1.5 text-xs leading-5 whitespace-nowrap", tones[tone])}>
+    <span
+      className={classes(
+        "inline-block rounded border px-1.5 text-xs leading-5 whitespace-nowrap",
+        tones[tone],
+      )}
+    >
       {children}
     </span>
   );

@@ -37,7 +37,11 @@ const shapes = {
 export type IconName = keyof typeof shapes;
 
 /** An icon, as large as the text around it unless a size is given, in pixels. */
-export function Icon({ name, size = 16, ...rest }: { name: IconName; size?: number } & SVGProps<SVGSVGElement>): ReactElement {
+export function Icon({
+  name,
+  size = 16,
+  ...rest
+}: { name: IconName; size?: number } & SVGProps<SVGSVGElement>): ReactElement {
   return (
     <svg
       width={size}

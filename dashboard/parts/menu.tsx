@@ -47,7 +47,14 @@ interface MenuItemProps {
 }
 
 /** An action of a menu. */
-export function MenuItem({ icon, onSelect, isDangerous, isDisabled, isLink, children }: MenuItemProps): ReactElement {
+export function MenuItem({
+  icon,
+  onSelect,
+  isDangerous,
+  isDisabled,
+  isLink,
+  children,
+}: MenuItemProps): ReactElement {
   return (
     <DropdownMenu.Item
       asChild={isLink ?? false}

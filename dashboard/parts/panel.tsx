@@ -38,9 +38,19 @@ interface PanelProps {
 }
 
 /** A framed part of a page. */
-export function Panel({ title, note, actions, isFlush = false, className, children }: PanelProps): ReactElement {
+export function Panel({
+  title,
+  note,
+  actions,
+  isFlush = false,
+  className,
+  children,
+}: PanelProps): ReactElement {
   return (
-    <section aria-label={title} className={classes("min-w-0 rounded border border-line bg-surface", className)}>
+    <section
+      aria-label={title}
+      className={classes("min-w-0 rounded border border-line bg-surface", className)}
+    >
       {(title !== undefined || actions !== undefined) && (
         <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-4 pt-3">
           <div className="min-w-0">

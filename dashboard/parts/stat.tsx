@@ -6,7 +6,9 @@ interface StatProps {
   readonly label: string;
   readonly value: ReactNode;
   /** The change as text, with its sign, and whether it is good news; `text` says against what. */
-  readonly change?: { readonly value: string; readonly isGood: boolean | null; readonly text: string } | undefined;
+  readonly change?:
+    | { readonly value: string; readonly isGood: boolean | null; readonly text: string }
+    | undefined;
   /** Values over time, the oldest first, for a small line without axes. */
   readonly line?: readonly number[] | undefined;
 }

@@ -34,7 +34,10 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 /** It failed: the server's own words, and another try. */
 export function Problem({ error, onRetry }: { error: Error; onRetry?: () => void }): ReactElement {
   return (
-    <div role="alert" className="grid justify-items-start gap-3 rounded border border-at-risk/40 bg-at-risk-wash p-4">
+    <div
+      role="alert"
+      className="grid justify-items-start gap-3 rounded border border-at-risk/40 bg-at-risk-wash p-4"
+    >
       <p className="flex gap-2">
         <Icon name="warning" className="mt-1 text-at-risk" />
         <span>{error.message}</span>
@@ -79,7 +82,10 @@ export function Figures<Answer>({ of, loading, empty, children }: FiguresProps<A
   if (data !== undefined) {
     const shown = empty?.when(data) ? empty.show : children(data);
     return (
-      <div aria-busy={isPlaceholderData} className={classes("transition-opacity", isPlaceholderData && "opacity-60")}>
+      <div
+        aria-busy={isPlaceholderData}
+        className={classes("transition-opacity", isPlaceholderData && "opacity-60")}
+      >
         {error !== null && !isPlaceholderData && (
           <p role="status" className="mb-2 text-sm text-at-risk">
             This could not be brought up to date: {error.message}

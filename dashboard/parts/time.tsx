@@ -1,7 +1,7 @@
 /** Instants and days as readers say them, with the exact one behind. */
 import { type ReactElement, useSyncExternalStore } from "react";
 import { useOrganization } from "../app/session.ts";
-import { agoText, dayText, daysAgoText, instantText, nothing, todayIn } from "../text/format.ts";
+import { agoText, daysAgoText, dayText, instantText, nothing, todayIn } from "../text/format.ts";
 
 const everyMs = 20_000;
 let nowMs = Date.now();

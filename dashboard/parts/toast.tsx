@@ -53,8 +53,13 @@ export function ToastProvider({ children }: { children: ReactNode }): ReactEleme
               isBad ? "border-at-risk" : "border-line",
             )}
           >
-            <Icon name={isBad ? "warning" : "check"} className={classes("mt-1", isBad ? "text-at-risk" : "text-healthy")} />
-            <Toast.Description className="min-w-0 grow py-px [overflow-wrap:anywhere]">{text}</Toast.Description>
+            <Icon
+              name={isBad ? "warning" : "check"}
+              className={classes("mt-1", isBad ? "text-at-risk" : "text-healthy")}
+            />
+            <Toast.Description className="min-w-0 grow py-px [overflow-wrap:anywhere]">
+              {text}
+            </Toast.Description>
             <Toast.Close asChild>
               <IconButton label="Dismiss" icon="close" isSmall className="-my-0.5" />
             </Toast.Close>

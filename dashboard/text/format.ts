@@ -62,10 +62,7 @@ const dayFormats = {
 } as const;
 
 /** A day, YYYY-MM-DD, as text. */
-export function dayText(
-  day: string | null | undefined,
-  form: keyof typeof dayFormats = "medium",
-): string {
+export function dayText(day: string | null | undefined, form: keyof typeof dayFormats = "medium"): string {
   return day == null ? nothing : dayFormats[form].format(new Date(`${day}T00:00:00Z`));
 }
 
@@ -102,7 +99,9 @@ export function instantText(instant: string | null | undefined, timezone: string
 
 /** The time of an instant, with its seconds, in a timezone. */
 export function timeText(instant: string, timezone: string): string {
-  return new Intl.DateTimeFormat(locale, { timeZone: timezone, timeStyle: "medium" }).format(new Date(instant));
+  return new Intl.DateTimeFormat(locale, { timeZone: timezone, timeStyle: "medium" }).format(
+    new Date(instant),
+  );
 }
 
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [

@@ -28,8 +28,15 @@ export function AccountPage(): ReactElement {
             <Panel title="Members">
               <ul>
                 {users.map(({ userId, name, email, lastSeenDay: day }) => (
-                  <li key={userId} className="flex justify-between gap-4 border-b border-line py-1.5 last:border-0">
-                    <Link to="/o/$organization/users/$userId" params={{ organization, userId }} className="truncate">
+                  <li
+                    key={userId}
+                    className="flex justify-between gap-4 border-b border-line py-1.5 last:border-0"
+                  >
+                    <Link
+                      to="/o/$organization/users/$userId"
+                      params={{ organization, userId }}
+                      className="truncate"
+                    >
                       {name ?? email}
                     </Link>
                     <span className="shrink-0 text-soft">

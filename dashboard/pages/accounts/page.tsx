@@ -24,26 +24,71 @@ const filters = {
 };
 
 const columns: readonly Column<Account>[] = [
-  { id: "account", header: "Account", sort: "name", isFixed: true, width: 200, cell: (account) => <AccountLink account={account} /> },
-  { id: "accountId", header: "Account id", sort: "accountId", isHidden: true, cell: ({ accountId }) => accountId },
-  { id: "members", header: "Members", sort: "members", isNumber: true, cell: ({ members }) => numbers.count(members) },
-  { id: "active", header: "Active in 28 days", isNumber: true, cell: ({ activeMembers }) => numbers.count(activeMembers) },
-  { id: "lastSeen", header: "Last seen", sort: "lastSeen", isNumber: true, cell: ({ lastSeenDay }) => <DayAgo day={lastSeenDay} /> },
-  { id: "firstSeen", header: "First seen", isNumber: true, cell: ({ firstSeenDay }) => dayText(firstSeenDay) },
+  {
+    id: "account",
+    header: "Account",
+    sort: "name",
+    isFixed: true,
+    width: 200,
+    cell: (account) => <AccountLink account={account} />,
+  },
+  {
+    id: "accountId",
+    header: "Account id",
+    sort: "accountId",
+    isHidden: true,
+    cell: ({ accountId }) => accountId,
+  },
+  {
+    id: "members",
+    header: "Members",
+    sort: "members",
+    isNumber: true,
+    cell: ({ members }) => numbers.count(members),
+  },
+  {
+    id: "active",
+    header: "Active in 28 days",
+    isNumber: true,
+    cell: ({ activeMembers }) => numbers.count(activeMembers),
+  },
+  {
+    id: "lastSeen",
+    header: "Last seen",
+    sort: "lastSeen",
+    isNumber: true,
+    cell: ({ lastSeenDay }) => <DayAgo day={lastSeenDay} />,
+  },
+  {
+    id: "firstSeen",
+    header: "First seen",
+    isNumber: true,
+    cell: ({ firstSeenDay }) => dayText(firstSeenDay),
+  },
 ];
 
 export function AccountsPage(): ReactElement {
   const { id } = useOrganization();
   const [{ search, sort, order, offset }, change] = useFilters(filters);
   const query = { search, sort, order };
-  const accounts = useRead("/api/accounts", { query: { ...query, offset, limit: pageSize }, keepsPrevious: true });
+  const accounts = useRead("/api/accounts", {
+    query: { ...query, offset, limit: pageSize },
+    keepsPrevious: true,
+  });
   return (
     <>
       <PageHeader title="Accounts">
         <Freshness of={accounts.data?.freshness} />
       </PageHeader>
       <Panel isFlush className="pt-2">
-        <Figures of={accounts} loading={<div className="p-4"><Loading rows={12} /></div>}>
+        <Figures
+          of={accounts}
+          loading={
+            <div className="p-4">
+              <Loading rows={12} />
+            </div>
+          }
+        >
           {(answer) => (
             <DataTable
               label="Accounts"
@@ -78,7 +123,11 @@ export function AccountsPage(): ReactElement {
 function AccountLink({ account: { accountId, name } }: { account: Account }): ReactElement {
   const organization = String(useOrganization().id);
   return (
-    <Link to="/o/$organization/accounts/$accountId" params={{ organization, accountId }} className="font-medium">
+    <Link
+      to="/o/$organization/accounts/$accountId"
+      params={{ organization, accountId }}
+      className="font-medium"
+    >
       {name || accountId}
     </Link>
   );

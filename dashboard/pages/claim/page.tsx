@@ -14,8 +14,8 @@ export function ClaimPage(): ReactElement {
     return (
       <Door title="This installation is new">
         <p>
-          Its first start printed a link that makes you the owner. Open that link: it is in the terminal, or in the log,
-          of the machine on which Rekindle runs.
+          Its first start printed a link that makes you the owner. Open that link: it is in the terminal, or
+          in the log, of the machine on which Rekindle runs.
         </p>
       </Door>
     );

@@ -25,7 +25,9 @@ export function InvitationPage(): ReactElement {
   if (code === "") {
     return (
       <Door title="Open the whole link">
-        <p>An invitation is a link with a code after a #. Open it again from the message in which you got it.</p>
+        <p>
+          An invitation is a link with a code after a #. Open it again from the message in which you got it.
+        </p>
       </Door>
     );
   }

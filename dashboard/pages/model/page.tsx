@@ -20,7 +20,8 @@ export function ModelPage(): ReactElement {
               <p>{why}</p>
               <p className="text-soft">
                 Risk is that of no activity within {horizonDays} days. Share that churned in the back-test:{" "}
-                {numbers.share(baseRate)}. {isProven ? "Proven on this organization." : "Not yet proven on this organization."}
+                {numbers.share(baseRate)}.{" "}
+                {isProven ? "Proven on this organization." : "Not yet proven on this organization."}
               </p>
             </div>
           )}

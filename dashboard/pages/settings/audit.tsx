@@ -18,9 +18,16 @@ export function AuditSettings(): ReactElement {
             ) : (
               <ul>
                 {entries.map((one) => (
-                  <li key={one.id} className="flex justify-between gap-4 border-b border-line py-1.5 last:border-0">
-                    <span className="truncate">{one.person?.name ?? "Rekindle"}: {one.summary}</span>
-                    <span className="shrink-0 text-soft"><Ago instant={one.at} /></span>
+                  <li
+                    key={one.id}
+                    className="flex justify-between gap-4 border-b border-line py-1.5 last:border-0"
+                  >
+                    <span className="truncate">
+                      {one.person?.name ?? "Rekindle"}: {one.summary}
+                    </span>
+                    <span className="shrink-0 text-soft">
+                      <Ago instant={one.at} />
+                    </span>
                   </li>
                 ))}
               </ul>

@@ -17,8 +17,13 @@ export function MemberSettings(): ReactElement {
             ) : (
               <ul>
                 {members.map((one) => (
-                  <li key={one.id} className="flex justify-between gap-4 border-b border-line py-1.5 last:border-0">
-                    <span className="truncate">{one.name}, {one.email}</span>
+                  <li
+                    key={one.id}
+                    className="flex justify-between gap-4 border-b border-line py-1.5 last:border-0"
+                  >
+                    <span className="truncate">
+                      {one.name}, {one.email}
+                    </span>
                     <span className="shrink-0 text-soft">{one.role}</span>
                   </li>
                 ))}

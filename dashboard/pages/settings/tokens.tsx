@@ -18,9 +18,16 @@ export function TokenSettings(): ReactElement {
             ) : (
               <ul>
                 {tokens.map((one) => (
-                  <li key={one.id} className="flex justify-between gap-4 border-b border-line py-1.5 last:border-0">
-                    <span className="truncate">{one.name} …{one.lastFour}</span>
-                    <span className="shrink-0 text-soft">used <Ago instant={one.lastUsedAt} /></span>
+                  <li
+                    key={one.id}
+                    className="flex justify-between gap-4 border-b border-line py-1.5 last:border-0"
+                  >
+                    <span className="truncate">
+                      {one.name} …{one.lastFour}
+                    </span>
+                    <span className="shrink-0 text-soft">
+                      used <Ago instant={one.lastUsedAt} />
+                    </span>
                   </li>
                 ))}
               </ul>

@@ -21,8 +21,22 @@ export function SignInPage(): ReactElement {
       <DoorForm action="Sign in" isBusy={signIn.isPending} onSend={send}>
         <FormError error={signIn.error} />
         {/* biome-ignore lint/a11y/noAutofocus: there is nothing else to do on this page */}
-        <Input label="E-mail" name="email" type="email" autoComplete="username" required autoFocus spellCheck={false} />
-        <PasswordInput label="Password" name="password" autoComplete="current-password" required ref={password} />
+        <Input
+          label="E-mail"
+          name="email"
+          type="email"
+          autoComplete="username"
+          required
+          autoFocus
+          spellCheck={false}
+        />
+        <PasswordInput
+          label="Password"
+          name="password"
+          autoComplete="current-password"
+          required
+          ref={password}
+        />
       </DoorForm>
       <p className="mt-6 text-sm text-soft">
         Locked out? Whoever runs the server makes a new link with{" "}

@@ -14,7 +14,9 @@ export function UserPage(): ReactElement {
   return (
     <>
       <PageHeader title={user.data?.email ?? userId}>
-        {score.data !== undefined && <Health colour={score.data.health.colour} score={score.data.health.score} />}
+        {score.data !== undefined && (
+          <Health colour={score.data.health.colour} score={score.data.health.score} />
+        )}
         {user.data !== undefined && (
           <>
             {" "}

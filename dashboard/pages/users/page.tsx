@@ -25,11 +25,33 @@ const filters = {
 };
 
 const columns: readonly Column<User>[] = [
-  { id: "user", header: "User", sort: "email", isFixed: true, width: 200, cell: (user) => <UserLink user={user} /> },
+  {
+    id: "user",
+    header: "User",
+    sort: "email",
+    isFixed: true,
+    width: 200,
+    cell: (user) => <UserLink user={user} />,
+  },
   { id: "userId", header: "User id", sort: "userId", isHidden: true, cell: ({ userId }) => userId },
-  { id: "account", header: "Account", cell: ({ accountName, accountId }) => accountName ?? accountId ?? nothing },
-  { id: "lastSeen", header: "Last seen", sort: "lastSeen", isNumber: true, cell: ({ lastSeenDay }) => <DayAgo day={lastSeenDay} /> },
-  { id: "firstSeen", header: "First seen", isNumber: true, cell: ({ firstSeenDay }) => dayText(firstSeenDay) },
+  {
+    id: "account",
+    header: "Account",
+    cell: ({ accountName, accountId }) => accountName ?? accountId ?? nothing,
+  },
+  {
+    id: "lastSeen",
+    header: "Last seen",
+    sort: "lastSeen",
+    isNumber: true,
+    cell: ({ lastSeenDay }) => <DayAgo day={lastSeenDay} />,
+  },
+  {
+    id: "firstSeen",
+    header: "First seen",
+    isNumber: true,
+    cell: ({ firstSeenDay }) => dayText(firstSeenDay),
+  },
 ];
 
 export function UsersPage(): ReactElement {
@@ -43,7 +65,14 @@ export function UsersPage(): ReactElement {
         <Freshness of={users.data?.freshness} />
       </PageHeader>
       <Panel isFlush className="pt-2">
-        <Figures of={users} loading={<div className="p-4"><Loading rows={12} /></div>}>
+        <Figures
+          of={users}
+          loading={
+            <div className="p-4">
+              <Loading rows={12} />
+            </div>
+          }
+        >
           {(answer) => (
             <DataTable
               label="Users"
