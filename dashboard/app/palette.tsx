@@ -41,7 +41,6 @@ export function Palette({ onClose }: { onClose: () => void }): ReactElement {
       <div className="flex items-center gap-2.5 border-b border-line px-4">
         <Icon name="search" className="text-soft" />
         <input
-          // biome-ignore lint/a11y/noAutofocus: the palette is opened to type in it
           autoFocus
           role="combobox"
           aria-expanded="true"

@@ -26,7 +26,6 @@ export function ClaimPage(): ReactElement {
     <Door title="Make it yours" about="You will be the owner. You can invite others afterwards.">
       <DoorForm action="Begin" isBusy={claim.isPending} onSend={send}>
         <FormError error={claim.error} />
-        {/* biome-ignore lint/a11y/noAutofocus: there is nothing else to do on this page */}
         <Input label="Your name" name="name" autoComplete="name" required autoFocus maxLength={200} />
         <Input label="E-mail" name="email" type="email" autoComplete="username" required spellCheck={false} />
         <NewPassword />

@@ -20,7 +20,6 @@ export function SignInPage(): ReactElement {
     <Door title="Sign in">
       <DoorForm action="Sign in" isBusy={signIn.isPending} onSend={send}>
         <FormError error={signIn.error} />
-        {/* biome-ignore lint/a11y/noAutofocus: there is nothing else to do on this page */}
         <Input
           label="E-mail"
           name="email"
