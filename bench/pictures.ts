@@ -50,7 +50,10 @@ try {
       const signed = address.startsWith("OF") ? await signedIn(page, server, "Demo") : undefined;
       await page.goto(server.url + address.replace("OF", `/o/${signed?.id}`));
       await page.waitForLoadState("networkidle");
-      await page.screenshot({ path: join(folder, `${picture}.png`), fullPage: look.options.viewport === wide });
+      await page.screenshot({
+        path: join(folder, `${picture}.png`),
+        fullPage: look.options.viewport === wide,
+      });
       console.log([picture, ...complaints].join("\n  "));
       await page.context().close();
     }

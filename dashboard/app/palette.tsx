@@ -104,7 +104,6 @@ function HitRow({
         role="option"
         tabIndex={-1}
         aria-selected={isChosen}
-        aria-label={`${hit.label}, ${hit.group}`}
         onPointerMove={onPoint}
         onClick={hit.go}
         className={classes(
@@ -115,6 +114,7 @@ function HitRow({
         <Icon name={hit.icon} className="text-soft" />
         <span className="truncate">{hit.label}</span>
         <span className="ml-auto truncate pl-4 text-sm text-soft">{hit.about}</span>
+        <span className="sr-only">, {hit.group}</span>
       </div>
     </>
   );

@@ -36,8 +36,10 @@ export function Shell(): ReactElement {
         Skip to the page
       </a>
       <TopBar onMenu={() => setDrawerOpen(true)} onSearch={openPalette} />
-      <aside className="sticky top-0 hidden h-dvh border-r border-line bg-sunk lg:block">
-        <Sidebar onSearch={openPalette} />
+      <aside className="hidden border-r border-line bg-sunk lg:block">
+        <div className="sticky top-0 h-dvh">
+          <Sidebar onSearch={openPalette} />
+        </div>
       </aside>
       <Dialog
         isOpen={isDrawerOpen}

@@ -16,7 +16,7 @@ interface StatProps {
 /** One figure. Good and bad differ by their sign, not only by colour. */
 export function Stat({ label, value, change, line }: StatProps): ReactElement {
   return (
-    <div className="flex min-w-0 items-end justify-between gap-4 px-4 py-3">
+    <div className="flex min-w-0 items-start justify-between gap-4 px-4 py-3">
       <dl className="min-w-0">
         <dt className="truncate text-sm text-soft">{label}</dt>
         <dd className="text-2xl font-medium tracking-[-0.02em]">{value}</dd>
@@ -69,7 +69,7 @@ export function Sparkline({
   const points = values.map(point);
   const last = points.at(-1) ?? [0, 0];
   return (
-    <svg width={width} height={height} aria-hidden="true" className="shrink-0 text-ember">
+    <svg width={width} height={height} aria-hidden="true" className="mt-5 shrink-0 text-ember">
       <polyline
         points={points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ")}
         fill="none"

@@ -1,11 +1,20 @@
 /** Short messages that go by themselves: what was done, or that it failed. */
-import { Toast } from "radix-ui";
-import { createContext, type ReactElement, type ReactNode, use, useCallback, useState } from "react";
-import { classes } from "../text/classes.ts";
-import { IconButton } from "./button.tsx";
-import { Icon } from "./icons.tsx";
+import {
+  createContext,
+  lazy,
+  type ReactElement,
+  type ReactNode,
+  Suspense,
+  use,
+  useCallback,
+  useState,
+} from "react";
 
-interface Message {
+const ToastShelf = lazy(() =>
+  import("./toast-shelf.tsx").then(({ ToastShelf }) => ({ default: ToastShelf })),
+);
+
+export interface Message {
   readonly id: number;
   readonly text: string;
   readonly isBad: boolean;
@@ -17,7 +26,6 @@ interface Tell {
   readonly failed: (error: Error) => void;
 }
 
-const shownMs = 6_000;
 const maxMessages = 3;
 const TellContext = createContext<Tell>(Object.assign(() => undefined, { failed: () => undefined }));
 
@@ -41,32 +49,12 @@ export function ToastProvider({ children }: { children: ReactNode }): ReactEleme
   const remove = (id: number) => setMessages((before) => before.filter((message) => message.id !== id));
   return (
     <TellContext value={tell}>
-      <Toast.Provider duration={shownMs} label="Message">
-        {children}
-        {messages.map(({ id, text, isBad }) => (
-          <Toast.Root
-            key={id}
-            type={isBad ? "foreground" : "background"}
-            onOpenChange={(open) => !open && remove(id)}
-            className={classes(
-              "fade-in flex items-start gap-2 rounded border bg-raised py-2 pr-1.5 pl-3 shadow-float",
-              isBad ? "border-at-risk" : "border-line",
-            )}
-          >
-            <Icon
-              name={isBad ? "warning" : "check"}
-              className={classes("mt-1", isBad ? "text-at-risk" : "text-healthy")}
-            />
-            <Toast.Description className="min-w-0 grow py-px [overflow-wrap:anywhere]">
-              {text}
-            </Toast.Description>
-            <Toast.Close asChild>
-              <IconButton label="Dismiss" icon="close" isSmall className="-my-0.5" />
-            </Toast.Close>
-          </Toast.Root>
-        ))}
-        <Toast.Viewport className="fixed right-4 bottom-4 z-[60] grid w-[min(24rem,calc(100vw-2rem))] gap-2 outline-none" />
-      </Toast.Provider>
+      {children}
+      {messages.length > 0 && (
+        <Suspense fallback={null}>
+          <ToastShelf messages={messages} onGone={remove} />
+        </Suspense>
+      )}
     </TellContext>
   );
 }
