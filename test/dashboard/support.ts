@@ -1,6 +1,5 @@
 /** What tests of the pages share: a page that tells of its errors, somebody who is signed in, and axe. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import axeCore from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { Server } from "../server.ts";
 
@@ -71,15 +70,10 @@ export function readKey(server: Server, organization: string): Promise<string> {
   return made;
 }
 
-const axeSource = readFileSync(
-  join(import.meta.dir, "..", "..", "node_modules", "axe-core", "axe.min.js"),
-  "utf8",
-);
-
 /** Breaches of WCAG 2.2 A and AA that axe finds on a page, each as a sentence. */
 export async function axe(page: Page): Promise<string[]> {
   // Evaluated, not added as a script: the page's security policy forbids scripts of others.
-  await page.evaluate(axeSource);
+  await page.evaluate(axeCore.source);
   const tags = JSON.stringify(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]);
   const violations = (await page.evaluate(
     `axe.run(document, { runOnly: ${tags} }).then(({ violations }) => violations.map(
