@@ -15,6 +15,7 @@ import { eraseCommand } from "./commands/erase.ts";
 import { excludeCommand } from "./commands/exclude.ts";
 import { exportCommand } from "./commands/export.ts";
 import { importCommand } from "./commands/import.ts";
+import { memberCommand } from "./commands/member.ts";
 import { organizationCommand } from "./commands/organization.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
 import { restoreCommand } from "./commands/restore.ts";
@@ -30,6 +31,7 @@ const program = new Command("rekindle")
   .showHelpAfterError("(rekindle --help lists the commands)")
   .addCommand(serveCommand())
   .addCommand(organizationCommand())
+  .addCommand(memberCommand())
   .addCommand(tokenCommand())
   .addCommand(keyCommand())
   .addCommand(settingsCommand())

@@ -19,6 +19,9 @@ export const errorMessages = {
   routeNotFound:
     "There is nothing at this path and method. The write API is POST /identify, POST /track and POST /batch.",
   apiRouteNotFound: "There is nothing at this path and method. /openapi.json lists the JSON API.",
+  notSignedIn: "You are not signed in: sign in, or send a read key.",
+  foreignPage: "This request did not come from a page of this service: send it from there, with X-Rekindle.",
+  noSuchOrganization: "There is no such organization.",
   analysisStarting: "analysis is starting; try again in a few seconds",
   tooManyItems: "Too many requests: the batch is over the number of items per second. Please send fewer.",
   neverAllItems:

@@ -24,9 +24,6 @@ export const peopleLimits = {
   /** Living ones of an organization, of each kind. */
   credentialsPerOrganization: 200,
   sessionsPerPerson: 50,
-  auditEntriesPerPage: 200,
-  auditDays: 730,
-  auditEntriesPerOrganization: 100_000,
 } as const;
 
 /** What a member may do: viewer reads; member also manages (settings, exclusions, dead letters, project tokens);
@@ -249,65 +246,4 @@ export const ReadKeyCreateBody = Type.Object({ name, rights }, strict);
 export const ReadKeyCreateAnswer = Type.Object({
   id,
   readKey: Type.String({ description: "Shown this once." }),
-});
-
-/** What changes are called in the audit log. */
-export const auditActions = [
-  "installation.claimed",
-  "organization.created",
-  "organization.changed",
-  "member.joined",
-  "member.role_changed",
-  "member.removed",
-  "member.reset_link_created",
-  "member.password_reset",
-  "invitation.created",
-  "invitation.revoked",
-  "token.created",
-  "token.revoked",
-  "read_key.created",
-  "read_key.revoked",
-  "settings.changed",
-  "exclusion.added",
-  "exclusion.removed",
-  "dead_letters.retried",
-  "dead_letters.dropped",
-  "user.erased",
-] as const;
-export type AuditAction = (typeof auditActions)[number];
-
-export const AuditLogParameters = Type.Object(
-  {
-    limit: Type.Integer({
-      minimum: 1,
-      maximum: peopleLimits.auditEntriesPerPage,
-      default: 50,
-      description: "At most this many entries.",
-    }),
-    before: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: Number.MAX_SAFE_INTEGER,
-        description: "Older than the entry with this id.",
-      }),
-    ),
-  },
-  strict,
-);
-export const AuditLogAnswer = Type.Object({
-  entries: Type.Array(
-    Type.Object({
-      id,
-      at: instant("When it was changed."),
-      person: nullable(Type.Object({ id, name: Type.String() }), {
-        description: "Null: the command line, a read key or the service itself; `detail.by` says which.",
-      }),
-      action: Type.Enum([...auditActions]),
-      summary: Type.String({ description: "In words." }),
-      detail: Type.Record(Type.String(), Type.Unknown(), {
-        description: "What it was about; `from` and `to` where something was changed.",
-      }),
-    }),
-    { description: "The newest first." },
-  ),
 });

@@ -168,7 +168,9 @@ export const SettingsHistoryAnswer = Type.Object({
     Type.Object({
       version,
       changedAt: instant("When it was changed."),
-      changedBy: changedBy("`command line`, or `read key` and the key's id."),
+      changedBy: changedBy(
+        "`command line`, `read key` and the key's id, or a name and `(person` with the person's id `)`.",
+      ),
       changes: Type.Array(
         Type.Object({
           setting: Type.String({ description: "`churnHorizonDays` or `eventWeights.report_created`, say." }),

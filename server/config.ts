@@ -1,4 +1,5 @@
 /** The only reader of the environment. A wrong value stops the start with the variable's name and the mend. */
+import { isIP } from "node:net";
 import { resolve } from "node:path";
 
 export interface Config {
@@ -6,6 +7,8 @@ export interface Config {
   readonly host: string;
   /** The address under which users reach the service, without a slash at its end. */
   readonly publicUrl: string;
+  /** Addresses and networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
   readonly dataDir: string;
   readonly logLevel: LogLevel;
 }
@@ -31,6 +34,7 @@ export function readConfig(environment: Environment = process.env): Config {
     port,
     host,
     publicUrl: readPublicUrl(environment) ?? `http://${urlHost}:${port}`,
+    trustedProxies: readTrustedProxies(environment),
     dataDir: resolve(environment.DATA_DIR || "./data"),
     logLevel: readLogLevel(environment),
   };
@@ -48,6 +52,22 @@ function readPublicUrl({ PUBLIC_URL }: Environment): string | undefined {
   throw new ConfigError(
     `PUBLIC_URL is ${JSON.stringify(PUBLIC_URL)}: set it to the service's address, https://rekindle.example.com say.`,
   );
+}
+
+function readTrustedProxies({ TRUSTED_PROXY }: Environment): readonly string[] {
+  const proxies = (TRUSTED_PROXY ?? "").split(",").map((text) => text.trim());
+  const given = proxies.filter((text) => text !== "");
+  if (given.every(isAddressOrNetwork)) return given;
+  throw new ConfigError(
+    `TRUSTED_PROXY is ${JSON.stringify(TRUSTED_PROXY)}: set it to addresses or networks with commas between, 127.0.0.1,10.0.0.0/8 say.`,
+  );
+}
+
+function isAddressOrNetwork(text: string): boolean {
+  const [address = "", prefix, ...more] = text.split("/");
+  const bits = { 4: 32, 6: 128 }[isIP(address)];
+  if (bits === undefined || more.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
 
 function readLogLevel({ LOG_LEVEL }: Environment): LogLevel {

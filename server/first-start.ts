@@ -1,14 +1,40 @@
-/** What a new installation says when it starts for the first time: a token, once, and how to use it. */
+/** What an installation says when it starts for the first time: a token, once, and how to use it; and, until
+ * somebody has an account, a link to make one. */
 import type { Config } from "./config.ts";
 import { createProjectToken } from "./ledger/credentials.ts";
 import type { Ledger } from "./ledger/ledger.ts";
+import { newCode } from "./ledger/people.ts";
 
 const firstOrganization = "default";
 
 /** Creates an organization and a project token when there is none yet, and prints the token with a request
- * that works as it stands. */
-export async function announceFirstStart(ledger: Ledger, config: Config, port: number): Promise<void> {
-  if ((await ledger.organizations.list()).length > 0) return;
+ * that works as it stands. While nobody has an account, every start prints a link that makes the owner's.
+ * @param address the service's, as people reach it */
+export async function announceStart(ledger: Ledger, config: Config, address: string): Promise<void> {
+  const link = await claimLink(ledger, address);
+  if ((await ledger.organizations.list()).length === 0) return announceFirst(ledger, config, address, link);
+  if (link === undefined) return;
+  process.stdout.write(`
+Nobody has an account yet. Make the owner's, once, at
+
+  ${link}
+
+`);
+}
+
+async function claimLink({ people }: Ledger, address: string): Promise<string | undefined> {
+  if (await people.isClaimed()) return undefined;
+  const { code, sha256 } = newCode();
+  await people.addClaimLink(sha256, Date.now());
+  return `${address}/claim#${code}`;
+}
+
+async function announceFirst(
+  ledger: Ledger,
+  config: Config,
+  address: string,
+  link: string | undefined,
+): Promise<void> {
   const nowMs = Date.now();
   const organization = await ledger.organizations.create({ name: firstOrganization, timezone: "UTC", nowMs });
   const secret = await createProjectToken(ledger.tokens, {
@@ -16,11 +42,11 @@ export async function announceFirstStart(ledger: Ledger, config: Config, port: n
     name: "first",
     nowMs,
   });
-  const address = config.port === 0 ? `http://${config.host}:${port}` : config.publicUrl;
   process.stdout.write(`
 Rekindle is running for the first time.
 
   Address        ${address}
+  Dashboard      ${link ?? address} (the link works once: it makes the owner's account)
   Reference      ${address}/reference
   Data           ${config.dataDir}
   Organization   ${organization.name} (timezone ${organization.timezone}; change it with: npx rekindle organization set ${organization.name} --timezone Europe/Paris)

@@ -3,7 +3,7 @@
  * watches analysis as a child, which it brings back whenever that dies.
  */
 import { type Config, readConfig } from "./config.ts";
-import { announceFirstStart } from "./first-start.ts";
+import { announceStart } from "./first-start.ts";
 import type { HttpOptions } from "./http/http.ts";
 import { createLogger, type Logger } from "./process/log.ts";
 import type { LedgerOptions } from "./start-intake.ts";
@@ -16,6 +16,8 @@ export interface ServeOptions {
   readonly untilStdinEnds?: boolean;
   readonly ledger?: LedgerOptions;
   readonly http?: HttpOptions;
+  /** The clock by which people's sessions and links expire. */
+  readonly nowMs?: () => number;
 }
 
 /** Runs the service until SIGTERM or SIGINT.
@@ -34,9 +36,9 @@ export async function serve(role: Role, options: ServeOptions = {}): Promise<voi
     return;
   }
   const { startIntake } = await import("./start-intake.ts");
-  const intake = await startIntake(config, log, options.ledger, options.http);
+  const intake = await startIntake(config, log, options.ledger, options.http, options.nowMs);
   const watched = role === "all" ? watchAnalysis(log) : undefined;
-  await announceFirstStart(intake.ledger, config, intake.port);
+  await announceStart(intake.ledger, config, intake.address);
   log.info({ address: addressOf(config, intake.port), dataDir: config.dataDir }, "rekindle is running");
   await untilSignal();
   log.info("stopping");

@@ -97,7 +97,13 @@ async function restoreStores(
     await extractBackupFile(folder, name, join(restoring, path));
   }
   // Opened once: it is brought to today's form, and would refuse now what it would refuse at the first start.
-  await (await openSqliteLedger({ file: ledgerFile(restoring) })).close();
+  const ledger = await openSqliteLedger({ file: ledgerFile(restoring) });
+  try {
+    // Who signed out since the backup is not signed in again, and a link that was used does not work again.
+    await ledger.entrance.endEverything();
+  } finally {
+    await ledger.close();
+  }
   await syncTree(warehouse);
   await syncTree(restoring);
 }

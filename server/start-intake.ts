@@ -19,10 +19,13 @@ import { takeLock } from "./process/lock.ts";
 import type { Logger } from "./process/log.ts";
 import { AnswerCounts, createRegistry, gauge } from "./process/metrics.ts";
 import { socketPath } from "./process/sockets.ts";
+import { startPeople } from "./start-people.ts";
 
 export interface RunningIntake {
   readonly ledger: Ledger;
   readonly port: number;
+  /** The address under which people reach it. */
+  readonly address: string;
   /** Stops accepting, and resolves when everything that was accepted is on disk. */
   stopServing(): Promise<void>;
   /** Closes the ledger; analysis has to be gone by then. */
@@ -33,6 +36,8 @@ export interface RunningIntake {
 export interface PublicPort {
   /** The address under which this machine reaches it. */
   address(): Promise<string>;
+  /** The address under which people reach it. */
+  publicAddress(): Promise<string>;
 }
 
 /** What may be other than the ledger's own defaults. */
@@ -47,6 +52,7 @@ export async function startIntake(
   log: Logger,
   options: LedgerOptions = {},
   httpOptions: HttpOptions = {},
+  nowMs: () => number = Date.now,
 ): Promise<RunningIntake> {
   const lock = takeLock(config.dataDir, "ledger");
   if (lock === undefined) {
@@ -63,7 +69,9 @@ export async function startIntake(
   );
   const analysis = socketPath(config.dataDir, "analysis");
   await intake.checkRoom();
-  const http = startHttp(
+  const address = (): string => publicAddress(config, http.port);
+  const serving = startPeople({ config, ledger, log, memory: authorizers, address, nowMs });
+  const http: HttpServer = startHttp(
     config,
     { authorizer: authorizers.tokens, intake, counts: new AnswerCounts(registry), log },
     {
@@ -72,7 +80,7 @@ export async function startIntake(
       readiness: () => readiness(intake, analysis),
       metrics: async () => (await registry.metrics()) + (await metricsOf(analysis)),
     },
-    apiHandler({ authorizer: authorizers.readKeys, analysis }),
+    apiHandler({ ...serving, authorizer: authorizers.readKeys, analysis }),
     httpOptions,
   );
   const control = serveControl(config, http.port, ledger, authorizers, intake);
@@ -85,7 +93,7 @@ export async function startIntake(
     await ledger.close();
     lock.release();
   };
-  return { ledger, port: http.port, stopServing: () => stopServing(http, intake), close };
+  return { ledger, port: http.port, address: address(), stopServing: () => stopServing(http, intake), close };
 }
 
 /** Who may write and who may read, apart: neither is ever asked about the other's secrets. */
@@ -145,6 +153,7 @@ function serveControl(
   const operations: Operations = new Map([
     ...ledgerOperations(ledger, memory, importer),
     ["http.address", async () => addressOnThisMachine(config.host, port)],
+    ["http.publicAddress", async () => publicAddress(config, port)],
   ]);
   const server = Bun.serve({
     unix: socket,
@@ -156,6 +165,11 @@ function serveControl(
   });
   protectSocket(socket);
   return server;
+}
+
+/** With PORT=0 the system chose the port. */
+function publicAddress({ publicUrl }: Config, port: number): string {
+  return publicUrl.replace(/:0$/, `:${port}`);
 }
 
 /** A server that listens on every address is reached on the loopback one. */

@@ -1,13 +1,9 @@
 /** `rekindle token create | list | revoke` and `rekindle key create | list | revoke` */
 import { Command, InvalidArgumentError, Option } from "commander";
-import {
-  type Credential,
-  createProjectToken,
-  createReadKey,
-  type SecretPrefix,
-  secretPrefix,
-} from "../../server/ledger/credentials.ts";
-import type { SharedLedger } from "../../server/ledger/ledger.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
+import { addProjectToken, addReadKey, revokeCredential } from "../../server/ledger/audited.ts";
+import type { Changing } from "../../server/ledger/changing.ts";
+import { type Credential, type SecretPrefix, secretPrefix } from "../../server/ledger/credentials.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { instant, printTable } from "../print.ts";
 
@@ -16,7 +12,7 @@ interface Kind {
   readonly word: "token" | "key";
   readonly title: string;
   readonly prefix: SecretPrefix;
-  readonly store: (ledger: SharedLedger) => SharedLedger["tokens"];
+  readonly store: "tokens" | "readKeys";
   readonly moreColumns: Readonly<Record<string, (credential: Credential) => string>>;
 }
 
@@ -24,7 +20,7 @@ const tokenKind: Kind = {
   word: "token",
   title: "project token",
   prefix: secretPrefix.token,
-  store: (ledger) => ledger.tokens,
+  store: "tokens",
   moreColumns: {},
 };
 
@@ -32,7 +28,7 @@ const keyKind: Kind = {
   word: "key",
   title: "read key",
   prefix: secretPrefix.readKey,
-  store: (ledger) => ledger.readKeys,
+  store: "readKeys",
   moreColumns: { RIGHTS: ({ rights }) => rights.join(",") },
 };
 
@@ -43,7 +39,7 @@ interface CreateOptions {
 
 /** The command for project tokens, which write. */
 export function tokenCommand(): Command {
-  return commandOf(tokenKind, create(tokenKind, "the organization it writes to", createProjectToken));
+  return commandOf(tokenKind, create(tokenKind, "the organization it writes to", addProjectToken));
 }
 
 /** The command for read keys, which read, and more when they are given the right to it. */
@@ -51,7 +47,7 @@ export function keyCommand(): Command {
   const creating = create<{ right: readonly ("erase" | "manage")[] }>(
     keyKind,
     "the organization it reads",
-    (readKeys, wanted, { right }) => createReadKey(readKeys, { ...wanted, more: right }),
+    (changing, name, { right }) => addReadKey(changing, name, right),
   );
   creating.addOption(
     new Option("--right <right...>", "a right beside reading: erase users, manage settings")
@@ -70,13 +66,13 @@ function commandOf(kind: Kind, creating: Command): Command {
 }
 
 function create<More extends object>(
-  { title, store }: Kind,
+  { title }: Kind,
   whose: string,
   make: (
-    credentials: SharedLedger["tokens"],
-    wanted: { organization: number; name: string; nowMs: number },
+    changing: Changing<"tokens" | "readKeys">,
+    name: string,
     options: More,
-  ) => Promise<string>,
+  ) => Promise<{ readonly secret: string }>,
 ): Command {
   return new Command("create")
     .description(`Create a ${title} and print it, alone and this once`)
@@ -85,8 +81,8 @@ function create<More extends object>(
     .action((options: CreateOptions & More) =>
       withInstallation(async ({ ledger }) => {
         const { id } = await organizationNamed(ledger, options.organization);
-        const wanted = { organization: id, name: options.name, nowMs: Date.now() };
-        const secret = await make(store(ledger), wanted, options);
+        const changing = { ledger, organization: id, by: commandLine, nowMs: Date.now() };
+        const { secret } = await make(changing, options.name, options);
         process.stdout.write(`${secret}\n`);
       }),
     );
@@ -99,7 +95,7 @@ function list({ word, title, prefix, store, moreColumns }: Kind): Command {
     .action(({ organization: name }: { organization: string }) =>
       withInstallation(async ({ ledger }) => {
         const organization = await organizationNamed(ledger, name);
-        const credentials = await store(ledger).list(organization.id);
+        const credentials = await ledger[store].list(organization.id);
         printTable(
           ["ID", "NAME", word.toUpperCase(), "CREATED", "LAST USED", "REVOKED", ...Object.keys(moreColumns)],
           credentials.map((credential) => [
@@ -127,7 +123,11 @@ function revoke({ word, title, prefix, store }: Kind): Command {
     .argument("<id>", `the ${word}'s id, as ${word} list shows it`, readId)
     .action((id: number) =>
       withInstallation(async ({ ledger }) => {
-        const { name, lastFour } = await store(ledger).revoke(id, Date.now());
+        const { name, lastFour } = await revokeCredential(
+          store,
+          { ledger, by: commandLine, nowMs: Date.now() },
+          id,
+        );
         process.stderr.write(`revoked ${name} (${prefix}…${lastFour})\n`);
       }),
     );

@@ -1,6 +1,7 @@
 /** `rekindle dead-letters list | retry | drop` */
 import { Command } from "commander";
-import type { DeadLetterSelection, DeadLetterStore } from "../../server/ledger/dead-letters.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
+import { changeDeadLettersOf } from "../../server/ledger/audited-data.ts";
 import { Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { readId, readLimit } from "../numbers.ts";
@@ -11,16 +12,8 @@ export function deadLettersCommand(): Command {
   return new Command("dead-letters")
     .description("List rows that the warehouse would not take, send them again, or drop them")
     .addCommand(list())
-    .addCommand(
-      withRows("retry", "Send dead letters to the warehouse again", "sent again", (store, selection) =>
-        store.retry(selection),
-      ),
-    )
-    .addCommand(
-      withRows("drop", "Delete dead letters for good", "dropped", (store, selection) =>
-        store.drop(selection),
-      ),
-    );
+    .addCommand(withRows("retry", "Send dead letters to the warehouse again", "sent again"))
+    .addCommand(withRows("drop", "Delete dead letters for good", "dropped"));
 }
 
 function list(): Command {
@@ -53,12 +46,7 @@ interface RowsOptions {
   readonly all?: boolean;
 }
 
-function withRows(
-  name: string,
-  description: string,
-  done: string,
-  work: (store: DeadLetterStore, selection: DeadLetterSelection) => Promise<number>,
-): Command {
+function withRows(name: "retry" | "drop", description: string, done: string): Command {
   return new Command(name)
     .description(description)
     .argument("[id...]", "ids, as dead-letters list shows them", collectIds, [])
@@ -68,7 +56,8 @@ function withRows(
       withInstallation(async ({ ledger }) => {
         if (all === ids.length > 0) throw new Refusal("say which dead letters: give their ids, or --all.");
         const organization = await idOf(ledger, organizationName);
-        const rows = await work(ledger.deadLetters, { organization, ids: all ? undefined : ids });
+        const selection = { organization, ids: all ? undefined : ids };
+        const rows = await changeDeadLettersOf(name, ledger, selection, commandLine, Date.now());
         process.stderr.write(`${rows} rows ${done}\n`);
       }),
     );

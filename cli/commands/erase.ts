@@ -1,5 +1,7 @@
 /** `rekindle erase user | list` */
 import { Command } from "commander";
+import { commandLine } from "../../server/ledger/audit.ts";
+import { noteErasure } from "../../server/ledger/audited-data.ts";
 import { Refusal } from "../../server/ledger/ledger.ts";
 import { withAnalysis } from "../analysis.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
@@ -22,6 +24,7 @@ function user(): Command {
         const { id } = await organizationNamed(ledger, name);
         const receipt = await analysis.erase(id, userId);
         if (receipt === undefined) throw new Refusal(`${name} has no user with this id, or not any more.`);
+        await noteErasure({ ledger, organization: id, by: commandLine, nowMs: Date.now() }, receipt);
         process.stdout.write(`${JSON.stringify(receipt)}\n`);
       }),
     );

@@ -1,5 +1,7 @@
 /** `rekindle exclude add | list | remove` */
 import { Command } from "commander";
+import { commandLine } from "../../server/ledger/audit.ts";
+import { addExclusion, removeExclusion } from "../../server/ledger/audited-data.ts";
 import type { ExclusionRule } from "../../server/ledger/exclusions.ts";
 import { Refusal } from "../../server/ledger/ledger.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
@@ -41,7 +43,8 @@ function add(): Command {
           throw new Refusal("say whom: give --user, --email-domain, --email, --trait or --account.");
         }
         for (const rule of rules) {
-          const added = await ledger.exclusions.add(id, rule, Date.now());
+          const changing = { ledger, organization: id, by: commandLine, nowMs: Date.now() };
+          const added = await addExclusion(changing, rule);
           process.stderr.write(`rule ${added.id}: ${describe(added)}\n`);
         }
       }),
@@ -95,7 +98,7 @@ function remove(): Command {
     .action((rule: number, { organization: name }: { organization: string }) =>
       withInstallation(async ({ ledger }) => {
         const { id } = await organizationNamed(ledger, name);
-        await ledger.exclusions.remove(id, rule);
+        await removeExclusion({ ledger, organization: id, by: commandLine, nowMs: Date.now() }, rule);
         process.stderr.write(`removed rule ${rule}\n`);
       }),
     );

@@ -1,7 +1,9 @@
 /** `rekindle organization create | list | set` */
 import { Command, InvalidArgumentError } from "commander";
-import { Zone } from "../../server/calendar/zone.ts";
+import { zoneNamed } from "../../server/calendar/zone.ts";
 import { runningRebuild } from "../../server/http/remote-analysis.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
+import { changeOrganization, createOrganization } from "../../server/ledger/audited.ts";
 import { itemsPerSecond, type SharedLedger } from "../../server/ledger/ledger.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
@@ -22,7 +24,7 @@ function create(): Command {
     .option("--timezone <zone>", "IANA timezone of its days", readTimezone, "UTC")
     .action((name: string, { timezone }: { timezone: string }) =>
       withInstallation(async ({ ledger }) => {
-        await ledger.organizations.create({ name, timezone, nowMs: Date.now() });
+        await createOrganization(ledger, { name, timezone }, commandLine, Date.now());
         process.stderr.write(
           `created ${name}; its first token: rekindle token create --organization ${JSON.stringify(name)}\n`,
         );
@@ -100,7 +102,8 @@ function set(): Command {
       const { rateLimit, itemRateLimit, keepEvents, ...change } = changes;
       return withInstallation(async ({ ledger }) => {
         const { id } = await organizationNamed(ledger, name);
-        await ledger.organizations.set(id, {
+        const changing = { ledger, organization: id, by: commandLine, nowMs: Date.now() };
+        await changeOrganization(changing, {
           ...change,
           ...(rateLimit !== undefined && { requestsPerSecond: rateLimit }),
           ...(itemRateLimit !== undefined && { itemsPerSecondSet: itemRateLimit }),
@@ -119,12 +122,9 @@ function readName(text: string): string {
 
 /** The zone's name in its usual spelling. */
 function readTimezone(text: string): string {
-  try {
-    const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions();
-    return new Zone(timeZone).name;
-  } catch {
-    throw new InvalidArgumentError("Give an IANA timezone, Europe/Paris say.");
-  }
+  const zone = zoneNamed(text);
+  if (zone !== undefined) return zone;
+  throw new InvalidArgumentError("Give an IANA timezone, Europe/Paris say.");
 }
 
 function readRate(text: string): number {

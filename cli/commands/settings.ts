@@ -1,7 +1,8 @@
 /** `rekindle settings show | set | history` */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type Settings, type SettingsChange, settingsLimits } from "../../contract/settings.ts";
-import { settingsChangedBy } from "../../server/ledger/settings.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
+import { changeSettings } from "../../server/ledger/audited-data.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 import { readChurnHorizon, readEventWeight, readHealthWeights, weekStarts } from "./settings-values.ts";
@@ -102,8 +103,8 @@ function set(): Command {
       return withInstallation(async ({ ledger }) => {
         const { id } = await organizationNamed(ledger, options.organization);
         const { version: before } = await ledger.settings.get(id);
-        const by = settingsChangedBy.commandLine;
-        const { version } = await ledger.settings.change(id, change, by, Date.now());
+        const changing = { ledger, organization: id, by: commandLine, nowMs: Date.now() };
+        const { version } = await changeSettings(changing, change);
         process.stderr.write(
           version === before ? "nothing is other than it was\n" : `the settings are version ${version} now\n`,
         );

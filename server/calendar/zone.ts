@@ -84,3 +84,13 @@ export function dayNumber(year: number, month: number, day: number): number | un
   if (year < 100 || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
   return ms / msPerDay;
 }
+
+/** The usual spelling of an IANA timezone's name; undefined when there is none of this name. */
+export function zoneNamed(name: string): string | undefined {
+  try {
+    const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions();
+    return new Zone(timeZone).name;
+  } catch {
+    return undefined;
+  }
+}

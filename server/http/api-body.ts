@@ -13,8 +13,11 @@ export const bodyTypes = ["application/json", "application/merge-patch+json"] as
 const methodsWithBody: readonly string[] = ["POST", "PUT", "PATCH"];
 
 /** The bytes of a request to be passed on, inflated; null when its method has none. */
-export async function readApiBody(request: Request): Promise<Uint8Array | Invalid | null> {
-  return methodsWithBody.includes(request.method) ? readBody(request, limits.bodyBytes) : null;
+export async function readApiBody(
+  request: Request,
+  maxBytes: number = limits.bodyBytes,
+): Promise<Uint8Array | Invalid | null> {
+  return methodsWithBody.includes(request.method) ? readBody(request, maxBytes) : null;
 }
 
 /** The body that a route takes, in an object of its own because a body may hold any key; or what is wrong with it. */
@@ -23,11 +26,21 @@ export async function parseApiBody(
   schema: TSchema,
   validator: Validator,
 ): Promise<{ readonly body: Static<TSchema> } | Invalid> {
+  return parseApiBytes(request, await request.bytes(), schema, validator);
+}
+
+/** As `parseApiBody`, of a body that was read already. */
+export function parseApiBytes(
+  request: Request,
+  bytes: Uint8Array,
+  schema: TSchema,
+  validator: Validator,
+): { readonly body: Static<TSchema> } | Invalid {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (!bodyTypes.some((known) => known === type)) {
     return { invalid: "Content-Type is not valid: send application/json." };
   }
-  const parsed = parseBody(await request.bytes());
+  const parsed = parseBody(bytes);
   if (isInvalid(parsed)) return parsed;
   if (validator.Check(parsed.value)) return { body: parsed.value };
   return { invalid: explainInvalid(schema, validator, parsed.value) };

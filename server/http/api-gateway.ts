@@ -1,16 +1,21 @@
 /**
  * The JSON API's way in, on the public port: who is calling, how often, and on to the analysis process. Answers
  * pass as streams, bodies whole, so that a slow one costs nothing beyond this process. What the client calls itself goes
- * no further: the organization is the key's.
+ * no further: the organization is the key's, or one that the person who is signed in is a member of.
  */
 import { errorMessages } from "../../contract/errors.ts";
+import { Denied, notSignedIn } from "../dashboard/denied.ts";
 import { isInvalid } from "../intake/json.ts";
+import { type Actor, readKeyActor } from "../ledger/audit.ts";
 import { fetchSocket, Unreachable } from "../process/control.ts";
 import { failure, notFound, tooMany, unexpected } from "./answers.ts";
 import { analysisStarting, callerHeaders } from "./api.ts";
 import { readApiBody } from "./api-body.ts";
-import type { Authorizer, Caller } from "./authorize.ts";
-import type { ApiHandler } from "./routes.ts";
+import type { Authorizer } from "./authorize.ts";
+import { type PeopleApi, refused } from "./people-api.ts";
+import type { PeopleGate } from "./people-gate.ts";
+import type { ApiHandler, Connection } from "./routes.ts";
+import { sessionSecret } from "./session-cookie.ts";
 
 /** Requests that each read key may send in a second: figures cost milliseconds, writes microseconds. */
 export const readKeyRequestsPerSecond = 100;
@@ -18,38 +23,33 @@ export const readKeyRequestsPerSecond = 100;
 export interface ApiGateway {
   /** Of read keys. */
   readonly authorizer: Authorizer;
+  /** Of people who are signed in. */
+  readonly gate: PeopleGate;
+  /** The routes that are answered here. */
+  readonly people: PeopleApi;
   /** The analysis process's socket. */
   readonly analysis: string;
 }
 
+/** Who asks for a figure, and may. */
+interface Asking {
+  readonly organization: number;
+  readonly rights: readonly string[];
+  readonly actor: Actor;
+}
+
 /** Makes the handler of everything under /api. */
-export function apiHandler({ authorizer, analysis }: ApiGateway): ApiHandler {
+export function apiHandler(gateway: ApiGateway): ApiHandler {
   return async (request, connection) => {
-    const authorization = request.headers.get("authorization");
-    const caller = await authorizer.authorize(authorization);
-    if (caller === undefined) return failure("invalid_write_key", errorMessages.invalidReadKey);
-    const { usage } = caller;
-    const waitSeconds = usage.bucket.take(performance.now());
-    if (waitSeconds > 0) return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
-    usage.lastUsedAtMs = Date.now();
-    const { pathname, search } = new URL(request.url, "http://localhost");
-    // The other process answers more than this: /api/../rebuild must not get there.
-    if (!pathname.startsWith("/api/")) return notFound();
+    const url = new URL(request.url, "http://localhost");
+    const own = gateway.people.answer(request, url, connection);
+    if (own !== undefined) return own;
     try {
-      const body = await readApiBody(request);
-      if (isInvalid(body)) return failure("validation_error", body.invalid);
-      // A slow body may take longer than the key lives.
-      const current = body === null ? caller : await authorizer.authorize(authorization);
-      if (current === undefined) return failure("invalid_write_key", errorMessages.invalidReadKey);
-      // Only now, because a body may not be as slow as it likes. An erasure is silent for longer than any default.
-      connection.timeout(request, 0);
-      const answer = await fetchSocket(analysis, pathname.replace(/\/$/, "") + search, {
-        ...{ method: request.method, headers: passedTo(current, request), body, signal: request.signal },
-        timeout: false,
-      });
-      return new Response(answer.body, { status: answer.status, headers: passedOn(answer.headers) });
+      return await figure(gateway, request, url, connection);
     } catch (error) {
       if (error instanceof Unreachable) return analysisStarting();
+      const known = refused(error);
+      if (known !== undefined) return known;
       // Who went away in the middle of a body is no failure of ours.
       if (request.signal.aborted) return unexpected();
       throw error;
@@ -57,21 +57,76 @@ export function apiHandler({ authorizer, analysis }: ApiGateway): ApiHandler {
   };
 }
 
-function passedTo({ id, organization, rights }: Caller, request: Request): Record<string, string> {
+async function figure(
+  gateway: ApiGateway,
+  request: Request,
+  url: URL,
+  connection: Connection,
+): Promise<Response> {
+  const isKey = request.headers.has("authorization") || sessionSecret(request) === undefined;
+  const signedIn = isKey ? undefined : (await gateway.gate.from(request, connection)).before;
+  if (!isKey && signedIn === undefined) throw notSignedIn();
+  const refusal = isKey ? await limitKey(gateway, request) : gateway.gate.refuseForeign(request, true);
+  if (refusal !== undefined) return refusal;
+  // The other process answers more than this: /api/../rebuild must not get there.
+  if (!url.pathname.startsWith("/api/")) return notFound();
+  const body = await readApiBody(request);
+  if (isInvalid(body)) return failure("validation_error", body.invalid);
+  // Only now: a body may come slower than a key is revoked, or somebody signed out.
+  const asking = isKey ? await askingKey(gateway, request) : await askingPerson(gateway, request, url);
+  const cookie = signedIn && gateway.gate.renewedCookie(request, signedIn);
+  // Not earlier, because a body may not be as slow as it likes. An erasure is silent for longer than any default.
+  connection.timeout(request, 0);
+  const answer = await fetchSocket(gateway.analysis, url.pathname.replace(/\/$/, "") + url.search, {
+    ...{ method: request.method, headers: passedTo(asking, request), body, signal: request.signal },
+    timeout: false,
+  });
+  const headers = passedOn(answer.headers, asking.actor, cookie);
+  return new Response(answer.body, { status: answer.status, headers });
+}
+
+async function limitKey({ authorizer }: ApiGateway, request: Request): Promise<Response | undefined> {
+  const caller = await authorizer.authorize(request.headers.get("authorization"));
+  if (caller === undefined) return failure("invalid_write_key", errorMessages.invalidReadKey);
+  const { usage } = caller;
+  const waitSeconds = usage.bucket.take(performance.now());
+  if (waitSeconds > 0) return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
+  usage.lastUsedAtMs = Date.now();
+  return undefined;
+}
+
+async function askingKey({ authorizer }: ApiGateway, request: Request): Promise<Asking> {
+  const caller = await authorizer.authorize(request.headers.get("authorization"));
+  if (caller === undefined) throw new Denied("invalid_write_key", errorMessages.invalidReadKey);
+  const { id, organization, rights } = caller;
+  return { organization: organization.id, rights, actor: readKeyActor(id) };
+}
+
+async function askingPerson({ gate }: ApiGateway, request: Request, url: URL): Promise<Asking> {
+  const signedIn = await gate.signedIn(request);
+  if (signedIn === undefined) throw notSignedIn();
+  const { organization, rights, actor } = await gate.place(signedIn, url.searchParams);
+  return { organization: organization.id, rights, actor };
+}
+
+function passedTo({ organization, rights, actor }: Asking, request: Request): Record<string, string> {
   const contentType = request.headers.get("content-type");
   return {
-    [callerHeaders.organization]: String(organization.id),
-    [callerHeaders.readKey]: String(id),
+    [callerHeaders.organization]: String(organization),
+    [callerHeaders.actor]: encodeURIComponent(JSON.stringify(actor)),
     [callerHeaders.rights]: rights.join(" "),
     ...(contentType !== null && { "Content-Type": contentType }),
   };
 }
 
-function passedOn(headers: Headers): Headers {
+function passedOn(headers: Headers, actor: Actor, cookie: string | undefined): Headers {
   const passed = new Headers();
   for (const name of ["content-type", "retry-after"]) {
     const value = headers.get(name);
     if (value !== null) passed.set(name, value);
   }
+  // What a browser keeps would be shown to whoever signs in there next.
+  if (actor.person !== null) passed.set("Cache-Control", "no-store");
+  if (cookie !== undefined) passed.set("Set-Cookie", cookie);
   return passed;
 }

@@ -15,7 +15,7 @@ import type {
   WarningsParameters,
 } from "../../contract/api.ts";
 import { formatDay } from "../calendar/days.ts";
-import type { DeadLetterSelection } from "../ledger/dead-letters.ts";
+import { addExclusion as add, changeDeadLetters, removeExclusion as remove } from "../ledger/audited-data.ts";
 import type { StoredExclusionRule } from "../ledger/exclusions.ts";
 import { type ApiContext, ApiError } from "./api.ts";
 
@@ -55,22 +55,28 @@ type Selecting = ApiContext<typeof SelectionParameters, "">;
 
 /** POST /api/dead-letters/retry */
 export async function retryDeadLetters(context: Selecting): Promise<Static<typeof SelectedAnswer>> {
-  return { rows: await context.ledger.deadLetters.retry(selectionOf(context)) };
+  return { rows: await changeDeadLetters("retry", changing(context), idsOf(context)) };
 }
 
 /** DELETE /api/dead-letters */
 export async function dropDeadLetters(context: Selecting): Promise<Static<typeof SelectedAnswer>> {
-  return { rows: await context.ledger.deadLetters.drop(selectionOf(context)) };
+  return { rows: await changeDeadLetters("drop", changing(context), idsOf(context)) };
 }
 
-function selectionOf({
-  organization: { id: organization },
-  query: { ids, all },
-}: Selecting): DeadLetterSelection {
+function idsOf({ query: { ids, all } }: Selecting): readonly number[] | undefined {
   if ((ids === undefined) !== all) {
     throw new ApiError("validation_error", "Say which dead letters: send ids=1,2 or all=true.");
   }
-  return { organization, ids: ids?.split(",").map(Number) };
+  return ids?.split(",").map(Number);
+}
+
+function changing({
+  ledger,
+  organization,
+  actor,
+  nowMs,
+}: Pick<Selecting, "ledger" | "organization" | "actor" | "nowMs">) {
+  return { ledger, organization: organization.id, by: actor, nowMs: nowMs() };
 }
 
 /** GET /api/exclusions */
@@ -85,23 +91,19 @@ export async function exclusions({
 }
 
 /** POST /api/exclusions */
-export async function addExclusion({
-  ledger,
-  organization,
-  nowMs,
-  query,
-}: ApiContext<typeof ExclusionParameters, "">): Promise<Static<typeof ExclusionAnswer>> {
-  return ruleAnswer(await ledger.exclusions.add(organization.id, query, nowMs()));
+export async function addExclusion(
+  context: ApiContext<typeof ExclusionParameters, "">,
+): Promise<Static<typeof ExclusionAnswer>> {
+  return ruleAnswer(await add(changing(context), context.query));
 }
 
 /** DELETE /api/exclusions/:id */
-export async function removeExclusion({
-  ledger,
-  organization,
-  path,
-}: ApiContext<typeof NoParameters, "/:id">): Promise<Static<typeof DoneAnswer>> {
-  if (!/^[0-9]{1,15}$/.test(path.id)) throw new ApiError("not_found", "There is no such exclusion rule.");
-  await ledger.exclusions.remove(organization.id, Number(path.id));
+export async function removeExclusion(
+  context: ApiContext<typeof NoParameters, "/:id">,
+): Promise<Static<typeof DoneAnswer>> {
+  const { id } = context.path;
+  if (!/^[0-9]{1,15}$/.test(id)) throw new ApiError("not_found", "There is no such exclusion rule.");
+  await remove(changing(context), Number(id));
   return { success: true };
 }
 

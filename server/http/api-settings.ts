@@ -7,7 +7,8 @@ import type {
   SettingsHistoryAnswer,
   SettingsHistoryParameters,
 } from "../../contract/settings.ts";
-import { type SettingsVersion, settingsChangedBy } from "../ledger/settings.ts";
+import { changeSettings as change } from "../ledger/audited-data.ts";
+import type { SettingsVersion } from "../ledger/settings.ts";
 import type { ApiContext } from "./api.ts";
 
 /** GET /api/settings */
@@ -23,11 +24,11 @@ export async function changeSettings({
   ledger,
   organization,
   body,
-  readKey,
+  actor,
   nowMs,
 }: ApiContext<typeof NoParameters, "", typeof SettingsChangeBody>): Promise<Static<typeof SettingsAnswer>> {
-  const by = settingsChangedBy.readKey(readKey);
-  return settingsAnswer(await ledger.settings.change(organization.id, body, by, nowMs()));
+  const changing = { ledger, organization: organization.id, by: actor, nowMs: nowMs() };
+  return settingsAnswer(await change(changing, body));
 }
 
 /** GET /api/settings/history */

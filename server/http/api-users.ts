@@ -12,6 +12,7 @@ import { timeline } from "../analytics/timeline.ts";
 import { userCount, userList } from "../analytics/user-list.ts";
 import { userSpan } from "../analytics/user-span.ts";
 import { formatDay } from "../calendar/days.ts";
+import { noteErasure } from "../ledger/audited-data.ts";
 import type { UserAndAccount } from "../ledger/ledger.ts";
 import { type ApiContext, ApiError } from "./api.ts";
 import { today } from "./api-days.ts";
@@ -61,11 +62,15 @@ export async function usersOnPage(
 /** DELETE /api/users/:userId: answered when nothing is left. */
 export async function eraseOneUser({
   analysis,
+  ledger,
   organization,
+  actor,
+  nowMs,
   path,
 }: ApiContext<typeof NoParameters, "/:userId">): Promise<Static<typeof ErasureAnswer>> {
   const receipt = await analysis.erase(organization.id, path.userId);
   if (receipt === undefined) throw new ApiError("not_found", errorMessages.userNotFound);
+  await noteErasure({ ledger, organization: organization.id, by: actor, nowMs: nowMs() }, receipt);
   return { ...receipt };
 }
 

@@ -7,6 +7,7 @@ import type { Static, TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { errorMessages } from "../../contract/errors.ts";
 import { Zone } from "../calendar/zone.ts";
+import type { Actor } from "../ledger/audit.ts";
 import type { Right } from "../ledger/credentials.ts";
 import { isJsonObject, type JsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
 import { CallFailed } from "../process/control.ts";
@@ -19,7 +20,8 @@ import { csv } from "./csv.ts";
 
 export const callerHeaders = {
   organization: "rekindle-organization",
-  readKey: "rekindle-read-key",
+  /** Who it is, as JSON in percent-encoding: names are no ASCII. */
+  actor: "rekindle-actor",
   rights: "rekindle-rights",
 } as const;
 
@@ -34,7 +36,7 @@ export interface ApiParts {
 }
 
 /** The names after colons in a path's pattern. */
-type PathNames<Path extends string> = Path extends `${infer Start}/${infer Rest}`
+export type PathNames<Path extends string> = Path extends `${infer Start}/${infer Rest}`
   ? PathNames<Start> | PathNames<Rest>
   : Path extends `:${infer Name}`
     ? Name
@@ -43,8 +45,8 @@ type PathNames<Path extends string> = Path extends `${infer Start}/${infer Rest}
 export interface ApiContext<Query extends TSchema, Path extends string, Body extends TSchema = TSchema>
   extends ApiParts {
   readonly organization: Organization;
-  /** The id of the key with which the request came. */
-  readonly readKey: number;
+  /** Who asks: a read key, or a person. */
+  readonly actor: Actor;
   readonly zone: Zone;
   readonly path: Readonly<Record<PathNames<Path>, string>>;
   readonly query: Static<Query>;
@@ -114,17 +116,17 @@ export class Api {
     const { route, path } = found;
     const rights = request.headers.get(callerHeaders.rights)?.split(" ") ?? [];
     if (!rights.includes(route.right)) {
-      return failure("invalid_write_key", `This read key has no right to ${route.right}.`);
+      return failure("invalid_write_key", noRight(request, route.right));
     }
     try {
       const format = formatOf(route, searchParams);
-      const query = this.#query(route, searchParams);
+      const query = checkedQuery(route.query, this.#validator(route.query), searchParams);
       const body = await this.#body(route, request);
       const organization = await organizationOf(parts.ledger, request);
       const zone = this.#zones.get(organization.timezone) ?? new Zone(organization.timezone);
       this.#zones.set(organization.timezone, zone);
-      const readKey = Number(request.headers.get(callerHeaders.readKey));
-      const answer = await route.handler({ ...parts, organization, readKey, zone, path, query, body });
+      const actor = actorOf(request);
+      const answer = await route.handler({ ...parts, organization, actor, zone, path, query, body });
       return format === "csv" ? csvAnswer(route, answer) : Response.json(answer);
     } catch (error) {
       if (error instanceof ApiError) return failure(error.kind, error.message);
@@ -139,7 +141,7 @@ export class Api {
     const asked = pathname.split("/");
     for (const { route, parts } of this.#routes) {
       if (route.method !== method) continue;
-      const path = match(parts, asked);
+      const path = matchPath(parts, asked);
       if (path !== undefined) return { route, path };
     }
     return undefined;
@@ -158,19 +160,19 @@ export class Api {
     if ("invalid" in sent) throw new ApiError("validation_error", sent.invalid);
     return sent.body;
   }
+}
 
-  #query(route: ApiRoute, sent: URLSearchParams): Static<TSchema> {
-    const validator = this.#validator(route.query);
-    const query = readQuery(route.query, sent);
-    if (validator.Check(query)) return query;
-    const [error] = validator.Errors(query);
-    const named = error?.instancePath.split("/")[1];
-    const extra = Object.keys(query).find((name) => !Object.hasOwn(propertiesOf(route.query), name));
-    if (extra !== undefined) {
-      throw new ApiError("validation_error", `${extra} is no parameter of this path: leave it out.`);
-    }
-    throw new ApiError("validation_error", `${named ?? "a parameter"} is not valid: ${error?.message}.`);
+/** The parameters of a request, as their schema has them. @throws ApiError naming the one that is wrong */
+export function checkedQuery(schema: TSchema, validator: Validator, sent: URLSearchParams): Static<TSchema> {
+  const query = readQuery(schema, sent);
+  if (validator.Check(query)) return query;
+  const [error] = validator.Errors(query);
+  const named = error?.instancePath.split("/")[1];
+  const extra = Object.keys(query).find((name) => !Object.hasOwn(propertiesOf(schema), name));
+  if (extra !== undefined) {
+    throw new ApiError("validation_error", `${extra} is no parameter of this path: leave it out.`);
   }
+  throw new ApiError("validation_error", `${named ?? "a parameter"} is not valid: ${error?.message}.`);
 }
 
 /** While the process that answers is starting, or is being brought back. */
@@ -178,7 +180,11 @@ export function analysisStarting(): Response {
   return failure("application_error", errorMessages.analysisStarting, { "Retry-After": "2" });
 }
 
-function match(parts: readonly string[], asked: readonly string[]): Record<string, string> | undefined {
+/** The values of a path's names; undefined when it is another path. @param parts of the pattern, `:userId` say */
+export function matchPath(
+  parts: readonly string[],
+  asked: readonly string[],
+): Record<string, string> | undefined {
   if (parts.length !== asked.length) return undefined;
   const path: Record<string, string> = {};
   for (const [index, part] of parts.entries()) {
@@ -192,6 +198,16 @@ function match(parts: readonly string[], asked: readonly string[]): Record<strin
     path[part.slice(1)] = value;
   }
   return path;
+}
+
+/** Who asks, as intake wrote it down. */
+function actorOf(request: Request): Actor {
+  return JSON.parse(decodeURIComponent(request.headers.get(callerHeaders.actor) ?? "")) as Actor;
+}
+
+function noRight(request: Request, right: Right): string {
+  const who = actorOf(request).person === null ? "This read key" : "Your role in this organization";
+  return `${who} has no right to ${right}.`;
 }
 
 function decoded(text: string): string | undefined {

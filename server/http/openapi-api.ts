@@ -2,9 +2,11 @@
 import type { TSchema } from "typebox";
 import { type ErrorName, errorMessages, errorStatus } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
+import { organizationParameter } from "../../contract/people.ts";
 import { isJsonObject } from "../ledger/ledger.ts";
 import type { ApiRoute } from "./api.ts";
 import { bodyTypes } from "./api-body.ts";
+import type { PeopleAccess, PeopleRoute } from "./people-api.ts";
 
 const errors: Record<ErrorName, string> = {
   validation_error: "A parameter, or a field of the body, is not valid: the message names it.",
@@ -16,10 +18,17 @@ const errors: Record<ErrorName, string> = {
 
 /** The document's paths for these routes: `/api/users/{userId}` and what can be done there. */
 export function apiPaths(routes: readonly ApiRoute[]): Record<string, object> {
+  return pathsOf(routes, operation);
+}
+
+function pathsOf<Route extends { readonly path: string; readonly method: string }>(
+  routes: readonly Route[],
+  describe: (route: Route) => object,
+): Record<string, object> {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route) };
   }
   return paths;
 }
@@ -29,25 +38,72 @@ function operation(route: ApiRoute): object {
   const json = { "application/json": { schema: answer } };
   return {
     summary,
-    description: `Needs a read key with the right to ${right}.`,
-    security: [{ readKey: [] }],
-    parameters: parameters(route),
+    description: `Needs a read key with the right to ${right}, or a session whose role has it.`,
+    security: [{ readKey: [] }, { session: [] }],
+    parameters: [...parameters(route), ofOrganization(false)],
     ...(body !== undefined && { requestBody: requestBody(body) }),
     responses: {
       200: {
         description: summary,
         content: table === undefined ? json : { ...json, "text/csv": { schema: { type: "string" } } },
       },
-      ...Object.fromEntries(
-        Object.entries(errors).map(([name, description]) => [
-          errorStatus[name as ErrorName],
-          {
-            description: `\`${name}\`: ${description}`,
-            content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
-          },
-        ]),
-      ),
+      ...errorResponses(errors),
     },
+  };
+}
+
+function errorResponses(described: Record<ErrorName, string>): object {
+  return Object.fromEntries(
+    Object.entries(described).map(([name, description]) => [
+      errorStatus[name as ErrorName],
+      {
+        description: `\`${name}\`: ${description}`,
+        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+      },
+    ]),
+  );
+}
+
+/** Which of the person's organizations is meant. */
+function ofOrganization(required: boolean): object {
+  return {
+    ...{ name: organizationParameter, in: "query", required, schema: { type: "integer", minimum: 1 } },
+    description: `The organization's id: needed with a session${required ? "" : ", refused with a read key"}.`,
+  };
+}
+
+const peopleErrors: Record<ErrorName, string> = {
+  ...errors,
+  invalid_write_key: "Not signed in, a wrong password, or a role without the right: the message says which.",
+  application_error: errorMessages.unexpected,
+};
+
+const accessInWords: Record<PeopleAccess, string> = {
+  anybody: "Needs no session.",
+  session: "Needs a session.",
+  read: "Needs a session of a member.",
+  manage: "Needs a session of an owner or member, not of a viewer.",
+  erase: "Needs a session of an owner.",
+  own: "Needs a session of an owner.",
+};
+
+/** The document's paths for the routes of people. */
+export function peoplePaths(routes: readonly PeopleRoute[]): Record<string, object> {
+  return pathsOf(routes, peopleOperation);
+}
+
+function peopleOperation({ path, access, summary, query, body, answer, status }: PeopleRoute): object {
+  const isOfOrganization = access !== "anybody" && access !== "session";
+  const content = answer === undefined ? {} : { content: { "application/json": { schema: answer } } };
+  return {
+    summary,
+    description: accessInWords[access],
+    security: access === "anybody" ? [] : [{ session: [] }],
+    parameters: [...parameters({ path, query }), ...(isOfOrganization ? [ofOrganization(true)] : [])],
+    ...(body !== undefined && {
+      requestBody: { required: true, content: { "application/json": { schema: body } } },
+    }),
+    responses: { [status]: { description: summary, ...content }, ...errorResponses(peopleErrors) },
   };
 }
 
@@ -59,7 +115,7 @@ function requestBody(schema: TSchema): object {
   };
 }
 
-function parameters({ path, query, table }: ApiRoute): object[] {
+function parameters({ path, query, table }: Pick<ApiRoute, "path" | "query" | "table">): object[] {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: "path",

@@ -2,6 +2,7 @@
 import type { TSchema } from "typebox";
 import { type ErrorName, errorMessages, errorStatus } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
+import { sessionCookie, sessionHeader } from "../../contract/people.ts";
 import {
   BatchBody,
   BatchSuccessBody,
@@ -11,7 +12,8 @@ import {
   TrackBody,
 } from "../../contract/write-api.ts";
 import { apiRoutes } from "./api-routes.ts";
-import { apiPaths } from "./openapi-api.ts";
+import { apiPaths, peoplePaths } from "./openapi-api.ts";
+import { peopleRoutes } from "./people-routes.ts";
 
 const summaries: Record<ErrorName, string> = {
   validation_error: "The message says which field failed, why, and what to send.",
@@ -35,6 +37,12 @@ const securitySchemes = {
     bearerFormat: "Read Key",
     description:
       "Send `Authorization: Bearer <READ_KEY>`. A read key starts with `rr-`; it can read and never write.",
+  },
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: sessionCookie,
+    description: `The cookie that signing in sets (POST /api/session). Everything but GET also needs the header \`${sessionHeader.name}: ${sessionHeader.value}\`, and an Origin, if there is one, that is the service's own.`,
   },
 };
 
@@ -83,7 +91,7 @@ export function openApiDocument(publicUrl: string): object {
         success: "At least one item is stored, or was before.",
         errors: ["validation_error", "invalid_write_key", "rate_limit_exceeded", "application_error"],
       }),
-      ...apiPaths(apiRoutes),
+      ...mergedPaths(apiPaths(apiRoutes), peoplePaths(peopleRoutes)),
     },
     components: {
       schemas: {
@@ -97,6 +105,13 @@ export function openApiDocument(publicUrl: string): object {
       securitySchemes,
     },
   };
+}
+
+/** A path may have methods of both. */
+function mergedPaths(...tables: readonly Record<string, object>[]): Record<string, object> {
+  const paths: Record<string, object> = {};
+  for (const [path, item] of tables.flatMap(Object.entries)) paths[path] = { ...paths[path], ...item };
+  return paths;
 }
 
 interface Operation {

@@ -9,9 +9,10 @@ type Handler = (request: Request) => Response | Promise<Response>;
 /** Answers everything below /api/; the analysis process has the table of its routes (api-routes.ts). */
 export type ApiHandler = (request: Request, connection: Connection) => Promise<Response>;
 
-/** What a handler may say of the connection on which a request came: how long it may be silent. */
+/** The connection on which a request came: how long it may be silent, and where it comes from. */
 export interface Connection {
   timeout(request: Request, seconds: number): void;
+  requestIP(request: Request): { readonly address: string } | null;
 }
 
 /** What the routes beside the write API show. */

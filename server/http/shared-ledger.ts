@@ -14,6 +14,8 @@ const inboxCalls = ["freeze", "finish", "backlog"] as const;
 const settingsCalls = ["get", "change", "history"] as const;
 const deadLetterCalls = ["list", "count", "retry", "drop", "missing"] as const;
 const exclusionCalls = ["list", "add", "remove", "rules", "revisions"] as const;
+const auditCalls = ["add", "list"] as const;
+const peopleCalls = ["members", "invitations", "invite", "withEmail", "remove", "addPasswordLink"] as const;
 const checkCalls = ["list", "keep"] as const;
 const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [
@@ -71,6 +73,8 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   offer("inbox", ledger.inbox, inboxCalls);
   offer("deadLetters", ledger.deadLetters, deadLetterCalls);
   offer("exclusions", ledger.exclusions, exclusionCalls);
+  offer("audit", ledger.audit, auditCalls);
+  offer("people", ledger.people, peopleCalls);
   offer("checks", ledger.checks, checkCalls);
   operations.set("warnings.list", async (organization: number, limit: number) => {
     await memory.recordWarnings();
@@ -119,6 +123,8 @@ export function remoteLedger(
     readKeys: remote<SharedLedger["readKeys"]>("readKeys", ["list", ...credentialChanges]),
     deadLetters: remote<SharedLedger["deadLetters"]>("deadLetters", deadLetterCalls),
     exclusions: remote<SharedLedger["exclusions"]>("exclusions", exclusionCalls),
+    audit: remote<SharedLedger["audit"]>("audit", auditCalls),
+    people: remote<SharedLedger["people"]>("people", peopleCalls),
     checks: remote<SharedLedger["checks"]>("checks", checkCalls),
     warnings: remote<SharedLedger["warnings"]>("warnings", ["list"]),
     erasures: remote<SharedLedger["erasures"]>("erasures", erasureCalls),

@@ -8,12 +8,14 @@
  * that function returns.
  */
 import { limits } from "../../contract/limits.ts";
+import type { AuditStore } from "./audit.ts";
 import type { Credentials } from "./credentials.ts";
 import type { DeadLetterStore, VersionRows } from "./dead-letters.ts";
 import type { Erasures } from "./erasures.ts";
 import type { ExclusionStore } from "./exclusions.ts";
 import type { CheckStore, LedgerFreshness } from "./health.ts";
 import type { Imports } from "./imports.ts";
+import type { EntranceStore, PeopleStore } from "./people.ts";
 import type { SettingsStore } from "./settings.ts";
 import type { Needs, Stored, Writes } from "./transaction.ts";
 import type { WarningStore } from "./warnings.ts";
@@ -167,6 +169,9 @@ export interface Ledger {
   readonly erasures: Erasures;
   readonly imports: Imports;
   readonly settings: SettingsStore;
+  readonly audit: AuditStore;
+  readonly people: PeopleStore;
+  readonly entrance: EntranceStore;
 
   /**
    * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns.
@@ -223,12 +228,21 @@ export interface SnapshotFile {
 
 /** What the other processes of an installation may ask of the ledger; only intake writes to it. */
 export interface SharedLedger
-  extends Omit<Ledger, "transact" | "tidy" | "close" | "tokens" | "readKeys" | "imports" | "warnings"> {
+  extends Omit<
+    Ledger,
+    "transact" | "tidy" | "close" | "tokens" | "readKeys" | "imports" | "warnings" | "people" | "entrance"
+  > {
   readonly tokens: SharedCredentials;
   readonly readKeys: SharedCredentials;
   readonly warnings: Omit<WarningStore, "add">;
+  readonly people: SharedPeople;
 }
 
+/** Nobody signs in but through the process that serves people. */
+type SharedPeople = Pick<
+  PeopleStore,
+  "members" | "invitations" | "invite" | "withEmail" | "remove" | "addPasswordLink"
+>;
 type SharedCredentials = Omit<Credentials, "find" | "touch">;
 
 export interface Populations {

@@ -54,12 +54,6 @@ export interface SettingsStore {
   history(organization: number, page: SettingsPage): Promise<readonly SettingsRecord[]>;
 }
 
-/** Who changed settings, as the history tells it. */
-export const settingsChangedBy = {
-  commandLine: "command line",
-  readKey: (id: number) => `read key ${id}`,
-};
-
 let validator: Validator | undefined;
 
 /**

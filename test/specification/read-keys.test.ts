@@ -195,7 +195,7 @@ describe("what is asked for", () => {
     ];
     for (const path of paths) {
       const { security, responses } = document.paths[path]?.get ?? {};
-      expect(security).toEqual([{ readKey: [] }]);
+      expect(security).toEqual([{ readKey: [] }, { session: [] }]);
       const schema = responses?.[200].content["application/json"].schema ?? {};
       const parameters = path.endsWith("/people") ? "?cohort=2026-05-11&at=0" : "";
       const answer = await (await get(path.replace("{userId}", "u%2F1") + parameters)).json();

@@ -10,15 +10,18 @@ import {
   type UserAndAccount,
 } from "../ledger.ts";
 import type { Needs, Stored, Writes } from "../transaction.ts";
+import { SqliteAudit } from "./audit.ts";
 import { SqliteChecks } from "./checks.ts";
 import { SqliteCredentials } from "./credentials.ts";
 import { SqliteDeadLetters } from "./dead-letters.ts";
+import { SqliteEntrance } from "./entrance.ts";
 import { SqliteErasures } from "./erasures.ts";
 import { SqliteExclusions } from "./exclusions.ts";
 import type { SqliteImports } from "./imports.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
+import { SqlitePeople } from "./people.ts";
 import { SqliteSettings } from "./settings.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import { type Parts, Transactor } from "./transact.ts";
@@ -36,6 +39,9 @@ export class SqliteLedger implements Ledger {
   readonly erasures: SqliteErasures;
   readonly imports: SqliteImports;
   readonly settings: SqliteSettings;
+  readonly audit: SqliteAudit;
+  readonly people: SqlitePeople;
+  readonly entrance: SqliteEntrance;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
@@ -58,6 +64,9 @@ export class SqliteLedger implements Ledger {
     const { warnings, exclusions } = this;
     this.erasures = new SqliteErasures(db, { ...parts, warnings, exclusions }, this.#inboxTidy, clock);
     this.imports = parts.imports;
+    this.audit = new SqliteAudit(db);
+    this.people = new SqlitePeople(db, this.organizations, this.audit);
+    this.entrance = new SqliteEntrance(db, this.audit);
     this.settings = new SqliteSettings(db, this.organizations);
   }
 
@@ -127,6 +136,8 @@ export class SqliteLedger implements Ledger {
       await this.#inboxTidy.deleteLoadedRows(nowMs);
       await this.#parts.messageIds.tidy(nowMs);
       await this.warnings.tidy(nowMs);
+      this.entrance.tidy(nowMs);
+      this.audit.tidy(nowMs);
       await this.#inboxTidy.shrink();
     } finally {
       // Also when deleting failed: on a full disk it is the checkpoint that makes room in the log.

@@ -8,6 +8,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../ledger.ts";
+import { peopleAndAudit } from "./people-tables.ts";
 import { inTransaction } from "./transaction.ts";
 import { warningsExclusionsAndChecks } from "./warnings-tables.ts";
 
@@ -238,6 +239,7 @@ const migrations: readonly string[] = [
   warningsExclusionsAndChecks,
   settings,
   rebuildOfAll,
+  peopleAndAudit,
 ];
 
 /** How many migrations this code knows. */

@@ -73,17 +73,15 @@ export class SqliteOrganizations implements Organizations {
   }
 
   async create(wanted: { name: string; timezone: string; nowMs: number }): Promise<Organization> {
-    return inTransaction(this.#db, () => {
-      this.#refuseTaken(wanted.name);
-      const row = this.#statements.insert.get(
-        wanted.name,
-        wanted.timezone,
-        limits.defaultRequestsPerSecond,
-        wanted.nowMs,
-      );
-      if (row === null) throw new Error("SQLite returned no row for a new organization.");
-      return organization(row);
-    });
+    return inTransaction(this.#db, () => this.insert(wanted));
+  }
+
+  /** Creates the organization inside the caller's transaction. @throws Refusal when the name is taken. */
+  insert({ name, timezone, nowMs }: { name: string; timezone: string; nowMs: number }): Organization {
+    this.#refuseTaken(name);
+    const row = this.#statements.insert.get(name, timezone, limits.defaultRequestsPerSecond, nowMs);
+    if (row === null) throw new Error("SQLite returned no row for a new organization.");
+    return organization(row);
   }
 
   async set(id: number, change: OrganizationChange): Promise<Organization> {

@@ -1,0 +1,139 @@
+/** `rekindle member list | invite | reset-link | remove` */
+import { Command, Option } from "commander";
+import { limits } from "../../contract/limits.ts";
+import { type Role, roles } from "../../contract/people.ts";
+import { invite as makeInvitation, passwordLink } from "../../server/dashboard/members.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
+import { Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";
+import { emailKey } from "../../server/ledger/people.ts";
+import { remoteService } from "../../server/process/control.ts";
+import { socketPath } from "../../server/process/sockets.ts";
+import type { PublicPort } from "../../server/start-intake.ts";
+import { type Installation, organizationNamed, withInstallation } from "../installation.ts";
+import { instant, oneLine, printTable } from "../print.ts";
+
+/** The command for people who sign in to the dashboard. */
+export function memberCommand(): Command {
+  return new Command("member")
+    .description("List, invite and remove an organization's members, and help who is locked out")
+    .addCommand(list())
+    .addCommand(invite())
+    .addCommand(resetLink())
+    .addCommand(remove());
+}
+
+interface OfOrganization {
+  readonly organization: string;
+}
+
+function list(): Command {
+  return new Command("list")
+    .description("List an organization's members and open invitations")
+    .requiredOption("--organization <name>", "the organization")
+    .action(({ organization: name }: OfOrganization) =>
+      withInstallation(async ({ ledger }) => {
+        const { id } = await organizationNamed(ledger, name);
+        const members = await ledger.people.members(id);
+        const invitations = await ledger.people.invitations(id, Date.now());
+        printTable(
+          ["E-MAIL", "NAME", "ROLE", "JOINED", "LAST SEEN"],
+          [
+            ...members.map((member) => [
+              oneLine(member.email),
+              oneLine(member.name),
+              member.role,
+              instant(member.joinedAtMs),
+              instant(member.lastSeenAtMs),
+            ]),
+            ...invitations.map(({ email, role, expiresAtMs }) => [
+              oneLine(email ?? ""),
+              `(invited until ${instant(expiresAtMs)})`,
+              role ?? "",
+              "-",
+              "-",
+            ]),
+          ],
+        );
+      }),
+    );
+}
+
+function invite(): Command {
+  return new Command("invite")
+    .description("Invite somebody and print the link, this once; it works for 7 days")
+    .argument("<email>", "whom", readEmail)
+    .requiredOption("--organization <name>", "to which organization")
+    .addOption(
+      new Option("--role <role>", "owner does everything; member reads and manages; viewer reads")
+        .choices(roles)
+        .default("member"),
+    )
+    .action((email: string, { organization: name, role }: OfOrganization & { role: Role }) =>
+      withInstallation(async (installation) => {
+        const { ledger } = installation;
+        const { id } = await organizationNamed(ledger, name);
+        const wanted = { organization: id, email, role };
+        const address = await addressOf(installation);
+        const { link } = await makeInvitation(ledger, wanted, address, commandLine, Date.now());
+        process.stdout.write(`${link}\n`);
+      }),
+    );
+}
+
+function resetLink(): Command {
+  return new Command("reset-link")
+    .description("Print a link with which somebody sets a new password, this once; it works for 24 hours")
+    .argument("<email>", "whose password", readEmail)
+    .option("--organization <name>", "only if it is a member of this one")
+    .action((email: string, { organization: name }: Partial<OfOrganization>) =>
+      withInstallation(async (installation) => {
+        const { ledger } = installation;
+        const person =
+          name === undefined ? await personWith(ledger, email) : (await memberOf(ledger, name, email)).id;
+        const address = await addressOf(installation);
+        process.stdout.write(`${await passwordLink(ledger, person, address, commandLine, Date.now())}\n`);
+      }),
+    );
+}
+
+function remove(): Command {
+  return new Command("remove")
+    .description("Remove a member; never the last owner")
+    .argument("<email>", "whom", readEmail)
+    .requiredOption("--organization <name>", "from which organization")
+    .action((email: string, { organization: name }: OfOrganization) =>
+      withInstallation(async ({ ledger }) => {
+        const { id, organization } = await memberOf(ledger, name, email);
+        await ledger.people.remove(organization, id, commandLine, Date.now());
+        process.stderr.write(`removed ${email}\n`);
+      }),
+    );
+}
+
+async function memberOf(ledger: SharedLedger, name: string, email: string) {
+  const { id: organization } = await organizationNamed(ledger, name);
+  const found = (await ledger.people.members(organization)).find((member) => member.email === email);
+  if (found !== undefined) return { id: found.id, organization };
+  throw new Refusal(
+    `${name} has no member ${email}: rekindle member list --organization ${JSON.stringify(name)} shows them.`,
+  );
+}
+
+async function personWith(ledger: SharedLedger, email: string): Promise<number> {
+  const person = await ledger.people.withEmail(email);
+  if (person !== undefined) return person.id;
+  throw new Refusal(`nobody has an account with ${email}: invite them with rekindle member invite.`);
+}
+
+/** The address under which people reach the service: the running server knows it best. */
+async function addressOf({ config, served }: Installation): Promise<string> {
+  if (!served) return config.publicUrl;
+  const socket = socketPath(config.dataDir, "control");
+  return remoteService<PublicPort>(socket, "http", ["publicAddress"]).publicAddress();
+}
+
+function readEmail(text: string): string {
+  const email = emailKey(text);
+  if (/^[^\s@]+@[^\s@]+$/.test(email) && email.length <= limits.emailCharacters) return email;
+  throw new Refusal(`${JSON.stringify(text)} is no e-mail address: give ada@example.com, say.`);
+}

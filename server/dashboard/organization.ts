@@ -1,0 +1,162 @@
+/** What people see and change of an organization itself: its fields, tokens, read keys and audit log. */
+import type { Static } from "typebox";
+import type { AuditLogAnswer } from "../../contract/audit.ts";
+import {
+  type OrganizationAnswer,
+  type OrganizationChangeBody,
+  peopleLimits,
+  type ReadKeysAnswer,
+  type readKeyRights,
+  type TokensAnswer,
+} from "../../contract/people.ts";
+import { formatDay } from "../calendar/days.ts";
+import { Zone, zoneNamed } from "../calendar/zone.ts";
+import type { AuditPage } from "../ledger/audit.ts";
+import { addProjectToken, addReadKey, changeOrganization, revokeCredential } from "../ledger/audited.ts";
+import type { Changing } from "../ledger/changing.ts";
+import type { Credential } from "../ledger/credentials.ts";
+import { itemsPerSecond, type Ledger, type Organization, Refusal } from "../ledger/ledger.ts";
+import { notThere } from "./denied.ts";
+
+/** The ledger, and what remembers of it what is changed here. */
+export interface OrganizationParts {
+  readonly ledger: Ledger;
+  /** Tokens, keys and organizations that were looked up are looked up again. */
+  readonly forget: () => void;
+  /** Writes down when tokens and keys were last used. */
+  readonly recordUse: () => Promise<void>;
+}
+
+type Ordered = Omit<Changing<"organizations" | "tokens" | "readKeys">, "ledger">;
+
+/** The organization's fields. */
+export function organizationAnswer(
+  organization: Organization,
+  nowMs: number,
+): Static<typeof OrganizationAnswer> {
+  const { id, name, timezone, requestsPerSecond, keepEventsDays, createdAtMs } = organization;
+  return {
+    ...{ id, name, timezone, today: formatDay(new Zone(timezone).dayOf(nowMs)) },
+    ...{ requestsPerSecond, itemsPerSecond: itemsPerSecond(organization), keepEventsDays },
+    createdAt: new Date(createdAtMs).toISOString(),
+  };
+}
+
+/** Changes what is sent. @throws Refusal */
+export async function updateOrganization(
+  { ledger, forget }: OrganizationParts,
+  ordered: Ordered,
+  sent: OrganizationChangeBody,
+): Promise<Static<typeof OrganizationAnswer>> {
+  const { name, timezone, requestsPerSecond, itemsPerSecond: items, keepEventsDays } = sent;
+  const after = await changeOrganization(
+    { ...ordered, ledger },
+    {
+      ...(name !== undefined && { name: name.trim() }),
+      ...(timezone !== undefined && { timezone: knownZone(timezone) }),
+      ...(requestsPerSecond !== undefined && { requestsPerSecond }),
+      ...(items !== undefined && { itemsPerSecondSet: items }),
+      ...(keepEventsDays !== undefined && { keepEventsDays }),
+    },
+  );
+  forget();
+  return organizationAnswer(after, ordered.nowMs);
+}
+
+/** The timezone in its usual spelling. @throws Refusal when there is none of this name */
+export function knownZone(name: string): string {
+  const zone = zoneNamed(name.trim());
+  if (zone === undefined) {
+    throw new Refusal("timezone is not known: send an IANA timezone, Europe/Paris say.");
+  }
+  return zone;
+}
+
+/** The project tokens, revoked ones too. */
+export async function tokensOf(
+  { ledger, recordUse }: OrganizationParts,
+  organization: number,
+): Promise<Static<typeof TokensAnswer>> {
+  await recordUse();
+  return { tokens: (await ledger.tokens.list(organization)).map(credentialAnswer) };
+}
+
+/** The read keys, revoked ones too. */
+export async function readKeysOf(
+  { ledger, recordUse }: OrganizationParts,
+  organization: number,
+): Promise<Static<typeof ReadKeysAnswer>> {
+  await recordUse();
+  const keys = await ledger.readKeys.list(organization);
+  return {
+    readKeys: keys.map((key) => ({
+      ...credentialAnswer(key),
+      rights: key.rights.filter((right) => right !== "write"),
+    })),
+  };
+}
+
+/** A new project token, shown this once. @throws Refusal when there are too many */
+export async function newToken({ ledger }: OrganizationParts, ordered: Ordered, name: string) {
+  await refuseTooMany(ledger.tokens, ordered.organization);
+  const { id, secret } = await addProjectToken({ ...ordered, ledger }, name.trim());
+  return { id, token: secret };
+}
+
+/** A new read key, shown this once. @throws Refusal when there are too many */
+export async function newReadKey(
+  { ledger }: OrganizationParts,
+  ordered: Ordered,
+  name: string,
+  rights: readonly (typeof readKeyRights)[number][],
+) {
+  await refuseTooMany(ledger.readKeys, ordered.organization);
+  const more = rights.filter((right) => right !== "read");
+  const { id, secret } = await addReadKey({ ...ordered, ledger }, name.trim(), more);
+  return { id, readKey: secret };
+}
+
+/** Revokes a project token or a read key; it is refused from now on.
+ * @throws Denied when the organization has none with this id */
+export async function revoke(
+  kind: "tokens" | "readKeys",
+  { ledger, forget }: OrganizationParts,
+  ordered: Ordered,
+  id: number,
+): Promise<void> {
+  const own = await ledger[kind].list(ordered.organization);
+  if (!own.some((credential) => credential.id === id)) {
+    throw notThere(kind === "tokens" ? "project token" : "read key");
+  }
+  await revokeCredential(kind, { ...ordered, ledger }, id);
+  forget();
+}
+
+/** What was changed by whom, the newest first. */
+export async function auditLogOf(
+  { ledger }: OrganizationParts,
+  organization: number,
+  page: AuditPage,
+): Promise<Static<typeof AuditLogAnswer>> {
+  const entries = await ledger.audit.list(organization, page);
+  return {
+    entries: entries.map(({ id, atMs, person, action, summary, detail }) => ({
+      ...{ id, at: new Date(atMs).toISOString(), person, action, summary, detail: { ...detail } },
+    })),
+  };
+}
+
+async function refuseTooMany(store: Ledger["tokens"], organization: number): Promise<void> {
+  const { credentialsPerOrganization: most } = peopleLimits;
+  const living = (await store.list(organization)).filter(({ revokedAtMs }) => revokedAtMs === null);
+  if (living.length >= most)
+    throw new Refusal(`There are ${most} already: revoke one before you make another.`);
+}
+
+function credentialAnswer({ id, name, lastFour, createdAtMs, lastUsedAtMs, revokedAtMs }: Credential) {
+  const instant = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  return {
+    ...{ id, name, lastFour, createdAt: new Date(createdAtMs).toISOString() },
+    ...{ lastUsedAt: instant(lastUsedAtMs), revokedAt: instant(revokedAtMs) },
+  };
+}

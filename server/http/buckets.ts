@@ -1,0 +1,31 @@
+/** Token buckets by a key, no more of them than memory allows. */
+import { TokenBucket } from "./rate-limit.ts";
+
+const maxBuckets = 20_000;
+
+export class Buckets {
+  readonly #perSecond: number;
+  readonly #buckets = new Map<string, TokenBucket>();
+
+  constructor(perSecond: number) {
+    this.#perSecond = perSecond;
+  }
+
+  get perSecond(): number {
+    return this.#perSecond;
+  }
+
+  /** Takes a place: 0, or the whole seconds to wait. Past the bound the oldest begin again, full. */
+  take(key: string, monotonicMs: number): number {
+    let bucket = this.#buckets.get(key);
+    if (bucket === undefined) {
+      bucket = new TokenBucket(this.#perSecond, monotonicMs);
+      for (const oldest of this.#buckets.keys()) {
+        if (this.#buckets.size < maxBuckets) break;
+        this.#buckets.delete(oldest);
+      }
+      this.#buckets.set(key, bucket);
+    }
+    return bucket.take(monotonicMs);
+  }
+}

@@ -1,0 +1,54 @@
+/** From which address a request comes: the connection's, or what a trusted proxy says in X-Forwarded-For. */
+import { BlockList, isIP } from "node:net";
+import type { Connection } from "./routes.ts";
+
+export class ClientAddresses {
+  readonly #trusted = new BlockList();
+
+  /** @param trustedProxies addresses and networks, 10.0.0.0/8 say */
+  constructor(trustedProxies: readonly string[]) {
+    for (const text of trustedProxies) {
+      const [address = "", prefix] = text.split("/");
+      const family = familyOf(address);
+      if (prefix === undefined) this.#trusted.addAddress(address, family);
+      else this.#trusted.addSubnet(address, Number(prefix), family);
+    }
+  }
+
+  /** The address, an IPv6 one as its network of 64 bits, since whoever has one address has them all. */
+  of(request: Request, connection: Connection): string {
+    let address = plain(connection.requestIP(request)?.address ?? "");
+    // Each proxy appends whom it was called by: from the right, up to the first that nobody vouches for.
+    const forwarded = request.headers.get("x-forwarded-for")?.split(",") ?? [];
+    while (this.#isTrusted(address)) {
+      const next = plain(forwarded.pop()?.trim() ?? "");
+      if (isIP(next) === 0) break;
+      address = next;
+    }
+    return isIP(address) === 6 ? network(address) : address;
+  }
+
+  #isTrusted(address: string): boolean {
+    return isIP(address) !== 0 && this.#trusted.check(address, familyOf(address));
+  }
+}
+
+function familyOf(address: string): "ipv4" | "ipv6" {
+  return isIP(address) === 6 ? "ipv6" : "ipv4";
+}
+
+/** An IPv4 address that came in over IPv6 is itself. */
+function plain(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, "");
+}
+
+function network(address: string): string {
+  const [before = "", after] = address.split("::");
+  const groups = before === "" ? [] : before.split(":");
+  const missing = after === undefined ? 0 : 8 - groups.length - (after === "" ? 0 : after.split(":").length);
+  const whole = [...groups, ...Array.from({ length: missing }, () => "0"), ...(after ?? "").split(":")];
+  return whole
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":");
+}

@@ -1,0 +1,203 @@
+/**
+ * The routes of people, which intake answers itself: they change the ledger, and have to work while analysis is away.
+ * Checks come in the order of what they cost: body, session, origin, organization, right, parameters, schema.
+ */
+import type { Static, TSchema } from "typebox";
+import { Compile, type Validator } from "typebox/compile";
+import { organizationParameter } from "../../contract/people.ts";
+import { Denied, notSignedIn } from "../dashboard/denied.ts";
+import type { OrganizationParts } from "../dashboard/organization.ts";
+import type { MemberRight } from "../dashboard/rights.ts";
+import type { Entered, From, SignedIn, SignIn } from "../dashboard/sign-in.ts";
+import { isInvalid } from "../intake/json.ts";
+import { Refusal } from "../ledger/ledger.ts";
+import type { Logger } from "../process/log.ts";
+import { failure, tooMany, unexpected } from "./answers.ts";
+import { ApiError, checkedQuery, matchPath, type PathNames } from "./api.ts";
+import { parseApiBytes, readApiBody } from "./api-body.ts";
+import type { PeopleGate, Place } from "./people-gate.ts";
+import type { Connection } from "./routes.ts";
+
+/** Far more than any of these bodies needs. */
+const maxBodyBytes = 16 * 1024;
+
+/** Who may ask: anybody, who is signed in, or a member with this right. */
+export type PeopleAccess = "anybody" | "session" | MemberRight;
+
+export interface PeopleParts extends OrganizationParts {
+  readonly gate: PeopleGate;
+  readonly signIn: SignIn;
+  /** The service's address as people reach it. */
+  readonly address: () => string;
+  readonly nowMs: () => number;
+  readonly log: Logger;
+}
+
+export interface PeopleContext<
+  Access extends PeopleAccess,
+  Query extends TSchema,
+  Path extends string,
+  Body extends TSchema,
+> extends Omit<PeopleParts, "nowMs"> {
+  readonly nowMs: number;
+  readonly from: From;
+  readonly signedIn: Access extends "anybody" ? SignedIn | undefined : SignedIn;
+  readonly place: Access extends MemberRight ? Place : undefined;
+  readonly path: Readonly<Record<PathNames<Path>, string>>;
+  readonly query: Static<Query>;
+  readonly body: Static<Body>;
+}
+
+/** What a handler answers, and what becomes of the cookie. */
+export interface PeopleReply<Answer extends TSchema> {
+  readonly answer?: Static<Answer>;
+  readonly entered?: Entered | undefined;
+  readonly left?: boolean;
+}
+
+export interface PeopleRoute<
+  Access extends PeopleAccess = PeopleAccess,
+  Query extends TSchema = TSchema,
+  Path extends string = string,
+  Body extends TSchema = TSchema,
+  Answer extends TSchema = TSchema,
+> {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly path: Path;
+  readonly access: Access;
+  readonly summary: string;
+  readonly query: Query;
+  readonly body?: Body;
+  /** 204 has none. */
+  readonly answer?: Answer;
+  readonly status: 200 | 201 | 204;
+  /** @throws Denied, Refusal */
+  handler(context: PeopleContext<Access, Query, Path, Body>): Promise<PeopleReply<Answer>>;
+}
+
+/** Makes an entry of the table of routes, its handler typed by its own schemas. */
+export function peopleRoute<
+  Access extends PeopleAccess,
+  Query extends TSchema,
+  Path extends string,
+  Body extends TSchema,
+  Answer extends TSchema,
+>(entry: PeopleRoute<Access, Query, Path, Body, Answer>): PeopleRoute {
+  return entry as unknown as PeopleRoute;
+}
+
+interface Found {
+  readonly route: PeopleRoute;
+  readonly path: Record<string, string>;
+}
+
+export class PeopleApi {
+  readonly #routes: readonly { readonly route: PeopleRoute; readonly parts: readonly string[] }[];
+  readonly #parts: PeopleParts;
+  readonly #validators = new Map<TSchema, Validator>();
+
+  constructor(routes: readonly PeopleRoute[], parts: PeopleParts) {
+    this.#routes = routes.map((route) => ({ route, parts: route.path.split("/") }));
+    this.#parts = parts;
+  }
+
+  /** The answer to a request that one of the routes is for; undefined for all others. */
+  answer(request: Request, url: URL, connection: Connection): Promise<Response> | undefined {
+    const found = this.#find(request.method, url.pathname.replace(/\/$/, ""));
+    if (found === undefined) return undefined;
+    return this.#answer(found, request, url.searchParams, connection).catch((error: unknown) => {
+      // Who went away in the middle of a body is no failure of ours.
+      if (request.signal.aborted) return unexpected();
+      const known = refused(error);
+      if (known !== undefined) return known;
+      this.#parts.log.error({ err: error, route: found.route.path }, "a request of a person failed");
+      return unexpected();
+    });
+  }
+
+  async #answer(
+    { route, path }: Found,
+    request: Request,
+    parameters: URLSearchParams,
+    connection: Connection,
+  ): Promise<Response> {
+    const { gate, nowMs } = this.#parts;
+    const sent = await readApiBody(request, maxBodyBytes);
+    if (isInvalid(sent)) return failure("validation_error", sent.invalid);
+    const from = await gate.from(request, connection);
+    const foreign = gate.refuseForeign(request, route.access !== "anybody");
+    if (foreign !== undefined) return foreign;
+    const signedIn = from.before;
+    if (route.access !== "anybody" && signedIn === undefined) throw notSignedIn();
+    const place = signedIn && (await this.#place(route, signedIn, parameters));
+    parameters.delete(organizationParameter);
+    const query = checkedQuery(route.query, this.#validator(route.query), parameters);
+    const body = this.#body(route, request, sent);
+    const reply = await route.handler({
+      ...{ ...this.#parts, nowMs: nowMs(), from, path, query, body },
+      // Both were looked up above for the routes that need them, which their types say.
+      ...({ signedIn, place } as { signedIn: SignedIn; place: Place & undefined }),
+    });
+    return this.#response(route, reply, signedIn && gate.renewedCookie(request, signedIn));
+  }
+
+  async #place(
+    { access }: PeopleRoute,
+    signedIn: SignedIn,
+    parameters: URLSearchParams,
+  ): Promise<Place | undefined> {
+    if (access === "anybody" || access === "session") return undefined;
+    const place = await this.#parts.gate.place(signedIn, parameters);
+    if (place.rights.includes(access)) return place;
+    throw new Denied(
+      "invalid_write_key",
+      `Your role in this organization, ${place.role}, has no right to this.`,
+    );
+  }
+
+  #response(route: PeopleRoute, reply: PeopleReply<TSchema>, renewed: string | undefined): Response {
+    const { gate } = this.#parts;
+    const { entered, left } = reply;
+    const cookie =
+      entered !== undefined ? gate.cookie(entered.secret) : left === true ? gate.cookie(undefined) : renewed;
+    const headers = {
+      // Who is signed in, and secrets that are shown once: nothing that anybody may keep.
+      "Cache-Control": "no-store",
+      ...(cookie !== undefined && { "Set-Cookie": cookie }),
+    };
+    if (route.status === 204) return new Response(null, { status: 204, headers });
+    return Response.json(reply.answer, { status: route.status, headers });
+  }
+
+  #body({ body: schema }: PeopleRoute, request: Request, sent: Uint8Array | null): Static<TSchema> {
+    if (schema === undefined) return undefined;
+    const parsed = parseApiBytes(request, sent ?? new Uint8Array(), schema, this.#validator(schema));
+    if ("invalid" in parsed) throw new ApiError("validation_error", parsed.invalid);
+    return parsed.body;
+  }
+
+  #find(method: string, pathname: string): Found | undefined {
+    const asked = pathname.split("/");
+    for (const { route, parts } of this.#routes) {
+      if (route.method !== method) continue;
+      const path = matchPath(parts, asked);
+      if (path !== undefined) return { route, path };
+    }
+    return undefined;
+  }
+
+  #validator(schema: TSchema): Validator {
+    const validator = this.#validators.get(schema) ?? Compile(schema);
+    this.#validators.set(schema, validator);
+    return validator;
+  }
+}
+
+/** The answer to a request that was refused; undefined for a failure of ours. */
+export function refused(error: unknown): Response | undefined {
+  if (error instanceof Refusal) return failure("validation_error", error.message);
+  if (error instanceof ApiError) return failure(error.kind, error.message);
+  if (!(error instanceof Denied)) return undefined;
+  if (error.retryAfterSeconds !== undefined) return tooMany(error.message, error.retryAfterSeconds);
+  return failure(error.kind, error.message);
+}

@@ -1,0 +1,6 @@
+/** Every route that intake answers itself. The OpenAPI document is made of the same table. */
+import type { PeopleRoute } from "./people-api.ts";
+import { peopleOrganizationRoutes } from "./people-organization-routes.ts";
+import { peopleSessionRoutes } from "./people-session-routes.ts";
+
+export const peopleRoutes: readonly PeopleRoute[] = [...peopleSessionRoutes, ...peopleOrganizationRoutes];

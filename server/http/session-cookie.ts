@@ -1,0 +1,43 @@
+/** The session's cookie, and where a request that carries it may come from. */
+import { errorMessages } from "../../contract/errors.ts";
+import { sessionCookie, sessionHeader } from "../../contract/people.ts";
+import { sessionSeconds } from "../dashboard/sign-in.ts";
+import { failure } from "./answers.ts";
+
+/** What the request has for a session; undefined when it has nothing. */
+export function sessionSecret(request: Request): string | undefined {
+  for (const pair of (request.headers.get("cookie") ?? "").split(";")) {
+    const equals = pair.indexOf("=");
+    if (pair.slice(0, equals).trim() === sessionCookie) return pair.slice(equals + 1).trim() || undefined;
+  }
+  return undefined;
+}
+
+/** The header that sets the cookie, or, without a secret, takes it away. Lax, so that a link in a mail opens the
+ * dashboard signed in; changes are guarded by `refuseForeign`. */
+export function setCookie(secret: string | undefined, isSecure: boolean): string {
+  return [
+    `${sessionCookie}=${secret ?? ""}`,
+    "Path=/",
+    "HttpOnly",
+    "SameSite=Lax",
+    `Max-Age=${secret === undefined ? 0 : sessionSeconds}`,
+    ...(isSecure ? ["Secure"] : []),
+  ].join("; ");
+}
+
+/** The answer to a change that another site's page may have sent; undefined for what may pass.
+ * @param isSession whether the request counts because of its cookie, which browsers send by themselves */
+export function refuseForeign(request: Request, publicUrl: string, isSession: boolean): Response | undefined {
+  if (request.method === "GET" || request.method === "HEAD") return undefined;
+  const origin = request.headers.get("origin");
+  const isOwn = origin === null || isOurs(origin, publicUrl, request.headers.get("host"));
+  const isMarked = !isSession || request.headers.get(sessionHeader.name) === sessionHeader.value;
+  return isOwn && isMarked ? undefined : failure("invalid_write_key", errorMessages.foreignPage);
+}
+
+function isOurs(origin: string, publicUrl: string, host: string | null): boolean {
+  if (origin === new URL(publicUrl).origin) return true;
+  // A proxy may speak https to the browser and http to us: the host alone is compared.
+  return URL.canParse(origin) && host !== null && new URL(origin).host === host.toLowerCase();
+}

@@ -1,0 +1,181 @@
+/** How people come in: links that are used once, and sessions. A link is deleted in the commit that uses it. */
+import type { Database } from "bun:sqlite";
+import { peopleLimits } from "../../../contract/people.ts";
+import { type Actor, type AuditNote, personActor } from "../audit.ts";
+import type { EntranceStore, Link, LinkKind, NewPerson, Person, Session } from "../people.ts";
+import type { SqliteAudit } from "./audit.ts";
+import { type LinkRow, linkOf, PeopleRows } from "./people-rows.ts";
+import { inTransaction } from "./transaction.ts";
+
+interface SessionRow {
+  readonly id: number;
+  readonly person: number;
+  readonly used_at_ms: number;
+}
+
+const sessionMs = peopleLimits.sessionDays * 86_400_000;
+const tidyEveryMs = 3_600_000;
+
+export class SqliteEntrance implements EntranceStore {
+  readonly #db: Database;
+  readonly #statements: ReturnType<typeof prepare>;
+  readonly #rows: PeopleRows;
+  readonly #audit: SqliteAudit;
+  #tidiedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(db: Database, audit: SqliteAudit) {
+    this.#db = db;
+    this.#statements = prepare(db);
+    this.#rows = new PeopleRows(db);
+    this.#audit = audit;
+  }
+
+  async link(kind: LinkKind, sha256: string, nowMs: number): Promise<Link | undefined> {
+    return this.#link(kind, sha256, nowMs);
+  }
+
+  async claim(sha256: string, person: NewPerson, nowMs: number): Promise<Person | undefined> {
+    return inTransaction(this.#db, () => {
+      if (this.#rows.any() || this.#link("claim", sha256, nowMs) === undefined) return undefined;
+      const owner = this.#rows.insert({ ...person, createdAtMs: nowMs });
+      const actor = personActor(owner);
+      const note = {
+        action: "installation.claimed",
+        summary: `${owner.name} claimed the installation and is owner`,
+        detail: { person: owner.id, to: "owner" },
+      } as const;
+      for (const { id } of this.#statements.ownerless.all()) {
+        this.#rows.join(id, owner.id, "owner", nowMs);
+        this.#note(id, note, actor, nowMs);
+      }
+      this.#rows.deleteLinks({ kind: "claim" });
+      return owner;
+    });
+  }
+
+  async accept(
+    sha256: string,
+    who: { readonly id: number } | Omit<NewPerson, "email">,
+    nowMs: number,
+  ): Promise<Person | undefined> {
+    return inTransaction(this.#db, () => {
+      const { id, organization, email, role } = this.#link("invitation", sha256, nowMs) ?? {};
+      if (id === undefined || !organization || !email || !role) return undefined;
+      const known = this.#rows.withEmail(email);
+      // Between the look at the link and this commit the e-mail may have been taken, or changed.
+      if ("id" in who ? known?.id !== who.id : known !== undefined) return undefined;
+      const person = "id" in who ? known : this.#rows.insert({ ...who, email, createdAtMs: nowMs });
+      if (person === undefined) return undefined;
+      this.#rows.deleteLinks({ id });
+      if (this.#rows.role(organization, person.id) !== undefined) return person;
+      this.#rows.join(organization, person.id, role, nowMs);
+      const note = {
+        action: "member.joined",
+        summary: `${person.name} joined as ${role}`,
+        detail: { person: person.id, name: person.name, from: null, to: role },
+      } as const;
+      this.#note(organization, note, personActor(person), nowMs);
+      return person;
+    });
+  }
+
+  async resetPassword(sha256: string, passwordHash: string, nowMs: number): Promise<Person | undefined> {
+    return inTransaction(this.#db, () => {
+      const link = this.#link("password", sha256, nowMs);
+      const before = link?.person ? this.#rows.find(link.person) : undefined;
+      if (before === undefined) return undefined;
+      const after = { ...before, passwordHash };
+      this.#rows.update(after);
+      this.#rows.deleteLinks({ person: after.id });
+      this.#rows.endSessions(after.id);
+      const note = {
+        action: "member.password_reset",
+        summary: `${after.name} set a new password by a link`,
+        detail: { person: after.id },
+      } as const;
+      for (const organization of this.#rows.organizationsOf(after.id)) {
+        this.#note(organization, note, personActor(after), nowMs);
+      }
+      return after;
+    });
+  }
+
+  async begin(person: number, sha256: string, nowMs: number): Promise<void> {
+    inTransaction(this.#db, () => {
+      this.#statements.begin.run(person, sha256, nowMs, nowMs);
+      this.#statements.trim.run(person);
+    });
+  }
+
+  async session(sha256: string, nowMs: number): Promise<Session | undefined> {
+    const row = this.#statements.session.get(sha256, nowMs - sessionMs);
+    const person = row === null ? undefined : this.#rows.find(row.person);
+    return row === null || person === undefined
+      ? undefined
+      : { id: row.id, person, usedAtMs: row.used_at_ms };
+  }
+
+  async used(id: number, nowMs: number): Promise<void> {
+    this.#statements.used.run(nowMs, id);
+  }
+
+  async end(id: number): Promise<void> {
+    this.#statements.end.run(id);
+  }
+
+  async endAll(person: number): Promise<void> {
+    this.#rows.endSessions(person);
+  }
+
+  async endEverything(): Promise<void> {
+    inTransaction(this.#db, () => {
+      this.#db.run("DELETE FROM people_sessions");
+      this.#db.run("DELETE FROM people_links");
+    });
+  }
+
+  /** Deletes sessions and links that have expired; at most once an hour. */
+  tidy(nowMs: number): void {
+    if (nowMs - this.#tidiedAtMs < tidyEveryMs) return;
+    this.#tidiedAtMs = nowMs;
+    this.#statements.expireSessions.run(nowMs - sessionMs);
+    this.#statements.expireLinks.run(nowMs);
+  }
+
+  #link(kind: LinkKind, sha256: string, nowMs: number): Link | undefined {
+    const row = this.#statements.link.get(kind, sha256, nowMs);
+    return row === null ? undefined : linkOf(row);
+  }
+
+  #note(organization: number, note: AuditNote, actor: Actor, atMs: number): void {
+    this.#audit.write({ organization, actor, atMs, ...note });
+  }
+}
+
+function prepare(db: Database) {
+  return {
+    link: db.prepare<LinkRow, [LinkKind, string, number]>(
+      `SELECT *, NULL AS invited_by_name FROM people_links
+       WHERE kind = ? AND sha256 = ? AND (expires_at_ms IS NULL OR expires_at_ms > ?)`,
+    ),
+    ownerless: db.prepare<{ id: number }, []>(
+      `SELECT id FROM organizations
+       WHERE id NOT IN (SELECT organization FROM memberships WHERE role = 'owner') ORDER BY id`,
+    ),
+    begin: db.prepare(
+      "INSERT INTO people_sessions (person, sha256, created_at_ms, used_at_ms) VALUES (?, ?, ?, ?)",
+    ),
+    trim: db.prepare(
+      `DELETE FROM people_sessions WHERE person = ?1 AND id NOT IN (
+         SELECT id FROM people_sessions WHERE person = ?1
+         ORDER BY used_at_ms DESC, id DESC LIMIT ${peopleLimits.sessionsPerPerson})`,
+    ),
+    session: db.prepare<SessionRow, [string, number]>(
+      "SELECT id, person, used_at_ms FROM people_sessions WHERE sha256 = ? AND used_at_ms > ?",
+    ),
+    used: db.prepare("UPDATE people_sessions SET used_at_ms = max(used_at_ms, ?) WHERE id = ?"),
+    end: db.prepare("DELETE FROM people_sessions WHERE id = ?"),
+    expireSessions: db.prepare("DELETE FROM people_sessions WHERE used_at_ms <= ?"),
+    expireLinks: db.prepare("DELETE FROM people_links WHERE expires_at_ms <= ?"),
+  };
+}

@@ -1,0 +1,94 @@
+/** Sessions and links live as long as they should, and no longer. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Server } from "../server.ts";
+import { expectError } from "../specification/support.ts";
+import { Browser, codeIn, joined, password, type SessionBody } from "./support.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+let server: Server;
+beforeAll(async () => {
+  server = await Server.start({ entry: join(import.meta.dir, "clock-server.ts"), role: "intake" });
+}, 60_000);
+afterAll(() => server.stop());
+
+/** Puts the clock of people forward, from the true time. */
+function forward(ms: number): void {
+  writeFileSync(join(server.dataDir, "clock-forward"), String(ms));
+}
+
+test("a session lives 30 days after its last use, which is written down once an hour", async () => {
+  forward(0);
+  await server.organization("Expiry");
+  const [used, unused] = [
+    await joined(server, "Expiry", "owner", "Used"),
+    await joined(server, "Expiry", "viewer", "Unused"),
+  ];
+  used.lastSetCookie = "";
+  await used.json("GET", "/api/session");
+  expect(used.lastSetCookie).toBe("");
+  const { cookie } = used;
+  forward(20 * dayMs);
+  await used.json("GET", "/api/session");
+  // The cookie is given again, so that the browser keeps it as long.
+  expect(used.lastSetCookie).toContain(`${cookie}; `);
+  expect(used.lastSetCookie).toContain("Max-Age=2592000");
+  forward(31 * dayMs);
+  await used.json("GET", "/api/session");
+  await expectError(await unused.ask("GET", "/api/session"), "invalid_write_key", "not signed in");
+  forward(62 * dayMs);
+  await expectError(await used.ask("GET", "/api/session"), "invalid_write_key", "not signed in");
+});
+
+test("an invitation works for 7 days, once, and until it is taken back or made again", async () => {
+  forward(0);
+  await server.organization("Invitations expire");
+  const owner = await joined(server, "Invitations expire", "owner", "Inviting");
+  const path = `/api/invitations?organization=${owner.organization}`;
+  const invite = (email: string) =>
+    owner.json<{ id: number; link: string }>("POST", path, { email, role: "viewer" }, 201);
+  const lookup = (link: string) =>
+    new Browser(server).ask("POST", "/api/invitations/lookup", { code: codeIn(link, "invitation") });
+  const { link: late } = await invite("late@example.com");
+  const { link: replaced } = await invite("twice@example.com");
+  const { id, link: revoked } = await invite("twice@example.com");
+  await expectError(await lookup(replaced), "not_found");
+  expect((await lookup(revoked)).status).toBe(200);
+  await owner.done("DELETE", `/api/invitations/${id}?organization=${owner.organization}`);
+  await expectError(await lookup(revoked), "not_found");
+  const accept = { code: codeIn(late, "invitation"), name: "Late", password };
+  forward(7 * dayMs + 1_000);
+  await expectError(await lookup(late), "not_found", "not valid");
+  await expectError(await new Browser(server).ask("POST", "/api/invitations/accept", accept), "not_found");
+  forward(7 * dayMs - hourMs);
+  await new Browser(server).json("POST", "/api/invitations/accept", accept, 201);
+  await expectError(await new Browser(server).ask("POST", "/api/invitations/accept", accept), "not_found");
+});
+
+test("a reset link works for 24 hours, once, and signs out everywhere else", async () => {
+  forward(0);
+  await server.organization("Locked out");
+  const person = await joined(server, "Locked out", "owner", "Locked");
+  const resetLink = async () =>
+    codeIn(await server.command("member", "reset-link", person.email), "password");
+  const [older, code] = [await resetLink(), await resetLink()];
+  const body = { code, password: "remembered this time" };
+  const somewhere = new Browser(server);
+  await expectError(await somewhere.ask("POST", "/api/password", { ...body, code: older }), "not_found");
+  forward(25 * hourMs);
+  await expectError(await somewhere.ask("POST", "/api/password", body), "not_found");
+  forward(23 * hourMs);
+  await expectError(
+    await somewhere.ask("POST", "/api/password", { ...body, password: person.email }),
+    "validation_error",
+    "password",
+  );
+  const session = await somewhere.json<SessionBody>("POST", "/api/password", body, 201);
+  expect(session.person.id).toBe(person.id);
+  await somewhere.json("GET", "/api/session");
+  await expectError(await person.ask("GET", "/api/session"), "invalid_write_key");
+  await expectError(await person.ask("POST", "/api/password", body), "not_found");
+});

@@ -1,0 +1,145 @@
+/** What keeps others out: other sites' pages, guesses, and whoever says that they come from another address. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Server } from "../server.ts";
+import { expectError } from "../specification/support.ts";
+import { Browser, joined, password } from "./support.ts";
+
+/** Behind a proxy with a certificate: tests say in X-Forwarded-For from where they come. */
+let server: Server;
+beforeAll(async () => {
+  const env = { PUBLIC_URL: "https://rekindle.example.com", TRUSTED_PROXY: "127.0.0.1, ::1,10.0.0.0/8" };
+  server = await Server.start({ role: "intake", env });
+  await server.organization("Guarded");
+}, 60_000);
+afterAll(() => server.stop());
+
+describe("another site's page", () => {
+  test("cannot change anything with the cookie that the browser sends along", async () => {
+    const owner = await joined(server, "Guarded", "owner", "Crossed");
+    const path = `/api/tokens?organization=${owner.organization}`;
+    const create = (headers: Record<string, string>) => owner.ask("POST", path, { name: "forged" }, headers);
+    await expectError(await create({ "X-Rekindle": "" }), "invalid_write_key", "page of this service");
+    for (const Origin of ["https://evil.example", "null", "https://rekindle.example.com.evil.example"]) {
+      await expectError(await create({ Origin }), "invalid_write_key", "page of this service");
+    }
+    await expectError(
+      await owner.ask("DELETE", "/api/session", undefined, { "X-Rekindle": "" }),
+      "invalid_write_key",
+    );
+    // What is passed on to analysis is guarded alike.
+    const figures = `/api/settings?organization=${owner.organization}`;
+    await expectError(
+      await owner.ask("PATCH", figures, { weekStart: 7 }, { "X-Rekindle": "" }),
+      "invalid_write_key",
+      "page of this service",
+    );
+    for (const Origin of ["https://rekindle.example.com", server.url]) {
+      expect((await create({ Origin })).status).toBe(201);
+    }
+  });
+
+  test("cannot sign somebody in: neither by a form nor from elsewhere", async () => {
+    const person = await joined(server, "Guarded", "viewer", "Form");
+    const body = { email: person.email, password };
+    const browser = new Browser(server);
+    const sent = (headers: Record<string, string>) => browser.ask("POST", "/api/session", body, headers);
+    await expectError(await sent({ "Content-Type": "text/plain" }), "validation_error", "Content-Type");
+    await expectError(await sent({ Origin: "https://evil.example" }), "invalid_write_key");
+    expect((await sent({ "X-Rekindle": "" })).status).toBe(201);
+    expect(browser.lastSetCookie).toEndWith("; Secure");
+  });
+});
+
+/** Guesses that come all at once: only a few of them are looked at. */
+async function flood(to: Server, email: string, addressOf: (attempt: number) => string): Promise<Response[]> {
+  const body = { email, password: "not the password" };
+  const attempts = Array.from({ length: 12 }, (_, attempt) =>
+    new Browser(to).ask("POST", "/api/session", body, { "X-Forwarded-For": addressOf(attempt) }),
+  );
+  return Promise.all(attempts);
+}
+
+describe("guessing", () => {
+  test("is slowed down; the right password from another address is let in", async () => {
+    const { email } = await joined(server, "Guarded", "viewer", "Guessed");
+    const answers = await flood(server, email, () => "203.0.113.7");
+    expect(answers.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(5);
+    const held = answers.find(({ status }) => status === 429);
+    expect(held?.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+    if (held !== undefined) await expectError(held, "rate_limit_exceeded", "Too many wrong passwords");
+    const headers = { "X-Forwarded-For": "203.0.113.8" };
+    const right = await new Browser(server).ask("POST", "/api/session", { email, password }, headers);
+    expect(right.status).toBe(201);
+  });
+
+  test("of the present password is slowed down too", async () => {
+    const person = await joined(server, "Guarded", "viewer", "Unattended");
+    const change = { newPassword: "another long password", currentPassword: "not the password" };
+    const statuses = await Promise.all(
+      Array.from({ length: 12 }, async () => (await person.ask("PATCH", "/api/person", change)).status),
+    );
+    expect(new Set(statuses)).toEqual(new Set([400, 429]));
+  });
+
+  test("learns nothing of who has an account: the answers are the same", async () => {
+    const { email } = await joined(server, "Guarded", "viewer", "Existing");
+    const guess = (to: string) =>
+      new Browser(server).ask("POST", "/api/session", { email: to, password: "not the password" });
+    const known = await guess(email);
+    const unknown = await guess("nobody.at.all@example.com");
+    expect([known.status, await known.text()]).toEqual([401, await unknown.text()]);
+  });
+
+  test("counts by the last address that the trusted proxies vouch for, not by what the client says", async () => {
+    const { email } = await joined(server, "Guarded", "viewer", "Forwarded");
+    const one = await flood(server, email, (attempt) => `192.0.2.${attempt}, 203.0.113.30, 10.1.2.3`);
+    expect(one.map(({ status }) => status)).toContain(429);
+    const network = await flood(server, email, (attempt) => `2001:db8:1:2::${attempt + 1}`);
+    expect(network.map(({ status }) => status)).toContain(429);
+  });
+});
+
+describe("without a trusted proxy", () => {
+  test("X-Forwarded-For is not believed, and the cookie is not only for https", async () => {
+    const bare = await Server.start({ role: "intake" });
+    try {
+      const { email, lastSetCookie } = await joined(bare, "default", "owner", "Bare");
+      expect(lastSetCookie).not.toContain("Secure");
+      const answers = await flood(bare, email, (attempt) => `192.0.2.${attempt}`);
+      expect(answers.map(({ status }) => status)).toContain(429);
+    } finally {
+      await bare.stop();
+    }
+  }, 60_000);
+
+  test("a wrong TRUSTED_PROXY stops the start, and says what to set", async () => {
+    await expect(Server.start({ env: { TRUSTED_PROXY: "my-proxy" } })).rejects.toThrow("TRUSTED_PROXY");
+    await expect(Server.start({ env: { TRUSTED_PROXY: "10.0.0.0/33" } })).rejects.toThrow("TRUSTED_PROXY");
+  });
+});
+
+describe("what is sent", () => {
+  test("is bounded, and checked by its schema", async () => {
+    const browser = new Browser(server);
+    const long = { email: "a@example.com", password: "x".repeat(20_000) };
+    await expectError(await browser.ask("POST", "/api/session", long), "validation_error", "larger");
+    for (const body of [{}, { email: "a@example.com" }, { email: "x", password: "y" }, [], "no"]) {
+      await expectError(await browser.ask("POST", "/api/session", body), "validation_error");
+    }
+    await expectError(
+      await browser.ask("GET", "/api/installation?a=1"),
+      "validation_error",
+      "a is no parameter",
+    );
+  });
+
+  test("comes too often from one address: 429", async () => {
+    const headers = { "X-Forwarded-For": "203.0.113.200" };
+    const asks = Array.from({ length: 60 }, () =>
+      new Browser(server).ask("GET", "/api/installation", undefined, headers),
+    );
+    const statuses = (await Promise.all(asks)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(20);
+    expect(statuses).toContain(429);
+  });
+});
