@@ -94,17 +94,20 @@ function SignOut(): ReactElement {
   const navigate = useNavigate();
   const tell = useTell();
   const end = usePersonalChange("DELETE /api/session");
-  const signOut = () =>
-    end.mutate(undefined, {
-      onError: tell.failed,
-      onSuccess: async () => {
-        await navigate({ to: "/sign-in" });
-        client.clear();
-        client.setQueryData(sessionQuery.queryKey, null);
-      },
-    });
+  // By its promise: the menu, and this with it, is gone before the answer comes.
+  const signOut = async () => {
+    try {
+      await end.mutateAsync(undefined);
+    } catch (error) {
+      if (error instanceof Error) tell.failed(error);
+      return;
+    }
+    await navigate({ to: "/sign-in" });
+    client.clear();
+    client.setQueryData(sessionQuery.queryKey, null);
+  };
   return (
-    <MenuItem icon="leave" onSelect={signOut}>
+    <MenuItem icon="leave" onSelect={() => void signOut()}>
       Sign out
     </MenuItem>
   );

@@ -10,6 +10,7 @@ import * as scores from "../../contract/api-scores.ts";
 import { isPageAddress, pageAddresses } from "../../contract/pages.ts";
 import * as settings from "../../contract/settings.ts";
 import { apiRoutes } from "../../server/http/api-routes.ts";
+import { peopleRoutes } from "../../server/http/people-routes.ts";
 
 const dashboard = join(import.meta.dir, "..", "..", "dashboard");
 const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -49,6 +50,19 @@ test("every route of the server that is read is known to the pages", () => {
   expect(
     apiRoutes.filter(({ method, path }) => method === "GET" && !known.includes(path)).map(({ path }) => path),
   ).toEqual([]);
+});
+
+test("every path about people that pages use is a route of intake, by method", () => {
+  const changes = [...paths.matchAll(/"([A-Z]+) (\/api\/[^"]+)": Change</g)].map(
+    ([, method, path]) => `${method} ${path}`,
+  );
+  const used = [
+    ...changes,
+    ...reads.filter(({ answer }) => answer.includes("people.")).map(({ path }) => `GET ${path}`),
+  ];
+  const known = [...apiRoutes, ...peopleRoutes].map(({ method, path }) => `${method} ${path}`);
+  expect(used.length).toBeGreaterThan(20);
+  expect(used.filter((route) => !known.includes(route))).toEqual([]);
 });
 
 test("every change that pages can make is a route of the server", () => {

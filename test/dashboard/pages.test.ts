@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, openPage, phone, readKey, sidewaysPixels, signedIn, wide } from "./support.ts";
+import { axe, openPage, phone, sidewaysPixels, signedIn, wide } from "./support.ts";
 
 let server: Server;
 let browser: Browser;
@@ -96,12 +96,6 @@ describe("before signing in", () => {
 
   test("who is not signed in is asked to, and the page that was asked for is kept", async () => {
     const { page } = await openPage(browser);
-    await page.route("**/api/session", (route) =>
-      route.fulfill({
-        status: 401,
-        json: { message: "Sign in.", statusCode: 401, name: "invalid_write_key" },
-      }),
-    );
     await page.goto(`${server.url}/o/1/users?search=ada`);
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
     expect(new URL(page.url()).searchParams.get("next")).toBe("/o/1/users?search=ada");
@@ -121,8 +115,7 @@ describe("by keyboard", () => {
 
   test("the palette opens with Ctrl+K, finds a user and goes there", async () => {
     const { page, complaints } = await demoPage("/overview");
-    const { users } = await firstUsers();
-    const email = users[0]?.email ?? "";
+    const [email = "", userId = ""] = await firstUser();
     await page.locator("h1").waitFor();
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox").waitFor();
@@ -131,7 +124,7 @@ describe("by keyboard", () => {
     await page.getByRole("option", { name: /Users$/ }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: email }).waitFor();
-    expect(decodeURIComponent(page.url())).toEndWith(`/users/${users[0]?.userId}`);
+    expect(decodeURIComponent(page.url())).toEndWith(`/users/${userId}`);
     expect(complaints).toEqual([]);
     await page.context().close();
   });
@@ -147,11 +140,10 @@ describe("by keyboard", () => {
   });
 });
 
-async function firstUsers(): Promise<{ users: { userId: string; email: string }[] }> {
-  const key = await readKey(server, "Demo");
-  const headers = { Authorization: `Bearer ${key}` };
-  const response = await fetch(`${server.url}/api/users?limit=1`, { headers });
-  return (await response.json()) as { users: { userId: string; email: string }[] };
+/** E-mail and id of one user of the demonstration. */
+async function firstUser(): Promise<string[]> {
+  const [user] = await server.exported("users", "Demo");
+  return [String(user?.email), String(user?.userId)];
 }
 
 describe("the states of a figure", () => {

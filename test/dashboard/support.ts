@@ -1,6 +1,7 @@
 /** What tests of the pages share: a page that tells of its errors, somebody who is signed in, and axe. */
 import axeCore from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { joined } from "../people/support.ts";
 import type { Server } from "../server.ts";
 
 /** Widths at which every page has to be right, in CSS pixels. */
@@ -33,41 +34,21 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   return { page, complaints };
 }
 
-/**
- * Lets a page read an organization with a read key in place of a session: what the pages ask goes to the server, with
- * the key; who is here, is said by the test.
- */
+const owners = new Map<string, ReturnType<typeof joined>>();
+
+/** Signs a page in as an owner of an organization, called Ada Lovelace; returns the organization's id. */
 export async function signedIn(page: Page, server: Server, organization: string): Promise<{ id: number }> {
-  const key = await readKey(server, organization);
-  const id = 1;
-  const session = {
-    person: { id: 1, name: "Ada Lovelace", email: "ada@example.com" },
-    organizations: [{ id, name: organization, timezone: "Europe/Paris", role: "owner" }],
-  };
-  await page.route("**/api/**", async (route) => {
-    const url = new URL(route.request().url());
-    if (url.pathname === "/api/session") return route.fulfill({ json: session });
-    url.searchParams.delete("organization");
-    const response = await fetch(url, { headers: { Authorization: `Bearer ${key}` } });
-    return route.fulfill({
-      status: response.status,
-      headers: Object.fromEntries(response.headers),
-      body: await response.text(),
-    });
-  });
+  const place = `${server.url} ${organization}`;
+  const joining = owners.get(place) ?? joined(server, organization, "owner", "Ada Lovelace");
+  owners.set(place, joining);
+  const { cookie, organization: id } = await joining;
+  if (cookie === undefined) throw new Error("the owner has no session");
+  await page
+    .context()
+    .addCookies([
+      { name: "rekindle_session", value: cookie, url: server.url, httpOnly: true, sameSite: "Lax" },
+    ]);
   return { id };
-}
-
-const keys = new Map<string, Promise<string>>();
-
-/** A read key of an organization, the same one whenever it is asked for. */
-export function readKey(server: Server, organization: string): Promise<string> {
-  const name = `${server.url} ${organization}`;
-  const made =
-    keys.get(name) ??
-    server.command("key", "create", "--organization", organization).then((printed) => printed.trim());
-  keys.set(name, made);
-  return made;
 }
 
 /** Breaches of WCAG 2.2 A and AA that axe finds on a page, each as a sentence. */
