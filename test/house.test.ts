@@ -20,6 +20,10 @@ test("TypeScript finds no wrong type", () => {
   expect(run("typescript/bin/tsc", "--noEmit")).toBe("");
 });
 
+test("TypeScript finds no wrong type in the dashboard, whose world is the browser's", () => {
+  expect(run("typescript/bin/tsc", "--noEmit", "-p", "dashboard")).toBe("");
+});
+
 test("Knip finds no unused file, export or dependency", () => {
   expect(run("knip/bin/knip-bun.js", "--no-progress")).toBe("");
 });

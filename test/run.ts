@@ -9,6 +9,7 @@
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { builtPages } from "../cli/pages.ts";
 
 const root = join(import.meta.dir, "..");
 /** Two, the cores of a small machine; tests that measure time would suffer under more. */
@@ -31,6 +32,8 @@ async function main(options: readonly string[]): Promise<number> {
     .filter((file) => file.startsWith("test/long/") === isLong)
     .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
     .sort();
+  // Once and beforehand: many tests start a server, and none of them should wait for a build.
+  await builtPages();
   const reports = mkdtempSync(join(tmpdir(), "rekindle-test-"));
   let [passed, failed] = [0, 0];
   const waiting = [...files];

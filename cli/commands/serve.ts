@@ -1,6 +1,7 @@
 /** `rekindle serve` */
 import { Command, Option } from "commander";
 import { type Role, roles, serve } from "../../server/main.ts";
+import { builtPages } from "../pages.ts";
 
 export function serveCommand(): Command {
   return new Command("serve")
@@ -9,7 +10,11 @@ export function serveCommand(): Command {
     )
     .addOption(new Option("--role <role>", "which part to run").choices(roles).default("all"))
     .addOption(new Option("--until-stdin-ends", "leave when standard input ends").hideHelp())
-    .action(({ role, untilStdinEnds }: { role: Role; untilStdinEnds?: boolean }) =>
-      serve(role, { untilStdinEnds: untilStdinEnds ?? false }),
-    );
+    .action(async ({ role, untilStdinEnds }: { role: Role; untilStdinEnds?: boolean }) => {
+      const dashboardFolder = role === "analysis" ? undefined : await builtPages();
+      await serve(role, {
+        untilStdinEnds: untilStdinEnds ?? false,
+        http: dashboardFolder === undefined ? {} : { dashboardFolder },
+      });
+    });
 }

@@ -2,6 +2,7 @@
 import { Refusal } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
 import { unexpected } from "./answers.ts";
+import { readDashboard } from "./dashboard-pages.ts";
 import { type ApiHandler, dispatch, type Pages, routes } from "./routes.ts";
 import type { WriteParts } from "./write.ts";
 
@@ -21,6 +22,8 @@ export interface HttpOptions {
    * seconds, and gives a new connection 10 to send a head, whatever is set here.
    */
   readonly idleTimeoutSeconds?: number;
+  /** The folder with the built dashboard; without it there are no pages. */
+  readonly dashboardFolder?: string;
 }
 
 /** Starts to serve the public port. */
@@ -29,14 +32,18 @@ export function startHttp(
   parts: WriteParts,
   pages: Pages,
   api: ApiHandler,
-  { idleTimeoutSeconds = 30 }: HttpOptions = {},
+  { idleTimeoutSeconds = 30, dashboardFolder }: HttpOptions = {},
 ): HttpServer {
   const server = listen({
     hostname: address.host,
     port: address.port,
     idleTimeout: idleTimeoutSeconds,
     maxRequestBodySize: 1024 ** 3,
-    fetch: dispatch(routes(parts, pages), api),
+    fetch: dispatch(
+      routes(parts, pages),
+      api,
+      dashboardFolder === undefined ? undefined : readDashboard(dashboardFolder),
+    ),
     error: (error) => logged(parts.log, error),
   });
   return {

@@ -1,5 +1,7 @@
 /** Every route of the public port, on one screen. */
+import { isPageAddress } from "../../contract/pages.ts";
 import { notFound } from "./answers.ts";
+import type { DashboardPages } from "./dashboard-pages.ts";
 import { type WriteParts, writeHandler } from "./write.ts";
 
 type Handler = (request: Request) => Response | Promise<Response>;
@@ -53,17 +55,27 @@ function page(html: string): Response {
   });
 }
 
-/** Finds the route of a request: the path without its query and without a trailing slash. */
+/** Finds the route of a request: the path without its query and without a trailing slash. The addresses of pages all have
+ * the one document, whose router shows the page. */
 export function dispatch(
   table: Record<string, Handler>,
   api: ApiHandler,
+  dashboard?: DashboardPages,
 ): (request: Request, connection: Connection) => Response | Promise<Response> {
-  const handlers = withHeadAndOptions(table);
+  const handlers = withHeadAndOptions({
+    ...table,
+    ...dashboard?.files,
+    ...(dashboard && { "GET /": dashboard.document }),
+  });
   return (request, connection) => {
     const path = pathOf(request.url);
     const handler = handlers.get(`${request.method} ${path}`);
     if (handler !== undefined) return handler(request);
-    return path.startsWith("/api/") ? api(request, connection) : notFound();
+    if (path.startsWith("/api/")) return api(request, connection);
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    return isRead && dashboard !== undefined && isPageAddress(path)
+      ? dashboard.document(request)
+      : notFound();
   };
 }
 

@@ -1,0 +1,102 @@
+/** Asks the server and understands its answers: one error class, one place that knows headers and addresses. */
+import type { ErrorName } from "../../contract/errors.ts";
+import type * as people from "../../contract/people.ts";
+
+// Types only come from the contract, so that no schema is carried to the browser; the compiler holds the values.
+const sessionHeader = { name: "X-Rekindle", value: "dashboard" } satisfies typeof people.sessionHeader;
+const organizationParameter = "organization" satisfies typeof people.organizationParameter;
+
+/** An answer that is none: an error of the server's closed list, or no answer at all. */
+export class ApiFailure extends Error {
+  override readonly name = "ApiFailure";
+  readonly kind: ErrorName | "unreachable";
+  /** The HTTP status; 0 without an answer. */
+  readonly status: number;
+  /** Whole seconds after which it is worth to ask again; undefined when the server said nothing of it. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(kind: ApiFailure["kind"], message: string, status: number, retryAfterSeconds?: number) {
+    super(message);
+    this.kind = kind;
+    this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  /** Whether the process that answers figures is on its way: asking again is all that is needed. */
+  get isStarting(): boolean {
+    return this.kind === "application_error" && this.retryAfterSeconds !== undefined;
+  }
+}
+
+/** Values of parameters; what is undefined or empty is not sent. */
+export type QueryValues = Readonly<Record<string, unknown>>;
+
+/** The address of a path: names after colons are replaced, parameters added in a stable order. */
+export function addressOf(
+  path: string,
+  parts: QueryValues,
+  query: QueryValues,
+  organization?: number,
+): string {
+  const filled = path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(parts[name])));
+  const search = new URLSearchParams();
+  if (organization !== undefined) search.set(organizationParameter, String(organization));
+  for (const name of Object.keys(query).sort()) {
+    const value = query[name];
+    if (value !== undefined && value !== null && value !== "") search.set(name, String(value));
+  }
+  return search.size === 0 ? filled : `${filled}?${search}`;
+}
+
+/** Sends a request and returns what the JSON of its answer says; undefined for an answer without a body.
+ * @throws ApiFailure */
+export async function call(
+  method: string,
+  address: string,
+  { body, signal }: { readonly body?: unknown; readonly signal?: AbortSignal } = {},
+): Promise<unknown> {
+  const headers: Record<string, string> = { Accept: "application/json" };
+  if (method !== "GET") headers[sessionHeader.name] = sessionHeader.value;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(address, {
+      method,
+      headers,
+      credentials: "same-origin",
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal !== undefined && { signal }),
+    });
+    text = await response.text();
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiFailure(
+      "unreachable",
+      "The server cannot be reached. Is it running, and are you online?",
+      0,
+    );
+  }
+  const answer = parsed(text);
+  if (response.ok) return answer;
+  throw failureOf(response, answer);
+}
+
+function parsed(text: string): unknown {
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function failureOf(response: Response, answer: unknown): ApiFailure {
+  const retryAfter = response.headers.get("retry-after");
+  const seconds = retryAfter === null ? undefined : Number(retryAfter);
+  if (typeof answer === "object" && answer !== null && "message" in answer && "name" in answer) {
+    return new ApiFailure(answer.name as ErrorName, String(answer.message), response.status, seconds);
+  }
+  const message = `Something between here and the server answered ${response.status}, and not the server itself.`;
+  return new ApiFailure("application_error", message, response.status, seconds);
+}

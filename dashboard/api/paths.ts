@@ -1,0 +1,167 @@
+/**
+ * What can be asked of the server, by method and path, with the contract's types: a wrong path, parameter or body does
+ * not compile. Only types, so that no schema is carried to the browser; test/dashboard/paths.test.ts holds every line
+ * against the server's own table of routes.
+ */
+import type { Static, TSchema } from "typebox";
+import type * as contract from "../../contract/api.ts";
+import type * as figures from "../../contract/api-figures.ts";
+import type * as lists from "../../contract/api-people.ts";
+import type * as retention from "../../contract/api-retention.ts";
+import type * as scores from "../../contract/api-scores.ts";
+import type * as audit from "../../contract/audit.ts";
+import type * as people from "../../contract/people.ts";
+import type * as settings from "../../contract/settings.ts";
+
+/** How far a figure is to be trusted at this moment. */
+export type Freshness = Static<typeof contract.FreshnessAnswer>;
+
+/** A figure of an organization: its answer says how fresh it is. Parameters that have a default may be left out. */
+interface Figure<Query extends TSchema, Answer extends TSchema> {
+  readonly query: Partial<Static<Query>>;
+  readonly answer: Static<Answer> & { readonly freshness: Freshness };
+}
+
+/** What is read without being a figure. */
+interface Read<Query extends TSchema, Answer extends TSchema> {
+  readonly query: Partial<Static<Query>>;
+  readonly answer: Static<Answer>;
+}
+
+/** What is changed. */
+interface Change<Body, Answer, Query = Record<never, never>> {
+  readonly body: Body;
+  readonly answer: Answer;
+  readonly query: Query;
+}
+
+type None = typeof contract.NoParameters;
+
+/** Paths that are read by GET. */
+export interface Reads {
+  "/api/users": Figure<typeof lists.UserListParameters, typeof lists.UserListAnswer>;
+  "/api/users/:userId": Read<None, typeof contract.UserAnswer>;
+  "/api/users/:userId/timeline": Read<typeof lists.TimelineParameters, typeof lists.TimelineAnswer>;
+  "/api/accounts": Figure<typeof lists.AccountListParameters, typeof lists.AccountListAnswer>;
+  "/api/accounts/:accountId": Figure<typeof lists.AccountParameters, typeof lists.AccountAnswer>;
+  "/api/accounts/:accountId/timeline": Read<
+    typeof lists.TimelineParameters,
+    typeof lists.AccountTimelineAnswer
+  >;
+  "/api/active-users": Figure<typeof figures.ActiveUsersParameters, typeof figures.ActiveUsersAnswer>;
+  "/api/active-days": Figure<typeof figures.ActiveDaysParameters, typeof figures.ActiveDaysAnswer>;
+  "/api/lifecycle": Figure<typeof figures.LifecycleParameters, typeof figures.LifecycleAnswer>;
+  "/api/adoption": Figure<typeof figures.AdoptionParameters, typeof figures.AdoptionAnswer>;
+  "/api/events": Figure<typeof figures.EventNamesParameters, typeof figures.EventNamesAnswer>;
+  "/api/events-over-time": Figure<
+    typeof figures.EventsOverTimeParameters,
+    typeof figures.EventsOverTimeAnswer
+  >;
+  "/api/usage-intervals": Figure<
+    typeof figures.UsageIntervalsParameters,
+    typeof figures.UsageIntervalsAnswer
+  >;
+  "/api/retention": Figure<typeof retention.RetentionParameters, typeof retention.RetentionAnswer>;
+  "/api/retention/people": Figure<
+    typeof retention.RetentionPeopleParameters,
+    typeof retention.RetentionPeopleAnswer
+  >;
+  "/api/users/:userId/score": Figure<typeof scores.ScoreParameters, typeof scores.ScoreAnswer>;
+  "/api/users/:userId/score/history": Figure<typeof scores.HistoryParameters, typeof scores.HistoryAnswer>;
+  "/api/accounts/:accountId/score": Figure<typeof scores.ScoreParameters, typeof scores.ScoreAnswer>;
+  "/api/accounts/:accountId/score/history": Figure<
+    typeof scores.HistoryParameters,
+    typeof scores.HistoryAnswer
+  >;
+  "/api/scores/users": Figure<typeof scores.ScoreListParameters, typeof scores.ScoreListAnswer>;
+  "/api/scores/accounts": Figure<typeof scores.ScoreListParameters, typeof scores.ScoreListAnswer>;
+  "/api/movers": Figure<typeof scores.MoversParameters, typeof scores.MoversAnswer>;
+  "/api/score-summary": Figure<typeof scores.SummaryParameters, typeof scores.SummaryAnswer>;
+  "/api/model": Figure<typeof scores.ModelParameters, typeof scores.ModelAnswer>;
+  "/api/ingestion-warnings": Read<typeof contract.WarningsParameters, typeof contract.WarningsAnswer>;
+  "/api/dead-letters": Read<typeof contract.DeadLettersParameters, typeof contract.DeadLettersAnswer>;
+  "/api/exclusions": Read<None, typeof contract.ExclusionsAnswer>;
+  "/api/health-check": Read<None, typeof contract.HealthCheckAnswer>;
+  "/api/settings": Read<None, typeof settings.SettingsAnswer>;
+  "/api/settings/history": Read<
+    typeof settings.SettingsHistoryParameters,
+    typeof settings.SettingsHistoryAnswer
+  >;
+  "/api/organization": Read<None, typeof people.OrganizationAnswer>;
+  "/api/members": Read<None, typeof people.MembersAnswer>;
+  "/api/tokens": Read<None, typeof people.TokensAnswer>;
+  "/api/read-keys": Read<None, typeof people.ReadKeysAnswer>;
+  "/api/audit-log": Read<typeof audit.AuditLogParameters, typeof audit.AuditLogAnswer>;
+}
+
+/** What is changed in an organization, by method and path. */
+export interface Changes {
+  "DELETE /api/users/:userId": Change<undefined, Static<typeof contract.ErasureAnswer>>;
+  "POST /api/dead-letters/retry": Change<
+    undefined,
+    Static<typeof contract.SelectedAnswer>,
+    Partial<Static<typeof contract.SelectionParameters>>
+  >;
+  "DELETE /api/dead-letters": Change<
+    undefined,
+    Static<typeof contract.SelectedAnswer>,
+    Partial<Static<typeof contract.SelectionParameters>>
+  >;
+  "POST /api/exclusions": Change<
+    undefined,
+    Static<typeof contract.ExclusionAnswer>,
+    Partial<Static<typeof contract.ExclusionParameters>>
+  >;
+  "DELETE /api/exclusions/:id": Change<undefined, Static<typeof contract.DoneAnswer>>;
+  "PATCH /api/settings": Change<
+    Static<typeof settings.SettingsChangeBody>,
+    Static<typeof settings.SettingsAnswer>
+  >;
+  "PATCH /api/organization": Change<
+    Static<typeof people.OrganizationChangeBody>,
+    Static<typeof people.OrganizationAnswer>
+  >;
+  "PATCH /api/members/:id": Change<
+    Static<typeof people.MemberChangeBody>,
+    Static<typeof people.MemberAnswer>
+  >;
+  "DELETE /api/members/:id": Change<undefined, undefined>;
+  "POST /api/invitations": Change<
+    Static<typeof people.InvitationCreateBody>,
+    Static<typeof people.InvitationCreateAnswer>
+  >;
+  "DELETE /api/invitations/:id": Change<undefined, undefined>;
+  "POST /api/tokens": Change<Static<typeof people.TokenCreateBody>, Static<typeof people.TokenCreateAnswer>>;
+  "DELETE /api/tokens/:id": Change<undefined, undefined>;
+  "POST /api/read-keys": Change<
+    Static<typeof people.ReadKeyCreateBody>,
+    Static<typeof people.ReadKeyCreateAnswer>
+  >;
+  "DELETE /api/read-keys/:id": Change<undefined, undefined>;
+}
+
+/** What people do for themselves, in no organization. */
+export interface PersonalChanges {
+  "POST /api/claim": Change<Static<typeof people.ClaimBody>, people.SessionAnswer>;
+  "POST /api/session": Change<Static<typeof people.SignInBody>, people.SessionAnswer>;
+  "DELETE /api/session": Change<undefined, undefined>;
+  "DELETE /api/sessions": Change<undefined, undefined>;
+  "PATCH /api/person": Change<Static<typeof people.PersonChangeBody>, Static<typeof people.PersonAnswer>>;
+  "POST /api/invitations/lookup": Change<
+    Static<typeof people.InvitationLookupBody>,
+    Static<typeof people.InvitationLookupAnswer>
+  >;
+  "POST /api/invitations/accept": Change<Static<typeof people.InvitationAcceptBody>, people.SessionAnswer>;
+  "POST /api/password": Change<Static<typeof people.PasswordResetBody>, people.SessionAnswer>;
+  "POST /api/organizations": Change<
+    Static<typeof people.OrganizationCreateBody>,
+    Static<typeof people.OrganizationCreateAnswer>
+  >;
+}
+
+/** The names after colons in a path, each with its value; nothing for a path without. */
+export type PathParameters<Path extends string> = Path extends `${infer Start}/${infer Rest}`
+  ? PathParameters<Start> & PathParameters<Rest>
+  : Path extends `:${infer Name}`
+    ? { readonly [Key in Name]: string | number }
+    : unknown;

@@ -1,0 +1,140 @@
+/** The server's answers as queries: asked once, shared by whoever shows them, typed by their path. */
+import {
+  keepPreviousData,
+  QueryClient,
+  queryOptions,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { useOrganization } from "../app/session.ts";
+import { ApiFailure, addressOf, call, type QueryValues } from "./client.ts";
+import type { Changes, PathParameters, PersonalChanges, Reads } from "./paths.ts";
+
+const minRetryMs = 500;
+const maxRetryMs = 5_000;
+/** How long an answer is shown without asking again when a page comes back. */
+const freshForMs = 15_000;
+
+/** What a read needs to know: names in its path and its parameters. */
+export type ReadOptions<Path extends keyof Reads> = {
+  readonly query?: Reads[Path]["query"];
+  /** Not asked while false. */
+  readonly enabled?: boolean;
+  /** Asked again so often. */
+  readonly everyMs?: number;
+  /** Shows the answer to the parameters before until the new one is there: for tables and charts. */
+  readonly keepsPrevious?: boolean;
+} & (unknown extends PathParameters<Path> ? unknown : { readonly path: PathParameters<Path> });
+
+/** A query whose failures are the server's. */
+export type Asked<Answer> = UseQueryResult<Answer, ApiFailure>;
+
+/** Makes the cache of answers. @param onSignedOut called when an answer says that the session is over */
+export function createQueryClient(onSignedOut: () => void): QueryClient {
+  const client = new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: freshForMs,
+        // Analysis comes back by itself, so asking goes on; what is refused stays refused.
+        retry: (failures, error) =>
+          error instanceof ApiFailure &&
+          (error.isStarting || (error.kind === "rate_limit_exceeded" && failures < 5)),
+        retryDelay: (failures, error) => {
+          const said = error instanceof ApiFailure ? (error.retryAfterSeconds ?? 0) * 1_000 : 0;
+          return Math.min(maxRetryMs, Math.max(said, minRetryMs * 2 ** failures));
+        },
+      },
+    },
+  });
+  client.getQueryCache().subscribe(({ type, query }) => {
+    if (type !== "updated" || !(query.state.error instanceof ApiFailure)) return;
+    if (query.state.error.status === 401 && query.queryKey[0] !== "session") onSignedOut();
+  });
+  return client;
+}
+
+/** Reads a path of the present organization. */
+export function useRead<Path extends keyof Reads>(
+  path: Path,
+  ...[options]: unknown extends PathParameters<Path> ? [ReadOptions<Path>?] : [ReadOptions<Path>]
+): Asked<Reads[Path]["answer"]> {
+  const { id } = useOrganization();
+  const {
+    query = {},
+    enabled = true,
+    everyMs,
+    keepsPrevious,
+    ...rest
+  } = (options ?? {}) as ReadOptions<Path> & {
+    readonly path?: QueryValues;
+  };
+  const asked = readOptions(id, path, rest.path ?? {}, query);
+  return useQuery<Reads[Path]["answer"], ApiFailure>({
+    ...asked,
+    enabled,
+    ...(everyMs !== undefined && { refetchInterval: everyMs }),
+    ...(keepsPrevious && { placeholderData: keepPreviousData }),
+  });
+}
+
+function readOptions<Path extends keyof Reads>(
+  organization: number,
+  path: Path,
+  parts: QueryValues,
+  query: QueryValues,
+) {
+  const address = addressOf(path, parts, query, organization);
+  return queryOptions<Reads[Path]["answer"], ApiFailure, Reads[Path]["answer"], readonly unknown[]>({
+    queryKey: [organization, path, address],
+    queryFn: async ({ signal }) => (await call("GET", address, { signal })) as Reads[Path]["answer"],
+  });
+}
+
+/** The address of a table as CSV, for a link that downloads it. */
+export function csvAddress<Path extends keyof Reads>(
+  organization: number,
+  path: Path,
+  query: Reads[Path]["query"],
+  parts: QueryValues = {},
+): string {
+  return addressOf(path, parts, { ...query, format: "csv" }, organization);
+}
+
+type ChangeInput<Route extends keyof Changes> = {
+  readonly query?: Changes[Route]["query"];
+} & (Changes[Route]["body"] extends undefined ? unknown : { readonly body: Changes[Route]["body"] }) &
+  (unknown extends PathParameters<Route> ? unknown : { readonly path: PathParameters<Route> });
+
+/** Changes something in the present organization. Everything that is shown of it is then asked again. */
+export function useChange<Route extends keyof Changes>(route: Route) {
+  const { id } = useOrganization();
+  const client = useQueryClient();
+  return useMutation<Changes[Route]["answer"], ApiFailure, ChangeInput<Route>>({
+    mutationFn: async (input) => {
+      const {
+        path = {},
+        query = {},
+        body,
+      } = input as {
+        readonly path?: QueryValues;
+        readonly query?: QueryValues;
+        readonly body?: unknown;
+      };
+      const [method = "", pattern = ""] = route.split(" ");
+      return (await call(method, addressOf(pattern, path, query, id), { body })) as Changes[Route]["answer"];
+    },
+    onSuccess: () => client.invalidateQueries({ queryKey: [id] }),
+  });
+}
+
+/** Changes something of the person who is here, or signs in. */
+export function usePersonalChange<Route extends keyof PersonalChanges>(route: Route) {
+  return useMutation<PersonalChanges[Route]["answer"], ApiFailure, PersonalChanges[Route]["body"]>({
+    mutationFn: async (body) => {
+      const [method = "", path = ""] = route.split(" ");
+      return (await call(method, path, { body })) as PersonalChanges[Route]["answer"];
+    },
+  });
+}

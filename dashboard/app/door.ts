@@ -1,0 +1,36 @@
+/** What the pages before an organization share: the code of their link, and the way in. */
+import { useQueryClient } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
+import { useState } from "react";
+import type { peopleLimits, SessionAnswer } from "../../contract/people.ts";
+import { firstOrganization, startSession } from "./session.ts";
+
+/** Characters of a password, as the contract has them; only its types come here. */
+export const passwordCharacters = {
+  least: 10 satisfies typeof peopleLimits.passwordMinCharacters,
+  most: 200 satisfies typeof peopleLimits.passwordMaxCharacters,
+} as const;
+
+/** The code after # in the address. It is read once and taken out of the address, so that it stays in no history. */
+export function useCode(): string {
+  const [code] = useState(() => {
+    const found = decodeURIComponent(location.hash.slice(1));
+    if (found !== "") history.replaceState(history.state, "", location.pathname + location.search);
+    return found;
+  });
+  return code;
+}
+
+/** Begins with a session that was just made: to the page that was asked for, or the organization used last. */
+export function useEnter(): (session: SessionAnswer, next?: string) => void {
+  const client = useQueryClient();
+  const router = useRouter();
+  return (session, next) => {
+    startSession(client, session);
+    const organization = firstOrganization(session);
+    // Only an address of ours: a link to the page for signing in may have been made by anybody.
+    if (next?.startsWith("/o/")) return router.history.push(next);
+    if (organization === undefined) return router.history.push("/");
+    router.history.push(`/o/${organization.id}/overview`);
+  };
+}

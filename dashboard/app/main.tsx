@@ -1,0 +1,34 @@
+/** Where the browser begins. */
+import "../style/app.css";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { Tooltip } from "radix-ui";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { createQueryClient } from "../api/query.ts";
+import { ConfirmProvider } from "../parts/confirm.tsx";
+import { ToastProvider } from "../parts/toast.tsx";
+import { createAppRouter } from "./router.tsx";
+import { sessionQuery } from "./session.ts";
+
+const client = createQueryClient(() => {
+  // Either the session is over or a right is missing; asking for the session tells which, and the pages follow.
+  void client.refetchQueries({ queryKey: sessionQuery.queryKey }).then(() => router.invalidate());
+});
+const router = createAppRouter(client);
+
+const root = document.getElementById("root");
+if (root === null) throw new Error("index.html has no root");
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={client}>
+      <Tooltip.Provider delayDuration={400}>
+        <ToastProvider>
+          <ConfirmProvider>
+            <RouterProvider router={router} />
+          </ConfirmProvider>
+        </ToastProvider>
+      </Tooltip.Provider>
+    </QueryClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,165 @@
+/** The command palette: pages, users and accounts by a few letters, without leaving the keyboard. */
+import { useNavigate } from "@tanstack/react-router";
+import { type KeyboardEvent, type ReactElement, useDeferredValue, useId, useMemo, useState } from "react";
+import { useRead } from "../api/query.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { Icon, type IconName } from "../parts/icons.tsx";
+import { classes } from "../text/classes.ts";
+import { navigation } from "./navigation.ts";
+import { useOrganization } from "./session.ts";
+
+interface Hit {
+  readonly id: string;
+  readonly group: "Pages" | "Users" | "Accounts";
+  readonly icon: IconName;
+  readonly label: string;
+  readonly about: string;
+  readonly go: () => void;
+}
+
+const maxHits = 6;
+
+export function Palette({ onClose }: { onClose: () => void }): ReactElement {
+  const [text, setText] = useState("");
+  const [chosen, setChosen] = useState(0);
+  const list = useId();
+  const { hits, isAsking } = useHits(text.trim(), onClose);
+  const at = Math.min(chosen, Math.max(0, hits.length - 1));
+  const onKey = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined && hits.length > 0) {
+      event.preventDefault();
+      setChosen((at + step + hits.length) % hits.length);
+    }
+    if (event.key === "Enter") {
+      event.preventDefault();
+      hits[at]?.go();
+    }
+  };
+  return (
+    <Dialog isOpen onClose={onClose} title="Find a page, a user or an account" isTitleHidden>
+      <div className="flex items-center gap-2.5 border-b border-line px-4">
+        <Icon name="search" className="text-soft" />
+        <input
+          autoFocus
+          role="combobox"
+          aria-expanded="true"
+          aria-controls={list}
+          aria-activedescendant={hits[at] === undefined ? undefined : `${list}-${at}`}
+          aria-label="Find a page, a user or an account"
+          placeholder="A page, a user, an account"
+          value={text}
+          maxLength={200}
+          onChange={({ target }) => {
+            setText(target.value);
+            setChosen(0);
+          }}
+          onKeyDown={onKey}
+          className="h-12 min-w-0 grow bg-transparent text-lg outline-none"
+        />
+        <kbd className="rounded border border-line px-1 font-sans text-xs text-soft">Esc</kbd>
+      </div>
+      <div id={list} role="listbox" aria-label="Found" className="max-h-[50dvh] overflow-y-auto p-1.5">
+        {hits.map((hit, index) => (
+          <HitRow
+            key={hit.id}
+            hit={hit}
+            id={`${list}-${index}`}
+            isChosen={index === at}
+            isFirst={hits[index - 1]?.group !== hit.group}
+            onPoint={() => setChosen(index)}
+          />
+        ))}
+      </div>
+      <p role="status" className={classes("px-4 text-soft", hits.length === 0 ? "pt-3 pb-5" : "sr-only")}>
+        {hits.length > 0 ? `${hits.length} found` : isAsking ? "Looking …" : "Nothing is called that."}
+      </p>
+    </Dialog>
+  );
+}
+
+function HitRow({
+  hit,
+  id,
+  isChosen,
+  isFirst,
+  onPoint,
+}: {
+  hit: Hit;
+  id: string;
+  isChosen: boolean;
+  isFirst: boolean;
+  onPoint: () => void;
+}): ReactElement {
+  return (
+    <>
+      {isFirst && (
+        <p aria-hidden="true" className="px-2.5 pt-2 pb-1 text-xs text-soft">
+          {hit.group}
+        </p>
+      )}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field, which keeps the focus */}
+      <div
+        id={id}
+        role="option"
+        tabIndex={-1}
+        aria-selected={isChosen}
+        onPointerMove={onPoint}
+        onClick={hit.go}
+        className={classes(
+          "flex cursor-pointer items-center gap-2.5 rounded px-2.5 py-1.5",
+          isChosen && "bg-sunk",
+        )}
+      >
+        <Icon name={hit.icon} className="text-soft" />
+        <span className="truncate">{hit.label}</span>
+        <span className="ml-auto truncate pl-4 text-sm text-soft">{hit.about}</span>
+        <span className="sr-only">, {hit.group}</span>
+      </div>
+    </>
+  );
+}
+
+/** What is found for a text. Users and accounts are asked for from the first letter on. */
+function useHits(text: string, onClose: () => void): { hits: readonly Hit[]; isAsking: boolean } {
+  const navigate = useNavigate();
+  const organization = String(useOrganization().id);
+  const search = useDeferredValue(text);
+  const asked = { query: { search, limit: maxHits }, enabled: search !== "", keepsPrevious: true };
+  const users = useRead("/api/users", asked);
+  const accounts = useRead("/api/accounts", asked);
+  const hits = useMemo(() => {
+    const going = (go: () => Promise<void>) => () => {
+      onClose();
+      void go();
+    };
+    const pages = navigation
+      .flat()
+      .filter(({ label, about }) => `${label} ${about}`.toLowerCase().includes(text.toLowerCase()))
+      .map(
+        ({ to, label, icon, about }): Hit => ({
+          ...{ id: to, group: "Pages", icon, label, about },
+          go: going(() => navigate({ to, params: { organization } })),
+        }),
+      );
+    if (text === "") return pages;
+    const foundUsers = (users.data?.users ?? []).map(
+      ({ userId, email, name, accountName }): Hit => ({
+        ...{ id: `user ${userId}`, group: "Users", icon: "person", label: name ?? email },
+        about: accountName ?? (name === null ? userId : email),
+        go: going(() => navigate({ to: "/o/$organization/users/$userId", params: { organization, userId } })),
+      }),
+    );
+    const foundAccounts = (accounts.data?.accounts ?? []).map(
+      ({ accountId, name, members }): Hit => ({
+        ...{ id: `account ${accountId}`, group: "Accounts", icon: "accounts", label: name || accountId },
+        about: `${members} ${members === 1 ? "member" : "members"}`,
+        go: going(() =>
+          navigate({ to: "/o/$organization/accounts/$accountId", params: { organization, accountId } }),
+        ),
+      }),
+    );
+    return [...pages, ...foundUsers, ...foundAccounts];
+  }, [text, users.data, accounts.data, navigate, onClose, organization]);
+  return { hits, isAsking: text !== "" && (users.isFetching || accounts.isFetching) };
+}

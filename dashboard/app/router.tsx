@@ -1,0 +1,237 @@
+/** Every address and its page, on one screen. Pages are loaded when they are opened; contract/pages.ts has the same
+ * addresses for the server, and test/dashboard/addresses.test.ts holds the two together. */
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  notFound,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router";
+import { call } from "../api/client.ts";
+import { Loading } from "../parts/states.tsx";
+import { PageMissing, PageProblem } from "./failures.tsx";
+import { firstOrganization, rememberOrganization, sessionQuery } from "./session.ts";
+import { Shell } from "./shell.tsx";
+
+interface Context {
+  readonly client: QueryClient;
+}
+
+/** Parameters stay texts: a user may be called 42, or true. */
+type Search = Readonly<Record<string, string | undefined>>;
+
+const root = createRootRouteWithContext<Context>()({
+  component: Outlet,
+  notFoundComponent: PageMissing,
+  validateSearch: (search: Record<string, unknown>): Search => search as Search,
+});
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: async ({ context }) => {
+    const session = await context.client.ensureQueryData(sessionQuery);
+    if (session === null) throw redirect({ to: (await isClaimed()) ? "/sign-in" : "/claim", replace: true });
+    const organization = firstOrganization(session);
+    if (organization === undefined) throw redirect({ to: "/sign-in", replace: true });
+    const params = { organization: String(organization.id) };
+    throw redirect({ to: "/o/$organization/overview", params, replace: true });
+  },
+});
+
+async function isClaimed(): Promise<boolean> {
+  const answer = (await call("GET", "/api/installation").catch(() => undefined)) as
+    | { claimed: boolean }
+    | undefined;
+  return answer?.claimed ?? true;
+}
+
+const claim = createRoute({
+  getParentRoute: () => root,
+  path: "/claim",
+  component: lazyRouteComponent(() => import("../pages/claim/page.tsx"), "ClaimPage"),
+});
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  component: lazyRouteComponent(() => import("../pages/sign-in/page.tsx"), "SignInPage"),
+});
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: "/invitation",
+  component: lazyRouteComponent(() => import("../pages/invitation/page.tsx"), "InvitationPage"),
+});
+const password = createRoute({
+  getParentRoute: () => root,
+  path: "/password",
+  component: lazyRouteComponent(() => import("../pages/password/page.tsx"), "PasswordPage"),
+});
+
+const organization = createRoute({
+  getParentRoute: () => root,
+  path: "/o/$organization",
+  component: Shell,
+  errorComponent: PageProblem,
+  beforeLoad: async ({ context, params, location }) => {
+    const session = await context.client.ensureQueryData(sessionQuery);
+    if (session === null) {
+      throw redirect({ to: "/sign-in", search: { next: location.href }, replace: true });
+    }
+    if (!session.organizations.some(({ id }) => String(id) === params.organization)) throw notFound();
+    rememberOrganization(params.organization);
+  },
+});
+
+const organizationHome = createRoute({
+  getParentRoute: () => organization,
+  path: "/",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/o/$organization/overview", params, replace: true });
+  },
+});
+const overview = createRoute({
+  getParentRoute: () => organization,
+  path: "/overview",
+  component: lazyRouteComponent(() => import("../pages/overview/page.tsx"), "OverviewPage"),
+});
+const start = createRoute({
+  getParentRoute: () => organization,
+  path: "/start",
+  component: lazyRouteComponent(() => import("../pages/start/page.tsx"), "StartPage"),
+});
+const users = createRoute({
+  getParentRoute: () => organization,
+  path: "/users",
+  component: lazyRouteComponent(() => import("../pages/users/page.tsx"), "UsersPage"),
+});
+const user = createRoute({
+  getParentRoute: () => organization,
+  path: "/users/$userId",
+  component: lazyRouteComponent(() => import("../pages/user/page.tsx"), "UserPage"),
+});
+const accounts = createRoute({
+  getParentRoute: () => organization,
+  path: "/accounts",
+  component: lazyRouteComponent(() => import("../pages/accounts/page.tsx"), "AccountsPage"),
+});
+const account = createRoute({
+  getParentRoute: () => organization,
+  path: "/accounts/$accountId",
+  component: lazyRouteComponent(() => import("../pages/account/page.tsx"), "AccountPage"),
+});
+const retention = createRoute({
+  getParentRoute: () => organization,
+  path: "/retention",
+  component: lazyRouteComponent(() => import("../pages/retention/page.tsx"), "RetentionPage"),
+});
+const events = createRoute({
+  getParentRoute: () => organization,
+  path: "/events",
+  component: lazyRouteComponent(() => import("../pages/events/page.tsx"), "EventsPage"),
+});
+const model = createRoute({
+  getParentRoute: () => organization,
+  path: "/model",
+  component: lazyRouteComponent(() => import("../pages/model/page.tsx"), "ModelPage"),
+});
+const settings = createRoute({
+  getParentRoute: () => organization,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("../pages/settings/frame.tsx"), "SettingsFrame"),
+});
+const settingsHome = createRoute({
+  getParentRoute: () => settings,
+  path: "/",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/o/$organization/settings/organization", params, replace: true });
+  },
+});
+const settingsOrganization = createRoute({
+  getParentRoute: () => settings,
+  path: "/organization",
+  component: lazyRouteComponent(() => import("../pages/settings/organization.tsx"), "OrganizationSettings"),
+});
+const settingsTokens = createRoute({
+  getParentRoute: () => settings,
+  path: "/tokens",
+  component: lazyRouteComponent(() => import("../pages/settings/tokens.tsx"), "TokenSettings"),
+});
+const settingsKeys = createRoute({
+  getParentRoute: () => settings,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("../pages/settings/keys.tsx"), "KeySettings"),
+});
+const settingsMembers = createRoute({
+  getParentRoute: () => settings,
+  path: "/members",
+  component: lazyRouteComponent(() => import("../pages/settings/members.tsx"), "MemberSettings"),
+});
+const settingsAudit = createRoute({
+  getParentRoute: () => settings,
+  path: "/audit",
+  component: lazyRouteComponent(() => import("../pages/settings/audit.tsx"), "AuditSettings"),
+});
+const settingsAccount = createRoute({
+  getParentRoute: () => settings,
+  path: "/account",
+  component: lazyRouteComponent(() => import("../pages/settings/account.tsx"), "AccountSettings"),
+});
+
+const routeTree = root.addChildren([
+  home,
+  claim,
+  signIn,
+  invitation,
+  password,
+  organization.addChildren([
+    organizationHome,
+    overview,
+    start,
+    users,
+    user,
+    accounts,
+    account,
+    retention,
+    events,
+    model,
+    settings.addChildren([
+      settingsHome,
+      settingsOrganization,
+      settingsTokens,
+      settingsKeys,
+      settingsMembers,
+      settingsAudit,
+      settingsAccount,
+    ]),
+  ]),
+]);
+
+/** Makes the router of the application. */
+export function createAppRouter(client: QueryClient) {
+  return createRouter({
+    routeTree,
+    context: { client },
+    scrollRestoration: true,
+    defaultPreload: "intent",
+    defaultPendingMs: 300,
+    defaultPendingComponent: () => <Loading rows={6} />,
+    defaultErrorComponent: PageProblem,
+    defaultNotFoundComponent: PageMissing,
+    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+    stringifySearch: (search) => {
+      const pairs = Object.entries(search).filter(([, value]) => value !== undefined && value !== "");
+      return pairs.length === 0
+        ? ""
+        : `?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))}`;
+    },
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}

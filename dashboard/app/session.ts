@@ -1,0 +1,64 @@
+/** Who is here, and in which of the organizations. */
+import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import type { Role, SessionAnswer } from "../../contract/people.ts";
+import { ApiFailure, call } from "../api/client.ts";
+import { recall, remember } from "./memory.ts";
+
+/** An organization, and what the person may do in it. */
+export type Membership = SessionAnswer["organizations"][number];
+
+/** The session, or null when nobody is signed in. */
+export const sessionQuery = queryOptions<SessionAnswer | null>({
+  queryKey: ["session"],
+  staleTime: 60_000,
+  queryFn: async ({ signal }) => {
+    try {
+      return (await call("GET", "/api/session", { signal })) as SessionAnswer;
+    } catch (error) {
+      if (error instanceof ApiFailure && error.status === 401) return null;
+      throw error;
+    }
+  },
+});
+
+/** The session of a page that is only shown to who is signed in. */
+export function useSession(): SessionAnswer {
+  const { data } = useQuery(sessionQuery);
+  if (data === undefined || data === null) throw new Error("a page was shown to nobody");
+  return data;
+}
+
+/** The organization of the page's address. */
+export function useOrganization(): Membership {
+  const { organization } = useParams({ strict: false });
+  const found = useSession().organizations.find(({ id }) => String(id) === organization);
+  if (found === undefined) throw new Error("a page was shown of an organization that is not the person's");
+  return found;
+}
+
+const ranks: readonly Role[] = ["viewer", "member", "owner"];
+
+/** Whether the person's role in the present organization is this one or more. */
+export function useMayAs(role: Role): boolean {
+  return ranks.indexOf(useOrganization().role) >= ranks.indexOf(role);
+}
+
+/** Remembers a session that was just made, and forgets what was shown to anybody else. */
+export function startSession(client: QueryClient, session: SessionAnswer): void {
+  client.clear();
+  client.setQueryData(sessionQuery.queryKey, session);
+}
+
+const lastOrganization = "rekindle.organization";
+
+/** Remembers the organization that was used last, for the next time that nobody says which. */
+export function rememberOrganization(id: string): void {
+  remember(lastOrganization, id);
+}
+
+/** The organization to begin with: the one used last, if it is still the person's; undefined without any. */
+export function firstOrganization(session: SessionAnswer): Membership | undefined {
+  const last = recall(lastOrganization);
+  return session.organizations.find(({ id }) => String(id) === last) ?? session.organizations[0];
+}

@@ -1,0 +1,142 @@
+/**
+ * A chart: drawn by ECharts, which is loaded when the first one is shown, in the colours of the theme, and beside it
+ * the same figures as a table, for screen readers and for who wants the numbers.
+ */
+import type { EChartsCoreOption, EChartsType } from "echarts/core";
+import { type ReactElement, type ReactNode, useEffect, useRef, useState } from "react";
+import { useShownTheme } from "../app/theme.ts";
+import { Scrollable } from "../parts/scrollable.tsx";
+import { type Colours, readColours } from "./colours.ts";
+import { tooltipOf } from "./tooltip.ts";
+
+interface ChartProps {
+  /** What the chart shows, with its main finding if there is one: it is the drawing's name. */
+  readonly label: string;
+  /** ECharts' option, in these colours. It should not change but when the figures do. */
+  readonly option: (colours: Colours) => EChartsCoreOption;
+  /** The same figures as a table. */
+  readonly table: { readonly columns: readonly string[]; readonly rows: readonly (readonly ReactNode[])[] };
+  /** In pixels. */
+  readonly height?: number;
+  /** Called with the index of a point or bar that is clicked. */
+  readonly onPick?: (index: number, series: string) => void;
+}
+
+export function Chart({ label, option, table, height = 260, onPick }: ChartProps): ReactElement {
+  const place = useRef<HTMLDivElement>(null);
+  const [chart, setChart] = useState<EChartsType>();
+  const theme = useShownTheme();
+  const pick = useRef(onPick);
+  pick.current = onPick;
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return undefined;
+    let made: EChartsType | undefined;
+    let isGone = false;
+    const observer = new ResizeObserver(() => made?.resize());
+    void import("./echarts.ts").then(({ init }) => {
+      if (isGone) return;
+      made = init(element);
+      made.on("click", ({ dataIndex, seriesName }) => pick.current?.(dataIndex, seriesName ?? ""));
+      observer.observe(element);
+      setChart(made);
+    });
+    return () => {
+      isGone = true;
+      observer.disconnect();
+      made?.dispose();
+    };
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the colours that are read are those of the theme
+  useEffect(() => {
+    if (chart === undefined || chart.isDisposed()) return;
+    const colours = readColours();
+    chart.setOption({ ...base(colours), ...option(colours) }, { notMerge: true });
+  }, [chart, option, theme]);
+  return (
+    <figure className="min-w-0">
+      <div ref={place} role="img" aria-label={label} style={{ height }} className={chart ? "" : "skeleton"} />
+      <details className="mt-2 text-sm">
+        <summary className="inline-block text-soft hover:text-ink">Show as a table</summary>
+        <TableOf label={label} {...table} />
+      </details>
+    </figure>
+  );
+}
+
+function TableOf({ label, columns, rows }: { label: string } & ChartProps["table"]): ReactElement {
+  return (
+    <Scrollable label={`${label}, as a table`} className="mt-2 max-h-72 overflow-auto border border-line">
+      <table className="w-full">
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th
+                key={column}
+                scope="col"
+                className="sticky top-0 bg-surface px-3 py-1 text-left font-medium text-soft"
+              >
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the table is replaced whole
+            <tr key={index} className="border-t border-line">
+              {row.map((cell, at) => (
+                <td key={columns[at]} className="px-3 py-1">
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scrollable>
+  );
+}
+
+function base(colours: Colours): EChartsCoreOption {
+  return {
+    color: [...colours.series],
+    textStyle: {
+      fontFamily: "IBM Plex Sans Variable, system-ui, sans-serif",
+      fontSize: 12,
+      color: colours.soft,
+    },
+    animation: false,
+    grid: {
+      left: 4,
+      right: 12,
+      top: 12,
+      bottom: 4,
+      outerBoundsMode: "same",
+      outerBoundsContain: "axisLabel",
+    },
+    tooltip: tooltipOf(),
+    aria: { enabled: false },
+  };
+}
+
+/** An axis of days or groups, quiet. */
+export function categoryAxis(colours: Colours, data: readonly string[]): object {
+  return {
+    type: "category",
+    data,
+    axisLine: { lineStyle: { color: colours.line } },
+    axisTick: { show: false },
+    axisLabel: { color: colours.soft, hideOverlap: true },
+  };
+}
+
+/** An axis of numbers, quiet. @param text how a number is said on it */
+export function valueAxis(colours: Colours, text: (value: number) => string): object {
+  return {
+    type: "value",
+    splitNumber: 4,
+    splitLine: { lineStyle: { color: colours.line } },
+    axisLabel: { color: colours.soft, formatter: text },
+  };
+}

@@ -1,0 +1,76 @@
+/** An invitation: who is new chooses a password, who is known signs in with their own. */
+import { useQuery } from "@tanstack/react-query";
+import type { ReactElement } from "react";
+import type { ApiFailure } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
+import type { PersonalChanges } from "../../api/paths.ts";
+import { usePersonalChange } from "../../api/query.ts";
+import { useCode, useEnter } from "../../app/door.ts";
+import { Door, DoorForm } from "../../parts/door.tsx";
+import { FormError, Input, PasswordInput } from "../../parts/field.tsx";
+import { NewPassword } from "../../parts/new-password.tsx";
+import { Figures } from "../../parts/states.tsx";
+
+type Invitation = PersonalChanges["POST /api/invitations/lookup"]["answer"];
+
+export function InvitationPage(): ReactElement {
+  const code = useCode();
+  const invitation = useQuery<Invitation, ApiFailure>({
+    queryKey: ["invitation", code],
+    queryFn: async ({ signal }) =>
+      (await call("POST", "/api/invitations/lookup", { body: { code }, signal })) as Invitation,
+    enabled: code !== "",
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (code === "") {
+    return (
+      <Door title="Open the whole link">
+        <p>
+          An invitation is a link with a code after a #. Open it again from the message in which you got it.
+        </p>
+      </Door>
+    );
+  }
+  return (
+    <Figures of={invitation} loading={<Door title="Invitation">Looking for your invitation …</Door>}>
+      {(found) => <Accept code={code} invitation={found} />}
+    </Figures>
+  );
+}
+
+const roleTexts = {
+  owner: "You will be an owner: you may do everything.",
+  member: "You will be a member: you may read everything and change settings.",
+  viewer: "You will be a viewer: you may read everything.",
+} as const;
+
+function Accept({ code, invitation }: { code: string; invitation: Invitation }): ReactElement {
+  const enter = useEnter();
+  const accept = usePersonalChange("POST /api/invitations/accept");
+  const { organization, email, role, knownPerson } = invitation;
+  const send = ({ name, password = "" }: Readonly<Record<string, string>>) =>
+    accept.mutate(
+      { code, password, ...(name !== undefined && { name }) },
+      { onSuccess: (session) => enter(session) },
+    );
+  return (
+    <Door title={`Join ${organization.name}`} about={roleTexts[role]}>
+      <DoorForm action="Join" isBusy={accept.isPending} onSend={send}>
+        <FormError error={accept.error} />
+        <Input label="E-mail" type="email" autoComplete="username" value={email} readOnly />
+        {!knownPerson && <Input label="Your name" name="name" autoComplete="name" required maxLength={200} />}
+        {knownPerson ? (
+          <PasswordInput
+            label="Your password"
+            name="password"
+            autoComplete="current-password"
+            required
+            help="You have an account here already: sign in with its password."
+          />
+        ) : (
+          <NewPassword />
+        )}
+      </DoorForm>
+    </Door>
+  );
+}

@@ -1,0 +1,30 @@
+/** A new password, by the link of who was locked out. */
+import type { ReactElement } from "react";
+import { usePersonalChange } from "../../api/query.ts";
+import { useCode, useEnter } from "../../app/door.ts";
+import { Door, DoorForm } from "../../parts/door.tsx";
+import { FormError } from "../../parts/field.tsx";
+import { NewPassword } from "../../parts/new-password.tsx";
+
+export function PasswordPage(): ReactElement {
+  const code = useCode();
+  const enter = useEnter();
+  const reset = usePersonalChange("POST /api/password");
+  if (code === "") {
+    return (
+      <Door title="Open the whole link">
+        <p>A link for a new password has a code after a #. It works once, within 24 hours.</p>
+      </Door>
+    );
+  }
+  const send = ({ password = "" }: Readonly<Record<string, string>>) =>
+    reset.mutate({ code, password }, { onSuccess: (session) => enter(session) });
+  return (
+    <Door title="A new password" about="You are signed out everywhere else.">
+      <DoorForm action="Set the password" isBusy={reset.isPending} onSend={send}>
+        <FormError error={reset.error} />
+        <NewPassword label="New password" />
+      </DoorForm>
+    </Door>
+  );
+}

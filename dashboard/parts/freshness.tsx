@@ -1,0 +1,32 @@
+/** How fresh a figure is, in one line: up to when, which days, who is left out. */
+import type { ReactElement } from "react";
+import type { Freshness as FreshnessAnswer } from "../api/paths.ts";
+import { instantText, numbers } from "../text/format.ts";
+import { Ago } from "./time.tsx";
+
+/** The line under a page's title. Nothing while nothing is known. */
+export function Freshness({ of }: { of: FreshnessAnswer | undefined }): ReactElement {
+  if (of === undefined) return <span className="skeleton inline-block h-4 w-64 max-w-full align-middle" />;
+  const { loadedUpto, rebuilding, excludedUsers, timezone } = of;
+  return (
+    <span className="text-sm">
+      {loadedUpto === null ? (
+        "Catching up"
+      ) : (
+        <>
+          Complete up to{" "}
+          <span title={instantText(loadedUpto, timezone)}>
+            <Ago instant={loadedUpto} />
+          </span>
+        </>
+      )}
+      {" · "}days of {timezone.replaceAll("_", " ")}
+      {excludedUsers > 0 && ` · without ${numbers.count(excludedUsers)} excluded users`}
+      {rebuilding !== null && (
+        <b className="font-medium text-watch">
+          {" · "}days are being computed again, {numbers.wholeShare(rebuilding.progress)} done
+        </b>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,101 @@
+/** What is shown instead of figures: they are on their way, there are none, they failed, or the service starts. */
+import type { ReactElement, ReactNode } from "react";
+import { ApiFailure } from "../api/client.ts";
+import type { Asked } from "../api/query.ts";
+import { classes } from "../text/classes.ts";
+import { Button } from "./button.tsx";
+import { Icon } from "./icons.tsx";
+import { Mark } from "./logo.tsx";
+
+/** Lines where text will be, of the size of what will come. @param rows how many @param height of each, in pixels */
+export function Loading({ rows = 3, height = 20 }: { rows?: number; height?: number }): ReactElement {
+  const widths = ["w-full", "w-11/12", "w-4/5", "w-10/12"];
+  return (
+    <div role="status" className="grid gap-2.5">
+      <span className="sr-only">Loading …</span>
+      {Array.from({ length: rows }, (_, row) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike and never move
+        <div key={row} className={classes("skeleton", widths[row % widths.length])} style={{ height }} />
+      ))}
+    </div>
+  );
+}
+
+/** Nothing is there, why, and what to do about it. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }): ReactElement {
+  return (
+    <div className="grid justify-items-center gap-1 px-4 py-10 text-center">
+      <p className="font-medium">{title}</p>
+      {children !== undefined && <div className="max-w-[56ch] text-soft">{children}</div>}
+    </div>
+  );
+}
+
+/** It failed: the server's own words, and another try. */
+export function Problem({ error, onRetry }: { error: Error; onRetry?: () => void }): ReactElement {
+  return (
+    <div
+      role="alert"
+      className="grid justify-items-start gap-3 rounded border border-at-risk/40 bg-at-risk-wash p-4"
+    >
+      <p className="flex gap-2">
+        <Icon name="warning" className="mt-1 text-at-risk" />
+        <span>{error.message}</span>
+      </p>
+      {onRetry !== undefined && (
+        <Button isSmall icon="retry" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** The process that answers figures is on its way. It is asked again by itself. */
+export function Starting(): ReactElement {
+  return (
+    <div role="status" className="grid justify-items-center gap-2 px-4 py-10 text-center">
+      <span className="motion-safe:animate-pulse">
+        <Mark size={28} />
+      </span>
+      <p className="font-medium">The analysis is starting</p>
+      <p className="max-w-[56ch] text-soft">
+        Events are being taken meanwhile. The figures appear here by themselves, usually within seconds.
+      </p>
+    </div>
+  );
+}
+
+interface FiguresProps<Answer> {
+  readonly of: Asked<Answer>;
+  /** What is shown until the first answer; lines by default. */
+  readonly loading?: ReactNode;
+  /** What is shown for an answer without anything in it. */
+  readonly empty?: { readonly when: (answer: Answer) => boolean; readonly show: ReactNode };
+  readonly children: (answer: Answer) => ReactNode;
+}
+
+/** Shows the answer to a question, or whichever state there is instead. An answer that is there stays, when asking
+ * again fails or new parameters are under way. */
+export function Figures<Answer>({ of, loading, empty, children }: FiguresProps<Answer>): ReactElement {
+  const { data, error, failureReason, isPlaceholderData, refetch } = of;
+  if (data !== undefined) {
+    const shown = empty?.when(data) ? empty.show : children(data);
+    return (
+      <div
+        aria-busy={isPlaceholderData}
+        className={classes("transition-opacity", isPlaceholderData && "opacity-60")}
+      >
+        {error !== null && !isPlaceholderData && (
+          <p role="status" className="mb-2 text-sm text-at-risk">
+            This could not be brought up to date: {error.message}
+          </p>
+        )}
+        {shown}
+      </div>
+    );
+  }
+  if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (failureReason instanceof ApiFailure && failureReason.isStarting) return <Starting />;
+  return <>{loading ?? <Loading />}</>;
+}

@@ -1,0 +1,78 @@
+/** What a table is asked to show, and its columns as TanStack Table keeps them. */
+import { columnVisibilityFeature, createColumnHelper, tableFeatures, useTable } from "@tanstack/react-table";
+import { type ReactNode, useMemo, useState } from "react";
+import { recall, remember } from "../app/memory.ts";
+
+/** A column: what it is called and what it shows of a row. */
+export interface Column<Row> {
+  readonly id: string;
+  readonly header: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Set right, in figures of one width. */
+  readonly isNumber?: boolean;
+  /** The server's name for sorting by it; a column without one cannot be sorted by. */
+  readonly sort?: string;
+  /** Shown only when the reader asks for it. */
+  readonly isHidden?: boolean;
+  /** The reader cannot hide it. */
+  readonly isFixed?: boolean;
+  /** The least width, in pixels. */
+  readonly width?: number;
+  /** What a screen reader and a hint say of the header. */
+  readonly hint?: string;
+}
+
+const features = tableFeatures({ columnVisibilityFeature });
+const storageName = (name: string) => `rekindle.columns.${name}`;
+
+/** The table's rows and visible columns. Which columns are shown is remembered under the table's name. */
+export function useTableModel<Row extends object>(
+  name: string,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  rowId: (row: Row) => string,
+) {
+  const [visibility, setVisibility] = useState<Record<string, boolean>>(() => ({
+    ...Object.fromEntries(columns.map(({ id, isHidden }) => [id, !isHidden])),
+    ...recalled(name),
+  }));
+  const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
+  const definitions = useMemo(() => {
+    const helper = createColumnHelper<typeof features, Row>();
+    return columns.map(({ id, header, cell, isFixed }) =>
+      helper.display({
+        id,
+        header,
+        cell: ({ row }) => cell(row.original),
+        enableHiding: !isFixed,
+      }),
+    );
+  }, [columns]);
+  const data = useMemo(() => [...rows], [rows]);
+  const table = useTable({
+    features,
+    columns: definitions,
+    data,
+    getRowId: rowId,
+    state: { columnVisibility: visibility },
+    onColumnVisibilityChange: (change) =>
+      setVisibility((before) => {
+        const after = typeof change === "function" ? change(before) : change;
+        remember(storageName(name), JSON.stringify(after));
+        return after;
+      }),
+  });
+  return { table, columnOf: (id: string) => byId.get(id) };
+}
+
+function recalled(name: string): Record<string, boolean> {
+  try {
+    const kept: unknown = JSON.parse(recall(storageName(name)) ?? "{}");
+    if (typeof kept !== "object" || kept === null) return {};
+    return Object.fromEntries(
+      Object.entries(kept).filter((pair): pair is [string, boolean] => typeof pair[1] === "boolean"),
+    );
+  } catch {
+    return {};
+  }
+}

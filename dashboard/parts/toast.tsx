@@ -1,0 +1,60 @@
+/** Short messages that go by themselves: what was done, or that it failed. */
+import {
+  createContext,
+  lazy,
+  type ReactElement,
+  type ReactNode,
+  Suspense,
+  use,
+  useCallback,
+  useState,
+} from "react";
+
+const ToastShelf = lazy(() =>
+  import("./toast-shelf.tsx").then(({ ToastShelf }) => ({ default: ToastShelf })),
+);
+
+export interface Message {
+  readonly id: number;
+  readonly text: string;
+  readonly isBad: boolean;
+}
+
+interface Tell {
+  (text: string): void;
+  /** Tells that something failed, by the server's own words. */
+  readonly failed: (error: Error) => void;
+}
+
+const maxMessages = 3;
+const TellContext = createContext<Tell>(Object.assign(() => undefined, { failed: () => undefined }));
+
+/** Tells the reader something in passing: `tell("Copied")`, `tell.failed(error)`. */
+export function useTell(): Tell {
+  return use(TellContext);
+}
+
+let nextId = 1;
+
+/** Shows what is told. */
+export function ToastProvider({ children }: { children: ReactNode }): ReactElement {
+  const [messages, setMessages] = useState<readonly Message[]>([]);
+  const add = useCallback((text: string, isBad: boolean) => {
+    const id = nextId++;
+    setMessages((before) => [...before, { id, text, isBad }].slice(-maxMessages));
+  }, []);
+  const [tell] = useState<Tell>(() =>
+    Object.assign((text: string) => add(text, false), { failed: (error: Error) => add(error.message, true) }),
+  );
+  const remove = (id: number) => setMessages((before) => before.filter((message) => message.id !== id));
+  return (
+    <TellContext value={tell}>
+      {children}
+      {messages.length > 0 && (
+        <Suspense fallback={null}>
+          <ToastShelf messages={messages} onGone={remove} />
+        </Suspense>
+      )}
+    </TellContext>
+  );
+}

@@ -1,0 +1,131 @@
+/**
+ * Numbers and dates in the reader's language. Days are the organization's, written YYYY-MM-DD, and are never shifted;
+ * instants are shown in the organization's timezone.
+ */
+
+// Undefined is the reader's own language, which the browser knows.
+const locale = undefined;
+
+const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
+const decimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
+const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
+const wholePercent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 });
+const signed = new Intl.NumberFormat(locale, { signDisplay: "exceptZero", maximumFractionDigits: 1 });
+const signedPercent = new Intl.NumberFormat(locale, {
+  style: "percent",
+  signDisplay: "exceptZero",
+  maximumFractionDigits: 1,
+});
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+
+/** What stands where there is no value. */
+export const nothing = "–";
+
+type Maybe = number | null | undefined;
+const of = (format: Intl.NumberFormat) => (value: Maybe) => (value == null ? nothing : format.format(value));
+
+/** Numbers as text; what is missing is a dash. */
+export const numbers = {
+  /** 12,345 */
+  count: of(whole),
+  /** 12.3 */
+  decimal: of(decimal),
+  /** 12K */
+  compact: of(compact),
+  /** 0.123 as 12.3 % */
+  share: of(percent),
+  /** 0.123 as 12 % */
+  wholeShare: of(wholePercent),
+  /** +3 */
+  change: of(signed),
+  /** 0.031 as +3.1 % */
+  shareChange: of(signedPercent),
+} as const;
+
+const dayFormats = {
+  short: new Intl.DateTimeFormat(locale, { timeZone: "UTC", month: "short", day: "numeric" }),
+  medium: new Intl.DateTimeFormat(locale, {
+    timeZone: "UTC",
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+  }),
+  long: new Intl.DateTimeFormat(locale, {
+    timeZone: "UTC",
+    weekday: "long",
+    year: "numeric",
+    month: "long",
+    day: "numeric",
+  }),
+  month: new Intl.DateTimeFormat(locale, { timeZone: "UTC", year: "numeric", month: "short" }),
+} as const;
+
+/** A day, YYYY-MM-DD, as text. */
+export function dayText(day: string | null | undefined, form: keyof typeof dayFormats = "medium"): string {
+  return day == null ? nothing : dayFormats[form].format(new Date(`${day}T00:00:00Z`));
+}
+
+/** Days from one day to another; negative when the second is the earlier. */
+export function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / 86_400_000);
+}
+
+/** The day so many days after a day, or before for a negative number. */
+export function dayPlus(day: string, days: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** How long ago a day is, as text: today, yesterday, 3 weeks ago. @param today the organization's */
+export function daysAgoText(day: string | null | undefined, today: string): string {
+  if (day == null) return nothing;
+  const days = daysBetween(today, day);
+  if (Math.abs(days) < 14) return relative.format(days, "day");
+  if (Math.abs(days) < 70) return relative.format(Math.round(days / 7), "week");
+  return relative.format(Math.round(days / 30.44), "month");
+}
+
+const instantFormats = new Map<string, Intl.DateTimeFormat>();
+
+/** An instant, as the API gives it, as date and time in a timezone. */
+export function instantText(instant: string | null | undefined, timezone: string): string {
+  if (instant == null) return nothing;
+  const format =
+    instantFormats.get(timezone) ??
+    new Intl.DateTimeFormat(locale, { timeZone: timezone, dateStyle: "medium", timeStyle: "short" });
+  instantFormats.set(timezone, format);
+  return format.format(new Date(instant));
+}
+
+/** The time of an instant, with its seconds, in a timezone. */
+export function timeText(instant: string, timezone: string): string {
+  return new Intl.DateTimeFormat(locale, { timeZone: timezone, timeStyle: "medium" }).format(
+    new Date(instant),
+  );
+}
+
+const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ["year", 31_557_600],
+  ["month", 2_629_800],
+  ["week", 604_800],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+];
+
+/** How long ago an instant is, as text: now, 5 minutes ago. */
+export function agoText(instant: string | null | undefined, nowMs: number): string {
+  if (instant == null) return nothing;
+  const seconds = (Date.parse(instant) - nowMs) / 1_000;
+  for (const [unit, length] of steps) {
+    if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit);
+  }
+  return relative.format(0, "second");
+}
+
+/** Today in a timezone, YYYY-MM-DD. */
+export function todayIn(timezone: string, nowMs: number): string {
+  const parts = new Intl.DateTimeFormat("en-CA", { timeZone: timezone }).formatToParts(new Date(nowMs));
+  const part = (type: string) => parts.find((one) => one.type === type)?.value ?? "";
+  return `${part("year")}-${part("month")}-${part("day")}`;
+}

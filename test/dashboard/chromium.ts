@@ -1,0 +1,64 @@
+/**
+ * A Chromium that needs nothing of the machine but npm: the program and the libraries that a bare machine lacks are in
+ * the package @sparticuz/chromium, which is unpacked once per version, beside the other dependencies.
+ */
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+
+const modules = join(import.meta.dir, "..", "..", "node_modules");
+
+/** Starts a browser. It has to be closed. */
+export async function startBrowser(): Promise<Browser> {
+  const folder = await unpacked();
+  return chromium.launch({
+    executablePath: join(folder, "chromium"),
+    // Tests run as root in many places, where Chromium's sandbox cannot be had; all it opens is our own pages.
+    args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--font-render-hinting=none"],
+    env: {
+      ...process.env,
+      LD_LIBRARY_PATH: join(folder, "al2023", "lib"),
+      FONTCONFIG_FILE: join(folder, "fonts.conf"),
+      HOME: folder,
+    },
+  });
+}
+
+async function unpacked(): Promise<string> {
+  const { version } = JSON.parse(
+    readFileSync(join(modules, "@sparticuz", "chromium", "package.json"), "utf8"),
+  ) as { version: string };
+  const folder = join(modules, ".cache", `chromium-${version}`);
+  if (existsSync(folder)) return folder;
+  const unfinished = `${folder}.${process.pid}`;
+  mkdirSync(unfinished, { recursive: true });
+  try {
+    const unpacking = Bun.spawn([process.execPath, join(import.meta.dir, "unpack-chromium.ts")], {
+      // By this name of Amazon's service the package knows that its libraries are wanted.
+      env: { ...process.env, TMPDIR: unfinished, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs22.x" },
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    const said = await new Response(unpacking.stderr).text();
+    if ((await unpacking.exited) !== 0) throw new Error(`Chromium could not be unpacked:\n${said}`);
+    // The package's own configuration names folders of Amazon's; without any font Chromium ends at the first text.
+    writeFileSync(join(unfinished, "fonts.conf"), fontConfiguration(folder));
+    renameSync(unfinished, folder);
+  } catch (error) {
+    // Another test was quicker.
+    if (!existsSync(folder)) throw error;
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+function fontConfiguration(folder: string): string {
+  return `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>${join(folder, "fonts")}</dir>
+  <cachedir>${join(folder, "fonts-cache")}</cachedir>
+</fontconfig>
+`;
+}

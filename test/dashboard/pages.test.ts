@@ -1,0 +1,213 @@
+/** The pages as a browser gets them: policy, keyboard, screen readers, narrow screens, and the states of figures. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { Server } from "../server.ts";
+import { startBrowser } from "./chromium.ts";
+import { axe, openPage, phone, sidewaysPixels, signedIn, wide } from "./support.ts";
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
+  await server.ready();
+  await server.command("demo", "--users", "40", "--weeks", "6");
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** Somebody who is signed in, on a page of the demonstration's organization. */
+async function demoPage(path: string, options: Parameters<typeof openPage>[1] = {}) {
+  const watched = await openPage(browser, options);
+  const { id } = await signedIn(watched.page, server, "Demo");
+  await watched.page.goto(`${server.url}/o/${id}${path}`);
+  return watched;
+}
+
+const inOrganization = [
+  "/overview",
+  "/start",
+  "/users",
+  "/accounts",
+  "/retention",
+  "/events",
+  "/model",
+  "/settings/account",
+];
+
+describe("every page", () => {
+  test.each(inOrganization)(
+    "%s obeys the security policy, and axe finds nothing, light and dark",
+    async (path) => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        const { page, complaints } = await demoPage(path, { colorScheme });
+        await page.locator("h1").waitFor();
+        await page.waitForLoadState("networkidle");
+        expect(await axe(page)).toEqual([]);
+        expect(complaints).toEqual([]);
+        await page.context().close();
+      }
+    },
+  );
+
+  test("is not wider than a phone", async () => {
+    const { page } = await demoPage("/overview", { viewport: phone });
+    for (const path of inOrganization) {
+      await page.goto(page.url().replace(/\/o\/(\d+)\/.*/, `/o/$1${path}`));
+      await page.locator("h1").waitFor();
+      await page.waitForLoadState("networkidle");
+      expect([path, await sidewaysPixels(page)]).toEqual([path, 0]);
+    }
+    await page.context().close();
+  });
+});
+
+describe("before signing in", () => {
+  test.each(["/sign-in", "/claim#code", "/password#code"])(
+    "%s has names for everything, in both themes and on a phone",
+    async (path) => {
+      for (const options of [
+        { colorScheme: "light", viewport: wide },
+        { colorScheme: "dark", viewport: phone },
+      ] as const) {
+        const { page, complaints } = await openPage(browser, options);
+        await page.goto(server.url + path);
+        await page
+          .getByLabel(/password/i)
+          .first()
+          .waitFor();
+        expect(await axe(page)).toEqual([]);
+        expect(await sidewaysPixels(page)).toBe(0);
+        expect(complaints).toEqual([]);
+        await page.context().close();
+      }
+    },
+  );
+
+  test("the code of a link leaves the address at once", async () => {
+    const { page } = await openPage(browser);
+    await page.goto(`${server.url}/password#secret-code`);
+    await page.getByLabel("New password").waitFor();
+    expect(page.url()).toBe(`${server.url}/password`);
+    await page.context().close();
+  });
+
+  test("who is not signed in is asked to, and the page that was asked for is kept", async () => {
+    const { page } = await openPage(browser);
+    await page.goto(`${server.url}/o/1/users?search=ada`);
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    expect(new URL(page.url()).searchParams.get("next")).toBe("/o/1/users?search=ada");
+    await page.context().close();
+  });
+});
+
+describe("by keyboard", () => {
+  test("the first key leads past the navigation", async () => {
+    const { page } = await demoPage("/users");
+    await page.getByRole("table", { name: "Users" }).waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate("document.activeElement.id")).toBe("page");
+    await page.context().close();
+  });
+
+  test("the palette opens with Ctrl+K, finds a user and goes there", async () => {
+    const { page, complaints } = await demoPage("/overview");
+    const [email = "", userId = ""] = await firstUser();
+    await page.locator("h1").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.keyboard.type(email);
+    await page.getByRole("option", { name: /Users$/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: email }).waitFor();
+    expect(decodeURIComponent(page.url())).toEndWith(`/users/${userId}`);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("a column's header sorts, and says so in the address and to screen readers", async () => {
+    const { page } = await demoPage("/users");
+    const header = page.getByRole("columnheader", { name: "User" });
+    await header.getByRole("button").focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/sort=email/);
+    expect(await header.getAttribute("aria-sort")).toBe("descending");
+    await page.context().close();
+  });
+});
+
+/** E-mail and id of one user of the demonstration. */
+async function firstUser(): Promise<string[]> {
+  const [user] = await server.exported("users", "Demo");
+  return [String(user?.email), String(user?.userId)];
+}
+
+describe("the states of a figure", () => {
+  test("while analysis starts, it is said, and the figure comes by itself", async () => {
+    const { page } = await openPage(browser);
+    const { id } = await signedIn(page, server, "Demo");
+    let isStarting = true;
+    await page.route("**/api/events?*", (route) =>
+      isStarting
+        ? route.fulfill({
+            status: 500,
+            headers: { "Retry-After": "1" },
+            json: { message: "analysis is starting", statusCode: 500, name: "application_error" },
+          })
+        : route.fallback(),
+    );
+    await page.goto(`${server.url}/o/${id}/events`);
+    await page.getByText("The analysis is starting").waitFor();
+    isStarting = false;
+    await page
+      .getByText(/by \d+ users/)
+      .first()
+      .waitFor();
+    await page.context().close();
+  });
+
+  test("an error is told in the server's words, and another try mends it", async () => {
+    const { page } = await openPage(browser);
+    const { id } = await signedIn(page, server, "Demo");
+    let isFailing = true;
+    await page.route("**/api/events?*", (route) =>
+      isFailing
+        ? route.fulfill({
+            status: 400,
+            json: { message: "limit is not valid.", statusCode: 400, name: "validation_error" },
+          })
+        : route.fallback(),
+    );
+    await page.goto(`${server.url}/o/${id}/events`);
+    await page.getByRole("alert").getByText("limit is not valid.").waitFor();
+    isFailing = false;
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page
+      .getByText(/by \d+ users/)
+      .first()
+      .waitFor();
+    await page.context().close();
+  });
+
+  test("an organization that is not the reader's is no page", async () => {
+    const { page } = await openPage(browser);
+    await signedIn(page, server, "Demo");
+    await page.goto(`${server.url}/o/999/overview`);
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await page.context().close();
+  });
+});
+
+test("a theme that was chosen stays, and is there before anything is drawn", async () => {
+  const { page } = await demoPage("/overview", { colorScheme: "light" });
+  await page.getByRole("button", { name: /Ada Lovelace/ }).click();
+  await page.getByRole("menuitemradio", { name: "Dark" }).click();
+  await page.reload({ waitUntil: "commit" });
+  await page.locator("h1").waitFor();
+  expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
+  await page.context().close();
+});

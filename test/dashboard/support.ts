@@ -1,0 +1,69 @@
+/** What tests of the pages share: a page that tells of its errors, somebody who is signed in, and axe. */
+import axeCore from "axe-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { joined } from "../people/support.ts";
+import type { Server } from "../server.ts";
+
+/** Widths at which every page has to be right, in CSS pixels. */
+export const phone = { width: 390, height: 844 } as const;
+export const wide = { width: 1440, height: 900 } as const;
+
+/** A page, and what went wrong on it: errors of scripts and whatever its security policy refused. */
+export interface WatchedPage {
+  readonly page: Page;
+  readonly complaints: readonly string[];
+}
+
+/** Opens a new, empty page in a context of its own. */
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  const context = await browser.newContext({
+    viewport: wide,
+    locale: "en-GB",
+    timezoneId: "America/New_York",
+    reducedMotion: "reduce",
+    ...options,
+  });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => {
+    // Chromium also tells of every answer that is an error; those are what some tests are about.
+    const isAnswer = message.text().startsWith("Failed to load resource");
+    if (["error", "warning"].includes(message.type()) && !isAnswer) complaints.push(message.text());
+  });
+  return { page, complaints };
+}
+
+const owners = new Map<string, ReturnType<typeof joined>>();
+
+/** Signs a page in as an owner of an organization, called Ada Lovelace; returns the organization's id. */
+export async function signedIn(page: Page, server: Server, organization: string): Promise<{ id: number }> {
+  const place = `${server.url} ${organization}`;
+  const joining = owners.get(place) ?? joined(server, organization, "owner", "Ada Lovelace");
+  owners.set(place, joining);
+  const { cookie, organization: id } = await joining;
+  if (cookie === undefined) throw new Error("the owner has no session");
+  await page
+    .context()
+    .addCookies([
+      { name: "rekindle_session", value: cookie, url: server.url, httpOnly: true, sameSite: "Lax" },
+    ]);
+  return { id };
+}
+
+/** Breaches of WCAG 2.2 A and AA that axe finds on a page, each as a sentence. */
+export async function axe(page: Page): Promise<string[]> {
+  // Evaluated, not added as a script: the page's security policy forbids scripts of others.
+  await page.evaluate(axeCore.source);
+  const tags = JSON.stringify(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]);
+  const violations = (await page.evaluate(
+    `axe.run(document, { runOnly: ${tags} }).then(({ violations }) => violations.map(
+      ({ id, help, nodes }) => id + ": " + help + ": " + nodes.map(({ target }) => target.join(" ")).join(", ")))`,
+  )) as string[];
+  return violations;
+}
+
+/** Pixels by which a page is wider than the window. */
+export async function sidewaysPixels(page: Page): Promise<number> {
+  return (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
+}
