@@ -17,6 +17,7 @@ const exclusionCalls = ["list", "add", "remove", "rules", "revisions"] as const;
 const checkCalls = ["list", "keep"] as const;
 const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [
+  "flush",
   "dayCounts",
   "populations",
   "freshness",
@@ -109,8 +110,9 @@ export function remoteLedger(
 ): SharedLedger {
   const remote = <Part extends object>(prefix: string, names: readonly (keyof Part & string)[]) =>
     remoteService<Part>(socket, prefix, names);
+  const whole = remote<Pick<SharedLedger, (typeof ledgerCalls)[number]>>("ledger", ledgerCalls);
   return {
-    ...remote<Pick<SharedLedger, (typeof ledgerCalls)[number]>>("ledger", ledgerCalls),
+    ...whole,
     organizations: remote<SharedLedger["organizations"]>("organizations", [
       ...organizationReads,
       ...organizationChanges,
@@ -127,6 +129,9 @@ export function remoteLedger(
       ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls),
       read: reader.read,
     },
-    snapshot: reader.snapshot,
+    snapshot: async (folder) => {
+      await whole.flush();
+      return reader.snapshot(folder);
+    },
   };
 }
