@@ -1,6 +1,7 @@
 /**
  * Shows that the tests bite: breaks one promise of the code at a time in a copy of the tree, and runs the
- * test that has to notice. `cli/with-bun test/mutants.ts`; it fails when a mutant survives.
+ * test that has to notice. `cli/with-bun test/mutants.ts [word…]` takes all, or those whose name has a word; it fails
+ * when a mutant survives.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,14 +41,35 @@ const mutants: readonly Mutant[] = [
   {
     name: "commits are not fsynced",
     file: "server/ledger/sqlite/transact.ts",
-    from: "    await log.synced();\n",
+    from: "    await committing;\n",
     to: "",
     test: "test/ledger/write-ahead-log.test.ts",
   },
   {
+    name: "the journal is not fsynced",
+    file: "server/ledger/sqlite/transact.ts",
+    from: "    if (isDone) await journal.synced();\n",
+    to: "",
+    test: "test/ledger/write-ahead-log.test.ts",
+  },
+  {
+    name: "the journal is written over before SQLite's log is synced",
+    file: "server/ledger/sqlite/journal.ts",
+    from: "lastInboxId(group), this.#restingUpto)",
+    to: "lastInboxId(group), Number.POSITIVE_INFINITY)",
+    test: "test/ledger/journal.test.ts",
+  },
+  {
+    name: "the inbox is frozen without what waits in the journal",
+    file: "server/ledger/sqlite/flushed-inbox.ts",
+    from: "    this.#journal.flush();\n    return this.#inbox.freeze(maxRows);",
+    to: "    return this.#inbox.freeze(maxRows);",
+    test: "test/ledger/inbox-model.test.ts",
+  },
+  {
     name: "known users are remembered before the commit",
     file: "server/ledger/sqlite/transact.ts",
-    from: "this.#writePeople(writes, loaded);",
+    from: "this.#writePeople(writes, stored);",
     to: `for (const { organization, userId, number, account } of writes.users) {
       this.#parts.knownUsers.remember(organization, userId, { number, account });
     }
@@ -137,13 +159,17 @@ async function passes(copy: string, test: string): Promise<boolean> {
   return (await child.exited) === 0;
 }
 
+const words = process.argv.slice(2);
+const chosen =
+  words.length === 0 ? mutants : mutants.filter(({ name }) => words.some((word) => name.includes(word)));
+
 // A test that fails without a mutant too would catch all of them.
-for (const test of new Set(mutants.map((mutant) => mutant.test))) {
+for (const test of new Set(chosen.map((mutant) => mutant.test))) {
   if (!(await inCopy((copy) => passes(copy, test)))) throw new Error(`${test} fails without a mutant`);
 }
 
 let survivors = 0;
-for (const mutant of mutants) {
+for (const mutant of chosen) {
   const survived = await inCopy((copy) => {
     applyMutant(copy, mutant);
     return passes(copy, mutant.test);

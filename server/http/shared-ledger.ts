@@ -19,6 +19,7 @@ const peopleCalls = ["members", "invitations", "invite", "withEmail", "remove", 
 const checkCalls = ["list", "keep"] as const;
 const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [
+  "flush",
   "dayCounts",
   "populations",
   "freshness",
@@ -113,8 +114,9 @@ export function remoteLedger(
 ): SharedLedger {
   const remote = <Part extends object>(prefix: string, names: readonly (keyof Part & string)[]) =>
     remoteService<Part>(socket, prefix, names);
+  const whole = remote<Pick<SharedLedger, (typeof ledgerCalls)[number]>>("ledger", ledgerCalls);
   return {
-    ...remote<Pick<SharedLedger, (typeof ledgerCalls)[number]>>("ledger", ledgerCalls),
+    ...whole,
     organizations: remote<SharedLedger["organizations"]>("organizations", [
       ...organizationReads,
       ...organizationChanges,
@@ -133,6 +135,9 @@ export function remoteLedger(
       ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls),
       read: reader.read,
     },
-    snapshot: reader.snapshot,
+    snapshot: async (folder) => {
+      await whole.flush();
+      return reader.snapshot(folder);
+    },
   };
 }

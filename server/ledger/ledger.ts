@@ -193,6 +193,9 @@ export interface Ledger {
   /** The user with this id and the account that the user belongs to. */
   findUser(organization: number, userId: string): Promise<UserAndAccount | undefined>;
 
+  /** When it resolves, whoever reads the ledger's tables beside its process finds all that was acknowledged before. */
+  flush(): Promise<void>;
+
   /** The whole ledger at one instant; writes go on meanwhile.
    * @param folder for what has to be copied, which is the caller's to remove */
   snapshot(folder: string): Promise<LedgerSnapshot>;

@@ -217,7 +217,9 @@ test("no byte of an erased user stays in the data folder, once the engine's old 
   expect(before.filter((file) => file.startsWith("ledger")).length).toBeGreaterThan(0);
   await server.command("erase", "user", "MARKER-of-id", "--organization", name);
   const ledgerBytes = await Promise.all(
-    ["ledger.sqlite", "ledger.sqlite-wal"].map((file) => Bun.file(join(server.dataDir, file)).bytes()),
+    ["ledger.sqlite", "ledger.sqlite-wal", "ledger.sqlite-journaled"].map((file) =>
+      Bun.file(join(server.dataDir, file)).bytes(),
+    ),
   );
   expect(ledgerBytes.some((bytes) => Buffer.from(bytes).includes("MARKER-of"))).toBe(false);
   await server.kill("SIGTERM");

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { FrozenBatch } from "../../server/ledger/ledger.ts";
 import type { LedgerUnderTest } from "./contract.ts";
-import { append, inboxRows } from "./writes.ts";
+import { appendAlone, inboxRows } from "./writes.ts";
 
 const hourMs = 3_600_000;
 
@@ -30,11 +30,11 @@ function freezeContract(subject: LedgerUnderTest, read: Read): void {
 
   test("waiting rows are frozen by table, year and schema, each in the order of arrival", async () => {
     const { ledger } = subject;
-    await append(ledger, inboxRows(["a", "b"]));
-    await append(ledger, inboxRows(["old"], { year: 2025 }));
-    await append(ledger, inboxRows(["ada"], { table: "users", year: 0 }));
-    await append(ledger, inboxRows(["next"], { schema: 2 }));
-    await append(ledger, inboxRows(["c"]));
+    await appendAlone(ledger, inboxRows(["a", "b"]));
+    await appendAlone(ledger, inboxRows(["old"], { year: 2025 }));
+    await appendAlone(ledger, inboxRows(["ada"], { table: "users", year: 0 }));
+    await appendAlone(ledger, inboxRows(["next"], { schema: 2 }));
+    await appendAlone(ledger, inboxRows(["c"]));
     const batches = await ledger.inbox.freeze(100);
     expect(batches).toHaveLength(4);
     const bodies = await Promise.all(batches.map(read));
@@ -49,8 +49,8 @@ function freezeContract(subject: LedgerUnderTest, read: Read): void {
   });
 
   test("a body whose last line is not ended does not run into the next", async () => {
-    await append(subject.ledger, { ...inboxRows(["ä"]), body: '["ä"]' });
-    await append(subject.ledger, { ...inboxRows(["b"]), body: '["b"]' });
+    await appendAlone(subject.ledger, { ...inboxRows(["ä"]), body: '["ä"]' });
+    await appendAlone(subject.ledger, { ...inboxRows(["b"]), body: '["b"]' });
     const [batch] = await subject.ledger.inbox.freeze(100);
     if (batch === undefined) throw new Error("nothing was frozen");
     expect(await read(batch)).toBe('["ä"]\n["b"]\n');
@@ -58,9 +58,9 @@ function freezeContract(subject: LedgerUnderTest, read: Read): void {
 
   test("at most the wanted rows are frozen, but one inbox row even when it has more", async () => {
     const { ledger } = subject;
-    await append(ledger, inboxRows(["a", "b", "c"]));
-    await append(ledger, inboxRows(["d"]));
-    await append(ledger, inboxRows(["e"]));
+    await appendAlone(ledger, inboxRows(["a", "b", "c"]));
+    await appendAlone(ledger, inboxRows(["d"]));
+    await appendAlone(ledger, inboxRows(["e"]));
     const frozen: number[] = [];
     for (let round = 0; round < 3; round++) {
       const batches = await ledger.inbox.freeze(2);
@@ -73,11 +73,11 @@ function freezeContract(subject: LedgerUnderTest, read: Read): void {
 
 function frozenContract(subject: LedgerUnderTest, read: Read): void {
   test("while a frozen batch is unfinished the same batches come back, across restarts", async () => {
-    await append(subject.ledger, inboxRows(["a"]));
-    await append(subject.ledger, inboxRows(["ada"], { table: "users", year: 0 }));
+    await appendAlone(subject.ledger, inboxRows(["a"]));
+    await appendAlone(subject.ledger, inboxRows(["ada"], { table: "users", year: 0 }));
     const frozen = await subject.ledger.inbox.freeze(100);
     const bodies = await Promise.all(frozen.map(read));
-    await append(subject.ledger, inboxRows(["b"]));
+    await appendAlone(subject.ledger, inboxRows(["b"]));
     expect(await subject.ledger.inbox.freeze(100)).toEqual(frozen);
     await subject.reopen();
     expect(await subject.ledger.inbox.freeze(100)).toEqual(frozen);
@@ -90,7 +90,7 @@ function frozenContract(subject: LedgerUnderTest, read: Read): void {
     const batchNumbers: number[] = [];
     const inboxIds: number[] = [];
     for (let round = 0; round < 3; round++) {
-      await append(subject.ledger, inboxRows([`row ${round}`]));
+      await appendAlone(subject.ledger, inboxRows([`row ${round}`]));
       const batches = await subject.ledger.inbox.freeze(100);
       expect(batches).toHaveLength(1);
       for (const batch of batches) {
@@ -110,10 +110,10 @@ function frozenContract(subject: LedgerUnderTest, read: Read): void {
 
 function finishContract(subject: LedgerUnderTest): void {
   test("the backlog counts what waits, frozen or not, and is the same after a restart", async () => {
-    await append(subject.ledger, inboxRows(["a", "b"]));
-    await append(subject.ledger, inboxRows(["ada"], { table: "users", year: 0 }));
+    await appendAlone(subject.ledger, inboxRows(["a", "b"]));
+    await appendAlone(subject.ledger, inboxRows(["ada"], { table: "users", year: 0 }));
     const frozen = await subject.ledger.inbox.freeze(100);
-    await append(subject.ledger, inboxRows(["ü"]));
+    await appendAlone(subject.ledger, inboxRows(["ü"]));
     await subject.ledger.inbox.finish(frozen[1]?.number ?? 0, []);
     for (const reopen of [false, true]) {
       if (reopen) await subject.reopen();
@@ -133,7 +133,7 @@ function finishContract(subject: LedgerUnderTest): void {
   });
 
   test("finishing a batch twice changes nothing, also with other dead letters", async () => {
-    await append(subject.ledger, inboxRows(["a", "b"]));
+    await appendAlone(subject.ledger, inboxRows(["a", "b"]));
     const [batch] = await subject.ledger.inbox.freeze(100);
     if (batch === undefined) throw new Error("nothing was frozen");
     await subject.ledger.inbox.finish(batch.number, [{ table: "events", row: '["b"]', reason: "no time" }]);
@@ -145,7 +145,7 @@ function finishContract(subject: LedgerUnderTest): void {
 
   test("dead letters are kept with reason and time, the newest first", async () => {
     for (const line of ["a", "b", "c"]) {
-      await append(subject.ledger, inboxRows([line]));
+      await appendAlone(subject.ledger, inboxRows([line]));
       const [batch] = await subject.ledger.inbox.freeze(100);
       const letter = { table: "events", row: `["${line}"]`, reason: `bad ${line}` } as const;
       await subject.ledger.inbox.finish(batch?.number ?? 0, [letter]);
@@ -162,13 +162,13 @@ function finishContract(subject: LedgerUnderTest): void {
 
 function keptContract(subject: LedgerUnderTest, read: Read): void {
   test("loaded rows stay for an hour, and rows that wait stay for ever", async () => {
-    await append(subject.ledger, inboxRows(["loaded"]));
+    await appendAlone(subject.ledger, inboxRows(["loaded"]));
     const [loaded] = await subject.ledger.inbox.freeze(100);
     if (loaded === undefined) throw new Error("nothing was frozen");
     await subject.ledger.inbox.finish(loaded.number, []);
-    await append(subject.ledger, inboxRows(["frozen"]));
+    await appendAlone(subject.ledger, inboxRows(["frozen"]));
     const [frozen] = await subject.ledger.inbox.freeze(100);
-    await append(subject.ledger, inboxRows(["waiting"]));
+    await appendAlone(subject.ledger, inboxRows(["waiting"]));
     await subject.ledger.tidy(subject.nowMs + hourMs - 1);
     expect(await read(loaded)).toBe('["loaded"]\n');
     await subject.ledger.tidy(subject.nowMs + 100 * hourMs);
@@ -179,8 +179,8 @@ function keptContract(subject: LedgerUnderTest, read: Read): void {
   });
 
   test("an old batch stays while a batch of the same range is unfinished", async () => {
-    await append(subject.ledger, inboxRows(["a"]));
-    await append(subject.ledger, inboxRows(["ada"], { table: "users", year: 0 }));
+    await appendAlone(subject.ledger, inboxRows(["a"]));
+    await appendAlone(subject.ledger, inboxRows(["ada"], { table: "users", year: 0 }));
     const [events, users] = await subject.ledger.inbox.freeze(100);
     if (events === undefined || users === undefined) throw new Error("two batches were expected");
     await subject.ledger.inbox.finish(events.number, []);

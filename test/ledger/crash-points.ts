@@ -1,14 +1,15 @@
 /**
- * Kills the SQLite ledger between any two of its statements, without a hook in it: every statement that is
- * prepared while this is installed counts down, and at zero the folder is copied as it lies on the disk at
+ * Kills the SQLite ledger between any two of its statements, or writes to its journal, without a hook in it: each of
+ * them counts down while this is installed, and at zero the folder is copied as it lies on the disk at
  * that moment, in the middle of a transaction or not. Opening the copy is what a restart after SIGKILL is.
  */
 import { Database } from "bun:sqlite";
-import { cpSync } from "node:fs";
+import fs, { cpSync } from "node:fs";
 import { basename } from "node:path";
 
 export class CrashPoints {
   readonly #prepare = Database.prototype.prepare;
+  readonly #fs = { writeSync: fs.writeSync, fdatasyncSync: fs.fdatasyncSync };
   #statementsLeft = 0;
   #from = "";
   #to = "";
@@ -32,10 +33,22 @@ export class CrashPoints {
       }
       return statement;
     } as typeof original;
+    for (const name of ["writeSync", "fdatasyncSync"] as const) {
+      const step = this.#fs[name] as (...values: unknown[]) => unknown;
+      Object.assign(fs, {
+        [name]: (...values: unknown[]) => {
+          passed();
+          const result = step(...values);
+          passed();
+          return result;
+        },
+      });
+    }
   }
 
   uninstall(): void {
     Database.prototype.prepare = this.#prepare;
+    Object.assign(fs, this.#fs);
   }
 
   /** Copies `from` to `to` when this many more moments, before and after each statement, have passed. */

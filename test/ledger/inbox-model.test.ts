@@ -42,6 +42,7 @@ class World {
       clock: () => this.#nowMs,
       inboxMaxRetainedBytes: this.random.pick([0, 500, 1_000_000]),
       knownUsersCapacity: this.random.pick([1, 8, 1_000]),
+      journalHalfBytes: this.random.pick([100, 2_000, 1_000_000]),
     }));
   }
 

@@ -27,6 +27,7 @@ class World {
     this.crashing = new CrashingLedger(() => ({
       clock: () => this.#nowMs,
       messageIdsPerRun: this.random.pick(sizes),
+      journalHalfBytes: this.random.pick([300, 5_000, 1_000_000]),
     }));
   }
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Ledger, LedgerSnapshot } from "../../server/ledger/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
-import { append, remember } from "./writes.ts";
+import { appendAlone, remember } from "./writes.ts";
 
 const base = mkdtempSync(join(tmpdir(), "rekindle-snapshot-"));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
@@ -82,7 +82,7 @@ test("it is one instant, whatever is written meanwhile, and its numbers go on wh
   let writing = true;
   const writer = (async () => {
     while (writing) {
-      await append(ledger, row);
+      await appendAlone(ledger, row);
       appended += 1;
     }
   })();

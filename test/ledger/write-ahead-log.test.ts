@@ -1,68 +1,110 @@
-/** A commit is acknowledged only after its log is synced. The disk is slowed down and broken where the ledger
- * meets it: at the `datasync` of file handles. */
+/** A write is acknowledged only after it is synced: events in the journal, what else there is in SQLite's log. The disk is
+ * slowed down and broken where the ledger meets it. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
+import fs from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
-import { append, inboxRows } from "./writes.ts";
+import { append, inboxRows, user, writePeople } from "./writes.ts";
+
+type Synced = (error: NodeJS.ErrnoException | null) => void;
 
 let folder: string;
 let ledger: Ledger;
-let handles: FileHandle;
-let original: FileHandle["datasync"];
+const original = fs.fdatasync;
+
+/** Puts something in the place of every sync; it is told the file. */
+function withDisk(sync: (file: string) => Promise<void>): void {
+  fs.fdatasync = Object.assign(
+    (descriptor: number, done: Synced) => {
+      const file = fs.readlinkSync(`/proc/self/fd/${descriptor}`);
+      sync(file).then(
+        () => done(null),
+        (error) => done(error),
+      );
+    },
+    { __promisify__: original.__promisify__ },
+  );
+}
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "rekindle-log-"));
-  const probe = await open(join(folder, "probe"), "w");
-  handles = Object.getPrototypeOf(probe);
-  original = handles.datasync;
-  await probe.close();
   ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite") });
+  await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1_000 });
 });
 
 afterEach(async () => {
-  handles.datasync = original;
+  fs.fdatasync = original;
   await ledger.close();
   await rm(folder, { recursive: true, force: true });
 });
 
-test("a commit is acknowledged after the log is synced, and not before", async () => {
-  const disk = Promise.withResolvers<void>();
-  let syncs = 0;
-  handles.datasync = () => {
-    syncs += 1;
-    return disk.promise;
-  };
+const writers = [
+  {
+    name: "events, in the journal",
+    file: "ledger.sqlite-journaled",
+    write: () => append(ledger, inboxRows(["a"])),
+  },
+  {
+    name: "a user, in SQLite's log",
+    file: "ledger.sqlite-wal",
+    write: () => writePeople(ledger, { users: [user(1, "ada")] }),
+  },
+];
+
+for (const { name, file, write } of writers) {
+  test(`a write is acknowledged after it is synced, and not before: ${name}`, async () => {
+    const disk = Promise.withResolvers<void>();
+    const files: string[] = [];
+    withDisk((path) => {
+      files.push(basename(path));
+      return disk.promise;
+    });
+    let acknowledged = false;
+    const writing = write().then(() => {
+      acknowledged = true;
+    });
+    await Bun.sleep(10);
+    expect(files).toEqual([file]);
+    expect(acknowledged).toBe(false);
+    disk.resolve();
+    await writing;
+    expect(acknowledged).toBe(true);
+  });
+
+  test(`after a sync that failed nothing is acknowledged or written from then on: ${name}`, async () => {
+    withDisk(() => Promise.reject(new Error("the disk is broken")));
+    await expect(write()).rejects.toThrow("the disk is broken");
+    fs.fdatasync = original;
+    for (const again of writers) await expect(again.write()).rejects.toThrow("the disk is broken");
+    expect((await ledger.inbox.backlog()).newestInboxId).toBeLessThanOrEqual(1);
+  });
+}
+
+test("events of a user who is not on the disk yet wait for the user", async () => {
+  const log = Promise.withResolvers<void>();
+  withDisk((path) => (path.endsWith("-wal") ? log.promise : Promise.resolve()));
+  const identified = writePeople(ledger, { users: [user(1, "ada")] });
   let acknowledged = false;
-  const appending = append(ledger, inboxRows(["a"])).then(() => {
+  const tracked = append(ledger, inboxRows(["a"])).then(() => {
     acknowledged = true;
   });
-  await Bun.sleep(30);
-  expect(syncs).toBe(1);
+  await Bun.sleep(10);
   expect(acknowledged).toBe(false);
-  disk.resolve();
-  await appending;
-  expect(acknowledged).toBe(true);
-});
-
-test("after a sync that failed nothing is acknowledged or written from then on", async () => {
-  handles.datasync = () => Promise.reject(new Error("the disk is broken"));
-  await expect(append(ledger, inboxRows(["a"]))).rejects.toThrow("the disk is broken");
-  handles.datasync = original;
-  await expect(append(ledger, inboxRows(["b"]))).rejects.toThrow("the disk is broken");
-  expect((await ledger.inbox.backlog()).newestInboxId).toBe(1);
+  log.resolve();
+  await Promise.all([identified, tracked]);
 });
 
 test("a ledger that is closed while commits are synced waits for both syncs", async () => {
   const disk = Promise.withResolvers<void>();
   const order: string[] = [];
-  handles.datasync = async () => {
+  withDisk(async () => {
     order.push("begun");
     await disk.promise;
     order.push("synced");
-  };
+  });
   const appending = [append(ledger, inboxRows(["a"])), append(ledger, inboxRows(["b"]))];
   const closing = ledger.close().then(() => order.push("closed"));
   disk.resolve();

@@ -58,9 +58,15 @@ export function account(organization: number, accountId: string, some: Partial<A
   };
 }
 
-/** Appends one inbox row. */
+/** Appends rows of events to the journal, and others to the inbox. */
 export function append(ledger: Ledger, rows: InboxRows, nowMs = 1_000): Promise<void> {
   return ledger.transact(nothingNeeded, () => writes(nowMs, { inbox: [rows] }));
+}
+
+/** Appends one inbox row, which is not put together with others. */
+export async function appendAlone(ledger: Ledger, rows: InboxRows, nowMs = 1_000): Promise<void> {
+  await append(ledger, rows, nowMs);
+  await ledger.flush();
 }
 
 /** Writes users and accounts as they are given. */
@@ -83,7 +89,7 @@ export async function look<Found>(
   throw new Error("the ledger resolved without deciding");
 }
 
-/** Writes message ids that are not remembered; @returns those that are. */
+/** Writes message ids that are not remembered, of a row each; @returns those that are. */
 export async function remember(
   ledger: Ledger,
   messageIds: readonly MessageKey[],
@@ -93,9 +99,9 @@ export async function remember(
   await ledger.transact(needs({ messageIds }), (stored) => {
     const looked = messageIds.map((key) => ({ key, message: messageOf(stored, key) }));
     duplicates = looked.filter(({ message }) => message.remembered).map(({ key }) => key);
-    return writes(nowMs, {
-      messages: looked.map(({ message }) => message).filter(({ remembered }) => !remembered),
-    });
+    const messages = looked.map(({ message }) => message).filter(({ remembered }) => !remembered);
+    const inbox = messages.length === 0 ? [] : [inboxRows(messages.map((_, n) => `${n}`))];
+    return writes(nowMs, { messages, inbox });
   });
   return duplicates;
 }

@@ -11,11 +11,10 @@ import type {
   VersionRows,
 } from "../dead-letters.ts";
 import { type DayCount, type InboxRows, Refusal, type WarehouseTable } from "../ledger.ts";
-import type { Counts } from "./counts.ts";
 import { redated } from "./dead-letter-rows.ts";
-import type { SqliteInbox } from "./inbox.ts";
 import type { SqliteOrganizations } from "./organizations.ts";
 import { nextTurn } from "./small-steps.ts";
+import type { Parts } from "./transact.ts";
 import { inTransaction } from "./transaction.ts";
 
 /** About 2 ms of work; requests have their turn in between. */
@@ -93,13 +92,13 @@ function prepare(db: Database) {
 export class SqliteDeadLetters implements DeadLetterStore {
   readonly #db: Database;
   readonly #statements: ReturnType<typeof prepare>;
-  readonly #parts: { readonly inbox: SqliteInbox; readonly counts: Counts };
+  readonly #parts: Pick<Parts, "inbox" | "counts" | "journal">;
   readonly #organizations: SqliteOrganizations;
   readonly #zones = new Map<string, Zone>();
 
   constructor(
     db: Database,
-    parts: { readonly inbox: SqliteInbox; readonly counts: Counts },
+    parts: Pick<Parts, "inbox" | "counts" | "journal">,
     organizations: SqliteOrganizations,
   ) {
     this.#db = db;
@@ -152,6 +151,7 @@ export class SqliteDeadLetters implements DeadLetterStore {
     let done = 0;
     while (true) {
       let committed = () => {};
+      this.#parts.journal.flush();
       const taken = inTransaction(this.#db, () => {
         const letters = next();
         committed = work(letters);

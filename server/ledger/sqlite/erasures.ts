@@ -62,6 +62,7 @@ export class SqliteErasures implements Erasures {
 
   async begin(organization: number, userId: string): Promise<Erasure | undefined> {
     const { users, counts, inbox, tombstones, knownUsers, warnings, exclusions } = this.#parts;
+    this.#parts.journal.flush();
     const begun = inTransaction(this.#db, () => {
       const user = users.find(organization, userId);
       if (user === undefined) return undefined;

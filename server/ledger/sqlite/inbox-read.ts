@@ -43,6 +43,11 @@ export function readBatch(read: Statement<StoredBody, Range>, batch: FrozenBatch
   return bytes;
 }
 
+/** A body whose last line is ended, so that another can follow. */
+export function endedBody(body: string): string {
+  return body.endsWith("\n") ? body : `${body}\n`;
+}
+
 /** Bytes of a body as `readBatch` gives them. */
 export function bytesOfBody(body: string): number {
   return Buffer.byteLength(body) + (body.endsWith("\n") ? 0 : 1);

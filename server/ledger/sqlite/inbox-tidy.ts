@@ -6,7 +6,9 @@
  */
 import type { Database } from "bun:sqlite";
 import type { SqliteInbox } from "./inbox.ts";
+import type { Journal } from "./journal.ts";
 import { inSmallSteps, nextTurn } from "./small-steps.ts";
+import type { Parts } from "./transact.ts";
 import { inTransaction } from "./transaction.ts";
 
 const keptLoadedMs = 3_600_000;
@@ -47,13 +49,15 @@ function prepare(db: Database) {
 export class InboxTidy {
   readonly #db: Database;
   readonly #inbox: SqliteInbox;
+  readonly #journal: Journal;
   readonly #maxRetainedBytes: number;
   readonly #statements: ReturnType<typeof prepare>;
 
   /** @param maxRetainedBytes of rows that are loaded already. */
-  constructor(db: Database, inbox: SqliteInbox, maxRetainedBytes: number) {
+  constructor(db: Database, parts: Pick<Parts, "inbox" | "journal">, maxRetainedBytes: number) {
     this.#db = db;
-    this.#inbox = inbox;
+    this.#inbox = parts.inbox;
+    this.#journal = parts.journal;
     this.#maxRetainedBytes = maxRetainedBytes;
     this.#statements = prepare(db);
   }
@@ -75,7 +79,7 @@ export class InboxTidy {
 
   /**
    * Deletes all loaded rows up to an inbox id, and sees to it that nothing of what was deleted so far, here or
-   * in another table, is left in a free page or in the write-ahead log. In small steps, but to its end.
+   * in another table, is left in a free page, in the write-ahead log or in the journal. In small steps, but to its end.
    * @throws Error when rows up to there are not loaded, or a reader does not let go of the log for seconds.
    */
   async erase(uptoInboxId: number): Promise<void> {
@@ -83,7 +87,10 @@ export class InboxTidy {
     while (this.#deleteRows(uptoInboxId, stepBytes)) await nextTurn();
     while (this.#shrinkTo(0)) await nextTurn();
     for (let attempt = 0; attempt < emptyLogAttempts; attempt += 1) {
-      if (this.#emptyLog()) return;
+      if (this.#emptyLog()) {
+        this.#journal.erase();
+        return;
+      }
       await Bun.sleep(emptyLogPauseMs);
     }
     throw new Error("the ledger's log is being read all the time, and cannot be emptied");

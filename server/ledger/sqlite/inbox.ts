@@ -36,8 +36,8 @@ const batchColumns = "number, warehouse_table, year, schema, rows, bytes, after_
 // row of the thread that answers requests, and the log only 20 % shorter; they lie here for an hour.
 function prepare(db: Database) {
   return {
-    append: db.prepare(
-      "INSERT INTO inbox (warehouse_table, year, schema, rows, bytes, body) VALUES (?, ?, ?, ?, ?, ?)",
+    write: db.prepare(
+      "INSERT INTO inbox (id, warehouse_table, year, schema, rows, bytes, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
     ),
     after: db.prepare<WaitingRow, [number]>(
       "SELECT id, warehouse_table, year, schema, rows, bytes FROM inbox WHERE id > ? ORDER BY id",
@@ -101,14 +101,18 @@ export class SqliteInbox implements Inbox {
     return this.#loadedBytes;
   }
 
-  /** Writes rows inside the caller's transaction; after its commit `appended` has to be told. */
+  /** Writes rows inside the caller's transaction, when the journal is flushed; after its commit `appended` has to be
+   * told. */
   append(inbox: readonly InboxRows[]): void {
-    for (const { table, year, schema, rows, body } of inbox) {
-      this.#statements.append.run(table, year, schema, rows, bytesOfBody(body), body);
-    }
+    for (const [index, rows] of inbox.entries()) this.write(this.#newestInboxId + 1 + index, rows);
   }
 
-  /** Counts rows that were appended and committed. */
+  /** Writes rows under an inbox id that was given to them, inside the caller's transaction. */
+  write(inboxId: number, { table, year, schema, rows, body }: InboxRows): void {
+    this.#statements.write.run(inboxId, table, year, schema, rows, bytesOfBody(body), body);
+  }
+
+  /** Counts rows that were acknowledged. */
   appended(inbox: readonly InboxRows[]): void {
     for (const { rows, body } of inbox) {
       this.#waiting.rows += rows;

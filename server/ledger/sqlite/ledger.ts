@@ -3,6 +3,7 @@ import type { Database } from "bun:sqlite";
 import type { LedgerFreshness } from "../health.ts";
 import {
   type DayCount,
+  type Inbox,
   type Ledger,
   type LedgerSnapshot,
   type Populations,
@@ -17,8 +18,8 @@ import { SqliteDeadLetters } from "./dead-letters.ts";
 import { SqliteEntrance } from "./entrance.ts";
 import { SqliteErasures } from "./erasures.ts";
 import { SqliteExclusions } from "./exclusions.ts";
+import { FlushedInbox } from "./flushed-inbox.ts";
 import type { SqliteImports } from "./imports.ts";
-import type { SqliteInbox } from "./inbox.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
 import { SqlitePeople } from "./people.ts";
@@ -31,7 +32,7 @@ export class SqliteLedger implements Ledger {
   readonly organizations: SqliteOrganizations;
   readonly tokens: SqliteCredentials;
   readonly readKeys: SqliteCredentials;
-  readonly inbox: SqliteInbox;
+  readonly inbox: Inbox;
   readonly deadLetters: SqliteDeadLetters;
   readonly exclusions: SqliteExclusions;
   readonly warnings: SqliteWarnings;
@@ -52,11 +53,11 @@ export class SqliteLedger implements Ledger {
     this.#db = db;
     this.#parts = parts;
     this.#transactor = new Transactor(db, parts, clock);
-    this.#inboxTidy = new InboxTidy(db, parts.inbox, inboxMaxRetainedBytes);
+    this.#inboxTidy = new InboxTidy(db, parts, inboxMaxRetainedBytes);
     this.organizations = new SqliteOrganizations(db, clock);
     this.tokens = new SqliteCredentials(db, this.organizations, "tokens");
     this.readKeys = new SqliteCredentials(db, this.organizations, "read_keys");
-    this.inbox = parts.inbox;
+    this.inbox = new FlushedInbox(parts.inbox, parts.journal);
     this.deadLetters = new SqliteDeadLetters(db, parts, this.organizations);
     this.exclusions = new SqliteExclusions(db);
     this.warnings = new SqliteWarnings(db);
@@ -83,6 +84,7 @@ export class SqliteLedger implements Ledger {
   }
 
   async dayCounts(organization: number): Promise<readonly DayCount[]> {
+    this.#parts.journal.flush();
     return this.#parts.counts.days(organization);
   }
 
@@ -95,7 +97,7 @@ export class SqliteLedger implements Ledger {
     if (found === undefined) throw new Refusal(`There is no organization with the id ${organization}.`);
     return {
       timezone: found.timezone,
-      loadedUptoMs: this.inbox.loadedUptoMs(),
+      loadedUptoMs: this.#parts.inbox.loadedUptoMs(),
       rebuildingSinceMs: this.organizations.rebuildingSinceMs(organization),
     };
   }
@@ -106,7 +108,12 @@ export class SqliteLedger implements Ledger {
     return { user, account: this.#parts.accounts.numbered(organization, user.account) ?? null };
   }
 
-  snapshot(folder: string): Promise<LedgerSnapshot> {
+  async flush(): Promise<void> {
+    this.#parts.journal.flush();
+  }
+
+  async snapshot(folder: string): Promise<LedgerSnapshot> {
+    await this.flush();
     return takeSnapshot(this.#db.filename, folder);
   }
 
@@ -125,6 +132,7 @@ export class SqliteLedger implements Ledger {
   async close(): Promise<void> {
     // Whoever called `tidy` hears of its failure; here only its end matters.
     await this.#tidying?.catch(() => undefined);
+    await this.#parts.journal.close();
     await this.#parts.log.close();
     this.#parts.messageIds.close();
     this.#inboxTidy.leaveNoLog();
@@ -133,6 +141,7 @@ export class SqliteLedger implements Ledger {
 
   async #tidy(nowMs: number): Promise<void> {
     try {
+      this.#parts.journal.flush();
       await this.#inboxTidy.deleteLoadedRows(nowMs);
       await this.#parts.messageIds.tidy(nowMs);
       await this.warnings.tidy(nowMs);

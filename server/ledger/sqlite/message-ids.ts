@@ -102,28 +102,24 @@ export class MessageIds {
     return false;
   }
 
-  /** Writes the ids of a commit, inside its transaction. @returns the sequence that `remember` needs. */
-  write(hashes: readonly MessageIdHash[], nowMs: number): number {
-    const words = new Uint32Array(hashes.length * wordsPerHash);
-    let at = 0;
-    for (const hash of hashes) {
-      words[at] = hash.first;
-      words[at + 1] = hash.second;
-      words[at + 2] = hash.third;
-      at += wordsPerHash;
-    }
-    const ids = new Uint8Array(words.buffer);
+  /** Writes hashes, as `bytesOf` gives them, inside a transaction. @returns the sequence that `written` needs. */
+  write(ids: Uint8Array, nowMs: number): number {
     return Number(this.#statements.insert.run(nowMs, ids).lastInsertRowid);
   }
 
-  /** Remembers the ids of a commit, after it succeeded and never before. */
-  remember(hashes: readonly MessageIdHash[], nowMs: number, sequence: number): void {
+  /** Remembers ids that are acknowledged, and never before their commit or their place in the journal. */
+  remember(hashes: readonly MessageIdHash[], nowMs: number): void {
     // Rounded up, so that no id is forgotten before its 24 hours are over.
     const atSecond = Math.ceil(nowMs / 1_000);
     const filling = this.#filling;
     for (const hash of hashes) filling.table.add(hash, atSecond);
-    filling.lastSequence = sequence;
     filling.newestAtMs = Math.max(filling.newestAtMs, nowMs);
+  }
+
+  /** What was remembered so far is in blobs up to this sequence. */
+  written(sequence: number): void {
+    const filling = this.#filling;
+    filling.lastSequence = sequence;
     if (filling.table.count < this.#idsPerRun) return;
     this.#sealed.push(filling);
     this.#filling = { table: new MessageIdTable(), lastSequence: sequence, newestAtMs: 0 };
@@ -201,7 +197,8 @@ export class MessageIds {
     const covered = this.#runs.at(-1)?.lastSequence ?? 0;
     const pastMs = nowMs - memorySeconds * 1_000;
     for (const row of this.#statements.after.iterate(covered, pastMs)) {
-      this.remember(hashesIn(row.ids), row.committed_at_ms, row.sequence);
+      this.remember(hashesIn(row.ids), row.committed_at_ms);
+      this.written(row.sequence);
     }
   }
 }
@@ -210,7 +207,21 @@ function isPast(committedAtMs: number, nowMs: number): boolean {
   return committedAtMs + (memorySeconds + 1) * 1_000 <= nowMs;
 }
 
-function hashesIn(ids: Uint8Array): MessageIdHash[] {
+/** Hashes as they are stored. */
+export function bytesOf(hashes: readonly MessageIdHash[]): Uint8Array {
+  const words = new Uint32Array(hashes.length * wordsPerHash);
+  let at = 0;
+  for (const hash of hashes) {
+    words[at] = hash.first;
+    words[at + 1] = hash.second;
+    words[at + 2] = hash.third;
+    at += wordsPerHash;
+  }
+  return new Uint8Array(words.buffer);
+}
+
+/** The hashes that `bytesOf` stored. */
+export function hashesIn(ids: Uint8Array): MessageIdHash[] {
   const words = new Uint32Array(ids.slice().buffer);
   const hashes: MessageIdHash[] = [];
   for (let at = 0; at + wordsPerHash <= words.length; at += wordsPerHash) {

@@ -10,6 +10,7 @@ import { Counts } from "./counts.ts";
 import { type DeadLetterLimits, DeadLetterRows } from "./dead-letter-rows.ts";
 import { SqliteImports } from "./imports.ts";
 import { SqliteInbox } from "./inbox.ts";
+import { Journal } from "./journal.ts";
 import { KnownUsers } from "./known-users.ts";
 import { SqliteLedger } from "./ledger.ts";
 import { MessageIds } from "./message-ids.ts";
@@ -33,6 +34,8 @@ export interface SqliteLedgerOptions {
   readonly knownUsersCapacity?: number;
   /** Message ids that fill the table in memory (16 bytes each, in at most 2^20 slots). */
   readonly messageIdsPerRun?: number;
+  /** Events wait in a file of twice as many bytes until SQLite has them; it is written over from its start. */
+  readonly journalHalfBytes?: number;
   readonly deadLetterLimits?: DeadLetterLimits;
   readonly clock?: () => number;
 }
@@ -42,6 +45,8 @@ const defaults = {
   knownUsersCapacity: 262_144,
   // 2^20 slots are three quarters full at 786,432; below that there has to be room for one more commit.
   messageIdsPerRun: 750_000,
+  // Half a second of 40,000 events a second: then it has to have come to rest in SQLite.
+  journalHalfBytes: 4 * 1024 * 1024,
   deadLetterLimits: { rows: 100_000, bytes: 256 * 1024 * 1024 },
   clock: Date.now,
 };
@@ -52,26 +57,24 @@ const defaults = {
  * restore into its folder did not come to its end.
  */
 export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
-  const { file, inboxMaxRetainedBytes, knownUsersCapacity, messageIdsPerRun, deadLetterLimits, clock } = {
-    ...defaults,
-    ...options,
-  };
+  const { file, clock, ...sizes } = { ...defaults, ...options };
   refuseUnfinishedRestore(dirname(file));
   const db = openDatabase(file);
   try {
-    const log = await WriteAheadLog.open(db, file);
-    const parts = {
+    const log = WriteAheadLog.open(db, file);
+    const store = {
       users: new Users(db),
       accounts: new Accounts(db),
-      knownUsers: new KnownUsers(knownUsersCapacity),
-      messageIds: new MessageIds(db, join(dirname(file), "message-ids"), messageIdsPerRun, clock()),
+      knownUsers: new KnownUsers(sizes.knownUsersCapacity),
+      messageIds: new MessageIds(db, join(dirname(file), "message-ids"), sizes.messageIdsPerRun, clock()),
       tombstones: new Tombstones(db),
       counts: new Counts(db),
-      inbox: new SqliteInbox(db, clock, new DeadLetterRows(db, deadLetterLimits)),
+      inbox: new SqliteInbox(db, clock, new DeadLetterRows(db, sizes.deadLetterLimits)),
       imports: new SqliteImports(db),
       log,
     };
-    return new SqliteLedger(db, parts, inboxMaxRetainedBytes, clock);
+    const parts = { ...store, journal: Journal.open(db, `${file}-journaled`, sizes.journalHalfBytes, store) };
+    return new SqliteLedger(db, parts, sizes.inboxMaxRetainedBytes, clock);
   } catch (error) {
     db.close();
     throw error;

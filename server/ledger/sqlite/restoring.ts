@@ -23,7 +23,7 @@ export function refuseUnfinishedRestore(dataDir: string): void {
 
 /** What a restore puts into a data folder beside its mark. @param others than the ledger's files */
 function restoredPaths(dataDir: string, file: string, others: readonly string[]): readonly string[] {
-  return [file, `${file}-wal`, `${file}-shm`, join(dataDir, "message-ids"), ...others];
+  return [file, `${file}-wal`, `${file}-shm`, `${file}-journaled`, join(dataDir, "message-ids"), ...others];
 }
 
 /** @throws Refusal when there is an installation in the folder; what a killed restore left is none. */

@@ -1,16 +1,19 @@
 /**
  * The one way by which requests change the ledger: a pure function decides with what it looks up, and what
- * it returns is written, in ONE transaction of SQLite.
+ * it returns is written at once and whole: events of known users to the journal, and what changes a user, an account or
+ * an import to SQLite, in ONE transaction.
  *
- * Invariant: memory follows the disk. The cache of known users, the table of message ids and the inbox's
- * totals are told after the commit, so that a transaction that failed is remembered by nobody.
+ * Invariant: memory follows what is written. The cache of known users, the table of message ids and the inbox's
+ * totals are told afterwards, so that a transaction that failed is remembered by nobody.
  */
 import type { Database } from "bun:sqlite";
 import type { Message, Stored, Writes } from "../transaction.ts";
 import type { AddedPopulations, Counts } from "./counts.ts";
 import type { SqliteImports } from "./imports.ts";
 import type { SqliteInbox } from "./inbox.ts";
+import type { Journal } from "./journal.ts";
 import type { MessageIdHash } from "./message-id-table.ts";
+import { bytesOf } from "./message-ids.ts";
 import { HashedMessage, LookedUp, type Sources } from "./stored.ts";
 import { inTransaction } from "./transaction.ts";
 import type { WriteAheadLog } from "./write-ahead-log.ts";
@@ -21,19 +24,15 @@ export interface Parts extends Sources {
   readonly inbox: SqliteInbox;
   readonly imports: SqliteImports;
   readonly log: WriteAheadLog;
-}
-
-interface Written {
-  readonly stored: LookedUp;
-  readonly writes: Writes;
-  readonly hashes: readonly MessageIdHash[];
-  readonly messageIdSequence: number | undefined;
+  readonly journal: Journal;
 }
 
 export class Transactor {
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #clock: () => number;
+  /** The sync of the last commit of SQLite, until it has come to its end. */
+  #committing: Promise<void> | undefined;
 
   constructor(db: Database, parts: Parts, clock: () => number) {
     this.#db = db;
@@ -44,29 +43,55 @@ export class Transactor {
   /** When it resolves everything is on disk; when deciding or writing fails nothing is, and no memory knows
    * of it. When only the sync fails the outcome is unknown, and every later transaction fails too. */
   async transact(decide: (stored: Stored) => Writes): Promise<void> {
-    const { log } = this.#parts;
-    const written = log.unsynced(() => inTransaction(this.#db, () => this.#decideAndWrite(decide)));
-    this.#remember(written);
-    // Also for a group that wrote nothing: what it found may be a commit that is not synced yet.
-    await log.synced();
-  }
-
-  #decideAndWrite(decide: (stored: Stored) => Writes): Written {
-    // The first inbox id that this transaction writes: it grows for ever and costs no page of its own. A
-    // transaction that writes no rows leaves it as it was, and has made no event ids of it either.
-    const transaction = this.#parts.inbox.newestInboxId + 1;
+    const { journal, log, inbox } = this.#parts;
+    journal.refuseFailed();
+    log.refuseFailed();
+    // It grows for ever and costs no page of its own. A transaction that writes no rows leaves it as it was, and has
+    // made no event ids of it either.
+    const transaction = inbox.newestInboxId + 1;
     const stored = new LookedUp(this.#parts, transaction, this.#clock());
     const writes = decide(stored);
     const hashes = writes.messages.map(hashOf);
-    if (changesPeople(writes)) this.#writePeople(writes, stored);
-    this.#parts.inbox.append(writes.inbox);
-    for (const count of writes.dayCounts) this.#parts.counts.addDay(count);
-    if (writes.importProgress !== undefined) {
-      this.#parts.imports.advance(writes.importProgress, writes.nowMs);
-    }
-    const messageIdSequence =
-      hashes.length === 0 ? undefined : this.#parts.messageIds.write(hashes, writes.nowMs);
-    return { stored, writes, hashes, messageIdSequence };
+    const messageIds = bytesOf(hashes);
+    const isDone =
+      isNothing(writes) ||
+      (isEventsOnly(writes) &&
+        journal.append({
+          firstInboxId: transaction,
+          inbox: writes.inbox,
+          dayCounts: writes.dayCounts,
+          messageIds,
+          nowMs: writes.nowMs,
+        }));
+    const sequence = isDone ? undefined : this.#commit(writes, stored, messageIds);
+    this.#remember(stored, writes, hashes, sequence);
+    // Also for a group that wrote nothing: what it found may be written and not synced yet.
+    const committing = this.#committing;
+    if (isDone) await journal.synced();
+    await committing;
+  }
+
+  /** Writes everything in one transaction of SQLite, which is synced when `#committing` resolves.
+   * @returns the sequence of its message ids. */
+  #commit(writes: Writes, stored: LookedUp, messageIds: Uint8Array): number | undefined {
+    const { log, journal, inbox, counts, imports, messageIds: ids } = this.#parts;
+    journal.flush();
+    const sequence = log.unsynced(() =>
+      inTransaction(this.#db, () => {
+        if (changesPeople(writes)) this.#writePeople(writes, stored);
+        inbox.append(writes.inbox);
+        for (const count of writes.dayCounts) counts.addDay(count);
+        if (writes.importProgress !== undefined) imports.advance(writes.importProgress, writes.nowMs);
+        return messageIds.length === 0 ? undefined : ids.write(messageIds, writes.nowMs);
+      }),
+    );
+    const committing = log.synced().finally(() => {
+      if (this.#committing === committing) this.#committing = undefined;
+    });
+    // Whoever waits for it hears of a failure; when nobody does, it is no unhandled one.
+    committing.catch(() => undefined);
+    this.#committing = committing;
+    return sequence;
   }
 
   #writePeople({ users, accounts, versionRows }: Writes, stored: LookedUp): void {
@@ -101,7 +126,12 @@ export class Transactor {
     }
   }
 
-  #remember({ stored, writes, hashes, messageIdSequence }: Written): void {
+  #remember(
+    stored: LookedUp,
+    writes: Writes,
+    hashes: readonly MessageIdHash[],
+    sequence: number | undefined,
+  ): void {
     const { knownUsers, inbox, messageIds } = this.#parts;
     for (const { organization, userId, known } of stored.found) {
       knownUsers.remember(organization, userId, known);
@@ -110,13 +140,25 @@ export class Transactor {
       knownUsers.remember(organization, userId, { number, account });
     }
     inbox.appended(writes.inbox);
-    if (messageIdSequence !== undefined) messageIds.remember(hashes, writes.nowMs, messageIdSequence);
+    messageIds.remember(hashes, writes.nowMs);
+    if (sequence !== undefined) messageIds.written(sequence);
   }
 }
 
 function hashOf(message: Message): MessageIdHash {
   if (message instanceof HashedMessage) return message.hash;
   throw new Error("A message was written that this ledger did not look up.");
+}
+
+/** What the journal takes: it numbers groups by the rows that they bring. */
+function isEventsOnly(writes: Writes): boolean {
+  return writes.inbox.length > 0 && !changesPeople(writes) && writes.importProgress === undefined;
+}
+
+function isNothing(writes: Writes): boolean {
+  const { inbox, messages, dayCounts, importProgress } = writes;
+  const rows = inbox.length + messages.length + dayCounts.length;
+  return rows === 0 && !changesPeople(writes) && importProgress === undefined;
 }
 
 function changesPeople({ users, accounts, versionRows }: Writes): boolean {
