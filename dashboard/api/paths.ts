@@ -9,7 +9,6 @@ import type * as figures from "../../contract/api-figures.ts";
 import type * as lists from "../../contract/api-people.ts";
 import type * as retention from "../../contract/api-retention.ts";
 import type * as scores from "../../contract/api-scores.ts";
-import type * as audit from "../../contract/audit.ts";
 import type * as people from "../../contract/people.ts";
 import type * as settings from "../../contract/settings.ts";
 
@@ -91,7 +90,7 @@ export interface Reads {
   "/api/members": Read<None, typeof people.MembersAnswer>;
   "/api/tokens": Read<None, typeof people.TokensAnswer>;
   "/api/read-keys": Read<None, typeof people.ReadKeysAnswer>;
-  "/api/audit-log": Read<typeof audit.AuditLogParameters, typeof audit.AuditLogAnswer>;
+  "/api/audit-log": Read<typeof people.AuditLogParameters, typeof people.AuditLogAnswer>;
 }
 
 /** What is changed in an organization, by method and path. */
