@@ -120,6 +120,16 @@ test("groups that are larger than the journal, or find no room in it, go to SQLi
   await again.close();
 });
 
+test("after a burst that the journal had no room for, it takes what comes", async () => {
+  const folder = newFolder();
+  const ledger = await open(folder, 1_000);
+  const burst = Array.from({ length: 300 }, (_, n) => append(ledger, inboxRows([`${n} ${"x".repeat(n)}`])));
+  await Promise.all(burst);
+  for (let n = 0; n < 20; n++) await append(ledger, inboxRows([`late ${n}`]));
+  expect(readFileSync(journalIn(folder)).includes("late 19")).toBe(true);
+  await ledger.close();
+});
+
 test("a half is written over only when what is in it rests elsewhere", async () => {
   const path = join(newFolder(), "journal");
   const file = JournalFile.open(path, 100);

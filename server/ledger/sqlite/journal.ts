@@ -45,7 +45,9 @@ export class Journal {
   #waitingRows = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isStuck = false;
-  /** Groups up to this inbox id are in SQLite, and its log is synced. */
+  /** Groups up to this inbox id are in SQLite. */
+  #flushedUpto = 0;
+  /** Of these its log is synced, too. */
   #restingUpto = 0;
   #isComingToRest = false;
 
@@ -99,18 +101,14 @@ export class Journal {
    * @throws Error when SQLite does not take it: it waits on, and is tried again. */
   flush(): void {
     const last = this.#waiting.at(-1);
-    if (last === undefined) return;
-    try {
-      this.#target.log.unsynced(() => writeGroups(this.#db, this.#waiting, this.#target));
-    } catch (error) {
-      this.#isStuck = true;
-      throw error;
+    if (last !== undefined) {
+      this.#write();
+      this.#flushedUpto = lastInboxId(last);
+      this.#waiting = [];
+      this.#waitingRows = 0;
+      this.#stopTimer();
     }
-    this.#isStuck = false;
-    this.#waiting = [];
-    this.#waitingRows = 0;
-    this.#stopTimer();
-    if (this.#file.fullUpto > this.#restingUpto) this.#bringToRest(lastInboxId(last));
+    this.#bringToRest();
   }
 
   /** Leaves nothing in the file that could be read. */
@@ -153,14 +151,21 @@ export class Journal {
     this.#timer = undefined;
   }
 
+  #write(): void {
+    this.#isStuck = true;
+    this.#target.log.unsynced(() => writeGroups(this.#db, this.#waiting, this.#target));
+    this.#isStuck = false;
+  }
+
   /** Makes room in the half of the file that is full. A failure is kept by the log, and fails what comes next. */
-  #bringToRest(uptoInboxId: number): void {
-    if (this.#isComingToRest) return;
+  #bringToRest(): void {
+    if (this.#isComingToRest || this.#file.fullUpto <= this.#restingUpto) return;
+    const flushedUpto = this.#flushedUpto;
     this.#isComingToRest = true;
     this.#target.log
       .synced()
       .then(() => {
-        this.#restingUpto = uptoInboxId;
+        this.#restingUpto = flushedUpto;
       })
       .catch(() => undefined)
       .finally(() => {
