@@ -1,6 +1,6 @@
 /** What is acknowledged and only in the journal yet: a crash, a torn record, a full disk, an erasure. */
 import { afterAll, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import fs, { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Ledger } from "../../server/ledger/ledger.ts";
@@ -24,6 +24,37 @@ function crashed(folder: string): string {
   const copy = newFolder();
   cpSync(folder, copy, { recursive: true, filter: (path) => !basename(path).endsWith("-shm") });
   return copy;
+}
+
+/** A disk that keeps what was synced, and takes its time for SQLite's log. */
+class SlowDisk {
+  readonly #kept: string;
+  readonly #original = fs.fdatasync;
+
+  constructor(folder: string) {
+    this.#kept = crashed(folder);
+    const sync = (descriptor: number, done: (error: NodeJS.ErrnoException | null) => void) => {
+      const file = basename(fs.readlinkSync(`/proc/self/fd/${descriptor}`));
+      const bytes = readFileSync(join(folder, file));
+      setTimeout(
+        () => {
+          writeFileSync(join(this.#kept, file), bytes);
+          done(null);
+        },
+        file.endsWith("-wal") ? 60 : 0,
+      );
+    };
+    fs.fdatasync = Object.assign(sync, { __promisify__: this.#original.__promisify__ });
+  }
+
+  /** A folder with what was synced so far. */
+  afterPowerFailure(): string {
+    return crashed(this.#kept);
+  }
+
+  restore(): void {
+    fs.fdatasync = this.#original;
+  }
 }
 
 async function waiting(ledger: Ledger): Promise<readonly string[]> {
@@ -143,6 +174,32 @@ test("a half is written over only when what is in it rests elsewhere", async () 
   expect(texts()).toEqual(["3".repeat(60), "2".repeat(60)]);
   expect(file.append(record("4".repeat(101)), 4, 4)).toBe(false);
   await file.close();
+});
+
+test("after a power failure, which takes what was not synced, all that was acknowledged is there", async () => {
+  const folder = newFolder();
+  const ledger = await open(folder, 1_000);
+  const disk = new SlowDisk(folder);
+  const acknowledged: string[] = [];
+  try {
+    for (let burst = 0; burst < 8; burst++) {
+      const rows = Array.from({ length: 12 }, (_, n) => `${burst} ${n} ${"x".repeat(n * 9)}`);
+      await Promise.all(
+        rows.map(async (row) => {
+          await append(ledger, inboxRows([row]));
+          acknowledged.push(JSON.stringify([row]));
+        }),
+      );
+      const left = await open(disk.afterPowerFailure(), 1_000);
+      const there = await waiting(left);
+      expect([there.length, acknowledged.filter((row) => !there.includes(row))]).toEqual([there.length, []]);
+      expect(new Set(there).size).toBe(there.length);
+      await left.close();
+    }
+  } finally {
+    disk.restore();
+  }
+  await ledger.close();
 });
 
 test("nothing of what was journaled is in the file after an erasure", async () => {
