@@ -81,6 +81,7 @@ async function scoring(warehouse: Warehouse): Promise<void> {
       organization: { id: organization, zone, settings: defaultSettings },
       day,
       report: () => undefined,
+      nowMs: Date.now,
     };
     printTook(name, await timed(() => scoreDay(warehouse, run), 1));
   }

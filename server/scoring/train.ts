@@ -6,6 +6,7 @@ import { columnsOf, type Design, rowOf } from "./design.ts";
 import { fitRidge } from "./logistic.ts";
 import { fitPlatt } from "./platt.ts";
 import type { ScoredFeatures } from "./state.ts";
+import { atOnce, type Steps } from "./steps.ts";
 import { mean } from "./vectors.ts";
 
 /** An entity that was scored at an earlier cut-off, and what became of it. */
@@ -79,10 +80,19 @@ export interface TrainingInput {
 
 /** The rungs that can be trained, from the lowest. */
 export function trainRungs(input: TrainingInput): ChurnModel[] {
+  return atOnce(trainRungSteps(input));
+}
+
+/** The same in steps of a rung. */
+export function* trainRungSteps(input: TrainingInput): Steps<ChurnModel[]> {
   const rungs: readonly Rung[] = [0, 1, 2, 3];
-  return rungs
-    .filter((rung) => shortagesOf(rung, input.counts).length === 0)
-    .map((rung) => trainRung(rung, input));
+  const trained: ChurnModel[] = [];
+  for (const rung of rungs) {
+    if (shortagesOf(rung, input.counts).length > 0) continue;
+    trained.push(trainRung(rung, input));
+    yield;
+  }
+  return trained;
 }
 
 function trainRung(rung: Rung, { horizonDays, bgbb, rows, design }: TrainingInput): ChurnModel {

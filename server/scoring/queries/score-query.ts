@@ -3,7 +3,7 @@
  * churn-model.ts in SQL, with their constants; a test compares all scores of random logs with those.
  */
 import type { ChurnModel } from "../churn-model.ts";
-import { type EngagementScale, mostPoints } from "../engagement.ts";
+import type { EngagementScale } from "../engagement.ts";
 import { type HealthParts, healthLimits } from "../health.ts";
 import { damping, leastTenureDays } from "../momentum.ts";
 import { newForDays } from "../state.ts";
@@ -14,6 +14,7 @@ import { type CellLogOdds, membersQuery } from "./member-query.ts";
 import { type Query, withParts } from "./query.ts";
 import { ridgeLogOddsSql } from "./ridge-sql.ts";
 import { traitsQuery } from "./trait-query.ts";
+import { type Columns, type Expressions, userEngagement } from "./user-engagement.ts";
 
 export interface ScoreInput {
   readonly cutoffDay: number;
@@ -29,9 +30,6 @@ export interface ScoreInput {
   /** For accounts: their members' risks, and the version of the users' scores of the same day. */
   readonly members?: { readonly risks: CellLogOdds; readonly usersVersion: number };
 }
-
-/** A column of the table of scores, and the expression that it is filled with. */
-type Columns = Readonly<Record<string, string>>;
 
 /** The statement that scores all users, or all accounts, as of a day. */
 export function insertScoresQuery(population: Population, input: ScoreInput): Query {
@@ -123,31 +121,6 @@ function memberParts(
     joins: "LEFT JOIN about USING (entity) LEFT JOIN engaged USING (entity)",
     columns: { isAccount: "true" },
     parameters: {},
-  };
-}
-
-interface Expressions {
-  readonly columns: Columns;
-  readonly parameters: Query["parameters"];
-}
-
-/** The parts of `engagementOf`, each once. */
-function userEngagement(scale: EngagementScale): Expressions {
-  const seenDays = "least(28, greatest(7, tenureDays))";
-  return {
-    columns: {
-      engagementScore: `
-        ${mostPoints.frequency} * least(1., activeDays28 * (28 / ${seenDays}) / {scaleActiveDays:Float64})
-        + ${mostPoints.volume} * least(1., log1p(volume28) / log1p({scaleVolume:Float64}))
-        + ${mostPoints.breadth} * least(1., eventNames28 / {scaleEventNames:Float64})
-        + ${mostPoints.recency} * exp2(-idleDays / {halfLifeDays:Float64})`,
-    },
-    parameters: {
-      scaleActiveDays: scale.activeDays,
-      scaleVolume: scale.volume,
-      scaleEventNames: scale.eventNames,
-      halfLifeDays: scale.halfLifeDays,
-    },
   };
 }
 

@@ -3,7 +3,7 @@
  * then; BG/BB is fitted anew every day, because it costs a second and needs no labels.
  */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { backtest, type Fold, fitSnapshot } from "../backtest.ts";
+import { backtestSteps, type FittedSnapshot, type Fold, fitSnapshot } from "../backtest.ts";
 import { fitBgbb } from "../bgbb-fit.ts";
 import type { ChurnModel, Rung } from "../churn-model.ts";
 import { designFor } from "../design.ts";
@@ -15,7 +15,8 @@ import { read } from "../queries/query.ts";
 import { readSnapshots } from "../queries/snapshots.ts";
 import { settingsKey } from "../settings.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { countData, type DataCounts, trainRungs } from "../train.ts";
+import { inSteps, type Steps } from "../steps.ts";
+import { countData, type DataCounts, trainRungSteps, trainRungs } from "../train.ts";
 import { populationOf, type ScoredOrganization, withOutages } from "./population.ts";
 import { keepRecord, type ModelBody, type RunBody, recordOf } from "./records.ts";
 
@@ -116,23 +117,40 @@ async function train(
   const days = [...trainingDays, ...folds.flatMap((fold) => [fold.cutoffDay, ...fold.trainingDays])];
   const snapshots = await readSnapshots(warehouse, population, days, { horizonDays });
   const at = (cutoffDay: number) => snapshotAt(snapshots, cutoffDay);
-  const judged = backtest(
-    folds.map((fold): Fold => ({ scoring: at(fold.cutoffDay), training: fold.trainingDays.map(at) })),
-    horizonDays,
+  const fits = new Map<Snapshot, FittedSnapshot>();
+  const judged = await inSteps(
+    backtestSteps(
+      folds.map((fold): Fold => ({ scoring: at(fold.cutoffDay), training: fold.trainingDays.map(at) })),
+      horizonDays,
+      fits,
+    ),
   );
-  const fitted = trainingDays.map((each) => fitSnapshot(at(each), horizonDays));
+  const fitted = await inSteps(fitSteps(trainingDays.map(at), horizonDays, fits));
   const rows = fitted.flatMap((snapshot) => snapshot.rows);
   const cells = await read<CellRow>(warehouse, cellsQuery(population, day, horizonDays));
   const counts = countData(cells, rows);
   const bgbb = fitBgbb(cells).parameters;
   const design = designFor((fitted[0]?.rows ?? []).map(({ features }) => features));
   return {
-    rungs: trainRungs({ horizonDays, counts, bgbb, rows, design }),
+    rungs: await inSteps(trainRungSteps({ horizonDays, counts, bgbb, rows, design })),
     churnedLabels: counts.churnedLabels,
     retainedLabels: counts.retainedLabels,
     bgbb,
     backtest: judged,
   };
+}
+
+function* fitSteps(
+  snapshots: readonly Snapshot[],
+  horizonDays: number,
+  known: ReadonlyMap<Snapshot, FittedSnapshot>,
+): Steps<FittedSnapshot[]> {
+  const fitted: FittedSnapshot[] = [];
+  for (const snapshot of snapshots) {
+    fitted.push(known.get(snapshot) ?? fitSnapshot(snapshot, horizonDays));
+    yield;
+  }
+  return fitted;
 }
 
 function snapshotAt(snapshots: ReadonlyMap<number, Snapshot>, day: number): Snapshot {

@@ -2,11 +2,13 @@
  * The run: scores of all users, then of all accounts, of one organization as of one day. Everything that it does may
  * be done again: a run that was cut off has no record, and its rows give way to those of the next.
  */
+import type { Settings } from "../../../contract/settings.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { priorParameters } from "../bgbb.ts";
-import { cellLogOdds, cellRisks } from "../queries/cell-table.ts";
+import { cellRisks } from "../queries/cell-table.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { insertScoresQuery } from "../queries/score-query.ts";
+import { settingsKey } from "../settings.ts";
+import { memberRisksOf } from "./member-risks.ts";
 import { modelFor } from "./model.ts";
 import { firstDayOf, populationOf, runKey, type ScoredOrganization, withOutages } from "./population.ts";
 import { keepRecord, type RunBody, recordOf, type ScoreRecord } from "./records.ts";
@@ -17,6 +19,7 @@ export interface DayRequest {
   /** T: only events before it count. */
   readonly day: number;
   readonly report: (step: string) => void;
+  readonly nowMs: () => number;
 }
 
 export interface KindSummary {
@@ -57,7 +60,7 @@ interface KindRequest {
 
 async function scoreKind(
   warehouse: Warehouse,
-  { organization, day, report }: DayRequest,
+  { organization, day, report, nowMs }: DayRequest,
   { kind, firstDay, scale, users }: KindRequest,
 ): Promise<Run> {
   const startedMs = performance.now();
@@ -75,24 +78,28 @@ async function scoreKind(
     ...{ cutoffDay: day, version, horizonDays, healthWeights, model },
     scale: scale.scale.scale,
     cells: cellRisks(model?.bgbb ?? serving.bgbb.parameters, horizonDays),
-    ...(users !== undefined && { members: membersOf(users, horizonDays) }),
+    ...(users !== undefined && {
+      members: { risks: memberRisksOf(users.body, horizonDays), usersVersion: users.body.rowsVersion },
+    }),
   });
   await warehouse.command(insert.sql, insert.parameters, { maxSeconds: 600 });
   const body: RunBody = {
     rowsVersion: version,
     ...{ settings, settingsKey: runKey(organization), ...scale, model, ...rest, scored },
     entities: await countScores(warehouse, id, kind, day, version),
-    finishedAtMs: Date.now(),
+    toldAtMs: toldAtMs(before?.body, settings) ?? nowMs(),
+    finishedAtMs: nowMs(),
     tookMs: Math.round(performance.now() - startedMs),
   };
   await keepRecord(warehouse, key, { day, version, body });
   return { day, version, body };
 }
 
-/** The risks of members by BG/BB, as training takes them, whatever rung the users have. */
-function membersOf({ body }: Run, horizonDays: number) {
-  const parameters = body.counts.entities === 0 ? priorParameters : body.bgbb.parameters;
-  return { risks: cellLogOdds(cellRisks(parameters, horizonDays)), usersVersion: body.rowsVersion };
+/** When the scores of before were told, if the settings are the same. */
+function toldAtMs(before: RunBody | undefined, settings: Settings): number | undefined {
+  return before !== undefined && settingsKey(before.settings) === settingsKey(settings)
+    ? before.toldAtMs
+    : undefined;
 }
 
 async function countScores(
