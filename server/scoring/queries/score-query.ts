@@ -83,7 +83,11 @@ function aboutParts(population: Population, input: ScoreInput): About {
     return { parts: {}, joins: "", columns: { traitMask: "toUInt64(0)" }, parameters: {} };
   }
   return {
-    parts: { about: traitsQuery(population.organization, population.zone.startOfDay(input.cutoffDay)) },
+    parts: {
+      about: traitsQuery(population.organization, population.zone.startOfDay(input.cutoffDay), {
+        names: [...new Set(traits.map(({ trait }) => trait))],
+      }),
+    },
     joins: "LEFT JOIN about USING (entity)",
     columns: {
       traitHits: `arrayMap((trait, value) -> toUInt64(has(traits, (trait, value))),

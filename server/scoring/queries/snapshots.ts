@@ -6,15 +6,18 @@
  */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { Fold } from "../backtest.ts";
+import type { BgbbParameters } from "../bgbb.ts";
 import { fitBgbb } from "../bgbb-fit.ts";
 import { tablesFor } from "../churn-model.ts";
 import type { FoldDays } from "../folds.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { type CellRow, cellsQuery } from "./cell-query.ts";
+import { cellLogOdds, cellRisks } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
 import { type CellLogOdds, logOddsOfCells } from "./member-query.ts";
 import { read } from "./query.ts";
-import { type LabelledRow, rowsQuery, snapshotRow } from "./row-query.ts";
+import { type LabelledRow, rowsQuery, snapshotRow, type TraitsRow } from "./row-query.ts";
+import { frequentValuesQuery, largestHash, traitsQuery } from "./trait-query.ts";
 
 export interface SnapshotOptions {
   readonly horizonDays: number;
@@ -22,6 +25,8 @@ export interface SnapshotOptions {
   readonly maxRows?: number;
   /** Everybody seen in the window is scored, and not only the active and the new. */
   readonly everyone?: boolean;
+  /** For accounts: BG/BB as it was fitted to their users, by day, where that was done before. */
+  readonly userFits?: ReadonlyMap<number, BgbbParameters> | undefined;
   /** Told after every query the share that is done, 0 to 1. */
   readonly onProgress?: (fraction: number) => void;
 }
@@ -37,7 +42,7 @@ export async function readSnapshots(
   warehouse: Warehouse,
   population: Population,
   cutoffDays: Iterable<number>,
-  { horizonDays, maxRows = defaultMaxRows, everyone = false, onProgress }: SnapshotOptions,
+  { horizonDays, maxRows = defaultMaxRows, everyone = false, onProgress, userFits }: SnapshotOptions,
 ): Promise<Map<number, Snapshot>> {
   const days = new Set(cutoffDays);
   const cellsByDay = new Map<number, readonly CellRow[]>();
@@ -49,18 +54,24 @@ export async function readSnapshots(
   }
   const rowsOf = (cells: readonly CellRow[]) =>
     cells.reduce((sum, { count, scored }) => sum + (everyone ? count : scored), 0);
+  const values = population.kind === "account" ? [] : await readFrequentValues(warehouse, population);
   const maxRowsOfEach = fairShare([...cellsByDay.values()].map(rowsOf), maxRows);
   for (const [cutoffDay, counted] of cellsByDay) {
     const cells = counted.map(({ x, t, n, count }) => ({ x, t, n, count }));
     const memberRisks =
-      population.kind === "account" && (await readMemberRisks(warehouse, population, cutoffDay, horizonDays));
+      population.kind === "account" &&
+      (await readMemberRisks(warehouse, population, { cutoffDay, horizonDays, userFits }));
     const query = rowsQuery(population, {
       ...{ cutoffDay, horizonDays, everyone },
       maxRows: maxRowsOfEach,
       ...(memberRisks && { memberRisks }),
     });
     const rows = rowsOf(counted) === 0 ? [] : await read<LabelledRow>(warehouse, query);
-    snapshots.set(cutoffDay, { cutoffDay, cells, rows: rows.map(snapshotRow) });
+    const traits = await readTraits(warehouse, population, {
+      ...{ cutoffDay, values, hashUpTo: rows.length < maxRowsOfEach ? largestHash : rows.at(-1)?.hash },
+    });
+    const snapshotRows = rows.map((row) => snapshotRow(row, traits.get(row.entity) ?? {}));
+    snapshots.set(cutoffDay, { cutoffDay, cells, rows: snapshotRows });
     progress();
   }
   return snapshots;
@@ -90,12 +101,41 @@ export async function readFolds(
 async function readMemberRisks(
   warehouse: Warehouse,
   { entity: _, ...population }: Population,
-  cutoffDay: number,
-  horizonDays: number,
+  { cutoffDay, horizonDays, userFits }: { cutoffDay: number } & SnapshotOptions,
 ): Promise<CellLogOdds> {
+  const known = userFits?.get(cutoffDay);
+  if (known !== undefined) return cellLogOdds(cellRisks(known, horizonDays));
   const query = cellsQuery({ ...population, kind: "user" }, cutoffDay, horizonDays);
   const cells = await read<CellRow>(warehouse, query);
   return logOddsOfCells(cells, tablesFor(fitBgbb(cells).parameters, horizonDays), horizonDays);
+}
+
+async function readFrequentValues(
+  warehouse: Warehouse,
+  { organization }: Population,
+): Promise<readonly string[]> {
+  const rows = await read<{ value: string }>(warehouse, frequentValuesQuery(organization));
+  return rows.map(({ value }) => value);
+}
+
+interface TraitsQuestion {
+  readonly cutoffDay: number;
+  readonly values: readonly string[];
+  /** Undefined when there is no row. */
+  readonly hashUpTo: string | undefined;
+}
+
+/** Traits of a sample's users by their number: reading those of everybody takes three times as long as features. */
+async function readTraits(
+  warehouse: Warehouse,
+  { organization, zone }: Population,
+  { cutoffDay, values, hashUpTo }: TraitsQuestion,
+): Promise<ReadonlyMap<number, Readonly<Record<string, string>>>> {
+  if (values.length === 0 || hashUpTo === undefined) return new Map();
+  const { sql, parameters } = traitsQuery(organization, zone.startOfDay(cutoffDay), { values, hashUpTo });
+  const query = { sql: `${sql} SETTINGS allow_simdjson = 0`, parameters };
+  const rows = await read<TraitsRow>(warehouse, query);
+  return new Map(rows.map(({ entity, traits }) => [entity, Object.fromEntries(traits)]));
 }
 
 /** The largest limit of each count under which all together stay within the total. */

@@ -6,32 +6,67 @@ const leastUsersOfValue = 30;
 const maxValues = 1_000;
 
 /**
- * Rows (entity, traits), traits as [name, value] pairs of text. A trait at a time is the last word on it until then,
- * by (at, version); before anything was said of the user, it is the first known value. Null, objects and arrays are
- * no values, and neither is what fewer than 30 users ever had.
+ * Rows (value): a name for each trait and value, as JSON, that at least 30 users ever had, the most frequent 1,000.
+ * Null, objects and arrays are no values. The names are hashes, because a statement has no room for a thousand texts.
+ *
+ * The engine's quick parser of JSON takes no integer beyond 2^64, and a user with one would have no traits.
  */
-export function traitsQuery(organization: number, atMs: number): Query {
+export function frequentValuesQuery(organization: number): Query {
+  const sql = `
+    SELECT toString(cityHash64(trait, raw)) AS value
+    FROM (
+      SELECT user, arrayJoin(JSONExtractKeysAndValuesRaw(traits)) AS word, word.1 AS trait, word.2 AS raw
+      FROM user_versions WHERE organization = {organization:UInt32})
+    WHERE raw != 'null' AND NOT match(raw, '^[{[]')
+    GROUP BY trait, raw HAVING uniqExact(user) >= ${leastUsersOfValue}
+    ORDER BY uniqExact(user) DESC, trait, raw LIMIT ${maxValues}
+    SETTINGS allow_simdjson = 0`;
+  return { sql, parameters: { organization } };
+}
+
+/** Which traits are asked for: with these names, or with these values out of `frequentValuesQuery`. */
+export type TraitFilter =
+  | { readonly names: readonly string[] }
+  | {
+      readonly values: readonly string[];
+      /** Only of users whose number has at most this hash: those of a sample. */
+      readonly hashUpTo: string;
+    };
+
+/** No hash is larger. */
+export const largestHash = String(2n ** 64n - 1n);
+
+/**
+ * Rows (entity, traits), traits as [name, value] pairs of text. A trait at a time is the last word on it until then,
+ * by (at, version); before anything was said of the user, it is the first known value. To be read with the engine's
+ * thorough parser of JSON, allow_simdjson = 0.
+ */
+export function traitsQuery(organization: number, atMs: number, filter: TraitFilter): Query {
+  const isSampled = "values" in filter ? "AND cityHash64(user) <= {hashUpTo:UInt64}" : "";
+  const versions = `user_versions WHERE organization = {organization:UInt32} ${isSampled}`;
+  const [isNamed, isFrequent] =
+    "values" in filter
+      ? ["true", "has({values:Array(UInt64)}, cityHash64(trait, last))"]
+      : ["has({names:Array(String)}, trait)", "true"];
   const sql = `
     WITH words AS (
       SELECT user, version, at, arrayJoin(JSONExtractKeysAndValuesRaw(traits)) AS word,
         word.1 AS trait, word.2 AS raw
-      FROM user_versions WHERE organization = {organization:UInt32}),
-    frequent AS (
-      SELECT trait, raw FROM words WHERE raw != 'null' AND NOT match(raw, '^[{[]')
-      GROUP BY trait, raw HAVING uniqExact(user) >= ${leastUsersOfValue}
-      ORDER BY uniqExact(user) DESC, trait, raw LIMIT ${maxValues}),
-    begins AS (
-      SELECT user, toUnixTimestamp64Milli(min(at)) AS firstMs
-      FROM user_versions WHERE organization = {organization:UInt32} GROUP BY user)
+      FROM ${versions}),
+    begins AS (SELECT user, toUnixTimestamp64Milli(min(at)) AS firstMs FROM ${versions} GROUP BY user)
     SELECT user AS entity,
       arraySort(groupArray((trait, if(startsWith(last, '"'), JSONExtractString(last), last)))) AS traits
     FROM (
       SELECT user, trait, countIf(isBefore) AS before,
         if(before > 0, argMaxIf(raw, (at, version), isBefore), argMin(raw, (at, version))) AS last
-      FROM (SELECT *, toUnixTimestamp64Milli(at) < {atMs:Int64} AS isBefore FROM words)
+      FROM (SELECT *, toUnixTimestamp64Milli(at) < {atMs:Int64} AS isBefore FROM words WHERE ${isNamed})
       GROUP BY user, trait) AS known
     INNER JOIN begins USING (user)
-    WHERE (before > 0 OR firstMs >= {atMs:Int64}) AND (trait, last) IN frequent
+    WHERE (before > 0 OR firstMs >= {atMs:Int64}) AND ${isFrequent}
     GROUP BY user`;
-  return { sql, parameters: { organization, atMs } };
+  const bound =
+    "values" in filter
+      ? { values: filter.values.map(BigInt), hashUpTo: BigInt(filter.hashUpTo) }
+      : { names: filter.names };
+  return { sql, parameters: { organization, atMs, ...bound } };
 }

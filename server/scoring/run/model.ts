@@ -4,6 +4,7 @@
  */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { backtestSteps, type FittedSnapshot, type Fold, fitSnapshot } from "../backtest.ts";
+import type { BgbbParameters } from "../bgbb.ts";
 import { fitBgbb } from "../bgbb-fit.ts";
 import type { ChurnModel, Rung } from "../churn-model.ts";
 import { designFor } from "../design.ts";
@@ -38,13 +39,13 @@ export async function modelFor(
   warehouse: Warehouse,
   organization: ScoredOrganization,
   kind: EntityKind,
-  { day, firstDay }: { readonly day: number; readonly firstDay: number },
+  { day, ...about }: OfDay,
   report: (step: string) => void,
 ): Promise<ServingModel> {
   const { churnHorizonDays: horizonDays } = organization.settings;
   const population = populationOf(organization, kind);
   const trainedDay = trainingDayOf(day);
-  const trained = await trainedModel(warehouse, organization, kind, { day: trainedDay, firstDay }, report);
+  const trained = await trainedModel(warehouse, organization, kind, { day: trainedDay, ...about }, report);
   report("fitting");
   const rows = await read<CellRow>(warehouse, cellsQuery(population, day, horizonDays));
   const cells = rows.map(({ x, t, n, count }) => ({ x, t, n, count }));
@@ -78,18 +79,21 @@ function servingRung(
   return model;
 }
 
-interface OfDay {
+export interface OfDay {
   readonly day: number;
   readonly firstDay: number;
+  /** BG/BB as it was fitted to users while this run trained them, by day; the training of accounts reads it again. */
+  readonly userFits: Map<number, BgbbParameters>;
 }
 
 async function trainedModel(
   warehouse: Warehouse,
   organization: ScoredOrganization,
   kind: EntityKind,
-  { day, firstDay }: OfDay,
+  ofDay: OfDay,
   report: (step: string) => void,
 ): Promise<ModelBody> {
+  const { day } = ofDay;
   const key = { organization: organization.id, kind, what: "model" } as const;
   const settings = settingsKey(organization.settings);
   const kept = await recordOf(warehouse, key, day);
@@ -97,7 +101,7 @@ async function trainedModel(
   report("training and back-testing");
   const { churnHorizonDays: horizonDays } = organization.settings;
   const asOfThen = await withOutages(warehouse, organization, day);
-  const body = await train(warehouse, populationOf(asOfThen, kind), { day, firstDay }, horizonDays);
+  const body = await train(warehouse, populationOf(asOfThen, kind), ofDay, horizonDays);
   await keepRecord(warehouse, key, {
     day,
     version: (kept?.version ?? 0) + 1,
@@ -109,13 +113,13 @@ async function trainedModel(
 async function train(
   warehouse: Warehouse,
   population: Population,
-  { day, firstDay }: OfDay,
+  { day, firstDay, userFits }: OfDay,
   horizonDays: number,
 ): Promise<Omit<ModelBody, "settingsKey">> {
   const folds = planFolds(firstDay, day, horizonDays);
   const trainingDays = trainingDaysFor(day, firstDay, horizonDays);
   const days = [...trainingDays, ...folds.flatMap((fold) => [fold.cutoffDay, ...fold.trainingDays])];
-  const snapshots = await readSnapshots(warehouse, population, days, { horizonDays });
+  const snapshots = await readSnapshots(warehouse, population, days, { horizonDays, userFits });
   const at = (cutoffDay: number) => snapshotAt(snapshots, cutoffDay);
   const fits = new Map<Snapshot, FittedSnapshot>();
   const judged = await inSteps(
@@ -126,6 +130,9 @@ async function train(
     ),
   );
   const fitted = await inSteps(fitSteps(trainingDays.map(at), horizonDays, fits));
+  if (population.kind === "user") {
+    for (const [{ cutoffDay }, { fit }] of fits) userFits.set(cutoffDay, fit.parameters);
+  }
   const rows = fitted.flatMap((snapshot) => snapshot.rows);
   const cells = await read<CellRow>(warehouse, cellsQuery(population, day, horizonDays));
   const counts = countData(cells, rows);

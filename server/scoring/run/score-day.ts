@@ -4,12 +4,13 @@
  */
 import type { Settings } from "../../../contract/settings.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { BgbbParameters } from "../bgbb.ts";
 import { cellRisks } from "../queries/cell-table.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { insertScoresQuery } from "../queries/score-query.ts";
 import { settingsKey } from "../settings.ts";
 import { memberRisksOf } from "./member-risks.ts";
-import { modelFor } from "./model.ts";
+import { modelFor, type OfDay } from "./model.ts";
 import { firstDayOf, populationOf, runKey, type ScoredOrganization, withOutages } from "./population.ts";
 import { keepRecord, type RunBody, recordOf, type ScoreRecord } from "./records.ts";
 import { type ScaleOfDay, scaleFor } from "./scale.ts";
@@ -39,8 +40,9 @@ export async function scoreDay(warehouse: Warehouse, request: DayRequest): Promi
   request.report("measuring");
   const scale = await scaleFor(warehouse, organization, day, firstDay);
   const ofDay = { ...request, organization };
-  const users = await scoreKind(warehouse, ofDay, { kind: "user", firstDay, scale });
-  const accounts = await scoreKind(warehouse, ofDay, { kind: "account", firstDay, scale, users });
+  const about = { firstDay, scale, userFits: new Map<number, BgbbParameters>() };
+  const users = await scoreKind(warehouse, ofDay, { kind: "user", ...about });
+  const accounts = await scoreKind(warehouse, ofDay, { kind: "account", ...about, users });
   return [summaryOf("user", users), summaryOf("account", accounts)];
 }
 
@@ -54,6 +56,7 @@ interface KindRequest {
   readonly kind: EntityKind;
   readonly firstDay: number;
   readonly scale: ScaleOfDay;
+  readonly userFits: OfDay["userFits"];
   /** The run of the users, which accounts need. */
   readonly users?: Run;
 }
@@ -61,13 +64,13 @@ interface KindRequest {
 async function scoreKind(
   warehouse: Warehouse,
   { organization, day, report, nowMs }: DayRequest,
-  { kind, firstDay, scale, users }: KindRequest,
+  { kind, firstDay, scale, userFits, users }: KindRequest,
 ): Promise<Run> {
   const startedMs = performance.now();
   const { settings, id } = organization;
   const { churnHorizonDays: horizonDays, healthWeights } = settings;
   const say = (step: string) => report(`${kind}s: ${step}`);
-  const serving = await modelFor(warehouse, organization, kind, { day, firstDay }, say);
+  const serving = await modelFor(warehouse, organization, kind, { day, firstDay, userFits }, say);
   const { model, scored, ...rest } = serving;
   say("scoring");
   const key = { organization: id, kind, what: "run" } as const;
