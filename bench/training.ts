@@ -71,7 +71,7 @@ const report: string[] = [];
 
 try {
   if (!existsSync(warehouseFolder(kept))) await prepare();
-  cpSync(kept, dataDir, { recursive: true });
+  cpSync(kept, dataDir, { recursive: true, filter: (path) => !path.endsWith(".sock") });
   const server = await Server.start({ dataDir });
   try {
     await server.ready();

@@ -8,9 +8,9 @@ import { type HealthParts, healthLimits } from "../health.ts";
 import { damping, leastTenureDays } from "../momentum.ts";
 import { newForDays } from "../state.ts";
 import { type CellRisks, cellNumberSql } from "./cell-table.ts";
-import { engagementEvents, type Population } from "./engagement-events.ts";
+import type { Population } from "./engagement-events.ts";
 import { featuresQuery } from "./feature-query.ts";
-import { type CellLogOdds, membersQuery } from "./member-query.ts";
+import { type CellLogOdds, scoredMembersQuery } from "./member-query.ts";
 import { type Query, withParts } from "./query.ts";
 import { ridgeLogOddsSql } from "./ridge-sql.ts";
 import { traitsQuery } from "./trait-query.ts";
@@ -106,23 +106,9 @@ function memberParts(
   { cutoffDay }: ScoreInput,
   { risks, usersVersion }: NonNullable<ScoreInput["members"]>,
 ): About {
-  const active = engagementEvents(population, { daysBefore: 28 });
   return {
-    parts: {
-      about: membersQuery(population, cutoffDay, risks),
-      engaged: {
-        sql: `
-          SELECT entity, avg(score) AS meanEngagement
-          FROM (SELECT DISTINCT entity, user FROM (${active.sql})) AS active
-          INNER JOIN (
-            SELECT user, assumeNotNull(engagement) AS score FROM user_scores FINAL
-            WHERE organization = {organization:UInt32} AND version = {usersVersion:UInt64}
-              AND day = addDays(toDate32('1970-01-01'), {cutoffDay:Int32})) AS scores USING (user)
-          GROUP BY entity`,
-        parameters: { ...active.parameters, usersVersion },
-      },
-    },
-    joins: "LEFT JOIN about USING (entity) LEFT JOIN engaged USING (entity)",
+    parts: { about: scoredMembersQuery(population, cutoffDay, risks, usersVersion) },
+    joins: "LEFT JOIN about USING (entity)",
     columns: { isAccount: "true" },
     parameters: {},
   };
