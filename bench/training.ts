@@ -22,7 +22,7 @@ const millions = Number(process.argv[2] ?? 2);
 const kept = process.argv[3] ?? mkdtempSync(join(tmpdir(), "rekindle-training-"));
 const users = Number(process.argv[4] ?? 100_000);
 /** Longer is not waited for the scores, and then not for what still waits. */
-const [maxMs, maxLeftMs] = [180_000, 60_000];
+const [maxMs, maxLeftMs] = [100_000, 30_000];
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-training-run-"));
 
 /** An installation whose organization "large" has a history that was loaded without its ledger. */

@@ -13,12 +13,3 @@ export function atOnce<Result>(steps: Steps<Result>): Result {
     if (done === true) return value;
   }
 }
-
-/** Does the steps one after another, and lets between two of them this thread answer whoever has asked something. */
-export async function inSteps<Result>(steps: Steps<Result>): Promise<Result> {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-    await Bun.sleep(0);
-  }
-}

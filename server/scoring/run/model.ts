@@ -16,8 +16,9 @@ import { read } from "../queries/query.ts";
 import { readSnapshots } from "../queries/snapshots.ts";
 import { settingsKey } from "../settings.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { inSteps, type Steps } from "../steps.ts";
+import type { Steps } from "../steps.ts";
 import { countData, type DataCounts, trainRungSteps, trainRungs } from "../train.ts";
+import { inSteps } from "./in-steps.ts";
 import { populationOf, type ScoredOrganization, withOutages } from "./population.ts";
 import { keepRecord, type ModelBody, type RunBody, recordOf } from "./records.ts";
 
