@@ -1,6 +1,7 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
 import { BgbbParameters, SegmentOfScore, SegmentsOfModel } from "./api-segments.ts";
+import { SettingChange } from "./settings.ts";
 
 const day = (description: string) => Type.String({ format: "date", description });
 const number = (description: string) => Type.Number({ description });
@@ -31,7 +32,7 @@ const Change = Type.Object({
   total: Type.Number(),
   behaviour: number("What they did, or did not do as usual."),
   time: number("What would have changed had they done nothing since."),
-  settings: number("Settings, the month's scale, or the model."),
+  settings: number("Settings, who is excluded, the month's scale, or the model."),
 });
 
 export const ScoreAnswer = Type.Object({
@@ -115,8 +116,19 @@ const scores = {
 
 export const HistoryAnswer = Type.Object({
   days: Type.Array(Type.Object({ day: day("As of its start."), ...scores }), {
-    description: "The oldest first.",
+    description: "The oldest first. When settings change, scores of earlier days stay as they were told.",
   }),
+  marks: Type.Array(
+    Type.Object({
+      day: day("The first day whose scores follow the change."),
+      changes: Type.Array(SettingChange, { description: "Of the settings that scores depend on." }),
+      exclusionsChanged: Type.Boolean({ description: "Whether others were left out of all figures." }),
+    }),
+    {
+      description:
+        "Where scores begin to follow other rules than on the scored day before, the oldest first.",
+    },
+  ),
 });
 
 const Listed = Type.Object({
