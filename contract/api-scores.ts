@@ -1,7 +1,7 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
+import { Marks, sinceThen } from "./api-marks.ts";
 import { BgbbParameters, SegmentOfScore, SegmentsOfModel } from "./api-segments.ts";
-import { SettingChange } from "./settings.ts";
 
 const day = (description: string) => Type.String({ format: "date", description });
 const number = (description: string) => Type.Number({ description });
@@ -118,17 +118,7 @@ export const HistoryAnswer = Type.Object({
   days: Type.Array(Type.Object({ day: day("As of its start."), ...scores }), {
     description: "The oldest first. When settings change, scores of earlier days stay as they were told.",
   }),
-  marks: Type.Array(
-    Type.Object({
-      day: day("The first day whose scores follow the change."),
-      changes: Type.Array(SettingChange, { description: "Of the settings that scores depend on." }),
-      exclusionsChanged: Type.Boolean({ description: "Whether others were left out of all figures." }),
-    }),
-    {
-      description:
-        "Where scores begin to follow other rules than on the scored day before, the oldest first.",
-    },
-  ),
+  marks: Marks,
 });
 
 const Listed = Type.Object({
@@ -155,7 +145,7 @@ export const ScoreListParameters = Type.Object(
 
 export const ScoreListAnswer = Type.Object({
   day: scoredDay,
-  sinceDay: nullable(day("The day of the earlier scores.")),
+  ...sinceThen,
   dataStoppedSince,
   total: count("On all pages."),
   scores: Type.Array(Listed),
@@ -172,7 +162,7 @@ export const MoversParameters = Type.Object(
 
 export const MoversAnswer = Type.Object({
   day: scoredDay,
-  sinceDay: nullable(day("The day of the earlier scores.")),
+  ...sinceThen,
   dataStoppedSince,
   movers: Type.Array(Listed, {
     description: "Those whose health rose, the most first, then those whose fell.",
@@ -190,7 +180,7 @@ export const SummaryParameters = Type.Object(
 export const SummaryAnswer = Type.Object({
   kind: Kind,
   day: scoredDay,
-  sinceDay: nullable(day("The day of the earlier scores.")),
+  ...sinceThen,
   dataStoppedSince,
   baseRate: nullable(number("The share that churned in the back-test.")),
   counts: Type.Array(

@@ -183,27 +183,28 @@ export interface ChangeInput {
   readonly recounted?: Subject;
   /** The entity on the later day, as if nothing had come from it since the earlier one. */
   readonly untouched: Subject;
-  /** The entity on the later day under the settings of the earlier one; left out when it is the same. */
-  readonly underOldSettings?: Subject;
+  /** The entity on the later day by the rules of the earlier one; left out when it is the same. */
+  readonly byOldRules?: Subject;
 }
 
 /** The change of one score between two days; null when it was not there on either, or would not have been. */
 export function changeOf(
-  { before, now, recounted, untouched, underOldSettings }: ChangeInput,
+  { before, now, recounted, untouched, byOldRules }: ChangeInput,
   score: (explanation: Explanation) => number | null,
 ): Change | null {
   const [told, counted, aged, acted, to] = [
     explain(before.subject, before.serving),
     explain(recounted ?? before.subject, before.serving),
     explain(untouched, before.serving),
-    explain(underOldSettings ?? now.subject, before.serving),
+    explain(byOldRules ?? now.subject, before.serving),
     explain(now.subject, now.serving),
   ].map(score);
   if (told == null || to == null) return null;
   const from = counted ?? told;
   // Without a score for one who did nothing, all of it is what the entity did.
   const middle = aged ?? from;
-  const end = acted ?? to;
+  // Without one under the earlier rules, whatever the entity did, it is those of now that give it one.
+  const end = acted ?? (aged == null ? middle : to);
   return {
     total: to - told,
     time: middle - from,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Static } from "typebox";
-import type { HistoryAnswer, ScoreAnswer } from "../../contract/api-scores.ts";
+import type { HistoryAnswer, MoversAnswer, ScoreAnswer } from "../../contract/api-scores.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { warehouseFolder } from "../../server/warehouse/analysis.ts";
 import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
@@ -19,6 +19,7 @@ const ago = (days: number) => formatDay(today - days);
 const since = ago(3);
 
 type History = Static<typeof HistoryAnswer>;
+type Movers = Static<typeof MoversAnswer>;
 type Score = Static<typeof ScoreAnswer>;
 
 beforeAll(async () => {
@@ -74,6 +75,7 @@ async function tellTwoDaysEarlier(): Promise<void> {
 }
 
 const score = (path: string) => answer<Score>(server, key, `/api/${path}/score?since=${since}`);
+const movers = () => answer<Movers>(server, key, `/api/movers?since=${since}`);
 const history = (path: string) => answer<History>(server, key, `/api/${path}/score/history`);
 
 function partsOf({ change }: Score) {
@@ -100,6 +102,7 @@ test("a change of settings scores today again by itself, and leaves a mark in a 
     paths.map(async (path) => [await history(path), await score(path)] as const),
   );
   expect(before.map(([{ marks }]) => marks)).toEqual([[], []]);
+  expect(await movers()).toMatchObject({ sinceDay: since, rulesChanged: false });
   await change({ passiveEvents: ["mail_opened"], churnHorizonDays: 56, weekStart: 7 });
   const mark = {
     day: ago(0),
@@ -110,6 +113,7 @@ test("a change of settings scores today again by itself, and leaves a mark in a 
     exclusionsChanged: false,
   };
   for (const path of paths) await eventually(async () => (await history(path)).marks, [mark]);
+  expect(await movers()).toMatchObject({ sinceDay: since, rulesChanged: true });
   for (const [index, path] of paths.entries()) {
     const [historyBefore, scoreBefore] = before[index] ?? failed();
     const { days } = await history(path);

@@ -27,7 +27,7 @@ export function frequentValuesQuery(organization: number): Query {
 
 /** Which traits are asked for: with these names, or with these values out of `frequentValuesQuery`. */
 export type TraitFilter =
-  | { readonly names: readonly string[] }
+  | { readonly names: readonly string[] /** Only of this one. */; readonly user?: number }
   | ({ readonly values: readonly string[] } & TraitSample);
 
 /** Whose traits: of users whose number has at most this hash, or of one in so many (`isSampled`). */
@@ -69,7 +69,11 @@ export function traitsQuery(organization: number, atMs: number, filter: TraitFil
 }
 
 function sampleCondition(filter: TraitFilter): Query {
-  if ("names" in filter) return { sql: "true", parameters: {} };
+  if ("names" in filter) {
+    const { user } = filter;
+    if (user === undefined) return { sql: "true", parameters: {} };
+    return { sql: "user = {user:UInt32}", parameters: { user } };
+  }
   if ("oneIn" in filter) return { sql: isSampled("user"), parameters: { oneIn: filter.oneIn } };
   const { hashUpTo } = filter;
   return { sql: "cityHash64(user) <= {hashUpTo:UInt64}", parameters: { hashUpTo: BigInt(hashUpTo) } };

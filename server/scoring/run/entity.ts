@@ -9,9 +9,10 @@ import { type CellLogOdds, memberEngagementQuery, membersQuery } from "../querie
 import { read } from "../queries/query.ts";
 import { type OfRun, scoreOf } from "../queries/reading.ts";
 import { featuresOfStored, type StoredScore } from "../queries/stored-score.ts";
+import { traitsOfUser } from "../queries/trait-reading.ts";
 import { settingsKey } from "../settings.ts";
 import { memberRisksOf } from "./member-risks.ts";
-import { excludedOfKey, populationOf, type ScoredOrganization } from "./population.ts";
+import { excludedOfKey, populationOf, type ScoredOrganization, withOutages } from "./population.ts";
 import { type RunBody, recordOf, type ScoreRecord } from "./records.ts";
 
 type Run = ScoreRecord<RunBody>;
@@ -64,19 +65,18 @@ export async function changeBetween(
   const now = await scoreOf(warehouse, rowsOf(organization.id, kind, later), entity);
   if (before === undefined || now === undefined) return undefined;
   const [subject, nowSubject] = [subjectOf(before, earlier), subjectOf(now, later)];
-  const again = { warehouse, question, rules: await rulesOf(warehouse, organization.id, earlier) };
+  const rules = await rulesOf(warehouse, organization.id, earlier);
+  const asOfLater = await againOn(later.day, { warehouse, question, rules });
   const recounted =
     excludedOfKey(earlier.body.settingsKey) === excludedOfKey(later.body.settingsKey)
       ? undefined
-      : await countedAgain(again, earlier.day, subject);
-  // A member's scores follow from settings, scale and model too; of a user only the features depend on settings.
-  const isSame = kind === "user" && settingsKey(earlier.body.settings) === settingsKey(later.body.settings);
+      : await countedAgain(await againOn(earlier.day, { warehouse, question, rules }), subject);
   const input = {
     before: { subject, serving: servingOf(earlier.body) },
     now: { subject: nowSubject, serving: servingOf(later.body) },
     ...(recounted !== undefined && { recounted }),
-    untouched: await untouchedSince(again, later.day, recounted ?? subject),
-    ...(!isSame && { underOldSettings: await countedAgain(again, later.day, nowSubject) }),
+    untouched: await untouchedSinceThen(asOfLater, recounted ?? subject),
+    byOldRules: await byOldRules(asOfLater, later.body, nowSubject),
   };
   return {
     health: changeOf(input, ({ health }) => health.score),
@@ -101,10 +101,24 @@ interface Rules {
   readonly memberRisks: CellLogOdds;
 }
 
-interface Again {
+interface Parts {
   readonly warehouse: Warehouse;
   readonly question: EntityQuestion;
   readonly rules: Rules;
+}
+
+/** What it takes to look again at the entity as of a day. */
+interface Again extends Parts {
+  readonly day: number;
+  /** By the rules, without the weeks in which data had stopped as far as the day's run knew. */
+  readonly population: Population & { readonly entity: number };
+}
+
+async function againOn(day: number, parts: Parts): Promise<Again> {
+  const { warehouse, question, rules } = parts;
+  const { organization, kind, entity } = question;
+  const asOfThen = await withOutages(warehouse, { ...organization, settings: rules.body.settings }, day);
+  return { ...parts, day, population: { ...populationOf(asOfThen, kind), entity } };
 }
 
 async function rulesOf(warehouse: Warehouse, organization: number, { day, body }: Run): Promise<Rules> {
@@ -112,42 +126,44 @@ async function rulesOf(warehouse: Warehouse, organization: number, { day, body }
   return { day, body, memberRisks: memberRisksOf(users?.body ?? body, body.settings.churnHorizonDays) };
 }
 
-/** The entity as of a day by the rules of another, without those who are excluded now. */
-async function countedAgain(again: Again, day: number, subject: Subject): Promise<Subject> {
-  const counted = await featuresAgain(again, { day, subject });
-  const { question, rules, warehouse } = again;
+/**
+ * The entity as of the later day by the rules of the earlier one. A member's scores follow from settings, scale and
+ * model; of a user only the features depend on settings, and what is known of their traits on the model.
+ */
+async function byOldRules(again: Again, later: RunBody, now: Subject): Promise<Subject> {
+  const { warehouse, question, rules, day, population } = again;
+  const isSame = settingsKey(rules.body.settings) === settingsKey(later.settings);
+  if (question.kind === "account") return countedAgain(again, now);
+  const subject = isSame ? now : await countedAgain(again, now);
+  const names = [...new Set(traitsOfModel(rules.body.model).map(({ trait }) => trait))];
+  // Stored are only those that the later model looks at.
+  const traits = await traitsOfUser(warehouse, population, { user: question.entity, day, names });
+  return { ...subject, features: { ...subject.features, traits } };
+}
+
+/** The entity by the rules, without those who are excluded now. */
+async function countedAgain(again: Again, subject: Subject): Promise<Subject> {
+  const { warehouse, question, rules, day, population } = again;
+  const counted = await featuresAgain(again, population, subject);
   if (question.kind === "user") return counted;
-  const query = memberEngagementQuery(
-    { ...populationAgain(again), entity: question.entity },
-    day,
-    rules.body.scale.scale,
-  );
+  const query = memberEngagementQuery(population, day, rules.body.scale.scale);
   const [row] = await read<{ meanEngagement: number }>(warehouse, query);
   return { ...counted, meanEngagement: row?.meanEngagement ?? 0 };
 }
 
 /**
- * The entity on a later day, as if no event had come since the earlier one, with the traits of then. The engagement
- * of an account's members is left as it was: theirs, and not the account's, is what time does to it.
+ * The entity as if no event had come since the day of the rules, with the traits of then. The engagement of an
+ * account's members is left as it was: theirs, and not the account's, is what time does to it.
  */
-function untouchedSince(again: Again, day: number, subject: Subject): Promise<Subject> {
-  return featuresAgain(again, { day, subject, eventsBeforeDay: again.rules.day });
-}
-
-function populationAgain({ question: { organization, kind }, rules }: Again): Population {
-  return populationOf({ ...organization, settings: rules.body.settings }, kind);
+function untouchedSinceThen(again: Again, subject: Subject): Promise<Subject> {
+  return featuresAgain(again, { ...again.population, eventsBeforeDay: again.rules.day }, subject);
 }
 
 async function featuresAgain(
-  again: Again,
-  { day, subject, eventsBeforeDay }: { day: number; subject: Subject; eventsBeforeDay?: number },
+  { warehouse, question, rules, day }: Again,
+  population: Population,
+  subject: Subject,
 ): Promise<Subject> {
-  const { warehouse, question, rules } = again;
-  const population: Population = {
-    ...populationAgain(again),
-    entity: question.entity,
-    ...(eventsBeforeDay !== undefined && { eventsBeforeDay }),
-  };
   const [row] = await read<FeatureRow>(warehouse, featuresQuery(population, day));
   // Events that were there may have been erased since, or are passive under the other settings.
   if (row === undefined) return subject;
