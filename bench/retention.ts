@@ -12,6 +12,7 @@ import type { RetentionQuestion } from "../server/analytics/retention-question.t
 import { msPerDay } from "../server/calendar/zone.ts";
 import { openChdbWarehouse } from "../server/warehouse/chdb.ts";
 import { loadHistory } from "./history.ts";
+import { rawRetention } from "./raw-retention.ts";
 import { printTook, type Took, timed } from "./timed.ts";
 
 const repeats = 15;
@@ -46,38 +47,10 @@ const questions: Record<string, Partial<RetentionQuestion>> = {
   "by the account's plan as of entry": { split: { ...byPlan, of: "account" } },
 };
 
-/** As one writes it first: who is in which cohort, joined with who was active in which week. */
-const joined = (cohorts: string, group: string) => `
-  SELECT ${group} cohort, week, count() AS users
-  FROM (SELECT DISTINCT user, toMonday(day) AS week FROM events WHERE organization = {organization:UInt32}) AS active
-  INNER JOIN (${cohorts}) AS cohorts ON cohorts.user = active.user
-  GROUP BY ${group} cohort, week`;
-
-const cohorts = `SELECT user, toMonday(min(day)) AS cohort, min(day) AS entry_day
-  FROM events WHERE organization = {organization:UInt32} GROUP BY user`;
-
-/** The quickest that we found: one pass in the order in which events are stored. */
-const onePass = `
-  SELECT min_week AS cohort, arrayJoin(weeks) AS week, count() AS users
-  FROM (
-    SELECT user, groupArray(week) AS weeks, min(week) AS min_week
-    FROM (SELECT user, toMonday(day) AS week FROM events WHERE organization = {organization:UInt32} GROUP BY user, week)
-    GROUP BY user)
-  GROUP BY cohort, week`;
-
-const plans = `
-  SELECT user, cohort, argMaxIf(said, (at, version), said != '' AND toDate32(at) <= entry_day) AS plan
-  FROM (${cohorts}) AS first
-  INNER JOIN (
-    SELECT user, at, version, JSONExtractString(traits, 'plan') AS said
-    FROM user_versions WHERE organization = {organization:UInt32}) AS words
-  ON words.user = first.user
-  GROUP BY user, cohort`;
-
 const raw: Record<string, string> = {
-  "all users, a join": joined(cohorts, ""),
-  "all users, one pass": onePass,
-  "by plan as of entry, a join": joined(plans, "plan,"),
+  "all users, a join": rawRetention.join,
+  "all users, one pass": rawRetention.onePass,
+  "by plan as of entry, a join": rawRetention.byPlan,
 };
 
 const millions = Number(process.argv[2] ?? 1);
@@ -108,7 +81,9 @@ for (const [name, sql] of Object.entries(raw)) {
 }
 const cells = await Promise.all([base, { ...base, split: byPlan }].map((one) => retention(warehouse, one)));
 const counted = (
-  await warehouse.rows<{ week: string; cohort: string; users: number }>(onePass, { organization })
+  await warehouse.rows<{ week: string; cohort: string; users: number }>(rawRetention.onePass, {
+    organization,
+  })
 )
   .filter(({ cohort }) => Date.parse(cohort) / msPerDay > fromDay - 7)
   .reduce((sum, { users }) => sum + users, 0);

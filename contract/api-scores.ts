@@ -1,5 +1,6 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
+import { Marks, sinceThen } from "./api-marks.ts";
 import { BgbbParameters, SegmentOfScore, SegmentsOfModel } from "./api-segments.ts";
 
 const day = (description: string) => Type.String({ format: "date", description });
@@ -31,7 +32,7 @@ const Change = Type.Object({
   total: Type.Number(),
   behaviour: number("What they did, or did not do as usual."),
   time: number("What would have changed had they done nothing since."),
-  settings: number("Settings, the month's scale, or the model."),
+  settings: number("Settings, who is excluded, the month's scale, or the model."),
 });
 
 export const ScoreAnswer = Type.Object({
@@ -115,8 +116,9 @@ const scores = {
 
 export const HistoryAnswer = Type.Object({
   days: Type.Array(Type.Object({ day: day("As of its start."), ...scores }), {
-    description: "The oldest first.",
+    description: "The oldest first. When settings change, scores of earlier days stay as they were told.",
   }),
+  marks: Marks,
 });
 
 const Listed = Type.Object({
@@ -143,7 +145,7 @@ export const ScoreListParameters = Type.Object(
 
 export const ScoreListAnswer = Type.Object({
   day: scoredDay,
-  sinceDay: nullable(day("The day of the earlier scores.")),
+  ...sinceThen,
   dataStoppedSince,
   total: count("On all pages."),
   scores: Type.Array(Listed),
@@ -160,7 +162,7 @@ export const MoversParameters = Type.Object(
 
 export const MoversAnswer = Type.Object({
   day: scoredDay,
-  sinceDay: nullable(day("The day of the earlier scores.")),
+  ...sinceThen,
   dataStoppedSince,
   movers: Type.Array(Listed, {
     description: "Those whose health rose, the most first, then those whose fell.",
@@ -178,7 +180,7 @@ export const SummaryParameters = Type.Object(
 export const SummaryAnswer = Type.Object({
   kind: Kind,
   day: scoredDay,
-  sinceDay: nullable(day("The day of the earlier scores.")),
+  ...sinceThen,
   dataStoppedSince,
   baseRate: nullable(number("The share that churned in the back-test.")),
   counts: Type.Array(

@@ -163,6 +163,13 @@ export const SettingsHistoryParameters = Type.Object(
   { additionalProperties: false },
 );
 
+/** One setting that a change moved. */
+export const SettingChange = Type.Object({
+  setting: Type.String({ description: "`churnHorizonDays` or `eventWeights.report_created`, say." }),
+  from: Type.Unknown({ description: "Null for an event without a weight of its own." }),
+  to: Type.Unknown(),
+});
+
 export const SettingsHistoryAnswer = Type.Object({
   versions: Type.Array(
     Type.Object({
@@ -171,13 +178,7 @@ export const SettingsHistoryAnswer = Type.Object({
       changedBy: changedBy(
         "`command line`, `read key` and the key's id, or a name and `(person` with the person's id `)`.",
       ),
-      changes: Type.Array(
-        Type.Object({
-          setting: Type.String({ description: "`churnHorizonDays` or `eventWeights.report_created`, say." }),
-          from: Type.Unknown({ description: "Null for an event without a weight of its own." }),
-          to: Type.Unknown(),
-        }),
-      ),
+      changes: Type.Array(SettingChange),
     }),
     { description: "The newest first." },
   ),

@@ -67,6 +67,7 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
   return {
     async stop() {
       await server.stop(true);
+      scoring.stop();
       await scheduler.stop();
       await opened.close();
       reader.close();

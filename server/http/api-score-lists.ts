@@ -110,7 +110,10 @@ interface BothRuns {
   /** Undefined before the first run. */
   readonly runs: { readonly run: OfRun; readonly earlier: OfRun | undefined } | undefined;
   readonly newest: ScoreContext["run"];
-  readonly head: ScoreContext["head"] & { readonly sinceDay: string | null };
+  readonly head: ScoreContext["head"] & {
+    readonly sinceDay: string | null;
+    readonly rulesChanged: boolean;
+  };
 }
 
 async function bothRuns(
@@ -121,13 +124,19 @@ async function bothRuns(
 ): Promise<BothRuns> {
   const asked = since === undefined ? undefined : dayOfParameter("since", since);
   const { run, head } = await scoreContext(context, kind);
-  if (run === undefined) return { runs: undefined, newest: run, head: { ...head, sinceDay: null } };
+  if (run === undefined) {
+    return { runs: undefined, newest: run, head: { ...head, sinceDay: null, rulesChanged: false } };
+  }
   const earlier = await earlierRun(context, kind, run, asked ?? run.day - defaultDays);
   const { id } = context.organization;
   return {
     runs: { run: rowsOf(id, kind, run), earlier: earlier && rowsOf(id, kind, earlier) },
     newest: run,
-    head: { ...head, sinceDay: earlier === undefined ? null : formatDay(earlier.day) },
+    head: {
+      ...head,
+      sinceDay: earlier === undefined ? null : formatDay(earlier.day),
+      rulesChanged: earlier !== undefined && earlier.body.settingsKey !== run.body.settingsKey,
+    },
   };
 }
 

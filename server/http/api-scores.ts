@@ -19,6 +19,7 @@ import {
   explainedScore,
   rowsOf,
 } from "../scoring/run/entity.ts";
+import { marksOf } from "../scoring/run/marks.ts";
 import type { RunBody, ScoreRecord } from "../scoring/run/records.ts";
 import { type ApiContext, ApiError } from "./api.ts";
 import { baseRateOf, dayOfParameter, earlierRun, scoreContext } from "./api-score-context.ts";
@@ -89,13 +90,24 @@ async function historyAnswer(
   { warehouse, organization, query }: Omit<OfUser<typeof HistoryParameters>, "path">,
   { kind, number }: Entity,
 ): Promise<Static<typeof HistoryAnswer>> {
-  const days = await historyOf(warehouse, kind, {
+  const asked = {
     organization: organization.id,
-    entity: number,
     fromDay: query.from === undefined ? 0 : dayOfParameter("from", query.from),
     toDay: query.to === undefined ? lastDay : dayOfParameter("to", query.to),
-  });
-  return { days: days.map((each) => ({ ...each, day: formatDay(each.day) })) };
+  };
+  const days = await historyOf(warehouse, kind, { ...asked, entity: number });
+  const [first, last] = [days[0]?.day, days.at(-1)?.day];
+  // A change that lies before an entity's first score, or on it, changed nothing of its own.
+  const marks =
+    first === undefined || last === undefined
+      ? []
+      : await marksOf(warehouse, { ...asked, kind, fromDay: first + 1, toDay: last });
+  return {
+    days: days.map((each) => ({ ...each, day: formatDay(each.day) })),
+    marks: marks.map(({ day, changes, exclusionsChanged }) => ({
+      ...{ day: formatDay(day), changes: changes.map((change) => ({ ...change })), exclusionsChanged },
+    })),
+  };
 }
 
 /** 2299-12-31 */

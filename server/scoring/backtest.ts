@@ -11,7 +11,8 @@ import { lossOf, type Metrics, metricsOf, type Prediction } from "./metrics.ts";
 import { fitSegments, type SegmentParameters } from "./segments.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { ScoredFeatures } from "./state.ts";
-import { canHaveSegments, countData, type TrainingRow, trainRungs } from "./train.ts";
+import { atOnce, type Steps } from "./steps.ts";
+import { canHaveSegments, countData, type TrainingRow, trainRungSteps } from "./train.ts";
 import { mean } from "./vectors.ts";
 
 /** Snapshots may be shared between folds; each is fitted once. */
@@ -58,13 +59,18 @@ const models: readonly ModelName[] = [
  * @throws RangeError when a training snapshot's horizon had not ended on the day of scoring.
  */
 export function backtest(folds: readonly Fold[], horizonDays: number): Backtest {
-  const fits = new Map<Snapshot, FittedSnapshot>();
-  const fitOnce = (snapshot: Snapshot) => {
-    const fit = fits.get(snapshot) ?? fitSnapshot(snapshot, horizonDays);
-    fits.set(snapshot, fit);
-    return fit;
-  };
-  const predicted = folds.flatMap((fold) => {
+  return atOnce(backtestSteps(folds, horizonDays));
+}
+
+/** The same in steps: a fit, a rung, the figures of a model. Each takes tenths of a second for 50,000 rows.
+ * @param fits of snapshots that were fitted before; those of others are added */
+export function* backtestSteps(
+  folds: readonly Fold[],
+  horizonDays: number,
+  fits: Map<Snapshot, FittedSnapshot> = new Map(),
+): Steps<Backtest> {
+  const predicted: FoldPredictions[] = [];
+  for (const fold of folds) {
     for (const { cutoffDay } of fold.training) {
       if (cutoffDay + horizonDays > fold.scoring.cutoffDay) {
         throw new RangeError(
@@ -72,12 +78,23 @@ export function backtest(folds: readonly Fold[], horizonDays: number): Backtest 
         );
       }
     }
-    return predictFold(fitOnce(fold.scoring), fold.training.map(fitOnce), fold, horizonDays) ?? [];
-  });
+    for (const snapshot of [fold.scoring, ...fold.training]) {
+      if (fits.has(snapshot)) continue;
+      fits.set(snapshot, yield* fitSnapshot(snapshot, horizonDays));
+    }
+    const predictions = yield* predictFold(fold, fits, horizonDays);
+    if (predictions !== null) predicted.push(predictions);
+  }
+  const results: ModelResult[] = [];
+  for (const model of models) {
+    const result = resultOf(model, predicted);
+    if (result !== null) results.push(result);
+    yield;
+  }
   return {
     horizonDays,
     folds: predicted.length,
-    results: models.flatMap((model) => resultOf(model, predicted) ?? []),
+    results,
     isConverged: [...fits.values()].every(({ fit }) => fit.isConverged),
   };
 }
@@ -88,10 +105,13 @@ export interface FittedSnapshot {
   readonly rows: readonly TrainingRow[];
 }
 
-/** Fits BG/BB to a snapshot, by segment too, and says of its rows what the fits would have said. */
-export function fitSnapshot(snapshot: Snapshot, horizonDays: number): FittedSnapshot {
+/**
+ * Fits BG/BB to a snapshot, by segment too, and says of its rows what the fits would have said. In steps of a fit.
+ */
+export function* fitSnapshot(snapshot: Snapshot, horizonDays: number): Steps<FittedSnapshot> {
   const fit = fitBgbb(snapshot.cells);
-  const segments = snapshot.segments ? fitSegments(snapshot.segments, fit.parameters) : null;
+  yield;
+  const segments = snapshot.segments ? yield* fitSegments(snapshot.segments, fit.parameters) : null;
   const silenceOf = silenceBySegment(horizonDays, fit.parameters, segments);
   const pooled = silenceOf({});
   const rows = snapshot.rows.map((row) => {
@@ -99,6 +119,7 @@ export function fitSnapshot(snapshot: Snapshot, horizonDays: number): FittedSnap
     const own = silenceOf(traits);
     return { ...row, bgbbRisk: pooled(cell), ...(own !== pooled && { segmentRisk: own(cell) }) };
   });
+  yield;
   return { fit, segments, rows };
 }
 
@@ -106,22 +127,25 @@ export function fitSnapshot(snapshot: Snapshot, horizonDays: number): FittedSnap
 type FoldPredictions = ReadonlyMap<ModelName, readonly Prediction[]>;
 
 /** Null when the training labels are of one class, or when nobody is there to score. */
-function predictFold(
-  { fit, segments }: FittedSnapshot,
-  training: readonly FittedSnapshot[],
+function* predictFold(
   fold: Fold,
+  fits: ReadonlyMap<Snapshot, FittedSnapshot>,
   horizonDays: number,
-): FoldPredictions | null {
+): Steps<FoldPredictions | null> {
+  const scoring = fits.get(fold.scoring);
+  if (scoring === undefined) throw new RangeError(`day ${fold.scoring.cutoffDay} was not fitted`);
+  const training = fold.training.flatMap((snapshot) => fits.get(snapshot) ?? []);
   const rows = training.flatMap((snapshot) => snapshot.rows);
   const recency = recencyBaseline(rows);
   const hiatus = fitHiatus(rows);
   if (recency === null || hiatus === null || fold.scoring.rows.length === 0) return null;
-  const rungs = trainRungs({
+  yield;
+  const rungs = yield* trainRungSteps({
     horizonDays,
     counts: countData(fold.scoring.cells, rows),
-    bgbb: fit.parameters,
+    bgbb: scoring.fit.parameters,
     rows,
-    segments,
+    segments: scoring.segments,
     design: designFor((training[0]?.rows ?? []).map(({ features }) => features)),
   });
   const predict = (riskOf: (features: ScoredFeatures) => number) =>

@@ -172,31 +172,43 @@ export interface Change {
   readonly behaviour: number;
   /** What would have become of the score had the entity done nothing since: days that pass, events that grow old. */
   readonly time: number;
-  /** Settings, the month's scale, or the model. */
+  /** Settings, who is excluded, the month's scale, or the model. */
   readonly settings: number;
 }
 
 export interface ChangeInput {
   readonly before: { readonly subject: Subject; readonly serving: Serving };
   readonly now: { readonly subject: Subject; readonly serving: Serving };
+  /** The entity on the earlier day without those who are excluded now; left out when they were excluded then. */
+  readonly recounted?: Subject;
   /** The entity on the later day, as if nothing had come from it since the earlier one. */
   readonly untouched: Subject;
+  /** The entity on the later day by the rules of the earlier one; left out when it is the same. */
+  readonly byOldRules?: Subject;
 }
 
 /** The change of one score between two days; null when it was not there on either, or would not have been. */
 export function changeOf(
-  { before, now, untouched }: ChangeInput,
+  { before, now, recounted, untouched, byOldRules }: ChangeInput,
   score: (explanation: Explanation) => number | null,
 ): Change | null {
-  const [from, aged, acted, to] = [
+  const [told, counted, aged, acted, to] = [
     explain(before.subject, before.serving),
+    explain(recounted ?? before.subject, before.serving),
     explain(untouched, before.serving),
-    explain(now.subject, before.serving),
+    explain(byOldRules ?? now.subject, before.serving),
     explain(now.subject, now.serving),
   ].map(score);
-  if (from == null || to == null) return null;
+  if (told == null || to == null) return null;
+  const from = counted ?? told;
   // Without a score for one who did nothing, all of it is what the entity did.
   const middle = aged ?? from;
-  const end = acted ?? to;
-  return { total: to - from, time: middle - from, behaviour: end - middle, settings: to - end };
+  // Without one under the earlier rules, whatever the entity did, it is those of now that give it one.
+  const end = acted ?? (aged == null ? middle : to);
+  return {
+    total: to - told,
+    time: middle - from,
+    behaviour: end - middle,
+    settings: from - told + (to - end),
+  };
 }

@@ -1,6 +1,7 @@
 /** Whether the values of one trait deserve BG/BB parameters of their own, and which trait that is. */
 import type { BgbbParameters } from "./bgbb.ts";
 import { type CountedCell, fitBgbb, fitSegment, totalLogLikelihood } from "./bgbb-fit.ts";
+import type { Steps } from "./steps.ts";
 
 /** The cells of the entities with one value of a trait, in two halves by a hash of the entity. */
 export interface Segment {
@@ -32,12 +33,13 @@ export interface Segmentation {
 
 /**
  * The trait whose segments, each fitted around the pooled parameters, explain the held-out halves best; null when
- * none explains them better than the pooled parameters do. `pooled` must come from the training halves.
+ * none explains them better than the pooled parameters do. `pooled` must come from the training halves. A step is the
+ * fit of one value, up to 70 ms.
  */
-export function bestSegmentation(
+export function* bestSegmentation(
   traits: ReadonlyMap<string, readonly Segment[]>,
   pooled: BgbbParameters,
-): Segmentation | null {
+): Steps<Segmentation | null> {
   let best: Segmentation | null = null;
   for (const [trait, segments] of traits) {
     const parameters = new Map<string, BgbbParameters>();
@@ -46,6 +48,7 @@ export function bestSegmentation(
       const own = fitSegment(training, pooled).parameters;
       parameters.set(value, own);
       heldOutGain += totalLogLikelihood(heldOut, own) - totalLogLikelihood(heldOut, pooled);
+      yield;
     }
     if (heldOutGain > (best?.heldOutGain ?? 0)) best = { trait, parameters, heldOutGain };
   }
@@ -54,19 +57,22 @@ export function bestSegmentation(
 
 /**
  * The best trait's segments, fitted to both halves around the pooled parameters of everybody; null when no trait
- * explains the held-out half better than pooled parameters do.
+ * explains the held-out half better than pooled parameters do. In steps of a fit.
  */
-export function fitSegments(
+export function* fitSegments(
   { pooledTraining, traits }: SegmentData,
   pooled: BgbbParameters,
-): SegmentParameters | null {
+): Steps<SegmentParameters | null> {
   if (traits.size === 0) return null;
-  const best = bestSegmentation(traits, fitBgbb(pooledTraining).parameters);
+  const pooledOfTraining = fitBgbb(pooledTraining).parameters;
+  yield;
+  const best = yield* bestSegmentation(traits, pooledOfTraining);
   if (best === null) return null;
-  const values = (traits.get(best.trait) ?? []).map(({ value, training, heldOut }) => ({
-    value,
-    parameters: fitSegment([...training, ...heldOut], pooled).parameters,
-  }));
+  const values: { value: string; parameters: BgbbParameters }[] = [];
+  for (const { value, training, heldOut } of traits.get(best.trait) ?? []) {
+    values.push({ value, parameters: fitSegment([...training, ...heldOut], pooled).parameters });
+    yield;
+  }
   return { trait: best.trait, values };
 }
 

@@ -7,6 +7,7 @@ import { fitRidge } from "./logistic.ts";
 import { type CountedLabels, fitPlatt, fitPlattToCounts } from "./platt.ts";
 import type { SegmentParameters } from "./segments.ts";
 import type { ScoredFeatures } from "./state.ts";
+import { atOnce, type Steps } from "./steps.ts";
 import { mean } from "./vectors.ts";
 
 /** An entity that was scored at an earlier cut-off, and what became of it. */
@@ -86,14 +87,24 @@ export interface TrainingInput {
 
 /** The rungs that can be trained, from the lowest; those with segments after those without. */
 export function trainRungs(input: TrainingInput): ChurnModel[] {
+  return atOnce(trainRungSteps(input));
+}
+
+/** The same in steps of a rung. */
+export function* trainRungSteps(input: TrainingInput): Steps<ChurnModel[]> {
   const rungs: readonly Rung[] = [0, 1, 2, 3];
   const possible = rungs.filter((rung) => shortagesOf(rung, input.counts).length === 0);
-  const { segments } = input;
   const pooled = { ...input, segments: null };
-  return [
-    ...possible.map((rung) => trainRung(rung, pooled)),
-    ...(segments ? possible.filter(canHaveSegments).map((rung) => trainRung(rung, input)) : []),
-  ];
+  const trained: ChurnModel[] = [];
+  for (const rung of possible) {
+    trained.push(trainRung(rung, pooled));
+    yield;
+  }
+  for (const rung of input.segments ? possible.filter(canHaveSegments) : []) {
+    trained.push(trainRung(rung, input));
+    yield;
+  }
+  return trained;
 }
 
 /** The rungs that are BG/BB's own. The third has a column for each trait. */

@@ -18,6 +18,7 @@ import { type ChurnedCell, churnedQuery } from "../../server/scoring/queries/chu
 import { read } from "../../server/scoring/queries/query.ts";
 import { snapshotOf } from "../../server/scoring/snapshot.ts";
 import { isScored } from "../../server/scoring/state.ts";
+import { atOnce } from "../../server/scoring/steps.ts";
 import { countData, trainRungs } from "../../server/scoring/train.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 import { readGitLog } from "./data.ts";
@@ -69,7 +70,7 @@ describe("the calibration of the churned", () => {
 
   const entities = simulateLogs(1_200, 500, 12);
   const snapshot = snapshotOf(entities, simulatedFrom + 260, horizonDays);
-  const { fit, rows } = fitSnapshot(snapshot, horizonDays);
+  const { fit, rows } = atOnce(fitSnapshot(snapshot, horizonDays));
   const somebody = rows[0]?.features ?? failed();
   function train(churned: readonly CountedLabels[]): ChurnModel[] {
     return trainRungs({
@@ -117,7 +118,7 @@ function churnedOfGitLog() {
   const { entities, firstDay, endDay } = readGitLog();
   const cache = new Map<number, ReturnType<typeof churnedAt>>();
   const churnedAt = (day: number) => {
-    const { fit } = fitSnapshot({ ...snapshotOf(entities, day, horizonDays), rows: [] }, horizonDays);
+    const { fit } = atOnce(fitSnapshot({ ...snapshotOf(entities, day, horizonDays), rows: [] }, horizonDays));
     const people = entities.flatMap(({ log }) => {
       const features = featuresOf(log, day);
       if (features === null || !isGone(features)) return [];

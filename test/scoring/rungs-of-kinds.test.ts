@@ -28,7 +28,9 @@ async function ladderOf(organization: number, accounts: number) {
   );
   const zone = new Zone("UTC");
   const of = { id: organization, zone, settings: defaultSettings };
-  await scoreDay(subject.warehouse, { organization: of, day, report: () => undefined });
+  await scoreDay(subject.warehouse, {
+    ...{ organization: of, day, report: () => undefined, nowMs: Date.now },
+  });
   const ofKind = async (kind: EntityKind) => {
     const run = await newestRun(subject.warehouse, organization, kind, day);
     if (run === undefined) throw new Error(`${kind}s were not scored`);

@@ -29,7 +29,8 @@ function simulatedEvents(organization: number, count: number, days: number): Eve
 }
 
 function score(id: number, day: number, warehouse: Warehouse = subject.warehouse): Promise<KindSummary[]> {
-  return scoreDay(warehouse, { organization: { id, zone, settings }, day, report: () => undefined });
+  const request = { organization: { id, zone, settings }, day, report: () => undefined, nowMs: Date.now };
+  return scoreDay(warehouse, request);
 }
 
 async function runOf(organization: number, day: number): Promise<RunBody> {

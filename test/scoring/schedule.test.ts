@@ -1,14 +1,16 @@
 /** When runs happen by themselves, on a clock that the test sets. */
 import { describe, expect, test } from "bun:test";
 import { pino } from "pino";
-import { defaultSettings } from "../../contract/settings.ts";
+import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { DayCount, Organization } from "../../server/ledger/ledger.ts";
+import { marksOf } from "../../server/scoring/run/marks.ts";
 import { listRuns } from "../../server/scoring/run/records.ts";
 import { Scheduler } from "../../server/scoring/run/scheduler.ts";
 import { Scoring } from "../../server/scoring/run/scoring.ts";
-import { dataStoppedSince } from "../../server/scoring/run/status.ts";
+import { dataStoppedSince, newestRun } from "../../server/scoring/run/status.ts";
 import type { EventRow } from "../../server/warehouse/rows.ts";
+import type { Warehouse } from "../../server/warehouse/warehouse.ts";
 import { insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { all, on, scoresOf } from "./run-support.ts";
 
@@ -19,9 +21,13 @@ const settings = defaultSettings;
 /** A scheduler whose ledger counts what the test inserts, on a clock that the test sets. */
 class Installation {
   today: number;
+  settings: Settings = defaultSettings;
+  /** Before each statement of a run. */
+  beforeStatement: (sql: string) => Promise<void> = async () => undefined;
   readonly #organizations: Organization[] = [];
   readonly #counts = new Map<number, Map<number, number>>();
   #inserted = 0;
+  scoring: Scoring | undefined;
   #scheduler: Scheduler;
 
   constructor(today: number) {
@@ -63,8 +69,15 @@ class Installation {
   }
 
   #start(): Scheduler {
+    const { warehouse } = subject;
     const host = {
-      warehouse: subject.warehouse,
+      warehouse: {
+        rows: <Row>(...query: Parameters<Warehouse["rows"]>) =>
+          this.beforeStatement(query[0]).then(() => warehouse.rows<Row>(...query)),
+        command: (...query: Parameters<Warehouse["command"]>) =>
+          this.beforeStatement(query[0]).then(() => warehouse.command(...query)),
+        ...{ stream: refuse, insertFrozen: refuse, close: refuse },
+      },
       drain: async () => undefined,
       whileNothingChanges: <Result>(work: () => Promise<Result>) => work(),
     };
@@ -89,14 +102,14 @@ class Installation {
       },
       dayCounts,
       settings: {
-        get: async () => ({ version: 0, settings, changedAtMs: null, changedBy: null }),
+        get: async () => ({ version: 0, settings: this.settings, changedAtMs: null, changedBy: null }),
         change: refuse,
         history: refuse,
       },
     };
-    const scoring = new Scoring({ host, ledger, log, nowMs });
+    this.scoring = new Scoring({ host, ledger, log, nowMs });
     return new Scheduler({
-      scoring,
+      scoring: this.scoring,
       host,
       ledger,
       log,
@@ -108,6 +121,22 @@ class Installation {
 
 function refuse(): never {
   throw new Error("scoring has no business with this");
+}
+
+/** The horizon under which a day was scored. */
+async function horizonsOf(organization: number): Promise<Map<number, number>> {
+  const days = await runDays(organization);
+  const runs = days.map(async (day) => {
+    const run = await newestRun(subject.warehouse, organization, "user", day);
+    return [day, run?.body.settings.churnHorizonDays ?? 0] as const;
+  });
+  return new Map(await Promise.all(runs));
+}
+
+/** Resolves when somebody says so. */
+function signal(): { readonly given: Promise<void>; readonly give: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { given: promise, give: resolve };
 }
 
 async function runDays(organization: number): Promise<number[]> {
@@ -156,6 +185,60 @@ describe("by itself", () => {
     await installation.finish();
     await installation.insert(all(id, 6, [200]));
     expect(await installation.work()).toBe(0);
+  }, 60_000);
+
+  test("other settings are today's, and those of days that were told only today; the others keep theirs", async () => {
+    const installation = new Installation(200);
+    const id = installation.organization();
+    await installation.insert(all(id, 6, [190, 195]));
+    await installation.finish();
+    expect([...(await horizonsOf(id)).values()]).toEqual([28, 28, 28, 28]);
+    installation.settings = { ...defaultSettings, churnHorizonDays: 56 };
+    await installation.finish();
+    // The past of an import was told to nobody before today.
+    expect([...(await horizonsOf(id)).values()]).toEqual([56, 56, 56, 56]);
+    installation.today = 201;
+    installation.settings = { ...defaultSettings, churnHorizonDays: 14 };
+    await installation.finish();
+    const kept: [number, number][] = [
+      ...[197, 198, 199, 200].map((day): [number, number] => [day, 56]),
+      [201, 14],
+    ];
+    expect([...(await horizonsOf(id))]).toEqual(kept);
+    await installation.insert([on(id, 1, 197)]);
+    await installation.finish();
+    expect([...(await horizonsOf(id))]).toEqual(kept);
+    expect((await scoresOf(subject, id, "user", 199))[0]).toMatchObject({ idle_days: 2 });
+    installation.restart();
+    expect(await installation.work()).toBe(0);
+    const asked = { organization: id, kind: "user", fromDay: 0, toDay: 300 } as const;
+    expect(await marksOf(subject.warehouse, asked)).toEqual([
+      { day: 201, changes: [{ setting: "churnHorizonDays", from: 56, to: 14 }], exclusionsChanged: false },
+    ]);
+  }, 60_000);
+
+  test("while one organization is scored the next round serves the others, and a stop ends it in between", async () => {
+    const installation = new Installation(200);
+    const [slow, quick] = [installation.organization(), installation.organization()];
+    for (const id of [slow, quick]) await installation.insert(all(id, 6, [195, 199]));
+    const [reached, goOn] = [signal(), signal()];
+    installation.beforeStatement = async (sql) => {
+      if (!sql.includes("INSERT INTO user_scores") || (await runDays(slow)).length > 0) return;
+      installation.beforeStatement = async () => undefined;
+      reached.give();
+      await goOn.given;
+    };
+    const first = installation.work();
+    await reached.given;
+    expect(await installation.work()).toBe(1);
+    expect([await runDays(slow), await runDays(quick)]).toEqual([[], [200]]);
+    installation.scoring?.stop();
+    goOn.give();
+    await expect(first).rejects.toThrow("the service is stopping");
+    expect(await runDays(slow)).toEqual([]);
+    installation.restart();
+    await installation.finish();
+    expect((await runDays(slow)).at(-1)).toBe(200);
   }, 60_000);
 
   test("while data has stopped scores stay as they were; a week without data is no period afterwards", async () => {

@@ -40,6 +40,12 @@ function activeDays(): number[][] {
   });
 }
 
+const activeOfAll = activeDays();
+
+function isWithin(value: number | undefined, from: number, to: number): boolean {
+  return value !== undefined && value >= from && value <= to;
+}
+
 async function get<Answer>(path: string): Promise<Answer> {
   const response = await fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } });
   if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
@@ -51,7 +57,7 @@ beforeAll(async () => {
   await server.ready();
   const token = await server.organization("Plans");
   key = (await server.command("key", "create", "--organization", "Plans")).trim();
-  const items = activeDays().flatMap((active, index) => [
+  const items = activeOfAll.flatMap((active, index) => [
     {
       ...{ type: "identify", userId: `u${index}`, email: `u${index}@example.com` },
       properties: { plan: planOf(index), coin: index % 3 === 0 },
@@ -103,6 +109,27 @@ describe("segments of BG/BB", () => {
       compared += 1;
     }
     expect(compared).toBeGreaterThan(10);
+  });
+
+  test("have no part in what people did, when the settings of now go without them", async () => {
+    const since = formatDay(today - 7);
+    await server.command("score", "--organization", "Plans", "--as-of", since);
+    await server.command("settings", "set", "--organization", "Plans", "--churn-horizon", "84");
+    await server.command("score", "--organization", "Plans");
+    // Away since then, and at risk on both days; as many as the rate limit lets ask at once.
+    const awayDays = activeOfAll.map((active) => Math.min(...active));
+    const away = [...awayDays.keys()].filter((index) => isWithin(awayDays[index], 8, 34)).slice(0, 40);
+    const stayedAway = await Promise.all(
+      away.map((index) => get<Static<typeof ScoreAnswer>>(`/api/users/u${index}/score?since=${since}`)),
+    );
+    const risks = stayedAway.flatMap(({ change }) => change?.risk ?? []);
+    expect(risks.length).toBeGreaterThan(10);
+    expect(new Set(stayedAway.map(({ model }) => model?.segment))).toEqual(new Set([null]));
+    for (const { behaviour, settings } of risks) {
+      expect(behaviour).toBeCloseTo(0, 9);
+      expect(settings).not.toBe(0);
+    }
+    for (const { change } of stayedAway) expect(change?.health?.behaviour ?? 0).toBeCloseTo(0, 9);
   });
 
   test("are nothing that accounts have: they have no traits", async () => {

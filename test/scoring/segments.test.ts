@@ -5,6 +5,7 @@ import { riskScorer } from "../../server/scoring/churn-model.ts";
 import { reasonGroups } from "../../server/scoring/logistic.ts";
 import { bestSegmentation, fitSegments } from "../../server/scoring/segments.ts";
 import { logistic } from "../../server/scoring/special.ts";
+import { atOnce } from "../../server/scoring/steps.ts";
 import { quiet, simulateCells } from "./support.ts";
 
 describe("segments", () => {
@@ -35,8 +36,8 @@ describe("segments", () => {
       ["colour", idle],
       ["plan", telling],
     ]);
-    expect(bestSegmentation(traits, pooled)?.trait).toBe("plan");
-    expect(bestSegmentation(new Map([["colour", idle]]), pooled)).toBeNull();
+    expect(atOnce(bestSegmentation(traits, pooled))?.trait).toBe("plan");
+    expect(atOnce(bestSegmentation(new Map([["colour", idle]]), pooled))).toBeNull();
   });
 
   const halves = (value: string, of: BgbbParameters, seed: number) => ({
@@ -48,7 +49,7 @@ describe("segments", () => {
   const pooledTraining = plans.flatMap(({ training }) => training);
 
   test("are fitted to both halves, and are none where no trait tells", () => {
-    const segments = fitSegments({ pooledTraining, traits: new Map([["plan", plans]]) }, pooled);
+    const segments = atOnce(fitSegments({ pooledTraining, traits: new Map([["plan", plans]]) }, pooled));
     expect(segments?.trait).toBe("plan");
     const [pro, free] = segments?.values ?? [];
     expect([pro?.value, free?.value]).toEqual(["pro", "free"]);
@@ -63,11 +64,11 @@ describe("segments", () => {
       pooledTraining: alike.flatMap((each) => each.training),
       traits: new Map([["coin", alike]]),
     };
-    const found = fitSegments(coin, ofAlike);
+    const found = atOnce(fitSegments(coin, ofAlike));
     for (const { parameters } of found?.values ?? []) {
       expect(meanActive(parameters)).toBeCloseTo(meanActive(ofAlike), 1);
     }
-    expect(fitSegments({ pooledTraining, traits: new Map() }, pooled)).toBeNull();
+    expect(atOnce(fitSegments({ pooledTraining, traits: new Map() }, pooled))).toBeNull();
   });
 
   test("speak of those who are in one, and the pooled fit of all others", () => {

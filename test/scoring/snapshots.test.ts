@@ -8,6 +8,7 @@ import type { EntityKind } from "../../server/scoring/queries/engagement-events.
 import { read } from "../../server/scoring/queries/query.ts";
 import { readSegments } from "../../server/scoring/queries/segment-query.ts";
 import { readSnapshots, type SnapshotOptions } from "../../server/scoring/queries/snapshots.ts";
+import { readFrequentValues } from "../../server/scoring/queries/trait-reading.ts";
 import type { SegmentData } from "../../server/scoring/segments.ts";
 import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/snapshot.ts";
 import { isScored } from "../../server/scoring/state.ts";
@@ -88,9 +89,10 @@ test("segments are those of a sample when there are too many users, the same one
   const who = population(organization, "user");
   const cutoffDay = logDay(390);
   const cells = await read<CellRow>(subject.warehouse, cellsQuery(who, cutoffDay, horizonDays));
+  const values = await readFrequentValues(subject.warehouse, who);
   const everybody = cells.reduce((sum, { count }) => sum + count, 0);
   const sizeOf = async (maxEntities: number) => {
-    const found = await readSegments(subject.warehouse, who, cutoffDay, cells, maxEntities);
+    const found = await readSegments(subject.warehouse, who, { cutoffDay, cells, values, maxEntities });
     const [segment] = found?.traits.get("plan") ?? [];
     return [...(segment?.training ?? []), ...(segment?.heldOut ?? [])].reduce(
       (sum, { count }) => sum + count,

@@ -20,6 +20,8 @@ export interface Population {
   readonly entity?: number;
   /** Only one in so many entities, by a hash of their numbers; all of them unless given. */
   readonly oneIn?: number;
+  /** Only users whose numbers this query returns. */
+  readonly usersIn?: Query;
   /** As if nothing had come since this day, whatever the cut-off is. */
   readonly eventsBeforeDay?: number;
 }
@@ -34,12 +36,13 @@ export type Days = "before" | { readonly daysBefore: number } | "horizon";
  * Placeholders of the days, bound by the query that this is a part of: cutoffDay, horizonDays.
  */
 export function engagementEvents(population: Population, days: Days): Query {
-  const { organization, kind, settings, entity, oneIn, eventsBeforeDay } = population;
+  const { organization, kind, settings, entity, oneIn, usersIn, eventsBeforeDay } = population;
   const conditions = [
     "organization = {organization:UInt32}",
     ...(entity === undefined ? [] : [`${kind} = {entity:UInt32}`]),
     ...(oneIn === undefined ? [] : [isSampled(kind)]),
     ...(kind === "account" ? ["account != 0"] : []),
+    ...(usersIn === undefined ? [] : [`user IN (${usersIn.sql})`]),
     daysCondition(days),
     ...(eventsBeforeDay === undefined
       ? []
@@ -52,6 +55,7 @@ export function engagementEvents(population: Population, days: Days): Query {
       SELECT ${kind} AS entity, user, toInt32(day) AS epochDay, event, count
       FROM user_event_days WHERE ${conditions.join(" AND ")}`,
     parameters: {
+      ...usersIn?.parameters,
       organization,
       passiveEvents: [...(settings.passiveEvents ?? [])],
       ...(entity !== undefined && { entity }),

@@ -7,12 +7,17 @@ import { type FeatureRow, featuresOfRow, featuresQuery, isScoredRow } from "./fe
 import { horizonQuery } from "./label-query.ts";
 import { type CellLogOdds, membersQuery } from "./member-query.ts";
 import { type Query, withParts } from "./query.ts";
-import { traitsQuery } from "./trait-query.ts";
 
-/** A row with traits is a user's, one without is an account's and has members. */
-export type LabelledRow = FeatureRow & { readonly label: boolean } & (UserColumns | MemberFeatures);
+/** A row with members is an account's, one without is a user's. */
+export type LabelledRow = FeatureRow & {
+  readonly label: boolean;
+  /** Of the entity's number: rows are in its order. */
+  readonly hash: string;
+} & Partial<MemberFeatures>;
 
-interface UserColumns {
+/** Of a user. */
+export interface TraitsRow {
+  readonly entity: number;
   readonly traits: readonly (readonly [name: string, value: string])[];
 }
 
@@ -27,19 +32,10 @@ export interface RowsInput {
   readonly memberRisks?: CellLogOdds;
 }
 
-/**
- * The rows of the active and the new, in the order of a hash of their numbers.
- *
- * The engine's quick parser of JSON takes no integer beyond 2^64, and a user with one would have no traits.
- */
+/** The rows of the active and the new, in the order of a hash of their numbers; without traits. */
 export function rowsQuery(population: Population, input: RowsInput): Query {
   const { cutoffDay, horizonDays, maxRows, everyone, memberRisks } = input;
-  const about =
-    memberRisks === undefined
-      ? traitsQuery(population.organization, population.zone.startOfDay(cutoffDay))
-      : membersQuery(population, cutoffDay, memberRisks);
-  const aboutColumns =
-    memberRisks === undefined ? "traits" : "active28, activePrevious28, active90, topShare, meanRiskLogOdds";
+  const isOfAccounts = memberRisks !== undefined;
   return withParts(
     {
       features: featuresQuery(population, cutoffDay),
@@ -49,29 +45,27 @@ export function rowsQuery(population: Population, input: RowsInput): Query {
           ORDER BY cityHash64(entity), entity LIMIT {maxRows:UInt32}`,
         parameters: { horizonDays, maxRows },
       },
-      about,
+      ...(isOfAccounts && { members: membersQuery(population, cutoffDay, memberRisks) }),
     },
     {
       sql: `
-        SELECT scored.*, toBool(NOT wasThere OR leftAgain) AS label, ${aboutColumns}
-        FROM scored LEFT JOIN horizon USING (entity) LEFT JOIN about USING (entity)
-        ORDER BY cityHash64(entity), entity
-        SETTINGS allow_simdjson = 0`,
+        SELECT scored.*, toBool(NOT wasThere OR leftAgain) AS label, toString(cityHash64(entity)) AS hash
+          ${isOfAccounts ? ", active28, activePrevious28, active90, topShare, meanRiskLogOdds" : ""}
+        FROM scored LEFT JOIN horizon USING (entity) ${isOfAccounts ? "LEFT JOIN members USING (entity)" : ""}
+        ORDER BY cityHash64(entity), entity`,
       parameters: {},
     },
   );
 }
 
 /** A row as the models take it. */
-export function snapshotRow(row: LabelledRow): SnapshotRow {
+export function snapshotRow(row: LabelledRow, traits: Readonly<Record<string, string>>): SnapshotRow {
   const { x, t, n, label } = row;
-  const about =
-    "traits" in row
-      ? { traits: Object.fromEntries(row.traits), members: null }
-      : { traits: {}, members: membersOf(row) };
-  return { features: { ...featuresOfRow(row, about), cell: { x, t, n } }, label };
+  const features = featuresOfRow(row, { traits, members: membersOf(row) });
+  return { features: { ...features, cell: { x, t, n } }, label };
 }
 
-function membersOf({ active28, activePrevious28, active90, topShare, meanRiskLogOdds }: MemberFeatures) {
-  return { active28, activePrevious28, active90, topShare, meanRiskLogOdds };
+function membersOf(row: LabelledRow): MemberFeatures | null {
+  const { active28, activePrevious28 = 0, active90 = 0, topShare = 0, meanRiskLogOdds = null } = row;
+  return active28 === undefined ? null : { active28, activePrevious28, active90, topShare, meanRiskLogOdds };
 }

@@ -3,17 +3,18 @@
  * churn-model.ts in SQL, with their constants; a test compares all scores of random logs with those.
  */
 import { type ChurnModel, segmentsOf, traitsOfModel } from "../churn-model.ts";
-import { type EngagementScale, mostPoints } from "../engagement.ts";
+import type { EngagementScale } from "../engagement.ts";
 import { type HealthParts, healthLimits } from "../health.ts";
 import { damping, leastTenureDays } from "../momentum.ts";
 import { newForDays } from "../state.ts";
 import { type CellRisks, cellNumberOfSegmentSql, cellNumberSql } from "./cell-table.ts";
-import { engagementEvents, type Population } from "./engagement-events.ts";
+import type { Population } from "./engagement-events.ts";
 import { featuresQuery } from "./feature-query.ts";
-import { type CellLogOdds, membersQuery } from "./member-query.ts";
+import { type CellLogOdds, scoredMembersQuery } from "./member-query.ts";
 import { type Query, withParts } from "./query.ts";
 import { ridgeLogOddsSql } from "./ridge-sql.ts";
 import { traitsQuery } from "./trait-query.ts";
+import { type Columns, type Expressions, userEngagement } from "./user-engagement.ts";
 
 export interface ScoreInput {
   readonly cutoffDay: number;
@@ -29,9 +30,6 @@ export interface ScoreInput {
   /** For accounts: their members' risks, and the version of the users' scores of the same day. */
   readonly members?: { readonly risks: CellLogOdds; readonly usersVersion: number };
 }
-
-/** A column of the table of scores, and the expression that it is filled with. */
-type Columns = Readonly<Record<string, string>>;
 
 /** The statement that scores all users, or all accounts, as of a day. */
 export function insertScoresQuery(population: Population, input: ScoreInput): Query {
@@ -84,7 +82,11 @@ function aboutParts(population: Population, input: ScoreInput): About {
     return { parts: {}, joins: "", columns: { traitMask: "toUInt64(0)" }, parameters: {} };
   }
   return {
-    parts: { about: traitsQuery(population.organization, population.zone.startOfDay(input.cutoffDay)) },
+    parts: {
+      about: traitsQuery(population.organization, population.zone.startOfDay(input.cutoffDay), {
+        names: [...new Set(traits.map(({ trait }) => trait))],
+      }),
+    },
     joins: "LEFT JOIN about USING (entity)",
     columns: {
       traitHits: `arrayMap((trait, value) -> toUInt64(has(traits, (trait, value))),
@@ -105,50 +107,11 @@ function memberParts(
   { cutoffDay }: ScoreInput,
   { risks, usersVersion }: NonNullable<ScoreInput["members"]>,
 ): About {
-  const active = engagementEvents(population, { daysBefore: 28 });
   return {
-    parts: {
-      about: membersQuery(population, cutoffDay, risks),
-      engaged: {
-        sql: `
-          SELECT entity, avg(score) AS meanEngagement
-          FROM (SELECT DISTINCT entity, user FROM (${active.sql})) AS active
-          INNER JOIN (
-            SELECT user, assumeNotNull(engagement) AS score FROM user_scores FINAL
-            WHERE organization = {organization:UInt32} AND version = {usersVersion:UInt64}
-              AND day = addDays(toDate32('1970-01-01'), {cutoffDay:Int32})) AS scores USING (user)
-          GROUP BY entity`,
-        parameters: { ...active.parameters, usersVersion },
-      },
-    },
-    joins: "LEFT JOIN about USING (entity) LEFT JOIN engaged USING (entity)",
+    parts: { about: scoredMembersQuery(population, cutoffDay, risks, usersVersion) },
+    joins: "LEFT JOIN about USING (entity)",
     columns: { isAccount: "true" },
     parameters: {},
-  };
-}
-
-interface Expressions {
-  readonly columns: Columns;
-  readonly parameters: Query["parameters"];
-}
-
-/** The parts of `engagementOf`, each once. */
-function userEngagement(scale: EngagementScale): Expressions {
-  const seenDays = "least(28, greatest(7, tenureDays))";
-  return {
-    columns: {
-      engagementScore: `
-        ${mostPoints.frequency} * least(1., activeDays28 * (28 / ${seenDays}) / {scaleActiveDays:Float64})
-        + ${mostPoints.volume} * least(1., log1p(volume28) / log1p({scaleVolume:Float64}))
-        + ${mostPoints.breadth} * least(1., eventNames28 / {scaleEventNames:Float64})
-        + ${mostPoints.recency} * exp2(-idleDays / {halfLifeDays:Float64})`,
-    },
-    parameters: {
-      scaleActiveDays: scale.activeDays,
-      scaleVolume: scale.volume,
-      scaleEventNames: scale.eventNames,
-      halfLifeDays: scale.halfLifeDays,
-    },
   };
 }
 

@@ -21,6 +21,16 @@ const defaultMaxEntities = 20_000;
 /** x, t, n, entities, and those of them in the training half. */
 type Cell = readonly [x: number, t: number, n: number, count: number, training: number];
 
+export interface SegmentsQuestion {
+  readonly cutoffDay: number;
+  /** Of everybody on the same day. */
+  readonly cells: readonly CellRow[];
+  /** Of `readFrequentValues`. */
+  readonly values: readonly string[];
+  /** So many are read, or about. */
+  readonly maxEntities?: number;
+}
+
 interface SegmentRow {
   readonly trait: string;
   readonly value: string;
@@ -30,25 +40,22 @@ interface SegmentRow {
 /**
  * The cells of users by value of every trait, traits as they were at the cut-off; null for accounts, which have no
  * traits, and where no value is frequent.
- * @param all the cells of everybody on the same day
- * @param maxEntities so many are read, or about
  */
 export async function readSegments(
   warehouse: Warehouse,
   population: Population,
-  cutoffDay: number,
-  all: readonly CellRow[],
-  maxEntities = defaultMaxEntities,
+  { cutoffDay, cells: all, values, maxEntities = defaultMaxEntities }: SegmentsQuestion,
 ): Promise<SegmentData | null> {
-  if (population.kind === "account") return null;
+  if (population.kind === "account" || values.length === 0) return null;
   const entities = all.reduce((sum, { count }) => sum + count, 0);
   const oneIn = Math.max(1, Math.ceil(entities / maxEntities));
-  const rows = await read<SegmentRow>(warehouse, segmentsQuery({ ...population, oneIn }, cutoffDay));
+  const query = segmentsQuery({ ...population, oneIn }, cutoffDay, values);
+  const rows = await read<SegmentRow>(warehouse, query);
   if (rows.length === 0) return null;
   const traits = Map.groupBy(rows, ({ trait }) => trait);
   return {
     pooledTraining: all.map(({ x, t, n, training }) => ({ x, t, n, count: training })),
-    traits: new Map([...traits].map(([trait, values]) => [trait, values.map(segmentOf)])),
+    traits: new Map([...traits].map(([trait, found]) => [trait, found.map(segmentOf)])),
   };
 }
 
@@ -60,12 +67,16 @@ function segmentOf({ value, cells }: SegmentRow): Segment {
   };
 }
 
-function segmentsQuery(population: Population, cutoffDay: number): Query {
+function segmentsQuery(
+  population: Population & { readonly oneIn: number },
+  cutoffDay: number,
+  values: readonly string[],
+): Query {
   const { organization, zone, oneIn } = population;
   return withParts(
     {
       history: historyQuery(population, cutoffDay),
-      about: traitsQuery(organization, zone.startOfDay(cutoffDay), oneIn),
+      about: traitsQuery(organization, zone.startOfDay(cutoffDay), { values, oneIn }),
     },
     {
       sql: `

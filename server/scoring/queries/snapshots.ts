@@ -6,16 +6,20 @@
  */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { Fold } from "../backtest.ts";
+import type { BgbbParameters } from "../bgbb.ts";
 import { fitBgbb } from "../bgbb-fit.ts";
 import { tablesFor } from "../churn-model.ts";
 import type { FoldDays } from "../folds.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { type CellRow, cellsQuery } from "./cell-query.ts";
+import { cellLogOdds, cellRisks } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
 import { type CellLogOdds, logOddsOfCells } from "./member-query.ts";
 import { read } from "./query.ts";
 import { type LabelledRow, rowsQuery, snapshotRow } from "./row-query.ts";
 import { readSegments } from "./segment-query.ts";
+import { largestHash } from "./trait-query.ts";
+import { readFrequentValues, readTraits } from "./trait-reading.ts";
 
 export interface SnapshotOptions {
   readonly horizonDays: number;
@@ -23,6 +27,10 @@ export interface SnapshotOptions {
   readonly maxRows?: number;
   /** Everybody seen in the window is scored, and not only the active and the new. */
   readonly everyone?: boolean;
+  /** For accounts: BG/BB as it was fitted to their users, by day, where that was done before. */
+  readonly userFits?: ReadonlyMap<number, BgbbParameters> | undefined;
+  /** Of `readFrequentValues`, by whoever has read them already. */
+  readonly values?: readonly string[];
   /** Told after every query the share that is done, 0 to 1. */
   readonly onProgress?: (fraction: number) => void;
 }
@@ -38,7 +46,14 @@ export async function readSnapshots(
   warehouse: Warehouse,
   population: Population,
   cutoffDays: Iterable<number>,
-  { horizonDays, maxRows = defaultMaxRows, everyone = false, onProgress }: SnapshotOptions,
+  {
+    horizonDays,
+    maxRows = defaultMaxRows,
+    everyone = false,
+    onProgress,
+    userFits,
+    values: known,
+  }: SnapshotOptions,
 ): Promise<Map<number, Snapshot>> {
   const days = new Set(cutoffDays);
   const cellsByDay = new Map<number, readonly CellRow[]>();
@@ -50,20 +65,26 @@ export async function readSnapshots(
   }
   const rowsOf = (cells: readonly CellRow[]) =>
     cells.reduce((sum, { count, scored }) => sum + (everyone ? count : scored), 0);
+  const values = known ?? (await readFrequentValues(warehouse, population));
   const maxRowsOfEach = fairShare([...cellsByDay.values()].map(rowsOf), maxRows);
   for (const [cutoffDay, counted] of cellsByDay) {
     const cells = counted.map(({ x, t, n, count }) => ({ x, t, n, count }));
     const memberRisks =
-      population.kind === "account" && (await readMemberRisks(warehouse, population, cutoffDay, horizonDays));
+      population.kind === "account" &&
+      (await readMemberRisks(warehouse, population, { cutoffDay, horizonDays, userFits }));
     const query = rowsQuery(population, {
       ...{ cutoffDay, horizonDays, everyone },
       maxRows: maxRowsOfEach,
       ...(memberRisks && { memberRisks }),
     });
     const rows = rowsOf(counted) === 0 ? [] : await read<LabelledRow>(warehouse, query);
-    const segments = await readSegments(warehouse, population, cutoffDay, counted);
+    const traits = await readTraits(warehouse, population, {
+      ...{ cutoffDay, values, hashUpTo: rows.length < maxRowsOfEach ? largestHash : rows.at(-1)?.hash },
+    });
+    const snapshotRows = rows.map((row) => snapshotRow(row, traits.get(row.entity) ?? {}));
+    const segments = await readSegments(warehouse, population, { cutoffDay, cells: counted, values });
     snapshots.set(cutoffDay, {
-      ...{ cutoffDay, cells, rows: rows.map(snapshotRow) },
+      ...{ cutoffDay, cells, rows: snapshotRows },
       ...(segments !== null && { segments }),
     });
     progress();
@@ -95,9 +116,10 @@ export async function readFolds(
 async function readMemberRisks(
   warehouse: Warehouse,
   { entity: _, ...population }: Population,
-  cutoffDay: number,
-  horizonDays: number,
+  { cutoffDay, horizonDays, userFits }: { cutoffDay: number } & SnapshotOptions,
 ): Promise<CellLogOdds> {
+  const known = userFits?.get(cutoffDay);
+  if (known !== undefined) return cellLogOdds(cellRisks(known, horizonDays));
   const query = cellsQuery({ ...population, kind: "user" }, cutoffDay, horizonDays);
   const cells = await read<CellRow>(warehouse, query);
   return logOddsOfCells(cells, tablesFor(fitBgbb(cells).parameters, horizonDays), horizonDays);

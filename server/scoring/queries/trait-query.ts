@@ -7,36 +7,74 @@ const leastUsersOfValue = 30;
 const maxValues = 1_000;
 
 /**
- * Rows (entity, traits), traits as [name, value] pairs of text. A trait at a time is the last word on it until then,
- * by (at, version); before anything was said of the user, it is the first known value. Null, objects and arrays are
- * no values, and neither is what fewer than 30 users ever had.
- * @param oneIn of only one in so many users; 30 are then 30 of those
+ * Rows (value): a name for each trait and value, as JSON, that at least 30 users ever had, the most frequent 1,000.
+ * Null, objects and arrays are no values. The names are hashes, because a statement has no room for a thousand texts.
+ *
+ * The engine's quick parser of JSON takes no integer beyond 2^64, and a user with one would have no traits.
  */
-export function traitsQuery(organization: number, atMs: number, oneIn?: number): Query {
-  const from = `user_versions WHERE organization = {organization:UInt32}${
-    oneIn === undefined ? "" : ` AND ${isSampled("user")}`
-  }`;
+export function frequentValuesQuery(organization: number): Query {
+  const sql = `
+    SELECT toString(cityHash64(trait, raw)) AS value
+    FROM (
+      SELECT user, arrayJoin(JSONExtractKeysAndValuesRaw(traits)) AS word, word.1 AS trait, word.2 AS raw
+      FROM user_versions WHERE organization = {organization:UInt32})
+    WHERE raw != 'null' AND NOT match(raw, '^[{[]')
+    GROUP BY trait, raw HAVING uniqExact(user) >= ${leastUsersOfValue}
+    ORDER BY uniqExact(user) DESC, trait, raw LIMIT ${maxValues}
+    SETTINGS allow_simdjson = 0`;
+  return { sql, parameters: { organization } };
+}
+
+/** Which traits are asked for: with these names, or with these values out of `frequentValuesQuery`. */
+export type TraitFilter =
+  | { readonly names: readonly string[] /** Only of this one. */; readonly user?: number }
+  | ({ readonly values: readonly string[] } & TraitSample);
+
+/** Whose traits: of users whose number has at most this hash, or of one in so many (`isSampled`). */
+export type TraitSample = { readonly hashUpTo: string } | { readonly oneIn: number };
+
+/** No hash is larger. */
+export const largestHash = String(2n ** 64n - 1n);
+
+/**
+ * Rows (entity, traits), traits as [name, value] pairs of text. A trait at a time is the last word on it until then,
+ * by (at, version); before anything was said of the user, it is the first known value. To be read with the engine's
+ * thorough parser of JSON, allow_simdjson = 0.
+ */
+export function traitsQuery(organization: number, atMs: number, filter: TraitFilter): Query {
+  const [isNamed, isFrequent] =
+    "values" in filter
+      ? ["true", "has({values:Array(UInt64)}, cityHash64(trait, last))"]
+      : ["has({names:Array(String)}, trait)", "true"];
+  const sample = sampleCondition(filter);
+  const versions = `user_versions WHERE organization = {organization:UInt32} AND ${sample.sql}`;
   const sql = `
     WITH words AS (
       SELECT user, version, at, arrayJoin(JSONExtractKeysAndValuesRaw(traits)) AS word,
         word.1 AS trait, word.2 AS raw
-      FROM ${from}),
-    frequent AS (
-      SELECT trait, raw FROM words WHERE raw != 'null' AND NOT match(raw, '^[{[]')
-      GROUP BY trait, raw HAVING uniqExact(user) >= ${leastUsersOfValue}
-      ORDER BY uniqExact(user) DESC, trait, raw LIMIT ${maxValues}),
-    begins AS (
-      SELECT user, toUnixTimestamp64Milli(min(at)) AS firstMs
-      FROM ${from} GROUP BY user)
+      FROM ${versions}),
+    begins AS (SELECT user, toUnixTimestamp64Milli(min(at)) AS firstMs FROM ${versions} GROUP BY user)
     SELECT user AS entity,
       arraySort(groupArray((trait, if(startsWith(last, '"'), JSONExtractString(last), last)))) AS traits
     FROM (
       SELECT user, trait, countIf(isBefore) AS before,
         if(before > 0, argMaxIf(raw, (at, version), isBefore), argMin(raw, (at, version))) AS last
-      FROM (SELECT *, toUnixTimestamp64Milli(at) < {atMs:Int64} AS isBefore FROM words)
+      FROM (SELECT *, toUnixTimestamp64Milli(at) < {atMs:Int64} AS isBefore FROM words WHERE ${isNamed})
       GROUP BY user, trait) AS known
     INNER JOIN begins USING (user)
-    WHERE (before > 0 OR firstMs >= {atMs:Int64}) AND (trait, last) IN frequent
+    WHERE (before > 0 OR firstMs >= {atMs:Int64}) AND ${isFrequent}
     GROUP BY user`;
-  return { sql, parameters: { organization, atMs, ...(oneIn !== undefined && { oneIn }) } };
+  const bound = "values" in filter ? { values: filter.values.map(BigInt) } : { names: filter.names };
+  return { sql, parameters: { organization, atMs, ...bound, ...sample.parameters } };
+}
+
+function sampleCondition(filter: TraitFilter): Query {
+  if ("names" in filter) {
+    const { user } = filter;
+    if (user === undefined) return { sql: "true", parameters: {} };
+    return { sql: "user = {user:UInt32}", parameters: { user } };
+  }
+  if ("oneIn" in filter) return { sql: isSampled("user"), parameters: { oneIn: filter.oneIn } };
+  const { hashUpTo } = filter;
+  return { sql: "cityHash64(user) <= {hashUpTo:UInt64}", parameters: { hashUpTo: BigInt(hashUpTo) } };
 }

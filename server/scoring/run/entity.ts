@@ -3,15 +3,17 @@ import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { traitsOfModel } from "../churn-model.ts";
 import { type Change, changeOf, type Explanation, explain, type Serving, type Subject } from "../explain.ts";
 import type { MemberFeatures } from "../features.ts";
-import { cellLogOdds, cellRisks } from "../queries/cell-table.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { type FeatureRow, featuresOfRow, featuresQuery } from "../queries/feature-query.ts";
-import { membersQuery } from "../queries/member-query.ts";
+import { type CellLogOdds, memberEngagementQuery, membersQuery } from "../queries/member-query.ts";
 import { read } from "../queries/query.ts";
 import { type OfRun, scoreOf } from "../queries/reading.ts";
 import { featuresOfStored, type StoredScore } from "../queries/stored-score.ts";
-import { populationOf, type ScoredOrganization } from "./population.ts";
-import type { RunBody, ScoreRecord } from "./records.ts";
+import { traitsOfUser } from "../queries/trait-reading.ts";
+import { settingsKey } from "../settings.ts";
+import { memberRisksOf } from "./member-risks.ts";
+import { excludedOfKey, populationOf, type ScoredOrganization, withOutages } from "./population.ts";
+import { type RunBody, recordOf, type ScoreRecord } from "./records.ts";
 
 type Run = ScoreRecord<RunBody>;
 
@@ -62,11 +64,19 @@ export async function changeBetween(
   const before = await scoreOf(warehouse, rowsOf(organization.id, kind, earlier), entity);
   const now = await scoreOf(warehouse, rowsOf(organization.id, kind, later), entity);
   if (before === undefined || now === undefined) return undefined;
-  const subject = subjectOf(before, earlier);
+  const [subject, nowSubject] = [subjectOf(before, earlier), subjectOf(now, later)];
+  const rules = await rulesOf(warehouse, organization.id, earlier);
+  const asOfLater = await againOn(later.day, { warehouse, question, rules });
+  const recounted =
+    excludedOfKey(earlier.body.settingsKey) === excludedOfKey(later.body.settingsKey)
+      ? undefined
+      : await countedAgain(await againOn(earlier.day, { warehouse, question, rules }), subject);
   const input = {
     before: { subject, serving: servingOf(earlier.body) },
-    now: { subject: subjectOf(now, later), serving: servingOf(later.body) },
-    untouched: await untouchedSince(warehouse, question, { earlier, laterDay: later.day, subject }),
+    now: { subject: nowSubject, serving: servingOf(later.body) },
+    ...(recounted !== undefined && { recounted }),
+    untouched: await untouchedSinceThen(asOfLater, recounted ?? subject),
+    byOldRules: await byOldRules(asOfLater, later.body, nowSubject),
   };
   return {
     health: changeOf(input, ({ health }) => health.score),
@@ -83,31 +93,88 @@ function subjectOf(stored: StoredScore, { body }: Run): Subject {
   };
 }
 
+/** What scores of a day were made by, of the entity and of its members. */
+interface Rules {
+  readonly day: number;
+  readonly body: RunBody;
+  /** The risks that members have by BG/BB. */
+  readonly memberRisks: CellLogOdds;
+}
+
+interface Parts {
+  readonly warehouse: Warehouse;
+  readonly question: EntityQuestion;
+  readonly rules: Rules;
+}
+
+/** What it takes to look again at the entity as of a day. */
+interface Again extends Parts {
+  readonly day: number;
+  /** By the rules, without the weeks in which data had stopped as far as the day's run knew. */
+  readonly population: Population & { readonly entity: number };
+}
+
+async function againOn(day: number, parts: Parts): Promise<Again> {
+  const { warehouse, question, rules } = parts;
+  const { organization, kind, entity } = question;
+  const asOfThen = await withOutages(warehouse, { ...organization, settings: rules.body.settings }, day);
+  return { ...parts, day, population: { ...populationOf(asOfThen, kind), entity } };
+}
+
+async function rulesOf(warehouse: Warehouse, organization: number, { day, body }: Run): Promise<Rules> {
+  const users = await recordOf(warehouse, { organization, kind: "user", what: "run" }, day);
+  return { day, body, memberRisks: memberRisksOf(users?.body ?? body, body.settings.churnHorizonDays) };
+}
+
 /**
- * The entity on a later day, as if no event had come since the earlier one, with the traits of then. The engagement
- * of an account's members is left as it was: theirs, and not the account's, is what time does to it.
+ * The entity as of the later day by the rules of the earlier one. A member's scores follow from settings, scale and
+ * model; of a user only the features depend on settings, and what is known of their traits on the model.
  */
-async function untouchedSince(
-  warehouse: Warehouse,
-  { organization, kind, entity }: EntityQuestion,
-  { earlier, laterDay, subject }: { earlier: Run; laterDay: number; subject: Subject },
+async function byOldRules(again: Again, later: RunBody, now: Subject): Promise<Subject> {
+  const { warehouse, question, rules, day, population } = again;
+  const isSame = settingsKey(rules.body.settings) === settingsKey(later.settings);
+  if (question.kind === "account") return countedAgain(again, now);
+  const subject = isSame ? now : await countedAgain(again, now);
+  const names = [...new Set(traitsOfModel(rules.body.model).map(({ trait }) => trait))];
+  // Stored are only those that the later model looks at.
+  const traits = await traitsOfUser(warehouse, population, { user: question.entity, day, names });
+  return { ...subject, features: { ...subject.features, traits } };
+}
+
+/** The entity by the rules, without those who are excluded now. */
+async function countedAgain(again: Again, subject: Subject): Promise<Subject> {
+  const { warehouse, question, rules, day, population } = again;
+  const counted = await featuresAgain(again, population, subject);
+  if (question.kind === "user") return counted;
+  const query = memberEngagementQuery(population, day, rules.body.scale.scale);
+  const [row] = await read<{ meanEngagement: number }>(warehouse, query);
+  return { ...counted, meanEngagement: row?.meanEngagement ?? 0 };
+}
+
+/**
+ * The entity as if no event had come since the day of the rules, with the traits of then. The engagement of an
+ * account's members is left as it was: theirs, and not the account's, is what time does to it.
+ */
+function untouchedSinceThen(again: Again, subject: Subject): Promise<Subject> {
+  return featuresAgain(again, { ...again.population, eventsBeforeDay: again.rules.day }, subject);
+}
+
+async function featuresAgain(
+  { warehouse, question, rules, day }: Again,
+  population: Population,
+  subject: Subject,
 ): Promise<Subject> {
-  const { settings, bgbb } = earlier.body;
-  const population: Population = {
-    ...populationOf({ ...organization, settings }, kind),
-    entity,
-    eventsBeforeDay: earlier.day,
-  };
-  const [row] = await read<FeatureRow>(warehouse, featuresQuery(population, laterDay));
-  // Events that were there may have been erased since.
+  const [row] = await read<FeatureRow>(warehouse, featuresQuery(population, day));
+  // Events that were there may have been erased since, or are passive under the other settings.
   if (row === undefined) return subject;
   const { traits } = subject.features;
-  if (kind === "user") return { ...subject, features: featuresOfRow(row, { traits, members: null }) };
-  const risks = cellLogOdds(cellRisks(bgbb.parameters, settings.churnHorizonDays));
-  const query = membersQuery(population, laterDay, risks);
+  if (question.kind === "user") {
+    return { ...subject, features: featuresOfRow(row, { traits, members: null }) };
+  }
+  const query = membersQuery(population, day, rules.memberRisks);
   const [found] = await read<MemberFeatures>(warehouse, {
     sql: query.sql,
-    parameters: { ...query.parameters, horizonDays: settings.churnHorizonDays },
+    parameters: { ...query.parameters, horizonDays: rules.body.settings.churnHorizonDays },
   });
   const nobody = { active28: 0, activePrevious28: 0, active90: 0, topShare: 0, meanRiskLogOdds: null };
   return { ...subject, features: featuresOfRow(row, { traits, members: found ?? nobody }) };

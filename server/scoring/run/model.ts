@@ -3,7 +3,8 @@
  * then; BG/BB is fitted anew every day, because it costs a second and needs no labels.
  */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { backtest, type Fold, fitSnapshot } from "../backtest.ts";
+import { backtestSteps, type FittedSnapshot, type Fold, fitSnapshot } from "../backtest.ts";
+import type { BgbbParameters } from "../bgbb.ts";
 import { type BgbbFit, fitBgbb } from "../bgbb-fit.ts";
 import { bgbbLogOdds, type ChurnModel, segmentsOf, silenceOver, tablesFor } from "../churn-model.ts";
 import { designFor } from "../design.ts";
@@ -16,10 +17,13 @@ import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { read } from "../queries/query.ts";
 import { readSegments } from "../queries/segment-query.ts";
 import { readSnapshots } from "../queries/snapshots.ts";
+import { readFrequentValues } from "../queries/trait-reading.ts";
 import { fitSegments } from "../segments.ts";
 import { settingsKey } from "../settings.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { countData, type DataCounts, trainRungs } from "../train.ts";
+import type { Steps } from "../steps.ts";
+import { countData, type DataCounts, trainRungSteps, trainRungs } from "../train.ts";
+import { inSteps } from "./in-steps.ts";
 import { populationOf, type ScoredOrganization, withOutages } from "./population.ts";
 import { keepRecord, type ModelBody, type RunBody, recordOf } from "./records.ts";
 
@@ -41,13 +45,13 @@ export async function modelFor(
   warehouse: Warehouse,
   organization: ScoredOrganization,
   kind: EntityKind,
-  { day, firstDay }: { readonly day: number; readonly firstDay: number },
+  { day, ...about }: OfDay,
   report: (step: string) => void,
 ): Promise<ServingModel> {
   const { churnHorizonDays: horizonDays } = organization.settings;
   const population = populationOf(organization, kind);
   const trainedDay = trainingDayOf(day);
-  const trained = await trainedModel(warehouse, organization, kind, { day: trainedDay, firstDay }, report);
+  const trained = await trainedModel(warehouse, organization, kind, { day: trainedDay, ...about }, report);
   report("fitting");
   const rows = await read<CellRow>(warehouse, cellsQuery(population, day, horizonDays));
   const cells = rows.map(({ x, t, n, count }) => ({ x, t, n, count }));
@@ -83,18 +87,21 @@ function servingModel(
   return model;
 }
 
-interface OfDay {
+export interface OfDay {
   readonly day: number;
   readonly firstDay: number;
+  /** BG/BB as it was fitted to users while this run trained them, by day; the training of accounts reads it again. */
+  readonly userFits: Map<number, BgbbParameters>;
 }
 
 async function trainedModel(
   warehouse: Warehouse,
   organization: ScoredOrganization,
   kind: EntityKind,
-  { day, firstDay }: OfDay,
+  ofDay: OfDay,
   report: (step: string) => void,
 ): Promise<ModelBody> {
+  const { day } = ofDay;
   const key = { organization: organization.id, kind, what: "model" } as const;
   const settings = settingsKey(organization.settings);
   const kept = await recordOf(warehouse, key, day);
@@ -102,7 +109,7 @@ async function trainedModel(
   report("training and back-testing");
   const { churnHorizonDays: horizonDays } = organization.settings;
   const asOfThen = await withOutages(warehouse, organization, day);
-  const body = await train(warehouse, populationOf(asOfThen, kind), { day, firstDay }, horizonDays);
+  const body = await train(warehouse, populationOf(asOfThen, kind), ofDay, horizonDays);
   await keepRecord(warehouse, key, {
     day,
     version: (kept?.version ?? 0) + 1,
@@ -114,25 +121,33 @@ async function trainedModel(
 async function train(
   warehouse: Warehouse,
   population: Population,
-  { day, firstDay }: OfDay,
+  { day, firstDay, userFits }: OfDay,
   horizonDays: number,
 ): Promise<Omit<ModelBody, "settingsKey">> {
   const folds = planFolds(firstDay, day, horizonDays);
   const trainingDays = trainingDaysFor(day, firstDay, horizonDays);
   const days = [...trainingDays, ...folds.flatMap((fold) => [fold.cutoffDay, ...fold.trainingDays])];
-  const snapshots = await readSnapshots(warehouse, population, days, { horizonDays });
+  const values = await readFrequentValues(warehouse, population);
+  const snapshots = await readSnapshots(warehouse, population, days, { horizonDays, userFits, values });
   const at = (cutoffDay: number) => snapshotAt(snapshots, cutoffDay);
-  const judged = backtest(
-    folds.map((fold): Fold => ({ scoring: at(fold.cutoffDay), training: fold.trainingDays.map(at) })),
-    horizonDays,
+  const fits = new Map<Snapshot, FittedSnapshot>();
+  const judged = await inSteps(
+    backtestSteps(
+      folds.map((fold): Fold => ({ scoring: at(fold.cutoffDay), training: fold.trainingDays.map(at) })),
+      horizonDays,
+      fits,
+    ),
   );
-  const fitted = trainingDays.map((each) => fitSnapshot(at(each), horizonDays));
+  const fitted = await inSteps(fitSteps(trainingDays.map(at), horizonDays, fits));
+  if (population.kind === "user") {
+    for (const [{ cutoffDay }, { fit }] of fits) userFits.set(cutoffDay, fit.parameters);
+  }
   const rows = fitted.flatMap((snapshot) => snapshot.rows);
   const cells = await read<CellRow>(warehouse, cellsQuery(population, day, horizonDays));
   const counts = countData(cells, rows);
   const bgbb = fitBgbb(cells).parameters;
-  const byTrait = await readSegments(warehouse, population, day, cells);
-  const segments = byTrait === null ? null : fitSegments(byTrait, bgbb);
+  const byTrait = await readSegments(warehouse, population, { cutoffDay: day, cells, values });
+  const segments = byTrait === null ? null : await inSteps(fitSegments(byTrait, bgbb));
   const churned: CountedLabels[] = [];
   for (const [index, { fit }] of fitted.entries()) {
     churned.push(
@@ -141,7 +156,7 @@ async function train(
   }
   const design = designFor((fitted[0]?.rows ?? []).map(({ features }) => features));
   return {
-    rungs: trainRungs({ horizonDays, counts, bgbb, rows, design, segments, churned }),
+    rungs: await inSteps(trainRungSteps({ horizonDays, counts, bgbb, rows, design, segments, churned })),
     churnedLabels: counts.churnedLabels,
     retainedLabels: counts.retainedLabels,
     bgbb,
@@ -162,6 +177,20 @@ async function churnedAt(
     positives: count - returned,
     negatives: returned,
   }));
+}
+
+function* fitSteps(
+  snapshots: readonly Snapshot[],
+  horizonDays: number,
+  fits: Map<Snapshot, FittedSnapshot>,
+): Steps<FittedSnapshot[]> {
+  const fitted: FittedSnapshot[] = [];
+  for (const snapshot of snapshots) {
+    const fit = fits.get(snapshot) ?? (yield* fitSnapshot(snapshot, horizonDays));
+    fits.set(snapshot, fit);
+    fitted.push(fit);
+  }
+  return fitted;
 }
 
 function snapshotAt(snapshots: ReadonlyMap<number, Snapshot>, day: number): Snapshot {

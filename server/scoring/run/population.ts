@@ -35,6 +35,11 @@ export function runKey({ settings, excluded = "" }: ScoredOrganization): string 
   return `${settingsKey(settings)} ${excluded}`;
 }
 
+/** The name in a run's key for who was excluded, which has no space. */
+export function excludedOfKey(key: string): string {
+  return key.slice(key.lastIndexOf(" ") + 1);
+}
+
 /** A name for the set of users who are excluded from figures. */
 export async function excludedKey(warehouse: Warehouse, organization: number): Promise<string> {
   const [row] = await warehouse.rows<{ key: string }>(

@@ -32,6 +32,8 @@ export interface RunBody {
   readonly backtest: Backtest;
   readonly entities: number;
   readonly scored: number;
+  /** When scores of this day were first told under these settings. */
+  readonly toldAtMs: number;
   readonly finishedAtMs: number;
   readonly tookMs: number;
 }
@@ -125,12 +127,14 @@ export interface RunOfDay {
   readonly day: number;
   readonly stale: boolean;
   readonly settingsKey: string;
+  readonly toldAtMs: number;
 }
 
 /** All runs of an organization without what they found, in the order of days. */
 export function listRuns(warehouse: Warehouse, organization: number): Promise<RunOfDay[]> {
   return warehouse.rows<RunOfDay>(
-    `SELECT kind, toInt32(day) AS day, stale, JSONExtractString(body, 'settingsKey') AS settingsKey
+    `SELECT kind, toInt32(day) AS day, stale, JSONExtractString(body, 'settingsKey') AS settingsKey,
+       JSONExtractUInt(body, if(JSONHas(body, 'toldAtMs'), 'toldAtMs', 'finishedAtMs')) AS toldAtMs
      FROM (SELECT * FROM score_records FINAL WHERE organization = {organization:UInt32} AND what = 'run')
      ORDER BY day, kind`,
     { organization },

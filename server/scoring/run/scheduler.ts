@@ -2,20 +2,20 @@
  * Runs by themselves: each organization's after its midnight, and again when events come for days before. What there
  * is to do follows from what is stored, so a run that was cut off, or a service that slept, needs no other memory.
  *
- * One run at a time, today's before any other, and none while the loader lags far behind.
+ * One run of an organization at a time, today's before any other, and none while the loader lags far behind. A round
+ * goes through all organizations; while one of them trains its models, another round serves the others.
  */
 import { formatDay } from "../../calendar/days.ts";
 import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/log.ts";
-import { historyDays } from "../history-days.ts";
-import { noticeChanges } from "./changed-days.ts";
+import { dueDays } from "./due-days.ts";
 import { firstDayOf, runKey, type ScoredOrganization } from "./population.ts";
-import { listRuns } from "./records.ts";
+import { listRuns, recordOf } from "./records.ts";
 import type { Scoring, ScoringHost } from "./scoring.ts";
 import { dataStoppedSince } from "./status.ts";
 
 export interface SchedulerParts {
-  readonly scoring: Pick<Scoring, "scoredOrganization" | "scoreAsOf">;
+  readonly scoring: Pick<Scoring, "scoredOrganization" | "scoreAsOf" | "noticeChanges">;
   readonly host: ScoringHost;
   readonly ledger: Pick<SharedLedger, "organizations" | "inbox" | "dayCounts">;
   readonly log: Logger;
@@ -32,6 +32,8 @@ interface Rests {
 }
 
 const pollMs = 10_000;
+/** Each may hold the 50,000 rows of a training. */
+const maxRounds = 4;
 /** Events of the last minutes of a day are still on their way at midnight. */
 const settleMs = 5 * 60_000;
 /** History takes half of the time at most. */
@@ -65,8 +67,10 @@ interface Memory {
 export class Scheduler {
   readonly #parts: SchedulerParts;
   readonly #memories = new Map<number, Memory>();
+  readonly #working = new Set<Promise<unknown>>();
+  /** Organizations that are being looked at. */
+  readonly #inHand = new Set<number>();
   #timer: ReturnType<typeof setInterval> | undefined;
-  #working: Promise<unknown> | undefined;
   #stopping = false;
 
   constructor(parts: SchedulerParts) {
@@ -76,24 +80,28 @@ export class Scheduler {
   /** Looks from now on every ten seconds for what there is to do. */
   start(): void {
     this.#timer = setInterval(() => {
-      this.#working ??= this.work()
+      if (this.#working.size >= maxRounds) return;
+      const round = this.work()
         .catch((error: unknown) => {
+          if (this.#stopping) return;
           this.#parts.log.warn({ err: error }, "scoring failed and will be tried again");
         })
-        .finally(() => {
-          this.#working = undefined;
-        });
+        .finally(() => this.#working.delete(round));
+      this.#working.add(round);
     }, pollMs);
   }
 
-  /** Finishes the run in hand. */
+  /** Waits for the runs in hand. */
   async stop(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#timer);
-    await this.#working;
+    await Promise.all(this.#working);
   }
 
-  /** Does what is due: at most one run of each organization. Returns how many runs that were. */
+  /**
+   * Does what is due: at most one run of each organization that no other call has in hand. Returns how many runs that
+   * were.
+   */
   async work(): Promise<number> {
     const { ledger } = this.#parts;
     const { rows, newestInboxId } = await ledger.inbox.backlog();
@@ -101,7 +109,13 @@ export class Scheduler {
     let runs = 0;
     for (const organization of await ledger.organizations.list()) {
       if (this.#stopping) break;
-      if (await this.#workOn(organization, newestInboxId)) runs += 1;
+      if (this.#inHand.has(organization.id)) continue;
+      this.#inHand.add(organization.id);
+      try {
+        if (await this.#workOn(organization, newestInboxId)) runs += 1;
+      } finally {
+        this.#inHand.delete(organization.id);
+      }
     }
     return runs;
   }
@@ -125,36 +139,28 @@ export class Scheduler {
 
   /** Asks the ledger, which knows at once, and only when it says so the warehouse, which knows exactly. */
   async #lookForChanges(memory: Memory, { id, zone }: ScoredOrganization, today: number): Promise<void> {
-    const { ledger, host } = this.#parts;
+    const { ledger, host, scoring } = this.#parts;
     // West of Greenwich a day begins on the UTC day of its own number, so events of yesterday may be on it.
     const isWest = zone.offsetSecondsAt(this.#parts.nowMs()) < 0;
     const relevant = (await ledger.dayCounts(id)).filter(({ utcDay }) => utcDay < today + (isWest ? 1 : 0));
     const fingerprint = JSON.stringify([today, Bun.hash(JSON.stringify(relevant)).toString()]);
     if (fingerprint === memory.fingerprint) return;
     await host.drain();
-    await host.whileNothingChanges(() => noticeChanges(host.warehouse, id, today));
+    await scoring.noticeChanges(id, today);
     memory.fingerprint = fingerprint;
     memory.stoppedOn.clear();
     delete memory.plan;
   }
 
-  async #plan({ id }: ScoredOrganization, today: number, key: string): Promise<Plan> {
+  async #plan({ id, zone }: ScoredOrganization, today: number, key: string): Promise<Plan> {
     const { warehouse } = this.#parts.host;
     const firstDay = await firstDayOf(warehouse, id);
     if (firstDay === undefined || firstDay >= today) {
       return { today, settingsKey: key, isTodayDue: false, days: [] };
     }
     const runs = await listRuns(warehouse, id);
-    const fresh = runs.filter(({ stale }) => !stale);
-    const isDone = (day: number) => fresh.filter((run) => run.day === day).length === 2;
-    const ofToday = fresh.filter((run) => run.day === today && run.settingsKey === key);
-    const wanted = new Set([...historyDays(today, firstDay), ...runs.map(({ day }) => day)]);
-    return {
-      today,
-      settingsKey: key,
-      isTodayDue: ofToday.length < 2,
-      days: [...wanted].filter((day) => day < today && !isDone(day)).sort((a, b) => b - a),
-    };
+    const { isTodayDue, days } = dueDays(runs, { today, firstDay, key }, (atMs) => zone.dayOf(atMs) >= today);
+    return { today, settingsKey: key, isTodayDue, days: [...days] };
   }
 
   async #runNext(
@@ -177,6 +183,17 @@ export class Scheduler {
     return false;
   }
 
+  /** Scores that were told before today keep the settings that they were told under. */
+  async #asTold(organization: ScoredOrganization, day: number): Promise<ScoredOrganization> {
+    const { host, nowMs } = this.#parts;
+    const { id, zone } = organization;
+    const key = { organization: id, kind: "user", what: "run" } as const;
+    const told = (await recordOf(host.warehouse, key, day))?.body;
+    const today = zone.dayOf(nowMs() - settleMs);
+    if (told === undefined || day >= today || zone.dayOf(told.toldAtMs) >= today) return organization;
+    return { ...organization, settings: told.settings };
+  }
+
   /** Returns false on a day on which data had stopped: then scores stay as they were. */
   async #run(memory: Memory, organization: ScoredOrganization, day: number, name: string): Promise<boolean> {
     const { host, scoring, log } = this.#parts;
@@ -190,7 +207,7 @@ export class Scheduler {
     }
     const startedMs = performance.now();
     try {
-      await scoring.scoreAsOf(organization, day, () => undefined);
+      await scoring.scoreAsOf(await this.#asTold(organization, day), day, () => undefined);
     } catch (error) {
       delete memory.plan;
       memory.lastRunEndedMs = performance.now();

@@ -2,13 +2,16 @@
  * The run: scores of all users, then of all accounts, of one organization as of one day. Everything that it does may
  * be done again: a run that was cut off has no record, and its rows give way to those of the next.
  */
+import type { Settings } from "../../../contract/settings.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { priorParameters } from "../bgbb.ts";
+import type { BgbbParameters } from "../bgbb.ts";
 import { segmentsOf } from "../churn-model.ts";
-import { cellLogOdds, cellRisks } from "../queries/cell-table.ts";
+import { cellRisks } from "../queries/cell-table.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { insertScoresQuery } from "../queries/score-query.ts";
-import { modelFor } from "./model.ts";
+import { settingsKey } from "../settings.ts";
+import { memberRisksOf } from "./member-risks.ts";
+import { modelFor, type OfDay } from "./model.ts";
 import { firstDayOf, populationOf, runKey, type ScoredOrganization, withOutages } from "./population.ts";
 import { keepRecord, type RunBody, recordOf, type ScoreRecord } from "./records.ts";
 import { type ScaleOfDay, scaleFor } from "./scale.ts";
@@ -18,6 +21,7 @@ export interface DayRequest {
   /** T: only events before it count. */
   readonly day: number;
   readonly report: (step: string) => void;
+  readonly nowMs: () => number;
 }
 
 export interface KindSummary {
@@ -37,8 +41,9 @@ export async function scoreDay(warehouse: Warehouse, request: DayRequest): Promi
   request.report("measuring");
   const scale = await scaleFor(warehouse, organization, day, firstDay);
   const ofDay = { ...request, organization };
-  const users = await scoreKind(warehouse, ofDay, { kind: "user", firstDay, scale });
-  const accounts = await scoreKind(warehouse, ofDay, { kind: "account", firstDay, scale, users });
+  const about = { firstDay, scale, userFits: new Map<number, BgbbParameters>() };
+  const users = await scoreKind(warehouse, ofDay, { kind: "user", ...about });
+  const accounts = await scoreKind(warehouse, ofDay, { kind: "account", ...about, users });
   return [summaryOf("user", users), summaryOf("account", accounts)];
 }
 
@@ -52,20 +57,21 @@ interface KindRequest {
   readonly kind: EntityKind;
   readonly firstDay: number;
   readonly scale: ScaleOfDay;
+  readonly userFits: OfDay["userFits"];
   /** The run of the users, which accounts need. */
   readonly users?: Run;
 }
 
 async function scoreKind(
   warehouse: Warehouse,
-  { organization, day, report }: DayRequest,
-  { kind, firstDay, scale, users }: KindRequest,
+  { organization, day, report, nowMs }: DayRequest,
+  { kind, firstDay, scale, userFits, users }: KindRequest,
 ): Promise<Run> {
   const startedMs = performance.now();
   const { settings, id } = organization;
   const { churnHorizonDays: horizonDays, healthWeights } = settings;
   const say = (step: string) => report(`${kind}s: ${step}`);
-  const serving = await modelFor(warehouse, organization, kind, { day, firstDay }, say);
+  const serving = await modelFor(warehouse, organization, kind, { day, firstDay, userFits }, say);
   const { model, scored, ...rest } = serving;
   say("scoring");
   const key = { organization: id, kind, what: "run" } as const;
@@ -76,24 +82,28 @@ async function scoreKind(
     ...{ cutoffDay: day, version, horizonDays, healthWeights, model },
     scale: scale.scale.scale,
     cells: cellRisks(model?.bgbb ?? serving.bgbb.parameters, horizonDays, segmentsOf(model)),
-    ...(users !== undefined && { members: membersOf(users, horizonDays) }),
+    ...(users !== undefined && {
+      members: { risks: memberRisksOf(users.body, horizonDays), usersVersion: users.body.rowsVersion },
+    }),
   });
   await warehouse.command(insert.sql, insert.parameters, { maxSeconds: 600 });
   const body: RunBody = {
     rowsVersion: version,
     ...{ settings, settingsKey: runKey(organization), ...scale, model, ...rest, scored },
     entities: await countScores(warehouse, id, kind, day, version),
-    finishedAtMs: Date.now(),
+    toldAtMs: toldAtMs(before?.body, settings) ?? nowMs(),
+    finishedAtMs: nowMs(),
     tookMs: Math.round(performance.now() - startedMs),
   };
   await keepRecord(warehouse, key, { day, version, body });
   return { day, version, body };
 }
 
-/** The risks of members by BG/BB, as training takes them, whatever rung the users have. */
-function membersOf({ body }: Run, horizonDays: number) {
-  const parameters = body.counts.entities === 0 ? priorParameters : body.bgbb.parameters;
-  return { risks: cellLogOdds(cellRisks(parameters, horizonDays)), usersVersion: body.rowsVersion };
+/** When the scores of before were told, if the settings are the same. */
+function toldAtMs(before: RunBody | undefined, settings: Settings): number | undefined {
+  return before !== undefined && settingsKey(before.settings) === settingsKey(settings)
+    ? before.toldAtMs
+    : undefined;
 }
 
 async function countScores(

@@ -8,6 +8,7 @@ import { noticeChanges } from "./changed-days.ts";
 import { excludedKey, type ScoredOrganization } from "./population.ts";
 import { type KindSummary, scoreDay } from "./score-day.ts";
 import { dataStoppedSince } from "./status.ts";
+import { statementByStatement } from "./turns.ts";
 
 /** What scoring needs of analysis. */
 export interface ScoringHost {
@@ -55,6 +56,9 @@ export interface ScoringService {
 export class Scoring implements ScoringService {
   readonly #parts: ScoringParts;
   readonly #zones = new Map<string, Zone>();
+  /** By organization: the end of the last work on its scores. Two runs of one day would mix their rows. */
+  readonly #last = new Map<number, Promise<unknown>>();
+  #stopping = false;
 
   constructor(parts: ScoringParts) {
     this.#parts = parts;
@@ -83,18 +87,34 @@ export class Scoring implements ScoringService {
     return this.scoreAsOf(organization, asOf, report);
   }
 
-  /** Scores an organization as of a day, in its turn. */
+  /** Takes notice of events that came for earlier days; their scores are stale from then on. */
+  noticeChanges(organization: number, today: number): Promise<void> {
+    const { host } = this.#parts;
+    return this.#oneByOne(organization, () =>
+      host.whileNothingChanges(async () => {
+        await noticeChanges(host.warehouse, organization, today);
+      }),
+    );
+  }
+
+  /** Ends runs after the statement in hand; they are done again after the next start. */
+  stop(): void {
+    this.#stopping = true;
+  }
+
+  /** Scores an organization as of a day, a statement at a time, after other runs of it. */
   async scoreAsOf(
     organization: ScoredOrganization,
     day: number,
     report: (progress: ScoreProgress) => void,
   ): Promise<ScoreSummary> {
-    const { host } = this.#parts;
-    const today = organization.zone.dayOf(this.#parts.nowMs());
-    const kinds = await host.whileNothingChanges(async () => {
+    const { host, nowMs } = this.#parts;
+    const today = organization.zone.dayOf(nowMs());
+    const warehouse = statementByStatement(host.warehouse, (work) => this.#inTurn(work));
+    const kinds = await this.#oneByOne(organization.id, async () => {
       // What has come by now is in this run, and must not make it stale afterwards.
-      await noticeChanges(host.warehouse, organization.id, today);
-      return scoreDay(host.warehouse, { organization, day, report: (step) => report({ step }) });
+      await this.#inTurn(() => noticeChanges(host.warehouse, organization.id, today));
+      return scoreDay(warehouse, { organization, day, report: (step) => report({ step }), nowMs });
     });
     return { day, kinds, stoppedSince: null };
   }
@@ -106,5 +126,22 @@ export class Scoring implements ScoringService {
     const { settings } = await this.#parts.ledger.settings.get(id);
     const excluded = await excludedKey(this.#parts.host.warehouse, id);
     return { id, zone, settings, excluded };
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#parts.host.whileNothingChanges(async () => {
+      if (this.#stopping)
+        throw new Refusal("the service is stopping: scores will be worked out after the next start.");
+      return work();
+    });
+  }
+
+  #oneByOne<Result>(organization: number, work: () => Promise<Result>): Promise<Result> {
+    const mine = (this.#last.get(organization) ?? Promise.resolve()).then(work);
+    this.#last.set(
+      organization,
+      mine.catch(() => undefined),
+    );
+    return mine;
   }
 }

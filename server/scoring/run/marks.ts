@@ -1,0 +1,64 @@
+/**
+ * Where the scores of an organization begin to follow other rules. Scores stay as they were told when settings or
+ * exclusions change, so a history is read with these marks.
+ */
+import type { Settings } from "../../../contract/settings.ts";
+import { type SettingDifference, settingDifferences } from "../../ledger/settings.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { EntityKind } from "../queries/engagement-events.ts";
+import { excludedOfKey } from "./population.ts";
+
+/** The first scored day under other settings, or without other users, than the scored day before it. */
+export interface Mark {
+  readonly day: number;
+  /** Of the settings that scores depend on. */
+  readonly changes: readonly SettingDifference[];
+  /** Whether others were left out as internal, test or bot. */
+  readonly exclusionsChanged: boolean;
+}
+
+interface MarkedRun {
+  readonly day: number;
+  readonly settings: string;
+  readonly settingsKey: string;
+  readonly settingsBefore: string;
+  readonly settingsKeyBefore: string;
+}
+
+export interface MarksQuestion {
+  readonly organization: number;
+  readonly kind: EntityKind;
+  readonly fromDay: number;
+  readonly toDay: number;
+}
+
+/** The marks of all scored days between two, both included, the oldest first. */
+export async function marksOf(warehouse: Warehouse, question: MarksQuestion): Promise<Mark[]> {
+  const runs = await warehouse.rows<MarkedRun>(
+    `SELECT toInt32(day) AS day, settings, settingsKey, settingsBefore, settingsKeyBefore
+     FROM (
+       SELECT * FROM (
+         SELECT day, settings, settingsKey, row_number() OVER byDay AS number,
+           lagInFrame(settings) OVER byDay AS settingsBefore, lagInFrame(settingsKey) OVER byDay AS settingsKeyBefore
+         FROM (
+           SELECT day, JSONExtractRaw(body, 'settings') AS settings, JSONExtractString(body, 'settingsKey') AS settingsKey
+           FROM score_records FINAL
+           WHERE organization = {organization:UInt32} AND kind = {kind:String} AND what = 'run')
+         WINDOW byDay AS (ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW))
+       WHERE number > 1 AND settingsKey != settingsKeyBefore
+         AND day BETWEEN addDays(toDate32('1970-01-01'), {fromDay:Int32})
+         AND addDays(toDate32('1970-01-01'), {toDay:Int32}))
+     ORDER BY day`,
+    { ...question },
+  );
+  return runs.map((run) => ({
+    day: run.day,
+    changes: scoringDifferences(JSON.parse(run.settingsBefore), JSON.parse(run.settings)),
+    exclusionsChanged: excludedOfKey(run.settingsKey) !== excludedOfKey(run.settingsKeyBefore),
+  }));
+}
+
+/** What differs of the settings that scores depend on; the week's start is none of them. */
+function scoringDifferences(before: Settings, after: Settings): SettingDifference[] {
+  return settingDifferences(before, after).filter(({ setting }) => setting !== "weekStart");
+}

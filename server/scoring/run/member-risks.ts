@@ -1,0 +1,11 @@
+/** The churn risks that accounts take of their members. */
+import { priorParameters } from "../bgbb.ts";
+import { cellLogOdds, cellRisks } from "../queries/cell-table.ts";
+import type { CellLogOdds } from "../queries/member-query.ts";
+import type { RunBody } from "./records.ts";
+
+/** Those of members by BG/BB, as training takes them, whatever rung the users of this run have. */
+export function memberRisksOf(users: Pick<RunBody, "bgbb" | "counts">, horizonDays: number): CellLogOdds {
+  const parameters = users.counts.entities === 0 ? priorParameters : users.bgbb.parameters;
+  return cellLogOdds(cellRisks(parameters, horizonDays));
+}
