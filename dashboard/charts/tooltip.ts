@@ -8,8 +8,12 @@ interface Point {
   readonly color?: unknown;
 }
 
-/** The option of a tooltip about everything at one place of the axis. @param text how a value is said */
-export function tooltipOf(text: (value: number) => string = String): object {
+/** The option of a tooltip about everything at one place of the axis. A series without a name is not told of.
+ * @param text how a value is said @param title how the place is said, by its name on the axis */
+export function tooltipOf(
+  text: (value: number) => string = String,
+  title: (name: string) => string = (name) => name,
+): object {
   return {
     trigger: "axis",
     confine: true,
@@ -20,14 +24,20 @@ export function tooltipOf(text: (value: number) => string = String): object {
     backgroundColor: "transparent",
     extraCssText: "box-shadow:none",
     axisPointer: { type: "line", lineStyle: { type: "solid", width: 1, opacity: 0.5 } },
-    formatter: (points: Point | readonly Point[]) => boxOf(Array.isArray(points) ? points : [points], text),
+    formatter: (points: Point | readonly Point[]) =>
+      boxOf(Array.isArray(points) ? points : [points], text, title),
   };
 }
 
-function boxOf(points: readonly Point[], text: (value: number) => string): HTMLElement {
+function boxOf(
+  points: readonly Point[],
+  text: (value: number) => string,
+  title: (name: string) => string,
+): HTMLElement {
   const box = element("div", "rounded border border-line bg-raised px-3 py-2 text-sm text-ink shadow-float");
-  box.append(element("p", "font-medium", points[0]?.name ?? ""));
+  box.append(element("p", "font-medium", title(points[0]?.name ?? "")));
   for (const { seriesName, value, color } of points) {
+    if (isUntold(seriesName)) continue;
     const row = element("p", "flex items-center gap-2");
     const dot = element("span", "inline-block size-2 rounded-full");
     if (typeof color === "string") dot.style.background = color;
@@ -41,6 +51,11 @@ function boxOf(points: readonly Point[], text: (value: number) => string): HTMLE
     box.append(row);
   }
   return box;
+}
+
+/** A series without a name gets one from ECharts, a zero byte before its number: it only helps to draw another. */
+function isUntold(name: string | undefined): boolean {
+  return name?.startsWith("\0") ?? false;
 }
 
 function element(tag: string, className: string, content = ""): HTMLElement {

@@ -12,8 +12,8 @@ interface DialogProps {
   /** What it is about, in a sentence; screen readers hear it with the title. */
   readonly description?: string;
   readonly children: ReactNode;
-  /** From the left edge, as high as the window. */
-  readonly isDrawer?: boolean;
+  /** As high as the window: from the left edge and narrow, or from the right edge and wide, for details of the page. */
+  readonly isDrawer?: boolean | "right";
   /** Only screen readers hear the title: the content says it by itself. */
   readonly isTitleHidden?: boolean;
   readonly className?: string;
@@ -23,6 +23,11 @@ export const veil = "fade-in fixed inset-0 z-40 bg-veil";
 export const box =
   "fade-in fixed z-50 max-h-[calc(100dvh-2rem)] overflow-y-auto border border-line bg-raised shadow-float focus:outline-none";
 export const centred = "top-[12dvh] left-1/2 w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 rounded";
+
+const drawers = {
+  left: "inset-y-0 left-0 max-h-none w-72 max-w-[85vw] border-y-0 border-l-0",
+  right: "inset-y-0 right-0 max-h-none w-[30rem] max-w-full border-y-0 border-r-0",
+} as const;
 
 /** A dialog over the page: focus stays in it, Escape closes it, and focus goes back to where it came from. */
 export function Dialog({
@@ -43,7 +48,7 @@ export function Dialog({
           {...(description === undefined && { "aria-describedby": undefined })}
           className={classes(
             box,
-            isDrawer ? "inset-y-0 left-0 max-h-none w-72 max-w-[85vw] border-y-0 border-l-0" : centred,
+            isDrawer ? drawers[isDrawer === "right" ? "right" : "left"] : centred,
             className,
           )}
         >
