@@ -57,7 +57,7 @@ export function Dialog({
           ) : (
             <div className="flex items-start justify-between gap-4 px-5 pt-4">
               <Radix.Title className="text-lg">{title}</Radix.Title>
-              <IconButton label="Close" icon="close" isSmall onClick={onClose} />
+              <IconButton label="Close" icon="close" isSmall hasHint={false} onClick={onClose} />
             </div>
           )}
           {description !== undefined && (

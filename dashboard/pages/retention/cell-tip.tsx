@@ -1,6 +1,5 @@
 /** What is to be said of a cell, beside it: while the pointer is on it, and while it has the focus. */
 import { type ReactElement, type RefObject, useLayoutEffect, useRef } from "react";
-import { createPortal } from "react-dom";
 import { useToday } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
 import type { Spot } from "./cell-keys.ts";
@@ -31,7 +30,7 @@ export function CellTip({ id, place, spot, found, period }: CellTipProps): React
     };
   }, [place, spot, found]);
   if (found === undefined) return null;
-  return createPortal(
+  return (
     <div
       ref={box}
       id={id}
@@ -39,8 +38,7 @@ export function CellTip({ id, place, spot, found, period }: CellTipProps): React
       className="pointer-events-none fixed z-30 grid w-max max-w-[min(20rem,calc(100vw-1rem))] gap-1 rounded border border-line bg-raised px-3 py-2 text-sm shadow-float"
     >
       <Said found={found} period={period} />
-    </div>,
-    document.body,
+    </div>
   );
 }
 
@@ -66,7 +64,7 @@ function Said({ found, period }: { found: Found; period: Choices["period"] }): R
   const missing = found.cohort === undefined ? undefined : missingText(found.cell, period, today);
   const title =
     found.cohort === undefined
-      ? `${whose}weighted mean of ${numbers.count(found.cell.cohorts)} cohorts`
+      ? `${whose}weighted mean of ${numbers.count(found.cell.cohorts)} ${found.cell.cohorts === 1 ? "cohort" : "cohorts"}`
       : whose + cohortTitle(found.cohort, period);
   return (
     <>

@@ -67,11 +67,25 @@ export function groupsOf({ cells, mean, projections }: Answer, trait: string): G
   });
 }
 
-/** The share that takes the deepest colour: the highest after the cohort's own period, but for small cohorts. */
-export function deepestShare(cells: readonly Cell[]): number {
+/** The shares that take the palest and the deepest colour. */
+export interface Scale {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Shares closer together than this are not drawn as far apart as colours can be. */
+const leastRange = 0.2;
+
+/** From the lowest to the highest share after the cohort's own period, but for small cohorts. */
+export function scaleOf(cells: readonly Cell[]): Scale {
   const later = cells.filter(({ period }) => period > 0);
   const large = later.filter(({ cohortUsers }) => cohortUsers >= smallCohortUsers);
-  return Math.max(0.01, ...(large.length === 0 ? later : large).map(({ share }) => share));
+  const shares = (large.length === 0 ? later : large).map(({ share }) => share);
+  if (shares.length === 0) return { low: 0, high: 1 };
+  const [low, high] = [Math.min(...shares), Math.max(...shares)];
+  const lacking = Math.max(0, leastRange - (high - low));
+  const from = Math.max(0, Math.min(low - lacking / 2, 1 - leastRange));
+  return { low: from, high: Math.max(high, from + leastRange) };
 }
 
 /** The last day of the period that is so many periods after a cohort's own. */

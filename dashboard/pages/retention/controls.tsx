@@ -43,8 +43,8 @@ export function Controls(props: ControlsProps): ReactElement {
         label="Counts as retained"
         value={choices.measure}
         choices={[
-          { value: "in", label: `active in the ${choices.period}` },
-          { value: "inOrAfter", label: `active then or later` },
+          { value: "in", label: `in the ${choices.period}` },
+          { value: "inOrAfter", label: `in the ${choices.period} or later` },
         ]}
         onChoose={(measure) => change({ measure })}
       />

@@ -11,9 +11,8 @@ import { type Choices, periodsText } from "./question.ts";
 export interface Curve {
   readonly name: string;
   readonly points: readonly MeanCell[];
-  /** Shares from `projectedFrom` periods on. */
-  readonly projected: readonly number[];
-  readonly projectedFrom: number;
+  /** The model's shares after 0, 1 … periods, those projected among them; none without a model. */
+  readonly model: readonly number[];
 }
 
 const colourNames = ["series-1", "series-2"] as const;
@@ -27,10 +26,11 @@ export function curveOption(
 ): EChartsCoreOption {
   const last = Math.max(
     0,
-    ...curves.flatMap(({ points, projected, projectedFrom }) => [
-      points.at(-1)?.period ?? 0,
-      projected.length === 0 ? 0 : projectedFrom + projected.length - 1,
-    ]),
+    ...curves.flatMap(({ points, model }) => [points.at(-1)?.period ?? 0, model.length - 1]),
+  );
+  const highest = Math.max(
+    0,
+    ...curves.flatMap(({ points, model }) => [...points.map(({ high }) => high), ...model]),
   );
   const ages = Array.from({ length: last + 1 }, (_, at) => at);
   return {
@@ -54,18 +54,14 @@ export function curveOption(
     },
     tooltip: tooltipOf(numbers.share, (at) => `${periodsText(Number(at), period)} after`),
     xAxis: { ...categoryAxis(colours, ages.map(String)), boundaryGap: false },
-    yAxis: { ...valueAxis(colours, numbers.wholeShare), min: 0 },
+    yAxis: { ...valueAxis(colours, numbers.wholeShare), min: 0, ...(highest > 0.8 && { max: 1 }) },
     series: curves.flatMap((curve, index) =>
       seriesOf(curve, ages, colours[colourNames[index] ?? "series-3"]),
     ),
   };
 }
 
-function seriesOf(
-  { name, points, projected, projectedFrom }: Curve,
-  ages: readonly number[],
-  colour: string,
-) {
+function seriesOf({ name, points, model }: Curve, ages: readonly number[], colour: string) {
   const byAge = new Map(points.map((point) => [point.period, point]));
   const values = (of: (point: MeanCell) => number) =>
     ages.map((at) => {
@@ -86,13 +82,13 @@ function seriesOf(
     { ...band, data: values(({ low, high }) => high - low), areaStyle: { color: colour, opacity: 0.16 } },
     { ...line, name, data: values(({ share }) => share), lineStyle: { color: colour, width: 2 } },
   ];
-  if (projected.length > 0) {
-    const data = ages.map((at) => projected[at - projectedFrom] ?? missing);
+  if (model.length > 0) {
+    const data = ages.map((at) => model[at] ?? missing);
     drawn.push({
       ...line,
-      name: `${name}, projected`,
+      name: `${name}, model`,
       data,
-      lineStyle: { color: colour, width: 2, type: "dashed" },
+      lineStyle: { color: colour, width: 1.5, type: "dashed" },
     });
   }
   return drawn;

@@ -60,14 +60,15 @@ export function Curves({ groups, choices, change }: CurvesProps): ReactElement {
           A curve begins when the {period} after the first cohort’s own is over.
         </Empty>
       ) : (
-        <Drawing shown={shown} period={period} />
+        <Drawing shown={shown} choices={choices} />
       )}
       <Projected shown={shown} measure={measure} period={period} change={change} />
     </Panel>
   );
 }
 
-function Drawing({ shown, period }: { shown: readonly Group[]; period: Choices["period"] }): ReactElement {
+function Drawing({ shown, choices }: { shown: readonly Group[]; choices: Choices }): ReactElement {
+  const { period } = choices;
   const curves = shown.map(curveOf);
   // By value: the groups are made anew whenever the page is drawn.
   const drawn = JSON.stringify(curves);
@@ -75,7 +76,7 @@ function Drawing({ shown, period }: { shown: readonly Group[]; period: Choices["
     (colours: Colours) => curveOption(JSON.parse(drawn) as Curve[], colours, period),
     [drawn, period],
   );
-  const finding = findingOf(shown, period);
+  const finding = findingOf(shown, choices);
   return (
     <>
       <p className="mb-3 max-w-[80ch]">{finding}</p>
@@ -85,12 +86,10 @@ function Drawing({ shown, period }: { shown: readonly Group[]; period: Choices["
 }
 
 function curveOf({ label, mean, projection }: Group): Curve {
-  const fit = projection?.fit ?? null;
   return {
     name: label,
     points: mean,
-    projected: fit === null ? [] : fit.shares.slice(projection?.completePeriods ?? 0),
-    projectedFrom: projection?.completePeriods ?? 0,
+    model: projection?.fit?.shares ?? [],
   };
 }
 
@@ -98,19 +97,19 @@ function curveOf({ label, mean, projection }: Group): Curve {
 const tellingCohorts = 3;
 
 /** What the curves say at the latest age that is known well of all of them. */
-function findingOf(shown: readonly Group[], period: Choices["period"]): string {
+function findingOf(shown: readonly Group[], { period, measure }: Choices): string {
   const well = shown.map(
     ({ mean }) => mean.findLast(({ cohorts }) => cohorts >= tellingCohorts)?.period ?? 0,
   );
   const at = Math.min(...well) || Math.min(...shown.map(({ mean }) => mean.at(-1)?.period ?? 0));
   const cells = shown.flatMap(({ label, kind, mean }) => {
     const cell = mean.find((one) => one.period === at);
-    return cell === undefined ? [] : [{ ...cell, name: kind === "all" ? "all cohorts" : label }];
+    return cell === undefined ? [] : [{ ...cell, whose: kind === "all" ? "" : ` of ${label}` }];
   });
-  const said = cells.map(
-    (cell) =>
-      `${numbers.share(cell.share)} of ${cell.name} (${intervalText(cell)}; ${numbers.count(cell.cohortUsers)} users)`,
-  );
+  const said = cells.map((cell) => {
+    const users = `${numbers.count(cell.cohortUsers)} users${cell.whose}`;
+    return `${numbers.share(cell.share)} of ${users} (${intervalText(cell)})`;
+  });
   const [one, two] = cells;
   const apart =
     one === undefined || two === undefined
@@ -118,39 +117,36 @@ function findingOf(shown: readonly Group[], period: Choices["period"]): string {
       : one.low > two.high || two.low > one.high
         ? " The intervals do not overlap."
         : " The intervals overlap: the difference may be chance.";
-  return `${periodsText(at, period)} after the first: ${said.join(", ")}.${apart}`;
+  const back = measure === "in" ? "came back" : "came back then or later";
+  return `${periodsText(at, period)} after the first, ${said.join(" and ")} ${back}.${apart}`;
 }
 
 function tableOf(curves: readonly Curve[], period: Choices["period"]) {
   const last = Math.max(
-    ...curves.flatMap(({ points, projected, projectedFrom }) => [
-      points.at(-1)?.period ?? 0,
-      projected.length === 0 ? 0 : projectedFrom + projected.length - 1,
-    ]),
+    ...curves.flatMap(({ points, model }) => [points.at(-1)?.period ?? 0, model.length - 1]),
   );
+  const hasModel = curves.some(({ model }) => model.length > 0);
   const columns = curves.flatMap(({ name }) => [
     name,
     `${name}: 95 % interval`,
     `${name}: users`,
     `${name}: cohorts`,
-    ...(curves.some(({ projected }) => projected.length > 0) ? [`${name}: projected`] : []),
+    ...(hasModel ? [`${name}: model`] : []),
   ]);
   const rows = Array.from({ length: last + 1 }, (_, at) => [
-    `${period} ${at}`,
-    ...curves.flatMap(({ points, projected, projectedFrom }) => {
+    periodsText(at, period),
+    ...curves.flatMap(({ points, model }) => {
       const point = points.find((one) => one.period === at);
       return [
         numbers.share(point?.share),
         point === undefined ? nothing : intervalText(point),
         numbers.count(point?.cohortUsers),
         numbers.count(point?.cohorts),
-        ...(curves.some((one) => one.projected.length > 0)
-          ? [at < projectedFrom ? nothing : numbers.share(projected[at - projectedFrom])]
-          : []),
+        ...(hasModel ? [numbers.share(model[at])] : []),
       ];
     }),
   ]);
-  return { columns: [`${period} after`, ...columns], rows };
+  return { columns: ["After", ...columns], rows };
 }
 
 interface ProjectedProps extends Pick<CurvesProps, "change"> {
@@ -186,8 +182,8 @@ function Projected({ shown, measure, period, change }: ProjectedProps): ReactEle
   return (
     <div className="mt-3 grid max-w-[80ch] gap-1 text-sm text-soft">
       <p>
-        Dashed: projected by the shifted beta-geometric model from what is known. In recent {period}s people
-        may still come back, so these shares may rise.
+        Dashed: the shifted beta-geometric model that fits what is known, and beyond it what it projects. In
+        recent {period}s people may still come back, so these shares may rise.
       </p>
       {said.map((sentence) => (
         <p key={sentence}>{sentence}</p>

@@ -10,9 +10,10 @@ import { CellTip } from "./cell-tip.tsx";
 import {
   type Cell,
   cohortText,
-  deepestShare,
   type Group,
   type MeanCell,
+  type Scale,
+  scaleOf,
   smallCohortUsers,
 } from "./cohorts.ts";
 import { type Choices, periodsText } from "./question.ts";
@@ -42,11 +43,11 @@ export function HeatMap({ groups, period, isSplit, openKeys, onToggle, onPick }:
     () => groups.flatMap(({ cohorts }) => cohorts.flatMap((cohort) => cohort.cells)),
     [groups],
   );
-  const deepest = useMemo(() => deepestShare(cells), [cells]);
+  const scale = useMemo(() => scaleOf(cells), [cells]);
   const columns = 1 + Math.max(0, ...cells.map((cell) => cell.period));
   const isOpen = ({ key }: Group) => !isSplit || openKeys.has(key);
   const rows = groups.reduce((sum, group) => sum + 1 + (isOpen(group) ? group.cohorts.length : 0), 0);
-  const look = { columns, deepest, isDense: columns > 16 };
+  const look = useMemo(() => ({ scale, isDense: columns > 16 }), [scale, columns]);
   const pick = ({ row, column }: Spot) => {
     const found = find(groups, row, column);
     if (found?.cohort !== undefined) onPick(found.cell, found.group);
@@ -73,13 +74,13 @@ export function HeatMap({ groups, period, isSplit, openKeys, onToggle, onPick }:
       <Scrollable
         label="Cohorts, which can be scrolled"
         className={classes(
-          "overflow-auto px-4 pb-1 [scroll-padding:2.5rem_1rem_1rem_13rem]",
+          "relative overflow-auto px-4 pb-1 [scroll-padding:2.5rem_1rem_1rem_13rem]",
           rows > maxRowsOnPage && "max-h-[78dvh]",
         )}
       >
-        {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table whose cells are reached by arrow keys */}
         <table
           {...keys}
+          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its cells are reached by arrow keys
           role="grid"
           aria-label="Retention by cohort"
           className="border-separate border-spacing-px"
@@ -140,8 +141,8 @@ function find(groups: readonly Group[], row: string, column: number): Found | un
 }
 
 const sticky = "sticky z-[2] bg-surface";
-const firstColumn = "left-0 w-28 min-w-28 max-w-28 sm:w-36 sm:min-w-36 sm:max-w-36";
-const secondColumn = "left-28 sm:left-36 px-2 text-right text-sm";
+const firstColumn = "left-0 w-24 min-w-24 max-w-24 text-sm sm:w-36 sm:min-w-36 sm:max-w-36";
+const secondColumn = "left-24 sm:left-36 px-2 text-right text-sm";
 
 function Head({
   columns,
@@ -167,7 +168,11 @@ function Head({
             key={column}
             scope="col"
             title={column === 0 ? `The cohort’s own ${period}` : `${periodsText(column, period)} after`}
-            className={classes(header, "z-[1] px-1.5 text-right", isDense ? "min-w-[2.1rem]" : "min-w-12")}
+            className={classes(
+              header,
+              "z-[1] text-right",
+              isDense ? "min-w-[2.1rem] px-1" : "min-w-12 px-1.5",
+            )}
           >
             <span className="sr-only">{period} </span>
             {column}
@@ -179,7 +184,9 @@ function Head({
 }
 
 interface Look {
-  readonly deepest: number;
+  readonly scale: Scale;
+  /** Many columns, each as narrow as its figures. */
+  readonly isDense: boolean;
 }
 
 interface GroupRowsProps {
@@ -272,11 +279,11 @@ interface CellsProps extends Look {
 }
 
 /** The cells of a row. Drawn again only when one of them gets or loses the focus: a table may have thousands. */
-const Cells = memo(function Cells({ cells, deepest, isSmall, tipId, entrance }: CellsProps) {
+const Cells = memo(function Cells({ cells, scale, isDense, isSmall, tipId, entrance }: CellsProps) {
   return cells.map((cell) => {
     const { period, share } = cell;
     const isUnfinished = "isComplete" in cell && !cell.isComplete;
-    const isFew = isSmall || cell.cohortUsers < smallCohortUsers;
+    const isFew = period > 0 && (isSmall || cell.cohortUsers < smallCohortUsers);
     return (
       <td
         key={period}
@@ -284,9 +291,10 @@ const Cells = memo(function Cells({ cells, deepest, isSmall, tipId, entrance }: 
         tabIndex={entrance === period ? 0 : -1}
         aria-describedby={entrance === period ? tipId : undefined}
         className={classes(
-          "h-8 px-1.5 text-right text-sm focus-visible:outline-offset-1",
+          "h-8 text-right text-sm focus-visible:outline-offset-1",
+          isDense ? "px-1" : "px-1.5",
           "isComplete" in cell ? "cursor-pointer hover:outline hover:outline-ink" : "cursor-default",
-          period === 0 ? "bg-sunk" : heatClass(share, deepest),
+          period === 0 ? "bg-sunk" : heatClass(share - scale.low, scale.high - scale.low),
           isUnfinished && "hatched",
         )}
       >
@@ -305,17 +313,17 @@ const Cells = memo(function Cells({ cells, deepest, isSmall, tipId, entrance }: 
 /** What the colours and marks of the table mean. */
 export function HeatLegend({ groups, period }: Pick<HeatMapProps, "groups" | "period">): ReactElement {
   const cells = groups.flatMap(({ cohorts }) => cohorts.flatMap((cohort) => cohort.cells));
-  const deepest = deepestShare(cells);
+  const { low, high } = scaleOf(cells);
   return (
     <ul className="flex flex-wrap items-center gap-x-5 gap-y-1 px-4 pt-2 pb-3 text-sm text-soft">
       <li className="flex items-center gap-1.5">
-        0%
+        {numbers.wholeShare(low)} or less
         <span aria-hidden="true" className="flex gap-px">
           {[0, 1, 2, 3, 4, 5, 6].map((step) => (
             <span key={step} className={`heat-${step} h-3 w-4`} />
           ))}
         </span>
-        {numbers.wholeShare(deepest)} and more
+        {numbers.wholeShare(high)} or more
       </li>
       <li className="flex items-center gap-1.5">
         <span aria-hidden="true" className="heat-2 hatched inline-block h-3 w-6" />

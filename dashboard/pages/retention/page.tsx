@@ -120,7 +120,11 @@ function Cohorts({ answer, choices, change }: CohortsProps): ReactElement {
     <div className="grid gap-5">
       <Panel
         title={titles[period]}
-        note={`${sentenceOf(choices)} ${numbers.count(users)} users; figures in %.`}
+        note={
+          <span className="block max-w-[96ch]">
+            {sentenceOf(choices)} {numbers.count(users)} users; figures in %.
+          </span>
+        }
         isFlush
         actions={
           isSplit && (
