@@ -54,7 +54,11 @@ export function curveOption(
     },
     tooltip: tooltipOf(numbers.share, (at) => `${periodsText(Number(at), period)} after`),
     xAxis: { ...categoryAxis(colours, ages.map(String)), boundaryGap: false },
-    yAxis: { ...valueAxis(colours, numbers.wholeShare), min: 0, ...(highest > 0.8 && { max: 1 }) },
+    yAxis: {
+      ...valueAxis(colours, numbers.wholeShare),
+      min: 0,
+      ...(highest > 0.8 && { max: 1, interval: 0.25 }),
+    },
     series: curves.flatMap((curve, index) =>
       seriesOf(curve, ages, colours[colourNames[index] ?? "series-3"]),
     ),

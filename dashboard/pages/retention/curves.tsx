@@ -118,7 +118,7 @@ function findingOf(shown: readonly Group[], { period, measure }: Choices): strin
         ? " The intervals do not overlap."
         : " The intervals overlap: the difference may be chance.";
   const back = measure === "in" ? "came back" : "came back then or later";
-  return `${periodsText(at, period)} after the first, ${said.join(" and ")} ${back}.${apart}`;
+  return `After ${periodsText(at, period)}, ${said.join(" and ")} ${back}.${apart}`;
 }
 
 function tableOf(curves: readonly Curve[], period: Choices["period"]) {

@@ -121,8 +121,8 @@ function Cohorts({ answer, choices, change }: CohortsProps): ReactElement {
       <Panel
         title={titles[period]}
         note={
-          <span className="block max-w-[96ch]">
-            {sentenceOf(choices)} {numbers.count(users)} users; figures in %.
+          <span className="block max-w-[108ch] text-pretty">
+            {sentenceOf(choices)} {numbers.count(users)} users.
           </span>
         }
         isFlush
