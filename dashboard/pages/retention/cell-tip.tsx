@@ -4,7 +4,7 @@ import { useToday } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
 import type { Spot } from "./cell-keys.ts";
 import { atText, cohortTitle, intervalText, missingText, smallCohortUsers } from "./cohorts.ts";
-import type { Found } from "./heat-map.tsx";
+import type { Found } from "./grid-places.ts";
 import { type Choices, periodsText } from "./question.ts";
 
 interface CellTipProps {

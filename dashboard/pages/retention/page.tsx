@@ -13,7 +13,8 @@ import { numbers } from "../../text/format.ts";
 import { type Cell, type Group, groupsOf } from "./cohorts.ts";
 import { Controls } from "./controls.tsx";
 import { Curves } from "./curves.tsx";
-import { HeatLegend, HeatMap } from "./heat-map.tsx";
+import { HeatLegend } from "./heat-legend.tsx";
+import { HeatMap } from "./heat-map.tsx";
 import { People } from "./people.tsx";
 import { type Change, type Choices, filters, queryOf, sentenceOf } from "./question.ts";
 
@@ -145,7 +146,10 @@ function Cohorts({ answer, choices, change }: CohortsProps): ReactElement {
   );
 }
 
-const written = (keys: Iterable<string>) => [...keys].map(encodeURIComponent).join(",");
+/** Keys as the address has them: only commas and percent signs are escaped, so that a link can be read. */
+function written(keys: Iterable<string>): string {
+  return [...keys].map((key) => key.replace(/[%,]/g, encodeURIComponent)).join(",");
+}
 
 /** A key as the address has it; a text that is none opens nothing. */
 function decoded(text: string): string {

@@ -20,7 +20,7 @@ export const filters = {
   to: dayFilter(),
   /** 0: as many as is usual for the period. */
   periods: numberFilter(0, 0, 120),
-  /** The groups that are open: their keys in percent-encoding, with commas between. */
+  /** The groups that are open: their keys with commas between. */
   open: textFilter(),
   /** The two groups whose curves are drawn, by their keys. */
   first: textFilter(),
