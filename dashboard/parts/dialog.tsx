@@ -1,7 +1,7 @@
 /** Dialogs and drawers. Their veil is ours: Radix's own locks scrolling with a style element, which the security
  * policy forbids; style/app.css does it instead. */
 import { Dialog as Radix } from "radix-ui";
-import type { ReactElement, ReactNode } from "react";
+import { type ReactElement, type ReactNode, useRef } from "react";
 import { classes } from "../text/classes.ts";
 import { IconButton } from "./button.tsx";
 
@@ -40,12 +40,21 @@ export function Dialog({
   isTitleHidden = false,
   className,
 }: DialogProps): ReactElement {
+  // Radix gives the focus back to a trigger of its own, which ours have none of.
+  const cameFrom = useRef<Element>(null);
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
         <div className={veil} data-modal="" aria-hidden="true" />
         <Radix.Content
           {...(description === undefined && { "aria-describedby": undefined })}
+          onOpenAutoFocus={() => {
+            cameFrom.current = document.activeElement;
+          }}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            if (cameFrom.current instanceof HTMLElement) cameFrom.current.focus();
+          }}
           className={classes(
             box,
             isDrawer ? drawers[isDrawer === "right" ? "right" : "left"] : centred,

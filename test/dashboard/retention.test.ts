@@ -184,7 +184,7 @@ describe("the choices", () => {
     const { page, grid, ask } = await retentionPage();
     const { traits } = await ask<Static<typeof TraitsAnswer>>("/api/traits");
     const split = page.getByLabel("Split by");
-    await page.waitForFunction("document.querySelectorAll('optgroup').length > 2");
+    await page.locator("optgroup").nth(2).waitFor({ state: "attached" });
     const offered = (await split.locator("option").allInnerTexts()).map((text) => text.replace(/ \(.*/, ""));
     expect(traits.filter(({ distinctValues }) => (distinctValues ?? 101) > 1).length).toBeGreaterThan(3);
     for (const { trait, distinctValues } of traits)
@@ -201,7 +201,7 @@ describe("the choices", () => {
     await page.getByRole("button", { name: "More" }).click();
     await page.getByLabel("The trait", { exact: true }).selectOption("now");
     await page.waitForURL(/asOf=now/);
-    await page.waitForFunction("document.querySelector('[aria-busy=true]') === null");
+    await page.locator("[aria-busy=true]").waitFor({ state: "detached" });
     expect(await axe(page)).toEqual([]);
     await page.keyboard.press("Escape");
     const { mean } = await ask<Retention>("/api/retention", {
@@ -211,7 +211,7 @@ describe("the choices", () => {
     const rowOf = (index: number) => grid.locator("tbody").nth(index).locator("tr").first();
     const check = async () => {
       await grid.getByRole("button", { name: String(groups[0]?.[0]?.value) }).waitFor();
-      await page.waitForFunction("document.querySelector('[aria-busy=true]') === null");
+      await page.locator("[aria-busy=true]").waitFor({ state: "detached" });
       for (const [index, group] of groups.entries()) {
         expect(await figuresOf(rowOf(index))).toEqual(group.map(percent));
       }
@@ -245,7 +245,7 @@ describe("the choices", () => {
     const { page } = await retentionPage("?period=month&trait=plan");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByRole("button", { name: "Copy link" }).click();
-    await page.getByText("Copied to the clipboard.").waitFor();
+    await page.getByText("Copied to the clipboard.", { exact: true }).waitFor();
     expect(await page.evaluate<string>("navigator.clipboard.readText()")).toBe(page.url());
     await page.context().close();
   });
