@@ -1,5 +1,5 @@
 /** Who comes back, by cohort: a heat map, curves, and the people behind both. */
-import { type ReactElement, useCallback, useMemo } from "react";
+import { type ReactElement, useCallback, useDeferredValue, useMemo } from "react";
 import { csvAddress, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Button, buttonClass } from "../../parts/button.tsx";
@@ -98,6 +98,8 @@ function NoCohorts({ choices: { from, to } }: { choices: Choices }): ReactElemen
   );
 }
 
+const noKeys: ReadonlySet<string> = new Set();
+
 interface CohortsProps {
   readonly answer: Parameters<typeof groupsOf>[0];
   readonly choices: Choices;
@@ -107,7 +109,12 @@ interface CohortsProps {
 function Cohorts({ answer, choices, change }: CohortsProps): ReactElement {
   const { trait, period, open } = choices;
   const groups = useMemo(() => groupsOf(answer, trait), [answer, trait]);
-  const openKeys = useMemo(() => new Set(open === "" ? [] : open.split(",").map(decoded)), [open]);
+  const openKeys: ReadonlySet<string> = useMemo(
+    () => new Set(open === "" ? [] : open.split(",").map(decoded)),
+    [open],
+  );
+  // The means first: thousands of cells of open groups would hold up the first figure.
+  const drawnKeys = useDeferredValue(openKeys, noKeys);
   const isSplit = groups.some(({ kind }) => kind !== "all");
   const onToggle = (key: string) => change({ open: written(openKeys.symmetricDifference(new Set([key]))) });
   const onPick = useCallback(
@@ -138,7 +145,7 @@ function Cohorts({ answer, choices, change }: CohortsProps): ReactElement {
           )
         }
       >
-        <HeatMap {...{ groups, period, isSplit, openKeys, onToggle, onPick }} />
+        <HeatMap {...{ groups, period, isSplit, onToggle, onPick }} openKeys={drawnKeys} />
         <HeatLegend groups={groups} period={period} />
       </Panel>
       <Curves groups={groups} choices={choices} change={change} />
