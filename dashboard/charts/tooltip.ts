@@ -4,14 +4,18 @@
 interface Point {
   readonly name: string;
   readonly seriesName?: string;
+  readonly dataIndex?: number;
   readonly value: unknown;
   readonly color?: unknown;
 }
 
+/** How a value is said: of which series it is, and its place on the axis, counted from 0. */
+type ValueText = (value: number, series: string, at: number) => string;
+
 /** The option of a tooltip about everything at one place of the axis. A series without a name is not told of.
  * @param text how a value is said @param title how the place is said, by its name on the axis */
 export function tooltipOf(
-  text: (value: number) => string = String,
+  text: ValueText = String,
   title: (name: string) => string = (name) => name,
 ): object {
   return {
@@ -29,20 +33,16 @@ export function tooltipOf(
   };
 }
 
-function boxOf(
-  points: readonly Point[],
-  text: (value: number) => string,
-  title: (name: string) => string,
-): HTMLElement {
+function boxOf(points: readonly Point[], text: ValueText, title: (name: string) => string): HTMLElement {
   const box = element("div", "rounded border border-line bg-raised px-3 py-2 text-sm text-ink shadow-float");
   box.append(element("p", "font-medium", title(points[0]?.name ?? "")));
-  for (const { seriesName, value, color } of points) {
+  for (const { seriesName, dataIndex, value, color } of points) {
     if (isUntold(seriesName)) continue;
     const row = element("p", "flex items-center gap-2");
     const dot = element("span", "inline-block size-2 rounded-full");
     if (typeof color === "string") dot.style.background = color;
     const last: unknown = Array.isArray(value) ? value.at(-1) : value;
-    const said = typeof last === "number" ? text(last) : "–";
+    const said = typeof last === "number" ? text(last, seriesName ?? "", dataIndex ?? 0) : "–";
     row.append(
       dot,
       element("span", "text-soft", seriesName ?? ""),
@@ -53,9 +53,9 @@ function boxOf(
   return box;
 }
 
-/** A series without a name gets one from ECharts, a zero byte before its number: it only helps to draw another. */
+/** A series without a name gets one from ECharts, with a zero byte in it: it only helps to draw another. */
 function isUntold(name: string | undefined): boolean {
-  return name?.startsWith("\0") ?? false;
+  return name?.startsWith("series\0") ?? false;
 }
 
 function element(tag: string, className: string, content = ""): HTMLElement {

@@ -4,7 +4,7 @@ import { categoryAxis, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { numbers } from "../../text/format.ts";
-import type { MeanCell } from "./cohorts.ts";
+import { intervalText, type MeanCell } from "./cohorts.ts";
 import { type Choices, periodsText } from "./question.ts";
 
 /** What is drawn of a group. */
@@ -32,6 +32,10 @@ export function curveOption(
     0,
     ...curves.flatMap(({ points, model }) => [...points.map(({ high }) => high), ...model]),
   );
+  const said = (share: number, name: string, at: number) => {
+    const point = curves.find((curve) => curve.name === name)?.points.find((one) => one.period === at);
+    return numbers.share(share) + (point === undefined ? "" : ` (${intervalText(point)})`);
+  };
   const ages = Array.from({ length: last + 1 }, (_, at) => at);
   return {
     legend: {
@@ -52,7 +56,7 @@ export function curveOption(
       outerBoundsMode: "same",
       outerBoundsContain: "axisLabel",
     },
-    tooltip: tooltipOf(numbers.share, (at) => `${periodsText(Number(at), period)} after`),
+    tooltip: tooltipOf(said, (at) => `${periodsText(Number(at), period)} after`),
     xAxis: { ...categoryAxis(colours, ages.map(String)), boundaryGap: false },
     yAxis: {
       ...valueAxis(colours, numbers.wholeShare),

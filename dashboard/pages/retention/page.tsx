@@ -86,13 +86,14 @@ function Waiting({ note }: { note: string }): ReactElement {
   );
 }
 
-function NoCohorts({ choices: { from, to } }: { choices: Choices }): ReactElement {
+function NoCohorts({ choices: { from, to, entry, entryEvent } }: { choices: Choices }): ReactElement {
+  const isWhole = from === undefined && to === undefined;
   return (
     <Panel title="Cohorts">
-      <Empty title={from === undefined && to === undefined ? "No cohorts yet" : "No cohorts in these days"}>
-        {from === undefined && to === undefined
-          ? "A cohort begins when users do their first events, or the event that is chosen above."
-          : "Nobody came in between: choose other days under More."}
+      <Empty title={isWhole ? "No cohorts yet" : "No cohorts in these days"}>
+        {entry === "event"
+          ? `Nobody did “${entryEvent}” for the first time in these days.`
+          : "A cohort begins when users come: nobody came in these days."}
       </Empty>
     </Panel>
   );
