@@ -17,6 +17,7 @@ const pages: readonly (readonly [path: string, figure: string])[] = [
   ["/users", "td"],
   ["/accounts", "td"],
   ["/retention", "td"],
+  ["/retention?trait=acquisitionChannel&open=%3Dads%2C%3Dsearch%2C%3Dreferral", "td"],
 ];
 
 /** Milliseconds from going to an address until a figure is there. */

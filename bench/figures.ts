@@ -14,6 +14,7 @@ import { eventsByValue } from "../server/analytics/events-by-value.ts";
 import { eventsOverTime } from "../server/analytics/events-over-time.ts";
 import { lifecycle } from "../server/analytics/lifecycle.ts";
 import { accountTimeline, timeline } from "../server/analytics/timeline.ts";
+import { traitNames } from "../server/analytics/trait-names.ts";
 import { usageIntervals } from "../server/analytics/usage-intervals.ts";
 import { userCount, userList } from "../server/analytics/user-list.ts";
 import { openChdbWarehouse } from "../server/warehouse/chdb.ts";
@@ -100,6 +101,7 @@ const questions: Record<string, (warehouse: Warehouse) => Promise<unknown>> = {
     userList(w, { ...list, sort: "lastSeen", trait: { key: "plan", value: "pro" } }),
   "number of users with a trait": (w) =>
     userCount(w, { organization, search: "", trait: { key: "plan", value: "pro" } }),
+  "traits and their values": (w) => traitNames(w, { organization, limit: 100, maxValues: 100 }),
   "accounts by last day": (w) => accountList(w, { ...list, sort: "lastSeen" }),
 };
 

@@ -19,6 +19,8 @@ const pages: readonly (readonly [name: string, address: string])[] = [
   ["users", "OF/users"],
   ["accounts", "OF/accounts"],
   ["retention", "OF/retention"],
+  ["retention-split", "OF/retention?trait=plan&measure=inOrAfter&open=%3Dfree"],
+  ["retention-empty", "OF/retention?entry=event&entryEvent=nothing"],
   ["events", "OF/events"],
   ["model", "OF/model"],
   ["start", "OF/start"],

@@ -9,6 +9,7 @@ import type * as figures from "../../contract/api-figures.ts";
 import type * as lists from "../../contract/api-people.ts";
 import type * as retention from "../../contract/api-retention.ts";
 import type * as scores from "../../contract/api-scores.ts";
+import type * as traits from "../../contract/api-traits.ts";
 import type * as people from "../../contract/people.ts";
 import type * as settings from "../../contract/settings.ts";
 
@@ -41,6 +42,7 @@ export interface Reads {
   "/api/users": Figure<typeof lists.UserListParameters, typeof lists.UserListAnswer>;
   "/api/users/:userId": Read<None, typeof contract.UserAnswer>;
   "/api/users/:userId/timeline": Read<typeof lists.TimelineParameters, typeof lists.TimelineAnswer>;
+  "/api/traits": Figure<typeof traits.TraitsParameters, typeof traits.TraitsAnswer>;
   "/api/accounts": Figure<typeof lists.AccountListParameters, typeof lists.AccountListAnswer>;
   "/api/accounts/:accountId": Figure<typeof lists.AccountParameters, typeof lists.AccountAnswer>;
   "/api/accounts/:accountId/timeline": Read<

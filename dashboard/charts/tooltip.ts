@@ -4,12 +4,20 @@
 interface Point {
   readonly name: string;
   readonly seriesName?: string;
+  readonly dataIndex?: number;
   readonly value: unknown;
   readonly color?: unknown;
 }
 
-/** The option of a tooltip about everything at one place of the axis. @param text how a value is said */
-export function tooltipOf(text: (value: number) => string = String): object {
+/** How a value is said: of which series it is, and its place on the axis, counted from 0. */
+type ValueText = (value: number, series: string, at: number) => string;
+
+/** The option of a tooltip about everything at one place of the axis. A series without a name is not told of.
+ * @param text how a value is said @param title how the place is said, by its name on the axis */
+export function tooltipOf(
+  text: ValueText = String,
+  title: (name: string) => string = (name) => name,
+): object {
   return {
     trigger: "axis",
     confine: true,
@@ -20,19 +28,21 @@ export function tooltipOf(text: (value: number) => string = String): object {
     backgroundColor: "transparent",
     extraCssText: "box-shadow:none",
     axisPointer: { type: "line", lineStyle: { type: "solid", width: 1, opacity: 0.5 } },
-    formatter: (points: Point | readonly Point[]) => boxOf(Array.isArray(points) ? points : [points], text),
+    formatter: (points: Point | readonly Point[]) =>
+      boxOf(Array.isArray(points) ? points : [points], text, title),
   };
 }
 
-function boxOf(points: readonly Point[], text: (value: number) => string): HTMLElement {
+function boxOf(points: readonly Point[], text: ValueText, title: (name: string) => string): HTMLElement {
   const box = element("div", "rounded border border-line bg-raised px-3 py-2 text-sm text-ink shadow-float");
-  box.append(element("p", "font-medium", points[0]?.name ?? ""));
-  for (const { seriesName, value, color } of points) {
+  box.append(element("p", "font-medium", title(points[0]?.name ?? "")));
+  for (const { seriesName, dataIndex, value, color } of points) {
+    if (isUntold(seriesName)) continue;
     const row = element("p", "flex items-center gap-2");
     const dot = element("span", "inline-block size-2 rounded-full");
     if (typeof color === "string") dot.style.background = color;
     const last: unknown = Array.isArray(value) ? value.at(-1) : value;
-    const said = typeof last === "number" ? text(last) : "–";
+    const said = typeof last === "number" ? text(last, seriesName ?? "", dataIndex ?? 0) : "–";
     row.append(
       dot,
       element("span", "text-soft", seriesName ?? ""),
@@ -41,6 +51,11 @@ function boxOf(points: readonly Point[], text: (value: number) => string): HTMLE
     box.append(row);
   }
   return box;
+}
+
+/** A series without a name gets one from ECharts, with a zero byte in it: it only helps to draw another. */
+function isUntold(name: string | undefined): boolean {
+  return name?.startsWith("series\0") ?? false;
 }
 
 function element(tag: string, className: string, content = ""): HTMLElement {

@@ -60,26 +60,31 @@ export function Button({
 export function IconButton({
   label,
   icon,
+  hasHint = true,
   className,
   ...rest
-}: Omit<ButtonProps, "children" | "look" | "isBusy"> & { label: string; icon: IconName }): ReactElement {
+}: Omit<ButtonProps, "children" | "look" | "isBusy"> & {
+  label: string;
+  icon: IconName;
+  /** Whether the label shows on hover and focus; not for what has the focus without having been asked for. */
+  hasHint?: boolean;
+}): ReactElement {
   const { isSmall = false, ...others } = rest;
-  return (
-    <Hint text={label}>
-      <button
-        type="button"
-        aria-label={label}
-        {...others}
-        className={classes(
-          "inline-flex items-center justify-center rounded text-soft hover:bg-sunk hover:text-ink",
-          isSmall ? "size-7" : "size-9",
-          className,
-        )}
-      >
-        <Icon name={icon} />
-      </button>
-    </Hint>
+  const button = (
+    <button
+      type="button"
+      aria-label={label}
+      {...others}
+      className={classes(
+        "inline-flex items-center justify-center rounded text-soft hover:bg-sunk hover:text-ink",
+        isSmall ? "size-7" : "size-9",
+        className,
+      )}
+    >
+      <Icon name={icon} />
+    </button>
   );
+  return hasHint ? <Hint text={label}>{button}</Hint> : button;
 }
 
 /** Shows a short text beside what it wraps, on hover and on focus. The text may not be all there is: it is not read

@@ -4,13 +4,19 @@ import { Button } from "./button.tsx";
 import { Scrollable } from "./scrollable.tsx";
 import { useTell } from "./toast.tsx";
 
-/** A button that copies a text. Where the browser forbids it, it says so. */
-export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }): ReactElement {
+/** A button that copies a text, or what the text is when it is pressed. Where the browser forbids it, it says so. */
+export function CopyButton({
+  text,
+  label = "Copy",
+}: {
+  text: string | (() => string);
+  label?: string;
+}): ReactElement {
   const tell = useTell();
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(typeof text === "string" ? text : text());
       setCopied(true);
       tell("Copied to the clipboard.");
     } catch {

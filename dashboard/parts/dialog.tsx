@@ -1,7 +1,7 @@
 /** Dialogs and drawers. Their veil is ours: Radix's own locks scrolling with a style element, which the security
  * policy forbids; style/app.css does it instead. */
 import { Dialog as Radix } from "radix-ui";
-import type { ReactElement, ReactNode } from "react";
+import { type ReactElement, type ReactNode, useRef } from "react";
 import { classes } from "../text/classes.ts";
 import { IconButton } from "./button.tsx";
 
@@ -12,8 +12,8 @@ interface DialogProps {
   /** What it is about, in a sentence; screen readers hear it with the title. */
   readonly description?: string;
   readonly children: ReactNode;
-  /** From the left edge, as high as the window. */
-  readonly isDrawer?: boolean;
+  /** As high as the window: from the left edge and narrow, or from the right edge and wide, for details of the page. */
+  readonly isDrawer?: boolean | "right";
   /** Only screen readers hear the title: the content says it by itself. */
   readonly isTitleHidden?: boolean;
   readonly className?: string;
@@ -23,6 +23,11 @@ export const veil = "fade-in fixed inset-0 z-40 bg-veil";
 export const box =
   "fade-in fixed z-50 max-h-[calc(100dvh-2rem)] overflow-y-auto border border-line bg-raised shadow-float focus:outline-none";
 export const centred = "top-[12dvh] left-1/2 w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 rounded";
+
+const drawers = {
+  left: "inset-y-0 left-0 max-h-none w-72 max-w-[85vw] border-y-0 border-l-0",
+  right: "inset-y-0 right-0 max-h-none w-[30rem] max-w-full border-y-0 border-r-0",
+} as const;
 
 /** A dialog over the page: focus stays in it, Escape closes it, and focus goes back to where it came from. */
 export function Dialog({
@@ -35,15 +40,24 @@ export function Dialog({
   isTitleHidden = false,
   className,
 }: DialogProps): ReactElement {
+  // Radix gives the focus back to a trigger of its own, which ours have none of.
+  const cameFrom = useRef<Element>(null);
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
         <div className={veil} data-modal="" aria-hidden="true" />
         <Radix.Content
           {...(description === undefined && { "aria-describedby": undefined })}
+          onOpenAutoFocus={() => {
+            cameFrom.current = document.activeElement;
+          }}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            if (cameFrom.current instanceof HTMLElement) cameFrom.current.focus();
+          }}
           className={classes(
             box,
-            isDrawer ? "inset-y-0 left-0 max-h-none w-72 max-w-[85vw] border-y-0 border-l-0" : centred,
+            isDrawer ? drawers[isDrawer === "right" ? "right" : "left"] : centred,
             className,
           )}
         >
@@ -52,7 +66,7 @@ export function Dialog({
           ) : (
             <div className="flex items-start justify-between gap-4 px-5 pt-4">
               <Radix.Title className="text-lg">{title}</Radix.Title>
-              <IconButton label="Close" icon="close" isSmall onClick={onClose} />
+              <IconButton label="Close" icon="close" isSmall hasHint={false} onClick={onClose} />
             </div>
           )}
           {description !== undefined && (

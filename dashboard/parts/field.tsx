@@ -106,6 +106,8 @@ export function PasswordInput({ label, help, error, className, ...rest }: InputP
 export interface Choice<Value extends string = string> {
   readonly value: Value;
   readonly label: string;
+  /** Choices with the same group stand together under its name. */
+  readonly group?: string;
 }
 
 type SelectProps<Value extends string> = FieldText &
@@ -143,11 +145,15 @@ export function Select<Value extends string>({
             }}
             className={classes(control, "appearance-none pr-8", isSmall && "h-8 text-sm", className)}
           >
-            {choices.map((choice) => (
-              <option key={choice.value} value={choice.value}>
-                {choice.label}
-              </option>
-            ))}
+            {[...Map.groupBy(choices, ({ group }) => group)].map(([group, ofGroup]) =>
+              group === undefined ? (
+                <Options key="" choices={ofGroup} />
+              ) : (
+                <optgroup key={group} label={group}>
+                  <Options choices={ofGroup} />
+                </optgroup>
+              ),
+            )}
           </select>
           <Icon
             name="down"
@@ -156,6 +162,18 @@ export function Select<Value extends string>({
         </div>
       )}
     </Field>
+  );
+}
+
+function Options({ choices }: { choices: readonly Choice[] }): ReactElement {
+  return (
+    <>
+      {choices.map(({ value, label }) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </>
   );
 }
 

@@ -6,6 +6,7 @@ import {
   UserListAnswer,
   UserListParameters,
 } from "../../contract/api-people.ts";
+import { TraitsAnswer, TraitsParameters } from "../../contract/api-traits.ts";
 import { type ApiRoute, route } from "./api.ts";
 import { accountRoutes } from "./api-account-routes.ts";
 import { engagementRoutes } from "./api-engagement-routes.ts";
@@ -14,6 +15,7 @@ import { operationRoutes } from "./api-operation-routes.ts";
 import { retentionRoutes } from "./api-retention-routes.ts";
 import { scoreRoutes } from "./api-score-routes.ts";
 import { settingsRoutes } from "./api-settings-routes.ts";
+import { namesOfTraits } from "./api-traits.ts";
 import { eraseOneUser, oneUser, usersOnPage, userTimeline } from "./api-users.ts";
 
 export const apiRoutes: readonly ApiRoute[] = [
@@ -54,6 +56,16 @@ export const apiRoutes: readonly ApiRoute[] = [
     answer: TimelineAnswer,
     table: "events",
     handler: userTimeline,
+  }),
+  figure({
+    method: "GET",
+    path: "/api/traits",
+    right: "read",
+    summary: "Which traits users have, and which values of them",
+    query: TraitsParameters,
+    answer: TraitsAnswer,
+    table: "traits",
+    handler: namesOfTraits,
   }),
   ...accountRoutes,
   ...engagementRoutes,

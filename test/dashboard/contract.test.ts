@@ -7,6 +7,7 @@ import * as figures from "../../contract/api-figures.ts";
 import * as lists from "../../contract/api-people.ts";
 import * as retention from "../../contract/api-retention.ts";
 import * as scores from "../../contract/api-scores.ts";
+import * as traits from "../../contract/api-traits.ts";
 import { isPageAddress, pageAddresses } from "../../contract/pages.ts";
 import * as settings from "../../contract/settings.ts";
 import { apiRoutes } from "../../server/http/api-routes.ts";
@@ -14,7 +15,7 @@ import { peopleRoutes } from "../../server/http/people-routes.ts";
 
 const dashboard = join(import.meta.dir, "..", "..", "dashboard");
 const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  ...{ contract, figures, lists, retention, scores, settings },
+  ...{ contract, figures, lists, retention, scores, settings, traits },
 };
 const paths = readFileSync(join(dashboard, "api", "paths.ts"), "utf8");
 

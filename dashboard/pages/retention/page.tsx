@@ -1,93 +1,169 @@
-/** Who comes back, by cohort. */
-import type { ReactElement } from "react";
-import type { Reads } from "../../api/paths.ts";
-import { useRead } from "../../api/query.ts";
+/** Who comes back, by cohort: a heat map, curves, and the people behind both. */
+import { type ReactElement, useCallback, useDeferredValue, useMemo } from "react";
+import { csvAddress, useRead } from "../../api/query.ts";
+import { useOrganization } from "../../app/session.ts";
+import { Button, buttonClass } from "../../parts/button.tsx";
+import { CopyButton } from "../../parts/copy.tsx";
+import { useFilters } from "../../parts/filters.ts";
 import { Freshness } from "../../parts/freshness.tsx";
-import { heatClass } from "../../parts/heat.ts";
+import { Icon } from "../../parts/icons.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Scrollable } from "../../parts/scrollable.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { classes } from "../../text/classes.ts";
-import { dayText, numbers } from "../../text/format.ts";
+import { numbers } from "../../text/format.ts";
+import { type Cell, type Group, groupsOf } from "./cohorts.ts";
+import { Controls } from "./controls.tsx";
+import { Curves } from "./curves.tsx";
+import { HeatLegend } from "./heat-legend.tsx";
+import { HeatMap } from "./heat-map.tsx";
+import { People } from "./people.tsx";
+import { type Change, type Choices, filters, queryOf, sentenceOf } from "./question.ts";
 
-type Cells = Reads["/api/retention"]["answer"]["cells"];
-const periods = 13;
+/** How many names of events and traits are offered. */
+const offered = { events: 500, traits: 100 } as const;
 
 export function RetentionPage(): ReactElement {
-  const retention = useRead("/api/retention", { query: { periods } });
+  const { id } = useOrganization();
+  const [choices, change] = useFilters(filters);
+  const query = queryOf(choices);
+  const retention = useRead("/api/retention", {
+    query: query ?? {},
+    enabled: query !== undefined,
+    keepsPrevious: true,
+  });
+  // The figures first: the engine answers one question after the other.
+  const enabled = query === undefined || !retention.isPending;
+  const events = useRead("/api/events", { query: { limit: offered.events }, enabled });
+  const traits = useRead("/api/traits", { query: { limit: offered.traits }, enabled });
   return (
     <>
-      <PageHeader title="Retention">
+      <PageHeader
+        title="Retention"
+        actions={
+          <>
+            <CopyButton text={() => location.href} label="Copy link" />
+            {query !== undefined && (
+              <a
+                href={csvAddress(id, "/api/retention", query)}
+                download
+                className={buttonClass("plain", true)}
+              >
+                <Icon name="download" />
+                CSV
+              </a>
+            )}
+          </>
+        }
+      >
         <Freshness of={retention.data?.freshness} />
       </PageHeader>
-      <Panel
-        title="Weekly cohorts"
-        note="Of the users whose first event was in a week, the share who were active in each week after"
-        isFlush
-      >
+      <div className="grid gap-5">
+        <Controls
+          choices={choices}
+          change={change}
+          events={events.data?.events.map(({ event }) => event) ?? []}
+          traits={traits.data?.traits ?? []}
+        />
         <Figures
           of={retention}
-          loading={
-            <div className="p-4">
-              <Loading rows={14} />
-            </div>
-          }
-          empty={{ when: ({ cells }) => cells.length === 0, show: <Empty title="No cohorts yet" /> }}
+          loading={<Waiting note={sentenceOf(choices)} />}
+          empty={{ when: ({ cells }) => cells.length === 0, show: <NoCohorts choices={choices} /> }}
         >
-          {({ cells }) => <Cohorts cells={cells} />}
+          {(answer) => <Cohorts answer={answer} choices={choices} change={change} />}
         </Figures>
-      </Panel>
+      </div>
+      <People choices={choices} change={change} />
     </>
   );
 }
 
-function Cohorts({ cells }: { cells: Cells }): ReactElement {
-  const cohorts = [...Map.groupBy(cells, ({ cohortDay }) => cohortDay)];
-  const most = Math.max(0.01, ...cells.filter(({ period }) => period > 0).map(({ share }) => share));
+const titles = { day: "Daily cohorts", week: "Weekly cohorts", month: "Monthly cohorts" } as const;
+
+function Waiting({ note }: { note: string }): ReactElement {
   return (
-    <Scrollable label="Weekly cohorts, as a table" className="overflow-x-auto px-4 pb-4">
-      <table className="border-separate border-spacing-px">
-        <thead>
-          <tr className="text-sm text-soft">
-            <th scope="col" className="sticky left-0 bg-surface pr-3 text-left font-medium">
-              Week of
-            </th>
-            <th scope="col" className="px-2 text-right font-medium">
-              Users
-            </th>
-            {Array.from({ length: periods }, (_, period) => period).map((period) => (
-              <th key={period} scope="col" className="px-2 text-right font-medium">
-                {period}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {cohorts.map(([day, row]) => (
-            <tr key={day}>
-              <th
-                scope="row"
-                className="sticky left-0 bg-surface pr-3 text-left font-normal whitespace-nowrap"
-              >
-                {dayText(day, "short")}
-              </th>
-              <td className="px-2 text-right">{numbers.count(row[0]?.cohortUsers)}</td>
-              {row.map(({ period, share, isComplete }) => (
-                <td
-                  key={period}
-                  className={classes(
-                    "px-2 py-1 text-right text-sm",
-                    heatClass(share, period === 0 ? 1 : most),
-                  )}
-                >
-                  {numbers.wholeShare(share)}
-                  {!isComplete && <span title="The week is not over">*</span>}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scrollable>
+    <Panel title="Cohorts" note={note}>
+      <Loading rows={14} height={24} />
+    </Panel>
   );
+}
+
+function NoCohorts({ choices: { from, to, entry, entryEvent } }: { choices: Choices }): ReactElement {
+  const isWhole = from === undefined && to === undefined;
+  return (
+    <Panel title="Cohorts">
+      <Empty title={isWhole ? "No cohorts yet" : "No cohorts in these days"}>
+        {entry === "event"
+          ? `Nobody did “${entryEvent}” for the first time in these days.`
+          : "A cohort begins when users come: nobody came in these days."}
+      </Empty>
+    </Panel>
+  );
+}
+
+const noKeys: ReadonlySet<string> = new Set();
+
+interface CohortsProps {
+  readonly answer: Parameters<typeof groupsOf>[0];
+  readonly choices: Choices;
+  readonly change: Change;
+}
+
+function Cohorts({ answer, choices, change }: CohortsProps): ReactElement {
+  const { trait, period, open } = choices;
+  const groups = useMemo(() => groupsOf(answer, trait), [answer, trait]);
+  const openKeys: ReadonlySet<string> = useMemo(
+    () => new Set(open === "" ? [] : open.split(",").map(decoded)),
+    [open],
+  );
+  // The means first: thousands of cells of open groups would hold up the first figure.
+  const drawnKeys = useDeferredValue(openKeys, noKeys);
+  const isSplit = groups.some(({ kind }) => kind !== "all");
+  const onToggle = (key: string) => change({ open: written(openKeys.symmetricDifference(new Set([key]))) });
+  const onPick = useCallback(
+    ({ cohortDay, period: at }: Cell, { key }: Group) =>
+      change({ cohort: cohortDay, at, group: key === "all" ? "" : key, side: "retained" }),
+    [change],
+  );
+  const isAllOpen = groups.every(({ key }) => openKeys.has(key));
+  const users = groups.reduce((sum, group) => sum + group.users, 0);
+  return (
+    <div className="grid gap-5">
+      <Panel
+        title={titles[period]}
+        note={
+          <span className="block max-w-[108ch] text-pretty">
+            {sentenceOf(choices)} {numbers.count(users)} users.
+          </span>
+        }
+        isFlush
+        actions={
+          isSplit && (
+            <Button
+              isSmall
+              onClick={() => change({ open: isAllOpen ? "" : written(groups.map(({ key }) => key)) })}
+            >
+              {isAllOpen ? "Close all" : "Open all"}
+            </Button>
+          )
+        }
+      >
+        <HeatMap {...{ groups, period, isSplit, onToggle, onPick }} openKeys={drawnKeys} />
+        <HeatLegend groups={groups} period={period} />
+      </Panel>
+      <Curves groups={groups} choices={choices} change={change} />
+    </div>
+  );
+}
+
+/** Keys as the address has them: only commas and percent signs are escaped, so that a link can be read. */
+function written(keys: Iterable<string>): string {
+  return [...keys].map((key) => key.replace(/[%,]/g, encodeURIComponent)).join(",");
+}
+
+/** A key as the address has it; a text that is none opens nothing. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
 }

@@ -1,0 +1,199 @@
+/** The choices of the question: what makes a cohort, what counts as coming back, and by what to split. */
+import type { ReactElement } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { Button } from "../../parts/button.tsx";
+import { type Choice, Input, Select } from "../../parts/field.tsx";
+import { Popover } from "../../parts/menu.tsx";
+import { useToday } from "../../parts/time.tsx";
+import { numbers } from "../../text/format.ts";
+import { type Change, type Choices, periodsText } from "./question.ts";
+
+type Traits = Reads["/api/traits"]["answer"]["traits"];
+
+interface ControlsProps {
+  readonly choices: Choices;
+  readonly change: Change;
+  /** The names of the organization's events, the most frequent first. */
+  readonly events: readonly string[];
+  readonly traits: Traits;
+}
+
+/** The choices that people make most, and the others behind a button. */
+export function Controls(props: ControlsProps): ReactElement {
+  const { choices, change, events } = props;
+  return (
+    <search
+      aria-label="What is asked"
+      className="grid grid-cols-2 items-end gap-3 sm:grid-cols-3 xl:grid-cols-[repeat(5,minmax(0,1fr))_auto]"
+    >
+      <EntryField {...props} />
+      <Select
+        label="Came back by"
+        value={choices.returnEvent}
+        choices={[{ value: "", label: "any event" }, ...named(events, choices.returnEvent)]}
+        onChoose={(returnEvent) => change({ returnEvent })}
+      />
+      <Select
+        label="Periods"
+        value={choices.period}
+        choices={periodChoices}
+        onChoose={(period) => change({ period, periods: 0, from: undefined, to: undefined })}
+      />
+      <Select
+        label="Counts as retained"
+        value={choices.measure}
+        choices={[
+          { value: "in", label: `in the ${choices.period}` },
+          { value: "inOrAfter", label: `in the ${choices.period} or later` },
+        ]}
+        onChoose={(measure) => change({ measure })}
+      />
+      <SplitField {...props} />
+      <More {...props} />
+    </search>
+  );
+}
+
+const periodChoices = [
+  { value: "day", label: "days" },
+  { value: "week", label: "weeks" },
+  { value: "month", label: "months" },
+] as const;
+
+/** Events as choices; one that only the address knows is among them. */
+function named(events: readonly string[], chosen: string, prefix = ""): Choice[] {
+  const all = chosen === "" || events.includes(chosen) ? events : [chosen, ...events];
+  return all.map((event) => ({ value: `${prefix}${event}`, label: event, group: "An event" }));
+}
+
+function EntryField({ choices, change, events }: ControlsProps): ReactElement {
+  const { entry, entryEvent } = choices;
+  return (
+    <Select
+      label="A cohort begins with"
+      value={entry === "event" ? `event ${entryEvent}` : entry}
+      choices={[
+        { value: "firstEvent", label: "any first event" },
+        { value: "signUp", label: "the sign-up" },
+        ...named(events, entryEvent, "event "),
+      ]}
+      onChoose={(chosen) =>
+        change(
+          chosen.startsWith("event ")
+            ? { entry: "event", entryEvent: chosen.slice("event ".length) }
+            : { entry: filtersEntry(chosen), entryEvent: "" },
+        )
+      }
+    />
+  );
+}
+
+const filtersEntry = (chosen: string) => (chosen === "signUp" ? "signUp" : "firstEvent");
+
+/** Traits that split well: two values or more, and not one for everybody. */
+function splitChoices(traits: Traits, { trait, of }: Choices): Choice[] {
+  const some = traits.filter(({ distinctValues }) => distinctValues !== null && distinctValues > 1);
+  const many = traits.filter(({ distinctValues }) => distinctValues === null);
+  const said = ({ trait: name, distinctValues }: Traits[number]) =>
+    `${name} (${distinctValues === null ? "more than 100" : numbers.count(distinctValues)} values)`;
+  const choice = (whose: "user" | "account", group: string) => (one: Traits[number]) => ({
+    value: `${whose} ${one.trait}`,
+    label: said(one),
+    group,
+  });
+  const ofAccount = "The account's";
+  const found = [
+    ...[...some, ...many].map(choice("user", "The user's")),
+    { value: "account name", label: "name", group: ofAccount },
+    { value: "account id", label: "id", group: ofAccount },
+    ...some.filter(({ trait: name }) => name !== "name" && name !== "id").map(choice("account", ofAccount)),
+  ];
+  const chosen = `${of} ${trait}`;
+  if (trait === "" || found.some(({ value }) => value === chosen)) return found;
+  return [{ value: chosen, label: trait, group: of === "user" ? "The user's" : ofAccount }, ...found];
+}
+
+function SplitField({ choices, change, traits }: ControlsProps): ReactElement {
+  return (
+    <Select
+      label="Split by"
+      value={choices.trait === "" ? "" : `${choices.of} ${choices.trait}`}
+      choices={[{ value: "", label: "nothing" }, ...splitChoices(traits, choices)]}
+      onChoose={(chosen) => {
+        const [whose = "", ...name] = chosen.split(" ");
+        change({
+          trait: name.join(" "),
+          of: whose === "account" ? "account" : "user",
+          ...{ open: "", first: "", second: "" },
+        });
+      }}
+    />
+  );
+}
+
+const periodCounts = [7, 13, 26, 31, 52, 60, 90, 120] as const;
+
+function More({ choices, change }: ControlsProps): ReactElement {
+  const today = useToday();
+  const { period, periods, weekStart, from, to, trait, asOf } = choices;
+  const changed = [periods !== 0, weekStart !== "", from, to, asOf !== "entry"].filter(Boolean).length;
+  const counts: readonly number[] = [...new Set([...periodCounts, ...(periods === 0 ? [] : [periods])])];
+  return (
+    <Popover
+      label="More of what is asked"
+      trigger={<Button icon="settings">More{changed > 0 && ` (${changed})`}</Button>}
+    >
+      <div className="grid gap-3">
+        <Input
+          label="First cohort"
+          type="date"
+          max={to ?? today}
+          value={from ?? ""}
+          help={`Empty: the last ${{ day: "30 days", week: "26 weeks", month: "12 months" }[period]}, whenever this is looked at.`}
+          onChange={({ target }) => change({ from: target.value === "" ? undefined : target.value })}
+        />
+        <Input
+          label="Last cohort"
+          type="date"
+          max={today}
+          value={to ?? ""}
+          onChange={({ target }) => change({ to: target.value === "" ? undefined : target.value })}
+        />
+        <Select
+          label="Shown of a cohort"
+          value={String(periods)}
+          choices={[
+            { value: "0", label: "as usual" },
+            ...counts
+              .toSorted((a, b) => a - b)
+              .map((count) => ({ value: String(count), label: periodsText(count, period) })),
+          ]}
+          onChoose={(count) => change({ periods: Number(count) })}
+        />
+        {period === "week" && (
+          <Select
+            label="Weeks begin"
+            value={weekStart}
+            choices={[
+              { value: "", label: "as in the settings" },
+              { value: "1", label: "on Mondays" },
+              { value: "7", label: "on Sundays" },
+            ]}
+            onChoose={(start) => change({ weekStart: start })}
+          />
+        )}
+        {trait !== "" && (
+          <Select
+            label="The trait"
+            value={asOf}
+            choices={[
+              { value: "entry", label: "as it was when the user came" },
+              { value: "now", label: "as it is now" },
+            ]}
+            onChoose={(when) => change({ asOf: when })}
+          />
+        )}
+      </div>
+    </Popover>
+  );
+}

@@ -1,0 +1,103 @@
+/** The drawing of retention curves: a line with its band, and the projection dashed. */
+import type { EChartsCoreOption } from "echarts/core";
+import { categoryAxis, valueAxis } from "../../charts/chart.tsx";
+import type { Colours } from "../../charts/colours.ts";
+import { tooltipOf } from "../../charts/tooltip.ts";
+import { numbers } from "../../text/format.ts";
+import { intervalText, type MeanCell } from "./cohorts.ts";
+import { type Choices, periodsText } from "./question.ts";
+
+/** What is drawn of a group. */
+export interface Curve {
+  readonly name: string;
+  readonly points: readonly MeanCell[];
+  /** The model's shares after 0, 1 … periods, those projected among them; none without a model. */
+  readonly model: readonly number[];
+}
+
+const colourNames = ["series-1", "series-2"] as const;
+const missing = "-";
+
+/** ECharts' option for the curves. */
+export function curveOption(
+  curves: readonly Curve[],
+  colours: Colours,
+  period: Choices["period"],
+): EChartsCoreOption {
+  const last = Math.max(
+    0,
+    ...curves.flatMap(({ points, model }) => [points.at(-1)?.period ?? 0, model.length - 1]),
+  );
+  const highest = Math.max(
+    0,
+    ...curves.flatMap(({ points, model }) => [...points.map(({ high }) => high), ...model]),
+  );
+  const said = (share: number, name: string, at: number) => {
+    const point = curves.find((curve) => curve.name === name)?.points.find((one) => one.period === at);
+    return numbers.share(share) + (point === undefined ? "" : ` (${intervalText(point)})`);
+  };
+  const ages = Array.from({ length: last + 1 }, (_, at) => at);
+  return {
+    legend: {
+      show: curves.length > 1,
+      top: 0,
+      left: 0,
+      icon: "rect",
+      itemWidth: 12,
+      itemHeight: 3,
+      data: curves.map(({ name }) => name),
+      textStyle: { color: colours.ink },
+    },
+    grid: {
+      left: 4,
+      right: 12,
+      top: curves.length > 1 ? 36 : 12,
+      bottom: 4,
+      outerBoundsMode: "same",
+      outerBoundsContain: "axisLabel",
+    },
+    tooltip: tooltipOf(said, (at) => `${periodsText(Number(at), period)} after`),
+    xAxis: { ...categoryAxis(colours, ages.map(String)), boundaryGap: false },
+    yAxis: {
+      ...valueAxis(colours, numbers.wholeShare),
+      min: 0,
+      ...(highest > 0.8 && { max: 1, interval: 0.25 }),
+    },
+    series: curves.flatMap((curve, index) =>
+      seriesOf(curve, ages, colours[colourNames[index] ?? "series-3"]),
+    ),
+  };
+}
+
+function seriesOf({ name, points, model }: Curve, ages: readonly number[], colour: string) {
+  const byAge = new Map(points.map((point) => [point.period, point]));
+  const values = (of: (point: MeanCell) => number) =>
+    ages.map((at) => {
+      const point = byAge.get(at);
+      return point === undefined ? missing : of(point);
+    });
+  const line = { type: "line", symbol: "none", itemStyle: { color: colour } };
+  // The band is two lines on top of each other, of which the lower one is not seen.
+  const band = {
+    ...line,
+    silent: true,
+    stack: `${name} band`,
+    stackStrategy: "all",
+    lineStyle: { opacity: 0 },
+  };
+  const drawn: object[] = [
+    { ...band, data: values(({ low }) => low) },
+    { ...band, data: values(({ low, high }) => high - low), areaStyle: { color: colour, opacity: 0.16 } },
+    { ...line, name, data: values(({ share }) => share), lineStyle: { color: colour, width: 2 } },
+  ];
+  if (model.length > 0) {
+    const data = ages.map((at) => model[at] ?? missing);
+    drawn.push({
+      ...line,
+      name: `${name}, model`,
+      data,
+      lineStyle: { color: colour, width: 1.5, type: "dashed" },
+    });
+  }
+  return drawn;
+}

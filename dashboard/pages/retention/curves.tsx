@@ -1,0 +1,193 @@
+/** How retention goes on with age: the weighted means as curves, of one group or of two beside each other. */
+import { type ReactElement, useCallback } from "react";
+import { Chart } from "../../charts/chart.tsx";
+import type { Colours } from "../../charts/colours.ts";
+import { Button } from "../../parts/button.tsx";
+import { Select } from "../../parts/field.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Empty } from "../../parts/states.tsx";
+import { nothing, numbers } from "../../text/format.ts";
+import { type Group, intervalText } from "./cohorts.ts";
+import { type Curve, curveOption } from "./curve-option.ts";
+import { type Change, type Choices, periodsText } from "./question.ts";
+
+interface CurvesProps {
+  readonly groups: readonly Group[];
+  readonly choices: Choices;
+  readonly change: Change;
+}
+
+const none = "-";
+
+/** The panel with the curves. With a split two groups are chosen, at first the two largest. */
+export function Curves({ groups, choices, change }: CurvesProps): ReactElement {
+  const { period, trait, measure } = choices;
+  const first = groups.find(({ key }) => key === choices.first) ?? groups[0];
+  const others = groups.filter((group) => group !== first);
+  const second =
+    choices.second === none ? undefined : (others.find(({ key }) => key === choices.second) ?? others[0]);
+  const shown = [first, second].filter((group) => group !== undefined);
+  const options = (of: readonly Group[]) => of.map(({ key, label }) => ({ value: key, label }));
+  return (
+    <Panel
+      title="Retention by age"
+      note={`Weighted mean of the cohorts whose ${period} is over; the band is the 95 % interval`}
+      actions={
+        trait === "" || first === undefined ? undefined : (
+          <div className="flex flex-wrap items-end gap-2">
+            <Select
+              label="First curve"
+              isLabelHidden
+              isSmall
+              value={first.key}
+              choices={options(groups)}
+              onChoose={(key) => change({ first: key })}
+            />
+            <Select
+              label="Compared with"
+              isLabelHidden
+              isSmall
+              value={second?.key ?? none}
+              choices={[{ value: none, label: "alone" }, ...options(others)]}
+              onChoose={(key) => change({ second: key })}
+            />
+          </div>
+        )
+      }
+    >
+      {shown.every(({ mean }) => mean.length < 2) ? (
+        <Empty title="No curve yet">
+          A curve begins when the {period} after the first cohort’s own is over.
+        </Empty>
+      ) : (
+        <Drawing shown={shown} choices={choices} />
+      )}
+      <Projected shown={shown} measure={measure} period={period} change={change} />
+    </Panel>
+  );
+}
+
+function Drawing({ shown, choices }: { shown: readonly Group[]; choices: Choices }): ReactElement {
+  const { period } = choices;
+  const curves = shown.map(curveOf);
+  // By value: the groups are made anew whenever the page is drawn.
+  const drawn = JSON.stringify(curves);
+  const option = useCallback(
+    (colours: Colours) => curveOption(JSON.parse(drawn) as Curve[], colours, period),
+    [drawn, period],
+  );
+  const finding = findingOf(shown, choices);
+  return (
+    <>
+      <p className="mb-3 max-w-[80ch]">{finding}</p>
+      <Chart label={finding} option={option} height={300} table={tableOf(curves, period)} />
+    </>
+  );
+}
+
+function curveOf({ label, mean, projection }: Group): Curve {
+  return {
+    name: label,
+    points: mean,
+    model: projection?.fit?.shares ?? [],
+  };
+}
+
+/** Cohorts that a mean needs to be spoken of: two or three users of one may be anybody. */
+const tellingCohorts = 3;
+
+/** What the curves say at the latest age that is known well of all of them. */
+function findingOf(shown: readonly Group[], { period, measure }: Choices): string {
+  const well = shown.map(
+    ({ mean }) => mean.findLast(({ cohorts }) => cohorts >= tellingCohorts)?.period ?? 0,
+  );
+  const at = Math.min(...well) || Math.min(...shown.map(({ mean }) => mean.at(-1)?.period ?? 0));
+  const cells = shown.flatMap(({ label, kind, mean }) => {
+    const cell = mean.find((one) => one.period === at);
+    return cell === undefined ? [] : [{ ...cell, whose: kind === "all" ? "" : ` of ${label}` }];
+  });
+  const said = cells.map((cell) => {
+    const users = `${numbers.count(cell.cohortUsers)} users${cell.whose}`;
+    return `${numbers.share(cell.share)} of ${users} (${intervalText(cell)})`;
+  });
+  const [one, two] = cells;
+  const apart =
+    one === undefined || two === undefined
+      ? ""
+      : one.low > two.high || two.low > one.high
+        ? " The intervals do not overlap."
+        : " The intervals overlap: the difference may be chance.";
+  const back = measure === "in" ? "came back" : "came back then or later";
+  return `After ${periodsText(at, period)}, ${said.join(" and ")} ${back}.${apart}`;
+}
+
+function tableOf(curves: readonly Curve[], period: Choices["period"]) {
+  const last = Math.max(
+    ...curves.flatMap(({ points, model }) => [points.at(-1)?.period ?? 0, model.length - 1]),
+  );
+  const hasModel = curves.some(({ model }) => model.length > 0);
+  const columns = curves.flatMap(({ name }) => [
+    name,
+    `${name}: 95 % interval`,
+    `${name}: users`,
+    `${name}: cohorts`,
+    ...(hasModel ? [`${name}: model`] : []),
+  ]);
+  const rows = Array.from({ length: last + 1 }, (_, at) => [
+    periodsText(at, period),
+    ...curves.flatMap(({ points, model }) => {
+      const point = points.find((one) => one.period === at);
+      return [
+        numbers.share(point?.share),
+        point === undefined ? nothing : intervalText(point),
+        numbers.count(point?.cohortUsers),
+        numbers.count(point?.cohorts),
+        ...(hasModel ? [numbers.share(model[at])] : []),
+      ];
+    }),
+  ]);
+  return { columns: ["After", ...columns], rows };
+}
+
+interface ProjectedProps extends Pick<CurvesProps, "change"> {
+  readonly shown: readonly Group[];
+  readonly measure: Choices["measure"];
+  readonly period: Choices["period"];
+}
+
+/** What there is to say of the projection, or why there is none. */
+function Projected({ shown, measure, period, change }: ProjectedProps): ReactElement | null {
+  if (measure === "in") {
+    return (
+      <p className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-soft">
+        A projection needs a share that never rises again: who was active then or later.
+        <Button isSmall onClick={() => change({ measure: "inOrAfter" })}>
+          Show with projection
+        </Button>
+      </p>
+    );
+  }
+  const said = shown.map(({ label, kind, projection }) => {
+    const name = kind === "all" ? "" : `${label}: `;
+    const complete = projection?.completePeriods ?? 0;
+    if (projection?.fit == null) {
+      return `${name}no projection yet: ${periodsText(complete, period)} of the five that it needs are over.`;
+    }
+    if (!projection.fit.isReliable) {
+      return `${name}the projection is not to be relied on: the curve has not the shape that the model knows, as when nobody leaves.`;
+    }
+    const last = projection.fit.shares.length - 1;
+    return `${name}${numbers.share(projection.fit.shares[last])} are projected to be left after ${periodsText(last, period)}.`;
+  });
+  return (
+    <div className="mt-3 grid max-w-[80ch] gap-1 text-sm text-soft">
+      <p>
+        Dashed: the shifted beta-geometric model that fits what is known, and beyond it what it projects. In
+        recent {period}s people may still come back, so these shares may rise.
+      </p>
+      {said.map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+    </div>
+  );
+}

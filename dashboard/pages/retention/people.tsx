@@ -1,0 +1,151 @@
+/** The people behind a cell: who of the cohort came back, and who did not. */
+import { Link } from "@tanstack/react-router";
+import { type ReactElement, useState } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { csvAddress, useRead } from "../../api/query.ts";
+import { useOrganization } from "../../app/session.ts";
+import { Button, buttonClass } from "../../parts/button.tsx";
+import { CopyButton } from "../../parts/copy.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Tabs } from "../../parts/tabs.tsx";
+import { DayAgo } from "../../parts/time.tsx";
+import { numbers } from "../../text/format.ts";
+import { atText, cohortTitle, groupLabel, groupOfKey } from "./cohorts.ts";
+import { type Change, type Choices, closedCell, queryOf } from "./question.ts";
+
+type Answer = Reads["/api/retention/people"]["answer"];
+
+const pageSize = 100;
+const csvRows = 1_000;
+
+interface PeopleProps {
+  readonly choices: Choices;
+  readonly change: Change;
+}
+
+/** A drawer with the people of the cell that the address names; closed while it names none. */
+export function People({ choices, change }: PeopleProps): ReactElement {
+  const { cohort, at, group, period, trait } = choices;
+  const title = cohort === undefined ? "" : cohortTitle(cohort, period);
+  const whose = trait === "" ? "" : ` · ${groupLabel(group, trait)}`;
+  return (
+    <Dialog
+      isOpen={cohort !== undefined}
+      onClose={() => change(closedCell)}
+      title={`${title}, ${atText(at, period)}${whose}`}
+      isDrawer="right"
+    >
+      {cohort !== undefined && (
+        <Behind key={`${cohort} ${at} ${group} ${choices.side}`} cohort={cohort} {...{ choices, change }} />
+      )}
+    </Dialog>
+  );
+}
+
+function Behind({ choices, change, cohort }: PeopleProps & { cohort: string }): ReactElement {
+  const { id } = useOrganization();
+  const [befores, setBefores] = useState<readonly number[]>([]);
+  const { side, at, group, trait } = choices;
+  const { kind, value } = groupOfKey(trait === "" ? "all" : group);
+  const query = {
+    ...queryOf(choices),
+    ...{ cohort, at, kind, retained: side === "retained", after: befores.at(-1) ?? 0 },
+    ...(value !== undefined && { value }),
+  };
+  const people = useRead("/api/retention/people", {
+    query: { ...query, limit: pageSize },
+    keepsPrevious: true,
+  });
+  const { users, cohortUsers, next } = people.data ?? { users: undefined, cohortUsers: 0, next: null };
+  const gone = users === undefined ? undefined : cohortUsers - users;
+  const asked = side === "retained" ? users : gone;
+  return (
+    <Tabs
+      label="Who of the cohort"
+      value={side}
+      onChoose={(chosen) => change({ side: chosen })}
+      tabs={[
+        { value: "retained", label: "Came back", count: users !== undefined && numbers.count(users) },
+        { value: "lost", label: "Did not", count: gone !== undefined && numbers.count(gone) },
+      ]}
+    >
+      <Figures
+        of={people}
+        loading={<Loading rows={10} height={28} />}
+        empty={{ when: (answer) => answer.people.length === 0, show: <Empty title="Nobody" /> }}
+      >
+        {(answer) => (
+          <>
+            <p className="mb-3 text-soft">
+              {numbers.count(asked)} of {numbers.count(cohortUsers)} users of the cohort (
+              {numbers.share(cohortUsers === 0 ? null : (asked ?? 0) / cohortUsers)}), in the order in which
+              they became known
+            </p>
+            <div className="mb-2 flex flex-wrap gap-2">
+              <a
+                href={csvAddress(id, "/api/retention/people", { ...query, limit: csvRows })}
+                download
+                className={buttonClass("plain", true)}
+              >
+                <Icon name="download" />
+                CSV
+                {(asked ?? 0) > csvRows && `, ${numbers.count(csvRows)} from here on`}
+              </a>
+              <CopyButton text={() => location.href} label="Copy link" />
+            </div>
+            <List people={answer.people} />
+          </>
+        )}
+      </Figures>
+      {(befores.length > 0 || next !== null) && (
+        <nav aria-label="Pages of people" className="mt-3 flex justify-between gap-2">
+          <Button
+            isSmall
+            icon="left"
+            disabled={befores.length === 0}
+            onClick={() => setBefores(befores.slice(0, -1))}
+          >
+            Previous
+          </Button>
+          <Button
+            isSmall
+            icon="right"
+            disabled={next === null}
+            onClick={() => next !== null && setBefores([...befores, next])}
+          >
+            Next
+          </Button>
+        </nav>
+      )}
+    </Tabs>
+  );
+}
+
+function List({ people }: { people: Answer["people"] }): ReactElement {
+  const organization = String(useOrganization().id);
+  return (
+    <ul className="border-t border-line">
+      {people.map(({ userId, name, email, lastSeenDay }) => (
+        <li key={userId} className="flex items-baseline justify-between gap-3 border-b border-line py-1.5">
+          <span className="min-w-0 truncate">
+            <Link
+              to="/o/$organization/users/$userId"
+              params={{ organization, userId }}
+              search={{}}
+              className="font-medium"
+            >
+              {name ?? email}
+            </Link>
+            {name !== null && <span className="ml-2 text-sm text-soft">{email}</span>}
+          </span>
+          <span className="shrink-0 text-sm text-soft">
+            <span className="sr-only">last seen </span>
+            <DayAgo day={lastSeenDay} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

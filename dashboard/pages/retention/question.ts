@@ -1,0 +1,91 @@
+/** What the page asks about retention, as it stands in the address, and the same in words. */
+import type { Reads } from "../../api/paths.ts";
+import { choiceFilter, dayFilter, numberFilter, textFilter } from "../../parts/filters.ts";
+
+/** Every choice of the page; what is not in the address is as usual. */
+export const filters = {
+  entry: choiceFilter(["firstEvent", "signUp", "event"], "firstEvent"),
+  entryEvent: textFilter(),
+  /** Empty for any event. */
+  returnEvent: textFilter(),
+  period: choiceFilter(["day", "week", "month"], "week"),
+  /** Empty: as the organization has set it. */
+  weekStart: choiceFilter(["", "1", "7"], ""),
+  measure: choiceFilter(["in", "inOrAfter"], "in"),
+  /** Empty: not split. */
+  trait: textFilter(),
+  of: choiceFilter(["user", "account"], "user"),
+  asOf: choiceFilter(["entry", "now"], "entry"),
+  from: dayFilter(),
+  to: dayFilter(),
+  /** 0: as many as is usual for the period. */
+  periods: numberFilter(0, 0, 120),
+  /** The groups that are open: their keys with commas between. */
+  open: textFilter(),
+  /** The two groups whose curves are drawn, by their keys. */
+  first: textFilter(),
+  second: textFilter(),
+  /** The cell whose people are shown: a cohort's day, periods after it, a group's key, who of the cohort. */
+  cohort: dayFilter(),
+  at: numberFilter(0, 0, 119),
+  group: textFilter(),
+  side: choiceFilter(["retained", "lost"], "retained"),
+} as const;
+
+/** The choices with their values. */
+export type Choices = { readonly [Name in keyof typeof filters]: ReturnType<(typeof filters)[Name]["read"]> };
+
+/** Changes some of the choices. */
+export type Change = (changed: Partial<Choices>) => void;
+
+/** The names of the address's parameters for the people behind a cell: without them it is closed. */
+export const closedCell = { cohort: undefined, at: 0, group: "", side: "retained" } as const;
+
+const usualPeriods = { day: 31, week: 26, month: 13 } as const;
+
+/** How many periods are asked for, a cohort's own among them. */
+export function periodsOf({ periods, period }: Choices): number {
+  return periods === 0 ? usualPeriods[period] : periods;
+}
+
+/** The parameters of the question; undefined while the event of entry has not been chosen. */
+export function queryOf(choices: Choices): Reads["/api/retention"]["query"] | undefined {
+  const { entry, entryEvent, returnEvent, period, weekStart, measure, trait, of, asOf, from, to } = choices;
+  if (entry === "event" && entryEvent === "") return undefined;
+  return {
+    entry,
+    period,
+    measure,
+    periods: periodsOf(choices),
+    ...(entry === "event" && { entryEvent }),
+    ...(returnEvent !== "" && { returnEvent }),
+    ...(period === "week" && weekStart !== "" && { weekStart: weekStart === "1" ? 1 : 7 }),
+    ...(trait !== "" && { trait, of, asOf }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  };
+}
+
+/** The question as a sentence. */
+export function sentenceOf(choices: Choices): string {
+  const { entry, entryEvent, returnEvent, period, measure, trait, of, asOf } = choices;
+  const came =
+    entry === "signUp"
+      ? `signed up in a ${period}`
+      : entry === "firstEvent"
+        ? `did anything for the first time in a ${period}`
+        : `did “${entryEvent}” for the first time in a ${period}`;
+  const back = returnEvent === "" ? "were active" : `did “${returnEvent}”`;
+  const when = measure === "in" ? `in each ${period} after` : `in each ${period} after or in any later one`;
+  const whose = of === "user" ? "" : " of their account";
+  const split =
+    trait === ""
+      ? ""
+      : ` Split by ${trait}${whose}, as it ${asOf === "entry" ? `was on the day they came` : "is now"}.`;
+  return `Of the users who ${came}, the share who ${back} ${when}.${split}`;
+}
+
+/** How a count of periods is said: 1 week, 3 weeks. */
+export function periodsText(count: number, period: Choices["period"]): string {
+  return `${count} ${period}${count === 1 ? "" : "s"}`;
+}

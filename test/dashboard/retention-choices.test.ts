@@ -1,0 +1,200 @@
+/** The retention page's choices, which are in the address, its curves, and the states of its figures. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import type { Static } from "typebox";
+import type { TraitsAnswer } from "../../contract/api-traits.ts";
+import type { Server } from "../server.ts";
+import {
+  figuresOf,
+  percent,
+  percentText,
+  type Retention,
+  retentionPage,
+  startDemo,
+  usual,
+} from "./retention-support.ts";
+import { axe, openPage, phone, sidewaysPixels, signedIn } from "./support.ts";
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  [server, browser] = await startDemo();
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const opened = (choices = "", options: Parameters<typeof openPage>[1] = {}) =>
+  retentionPage(server, browser, choices, options);
+
+describe("the choices", () => {
+  test("offer the organization's traits and events, go into the address, and survive a reload", async () => {
+    const { page, grid, ask } = await opened();
+    const { traits } = await ask<Static<typeof TraitsAnswer>>("/api/traits");
+    const split = page.getByLabel("Split by");
+    await page.locator("optgroup").nth(2).waitFor({ state: "attached" });
+    const offered = (await split.locator("option").allInnerTexts()).map((text) => text.replace(/ \(.*/, ""));
+    expect(traits.filter(({ distinctValues }) => (distinctValues ?? 101) > 1).length).toBeGreaterThan(3);
+    for (const { trait, distinctValues } of traits)
+      if ((distinctValues ?? 101) > 1) expect(offered).toContain(trait);
+    const { events } = await ask<{ events: { event: string }[] }>("/api/events", { limit: "500" });
+    expect(await page.getByLabel("Came back by").locator("option").allInnerTexts()).toEqual([
+      "any event",
+      ...events.map(({ event }) => event),
+    ]);
+    const returnEvent = events[3]?.event ?? "";
+    await split.selectOption({ value: "user plan" });
+    await page.getByLabel("Came back by").selectOption(returnEvent);
+    await page.getByLabel("Counts as retained").selectOption("inOrAfter");
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByLabel("The trait", { exact: true }).selectOption("now");
+    await page.waitForURL(/asOf=now/);
+    await page.locator("[aria-busy=true]").waitFor({ state: "detached" });
+    expect(await axe(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    const { mean } = await ask<Retention>("/api/retention", {
+      ...{ ...usual, returnEvent, measure: "inOrAfter", trait: "plan", asOf: "now" },
+    });
+    const groups = [...Map.groupBy(mean, ({ kind, value }) => `${kind} ${value}`).values()];
+    const rowOf = (index: number) => grid.locator("tbody").nth(index).locator("tr").first();
+    const check = async () => {
+      await grid.getByRole("button", { name: String(groups[0]?.[0]?.value) }).waitFor();
+      await page.locator("[aria-busy=true]").waitFor({ state: "detached" });
+      for (const [index, group] of groups.entries()) {
+        expect(await figuresOf(rowOf(index))).toEqual(group.map(percent));
+      }
+    };
+    await check();
+    await page.reload();
+    await check();
+    await page.context().close();
+  });
+
+  test("open a group by keyboard, and the address keeps it", async () => {
+    const { page, grid } = await opened("?trait=plan");
+    const button = grid.getByRole("button", { name: "free" });
+    const closed = await grid.locator("tbody tr").count();
+    await button.focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/open=/);
+    expect(await button.getAttribute("aria-expanded")).toBe("true");
+    const open = await grid.locator("tbody tr").count();
+    expect(open).toBeGreaterThan(closed);
+    await page.reload();
+    await button.waitFor();
+    expect(await grid.locator("tbody tr").count()).toBe(open);
+    await page.getByRole("button", { name: "Open all" }).click();
+    await page.getByRole("button", { name: "Close all" }).click();
+    expect(await grid.locator("tbody tr").count()).toBe(closed);
+    await page.context().close();
+  });
+
+  test("are copied as a link that shows the same", async () => {
+    const { page } = await opened("?period=month&trait=plan");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy link" }).click();
+    await page.getByText("Copied to the clipboard.", { exact: true }).waitFor();
+    expect(await page.evaluate<string>("navigator.clipboard.readText()")).toBe(page.url());
+    await page.context().close();
+  });
+});
+
+describe("the curves", () => {
+  test("compare two groups, with model and intervals in the table beside them", async () => {
+    const { page, ask } = await opened("?trait=plan&measure=inOrAfter&first=%3Dfree&second=%3Dpro");
+    const { mean, projections } = await ask<Retention>("/api/retention", {
+      ...{ ...usual, measure: "inOrAfter", trait: "plan" },
+    });
+    await page.getByText("Show as a table").click();
+    const row = page.getByRole("row", { name: /^1 week / });
+    const said = await row.getByRole("cell").allInnerTexts();
+    const expected = ["free", "pro"].flatMap((value) => {
+      const cell = mean.find((one) => one.value === value && one.period === 1);
+      const fit = projections.find((one) => one.value === value)?.fit;
+      return [
+        percentText(cell?.share),
+        `${percentText(cell?.low)} to ${percentText(cell?.high)}`,
+        String(cell?.cohortUsers),
+        String(cell?.cohorts),
+        fit ? percentText(fit.shares[1]) : "–",
+      ];
+    });
+    expect(projections.some(({ fit }) => fit !== null)).toBe(true);
+    expect(said.slice(1)).toEqual(expected);
+    await page.context().close();
+  });
+
+  test("tell share and interval of the age under the pointer, and nothing of what only draws the band", async () => {
+    const { page, ask } = await opened();
+    const { mean } = await ask<Retention>("/api/retention", usual);
+    const canvas = page.locator("canvas").first();
+    await canvas.hover({ position: { x: 500, y: 150 } });
+    const said = page.locator(".chart-tooltip");
+    await said.getByText("weeks after").waitFor();
+    const text = await said.textContent();
+    const at = Number(/^\d+/.exec(text ?? "")?.[0]);
+    const cell = mean.find(({ period }) => period === at);
+    const interval = `${percentText(cell?.low)} to ${percentText(cell?.high)}`;
+    expect(text).toBe(`${at} weeks afterAll cohorts${percentText(cell?.share)} (${interval})`);
+    await page.context().close();
+  });
+
+  test("say why there is no projection, and lead to it", async () => {
+    const { page } = await opened();
+    await page.getByRole("button", { name: "Show with projection" }).click();
+    await page.waitForURL(/measure=inOrAfter/);
+    await page.getByText(/Dashed: the shifted beta-geometric model/).waitFor();
+    await page.context().close();
+  });
+});
+
+describe("everywhere", () => {
+  test("axe finds nothing, light and dark, with everything open; a phone scrolls nothing but the table", async () => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const { page, complaints } = await opened("?trait=plan&measure=inOrAfter&open=%3Dfree,%3Dpro", {
+        colorScheme,
+        viewport: phone,
+      });
+      await page.waitForLoadState("networkidle");
+      await page.getByText("Show as a table").click();
+      expect(await axe(page)).toEqual([]);
+      expect(await sidewaysPixels(page)).toBe(0);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    }
+  });
+
+  test("an organization without anything is told so, and a question that asks too much in the server's words", async () => {
+    await server.organization("Empty");
+    const { page } = await openPage(browser);
+    const { id } = await signedIn(page, server, "Empty");
+    await page.goto(`${server.url}/o/${id}/retention?trait=plan`);
+    await page.getByText("No cohorts yet").waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.goto(`${server.url}/o/${id}/retention?period=day&from=2020-01-01`);
+    await page
+      .getByRole("alert")
+      .getByText(/cohorts are more than 120/)
+      .waitFor();
+    await page.context().close();
+  });
+
+  test("while analysis starts it is said, and the table comes by itself", async () => {
+    const { page } = await openPage(browser);
+    const { id } = await signedIn(page, server, "Demo");
+    let isStarting = true;
+    const answer = { message: "analysis is starting", statusCode: 500, name: "application_error" };
+    await page.route("**/api/retention?*", (route) =>
+      isStarting
+        ? route.fulfill({ status: 500, headers: { "Retry-After": "1" }, json: answer })
+        : route.fallback(),
+    );
+    await page.goto(`${server.url}/o/${id}/retention`);
+    await page.getByText("The analysis is starting").waitFor();
+    isStarting = false;
+    await page.getByRole("grid").waitFor();
+    await page.context().close();
+  });
+});

@@ -1,0 +1,57 @@
+/** What the tests of the retention page share: the page with choices, and its figures as they stand there. */
+import { expect } from "bun:test";
+import type { Browser, Locator } from "playwright-core";
+import type { Static } from "typebox";
+import type { RetentionAnswer } from "../../contract/api-retention.ts";
+import { Server } from "../server.ts";
+import { startBrowser } from "./chromium.ts";
+import { openPage, signedIn } from "./support.ts";
+
+export type Retention = Static<typeof RetentionAnswer>;
+
+/** Parameters that the page sends of itself. */
+export const usual = { periods: "26" };
+
+/** A server with a small demonstration, and a browser; both have to be stopped. */
+export async function startDemo(): Promise<[Server, Browser]> {
+  const [server, browser] = await Promise.all([Server.start(), startBrowser()]);
+  await server.ready();
+  await server.command("demo", "--users", "160", "--weeks", "9");
+  // Figures are compared with answers that are asked for later: by then everything has to be loaded.
+  await server.exported("events", "Demo");
+  return [server, browser];
+}
+
+/** The page with these choices, when its table is there, and a way to ask the API as its reader. */
+export async function retentionPage(
+  server: Server,
+  browser: Browser,
+  choices = "",
+  options: Parameters<typeof openPage>[1] = {},
+) {
+  const watched = await openPage(browser, options);
+  const { id } = await signedIn(watched.page, server, "Demo");
+  await watched.page.goto(`${server.url}/o/${id}/retention${choices}`);
+  const grid = watched.page.getByRole("grid", { name: "Retention by cohort" });
+  await grid.waitFor();
+  const ask = async <Answer>(path: string, query: Readonly<Record<string, string>> = {}) => {
+    const search = new URLSearchParams({ organization: String(id), ...query });
+    const response = await watched.page.request.get(`${server.url}${path}?${search}`);
+    expect([path, response.status()]).toEqual([path, 200]);
+    return (await response.json()) as Answer;
+  };
+  return { ...watched, grid, ask };
+}
+
+/** The figures of a row, as they stand there. */
+export const figuresOf = (row: Locator) =>
+  row
+    .locator("td[data-column]")
+    .evaluateAll((cells) => cells.map((cell) => /\d+/.exec(cell.textContent ?? "")?.[0]));
+
+/** A cell's share as the table shows it. */
+export const percent = ({ share }: { readonly share: number }) => String(Math.round(share * 100));
+
+/** A share as it is said in a sentence. */
+export const percentText = (share = 0) =>
+  new Intl.NumberFormat("en-GB", { style: "percent", maximumFractionDigits: 1 }).format(share);
