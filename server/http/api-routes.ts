@@ -11,6 +11,7 @@ import { accountRoutes } from "./api-account-routes.ts";
 import { engagementRoutes } from "./api-engagement-routes.ts";
 import { figure } from "./api-freshness.ts";
 import { operationRoutes } from "./api-operation-routes.ts";
+import { overviewRoutes } from "./api-overview-routes.ts";
 import { retentionRoutes } from "./api-retention-routes.ts";
 import { scoreRoutes } from "./api-score-routes.ts";
 import { settingsRoutes } from "./api-settings-routes.ts";
@@ -59,6 +60,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   ...engagementRoutes,
   ...retentionRoutes,
   ...scoreRoutes,
+  ...overviewRoutes,
   ...operationRoutes,
   ...settingsRoutes,
 ];
