@@ -141,6 +141,7 @@ export const WeekSummaryAnswer = Type.Object({
       members: nullable(count("Of an account; null for a user.")),
       health: nullable(Type.Number()),
       risk: nullable(Type.Number()),
+      band: nullable(Band),
       change: nullable(number("Of health, since the earlier scores.")),
       reason: nullable(Type.String({ description: "The weightiest reason of the churn risk." })),
     }),

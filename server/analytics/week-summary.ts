@@ -58,8 +58,8 @@ export interface WeekFigures {
     readonly horizonDays: number;
     readonly baseRate: number | null;
     readonly isProven: boolean;
-    /** Why the model that serves does, or why none does. */
-    readonly why: string;
+    /** Whether any model is good enough to be shown. */
+    readonly hasModel: boolean;
     /** Once a week, the oldest first. */
     readonly health: readonly HealthOfUsers[];
     readonly movement: readonly {
@@ -264,18 +264,28 @@ function movedSince(movement: Scores["movement"], sinceDay: number): Piece {
     .filter(({ from, to }) => from !== null && from !== "churned" && to === "churned")
     .reduce((total, each) => total + each.count, 0);
   return [
-    [" Since ", dayPart(sinceDay), " ", counted(fell, "user"), " fell to a worse colour, ", count(rose)],
+    [" Since ", dayPart(sinceDay), ", ", counted(fell, "user"), " fell to a worse colour, ", count(rose)],
     [" rose to a better one, and ", count(churned), " churned."],
   ];
 }
 
-function riskSentence({ horizonDays, baseRate, isProven, why }: Scores, now: HealthOfUsers): Sentence {
+function riskSentence({ horizonDays, baseRate, isProven, hasModel }: Scores, now: HealthOfUsers): Sentence {
   const { withRisk, expectedChurn } = now;
   if (expectedChurn === null || withRisk === 0) {
-    return sentence("risk", "neutral", [`No churn risk is shown: ${why}.`]);
+    return sentence("risk", "neutral", [
+      hasModel
+        ? "Nobody is there who could churn."
+        : "No churn risk is shown, because no model was good enough in the back-test. The page Model says why.",
+    ]);
   }
   return sentence("risk", "neutral", [
-    ["Of ", counted(withRisk, "user"), " who are there, about ", count(Math.round(expectedChurn)), " ("],
+    [
+      "Of ",
+      counted(withRisk, "user"),
+      " who have not churned, about ",
+      count(Math.round(expectedChurn)),
+      " (",
+    ],
     [share(expectedChurn / withRisk), `) are expected to do nothing for ${horizonDays} days`],
     baseRate === null ? "." : ["; in the back-test ", share(baseRate), " did."],
     isProven ? "" : " The model is not proven on this organization's data yet.",

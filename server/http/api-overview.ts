@@ -76,8 +76,7 @@ export async function largestAccountsAtRisk(
     scored: await scoredAccounts(context.warehouse, ofRun),
     members: rows[0]?.allMembers ?? 0,
     accounts: rows.map(({ id, label, members, activeMembers, health, risk, change }) => {
-      const band = risk === null ? null : bandOf(risk);
-      return { id, label, members, activeMembers, health, risk, band, change };
+      return { id, label, members, activeMembers, health, risk, band: bandOfRisk(risk), change };
     }),
   };
 }
@@ -107,8 +106,15 @@ export async function weekInSentences(
       usual: sentence.usual === null ? null : { ...sentence.usual },
       parts: [...parts],
     })),
-    callFirst: call === undefined ? [] : call.first.map((each) => ({ kind: call.kind, ...each })),
+    callFirst:
+      call === undefined
+        ? []
+        : call.first.map((each) => ({ kind: call.kind, ...each, band: bandOfRisk(each.risk) })),
   };
+}
+
+function bandOfRisk(risk: number | null) {
+  return risk === null ? null : bandOf(risk);
 }
 
 type ScoresOfWeek = NonNullable<WeekFigures["scores"]>;
@@ -130,7 +136,7 @@ async function scoresOfWeek(context: Context, run: Run): Promise<ScoresOfWeek> {
   const { choice, settings } = run.body;
   return {
     ...{ sinceDay: earlier?.day ?? null, horizonDays: settings.churnHorizonDays, baseRate: baseRateOf(run) },
-    ...{ isProven: choice.isProven, why: choice.why, health, movement, call },
+    ...{ isProven: choice.isProven, hasModel: choice.rung !== null, health, movement, call },
   };
 }
 
