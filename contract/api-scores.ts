@@ -152,6 +152,7 @@ export const ScoreListAnswer = Type.Object({
 export const MoversParameters = Type.Object(
   {
     kind: Type.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }),
+    state: Type.Optional(State),
     since: Type.Optional(day(`${sinceText} Without it, of 7 days before.`)),
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 10, description: "Of each direction." }),
   },

@@ -6,6 +6,7 @@ import { Chart, categoryAxis, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { type HealthColour, HealthShape, healthWord } from "../../parts/health.tsx";
+import { Icon } from "../../parts/icons.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { useToday } from "../../parts/time.tsx";
@@ -18,10 +19,10 @@ type Movement = Reads["/api/score-summary"]["answer"]["movement"];
 
 /** Colours of those who are there, worst last; each with the name of its figure and its bar. */
 const there = [
-  { colour: "healthy", key: "healthy", bar: "bg-healthy", line: "healthy" },
-  { colour: "watch", key: "watch", bar: "bg-watch", line: "watch" },
-  { colour: "at_risk", key: "atRisk", bar: "bg-at-risk", line: "at-risk" },
-  { colour: "onboarding", key: "onboarding", bar: "bg-onboarding", line: "onboarding" },
+  { colour: "healthy", key: "healthy", bar: "bg-healthy-fill", line: "healthy-fill" },
+  { colour: "watch", key: "watch", bar: "bg-watch-fill", line: "watch-fill" },
+  { colour: "at_risk", key: "atRisk", bar: "bg-at-risk-fill", line: "at-risk-fill" },
+  { colour: "onboarding", key: "onboarding", bar: "bg-onboarding-fill", line: "onboarding-fill" },
 ] as const;
 
 const sizeOf = (week: Week) => there.reduce((sum, { key }) => sum + week[key], 0);
@@ -196,9 +197,7 @@ function Moves({ kind }: { kind: Kind }): ReactElement | null {
           <li key={`${from} ${to}`} className="flex items-center gap-1.5 border-t border-line py-1 text-sm">
             <HealthShape colour={from} />
             {healthWord(from)}
-            <span aria-hidden="true" className="text-soft">
-              →
-            </span>
+            <Icon name="right" size={12} className="text-soft" />
             <span className="sr-only">to</span>
             <HealthShape colour={to} />
             {healthWord(to)}

@@ -104,7 +104,7 @@ function Everything({
         <HealthPanel kind={kind} asked={health} />
         <RiskPanel kind={kind} asked={health} />
       </div>
-      <div className="grid items-start gap-5 xl:grid-cols-2">
+      <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
         <AccountsAtRisk />
         <Movers kind={kind} />
       </div>

@@ -31,7 +31,7 @@ const columns: readonly Column<AtRisk>[] = [
   },
   {
     id: "active",
-    header: "Active in 28 days",
+    header: "Active",
     hint: "Members who were active in the 28 days before the scores",
     isNumber: true,
     cell: ({ activeMembers }) => numbers.count(activeMembers),
@@ -67,6 +67,7 @@ function pointsText(change: number | null): string {
 }
 
 const shown = 8;
+const shownMovers = 5;
 
 export function AccountsAtRisk(): ReactElement {
   const { id } = useOrganization();
@@ -123,15 +124,15 @@ function NoneAtRisk({ scored }: { scored: number }): ReactElement {
 }
 
 export function Movers({ kind }: { kind: Kind }): ReactElement {
-  const asked = useRead("/api/movers", { query: { kind, limit: shown } });
+  const asked = useRead("/api/movers", { query: { kind, state: "active", limit: shownMovers } });
   const { data } = asked;
   return (
     <Panel
       title="Who fell and who rose"
       note={
         data?.sinceDay
-          ? `Points of health of ${plural[kind]} since ${dayText(data.sinceDay)}`
-          : `Points of health of ${plural[kind]} within a week`
+          ? `Points of health since ${dayText(data.sinceDay)}, of ${plural[kind]} who have not churned`
+          : `Points of health within a week, of ${plural[kind]} who have not churned`
       }
     >
       <Figures
@@ -149,7 +150,7 @@ export function Movers({ kind }: { kind: Kind }): ReactElement {
         }}
       >
         {({ movers }) => (
-          <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2">
+          <div className="grid gap-x-8 gap-y-5 sm:grid-cols-2 xl:grid-cols-1">
             <MoverList
               title="Fell"
               kind={kind}

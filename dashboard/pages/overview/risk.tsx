@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { type ReactElement, useCallback } from "react";
 import { type Asked, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
-import { Chart, categoryAxis, valueAxis } from "../../charts/chart.tsx";
+import { Chart, categoryAxis, gridBelowLegend, legendOf, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { RiskBand } from "../../parts/health.tsx";
@@ -56,7 +56,7 @@ function Risk({ kind, answer }: { kind: Kind; answer: HealthByWeek }): ReactElem
           <dt className="text-sm text-soft">Base rate</dt>
           <dd className="text-2xl font-medium tracking-[-0.02em]">{numbers.share(baseRate)}</dd>
           <dd className="text-sm text-soft">
-            {baseRate === null ? "no back-test yet" : "churned in the back-test, over as many days"}
+            {baseRate === null ? "no back-test yet" : `churned within ${horizonDays} days in the back-test`}
           </dd>
         </dl>
       </div>
@@ -88,13 +88,12 @@ function RiskChart({
   const option = useCallback(
     (colours: Colours) => ({
       tooltip: tooltipOf(numbers.share),
-      xAxis: {
-        ...categoryAxis(
-          colours,
-          weeks.map(({ day }) => dayText(day, "short")),
-        ),
-        boundaryGap: false,
-      },
+      legend: legendOf(colours),
+      grid: gridBelowLegend,
+      xAxis: categoryAxis(
+        colours,
+        weeks.map(({ day }) => dayText(day, "short")),
+      ),
       yAxis: { ...valueAxis(colours, numbers.share), min: 0, max: ceiling(weeks, baseRate) },
       series: [
         {
@@ -104,21 +103,19 @@ function RiskChart({
           data: weeks.map(({ meanRisk }) => meanRisk),
           lineStyle: { color: colours["series-1"], width: 2 },
           itemStyle: { color: colours["series-1"] },
-          ...(baseRate !== null && {
-            markLine: {
-              silent: true,
-              symbol: "none",
-              data: [{ yAxis: baseRate }],
-              lineStyle: { color: colours.soft, type: "dashed", width: 1 },
-              label: {
-                position: "insideStartBottom",
-                formatter: `Base rate ${numbers.share(baseRate)}`,
-                color: colours.soft,
-                fontSize: 12,
-              },
-            },
-          }),
         },
+        ...(baseRate === null
+          ? []
+          : [
+              {
+                name: "Base rate",
+                type: "line",
+                symbol: "none",
+                data: weeks.map(() => baseRate),
+                lineStyle: { color: colours.soft, type: "dashed", width: 1.5 },
+                itemStyle: { color: colours.soft },
+              },
+            ]),
       ],
     }),
     [weeks, baseRate],
@@ -126,7 +123,7 @@ function RiskChart({
   return (
     <Chart
       label={`Mean churn risk of ${plural[kind]}, week by week, beside the base rate`}
-      height={180}
+      height={200}
       option={option}
       table={{
         columns: ["As of", "Mean churn risk", "Expected to churn", "Of"],
