@@ -38,7 +38,7 @@ export function Stat({ label, value, change, hint, note, line }: StatProps): Rea
             {change.text}
           </dd>
         )}
-        {note !== undefined && <dd className="text-sm text-soft">{note}</dd>}
+        {note != null && note !== false && <dd className="text-sm text-soft">{note}</dd>}
       </dl>
       {line !== undefined && line.length > 1 && <Sparkline values={line} />}
     </div>

@@ -140,7 +140,7 @@ function aboutActivity({ toDay, weeks }: WeekFigures, covered: readonly WeekOfUs
     activeSentence(now.active, covered[1]?.active ?? 0, days, active),
     sentence(
       "lifecycle",
-      stayedAway?.isUnusual === true ? (stayedAway.change > 0 ? "bad" : "good") : "neutral",
+      toneOf(stayedAway, "below"),
       [
         [count(now.new), " of them were active for the first time and ", count(now.resurrecting)],
         [
@@ -174,10 +174,9 @@ function activeSentence(
           ],
           before === 0 ? "" : [" (", change(difference / before), ")"],
         ];
-  const tone = judged?.isUnusual === true ? (difference > 0 ? "good" : "bad") : "neutral";
   return sentence(
     "active",
-    tone,
+    toneOf(judged, "above"),
     [
       [counted(now, "user"), now === 1 ? " was" : " were", " active ", days, compared, ". "],
       judgedWords(judged),
@@ -186,11 +185,21 @@ function activeSentence(
   );
 }
 
+const judgements = {
+  below: "That is below what is usual from one week to the next.",
+  within: "That is usual from one week to the next.",
+  above: "That is above what is usual from one week to the next.",
+} as const;
+
 function judgedWords(judged: JudgedChange | undefined): string {
-  if (judged?.isUnusual == null) return "There are too few weeks yet to say whether that is usual.";
-  return judged.isUnusual
-    ? "That is beyond what weeks usually differ by."
-    : "That is within what weeks usually differ by.";
+  const side = judged?.side;
+  return side == null ? "There are too few weeks yet to say whether that is usual." : judgements[side];
+}
+
+/** What is usual is no news. @param good on which side of the usual the news is good */
+function toneOf(judged: JudgedChange | undefined, good: "above" | "below"): Sentence["tone"] {
+  if (judged?.side == null || judged.side === "within") return "neutral";
+  return judged.side === good ? "good" : "bad";
 }
 
 /** Of those who stayed away, beside how many did so a week before. */
@@ -203,8 +212,8 @@ function awayTail(judged: JudgedChange | undefined): Piece {
     judged.change > 0 ? " more" : " fewer",
     " than a week earlier",
   ];
-  if (judged.isUnusual === null) return by;
-  return [by, judged.isUnusual ? ", which is beyond the usual" : ", which is usual"];
+  if (judged.side === null) return by;
+  return [by, judged.side === "within" ? ", which is usual" : `, which is ${judged.side} the usual`];
 }
 
 function notScored(): Sentence {
@@ -229,12 +238,17 @@ function healthSentence({ health, movement, sinceDay }: Scores, now: HealthOfUse
   const byWeek = new Map(health.map((each) => [Math.floor((now.day - each.day) / 7), each.atRisk]));
   const oldest = Math.max(...byWeek.keys());
   const judged = judgeChange(Array.from({ length: oldest + 1 }, (_, week) => byWeek.get(week) ?? null));
-  const tone = judged?.isUnusual === true ? (judged.change > 0 ? "bad" : "good") : "neutral";
   return sentence(
     "health",
-    tone,
+    toneOf(judged, "below"),
     [
-      [count(now.atRisk), " of ", counted(there, "user"), now.atRisk === 1 ? " is" : " are", " at risk"],
+      [
+        count(now.atRisk),
+        " of ",
+        counted(there, "user"),
+        now.atRisk === 1 || there === 1 ? " is" : " are",
+        " at risk",
+      ],
       atRiskCompared(judged),
       sinceDay === null ? "" : movedSince(movement, sinceDay),
     ],
@@ -278,15 +292,16 @@ function riskSentence({ horizonDays, baseRate, isProven, hasModel }: Scores, now
         : "No churn risk is shown, because no model was good enough in the back-test. The page Model says why.",
     ]);
   }
+  const rounded = Math.round(expectedChurn);
   return sentence("risk", "neutral", [
+    ["Of ", counted(withRisk, "user"), withRisk === 1 ? " who has" : " who have", " not churned, "],
     [
-      "Of ",
-      counted(withRisk, "user"),
-      " who have not churned, about ",
-      count(Math.round(expectedChurn)),
+      rounded === 0 ? "fewer than one" : ["about ", count(rounded)],
       " (",
+      share(expectedChurn / withRisk),
+      ") ",
     ],
-    [share(expectedChurn / withRisk), `) are expected to do nothing for ${horizonDays} days`],
+    `${rounded < 2 ? "is" : "are"} expected to do nothing for ${horizonDays} days`,
     baseRate === null ? "." : ["; in the back-test ", share(baseRate), " did."],
     isProven ? "" : " The model is not proven on this organization's data yet.",
   ]);
@@ -332,5 +347,6 @@ function sentence(
 ): Sentence {
   const parts = partsOf(...pieces);
   const text = parts.map((part) => part.text).join("");
-  return { about, tone, text, parts, usual: judged?.usual ?? null, isUnusual: judged?.isUnusual ?? null };
+  const isUnusual = judged?.side == null ? null : judged.side !== "within";
+  return { about, tone, text, parts, usual: judged?.usual ?? null, isUnusual };
 }

@@ -14,12 +14,12 @@ export interface JudgedChange {
   readonly change: number;
   /** Null with fewer than 8 changes before. */
   readonly usual: UsualChange | null;
-  /** Null when it cannot be said. */
-  readonly isUnusual: boolean | null;
+  /** Where the change lies beside the usual; null when it cannot be said. */
+  readonly side: "below" | "within" | "above" | null;
 }
 
 const leastWeeks = 8;
-/** One or two persons more or less are never unusual. */
+/** One or two persons more or less than the mean change are never unusual. */
 const neverUnusual = 2;
 
 /**
@@ -34,7 +34,12 @@ export function judgeChange(levels: readonly (number | null)[]): JudgedChange | 
   });
   if (change == null) return undefined;
   const usual = usualOf(before.filter((each) => each !== null));
-  return { change, usual, isUnusual: usual === null ? null : change < usual.low || change > usual.high };
+  return { change, usual, side: usual === null ? null : sideOf(change, usual) };
+}
+
+function sideOf(change: number, { low, high }: UsualChange): "below" | "within" | "above" {
+  if (change < low) return "below";
+  return change > high ? "above" : "within";
 }
 
 function usualOf(changes: readonly number[]): UsualChange | null {
@@ -44,8 +49,8 @@ function usualOf(changes: readonly number[]): UsualChange | null {
   const variance = changes.reduce((sum, each) => sum + (each - center) ** 2, 0) / (weeks - 1);
   const half = studentT975(weeks - 1) * Math.sqrt(variance * (1 + 1 / weeks));
   return {
-    low: Math.min(center - half, -neverUnusual),
-    high: Math.max(center + half, neverUnusual),
+    low: center - Math.max(half, neverUnusual),
+    high: center + Math.max(half, neverUnusual),
     weeks,
   };
 }

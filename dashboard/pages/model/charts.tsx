@@ -11,12 +11,6 @@ import { type Card, type Judged, servingResult } from "./words.ts";
 
 type Bins = Card["reliability"];
 
-const noBacktest = (
-  <Empty title="No back-test yet">
-    It begins when there are about half a year of events: some to learn from, and some to be judged by.
-  </Empty>
-);
-
 export function ReliabilityPanel({ card }: { card: Card }): ReactElement {
   const { reliability } = card;
   return (
@@ -24,7 +18,7 @@ export function ReliabilityPanel({ card }: { card: Card }): ReactElement {
       title="Do the percentages hold?"
       note="Each dot is a tenth of those judged. On the line, as many left as was predicted; above it more did, below it fewer"
     >
-      {reliability.length === 0 ? noBacktest : <ReliabilityChart bins={reliability} />}
+      <ReliabilityChart bins={reliability} />
     </Panel>
   );
 }
@@ -39,7 +33,7 @@ function ReliabilityChart({ bins }: { bins: Bins }): ReactElement {
       const interval = { color: colours.edge, width: 1.5 };
       return {
         legend: { ...legendOf(colours), data: ["A tenth of those judged", "As predicted"] },
-        grid: { ...gridBelowLegend, bottom: 24 },
+        grid: { ...gridBelowLegend, left: 24, bottom: 24 },
         tooltip: { ...tooltipOf(numbers.share), trigger: "item" },
         xAxis: {
           ...axis,
@@ -49,7 +43,13 @@ function ReliabilityChart({ bins }: { bins: Bins }): ReactElement {
           nameGap: 26,
           nameTextStyle: { color: colours.soft },
         },
-        yAxis: { ...axis, name: "Left", nameTextStyle: { color: colours.soft, align: "right" }, nameGap: 8 },
+        yAxis: {
+          ...axis,
+          name: "Left",
+          nameLocation: "middle",
+          nameGap: 44,
+          nameTextStyle: { color: colours.soft },
+        },
         series: [
           {
             name: "As predicted",
@@ -119,11 +119,7 @@ export function LiftPanel({ card }: { card: Card }): ReactElement {
       title="Does it find who will leave?"
       note="The share that left of each tenth, from the highest predicted risk to the lowest"
     >
-      {result === undefined || card.reliability.length === 0 ? (
-        noBacktest
-      ) : (
-        <LiftChart bins={card.reliability} result={result} />
-      )}
+      {result !== undefined && <LiftChart bins={card.reliability} result={result} />}
     </Panel>
   );
 }
@@ -136,7 +132,7 @@ function LiftChart({ bins, result: { baseRate } }: { bins: Bins; result: Judged 
         legend: legendOf(colours),
         grid: gridBelowLegend,
         tooltip: tooltipOf(numbers.share),
-        xAxis: categoryAxis(colours, tenths.map(tenthName)),
+        xAxis: everyLabel(categoryAxis(colours, tenths.map(tenthName)), colours),
         yAxis: { ...valueAxis(colours, numbers.wholeShare), min: 0 },
         series: [
           {
@@ -177,6 +173,10 @@ function LiftChart({ bins, result: { baseRate } }: { bins: Bins; result: Judged 
       }}
     />
   );
+}
+
+function everyLabel(axis: object, { soft }: Colours): object {
+  return { ...axis, axisLabel: { color: soft, interval: 0, hideOverlap: true } };
 }
 
 const tenthName = (_: unknown, index: number) =>

@@ -1,6 +1,7 @@
 /** Which step of the ladder serves, why not a higher one, and what proof takes. */
 import type { ReactElement, ReactNode } from "react";
 import { Badge } from "../../parts/health.tsx";
+import { Icon } from "../../parts/icons.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
@@ -17,10 +18,7 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
           <li
             key={rung}
             aria-current={card.rung === rung ? "step" : undefined}
-            className={classes(
-              "relative border-t border-line py-2.5 pl-9 first:border-0 first:pt-0",
-              card.rung === rung && "font-normal",
-            )}
+            className="relative border-t border-line py-2.5 pl-9 first:border-0 first:pt-0"
           >
             <span
               aria-hidden="true"
@@ -143,8 +141,12 @@ function Progress({
         <span>{label}</span>
         <span className="whitespace-nowrap">
           <b className="font-medium">{numbers.count(have)}</b> of {numbers.count(need)}
-          {isEnough && <span className="text-healthy"> ✓</span>}
-          {isEnough && <span className="sr-only"> enough</span>}
+          {isEnough && (
+            <>
+              <Icon name="check" className="ml-1 inline align-[-3px] text-healthy" />
+              <span className="sr-only">enough</span>
+            </>
+          )}
         </span>
       </p>
       <span aria-hidden="true" className="mt-1 block h-1.5 rounded-full bg-sunk">

@@ -9,7 +9,7 @@ import { Freshness } from "../../parts/freshness.tsx";
 import { Badge } from "../../parts/health.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Figures, Loading } from "../../parts/states.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
 import { LiftPanel, RealisedPanel, ReliabilityPanel } from "./charts.tsx";
 import { LadderPanel, ModelName, ProofPanel, SegmentsPanel } from "./ladder.tsx";
@@ -51,22 +51,24 @@ export function ModelPage(): ReactElement {
           <div className="grid gap-5">
             <Verdict card={card} />
             <Scores card={card} />
-            <div className="grid items-start gap-5 xl:grid-cols-2">
-              <ReliabilityPanel card={card} />
-              <LiftPanel card={card} />
-            </div>
+            {card.reliability.length > 0 && (
+              <div className="grid items-start gap-5 xl:grid-cols-2">
+                <ReliabilityPanel card={card} />
+                <LiftPanel card={card} />
+              </div>
+            )}
             <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
-              <LadderPanel card={card} />
+              <div className="grid gap-5">
+                <LadderPanel card={card} />
+                {card.day !== null && <RealisedPanel card={card} />}
+              </div>
               <div className="grid gap-5">
                 <ProofPanel card={card} />
                 <SegmentsPanel card={card} />
+                <Measures card={card} />
               </div>
             </div>
-            <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
-              <RealisedPanel card={card} />
-              <Measures card={card} />
-            </div>
-            <Comparison card={card} />
+            {card.models.length > 0 && <Comparison card={card} />}
           </div>
         )}
       </Figures>
@@ -122,10 +124,10 @@ function Scores({ card }: { card: Card }): ReactElement | null {
         note={`pairs in the right order; chance is 50${recency?.auc == null ? "" : `, the last visit alone ${numbers.decimal(recency.auc * 100)}`}`}
       />
       <Stat
-        label="Surprised by the outcome (log loss)"
-        hint={`${judged}; smaller is better`}
-        value={numbers.shareChange(logLoss / recencyLogLoss - 1)}
-        note={`against the last visit alone: ${threeDigits(logLoss)} and ${threeDigits(recencyLogLoss)}`}
+        label="Better than the last visit (log loss)"
+        hint={`${judged}: how much less it was surprised by what happened than the simple rule that the longer somebody is silent, the likelier they left`}
+        value={numbers.shareChange(1 - logLoss / recencyLogLoss)}
+        note={`a log loss of ${threeDigits(logLoss)}; by the last visit alone ${threeDigits(recencyLogLoss)}`}
       />
       <Stat
         label="Finds them (lift)"
@@ -160,8 +162,8 @@ function Measures({ card }: { card: Card }): ReactElement {
       "Base rate",
       baseRate === null ? "no back-test yet" : `${numbers.share(baseRate)} left in the back-test`,
     ],
-    ["Scores as of", `the start of ${dayText(day)}`],
-    ["Trained and judged as of", dayText(trainedDay)],
+    ["Scores as of", day === null ? "no scores yet" : `the start of ${dayText(day)}`],
+    ["Trained and judged as of", trainedDay === null ? "not yet" : dayText(trainedDay)],
     ...(scale === null
       ? []
       : ([
@@ -272,18 +274,14 @@ function Comparison({ card }: { card: Card }): ReactElement {
       title="All models in the back-test"
       note="Trained on what was known on past days, judged by what came after. Figures of models judged on different numbers of days are compared through the baseline on the same rows"
     >
-      {card.models.length === 0 ? (
-        <Empty title="No back-test yet">There is too little history to train anything on.</Empty>
-      ) : (
-        <DataTable
-          label="Models"
-          name="models"
-          rows={card.models}
-          columns={columnsFor(card)}
-          rowId={({ model }) => model}
-          csv={csvAddress(id, "/api/model", { kind: card.kind })}
-        />
-      )}
+      <DataTable
+        label="Models"
+        name="models"
+        rows={card.models}
+        columns={columnsFor(card)}
+        rowId={({ model }) => model}
+        csv={csvAddress(id, "/api/model", { kind: card.kind })}
+      />
     </Panel>
   );
 }

@@ -93,7 +93,7 @@ export function verdict(card: Card): { readonly title: string; readonly text: st
   }
   const judged =
     models.length === 0
-      ? "There was no back-test yet."
+      ? "There was no back-test yet: it begins with about half a year of events, some to learn from and some to be judged by."
       : "The back-test below is too small to call it proof.";
   return {
     title: "Shown, but not proven yet",

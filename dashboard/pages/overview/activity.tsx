@@ -10,7 +10,7 @@ import { useFilters } from "../../parts/filters.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { dayText, numbers } from "../../text/format.ts";
+import { dayText, nothing, numbers } from "../../text/format.ts";
 import { filters } from "./filters.ts";
 
 export type ActiveUsers = Reads["/api/active-users"]["answer"];
@@ -23,6 +23,9 @@ export function ActiveStats({ days }: { days: ActiveDays }): ReactElement {
   const last = days.at(-2);
   const before = days.at(-30);
   const whole = days.slice(0, -1);
+  // Whoever began today has no whole day yet: that is no zero.
+  const isBegun = whole.some(({ daily }) => daily > 0);
+  const counted = (value: number | undefined) => (isBegun ? numbers.count(value) : nothing);
   const change = (now: number | null | undefined, then: number | null | undefined) =>
     now == null || !then
       ? undefined
@@ -36,21 +39,21 @@ export function ActiveStats({ days }: { days: ActiveDays }): ReactElement {
       <Stat
         label="Active yesterday"
         hint="Users who did anything yesterday, in the organization's timezone"
-        value={numbers.count(last?.daily)}
+        value={counted(last?.daily)}
         note={`${numbers.count(today?.daily)} today so far`}
         line={whole.slice(-28).map(({ daily }) => daily)}
       />
       <Stat
         label="Active in 7 days"
         hint="Users who did anything within the 7 days to yesterday; the change is against the same 28 days earlier"
-        value={numbers.count(last?.weekly)}
+        value={counted(last?.weekly)}
         change={change(last?.weekly, before?.weekly)}
         line={whole.slice(-90).map(({ weekly }) => weekly)}
       />
       <Stat
         label="Active in 30 days"
         hint="Users who did anything within the 30 days to yesterday; the change is against the same 28 days earlier"
-        value={numbers.count(last?.monthly)}
+        value={counted(last?.monthly)}
         change={change(last?.monthly, before?.monthly)}
         line={whole.slice(-90).map(({ monthly }) => monthly)}
       />
@@ -58,7 +61,7 @@ export function ActiveStats({ days }: { days: ActiveDays }): ReactElement {
         label="Stickiness"
         hint="Active yesterday, of those active in the 30 days to yesterday"
         value={numbers.share(last?.stickiness)}
-        note={last && `${numbers.count(last.daily)} of ${numbers.count(last.monthly)}`}
+        note={isBegun && last && `${numbers.count(last.daily)} of ${numbers.count(last.monthly)}`}
         line={whole.slice(-28).map(({ stickiness }) => stickiness ?? 0)}
       />
     </Stats>

@@ -30,21 +30,24 @@ export function OverviewPage(): ReactElement {
     active.data === undefined &&
     active.failureReason instanceof ApiFailure &&
     active.failureReason.isStarting;
+  const hasFigures = !isStarting && (active.data === undefined || !isEmpty(active.data));
   return (
     <>
       <PageHeader
         title="Overview"
         actions={
-          <Select
-            label="Health and churn risk of"
-            isLabelHidden
-            value={kind}
-            choices={[
-              { value: "user", label: "Health of users" },
-              { value: "account", label: "Health of accounts" },
-            ]}
-            onChoose={(chosen) => change({ kind: chosen })}
-          />
+          hasFigures && (
+            <Select
+              label="Health and churn risk of"
+              isLabelHidden
+              value={kind}
+              choices={[
+                { value: "user", label: "Health of users" },
+                { value: "account", label: "Health of accounts" },
+              ]}
+              onChoose={(chosen) => change({ kind: chosen })}
+            />
+          )
         }
       >
         <Freshness of={active.data?.freshness} />
@@ -53,12 +56,12 @@ export function OverviewPage(): ReactElement {
         <Panel>
           <Starting />
         </Panel>
-      ) : active.data !== undefined && isEmpty(active.data) ? (
+      ) : hasFigures ? (
+        <Everything kind={kind} active={active} />
+      ) : (
         <Panel>
           <NoEvents />
         </Panel>
-      ) : (
-        <Everything kind={kind} active={active} />
       )}
     </>
   );
@@ -100,17 +103,17 @@ function Everything({
         {(answer) => <ActiveStats days={answer.days} />}
       </Figures>
       <WeekPanel />
-      <div className="grid items-start gap-5 xl:grid-cols-2">
-        <HealthPanel kind={kind} asked={health} />
-        <RiskPanel kind={kind} asked={health} />
-      </div>
       <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
-        <AccountsAtRisk />
-        <Movers kind={kind} />
-      </div>
-      <div className="grid items-start gap-5 xl:grid-cols-2">
-        <ActivePanel asked={active} />
-        <LifecyclePanel />
+        <div className="grid min-w-0 gap-5">
+          <HealthPanel kind={kind} asked={health} />
+          <AccountsAtRisk />
+          <ActivePanel asked={active} />
+        </div>
+        <div className="grid min-w-0 gap-5">
+          <RiskPanel kind={kind} asked={health} />
+          <Movers kind={kind} />
+          <LifecyclePanel />
+        </div>
       </div>
     </div>
   );
