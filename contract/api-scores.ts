@@ -1,5 +1,6 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
+import { Proof, TrainedOn } from "./api-proof.ts";
 import { BgbbParameters, SegmentOfScore, SegmentsOfModel } from "./api-segments.ts";
 
 const day = (description: string) => Type.String({ format: "date", description });
@@ -201,9 +202,6 @@ export const ModelParameters = Type.Object(
 
 const metric = nullable(Type.Number());
 
-const HaveAndNeed = (description: string) =>
-  Type.Object({ have: Type.Integer(), need: Type.Integer() }, { description });
-
 export const ModelAnswer = Type.Object({
   kind: Kind,
   day: scoredDay,
@@ -239,21 +237,8 @@ export const ModelAnswer = Type.Object({
     }),
     { description: "What the next rung is waiting for." },
   ),
-  proof: nullable(
-    Type.Object({
-      cutoffs: HaveAndNeed("Past days as of which models could be trained and judged."),
-      rarerLabels: HaveAndNeed("Of those judged, who churned or who stayed, whichever are fewer."),
-    }),
-    { description: "What a back-test takes before it may call a model proven." },
-  ),
-  trainedOn: nullable(
-    Type.Object({
-      entities: count("Seen within 26 weeks before the day of the scores."),
-      churnedLabels: count("Outcomes that are known: who went silent for the horizon."),
-      retainedLabels: count("Who did not."),
-    }),
-    { description: "What there is to learn from. Somebody counts as often as there are outcomes." },
-  ),
+  proof: nullable(Proof),
+  trainedOn: nullable(TrainedOn),
   parameters: nullable(BgbbParameters, { description: "BG/BB's, fitted to everybody." }),
   segments: SegmentsOfModel,
   isReturnCalibrated: Type.Boolean({

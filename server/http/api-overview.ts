@@ -11,7 +11,8 @@ import type {
 } from "../../contract/api-overview.ts";
 import { defaultSettings } from "../../contract/settings.ts";
 import { lifecycleOfSevens } from "../analytics/lifecycle.ts";
-import { type ToCall, type WeekFigures, weekSummary } from "../analytics/week-summary.ts";
+import type { ScoresOfWeek, ToCall } from "../analytics/week-scores.ts";
+import { weekSummary } from "../analytics/week-summary.ts";
 import { formatDay } from "../calendar/days.ts";
 import { bandOf } from "../scoring/explain.ts";
 import { accountsAtRisk, scoredAccounts } from "../scoring/queries/accounts-at-risk.ts";
@@ -116,8 +117,6 @@ export async function weekInSentences(
 function bandOfRisk(risk: number | null) {
   return risk === null ? null : bandOf(risk);
 }
-
-type ScoresOfWeek = NonNullable<WeekFigures["scores"]>;
 
 async function scoresOfWeek(context: Context, run: Run): Promise<ScoresOfWeek> {
   const { warehouse, organization } = context;

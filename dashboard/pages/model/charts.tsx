@@ -30,7 +30,6 @@ function ReliabilityChart({ bins }: { bins: Bins }): ReactElement {
         Math.max(...bins.map(({ meanPrediction, high }) => Math.max(meanPrediction, high))),
       );
       const axis = { ...valueAxis(colours, numbers.wholeShare), min: 0, max: most };
-      const interval = { color: colours.edge, width: 1.5 };
       return {
         legend: { ...legendOf(colours), data: ["A tenth of those judged", "As predicted"] },
         grid: { ...gridBelowLegend, left: 24, bottom: 24 },
@@ -50,43 +49,7 @@ function ReliabilityChart({ bins }: { bins: Bins }): ReactElement {
           nameGap: 44,
           nameTextStyle: { color: colours.soft },
         },
-        series: [
-          {
-            name: "As predicted",
-            type: "line",
-            silent: true,
-            symbol: "none",
-            data: [
-              [0, 0],
-              [most, most],
-            ],
-            lineStyle: { color: colours.soft, type: "dashed", width: 1 },
-            itemStyle: { color: colours.soft },
-          },
-          ...bins.map(({ meanPrediction, low, high }, index) => ({
-            name: `interval ${index}`,
-            type: "line",
-            silent: true,
-            symbol: "none",
-            data: [
-              [meanPrediction, low],
-              [meanPrediction, Math.min(high, most)],
-            ],
-            lineStyle: interval,
-            itemStyle: interval,
-          })),
-          {
-            name: "A tenth of those judged",
-            type: "scatter",
-            symbolSize: 9,
-            data: bins.map(({ meanPrediction, rate }) => ({
-              name: `Predicted ${numbers.share(meanPrediction)}`,
-              value: [meanPrediction, rate],
-            })),
-            itemStyle: { color: colours["series-1"] },
-            z: 5,
-          },
-        ],
+        series: reliabilitySeries(bins, most, colours),
       };
     },
     [bins],
@@ -107,6 +70,48 @@ function ReliabilityChart({ bins }: { bins: Bins }): ReactElement {
       }}
     />
   );
+}
+
+/** The line on which predictions hold, each tenth's interval, and above them the tenths. */
+function reliabilitySeries(bins: Bins, most: number, colours: Colours): object[] {
+  const interval = { color: colours.edge, width: 1.5 };
+  return [
+    {
+      name: "As predicted",
+      type: "line",
+      silent: true,
+      symbol: "none",
+      data: [
+        [0, 0],
+        [most, most],
+      ],
+      lineStyle: { color: colours.soft, type: "dashed", width: 1 },
+      itemStyle: { color: colours.soft },
+    },
+    ...bins.map(({ meanPrediction, low, high }, index) => ({
+      name: `interval ${index}`,
+      type: "line",
+      silent: true,
+      symbol: "none",
+      data: [
+        [meanPrediction, low],
+        [meanPrediction, Math.min(high, most)],
+      ],
+      lineStyle: interval,
+      itemStyle: interval,
+    })),
+    {
+      name: "A tenth of those judged",
+      type: "scatter",
+      symbolSize: 9,
+      data: bins.map(({ meanPrediction, rate }) => ({
+        name: `Predicted ${numbers.share(meanPrediction)}`,
+        value: [meanPrediction, rate],
+      })),
+      itemStyle: { color: colours["series-1"] },
+      z: 5,
+    },
+  ];
 }
 
 /** A round number of tenths above a share. */
