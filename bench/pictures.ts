@@ -16,6 +16,7 @@ const pages: readonly (readonly [name: string, address: string])[] = [
   ["sign-in", "/sign-in"],
   ["claim", "/claim#code"],
   ["overview", "OF/overview"],
+  ["overview-accounts", "OF/overview?kind=account&days=28"],
   ["users", "OF/users"],
   ["accounts", "OF/accounts"],
   ["retention", "OF/retention"],
@@ -23,6 +24,7 @@ const pages: readonly (readonly [name: string, address: string])[] = [
   ["retention-empty", "OF/retention?entry=event&entryEvent=nothing"],
   ["events", "OF/events"],
   ["model", "OF/model"],
+  ["model-accounts", "OF/model?kind=account"],
   ["start", "OF/start"],
   ["settings", "OF/settings/account"],
   ["missing", "/o/999/overview"],
@@ -43,7 +45,11 @@ const browser = await startBrowser();
 try {
   await server.ready();
   await server.command("demo", "--users", "600", "--weeks", "26");
-  await server.command("score", "--organization", "Demo");
+  // A few weeks of scores, so that there is movement.
+  for (const weeksAgo of [8, 6, 5, 4, 3, 2, 1, 0]) {
+    const day = new Date(Date.now() - weeksAgo * 7 * 86_400_000).toISOString().slice(0, 10);
+    await server.command("score", "--organization", "Demo", "--as-of", day);
+  }
   for (const look of looks) {
     for (const [name, address] of pages) {
       const picture = `${name}-${look.name}`;

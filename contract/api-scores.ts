@@ -1,6 +1,7 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
 import { Marks, sinceThen } from "./api-marks.ts";
+import { Proof, TrainedOn } from "./api-proof.ts";
 import { BgbbParameters, SegmentOfScore, SegmentsOfModel } from "./api-segments.ts";
 
 const day = (description: string) => Type.String({ format: "date", description });
@@ -154,6 +155,7 @@ export const ScoreListAnswer = Type.Object({
 export const MoversParameters = Type.Object(
   {
     kind: Type.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }),
+    state: Type.Optional(State),
     since: Type.Optional(day(`${sinceText} Without it, of 7 days before.`)),
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 10, description: "Of each direction." }),
   },
@@ -237,6 +239,8 @@ export const ModelAnswer = Type.Object({
     }),
     { description: "What the next rung is waiting for." },
   ),
+  proof: nullable(Proof),
+  trainedOn: nullable(TrainedOn),
   parameters: nullable(BgbbParameters, { description: "BG/BB's, fitted to everybody." }),
   segments: SegmentsOfModel,
   isReturnCalibrated: Type.Boolean({

@@ -6,6 +6,7 @@
 import type { Static, TSchema } from "typebox";
 import type * as contract from "../../contract/api.ts";
 import type * as figures from "../../contract/api-figures.ts";
+import type * as overview from "../../contract/api-overview.ts";
 import type * as lists from "../../contract/api-people.ts";
 import type * as retention from "../../contract/api-retention.ts";
 import type * as scores from "../../contract/api-scores.ts";
@@ -78,6 +79,12 @@ export interface Reads {
   "/api/scores/accounts": Figure<typeof scores.ScoreListParameters, typeof scores.ScoreListAnswer>;
   "/api/movers": Figure<typeof scores.MoversParameters, typeof scores.MoversAnswer>;
   "/api/score-summary": Figure<typeof scores.SummaryParameters, typeof scores.SummaryAnswer>;
+  "/api/week-summary": Figure<None, typeof overview.WeekSummaryAnswer>;
+  "/api/health-by-week": Figure<typeof overview.HealthByWeekParameters, typeof overview.HealthByWeekAnswer>;
+  "/api/accounts-at-risk": Figure<
+    typeof overview.AccountsAtRiskParameters,
+    typeof overview.AccountsAtRiskAnswer
+  >;
   "/api/model": Figure<typeof scores.ModelParameters, typeof scores.ModelAnswer>;
   "/api/ingestion-warnings": Read<typeof contract.WarningsParameters, typeof contract.WarningsAnswer>;
   "/api/dead-letters": Read<typeof contract.DeadLettersParameters, typeof contract.DeadLettersAnswer>;

@@ -140,3 +140,23 @@ export function valueAxis(colours: Colours, text: (value: number) => string): ob
     axisLabel: { color: colours.soft, formatter: text },
   };
 }
+
+/** Names of the series above the drawing; the drawing has to leave it 28 pixels: `gridBelowLegend`. */
+export function legendOf(colours: Colours): object {
+  return {
+    top: 0,
+    left: 0,
+    icon: "rect",
+    itemWidth: 10,
+    itemHeight: 10,
+    itemGap: 16,
+    selectedMode: false,
+    textStyle: { color: colours.soft, fontSize: 12 },
+  };
+}
+
+/** The place of a drawing under its legend. */
+export const gridBelowLegend = {
+  ...{ left: 4, right: 12, top: 36, bottom: 4 },
+  ...{ outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+} as const;

@@ -9,14 +9,18 @@ interface StatProps {
   readonly change?:
     | { readonly value: string; readonly isGood: boolean | null; readonly text: string }
     | undefined;
+  /** What is counted, in full; shown on hover. */
+  readonly hint?: string;
+  /** A line below the value, where there is no change to tell. */
+  readonly note?: ReactNode;
   /** Values over time, the oldest first, for a small line without axes. */
   readonly line?: readonly number[] | undefined;
 }
 
 /** One figure. Good and bad differ by their sign, not only by colour. */
-export function Stat({ label, value, change, line }: StatProps): ReactElement {
+export function Stat({ label, value, change, hint, note, line }: StatProps): ReactElement {
   return (
-    <div className="flex min-w-0 items-start justify-between gap-4 px-4 py-3">
+    <div title={hint} className="flex min-w-0 items-start justify-between gap-4 px-4 py-3">
       <dl className="min-w-0">
         <dt className="truncate text-sm text-soft">{label}</dt>
         <dd className="text-2xl font-medium tracking-[-0.02em]">{value}</dd>
@@ -34,6 +38,7 @@ export function Stat({ label, value, change, line }: StatProps): ReactElement {
             {change.text}
           </dd>
         )}
+        {note != null && note !== false && <dd className="text-sm text-soft">{note}</dd>}
       </dl>
       {line !== undefined && line.length > 1 && <Sparkline values={line} />}
     </div>

@@ -31,7 +31,28 @@ export async function lifecycle(warehouse: Warehouse, question: LifecycleQuestio
   const { organization, toDay } = question;
   // One period more than is asked for: the one before the first.
   const starts = periodStarts({ ...question, periods: question.periods + 1 });
-  return warehouse.rows<LifecycleRow>(sql, { organization, starts, fromDay: starts[0] ?? 0, toDay });
+  return lifecycleFrom(warehouse, { organization, toDay, starts });
+}
+
+/** The same by sevens of days, of which the last ends with `toDay`: weeks that are all whole. */
+export function lifecycleOfSevens(
+  warehouse: Warehouse,
+  {
+    organization,
+    toDay,
+    weeks,
+  }: Pick<LifecycleQuestion, "organization" | "toDay"> & { readonly weeks: number },
+): Promise<LifecycleRow[]> {
+  const starts = Array.from({ length: weeks + 2 }, (_, index) => toDay + 1 - 7 * (weeks + 1 - index));
+  return lifecycleFrom(warehouse, { organization, toDay, starts });
+}
+
+/** @param starts the first days of the periods, with the one before the first, and the day after the last */
+function lifecycleFrom(
+  warehouse: Warehouse,
+  question: { readonly organization: number; readonly toDay: number; readonly starts: number[] },
+): Promise<LifecycleRow[]> {
+  return warehouse.rows<LifecycleRow>(sql, { ...question, fromDay: question.starts[0] ?? 0 });
 }
 
 // Each period's bitmap counts as `now` for itself and as `before` for the next; 0 gives every period a row.

@@ -5,7 +5,7 @@ import { defaultSettings } from "../../contract/settings.ts";
 import { formatDay } from "../calendar/days.ts";
 import type { ModelResult } from "../scoring/backtest.ts";
 import { segmentsOf } from "../scoring/churn-model.ts";
-import { failuresOf, servingResult } from "../scoring/ladder.ts";
+import { failuresOf, proofOf, servingResult } from "../scoring/ladder.ts";
 import { type RealisedChurn, realisedChurn } from "../scoring/run/realised.ts";
 import type { RunBody, ScoreRecord } from "../scoring/run/records.ts";
 import { wilson } from "../scoring/wilson.ts";
@@ -36,6 +36,8 @@ const noCard = {
   ...{
     scale: null,
     next: null,
+    proof: null,
+    trainedOn: null,
     parameters: null,
     segments: null,
     isReturnCalibrated: false,
@@ -50,6 +52,7 @@ function cardOf(run: ScoreRecord<RunBody>): Omit<Card, "kind" | "day" | "dataSto
   const { body, stale } = run;
   const { choice, settings, scale, scaleDay, trainedDay, backtest, bgbb } = body;
   const serving = servingResult(choice, backtest);
+  const { entities, churnedLabels, retainedLabels } = body.counts;
   const { activeDays, volume, eventNames, halfLifeDays } = scale.scale;
   return {
     isCurrent: !stale,
@@ -60,6 +63,8 @@ function cardOf(run: ScoreRecord<RunBody>): Omit<Card, "kind" | "day" | "dataSto
     baseRate: baseRateOf(run),
     scale: { measuredDay: formatDay(scaleDay), activeDays, volume, eventNames, halfLifeDays },
     next: choice.next === null ? null : nextAnswer(choice.next),
+    proof: proofAnswer(body),
+    trainedOn: { entities, churnedLabels, retainedLabels },
     parameters: { ...bgbb.parameters },
     segments: segmentsAnswer(body),
     isReturnCalibrated: body.model?.churnedPlatt !== undefined,
@@ -70,6 +75,11 @@ function cardOf(run: ScoreRecord<RunBody>): Omit<Card, "kind" | "day" | "dataSto
       ...interval,
     })),
   };
+}
+
+function proofAnswer({ backtest }: RunBody): Card["proof"] {
+  const { cutoffs, rarerLabels } = proofOf(backtest);
+  return { cutoffs: { ...cutoffs }, rarerLabels: { ...rarerLabels } };
 }
 
 /** The segments by which it scores. */

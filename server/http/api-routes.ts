@@ -12,6 +12,7 @@ import { accountRoutes } from "./api-account-routes.ts";
 import { engagementRoutes } from "./api-engagement-routes.ts";
 import { figure } from "./api-freshness.ts";
 import { operationRoutes } from "./api-operation-routes.ts";
+import { overviewRoutes } from "./api-overview-routes.ts";
 import { retentionRoutes } from "./api-retention-routes.ts";
 import { scoreRoutes } from "./api-score-routes.ts";
 import { settingsRoutes } from "./api-settings-routes.ts";
@@ -71,6 +72,7 @@ export const apiRoutes: readonly ApiRoute[] = [
   ...engagementRoutes,
   ...retentionRoutes,
   ...scoreRoutes,
+  ...overviewRoutes,
   ...operationRoutes,
   ...settingsRoutes,
 ];

@@ -55,6 +55,7 @@ export async function movers(
   const most = (descending: boolean) =>
     listScores(warehouse, {
       ...runs,
+      ...(query.state !== undefined && { state: query.state }),
       sort: "change",
       descending,
       moved: true,

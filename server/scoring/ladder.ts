@@ -107,16 +107,34 @@ export function chooseRung(
 
 const rungs: readonly Rung[] = [0, 1, 2, 3];
 
-/** Why a back-test cannot judge; null when it can. */
-function doubtAbout({ folds, results }: Backtest): string | null {
-  if (folds < leastFolds) return `the log is long enough for ${folds} of the ${leastFolds} cut-offs it takes`;
+/** What a back-test needs before it may judge, and what it has. */
+export interface Proof {
+  readonly cutoffs: { readonly have: number; readonly need: number };
+  readonly rarerLabels: { readonly have: number; readonly need: number };
+}
+
+/** How far a back-test is from one that may judge. */
+export function proofOf({ folds, results }: Backtest): Proof {
   const { count, baseRate } = results.find(({ model }) => model === "recency")?.metrics ?? {
     count: 0,
     baseRate: 0,
   };
-  const rarer = Math.round(count * Math.min(baseRate, 1 - baseRate));
-  return rarer < leastJudgedOfEachClass
-    ? `its back-test has ${rarer} labels of the rarer class of the ${leastJudgedOfEachClass} it takes`
+  return {
+    cutoffs: { have: folds, need: leastFolds },
+    rarerLabels: {
+      have: Math.round(count * Math.min(baseRate, 1 - baseRate)),
+      need: leastJudgedOfEachClass,
+    },
+  };
+}
+
+/** Why a back-test cannot judge; null when it can. */
+function doubtAbout(backtest: Backtest): string | null {
+  const { cutoffs, rarerLabels } = proofOf(backtest);
+  if (cutoffs.have < cutoffs.need)
+    return `the log is long enough for ${cutoffs.have} of the ${cutoffs.need} cut-offs it takes`;
+  return rarerLabels.have < rarerLabels.need
+    ? `its back-test has ${rarerLabels.have} labels of the rarer class of the ${rarerLabels.need} it takes`
     : null;
 }
 

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as contract from "../../contract/api.ts";
 import * as figures from "../../contract/api-figures.ts";
+import * as overview from "../../contract/api-overview.ts";
 import * as lists from "../../contract/api-people.ts";
 import * as retention from "../../contract/api-retention.ts";
 import * as scores from "../../contract/api-scores.ts";
@@ -15,7 +16,7 @@ import { peopleRoutes } from "../../server/http/people-routes.ts";
 
 const dashboard = join(import.meta.dir, "..", "..", "dashboard");
 const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  ...{ contract, figures, lists, retention, scores, settings, traits },
+  ...{ contract, figures, lists, overview, retention, scores, settings, traits },
 };
 const paths = readFileSync(join(dashboard, "api", "paths.ts"), "utf8");
 

@@ -1,32 +1,287 @@
-/** How good the predictions are. */
+/** How good the predictions are, for people who are no statisticians, and beside it the figures for those who are. */
 import type { ReactElement } from "react";
-import { useRead } from "../../api/query.ts";
+import { csvAddress, useRead } from "../../api/query.ts";
+import { useOrganization } from "../../app/session.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Select } from "../../parts/field.tsx";
+import { choiceFilter, useFilters } from "../../parts/filters.ts";
 import { Freshness } from "../../parts/freshness.tsx";
+import { Badge } from "../../parts/health.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Figures } from "../../parts/states.tsx";
-import { numbers } from "../../text/format.ts";
+import { Stat, Stats } from "../../parts/stat.tsx";
+import { Figures, Loading } from "../../parts/states.tsx";
+import { dayText, nothing, numbers } from "../../text/format.ts";
+import { LiftPanel, RealisedPanel, ReliabilityPanel } from "./charts.tsx";
+import { LadderPanel, ModelName, ProofPanel, SegmentsPanel } from "./ladder.tsx";
+import { type Card, type Judged, servingResult, verdict } from "./words.ts";
+
+const filters = { kind: choiceFilter(["user", "account"], "user") } as const;
 
 export function ModelPage(): ReactElement {
-  const asked = useRead("/api/model");
+  const [{ kind }, change] = useFilters(filters);
+  const asked = useRead("/api/model", { query: { kind }, keepsPrevious: true });
   return (
     <>
-      <PageHeader title="Model">
+      <PageHeader
+        title="Model"
+        actions={
+          <Select
+            label="Predictions about"
+            isLabelHidden
+            value={kind}
+            choices={[
+              { value: "user", label: "Churn risk of users" },
+              { value: "account", label: "Churn risk of accounts" },
+            ]}
+            onChoose={(chosen) => change({ kind: chosen })}
+          />
+        }
+      >
         <Freshness of={asked.data?.freshness} />
       </PageHeader>
-      <Panel>
-        <Figures of={asked}>
-          {({ why, horizonDays, baseRate, isProven }) => (
-            <div className="grid gap-2">
-              <p>{why}</p>
-              <p className="text-soft">
-                Risk is that of no activity within {horizonDays} days. Share that churned in the back-test:{" "}
-                {numbers.share(baseRate)}.{" "}
-                {isProven ? "Proven on this organization." : "Not yet proven on this organization."}
-              </p>
+      <Figures
+        of={asked}
+        loading={
+          <Panel>
+            <Loading rows={10} height={28} />
+          </Panel>
+        }
+      >
+        {(card) => (
+          <div className="grid gap-5">
+            <Verdict card={card} />
+            <Scores card={card} />
+            {card.reliability.length > 0 && (
+              <div className="grid items-start gap-5 xl:grid-cols-2">
+                <ReliabilityPanel card={card} />
+                <LiftPanel card={card} />
+              </div>
+            )}
+            <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+              <div className="grid gap-5">
+                <LadderPanel card={card} />
+                {card.day !== null && <RealisedPanel card={card} />}
+              </div>
+              <div className="grid gap-5">
+                <ProofPanel card={card} />
+                <SegmentsPanel card={card} />
+                <Measures card={card} />
+              </div>
             </div>
-          )}
-        </Figures>
-      </Panel>
+            {card.models.length > 0 && <Comparison card={card} />}
+          </div>
+        )}
+      </Figures>
     </>
+  );
+}
+
+function Verdict({ card }: { card: Card }): ReactElement {
+  const { title, text } = verdict(card);
+  const { isProven, rung, isCurrent, dataStoppedSince, isConverged } = card;
+  return (
+    <Panel>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <h2 className="text-lg">{title}</h2>
+        <Badge tone={isProven ? "good" : rung === null ? "plain" : "warn"}>
+          {isProven ? "Proven" : rung === null ? "None" : "Not proven"}
+        </Badge>
+      </div>
+      <p className="mt-1 max-w-[84ch]">{text}</p>
+      {dataStoppedSince !== null && (
+        <p className="mt-2 max-w-[84ch] text-at-risk">
+          Far fewer users than usual are active since {dayText(dataStoppedSince)}: a source has probably
+          stopped, and scores wait for it.
+        </p>
+      )}
+      {!isCurrent && (
+        <p className="mt-2 max-w-[84ch] text-soft">
+          Events have come since that belong before the day of these scores. The next run takes them in.
+        </p>
+      )}
+      {!isConverged && (
+        <p className="mt-2 max-w-[84ch] text-watch">
+          The search for the best parameters ended in different places; take these figures with care.
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+/** The four figures of the model that serves, each said in words. */
+function Scores({ card }: { card: Card }): ReactElement | null {
+  const result = servingResult(card);
+  if (result === undefined) return null;
+  const { auc, logLoss, recencyLogLoss, topDecileLift, calibrationError, count, cutoffs } = result;
+  const recency = card.models.find(({ model }) => model === "recency");
+  const judged = `Of ${numbers.count(count)} predictions on ${cutoffs} past ${cutoffs === 1 ? "day" : "days"}`;
+  return (
+    <Stats>
+      <Stat
+        label="Tells leavers from stayers (AUC)"
+        hint={`${judged}: the chance that one who left was given a higher risk than one who stayed`}
+        value={auc === null ? nothing : `${numbers.decimal(auc * 100)} of 100`}
+        note={`pairs in the right order; chance is 50${recency?.auc == null ? "" : `, the last visit alone ${numbers.decimal(recency.auc * 100)}`}`}
+      />
+      <Stat
+        label="Better than the last visit (log loss)"
+        hint={`${judged}: how much less it was surprised by what happened than the simple rule that the longer somebody is silent, the likelier they left`}
+        value={numbers.shareChange(1 - logLoss / recencyLogLoss)}
+        note={`a log loss of ${threeDigits(logLoss)}; by the last visit alone ${threeDigits(recencyLogLoss)}`}
+      />
+      <Stat
+        label="Finds them (lift)"
+        hint={`${judged}: the share that left among the tenth with the highest risk, over the share among all`}
+        value={topDecileLift === null ? nothing : `${numbers.decimal(topDecileLift)} ×`}
+        note="as many leavers in the tenth with the highest risk as among all"
+      />
+      <Stat
+        label="Off by (calibration error)"
+        hint={`${judged}: the mean distance between the predicted and the real share, over tenths`}
+        value={`${numbers.decimal(calibrationError * 100)} points`}
+        note={`on average; a perfect model would show ${numbers.decimal(result.calibrationErrorOfPerfection * 100)} by chance`}
+      />
+    </Stats>
+  );
+}
+
+const threeDigits = (value: number) =>
+  new Intl.NumberFormat(undefined, { minimumFractionDigits: 3, maximumFractionDigits: 3 }).format(value);
+
+function Measures({ card }: { card: Card }): ReactElement {
+  const { horizonDays, advisedHorizonDays, baseRate, trainedDay, day, scale, kind } = card;
+  const rows: readonly (readonly [string, string])[] = [
+    ["Churn means", `nothing done for ${horizonDays} days`],
+    [
+      "Advised horizon",
+      advisedHorizonDays === null
+        ? "not enough gaps between visits yet"
+        : `${advisedHorizonDays} days: nine of ten gaps between visits are no longer`,
+    ],
+    [
+      "Base rate",
+      baseRate === null ? "no back-test yet" : `${numbers.share(baseRate)} left in the back-test`,
+    ],
+    ["Scores as of", day === null ? "no scores yet" : `the start of ${dayText(day)}`],
+    ["Trained and judged as of", trainedDay === null ? "not yet" : dayText(trainedDay)],
+    ...(scale === null
+      ? []
+      : ([
+          [
+            `A fully engaged ${kind}`,
+            `is active on ${numbers.decimal(scale.activeDays)} of 28 days, with ${numbers.decimal(scale.volume)} events of ${numbers.decimal(scale.eventNames)} kinds (measured ${dayText(scale.measuredDay)})`,
+          ],
+        ] as const)),
+  ];
+  return (
+    <Panel title="What is measured">
+      <dl>
+        {rows.map(([name, text]) => (
+          <div
+            key={name}
+            className="grid gap-x-4 border-t border-line py-1.5 first:border-0 first:pt-0 sm:grid-cols-[11rem_1fr]"
+          >
+            <dt className="text-soft">{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </Panel>
+  );
+}
+
+const columnsFor = (card: Card): readonly Column<Judged>[] => [
+  {
+    id: "model",
+    header: "Model",
+    isFixed: true,
+    width: 240,
+    cell: ({ model }) => <ModelName card={card} model={model} />,
+  },
+  {
+    id: "auc",
+    header: "AUC",
+    hint: "Higher is better; .5 is chance",
+    isNumber: true,
+    cell: ({ auc }) => digits(auc),
+  },
+  {
+    id: "logLoss",
+    header: "Log loss",
+    hint: "Lower is better",
+    isNumber: true,
+    cell: ({ logLoss }) => digits(logLoss),
+  },
+  {
+    id: "recency",
+    header: "Last visit alone",
+    hint: "The log loss of the baseline on the very same rows",
+    isNumber: true,
+    cell: ({ recencyLogLoss }) => digits(recencyLogLoss),
+  },
+  {
+    id: "brier",
+    header: "Brier",
+    hint: "Lower is better",
+    isNumber: true,
+    cell: ({ brier }) => digits(brier),
+  },
+  {
+    id: "calibration",
+    header: "Calibration error",
+    hint: "Lower is better",
+    isNumber: true,
+    cell: ({ calibrationError }) => digits(calibrationError),
+  },
+  {
+    id: "slope",
+    header: "Calibration slope",
+    hint: "1 is right; below, predictions are too extreme",
+    isNumber: true,
+    isHidden: true,
+    cell: ({ calibrationSlope }) => digits(calibrationSlope),
+  },
+  {
+    id: "lift",
+    header: "Lift",
+    hint: "Of the tenth with the highest risk",
+    isNumber: true,
+    cell: ({ topDecileLift }) => (topDecileLift === null ? nothing : `${numbers.decimal(topDecileLift)} ×`),
+  },
+  {
+    id: "rows",
+    header: "Judged",
+    hint: "Predictions",
+    isNumber: true,
+    cell: ({ count }) => numbers.count(count),
+  },
+  {
+    id: "cutoffs",
+    header: "Past days",
+    hint: "As of which it could be trained and judged; models judged on different days cannot be compared directly",
+    isNumber: true,
+    cell: ({ cutoffs }) => numbers.count(cutoffs),
+  },
+];
+
+const digits = (value: number | null) => (value === null ? nothing : threeDigits(value));
+
+function Comparison({ card }: { card: Card }): ReactElement {
+  const { id } = useOrganization();
+  return (
+    <Panel
+      isFlush
+      title="All models in the back-test"
+      note="Trained on what was known on past days, judged by what came after. Figures of models judged on different numbers of days are compared through the baseline on the same rows"
+    >
+      <DataTable
+        label="Models"
+        name="models"
+        rows={card.models}
+        columns={columnsFor(card)}
+        rowId={({ model }) => model}
+        csv={csvAddress(id, "/api/model", { kind: card.kind })}
+      />
+    </Panel>
   );
 }

@@ -1,0 +1,210 @@
+/** Which step of the ladder serves, why not a higher one, and what proof takes. */
+import type { ReactElement, ReactNode } from "react";
+import { Badge } from "../../parts/health.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { classes } from "../../text/classes.ts";
+import { numbers } from "../../text/format.ts";
+import { type Card, modelWords, rungs, servingName, shortageWords } from "./words.ts";
+
+export function LadderPanel({ card }: { card: Card }): ReactElement {
+  return (
+    <Panel
+      title="Which model, and why"
+      note="Four steps, each needing more data than the one before. Of those that are good enough the best serves."
+    >
+      <ol>
+        {rungs.map(({ rung, name, how }) => (
+          <li
+            key={rung}
+            aria-current={card.rung === rung ? "step" : undefined}
+            className="relative border-t border-line py-2.5 pl-9 first:border-0 first:pt-0"
+          >
+            <span
+              aria-hidden="true"
+              className={classes(
+                "absolute left-0 grid size-6 place-items-center rounded-full border text-sm",
+                card.rung === rung
+                  ? "border-ember bg-ember font-medium text-inverse"
+                  : "border-edge text-soft",
+              )}
+            >
+              {rung}
+            </span>
+            <p className="flex flex-wrap items-center gap-x-2">
+              <span className="font-medium">{name}</span>
+              <State card={card} rung={rung} />
+            </p>
+            <p className="max-w-[76ch] text-soft">{how}</p>
+            <Why card={card} rung={rung} />
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  );
+}
+
+function State({ card, rung }: { card: Card; rung: number }): ReactElement | null {
+  if (card.rung === rung) {
+    const bySegment = servingName(card)?.endsWith("by segment");
+    return <Badge tone="info">{bySegment ? "Serves, by segment" : "Serves"}</Badge>;
+  }
+  return null;
+}
+
+/** Why a step does not serve: what is missing, or how it failed. */
+function Why({ card, rung }: { card: Card; rung: number }): ReactElement | null {
+  const { next, models, kind } = card;
+  if (card.day === null || card.rung === rung) return null;
+  const missing = next?.rung === rung ? next.missing : [];
+  const judged = models.find(({ model }) => model === `rung ${rung}`);
+  if (missing.length > 0) {
+    return (
+      <List title="Still missing:">
+        {missing.map(({ what, have, need }) => (
+          <li key={what}>
+            {numbers.count(have)} of {numbers.count(need)} {shortageWords(what, kind)}
+          </li>
+        ))}
+      </List>
+    );
+  }
+  if (judged !== undefined && judged.failures.length > 0) {
+    return (
+      <List title="Not good enough in the back-test:">
+        {judged.failures.map((failure) => (
+          <li key={failure}>{failure}</li>
+        ))}
+      </List>
+    );
+  }
+  const reason =
+    judged === undefined
+      ? "There was too little data to train it."
+      : card.isProven
+        ? "Good enough, but another step did better."
+        : "Waits for the proof that is described beside.";
+  return <p className="text-sm">{reason}</p>;
+}
+
+function List({ title, children }: { title: string; children: ReactNode }): ReactElement {
+  return (
+    <div className="text-sm">
+      <p>{title}</p>
+      <ul className="list-disc pl-5">{children}</ul>
+    </div>
+  );
+}
+
+/** How far the data is from a proof. */
+export function ProofPanel({ card }: { card: Card }): ReactElement | null {
+  const { proof, trainedOn, kind, horizonDays } = card;
+  if (proof === null || trainedOn === null) return null;
+  return (
+    <Panel title="What a proof takes" note="Predictions made for past days, beside what really happened">
+      <div className="grid gap-4">
+        <Progress
+          label="Past days that could be judged"
+          {...proof.cutoffs}
+          text={`Four weeks apart. Each needs about ${Math.round((112 + 2 * horizonDays) / 7)} weeks of events: history before it, and ${horizonDays} days after it.`}
+        />
+        <Progress
+          label="Cases of the rarer outcome"
+          {...proof.rarerLabels}
+          text="Who left, or who stayed, whichever happened less often on those days."
+        />
+        <p className="border-t border-line pt-3 text-sm text-soft">
+          There is to learn from: {numbers.count(trainedOn.entities)} {kind}s seen within half a year,{" "}
+          {numbers.count(trainedOn.churnedLabels)} known cases of somebody who left and{" "}
+          {numbers.count(trainedOn.retainedLabels)} of somebody who stayed.
+        </p>
+      </div>
+    </Panel>
+  );
+}
+
+function Progress({
+  label,
+  have,
+  need,
+  text,
+}: {
+  label: string;
+  have: number;
+  need: number;
+  text: string;
+}): ReactElement {
+  const isEnough = have >= need;
+  return (
+    <div>
+      <p className="flex items-baseline justify-between gap-3">
+        <span>{label}</span>
+        <span className="whitespace-nowrap">
+          <b className="font-medium">{numbers.count(have)}</b> of {numbers.count(need)}
+          {isEnough && (
+            <>
+              <Icon name="check" className="ml-1 inline align-[-3px] text-healthy" />
+              <span className="sr-only">enough</span>
+            </>
+          )}
+        </span>
+      </p>
+      <span aria-hidden="true" className="mt-1 block h-1.5 rounded-full bg-sunk">
+        <span
+          className={classes("block h-full rounded-full", isEnough ? "bg-healthy-fill" : "bg-watch-fill")}
+          style={{ width: `${Math.min(1, have / need) * 100}%` }}
+        />
+      </span>
+      <p className="mt-1 text-sm text-soft">{text}</p>
+    </div>
+  );
+}
+
+/** The groups that have parameters of their own, in words. */
+export function SegmentsPanel({ card: { segments, parameters, kind } }: { card: Card }): ReactElement | null {
+  if (segments === null || parameters === null) return null;
+  const rows = [...segments.values, { value: "Everybody else", parameters }];
+  return (
+    <Panel
+      title={`By ${segments.trait}`}
+      note={`Groups of ${kind}s by this trait differ so much that each has a rhythm of its own`}
+    >
+      <table className="w-full">
+        <thead>
+          <tr className="text-left text-sm text-soft">
+            <th scope="col" className="py-1 font-normal">
+              {segments.trait}
+            </th>
+            <th scope="col" className="py-1 text-right font-normal" title="The mean of α / (α + β)">
+              Active in a week, while they are there
+            </th>
+            <th scope="col" className="py-1 pl-4 text-right font-normal" title="The mean of γ / (γ + δ)">
+              Leave per week
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ value, parameters: { alpha, beta, gamma, delta } }) => (
+            <tr key={value} className="border-t border-line">
+              <th scope="row" className="py-1.5 text-left font-normal">
+                {value}
+              </th>
+              <td className="py-1.5 text-right">{numbers.wholeShare(alpha / (alpha + beta))}</td>
+              <td className="py-1.5 pl-4 text-right">{numbers.share(gamma / (gamma + delta))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Panel>
+  );
+}
+
+/** What hardly any of the other figures say: names of models, for a table. */
+export function ModelName({ card, model }: { card: Card; model: string }): ReactElement {
+  return (
+    <span className="inline-flex items-center gap-2">
+      {modelWords(model)}
+      {servingName(card) === model && <Badge tone="info">Serves</Badge>}
+    </span>
+  );
+}

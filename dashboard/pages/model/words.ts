@@ -1,0 +1,102 @@
+/** What the model's page says in words for people who are no statisticians. */
+import type { Reads } from "../../api/paths.ts";
+import { numbers } from "../../text/format.ts";
+
+export type Card = Reads["/api/model"]["answer"];
+export type Judged = Card["models"][number];
+export type Kind = Card["kind"];
+
+/** The steps of the ladder, the simplest first. */
+export const rungs = [
+  {
+    rung: 0,
+    name: "A starting assumption",
+    how: "Compares silence and rhythm by how people use software in general. It needs no data.",
+  },
+  {
+    rung: 1,
+    name: "Rhythm of use",
+    how: "Learns how regularly people here come, and sees who has been silent for longer than their own rhythm explains (BG/BB).",
+  },
+  {
+    rung: 2,
+    name: "Rhythm, corrected by what happened",
+    how: "The same, corrected by how often such predictions came true here (BG/BB with Platt calibration).",
+  },
+  {
+    rung: 3,
+    name: "Learned from who left",
+    how: "Weighs silence, frequency, trend, breadth of use, tenure and traits as they told leavers from stayers here (ridge logistic regression).",
+  },
+] as const;
+
+/** The name of a model of the back-test, in words. */
+export function modelWords(model: string): string {
+  if (model === "recency") return "Baseline: time since last seen";
+  if (model === "hiatus") return "Baseline: twice the usual gap";
+  const [, rung, bySegment] = /^rung (\d)( by segment)?$/.exec(model) ?? [];
+  const name = rungs.find((one) => String(one.rung) === rung)?.name ?? model;
+  return bySegment ? `${name}, by segment` : name;
+}
+
+/** The name under which the model that serves was judged. */
+export function servingName({ rung, segments }: Card): string | undefined {
+  if (rung === null) return undefined;
+  return segments !== null && (rung === 1 || rung === 2) ? `rung ${rung} by segment` : `rung ${rung}`;
+}
+
+/** The figures of the model that serves; undefined without a back-test of it. */
+export function servingResult(card: Card): Judged | undefined {
+  const name = servingName(card);
+  return card.models.find(({ model }) => model === name);
+}
+
+const shortages: Readonly<Record<string, string>> = {
+  entities: "seen within half a year",
+  entitiesWithThreePeriods: "known for more than three weeks",
+  churnedLabels: "known cases of somebody who left",
+  retainedLabels: "known cases of somebody who stayed",
+};
+
+/** What is missing, as a phrase after a number. @param kind whom it is about */
+export function shortageWords(what: string, kind: Kind): string {
+  const words = shortages[what] ?? what;
+  return what.startsWith("entities") ? `${kind}s ${words}` : words;
+}
+
+/** The answer to "can I trust it", in one line and a paragraph. */
+export function verdict(card: Card): { readonly title: string; readonly text: string } {
+  const { rung, isProven, horizonDays, models, kind } = card;
+  if (card.day === null) {
+    return {
+      title: "No predictions yet",
+      text: `Nobody has been scored yet. The first run is at night, or at once with rekindle score.`,
+    };
+  }
+  if (rung === null) {
+    return {
+      title: "No churn risk is shown",
+      text: "In the back-test no model did clearly better than simply looking at when somebody was last seen. A number that misleads is worse than none, so none is shown. It is tried again every week.",
+    };
+  }
+  const result = servingResult(card);
+  const gain = result === undefined ? null : 1 - result.logLoss / result.recencyLogLoss;
+  if (isProven) {
+    const better =
+      gain === null
+        ? ""
+        : ` It is ${numbers.wholeShare(gain)} better than going by the last visit alone (by log loss).`;
+    return {
+      title: "Proven on your own data",
+      text: `It was tried on past days with only what was known then, and what it said came true often enough.${better}`,
+    };
+  }
+  const judged =
+    models.length === 0
+      ? "There was no back-test yet: it begins with about half a year of events, some to learn from and some to be judged by."
+      : "The back-test below is too small to call it proof.";
+  return {
+    title: "Shown, but not proven yet",
+    text: `The risk of ${kind}s to do nothing for ${horizonDays} days is worked out, and useful for an order of whom to look at. How far the percentages hold is not known yet. ${judged}`,
+  };
+}

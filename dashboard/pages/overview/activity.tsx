@@ -1,0 +1,227 @@
+/** How many are active, and who comes and goes. */
+import { type ReactElement, useCallback } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { type Asked, useRead } from "../../api/query.ts";
+import { Chart, categoryAxis, gridBelowLegend, legendOf, valueAxis } from "../../charts/chart.tsx";
+import type { Colours } from "../../charts/colours.ts";
+import { tooltipOf } from "../../charts/tooltip.ts";
+import { Select } from "../../parts/field.tsx";
+import { useFilters } from "../../parts/filters.ts";
+import { Panel } from "../../parts/panel.tsx";
+import { Stat, Stats } from "../../parts/stat.tsx";
+import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { dayText, nothing, numbers } from "../../text/format.ts";
+import { filters } from "./filters.ts";
+
+export type ActiveUsers = Reads["/api/active-users"]["answer"];
+type ActiveDays = ActiveUsers["days"];
+type Periods = Reads["/api/lifecycle"]["answer"]["periods"];
+
+/** Whole days are compared: today is not over, so the last of them is yesterday. */
+export function ActiveStats({ days }: { days: ActiveDays }): ReactElement {
+  const today = days.at(-1);
+  const last = days.at(-2);
+  const before = days.at(-30);
+  const whole = days.slice(0, -1);
+  // Whoever began today has no whole day yet: that is no zero.
+  const isBegun = whole.some(({ daily }) => daily > 0);
+  const counted = (value: number | undefined) => (isBegun ? numbers.count(value) : nothing);
+  const change = (now: number | null | undefined, then: number | null | undefined) =>
+    now == null || !then
+      ? undefined
+      : {
+          value: numbers.shareChange(now / then - 1),
+          isGood: now === then ? null : now > then,
+          text: "in 4 weeks",
+        };
+  return (
+    <Stats>
+      <Stat
+        label="Active yesterday"
+        hint="Users who did anything yesterday, in the organization's timezone"
+        value={counted(last?.daily)}
+        note={`${numbers.count(today?.daily)} today so far`}
+        line={whole.slice(-28).map(({ daily }) => daily)}
+      />
+      <Stat
+        label="Active in 7 days"
+        hint="Users who did anything within the 7 days to yesterday; the change is against the same 28 days earlier"
+        value={counted(last?.weekly)}
+        change={change(last?.weekly, before?.weekly)}
+        line={whole.slice(-90).map(({ weekly }) => weekly)}
+      />
+      <Stat
+        label="Active in 30 days"
+        hint="Users who did anything within the 30 days to yesterday; the change is against the same 28 days earlier"
+        value={counted(last?.monthly)}
+        change={change(last?.monthly, before?.monthly)}
+        line={whole.slice(-90).map(({ monthly }) => monthly)}
+      />
+      <Stat
+        label="Stickiness"
+        hint="Active yesterday, of those active in the 30 days to yesterday"
+        value={numbers.share(last?.stickiness)}
+        note={isBegun && last && `${numbers.count(last.daily)} of ${numbers.count(last.monthly)}`}
+        line={whole.slice(-28).map(({ stickiness }) => stickiness ?? 0)}
+      />
+    </Stats>
+  );
+}
+
+/** Activity of every day, with today set apart. */
+export function ActivePanel({ asked }: { asked: Asked<ActiveUsers> }): ReactElement {
+  const [{ days }, change] = useFilters(filters);
+  const count = Number(days);
+  return (
+    <Panel
+      title="Active users"
+      note="Who did anything on the day, and within the 7 days that end with it"
+      actions={
+        <Select
+          label="Days shown"
+          isLabelHidden
+          isSmall
+          value={days}
+          choices={[
+            { value: "28", label: "28 days" },
+            { value: "90", label: "90 days" },
+            { value: "365", label: "A year" },
+          ]}
+          onChoose={(chosen) => change({ days: chosen })}
+        />
+      }
+    >
+      <Figures of={asked} loading={<Loading rows={1} height={260} />}>
+        {(answer) => <ActiveChart days={answer.days} shown={count} />}
+      </Figures>
+    </Panel>
+  );
+}
+
+function ActiveChart({ days, shown }: { days: ActiveDays; shown: number }): ReactElement {
+  const option = useCallback(
+    (colours: Colours) => {
+      const drawn = days.slice(-shown);
+      const isLast = (index: number) => index === drawn.length - 1;
+      return {
+        tooltip: tooltipOf(numbers.count),
+        legend: legendOf(colours),
+        grid: gridBelowLegend,
+        xAxis: categoryAxis(
+          colours,
+          drawn.map(({ day }, index) => dayText(day, "short") + (isLast(index) ? ", so far" : "")),
+        ),
+        yAxis: valueAxis(colours, numbers.compact),
+        series: [
+          {
+            name: "On the day",
+            type: "bar",
+            data: drawn.map(({ daily }, index) =>
+              isLast(index) ? { value: daily, itemStyle: { opacity: 0.45 } } : daily,
+            ),
+            itemStyle: { color: colours["series-1"] },
+            barCategoryGap: "25%",
+          },
+          {
+            name: "Within 7 days",
+            type: "line",
+            data: drawn.map(({ weekly }, index) => (isLast(index) ? null : weekly)),
+            symbol: "none",
+            lineStyle: { color: colours["series-2"], width: 2 },
+            itemStyle: { color: colours["series-2"] },
+          },
+        ],
+      };
+    },
+    [days, shown],
+  );
+  return (
+    <Chart
+      label={`Active users on each of the last ${shown} days`}
+      option={option}
+      table={{
+        columns: ["Day", "On the day", "Within 7 days", "Within 30 days"],
+        rows: days
+          .slice(-shown)
+          .toReversed()
+          .map(({ day, daily, weekly, monthly }) => [
+            dayText(day),
+            ...[daily, weekly, monthly].map((value) => numbers.count(value)),
+          ]),
+      }}
+    />
+  );
+}
+
+/** New, returning, resurrecting and dormant users, week by week. */
+export function LifecyclePanel(): ReactElement {
+  const asked = useRead("/api/lifecycle", { query: { period: "week", periods: 13 } });
+  return (
+    <Panel
+      title="Coming and going"
+      note="Users by week: those above the line were active, those below stayed away"
+    >
+      <Figures
+        of={asked}
+        loading={<Loading rows={1} height={260} />}
+        empty={{
+          when: ({ periods }) => periods.every(({ active, dormant }) => active + dormant === 0),
+          show: <Empty title="Nobody was active in these weeks" />,
+        }}
+      >
+        {({ periods }) => <LifecycleChart periods={periods} />}
+      </Figures>
+    </Panel>
+  );
+}
+
+const stages = [
+  { key: "returning", name: "Returning", hint: "active in the week before, too", colour: "series-2" },
+  { key: "new", name: "New", hint: "active for the first time", colour: "series-3" },
+  { key: "resurrecting", name: "Came back", hint: "not active in the week before", colour: "series-4" },
+  { key: "dormant", name: "Stayed away", hint: "active only in the week before", colour: "churned" },
+] as const;
+
+function nameOf({ fromDay, isComplete }: Periods[number]): string {
+  return dayText(fromDay, "short") + (isComplete ? "" : ", so far");
+}
+
+function LifecycleChart({ periods }: { periods: Periods }): ReactElement {
+  const option = useCallback(
+    (colours: Colours) => ({
+      tooltip: tooltipOf((value) => numbers.count(Math.abs(value))),
+      legend: legendOf(colours),
+      grid: gridBelowLegend,
+      xAxis: categoryAxis(colours, periods.map(nameOf)),
+      yAxis: valueAxis(colours, (value) => numbers.compact(Math.abs(value))),
+      series: stages.map(({ key, name, colour }) => ({
+        name,
+        type: "bar",
+        stack: "all",
+        barCategoryGap: "30%",
+        itemStyle: { color: colours[colour] },
+        data: periods.map((period) => {
+          const value = key === "dormant" ? -period[key] : period[key];
+          return period.isComplete ? value : { value, itemStyle: { opacity: 0.45 } };
+        }),
+      })),
+    }),
+    [periods],
+  );
+  return (
+    <Chart
+      label="Users who came, returned, came back and stayed away, by week"
+      option={option}
+      table={{
+        columns: ["Week from", "Active", ...stages.map(({ name, hint }) => `${name}: ${hint}`)],
+        rows: periods
+          .toReversed()
+          .map((period) => [
+            dayText(period.fromDay) + (period.isComplete ? "" : ", so far"),
+            numbers.count(period.active),
+            ...stages.map(({ key }) => numbers.count(period[key])),
+          ]),
+      }}
+    />
+  );
+}

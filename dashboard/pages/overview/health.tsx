@@ -1,0 +1,224 @@
+/** How healthy users or accounts are, how that moved, and how many are expected to churn. */
+import { type ReactElement, useCallback } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { type Asked, useRead } from "../../api/query.ts";
+import { Chart, categoryAxis, valueAxis } from "../../charts/chart.tsx";
+import type { Colours } from "../../charts/colours.ts";
+import { tooltipOf } from "../../charts/tooltip.ts";
+import { type HealthColour, HealthShape, healthWord } from "../../parts/health.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { useToday } from "../../parts/time.tsx";
+import { dayPlus, daysBetween, dayText, nothing, numbers } from "../../text/format.ts";
+import { type Kind, plural } from "./filters.ts";
+
+export type HealthByWeek = Reads["/api/health-by-week"]["answer"];
+type Week = HealthByWeek["weeks"][number];
+type Movement = Reads["/api/score-summary"]["answer"]["movement"];
+
+/** Colours of those who are there, worst last; each with the name of its figure and its bar. */
+const there = [
+  { colour: "healthy", key: "healthy", bar: "bg-healthy-fill", line: "healthy-fill" },
+  { colour: "watch", key: "watch", bar: "bg-watch-fill", line: "watch-fill" },
+  { colour: "at_risk", key: "atRisk", bar: "bg-at-risk-fill", line: "at-risk-fill" },
+  { colour: "onboarding", key: "onboarding", bar: "bg-onboarding-fill", line: "onboarding-fill" },
+] as const;
+
+const sizeOf = (week: Week) => there.reduce((sum, { key }) => sum + week[key], 0);
+
+export function NoScores({ kind }: { kind: Kind }): ReactElement {
+  return (
+    <Empty title={`No scores of ${plural[kind]} yet`}>
+      The first run is at night, or at once with <code>rekindle score</code>.
+      {kind === "account" && " Accounts come from identify and group calls."}
+    </Empty>
+  );
+}
+
+export function HealthPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthByWeek> }): ReactElement {
+  const { data } = asked;
+  return (
+    <Panel
+      title={`Health of ${plural[kind]}`}
+      note={data?.day ? `As of the start of ${dayText(data.day)}` : undefined}
+    >
+      <Figures
+        of={asked}
+        loading={<Loading rows={8} height={28} />}
+        empty={{ when: ({ weeks }) => weeks.length === 0, show: <NoScores kind={kind} /> }}
+      >
+        {({ weeks }) => (
+          <div className="grid gap-5">
+            <Distribution kind={kind} weeks={weeks} />
+            {weeks.length > 1 && <WeeksChart kind={kind} weeks={weeks} />}
+            <Moves kind={kind} />
+          </div>
+        )}
+      </Figures>
+    </Panel>
+  );
+}
+
+function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): ReactElement | null {
+  const now = weeks.at(-1);
+  if (now === undefined) return null;
+  const size = sizeOf(now);
+  const ago = (count: number) => weeks.find(({ day }) => Math.floor(daysBetween(day, now.day) / 7) === count);
+  const columns = [
+    { label: "In a week", past: ago(1) },
+    { label: "In 4 weeks", past: ago(4) },
+  ];
+  return (
+    <div>
+      <div aria-hidden="true" className="flex h-3 gap-px overflow-hidden rounded-[2px]">
+        {there.map(({ colour, key, bar }) => (
+          <span
+            key={colour}
+            className={bar}
+            style={{ width: `${size === 0 ? 0 : (now[key] / size) * 100}%` }}
+          />
+        ))}
+      </div>
+      <table className="mt-2 w-full">
+        <caption className="sr-only">Health of {plural[kind]}, and how it changed</caption>
+        <thead>
+          <tr className="text-left text-sm text-soft">
+            <th scope="col" className="py-1 font-normal">
+              Health
+            </th>
+            <th scope="col" className="py-1 text-right font-normal">
+              Now
+            </th>
+            <th
+              scope="col"
+              className="py-1 text-right font-normal"
+              title={`Of ${numbers.count(size)} ${plural[kind]} who have not churned`}
+            >
+              Share
+            </th>
+            {columns.map(({ label, past }) => (
+              <th
+                key={label}
+                scope="col"
+                className="py-1 text-right font-normal"
+                title={past && `Against the start of ${dayText(past.day)}`}
+              >
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {[...there, { colour: "churned", key: "churned" } as const].map(({ colour, key }) => (
+            <tr key={colour} className="border-t border-line">
+              <th scope="row" className="py-1.5 text-left font-normal">
+                <span className="inline-flex items-center gap-2">
+                  <HealthShape colour={colour} />
+                  {healthWord(colour)}
+                </span>
+              </th>
+              <td className="py-1.5 text-right font-medium">{numbers.count(now[key])}</td>
+              <td className="py-1.5 text-right text-soft">
+                {colour === "churned" || size === 0 ? nothing : numbers.wholeShare(now[key] / size)}
+              </td>
+              {columns.map(({ label, past }) => (
+                <td key={label} className="py-1.5 text-right text-soft">
+                  {past === undefined
+                    ? nothing
+                    : now[key] === past[key]
+                      ? "±0"
+                      : numbers.change(now[key] - past[key])}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function WeeksChart({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): ReactElement {
+  const option = useCallback(
+    (colours: Colours) => ({
+      tooltip: tooltipOf(numbers.count),
+      xAxis: categoryAxis(
+        colours,
+        weeks.map(({ day }) => dayText(day, "short")),
+      ),
+      yAxis: valueAxis(colours, numbers.compact),
+      series: there.map(({ colour, key, line }) => ({
+        name: healthWord(colour),
+        type: "bar",
+        stack: "health",
+        barCategoryGap: "18%",
+        itemStyle: { color: colours[line] },
+        data: weeks.map((week) => week[key]),
+      })),
+    }),
+    [weeks],
+  );
+  return (
+    <Chart
+      label={`Health of ${plural[kind]} who have not churned, week by week`}
+      height={180}
+      option={option}
+      table={{
+        columns: ["As of", ...there.map(({ colour }) => healthWord(colour)), healthWord("churned")],
+        rows: weeks
+          .toReversed()
+          .map((week) => [
+            dayText(week.day),
+            ...[...there.map(({ key }) => week[key]), week.churned].map((value) => numbers.count(value)),
+          ]),
+      }}
+    />
+  );
+}
+
+const shownMoves = 6;
+
+/** Who went from which colour to which within a week. */
+function Moves({ kind }: { kind: Kind }): ReactElement | null {
+  const since = dayPlus(useToday(), -7);
+  const { data } = useRead("/api/score-summary", { query: { kind, since } });
+  if (data == null || data.sinceDay === null) return null;
+  const moved = movesOf(data.movement);
+  const all = moved.reduce((sum, { count }) => sum + count, 0);
+  return (
+    <section aria-label="Movement">
+      <h3 className="text-sm text-soft">
+        {numbers.count(all)} {plural[kind]} changed colour since {dayText(data.sinceDay, "short")}
+        {moved.length > shownMoves && "; the most frequent ways"}
+      </h3>
+      <ul className="mt-1 grid gap-x-6 sm:grid-cols-2">
+        {moved.slice(0, shownMoves).map(({ from, to, count }) => (
+          <li key={`${from} ${to}`} className="flex items-center gap-1.5 border-t border-line py-1 text-sm">
+            <HealthShape colour={from} />
+            {healthWord(from)}
+            <Icon name="right" size={12} className="text-soft" />
+            <span className="sr-only">to</span>
+            <HealthShape colour={to} />
+            {healthWord(to)}
+            <span className="ml-auto font-medium">{numbers.count(count)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface Move {
+  readonly from: HealthColour;
+  readonly to: HealthColour;
+  readonly count: number;
+}
+
+function movesOf(movement: Movement): Move[] {
+  return movement
+    .flatMap(({ from, to, count }) =>
+      from === null || to === null || from === to ? [] : [{ from, to, count }],
+    )
+    .sort((a, b) => b.count - a.count);
+}

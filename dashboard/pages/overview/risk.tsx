@@ -1,0 +1,174 @@
+/** How many are expected to churn, beside how many usually do. */
+import { Link } from "@tanstack/react-router";
+import { type ReactElement, useCallback } from "react";
+import { type Asked, useRead } from "../../api/query.ts";
+import { useOrganization } from "../../app/session.ts";
+import { Chart, categoryAxis, gridBelowLegend, legendOf, valueAxis } from "../../charts/chart.tsx";
+import type { Colours } from "../../charts/colours.ts";
+import { tooltipOf } from "../../charts/tooltip.ts";
+import { RiskBand } from "../../parts/health.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { dayText, numbers } from "../../text/format.ts";
+import { type Kind, plural } from "./filters.ts";
+import { type HealthByWeek, NoScores } from "./health.tsx";
+
+export function RiskPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthByWeek> }): ReactElement {
+  const horizonDays = asked.data?.horizonDays;
+  return (
+    <Panel
+      title="Churn risk"
+      note={horizonDays && `Of doing nothing for ${horizonDays} days from the day of the scores`}
+    >
+      <Figures
+        of={asked}
+        loading={<Loading rows={8} height={28} />}
+        empty={{ when: ({ weeks }) => weeks.length === 0, show: <NoScores kind={kind} /> }}
+      >
+        {(answer) => <Risk kind={kind} answer={answer} />}
+      </Figures>
+    </Panel>
+  );
+}
+
+function Risk({ kind, answer }: { kind: Kind; answer: HealthByWeek }): ReactElement {
+  const { weeks, baseRate, horizonDays } = answer;
+  const now = weeks.at(-1);
+  if (now?.meanRisk == null) {
+    return (
+      <Empty title="No churn risk is shown">
+        No model is good enough yet to say more than the past does.{" "}
+        <ToModel>The model's page says why.</ToModel>
+      </Empty>
+    );
+  }
+  return (
+    <div className="grid gap-5">
+      <div className="grid gap-x-8 gap-y-3 sm:grid-cols-2">
+        <dl>
+          <dt className="text-sm text-soft">Expected to churn within {horizonDays} days</dt>
+          <dd className="text-2xl font-medium tracking-[-0.02em]">{numbers.share(now.meanRisk)}</dd>
+          <dd className="text-sm text-soft">
+            about {numbers.count(now.expectedChurn)} of {numbers.count(now.withRisk)} {plural[kind]}
+          </dd>
+        </dl>
+        <dl>
+          <dt className="text-sm text-soft">Base rate</dt>
+          <dd className="text-2xl font-medium tracking-[-0.02em]">{numbers.share(baseRate)}</dd>
+          <dd className="text-sm text-soft">
+            {baseRate === null ? "no back-test yet" : `churned within ${horizonDays} days in the back-test`}
+          </dd>
+        </dl>
+      </div>
+      {weeks.length > 1 && <RiskChart kind={kind} answer={answer} />}
+      <Bands kind={kind} />
+      <p className="text-sm text-soft">
+        <ToModel>How good these predictions are</ToModel>
+      </p>
+    </div>
+  );
+}
+
+function ToModel({ children }: { children: string }): ReactElement {
+  const organization = String(useOrganization().id);
+  return (
+    <Link to="/o/$organization/model" params={{ organization }}>
+      {children}
+    </Link>
+  );
+}
+
+function RiskChart({
+  kind,
+  answer: { weeks, baseRate },
+}: {
+  kind: Kind;
+  answer: HealthByWeek;
+}): ReactElement {
+  const option = useCallback(
+    (colours: Colours) => ({
+      tooltip: tooltipOf(numbers.share),
+      legend: legendOf(colours),
+      grid: gridBelowLegend,
+      xAxis: categoryAxis(
+        colours,
+        weeks.map(({ day }) => dayText(day, "short")),
+      ),
+      yAxis: { ...valueAxis(colours, numbers.share), min: 0, max: ceiling(weeks, baseRate) },
+      series: [
+        {
+          name: "Mean churn risk",
+          type: "line",
+          symbol: "none",
+          data: weeks.map(({ meanRisk }) => meanRisk),
+          lineStyle: { color: colours["series-1"], width: 2 },
+          itemStyle: { color: colours["series-1"] },
+        },
+        ...(baseRate === null
+          ? []
+          : [
+              {
+                name: "Base rate",
+                type: "line",
+                symbol: "none",
+                data: weeks.map(() => baseRate),
+                lineStyle: { color: colours.soft, type: "dashed", width: 1.5 },
+                itemStyle: { color: colours.soft },
+              },
+            ]),
+      ],
+    }),
+    [weeks, baseRate],
+  );
+  return (
+    <Chart
+      label={`Mean churn risk of ${plural[kind]}, week by week, beside the base rate`}
+      height={200}
+      option={option}
+      table={{
+        columns: ["As of", "Mean churn risk", "Expected to churn", "Of"],
+        rows: weeks
+          .toReversed()
+          .map(({ day, meanRisk, expectedChurn, withRisk }) => [
+            dayText(day),
+            numbers.share(meanRisk),
+            numbers.decimal(expectedChurn),
+            numbers.count(withRisk),
+          ]),
+      }}
+    />
+  );
+}
+
+/** A round top of the axis, a quarter above what is drawn. */
+function ceiling(weeks: HealthByWeek["weeks"], baseRate: number | null): number {
+  const most = Math.max(0.01, baseRate ?? 0, ...weeks.map(({ meanRisk }) => meanRisk ?? 0)) * 1.25;
+  const step = [0.02, 0.04, 0.08, 0.12, 0.2, 0.4, 0.6, 0.8].find((each) => each >= most);
+  return step ?? 1;
+}
+
+const bands = [
+  { band: "high", from: "50 % and more" },
+  { band: "medium", from: "20 to 50 %" },
+  { band: "low", from: "below 20 %" },
+] as const;
+
+function Bands({ kind }: { kind: Kind }): ReactElement | null {
+  const { data } = useRead("/api/score-summary", { query: { kind } });
+  if (data == null) return null;
+  const of = (band: string) =>
+    data.counts.reduce((sum, each) => (each.band === band ? sum + each.count : sum), 0);
+  return (
+    <ul className="grid grid-cols-3 gap-px overflow-hidden rounded border border-line bg-line *:bg-surface">
+      {bands.map(({ band, from }) => (
+        <li key={band} className="px-3 py-2">
+          <RiskBand band={band} />
+          <p className="font-medium">
+            {numbers.count(of(band))} <span className="text-sm font-normal text-soft">{plural[kind]}</span>
+          </p>
+          <p className="text-xs text-soft">{from}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}

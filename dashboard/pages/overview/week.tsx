@@ -1,0 +1,135 @@
+/** The week in the server's sentences, and whom to call first. */
+import type { ReactElement } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { useRead } from "../../api/query.ts";
+import { EntityLink } from "../../parts/entity-link.tsx";
+import { Badge, RiskBand } from "../../parts/health.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Figures, Loading } from "../../parts/states.tsx";
+import { dayText, numbers } from "../../text/format.ts";
+
+type Week = Reads["/api/week-summary"]["answer"];
+type Sentence = Week["sentences"][number];
+
+const abouts: Record<Sentence["about"], string> = {
+  data: "Data",
+  active: "Activity",
+  lifecycle: "Coming and going",
+  health: "Health",
+  risk: "Churn risk",
+  call: "Call first",
+};
+
+export function WeekPanel(): ReactElement {
+  const asked = useRead("/api/week-summary");
+  const { data } = asked;
+  return (
+    <Panel
+      title="The week"
+      note={
+        data && `${dayText(data.fromDay, "short")} to ${dayText(data.toDay)}, beside the seven days before`
+      }
+    >
+      <Figures of={asked} loading={<Loading rows={6} height={30} />}>
+        {(week) => (
+          <div className="grid gap-x-8 gap-y-6 xl:grid-cols-[minmax(0,1fr)_22rem]">
+            <dl className="grid content-start">
+              {week.sentences
+                .filter(({ about }) => about !== "call")
+                .map((sentence) => (
+                  <SentenceLine key={sentence.about} sentence={sentence} />
+                ))}
+            </dl>
+            <CallFirst week={week} />
+          </div>
+        )}
+      </Figures>
+    </Panel>
+  );
+}
+
+function SentenceLine({ sentence }: { sentence: Sentence }): ReactElement {
+  const { about, tone, usual, isUnusual } = sentence;
+  return (
+    <div className="grid gap-x-4 border-t border-line py-2.5 first:border-0 first:pt-0 sm:grid-cols-[9rem_minmax(0,1fr)]">
+      <dt className="text-sm leading-[1.375rem] text-soft">{abouts[about]}</dt>
+      <dd className="max-w-[76ch]" title={usual === null ? undefined : usualText(usual)}>
+        {about === "data" && tone === "bad" && <Badge tone="bad">Check this first</Badge>}{" "}
+        {isUnusual === true && (
+          <Badge tone={tone === "good" ? "good" : tone === "bad" ? "bad" : "warn"}>Unusual</Badge>
+        )}{" "}
+        <Words sentence={sentence} />
+      </dd>
+    </div>
+  );
+}
+
+function usualText({ low, high, weeks }: NonNullable<Sentence["usual"]>): string {
+  return `From one week to the next it changed by ${numbers.change(Math.round(low))} to ${numbers.change(Math.round(high))} in 19 of 20 weeks, judged by the ${weeks} before.`;
+}
+
+/** A sentence with numbers and days in the reader's way. */
+function Words({ sentence: { parts } }: { sentence: Sentence }): ReactElement {
+  return (
+    <>
+      {parts.map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a sentence is replaced whole
+        <PartOf key={index} part={part} />
+      ))}
+    </>
+  );
+}
+
+function PartOf({ part: { form, text, value } }: { part: Sentence["parts"][number] }): ReactElement {
+  if (form === "user" || form === "account")
+    return <EntityLink kind={form} id={String(value)} label={text} />;
+  if (form === "day") return <>{dayText(String(value), "short")}</>;
+  if (form === "words") return <>{text}</>;
+  const say = { count: numbers.count, change: numbers.shareChange, share: numbers.share }[form];
+  return <b className="font-medium">{say(Number(value))}</b>;
+}
+
+function CallFirst({ week: { callFirst, sentences } }: { week: Week }): ReactElement | null {
+  const said = sentences.find(({ about }) => about === "call");
+  if (said === undefined) return null;
+  return (
+    <section
+      aria-label="Call first"
+      className="border-t border-line pt-4 xl:border-t-0 xl:border-l xl:pt-0 xl:pl-8"
+    >
+      <h3 className="text-sm text-soft">Call first</h3>
+      {callFirst.length === 0 ? (
+        <p className="mt-1">
+          <Words sentence={said} />
+        </p>
+      ) : (
+        <ol className="mt-1 grid gap-3">
+          {callFirst.map((each) => (
+            <li key={each.id} className="min-w-0">
+              <div className="flex flex-wrap items-baseline justify-between gap-x-3">
+                <span className="min-w-0 [overflow-wrap:anywhere]">
+                  <EntityLink {...each} />
+                </span>
+                {each.band !== null && <RiskBand band={each.band} />}
+              </div>
+              <p className="text-sm text-soft">
+                {[
+                  each.members !== null &&
+                    `${numbers.count(each.members)} ${each.members === 1 ? "member" : "members"}`,
+                  each.health !== null && `health ${Math.round(each.health)}${changeText(each.change)}`,
+                  each.risk !== null && `churn risk ${numbers.wholeShare(each.risk)}`,
+                ]
+                  .filter(Boolean)
+                  .join(" · ")}
+              </p>
+              {each.reason !== null && <p className="text-sm">{each.reason}</p>}
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}
+
+const changeText = (change: number | null) =>
+  change === null || Math.abs(change) < 1 ? "" : ` (${numbers.change(Math.round(change))} in a week)`;

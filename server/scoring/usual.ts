@@ -1,0 +1,68 @@
+/** Whether a change from one week to the next is more than weeks usually differ. */
+import { mean } from "./vectors.ts";
+
+export interface UsualChange {
+  /** Where 19 of 20 changes lie. */
+  readonly low: number;
+  readonly high: number;
+  /** Changes from which it was worked out. */
+  readonly weeks: number;
+}
+
+export interface JudgedChange {
+  /** Of the newest week against the one before. */
+  readonly change: number;
+  /** Null with fewer than 8 changes before. */
+  readonly usual: UsualChange | null;
+  /** Where the change lies beside the usual; null when it cannot be said. */
+  readonly side: "below" | "within" | "above" | null;
+}
+
+const leastWeeks = 8;
+/** One or two persons more or less than the mean change are never unusual. */
+const neverUnusual = 2;
+
+/**
+ * Judges the newest change by those before: the 95 % prediction interval of one more change like them, mean ± t · s ·
+ * √(1 + 1/n). @param levels figures of whole weeks, the newest first; null for a week that says nothing, an outage say.
+ * Undefined when one of the two newest is missing.
+ */
+export function judgeChange(levels: readonly (number | null)[]): JudgedChange | undefined {
+  const [change, ...before] = levels.slice(1).map((level, index) => {
+    const later = levels[index];
+    return level === null || later == null ? null : later - level;
+  });
+  if (change == null) return undefined;
+  const usual = usualOf(before.filter((each) => each !== null));
+  return { change, usual, side: usual === null ? null : sideOf(change, usual) };
+}
+
+function sideOf(change: number, { low, high }: UsualChange): "below" | "within" | "above" {
+  if (change < low) return "below";
+  return change > high ? "above" : "within";
+}
+
+function usualOf(changes: readonly number[]): UsualChange | null {
+  const weeks = changes.length;
+  if (weeks < leastWeeks) return null;
+  const center = mean(changes);
+  const variance = changes.reduce((sum, each) => sum + (each - center) ** 2, 0) / (weeks - 1);
+  const half = studentT975(weeks - 1) * Math.sqrt(variance * (1 + 1 / weeks));
+  return {
+    low: center - Math.max(half, neverUnusual),
+    high: center + Math.max(half, neverUnusual),
+    weeks,
+  };
+}
+
+/**
+ * The 97.5th percentile of Student's t distribution, by the expansion in 1/degrees (Abramowitz and Stegun 26.7.5): from
+ * 7 degrees of freedom on it is off by less than 0.003.
+ */
+export function studentT975(degrees: number): number {
+  const z = 1.959963984540054;
+  const first = (z ** 3 + z) / 4;
+  const second = (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96;
+  const third = (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384;
+  return z + first / degrees + second / degrees ** 2 + third / degrees ** 3;
+}

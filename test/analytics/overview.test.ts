@@ -1,0 +1,236 @@
+/** What a morning begins with, asked through the front door and counted again from other answers. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Static } from "typebox";
+import type {
+  AccountsAtRiskAnswer,
+  HealthByWeekAnswer,
+  WeekSummaryAnswer,
+} from "../../contract/api-overview.ts";
+import type { AccountListAnswer } from "../../contract/api-people.ts";
+import type {
+  HistoryAnswer,
+  MoversAnswer,
+  ScoreListAnswer,
+  SummaryAnswer,
+} from "../../contract/api-scores.ts";
+import { formatDay } from "../../server/calendar/days.ts";
+import { Server } from "../server.ts";
+
+let server: Server;
+const today = Math.floor(Date.now() / 86_400_000);
+const keys = new Map<string, string>();
+
+interface Sent {
+  readonly users: readonly { readonly id: string; readonly account?: string }[];
+  readonly events: readonly { readonly user: string; readonly daysAgo: number }[];
+}
+
+/** An organization with people and what they did at noon of some days. */
+async function organization(name: string, { users, events }: Sent): Promise<void> {
+  const token = await server.organization(name);
+  keys.set(name, (await server.command("key", "create", "--organization", name)).trim());
+  const all = [
+    ...users.map(({ id, account }) => ({
+      ...{ type: "identify", userId: id, email: `${id}@example.com` },
+      ...(account !== undefined && { account: { id: account, name: `The ${account}` } }),
+    })),
+    ...events.map(({ user, daysAgo }) => ({
+      ...{ type: "track", userId: user, event: "opened" },
+      timestamp: `${formatDay(today - daysAgo)}T12:00:00Z`,
+    })),
+  ];
+  for (let from = 0; from < all.length; from += 1_000) {
+    const response = await server.post("/batch", token, { batch: all.slice(from, from + 1_000) });
+    expect(await response.json()).toMatchObject({ rejected: [] });
+  }
+  await server.exported("events", name);
+}
+
+async function ask<Answer>(name: string, path: string): Promise<Answer> {
+  const response = await fetch(server.url + path, { headers: { Authorization: `Bearer ${keys.get(name)}` } });
+  if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+  return response.json() as Promise<Answer>;
+}
+
+const weekOf = (name: string) => ask<Static<typeof WeekSummaryAnswer>>(name, "/api/week-summary");
+
+/** Five accounts of ever more members, who come every other day; those of the second and the fourth stopped. */
+function customers(): Sent {
+  const users = Array.from({ length: 5 }, (_, account) =>
+    Array.from({ length: 2 + account }, (_, member) => ({
+      id: `u${account}-${member}`,
+      account: `a${account}`,
+    })),
+  ).flat();
+  const events = users.flatMap(({ id, account }, index) => {
+    const until = account === "a1" ? 16 : account === "a3" ? 18 : 1;
+    return Array.from({ length: 90 }, (_, day) => 90 - day)
+      .filter((daysAgo) => daysAgo >= until && (daysAgo + index) % 2 === 0)
+      .map((daysAgo) => ({ user: id, daysAgo }));
+  });
+  return { users, events };
+}
+
+beforeAll(async () => {
+  server = await Server.start();
+  await server.ready();
+  const { users, events } = customers();
+  await organization("Customers", { users, events });
+  await organization("Loners", { users: users.map(({ id }) => ({ id })), events });
+  for (const weeksAgo of [3, 1, 0]) {
+    await server.command("score", "--as-of", formatDay(today - 7 * weeksAgo));
+  }
+  await organization("Newcomers", {
+    users: [{ id: "first" }],
+    events: [
+      { user: "first", daysAgo: 0 },
+      { user: "first", daysAgo: 1 },
+    ],
+  });
+  await organization("Nobody", { users: [], events: [] });
+}, 120_000);
+afterAll(() => server.stop());
+
+const colours = [
+  ["healthy", "healthy"],
+  ["watch", "watch"],
+  ["atRisk", "at_risk"],
+  ["onboarding", "onboarding"],
+  ["churned", "churned"],
+  ["none", "none"],
+] as const;
+
+test("health by week equals a recount of everybody's history, and skips a week without scores", async () => {
+  const { weeks, day } = await ask<Static<typeof HealthByWeekAnswer>>("Customers", "/api/health-by-week");
+  expect([day, weeks.map((week) => week.day)]).toEqual([
+    formatDay(today),
+    [21, 7, 0].map((daysAgo) => formatDay(today - daysAgo)),
+  ]);
+  const histories = await Promise.all(
+    customers().users.map(({ id }) =>
+      ask<Static<typeof HistoryAnswer>>("Customers", `/api/users/${id}/score/history`),
+    ),
+  );
+  const scores = histories.flatMap(({ days }) => days);
+  for (const week of weeks) {
+    const ofDay = scores.filter((score) => score.day === week.day);
+    for (const [key, colour] of colours) {
+      expect([colour, week[key]]).toEqual([colour, ofDay.filter((score) => score.colour === colour).length]);
+    }
+    const risks = ofDay.flatMap(({ risk }) => risk ?? []);
+    const sum = risks.reduce((total, risk) => total + risk, 0);
+    expect(week.withRisk).toBe(risks.length);
+    expect(week.expectedChurn).toBeCloseTo(sum, 9);
+    expect(week.meanRisk).toBeCloseTo(sum / risks.length, 9);
+  }
+});
+
+test("health by week goes back as far as is asked", async () => {
+  const daysOf = async (weeks: number) =>
+    (
+      await ask<Static<typeof HealthByWeekAnswer>>(
+        "Customers",
+        `/api/health-by-week?kind=account&weeks=${weeks}`,
+      )
+    ).weeks.map(({ day }) => day);
+  expect(await daysOf(1)).toEqual([formatDay(today)]);
+  expect(await daysOf(3)).toEqual([formatDay(today - 7), formatDay(today)]);
+});
+
+test("accounts at risk are those of the list of scores, the largest first", async () => {
+  const atRisk = await ask<Static<typeof AccountsAtRiskAnswer>>("Customers", "/api/accounts-at-risk");
+  const since = formatDay(today - 7);
+  const [listed, all, accounts] = await Promise.all([
+    ask<Static<typeof ScoreListAnswer>>("Customers", `/api/scores/accounts?colour=at_risk&since=${since}`),
+    ask<Static<typeof SummaryAnswer>>("Customers", "/api/score-summary?kind=account"),
+    ask<Static<typeof AccountListAnswer>>("Customers", "/api/accounts"),
+  ]);
+  const sizes = new Map(accounts.accounts.map(({ accountId, members }) => [accountId, members]));
+  const expected = listed.scores
+    .map(({ id, label, health, risk, band, change }) => ({
+      ...{ id, label, health, risk, band, change },
+      members: sizes.get(id) ?? 0,
+    }))
+    .sort((a, b) => b.members - a.members);
+  expect(expected.map(({ id }) => id)).toEqual(["a3", "a1"]);
+  expect(atRisk.accounts.map(({ activeMembers: _, ...account }) => account)).toEqual(expected);
+  expect(atRisk).toMatchObject({ total: 2, members: 8, sinceDay: since });
+  const there = all.counts.filter(({ colour }) => colour !== "churned" && colour !== "none");
+  expect(atRisk.scored).toBe(there.reduce((sum, { count }) => sum + count, 0));
+  const one = await ask<Static<typeof AccountsAtRiskAnswer>>("Customers", "/api/accounts-at-risk?limit=1");
+  expect([one.accounts.length, one.total, one.members]).toEqual([1, 2, 8]);
+});
+
+test("movers may be only those who have not churned", async () => {
+  const moversOf = async (parameters: string) =>
+    (await ask<Static<typeof MoversAnswer>>("Loners", `/api/movers?limit=100${parameters}`)).movers;
+  const [all, active] = [await moversOf(""), await moversOf("&state=active")];
+  expect(active).toEqual(all.filter(({ state }) => state === "active"));
+  expect(active.length).toBeGreaterThan(5);
+});
+
+test("the week is told from the same figures as everywhere", async () => {
+  const week = await weekOf("Customers");
+  const { days } = await ask<{ days: { weekly: number }[] }>(
+    "Customers",
+    `/api/active-users?days=8&to=${formatDay(today - 1)}`,
+  );
+  const { accounts } = await ask<Static<typeof AccountsAtRiskAnswer>>("Customers", "/api/accounts-at-risk");
+  const of = (about: string) => week.sentences.find((sentence) => sentence.about === about);
+  expect([week.fromDay, week.toDay]).toEqual([formatDay(today - 7), formatDay(today - 1)]);
+  expect(of("active")?.parts[0]?.value).toBe(days.at(-1)?.weekly ?? null);
+  expect(of("active")?.isUnusual).toBe(false);
+  expect(week.callFirst.map(({ id, members, health }) => [id, members, health])).toEqual(
+    accounts.map(({ id, members, health }) => [id, members, health]),
+  );
+  expect(week.callFirst[0]?.reason).toMatch(/^silent for 1[89] days/);
+  expect(of("call")?.text).toStartWith("Call The a3 first: 5 members, health ");
+});
+
+test("without accounts the users at risk who fell most are to be called", async () => {
+  const { callFirst, sentences } = await weekOf("Loners");
+  const { scores, total } = await ask<Static<typeof ScoreListAnswer>>(
+    "Loners",
+    `/api/scores/users?colour=at_risk&sort=change&since=${formatDay(today - 7)}&limit=3`,
+  );
+  expect(callFirst.map(({ kind, id, members }) => [kind, id, members])).toEqual(
+    scores.map(({ id }) => ["user", id, null]),
+  );
+  expect(sentences.at(-1)?.text).toEndWith(
+    `They are the ones whose health fell most of ${total} users at risk.`,
+  );
+});
+
+test("with little data the week says so", async () => {
+  const newcomers = await weekOf("Newcomers");
+  expect(newcomers.sentences[0]?.text).toBe(
+    `1 user was active in the 7 days to ${formatDay(today - 1)}. The data does not cover the 7 days before, so nothing can be compared yet.`,
+  );
+  expect(newcomers.sentences.some(({ about }) => about === "lifecycle")).toBe(false);
+  const nobody = await weekOf("Nobody");
+  expect([nobody.sentences.map(({ about }) => about), nobody.callFirst, nobody.day]).toEqual([
+    ["data"],
+    [],
+    null,
+  ]);
+  expect(await ask<object>("Nobody", "/api/accounts-at-risk")).toMatchObject({
+    total: 0,
+    accounts: [],
+    day: null,
+  });
+  expect(await ask<object>("Nobody", "/api/health-by-week")).toMatchObject({ weeks: [], baseRate: null });
+});
+
+test("what cannot be asked is refused", async () => {
+  for (const path of [
+    "/api/health-by-week?weeks=0",
+    "/api/health-by-week?kind=team",
+    "/api/accounts-at-risk?since=soon",
+    "/api/week-summary?days=7",
+  ]) {
+    const response = await fetch(server.url + path, {
+      headers: { Authorization: `Bearer ${keys.get("Nobody")}` },
+    });
+    expect([path, response.status]).toEqual([path, 400]);
+  }
+});

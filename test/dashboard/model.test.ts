@@ -1,0 +1,150 @@
+/** The model's page as a reader sees it: figures of the endpoint, in words that say how far they hold. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Static } from "typebox";
+import type { ModelAnswer } from "../../contract/api-scores.ts";
+import { Server } from "../server.ts";
+import { startBrowser } from "./chromium.ts";
+import { axe, openPage, phone, sidewaysPixels, signedIn } from "./support.ts";
+
+let server: Server;
+let browser: Awaited<ReturnType<typeof startBrowser>>;
+type Card = Static<typeof ModelAnswer>;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
+  await server.ready();
+  // Long enough for a first back-test, too short for a proof.
+  await server.command("demo", "--users", "200", "--weeks", "30");
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+  await server.command("score", "--organization", "Demo", "--as-of", daysAgo(28));
+  await server.command("score", "--organization", "Demo");
+  await server.organization("Empty");
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+async function modelPage(query = "", options: Parameters<typeof openPage>[1] = {}, organization = "Demo") {
+  const watched = await openPage(browser, options);
+  const { page } = watched;
+  const { id } = await signedIn(page, server, organization);
+  await page.goto(`${server.url}/o/${id}/model${query}`);
+  await page.getByRole("region", { name: "Which model, and why" }).waitFor();
+  await page.waitForLoadState("networkidle");
+  const kind = query.includes("account") ? "account" : "user";
+  const asked = await page.request.get(`${server.url}/api/model?kind=${kind}&organization=${id}`);
+  return { ...watched, card: (await asked.json()) as Card };
+}
+
+const decimal = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat("en-GB", { style: "percent", maximumFractionDigits: 1 });
+const digits = new Intl.NumberFormat("en-GB", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
+
+test("its figures are the endpoint's, and it does not call proven what is not", async () => {
+  const { page, card, complaints } = await modelPage();
+  expect([card.rung, card.isProven]).toEqual([1, false]);
+  await page.getByRole("heading", { name: "Shown, but not proven yet" }).waitFor();
+  const serving = card.models.find(({ model }) => model === "rung 1");
+  if (serving === undefined) throw new Error("the demonstration has no back-test");
+  const text = (await page.locator("main").textContent()) ?? "";
+  expect(text).toContain(`${decimal.format((serving.auc ?? 0) * 100)} of 100`);
+  expect(text).toContain(`${decimal.format(serving.topDecileLift ?? 0)} ×`);
+  expect(text).toContain(`a log loss of ${digits.format(serving.logLoss)}`);
+  expect(text).toContain(`${percent.format(card.baseRate ?? 0)} left in the back-test`);
+  const { cutoffs, rarerLabels } = card.proof ?? { cutoffs: undefined, rarerLabels: undefined };
+  for (const part of [cutoffs, rarerLabels]) expect(text).toContain(`${part?.have} of ${part?.need}`);
+  const table = page.getByRole("table", { name: "Models" });
+  expect(await table.getByRole("row").count()).toBe(card.models.length + 1);
+  const served = await table.getByRole("row", { name: /Rhythm of use Serves/ }).textContent();
+  expect(served).toContain(digits.format(serving.logLoss));
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
+test("every tenth and every colour is told, also as a table", async () => {
+  const { page, card } = await modelPage();
+  await page
+    .getByRole("region", { name: "Do the percentages hold?", exact: true })
+    .getByText("Show as a table")
+    .click();
+  const rows = page.getByRole("region", { name: "Do the percentages hold?", exact: true }).getByRole("row");
+  expect(await rows.count()).toBe(card.reliability.length + 1);
+  const [bin] = card.reliability;
+  expect(await rows.nth(1).textContent()).toContain(percent.format(bin?.meanPrediction ?? -1));
+  expect(card.realised.length).toBeGreaterThan(1);
+  const colours = page.getByRole("region", { name: "What became of each colour" }).getByRole("row");
+  expect(await colours.count()).toBe(card.realised.length + 1);
+  for (const [index, { churned, count, rate }] of card.realised.entries()) {
+    const cells = await colours
+      .nth(index + 1)
+      .locator("td")
+      .allTextContents();
+    expect(cells.slice(0, 3)).toEqual([String(churned), decimal.format(count), percent.format(rate)]);
+  }
+  await page.context().close();
+});
+
+test("by keyboard one chooses accounts; that stands in the address and survives a reload", async () => {
+  const { page } = await modelPage();
+  const choice = page.getByLabel("Predictions about");
+  await choice.focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/kind=account/);
+  await page.reload();
+  await page.getByText("A fully engaged account").waitFor();
+  expect(await choice.inputValue()).toBe("account");
+  await page.context().close();
+});
+
+describe("everybody can read it", () => {
+  test.each(["light", "dark"] as const)(
+    "axe finds nothing in %s, with menu and tables open",
+    async (colorScheme) => {
+      const { page } = await modelPage("", { colorScheme });
+      for (const summary of await page.getByText("Show as a table").all()) await summary.click();
+      await page.getByRole("button", { name: "Columns" }).click();
+      await page.getByRole("menuitemcheckbox", { name: "Calibration slope" }).waitFor();
+      expect(await axe(page)).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  test("it is not wider than a phone", async () => {
+    const { page } = await modelPage("", { viewport: phone });
+    expect(await sidewaysPixels(page)).toBe(0);
+    await page.context().close();
+  });
+});
+
+describe("without figures", () => {
+  test("an empty organization is told how it begins, without empty charts", async () => {
+    const { page, complaints } = await modelPage("", {}, "Empty");
+    await page.getByRole("heading", { name: "No predictions yet" }).waitFor();
+    expect(await page.getByRole("img").count()).toBe(0);
+    expect(await axe(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("while analysis starts it says so, and goes on by itself", async () => {
+    const { page } = await openPage(browser);
+    const { id } = await signedIn(page, server, "Demo");
+    let isStarting = true;
+    await page.route("**/api/model?*", (route) =>
+      isStarting
+        ? route.fulfill({
+            status: 500,
+            headers: { "Retry-After": "1" },
+            json: { message: "analysis is starting", statusCode: 500, name: "application_error" },
+          })
+        : route.fallback(),
+    );
+    await page.goto(`${server.url}/o/${id}/model`);
+    await page.getByText("The analysis is starting").waitFor();
+    isStarting = false;
+    await page.getByRole("heading", { name: "Shown, but not proven yet" }).waitFor();
+    await page.context().close();
+  });
+});

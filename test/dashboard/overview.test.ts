@@ -1,0 +1,222 @@
+/** The overview as a reader sees it: the endpoints' figures, choices in the address, every state. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { Server } from "../server.ts";
+import { startBrowser } from "./chromium.ts";
+import { axe, openPage, phone, sidewaysPixels, signedIn } from "./support.ts";
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
+  await server.ready();
+  await server.command("demo", "--users", "150", "--weeks", "20");
+  const weekAgo = new Date(Date.now() - 7 * 86_400_000).toISOString().slice(0, 10);
+  await server.command("score", "--organization", "Demo", "--as-of", weekAgo);
+  await server.command("score", "--organization", "Demo");
+  await server.organization("Empty");
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+async function overview(query = "", options: Parameters<typeof openPage>[1] = {}, organization = "Demo") {
+  const watched = await openPage(browser, options);
+  const { id } = await signedIn(watched.page, server, organization);
+  await watched.page.goto(`${server.url}/o/${id}/overview${query}`);
+  await watched.page.locator("h1").waitFor();
+  await watched.page.waitForLoadState("networkidle");
+  return { ...watched, id };
+}
+
+/** What the page itself would get. */
+async function answer<Answer>(page: Page, id: number, path: string): Promise<Answer> {
+  const mark = path.includes("?") ? "&" : "?";
+  return (await (await page.request.get(`${server.url}${path}${mark}organization=${id}`)).json()) as Answer;
+}
+
+const number = new Intl.NumberFormat("en-GB");
+const percent = new Intl.NumberFormat("en-GB", { style: "percent", maximumFractionDigits: 1 });
+
+interface Week {
+  readonly sentences: readonly {
+    readonly about: string;
+    readonly parts: readonly { readonly form: string; readonly text: string; readonly value: unknown }[];
+  }[];
+  readonly callFirst: readonly { readonly label: string; readonly id: string }[];
+}
+
+describe("the figures are the endpoints'", () => {
+  test("of activity, of the week, of health, of risk and of accounts", async () => {
+    const { page, complaints, id } = await overview();
+    const { days } = await answer<{ days: Record<"daily" | "weekly" | "monthly", number>[] }>(
+      ...([page, id, "/api/active-users?days=91"] as const),
+    );
+    const yesterday = days.at(-2);
+    const stat = (label: string) =>
+      page.locator("dl", { hasText: label }).locator("dd").first().textContent();
+    expect(await stat("Active yesterday")).toBe(number.format(yesterday?.daily ?? -1));
+    expect(await stat("Active in 7 days")).toBe(number.format(yesterday?.weekly ?? -1));
+    expect(await stat("Active in 30 days")).toBe(number.format(yesterday?.monthly ?? -1));
+
+    const week = await answer<Week>(page, id, "/api/week-summary");
+    const said = await page.getByRole("region", { name: "The week" }).textContent();
+    for (const { about, parts } of week.sentences.filter((sentence) => sentence.about !== "call")) {
+      const words = parts.filter(({ form }) => form === "words" || form === "count");
+      for (const { text } of words)
+        expect([about, said]).toEqual([about, expect.stringContaining(text.trim())]);
+    }
+    for (const { label } of week.callFirst) expect(said).toContain(label);
+
+    const { weeks, baseRate } = await answer<{
+      baseRate: number | null;
+      weeks: { healthy: number; atRisk: number; churned: number; meanRisk: number | null }[];
+    }>(page, id, "/api/health-by-week");
+    const now = weeks.at(-1);
+    const row = (name: RegExp) =>
+      page.getByRole("region", { name: "Health of users" }).getByRole("row", { name }).first();
+    expect(
+      await row(/^Healthy/)
+        .locator("td")
+        .first()
+        .textContent(),
+    ).toBe(number.format(now?.healthy ?? -1));
+    expect(
+      await row(/^Churned/)
+        .locator("td")
+        .first()
+        .textContent(),
+    ).toBe(number.format(now?.churned ?? -1));
+    const risk = await page.getByRole("region", { name: "Churn risk" }).textContent();
+    expect(risk).toContain(percent.format(now?.meanRisk ?? -1));
+    if (baseRate !== null) expect(risk).toContain(percent.format(baseRate));
+
+    const { accounts, scored } = await answer<{ scored: number; accounts: { label: string }[] }>(
+      ...([page, id, "/api/accounts-at-risk?limit=8"] as const),
+    );
+    const atRisk = await page.getByRole("region", { name: "Accounts at risk", exact: true }).textContent();
+    expect(atRisk).toContain(number.format(scored));
+    for (const { label } of accounts) expect(atRisk).toContain(label);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("of who fell and who rose, without those who have churned", async () => {
+    const { page, id } = await overview();
+    const { movers } = await answer<{ movers: { label: string; change: number }[] }>(
+      ...([page, id, "/api/movers?kind=user&state=active&limit=5"] as const),
+    );
+    expect(movers.length).toBeGreaterThan(2);
+    const named = async (list: string) =>
+      page.getByRole("region", { name: list, exact: true }).getByRole("link").allInnerTexts();
+    const labels = (sign: number) =>
+      movers.filter(({ change }) => Math.sign(change) === sign).map(({ label }) => label);
+    expect(await named("Rose")).toEqual(labels(1));
+    expect((await named("Fell")).toSorted()).toEqual(labels(-1).toSorted());
+    await page.context().close();
+  });
+});
+
+test("what is chosen stands in the address and survives a reload", async () => {
+  const { page, id } = await overview();
+  await page.getByLabel("Health and churn risk of").selectOption("account");
+  await page.getByLabel("Days shown").selectOption("28");
+  await page.waitForURL(/kind=account/);
+  await page.waitForURL(/days=28/);
+  await page.reload();
+  const panel = page.getByRole("region", { name: "Health of accounts" });
+  await panel.waitFor();
+  const { weeks } = await answer<{ weeks: { healthy: number }[] }>(
+    ...([page, id, "/api/health-by-week?kind=account"] as const),
+  );
+  const cell = panel
+    .getByRole("row", { name: /^Healthy/ })
+    .first()
+    .locator("td")
+    .first();
+  await cell.waitFor();
+  expect(await cell.textContent()).toBe(number.format(weeks.at(-1)?.healthy ?? -1));
+  expect(await page.getByLabel("Days shown").inputValue()).toBe("28");
+  await page.context().close();
+});
+
+test("by keyboard one reaches whoever fell most", async () => {
+  const { page } = await overview();
+  const link = page.getByRole("region", { name: "Fell" }).getByRole("link").first();
+  const label = (await link.textContent()) ?? "";
+  await page.getByLabel("Days shown").focus();
+  const isReached = () => page.evaluate("document.activeElement.textContent");
+  for (let presses = 0; presses < 20 && (await isReached()) !== label; presses += 1) {
+    await page.keyboard.press("Tab");
+  }
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/users\/[^/]+$/);
+  await page.getByRole("heading", { level: 1, name: label }).waitFor();
+  await page.context().close();
+});
+
+describe("everybody can read it", () => {
+  test.each(["light", "dark"] as const)("axe finds nothing in %s, tables shown", async (colorScheme) => {
+    const { page, complaints } = await overview("", { colorScheme });
+    for (const summary of await page.getByText("Show as a table").all()) await summary.click();
+    expect(await axe(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("it is not wider than a phone", async () => {
+    const { page } = await overview("", { viewport: phone });
+    expect(await sidewaysPixels(page)).toBe(0);
+    await page.context().close();
+  });
+});
+
+describe("without figures", () => {
+  test("an empty organization is led to its first event", async () => {
+    const { page, complaints } = await overview("", {}, "Empty");
+    await page.getByText("No events in the last three months").waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole("link", { name: "Send the first event" }).click();
+    await page.waitForURL(/\/start$/);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("while analysis starts that is said once, and the figures come by themselves", async () => {
+    const { page } = await openPage(browser);
+    const { id } = await signedIn(page, server, "Demo");
+    let isStarting = true;
+    await page.route(/\/api\/(active|week|health|score|movers|lifecycle|accounts)/, (route) =>
+      isStarting
+        ? route.fulfill({
+            status: 500,
+            headers: { "Retry-After": "1" },
+            json: { message: "analysis is starting", statusCode: 500, name: "application_error" },
+          })
+        : route.fallback(),
+    );
+    await page.goto(`${server.url}/o/${id}/overview`);
+    await page.getByText("The analysis is starting").waitFor();
+    expect(await page.getByText("The analysis is starting").count()).toBe(1);
+    isStarting = false;
+    await page.getByText("Active yesterday").waitFor();
+    await page.context().close();
+  });
+
+  test("one figure that fails leaves the others standing", async () => {
+    const { page } = await openPage(browser);
+    const { id } = await signedIn(page, server, "Demo");
+    await page.route("**/api/week-summary?*", (route) =>
+      route.fulfill({
+        status: 500,
+        json: { message: "The query failed.", statusCode: 500, name: "application_error" },
+      }),
+    );
+    await page.goto(`${server.url}/o/${id}/overview`);
+    await page.getByRole("alert").getByText("The query failed.").waitFor();
+    await page.getByText("Active yesterday").waitFor();
+    await page.context().close();
+  });
+});

@@ -1,0 +1,221 @@
+/** The week in sentences: every word follows from the figures. */
+import { describe, expect, test } from "bun:test";
+import { type WeekFigures, type WeekOfUsers, weekSummary } from "../../server/analytics/week-summary.ts";
+import { parseDay } from "../../server/calendar/days.ts";
+
+const toDay = parseDay("2026-03-31") ?? 0;
+
+/** 27 weeks, the newest last, of so many active users each. */
+function weeksOf(active: readonly number[]): WeekOfUsers[] {
+  return [...Array.from({ length: 27 - active.length }, () => 0), ...active].map((users) => ({
+    ...{
+      active: users,
+      new: Math.min(users, 5),
+      resurrecting: Math.min(users, 2),
+      dormant: Math.min(users, 4),
+    },
+  }));
+}
+
+const steady = Array.from({ length: 20 }, (_, index) => 100 + (index % 3));
+
+type Scores = NonNullable<WeekFigures["scores"]>;
+
+const healthOn = (weeksAgo: number, atRisk: number) => ({
+  ...{ day: toDay + 1 - 7 * weeksAgo, healthy: 50, watch: 30, atRisk, onboarding: 10 },
+  ...{ withRisk: 90 + atRisk, expectedChurn: 12.4 },
+});
+
+const scores: Scores = {
+  sinceDay: toDay - 6,
+  ...{ horizonDays: 28, baseRate: 0.1, isProven: true, hasModel: true },
+  health: Array.from({ length: 12 }, (_, index) => healthOn(11 - index, 10 + (index % 2))),
+  movement: [
+    { from: "healthy", to: "watch", count: 3 },
+    { from: "watch", to: "at_risk", count: 2 },
+    { from: "at_risk", to: "healthy", count: 4 },
+    { from: "watch", to: "churned", count: 1 },
+    { from: "onboarding", to: "churned", count: 1 },
+    { from: "churned", to: "watch", count: 1 },
+    { from: "onboarding", to: "healthy", count: 9 },
+    { from: null, to: "onboarding", count: 7 },
+    { from: "watch", to: "watch", count: 30 },
+  ],
+  call: {
+    kind: "account",
+    total: 5,
+    first: [
+      {
+        ...{ id: "a1", label: "Acme", members: 34, health: 31.2, risk: 0.614, change: -12.3 },
+        reason: "silent for 12 days, usually back after 2: +31 points",
+      },
+      { id: "b1", label: "", members: 1, health: 20, risk: null, change: null, reason: null },
+    ],
+  },
+};
+
+const figures: WeekFigures = { toDay, weeks: weeksOf(steady), stoppedSince: null, scores };
+
+const said = (changes: Partial<WeekFigures>) => weekSummary({ ...figures, ...changes });
+const about = (name: string, changes: Partial<WeekFigures>) =>
+  said(changes).find((sentence) => sentence.about === name);
+const withScores = (changes: Partial<Scores>) => ({ scores: { ...scores, ...changes } });
+
+describe("activity", () => {
+  test("is compared with the week before, and judged", () => {
+    expect(about("active", { weeks: weeksOf([...steady, 101]) })).toMatchObject({
+      text: "101 users were active in the 7 days to 2026-03-31, as many as in the 7 days before. That is usual from one week to the next.",
+      ...{ tone: "neutral", isUnusual: false },
+    });
+    expect(about("active", { weeks: weeksOf([...steady, 131]) })).toMatchObject({
+      text: "131 users were active in the 7 days to 2026-03-31, 30 more than in the 7 days before (+29.7%). That is above what is usual from one week to the next.",
+      ...{ tone: "good", isUnusual: true },
+    });
+    expect(about("active", { weeks: weeksOf([...steady, 81]) })).toMatchObject({
+      ...{ tone: "bad", isUnusual: true },
+    });
+  });
+
+  test("of few weeks is not judged", () => {
+    expect(about("active", { weeks: weeksOf([50, 60, 1]) })?.text).toBe(
+      "1 user was active in the 7 days to 2026-03-31, 59 fewer than in the 7 days before (-98.3%). There are too few weeks yet to say whether that is usual.",
+    );
+  });
+
+  test("of a first week is compared with nothing: the week in which the data begins is cut off", () => {
+    for (const active of [[7], [3, 7]]) {
+      const sentences = said({ weeks: weeksOf(active) });
+      expect(sentences[0]?.text).toBe(
+        "7 users were active in the 7 days to 2026-03-31. The data does not cover the 7 days before, so nothing can be compared yet.",
+      );
+      expect(sentences.some((sentence) => sentence.about === "lifecycle")).toBe(false);
+    }
+  });
+
+  test("of a week of outage does not make the others look steady or wild", () => {
+    const outage = [...steady.slice(0, 10), 3, ...steady.slice(11)];
+    const range = (weeks: WeekOfUsers[]) => about("active", { weeks })?.usual;
+    expect(range(weeksOf(outage))?.high).toBeLessThan(5);
+    expect(range(weeksOf(outage))?.weeks).toBe((range(weeksOf(steady))?.weeks ?? 0) - 2);
+  });
+
+  test("that never was is said", () => {
+    expect(said({ weeks: weeksOf([]), scores: null }).map(({ text }) => text)).toEqual([
+      "No user did anything in the last half year, so there is nothing to say of the week.",
+    ]);
+  });
+});
+
+test("who came and who stayed away is told beside the week before", () => {
+  expect(about("lifecycle", {})?.text).toBe(
+    "5 of them were active for the first time and 2 came back after a week or more away. Of those of the week before, 4 stayed away, as many as a week earlier.",
+  );
+  const weeks = weeksOf(steady);
+  const last = weeks.pop();
+  const away = last === undefined ? weeks : [...weeks, { ...last, dormant: 40 }];
+  expect(about("lifecycle", { weeks: away })).toMatchObject({ tone: "bad", isUnusual: true });
+  expect(about("lifecycle", { weeks: away })?.text).toEndWith(
+    "40 stayed away, 36 more than a week earlier, which is above the usual.",
+  );
+});
+
+describe("health", () => {
+  test("is told with what moved: onboarding is neither better nor worse, and churned is told apart", () => {
+    expect(about("health", {})?.text).toBe(
+      "11 of 101 users are at risk, 1 more than a week ago. That is usual from one week to the next. Since 2026-03-25, 5 users fell to a worse colour, 5 rose to a better one, and 2 churned.",
+    );
+  });
+
+  test("that falls beyond the usual is bad news", () => {
+    const health = [...scores.health.slice(0, -1), healthOn(0, 40)];
+    expect(about("health", withScores({ health }))).toMatchObject({ tone: "bad", isUnusual: true });
+  });
+
+  test("without scores of a week ago is compared with nothing", () => {
+    const health = [healthOn(3, 9), healthOn(0, 1)];
+    expect(about("health", withScores({ health, sinceDay: null }))?.text).toBe(
+      "1 of 91 users is at risk; there are no scores of a week ago to compare with.",
+    );
+  });
+
+  test("before the first scores is not told, and nobody is named", () => {
+    expect(said({ scores: null }).map((sentence) => sentence.about)).toEqual([
+      "active",
+      "lifecycle",
+      "health",
+    ]);
+    expect(about("health", { scores: null })?.text).toContain("Nobody has been scored yet");
+  });
+});
+
+describe("churn risk", () => {
+  test("is told beside the base rate", () => {
+    expect(about("risk", {})?.text).toBe(
+      "Of 101 users who have not churned, about 12 (12.3%) are expected to do nothing for 28 days; in the back-test 10% did.",
+    );
+  });
+
+  test("of one user is told in the singular", () => {
+    const health = [
+      { ...healthOn(0, 1), healthy: 0, watch: 0, onboarding: 0, withRisk: 1, expectedChurn: 0.2 },
+    ];
+    expect(about("risk", withScores({ health }))?.text).toBe(
+      "Of 1 user who has not churned, fewer than one (20%) is expected to do nothing for 28 days; in the back-test 10% did.",
+    );
+    expect(about("health", withScores({ health }))?.text).toStartWith("1 of 1 user is at risk; there are no");
+  });
+
+  test("that is not proven is called so, and without a back-test there is no base rate", () => {
+    expect(about("risk", withScores({ isProven: false, baseRate: null }))?.text).toEndWith(
+      "do nothing for 28 days. The model is not proven on this organization's data yet.",
+    );
+  });
+
+  test("that no model can tell is not told", () => {
+    const health = scores.health.map((each) => ({ ...each, withRisk: 0, expectedChurn: null }));
+    expect(about("risk", withScores({ health, hasModel: false }))?.text).toStartWith(
+      "No churn risk is shown",
+    );
+  });
+});
+
+describe("whom to call", () => {
+  test("is told with why, and by what rule", () => {
+    expect(about("call", {})).toMatchObject({
+      tone: "bad",
+      text: "Call Acme first: 34 members, health 31, 12 points less than on 2026-03-25 and churn risk 61% (silent for 12 days, usually back after 2: +31 points). Then b1. They are the largest of 5 accounts at risk.",
+    });
+  });
+
+  test("is nobody when nobody is at risk", () => {
+    const call = { kind: "account", total: 0, first: [] } as const;
+    expect(about("call", withScores({ call }))).toMatchObject({
+      ...{ tone: "good", text: "No account is at risk, so nobody has to be called first." },
+    });
+  });
+
+  test("may be the only one", () => {
+    const [first] = scores.call.first;
+    const call = {
+      kind: "user",
+      total: 1,
+      first: first === undefined ? [] : [{ ...first, members: null }],
+    } as const;
+    expect(about("call", withScores({ call }))?.text).toEndWith("It is the only user at risk.");
+  });
+});
+
+test("data that has stopped comes first", () => {
+  const [first] = said({ stoppedSince: toDay - 2 });
+  expect(first).toMatchObject({ about: "data", tone: "bad" });
+  expect(first?.text).toContain("since 2026-03-29");
+});
+
+test("the parts of a sentence are its text, and values stand in parts of their own", () => {
+  for (const { parts, text } of said({})) {
+    expect(parts.map((part) => part.text).join("")).toBe(text);
+    expect(parts.filter((part) => part.form === "words" && part.value !== null)).toEqual([]);
+  }
+  const account = about("call", {})?.parts.find(({ form }) => form === "account");
+  expect(account).toEqual({ form: "account", text: "Acme", value: "a1" });
+});
