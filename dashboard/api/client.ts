@@ -59,7 +59,7 @@ export async function call(
   if (method !== "GET") headers[sessionHeader.name] = sessionHeader.value;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let response: Response;
-  let text: string;
+  let text = "";
   try {
     response = await fetch(address, {
       method,
@@ -71,15 +71,25 @@ export async function call(
     text = await response.text();
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiFailure(
-      "unreachable",
-      "The server cannot be reached. Is it running, and are you online?",
-      0,
-    );
+    throw unreachable();
   }
   const answer = parsed(text);
   if (response.ok) return answer;
-  throw failureOf(response, answer);
+  throw failure(response, answer);
+}
+
+/** There was no answer. */
+export function unreachable(): ApiFailure {
+  return new ApiFailure(
+    "unreachable",
+    "The server cannot be reached. Is it running, and are you online?",
+    0,
+  );
+}
+
+/** What an answer that is none says. */
+export async function failure(response: Response): Promise<ApiFailure> {
+  return failure(response, parsed(await response.text()));
 }
 
 function parsed(text: string): unknown {

@@ -14,6 +14,8 @@ interface DialogProps {
   readonly children: ReactNode;
   /** From the left edge, as high as the window. */
   readonly isDrawer?: boolean;
+  /** For what has long lines. */
+  readonly isWide?: boolean;
   /** Only screen readers hear the title: the content says it by itself. */
   readonly isTitleHidden?: boolean;
   readonly className?: string;
@@ -22,6 +24,8 @@ interface DialogProps {
 export const veil = "fade-in fixed inset-0 z-40 bg-veil";
 export const box =
   "fade-in fixed z-50 max-h-[calc(100dvh-2rem)] overflow-y-auto border border-line bg-raised shadow-float focus:outline-none";
+const centredWide =
+  "top-4 left-1/2 w-[min(48rem,calc(100vw-2rem))] -translate-x-1/2 rounded sm:top-[7dvh] sm:max-h-[86dvh]";
 export const centred = "top-[12dvh] left-1/2 w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 rounded";
 
 /** A dialog over the page: focus stays in it, Escape closes it, and focus goes back to where it came from. */
@@ -32,6 +36,7 @@ export function Dialog({
   description,
   children,
   isDrawer = false,
+  isWide = false,
   isTitleHidden = false,
   className,
 }: DialogProps): ReactElement {
@@ -43,7 +48,11 @@ export function Dialog({
           {...(description === undefined && { "aria-describedby": undefined })}
           className={classes(
             box,
-            isDrawer ? "inset-y-0 left-0 max-h-none w-72 max-w-[85vw] border-y-0 border-l-0" : centred,
+            isDrawer
+              ? "inset-y-0 left-0 max-h-none w-72 max-w-[85vw] border-y-0 border-l-0"
+              : isWide
+                ? centredWide
+                : centred,
             className,
           )}
         >
