@@ -80,15 +80,11 @@ export async function call(
 
 /** There was no answer. */
 export function unreachable(): ApiFailure {
-  return new ApiFailure(
-    "unreachable",
-    "The server cannot be reached. Is it running, and are you online?",
-    0,
-  );
+  return new ApiFailure("unreachable", "The server cannot be reached. Is it running, and are you online?", 0);
 }
 
 /** What an answer that is none says. */
-export async function failure(response: Response): Promise<ApiFailure> {
+export async function failureOf(response: Response): Promise<ApiFailure> {
   return failure(response, parsed(await response.text()));
 }
 
@@ -101,7 +97,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function failureOf(response: Response, answer: unknown): ApiFailure {
+function failure(response: Response, answer: unknown): ApiFailure {
   const retryAfter = response.headers.get("retry-after");
   const seconds = retryAfter === null ? undefined : Number(retryAfter);
   if (typeof answer === "object" && answer !== null && "message" in answer && "name" in answer) {

@@ -45,6 +45,7 @@ export function Dialog({
       <Radix.Portal>
         <div className={veil} data-modal="" aria-hidden="true" />
         <Radix.Content
+          onOpenAutoFocus={focusItself}
           {...(description === undefined && { "aria-describedby": undefined })}
           className={classes(
             box,
@@ -72,4 +73,10 @@ export function Dialog({
       </Radix.Portal>
     </Radix.Root>
   );
+}
+
+/** Focus begins at the dialog itself: on the button that closes it, it would show that button's hint and no more. */
+function focusItself(event: Event): void {
+  event.preventDefault();
+  if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
 }

@@ -102,7 +102,7 @@ export function Adoption(): ReactElement {
       >
         {({ events, activeUsers }) => (
           <DataTable
-            label="Adoption by event"
+            label="Adoption of every event"
             name="adoption"
             rows={events}
             columns={columnsOf(activeUsers, days)}

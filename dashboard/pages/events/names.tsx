@@ -98,7 +98,7 @@ export function Names(): ReactElement {
       >
         {({ events }) => (
           <DataTable
-            label="Events by name"
+            label="Every event by name"
             name="events"
             rows={events}
             columns={columns}

@@ -26,7 +26,10 @@ interface Series {
 }
 
 export function VolumeChart({ rows, measure, period, split, onPick }: VolumeChartProps): ReactElement {
-  const { days, series, hasOpenPeriod } = useMemo(() => seriesOf(rows, measure, split), [rows, measure, split]);
+  const { days, series, hasOpenPeriod } = useMemo(
+    () => seriesOf(rows, measure, split),
+    [rows, measure, split],
+  );
   const said = useCallback(
     ({ fromDay, isComplete }: Row) => {
       const text = dayText(fromDay, period === "month" ? "month" : "short");
@@ -59,7 +62,10 @@ export function VolumeChart({ rows, measure, period, split, onPick }: VolumeChar
         option={option}
         height={300}
         table={{
-          columns: [period === "day" ? "Day" : `First day of the ${period}`, ...series.map(({ name }) => name)],
+          columns: [
+            period === "day" ? "Day" : `First day of the ${period}`,
+            ...series.map(({ name }) => name),
+          ],
           rows: days.map((row, index) => [
             `${dayText(row.fromDay)}${row.isComplete ? "" : " *"}`,
             ...series.map((one) => numbers.count(one.numbers[index])),

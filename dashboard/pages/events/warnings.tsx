@@ -100,7 +100,7 @@ export function Warnings(): ReactElement {
       >
         {({ warnings }) => (
           <DataTable
-            label="Ingestion warnings"
+            label="Every ingestion warning"
             name="warnings"
             rows={warnings.filter((one) => kind === "all" || one.kind === kind)}
             columns={columns}
