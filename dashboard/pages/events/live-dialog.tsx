@@ -6,15 +6,15 @@ import { useOrganization } from "../../app/session.ts";
 import { Code } from "../../parts/copy.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Icon } from "../../parts/icons.tsx";
-import { Instant } from "../../parts/time.tsx";
-import { numbers } from "../../text/format.ts";
+import { numbers, timeText } from "../../text/format.ts";
 import { curlOf, readable } from "./curl.ts";
 import { Facts } from "./facts.tsx";
 import { noteOf, OutcomeBadge, titleOf } from "./live-row.tsx";
 import { warningWords } from "./warning-words.tsx";
 
 export function LiveDialog({ item, onClose }: { item: LiveItem; onClose: () => void }): ReactElement {
-  const organization = String(useOrganization().id);
+  const { id, timezone } = useOrganization();
+  const organization = String(id);
   const { at, endpoint, userId, error, status, answer, batch, payload, token, warnings } = item;
   const curl = curlOf(item, location.origin);
   return (
@@ -45,7 +45,7 @@ export function LiveDialog({ item, onClose }: { item: LiveItem; onClose: () => v
               "Outcome",
               <OutcomeBadge key="outcome" outcome={item.outcome} status={error?.statusCode ?? status} />,
             ],
-            ["Arrived", <Instant key="at" instant={at} />],
+            ["Arrived", `${timeText(at, timezone)}, ${timezone.replaceAll("_", " ")}`],
             ["Request", `POST /${endpoint}${placeOf(batch)}`],
             [
               "User",
@@ -91,5 +91,5 @@ export function LiveDialog({ item, onClose }: { item: LiveItem; onClose: () => v
 
 function placeOf(batch: LiveItem["batch"]): string {
   if (batch === null) return "";
-  return `, item ${numbers.count(batch.index)} of ${numbers.count(batch.items)} (counted from 0)`;
+  return `, item ${numbers.count(batch.index + 1)} of ${numbers.count(batch.items)}: index ${batch.index} in the answer`;
 }

@@ -94,13 +94,15 @@ export function SkippedRow({ skipped }: { skipped: LiveSkipped }): ReactElement 
     accepted > 0 && `${numbers.count(accepted)} accepted`,
     duplicate > 0 && `${numbers.count(duplicate)} duplicate`,
     rejected > 0 && `${numbers.count(rejected)} rejected`,
-  ].filter(Boolean);
+  ].filter((part) => part !== false);
   return (
     <li
       className="border-b border-line bg-sunk px-4 py-1 text-center text-sm text-soft"
       title="More arrived at once than can be read. They are in the figures like all others."
     >
-      {numbers.count(accepted + duplicate + rejected)} more not shown: {parts.join(", ")}
+      {parts.length === 1
+        ? `${parts[0]?.replace(" ", " more ")}, not shown`
+        : `${numbers.count(accepted + duplicate + rejected)} more not shown: ${parts.join(", ")}`}
     </li>
   );
 }

@@ -86,7 +86,7 @@ function Status({ feed, waiting }: { feed: LiveFeed; waiting: number | undefined
 function Filters(): ReactElement {
   const [{ outcome, event, user }, change] = useFilters(filters);
   return (
-    <div className="flex flex-wrap gap-2 px-4 pb-3">
+    <div className="grid grid-cols-2 gap-2 px-4 pb-3 *:first:col-span-2 sm:flex">
       <Select
         label="Outcome"
         isLabelHidden
@@ -108,7 +108,7 @@ function Filters(): ReactElement {
         placeholder="Event's name"
         defaultValue={event}
         onChange={({ target }) => change({ event: target.value }, true)}
-        className="h-8 w-40 text-sm"
+        className="text-sm sm:w-40"
       />
       <Input
         label="User"
@@ -117,7 +117,7 @@ function Filters(): ReactElement {
         placeholder="User's id"
         defaultValue={user}
         onChange={({ target }) => change({ user: target.value }, true)}
-        className="h-8 w-40 text-sm"
+        className="text-sm sm:w-40"
       />
     </div>
   );

@@ -72,7 +72,7 @@ export function Names(): ReactElement {
           defaultValue={search}
           maxLength={256}
           onChange={({ target }) => change({ search: target.value }, true)}
-          className="h-8 w-48 text-sm"
+          className="w-48 text-sm"
         />
       }
       isFlush

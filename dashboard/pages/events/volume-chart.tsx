@@ -4,6 +4,7 @@ import type { Reads } from "../../api/paths.ts";
 import { Chart, categoryAxis, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
+import { useToday } from "../../parts/time.tsx";
 import { dayText, numbers } from "../../text/format.ts";
 
 type Row = Reads["/api/events-over-time"]["answer"]["periods"][number];
@@ -26,16 +27,17 @@ interface Series {
 }
 
 export function VolumeChart({ rows, measure, period, split, onPick }: VolumeChartProps): ReactElement {
+  const today = useToday();
   const { days, series, hasOpenPeriod } = useMemo(
-    () => seriesOf(rows, measure, split),
-    [rows, measure, split],
+    () => seriesOf(rows, measure, split, today),
+    [rows, measure, split, today],
   );
   const said = useCallback(
-    ({ fromDay, isComplete }: Row) => {
-      const text = dayText(fromDay, period === "month" ? "month" : "short");
-      return isComplete ? text : `${text} *`;
+    (row: Row) => {
+      const text = dayText(row.fromDay, period === "month" ? "month" : "short");
+      return isOpen(row, today) ? `${text} *` : text;
     },
-    [period],
+    [period, today],
   );
   const option = useCallback(
     (colours: Colours) => ({
@@ -67,14 +69,14 @@ export function VolumeChart({ rows, measure, period, split, onPick }: VolumeChar
             ...series.map(({ name }) => name),
           ],
           rows: days.map((row, index) => [
-            `${dayText(row.fromDay)}${row.isComplete ? "" : " *"}`,
+            `${dayText(row.fromDay)}${isOpen(row, today) ? " *" : ""}`,
             ...series.map((one) => numbers.count(one.numbers[index])),
           ]),
         }}
       />
       {split !== "none" && <Legend series={series} {...(onPick && { onPick })} />}
       <p className="mt-2 text-sm text-soft">
-        {hasOpenPeriod && `* The ${period} is not over. `}
+        {hasOpenPeriod && period === "day" ? "* Today is not over. " : `* The ${period} is not over. `}
         {measure === "users" &&
           split !== "none" &&
           "Who is in several groups counts in each, so the lines do not add up to all users."}
@@ -122,6 +124,7 @@ function seriesOf(
   rows: readonly Row[],
   measure: "count" | "users",
   split: VolumeChartProps["split"],
+  today: string,
 ): { days: readonly Row[]; series: readonly Series[]; hasOpenPeriod: boolean } {
   const groups = Map.groupBy(rows, ({ value, isRest }) => JSON.stringify([value, isRest]));
   const days = groups.values().next().value ?? [];
@@ -130,7 +133,12 @@ function seriesOf(
     const counts = of.map((row) => row[measure]);
     return { name: nameOf(value, isRest, split, measure), value, isRest, numbers: counts };
   });
-  return { days, series, hasOpenPeriod: days.some(({ isComplete }) => !isComplete) };
+  return { days, series, hasOpenPeriod: days.some((row) => isOpen(row, today)) };
+}
+
+/** Whether more may come: the period goes on, or its last day is today. */
+function isOpen({ isComplete, toDay }: Row, today: string): boolean {
+  return !isComplete || toDay >= today;
 }
 
 function nameOf(

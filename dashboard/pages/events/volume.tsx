@@ -65,7 +65,8 @@ function OverTime(): ReactElement {
     enabled: !needsKey || key !== "",
     keepsPrevious: true,
   });
-  const what = measure === "count" ? "How often events were done" : "How many users did them";
+  const [events, they] = event === "" ? ["events were", "them"] : ["it was", "it"];
+  const what = measure === "count" ? `How often ${events} done` : `How many users did ${they}`;
   return (
     <Panel
       title={event === "" ? "Events over time" : event}
@@ -82,7 +83,7 @@ function OverTime(): ReactElement {
         )
       }
     >
-      <div className="mb-4 flex flex-wrap items-end gap-2">
+      <div className="mb-4 grid grid-cols-2 gap-2 sm:flex">
         <Select
           label="Time"
           isLabelHidden
@@ -160,7 +161,7 @@ function KeyField({
       maxLength={256}
       onBlur={({ target }) => target.value !== value && onChange(target.value)}
       onKeyDown={({ key, currentTarget }) => key === "Enter" && onChange(currentTarget.value)}
-      className="h-8 w-44 text-sm"
+      className="text-sm sm:w-44"
     />
   );
 }
