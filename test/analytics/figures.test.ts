@@ -135,7 +135,8 @@ test.each(organizations)(
         lastDay: dateOf(Math.max(...of.map(({ day }) => day))),
       }))
       .sort((a, b) => b.count - a.count || byBytes(a.event, b.event));
-    const ask = (parameters = {}) => world.ask<{ events: object[] }>("/api/events", parameters);
+    const ask = (parameters = {}) =>
+      world.ask<{ total: number; events: object[] }>("/api/events", parameters);
     const total = expected.length;
     expect(await ask()).toEqual({ total, events: expected });
     expect(await ask({ limit: 3 })).toEqual({ total, events: expected.slice(0, 3) });

@@ -1,5 +1,8 @@
 /** Names and values in two columns; on a narrow screen one above the other. */
+import { Link } from "@tanstack/react-router";
 import { Fragment, type ReactElement, type ReactNode } from "react";
+import { useOrganization } from "../../app/session.ts";
+import { nothing } from "../../text/format.ts";
 
 /** What has no value is left out. */
 export function Facts({
@@ -18,5 +21,16 @@ export function Facts({
           </Fragment>
         ))}
     </dl>
+  );
+}
+
+/** The id of a user, which leads to them. @param isKnown false where the sender named somebody who may be nobody */
+export function UserId({ userId, isKnown }: { userId: string | null; isKnown: boolean }): ReactElement {
+  const organization = String(useOrganization().id);
+  if (userId === null || !isKnown) return <>{userId ?? nothing}</>;
+  return (
+    <Link to="/o/$organization/users/$userId" params={{ organization, userId }}>
+      {userId}
+    </Link>
   );
 }

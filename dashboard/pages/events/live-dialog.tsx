@@ -1,5 +1,4 @@
 /** One item that arrived: what was sent, what the sender was answered, and how to send it again. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import type { LiveItem } from "../../../contract/live.ts";
 import { useOrganization } from "../../app/session.ts";
@@ -8,13 +7,12 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { numbers, timeText } from "../../text/format.ts";
 import { curlOf, readable } from "./curl.ts";
-import { Facts } from "./facts.tsx";
+import { Facts, UserId } from "./facts.tsx";
 import { noteOf, OutcomeBadge, titleOf } from "./live-row.tsx";
 import { warningWords } from "./warning-words.tsx";
 
 export function LiveDialog({ item, onClose }: { item: LiveItem; onClose: () => void }): ReactElement {
-  const { id, timezone } = useOrganization();
-  const organization = String(id);
+  const { timezone } = useOrganization();
   const { at, endpoint, userId, error, status, answer, batch, payload, token, warnings } = item;
   const curl = curlOf(item, location.origin);
   return (
@@ -47,14 +45,7 @@ export function LiveDialog({ item, onClose }: { item: LiveItem; onClose: () => v
             ],
             ["Arrived", `${timeText(at, timezone)}, ${timezone.replaceAll("_", " ")}`],
             ["Request", `POST /${endpoint}${placeOf(batch)}`],
-            [
-              "User",
-              userId !== null && (
-                <Link to="/o/$organization/users/$userId" params={{ organization, userId }}>
-                  {userId}
-                </Link>
-              ),
-            ],
+            ["User", <UserId key="user" userId={userId} isKnown={item.outcome !== "rejected"} />],
             ["Project token", `${token.name}, ends in ${token.lastFour}`],
             ["Idempotency-Key", item.idempotencyKey],
           ]}

@@ -1,16 +1,13 @@
 /** One ingestion warning: what it means, what to do, and the latest request that caused it. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
-import { useOrganization } from "../../app/session.ts";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Instant } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
-import { Facts } from "./facts.tsx";
+import { Facts, UserId } from "./facts.tsx";
 import { warningWords } from "./warning-words.tsx";
 import type { Warning } from "./warnings.tsx";
 
 export function WarningDialog({ warning, onClose }: { warning: Warning; onClose: () => void }): ReactElement {
-  const organization = String(useOrganization().id);
   const { kind, endpoint, detail, count, firstSeen, lastSeen, message, userId } = warning;
   const { word, meaning, advice } = warningWords[kind];
   return (
@@ -24,14 +21,7 @@ export function WarningDialog({ warning, onClose }: { warning: Warning; onClose:
           ["Requests on this day", numbers.count(count)],
           ["First", <Instant key="first" instant={firstSeen} />],
           ["Latest", <Instant key="latest" instant={lastSeen} />],
-          [
-            "Latest user",
-            userId !== null && (
-              <Link to="/o/$organization/users/$userId" params={{ organization, userId }}>
-                {userId}
-              </Link>
-            ),
-          ],
+          ["Latest user", <UserId key="user" userId={userId} isKnown={kind !== "refused_unknown_user"} />],
         ]}
       />
     </Dialog>
