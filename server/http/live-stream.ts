@@ -8,7 +8,6 @@ import { eventBytes, type LiveMessage, type LiveWatcher } from "../intake/live-c
 
 /** What may wait for a slow watcher; then messages are counted instead. */
 const maxWaitingBytes = 512 * 1024;
-/** A watcher that took nothing for so long is gone. */
 const maxSilentMs = 20_000;
 /** Proxies close what is silent, often after 30 seconds. */
 const beatEveryMs = 10_000;
@@ -25,6 +24,8 @@ export interface LiveStreamParts {
   readonly after: string;
   /** Whether the watcher is still signed in, and still a member. */
   readonly mayStill: () => Promise<boolean>;
+  /** Who took nothing for so long is gone. */
+  readonly patienceMs?: number;
 }
 
 /** Opens the stream of an organization's items. */
@@ -35,7 +36,7 @@ export function liveStream(parts: LiveStreamParts): ReadableStream<Uint8Array> {
       start(controller) {
         // Headers only leave with the first bytes.
         controller.enqueue(beat);
-        watcher = new StreamWatcher(controller, parts.mayStill);
+        watcher = new StreamWatcher(controller, parts.mayStill, parts.patienceMs ?? maxSilentMs);
         watcher.leave = parts.live.watch(parts.organization, watcher, parts.after);
       },
       cancel: () => watcher?.gone(),
@@ -47,6 +48,7 @@ export function liveStream(parts: LiveStreamParts): ReadableStream<Uint8Array> {
 class StreamWatcher implements LiveWatcher {
   readonly #controller: ReadableStreamDefaultController<Uint8Array>;
   readonly #mayStill: () => Promise<boolean>;
+  readonly #patienceMs: number;
   readonly #beganAtMs = performance.now();
   #tookAtMs = performance.now();
   #beatAtMs = performance.now();
@@ -55,9 +57,14 @@ class StreamWatcher implements LiveWatcher {
   #isOver = false;
   leave: () => void = () => undefined;
 
-  constructor(controller: ReadableStreamDefaultController<Uint8Array>, mayStill: () => Promise<boolean>) {
+  constructor(
+    controller: ReadableStreamDefaultController<Uint8Array>,
+    mayStill: () => Promise<boolean>,
+    patienceMs: number,
+  ) {
     this.#controller = controller;
     this.#mayStill = mayStill;
+    this.#patienceMs = patienceMs;
   }
 
   take({ event, data }: LiveMessage, text: Uint8Array): void {
@@ -70,7 +77,7 @@ class StreamWatcher implements LiveWatcher {
   tick(): void {
     const nowMs = performance.now();
     if (this.#room() > maxWaitingBytes / 2) this.#tookAtMs = nowMs;
-    if (nowMs - this.#tookAtMs > maxSilentMs) this.end("You took nothing for too long.", false);
+    if (nowMs - this.#tookAtMs > this.#patienceMs) this.end("You took nothing for too long.", false);
     if (nowMs - this.#beganAtMs > maxStreamMs) this.end("An hour has passed.", false);
     if (this.#isOver) return;
     this.#tellMissed();

@@ -39,7 +39,8 @@ export class LiveChannel {
   readonly #life: string;
   readonly #nowMs: () => number;
   readonly #watchers = new Set<LiveWatcher>();
-  #recent: LiveMessage[] = [];
+  /** Each with the number of the last item until then. */
+  #recent: { readonly number: number; readonly message: LiveMessage }[] = [];
   #lastNumber = 0;
   #skipped = none();
   /** Places of this second: a flood of what is stored must not hide what is refused. */
@@ -91,11 +92,12 @@ export class LiveChannel {
 
   /** Lets somebody look on, first at the latest items. @param after the id of the last one that they know */
   join(watcher: LiveWatcher, after: string): void {
-    const known = this.#recent.findIndex(({ event, data }) => event === "item" && data.id === after);
+    const [life, number] = after.split("-");
+    const known = life === this.#life ? Number(number) : 0;
     this.#watchers.add(watcher);
     const messages = this.#recent
-      .slice(known + 1)
-      .map((message) => ({ message, text: eventBytes(message.event, message.data) }));
+      .filter((one) => one.number > known)
+      .map(({ message }) => ({ message, text: eventBytes(message.event, message.data) }));
     let bytes = messages.reduce((sum, { text }) => sum + text.byteLength, 0);
     for (const { message, text } of messages) {
       if (bytes <= maxRecentBytes) watcher.take(message, text);
@@ -112,7 +114,8 @@ export class LiveChannel {
   forgetUser(userId: string): void {
     const written = JSON.stringify(userId);
     this.#recent = this.#recent.filter(
-      ({ event, data }) => event !== "item" || (data.userId !== userId && !data.payload?.includes(written)),
+      ({ message: { event, data } }) =>
+        event !== "item" || (data.userId !== userId && !data.payload?.includes(written)),
     );
   }
 
@@ -122,7 +125,7 @@ export class LiveChannel {
   }
 
   #tell(message: LiveMessage): void {
-    this.#recent.push(message);
+    this.#recent.push({ number: this.#lastNumber, message });
     if (this.#recent.length > liveLimits.recentItems) this.#recent.shift();
     const text = eventBytes(message.event, message.data);
     for (const watcher of this.#watchers) watcher.take(message, text);

@@ -96,6 +96,7 @@ export class WatchedRequest {
   async answered(response: Response): Promise<void> {
     const [channel, sender] = [this.#channel, this.#sender];
     if (channel === undefined || sender === undefined) return;
+    if (this.#hasItems && this.#shown.length === 0) return;
     const text = await response.clone().text();
     if (!this.#hasItems && channel.takePlace("rejected")) this.#shown.push(this.#unread(text));
     const request = {
