@@ -79,7 +79,8 @@ const questions: Record<string, (warehouse: Warehouse) => Promise<unknown>> = {
     lifecycle(w, { organization, toDay, period: "day", periods: 400, weekStart: 1 }),
   "adoption, 28 days": (w) => adoption(w, { organization, toDay, days: 28, limit: 1_000 }),
   "adoption, 365 days": (w) => adoption(w, { organization, toDay, days: 365, limit: 1_000 }),
-  "event names": (w) => eventNames(w, { organization, toDay, search: "", limit: 1_000 }),
+  "event names": (w) =>
+    eventNames(w, { organization, toDay, search: "", sort: "count", descending: true, limit: 1_000 }),
   "events over 12 weeks": (w) => eventsOverTime(w, { ...overTime, event: "", top: 0 }),
   "one event over 12 weeks": (w) => eventsOverTime(w, { ...overTime, event: "event_3", top: 0 }),
   "events over 12 weeks by event": (w) => eventsOverTime(w, { ...overTime, event: "", top: 20 }),

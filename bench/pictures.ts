@@ -23,6 +23,9 @@ const pages: readonly (readonly [name: string, address: string])[] = [
   ["retention-split", "OF/retention?trait=plan&measure=inOrAfter&open=%3Dfree"],
   ["retention-empty", "OF/retention?entry=event&entryEvent=nothing"],
   ["events", "OF/events"],
+  ["events-adoption", "OF/events?tab=adoption"],
+  ["events-live", "OF/events?tab=live"],
+  ["events-warnings", "OF/events?tab=warnings"],
   ["model", "OF/model"],
   ["model-accounts", "OF/model?kind=account"],
   ["start", "OF/start"],
@@ -57,7 +60,8 @@ try {
       const { page, complaints } = await openPage(browser, look.options);
       const signed = address.startsWith("OF") ? await signedIn(page, server, "Demo") : undefined;
       await page.goto(server.url + address.replace("OF", `/o/${signed?.id}`));
-      await page.waitForLoadState("networkidle");
+      // The stream of the live view never ends.
+      await page.waitForLoadState("networkidle", { timeout: 5_000 }).catch(() => undefined);
       await page.screenshot({
         path: join(folder, `${picture}.png`),
         fullPage: look.options.viewport === wide,

@@ -105,6 +105,7 @@ export const LifecycleAnswer = Type.Object({
 export const AdoptionParameters = Type.Object({ days: days(28), to, limit: limit("events") }, strict);
 
 export const AdoptionAnswer = Type.Object({
+  activeUsers: count("Users who did anything within the days: shares are of them."),
   events: Type.Array(
     Type.Object({
       event: Type.String(),
@@ -130,12 +131,15 @@ export const EventNamesParameters = Type.Object(
       default: "",
       description: "Only names that hold this text, whatever the case.",
     }),
+    sort: Type.Enum(["count", "users", "event", "firstDay", "lastDay"], { default: "count" }),
+    order: Type.Enum(["ascending", "descending"], { default: "descending" }),
     limit: limit("events"),
   },
   strict,
 );
 
 export const EventNamesAnswer = Type.Object({
+  total: count("Names that were looked for, whatever the limit."),
   events: Type.Array(
     Type.Object({
       event: Type.String(),
@@ -144,7 +148,7 @@ export const EventNamesAnswer = Type.Object({
       firstDay: day("When it was done first."),
       lastDay: day("When it was done last."),
     }),
-    { description: "Those done most often first." },
+    { description: "As they are sorted; by default those done most often first." },
   ),
 });
 

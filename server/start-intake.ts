@@ -11,6 +11,7 @@ import { referencePage } from "./http/reference-page.ts";
 import { ledgerOperations } from "./http/shared-ledger.ts";
 import { Importer } from "./intake/importer.ts";
 import { Intake, intakeLimits } from "./intake/intake.ts";
+import { LiveView } from "./intake/live.ts";
 import { secretPrefix } from "./ledger/credentials.ts";
 import { itemsPerSecond, type Ledger, Refusal } from "./ledger/ledger.ts";
 import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/open.ts";
@@ -62,6 +63,7 @@ export async function startIntake(
   }
   const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir), ...options });
   const intake = new Intake(ledger, config.dataDir, intakeLimits, Date.now);
+  const live = new LiveView(Date.now);
   const authorizers = authorizersOf(ledger);
   const registry = createRegistry("intake");
   gauge(registry, "rekindle_writes_open", "1 while writes are taken.", () =>
@@ -70,10 +72,10 @@ export async function startIntake(
   const analysis = socketPath(config.dataDir, "analysis");
   await intake.checkRoom();
   const address = (): string => publicAddress(config, http.port);
-  const serving = startPeople({ config, ledger, log, memory: authorizers, address, nowMs });
+  const serving = startPeople({ config, ledger, live, log, memory: authorizers, address, nowMs });
   const http: HttpServer = startHttp(
     config,
-    { authorizer: authorizers.tokens, intake, counts: new AnswerCounts(registry), log },
+    { authorizer: authorizers.tokens, intake, live, counts: new AnswerCounts(registry), log },
     {
       openapi: () => openApiDocument(config.publicUrl),
       reference: () => referencePage(config.publicUrl),
@@ -83,7 +85,7 @@ export async function startIntake(
     apiHandler({ ...serving, authorizer: authorizers.readKeys, analysis }),
     httpOptions,
   );
-  const control = serveControl(config, http.port, ledger, authorizers, intake);
+  const control = serveControl(config, http.port, ledger, authorizers, intake, live);
   const chores = startChores(ledger, intake, authorizers, log);
   const close = async () => {
     chores.stop();
@@ -93,7 +95,13 @@ export async function startIntake(
     await ledger.close();
     lock.release();
   };
-  return { ledger, port: http.port, address: address(), stopServing: () => stopServing(http, intake), close };
+  return {
+    ledger,
+    port: http.port,
+    address: address(),
+    stopServing: () => stopServing(http, intake, live),
+    close,
+  };
 }
 
 /** Who may write and who may read, apart: neither is ever asked about the other's secrets. */
@@ -126,7 +134,8 @@ function authorizersOf({ tokens, readKeys }: Ledger) {
 
 type Authorizers = ReturnType<typeof authorizersOf>;
 
-async function stopServing(http: HttpServer, intake: Intake): Promise<void> {
+async function stopServing(http: HttpServer, intake: Intake, live: LiveView): Promise<void> {
+  live.close();
   // A body that comes byte by byte would hold the stop for ever.
   await Promise.race([http.stop(), Bun.sleep(maxFinishMs)]);
   await http.cutOff();
@@ -139,13 +148,17 @@ function serveControl(
   ledger: Ledger,
   authorizers: Authorizers,
   intake: Intake,
+  live: LiveView,
 ) {
   const socket = socketPath(config.dataDir, "control");
   const memory = {
     forget: () => authorizers.forget(),
     recordUse: () => authorizers.recordUse(),
     recordWarnings: () => intake.recordWarnings(),
-    forgetWarningsOf: (organization: number, userId: string) => intake.forgetWarningsOf(organization, userId),
+    forgetWarningsOf: (organization: number, userId: string) => {
+      live.forgetUser(organization, userId);
+      return intake.forgetWarningsOf(organization, userId);
+    },
     settled: () => intake.settled(),
   };
   const importer = new Importer(ledger, () => intake.closedBecause, Date.now);

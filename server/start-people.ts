@@ -5,6 +5,7 @@ import { ClientAddresses } from "./http/client-address.ts";
 import { PeopleApi } from "./http/people-api.ts";
 import { PeopleGate } from "./http/people-gate.ts";
 import { peopleRoutes } from "./http/people-routes.ts";
+import type { LiveView } from "./intake/live.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Logger } from "./process/log.ts";
 
@@ -12,6 +13,7 @@ import type { Logger } from "./process/log.ts";
 export interface PeopleNeeds {
   readonly config: Config;
   readonly ledger: Ledger;
+  readonly live: LiveView;
   readonly log: Logger;
   /** Of tokens and keys. */
   readonly memory: { forget(): void; recordUse(): Promise<void> };
@@ -22,13 +24,13 @@ export interface PeopleNeeds {
 }
 
 /** The gate and the routes behind it. */
-export function startPeople({ config, ledger, log, memory, address, nowMs }: PeopleNeeds) {
+export function startPeople({ config, ledger, live, log, memory, address, nowMs }: PeopleNeeds) {
   const signIn = new SignIn(ledger, nowMs);
   const addresses = new ClientAddresses(config.trustedProxies);
   const { publicUrl } = config;
   const gate = new PeopleGate({ people: ledger.people, signIn, addresses, publicUrl, nowMs });
   const people = new PeopleApi(peopleRoutes, {
-    ...{ gate, signIn, ledger, address, nowMs, log },
+    ...{ gate, signIn, ledger, live, address, nowMs, log },
     forget: () => memory.forget(),
     recordUse: () => memory.recordUse(),
   });

@@ -59,7 +59,7 @@ export async function call(
   if (method !== "GET") headers[sessionHeader.name] = sessionHeader.value;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let response: Response;
-  let text: string;
+  let text = "";
   try {
     response = await fetch(address, {
       method,
@@ -71,15 +71,21 @@ export async function call(
     text = await response.text();
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiFailure(
-      "unreachable",
-      "The server cannot be reached. Is it running, and are you online?",
-      0,
-    );
+    throw unreachable();
   }
   const answer = parsed(text);
   if (response.ok) return answer;
-  throw failureOf(response, answer);
+  throw failure(response, answer);
+}
+
+/** There was no answer. */
+export function unreachable(): ApiFailure {
+  return new ApiFailure("unreachable", "The server cannot be reached. Is it running, and are you online?", 0);
+}
+
+/** What an answer that is none says. */
+export async function failureOf(response: Response): Promise<ApiFailure> {
+  return failure(response, parsed(await response.text()));
 }
 
 function parsed(text: string): unknown {
@@ -91,7 +97,7 @@ function parsed(text: string): unknown {
   }
 }
 
-function failureOf(response: Response, answer: unknown): ApiFailure {
+function failure(response: Response, answer: unknown): ApiFailure {
   const retryAfter = response.headers.get("retry-after");
   const seconds = retryAfter === null ? undefined : Number(retryAfter);
   if (typeof answer === "object" && answer !== null && "message" in answer && "name" in answer) {

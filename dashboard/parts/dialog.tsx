@@ -14,6 +14,8 @@ interface DialogProps {
   readonly children: ReactNode;
   /** As high as the window: from the left edge and narrow, or from the right edge and wide, for details of the page. */
   readonly isDrawer?: boolean | "right";
+  /** For what has long lines. */
+  readonly isWide?: boolean;
   /** Only screen readers hear the title: the content says it by itself. */
   readonly isTitleHidden?: boolean;
   readonly className?: string;
@@ -22,6 +24,8 @@ interface DialogProps {
 export const veil = "fade-in fixed inset-0 z-40 bg-veil";
 export const box =
   "fade-in fixed z-50 max-h-[calc(100dvh-2rem)] overflow-y-auto border border-line bg-raised shadow-float focus:outline-none";
+const centredWide =
+  "top-4 left-1/2 w-[min(48rem,calc(100vw-2rem))] -translate-x-1/2 rounded sm:top-[7dvh] sm:max-h-[86dvh]";
 export const centred = "top-[12dvh] left-1/2 w-[min(32rem,calc(100vw-2rem))] -translate-x-1/2 rounded";
 
 const drawers = {
@@ -37,6 +41,7 @@ export function Dialog({
   description,
   children,
   isDrawer = false,
+  isWide = false,
   isTitleHidden = false,
   className,
 }: DialogProps): ReactElement {
@@ -48,8 +53,9 @@ export function Dialog({
         <div className={veil} data-modal="" aria-hidden="true" />
         <Radix.Content
           {...(description === undefined && { "aria-describedby": undefined })}
-          onOpenAutoFocus={() => {
+          onOpenAutoFocus={(event) => {
             cameFrom.current = document.activeElement;
+            focusItself(event);
           }}
           onCloseAutoFocus={(event) => {
             event.preventDefault();
@@ -57,7 +63,7 @@ export function Dialog({
           }}
           className={classes(
             box,
-            isDrawer ? drawers[isDrawer === "right" ? "right" : "left"] : centred,
+            isDrawer ? drawers[isDrawer === "right" ? "right" : "left"] : isWide ? centredWide : centred,
             className,
           )}
         >
@@ -77,4 +83,10 @@ export function Dialog({
       </Radix.Portal>
     </Radix.Root>
   );
+}
+
+/** Focus begins at the dialog itself: on the button that closes it, it would show that button's hint and no more. */
+function focusItself(event: Event): void {
+  event.preventDefault();
+  if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
 }

@@ -25,6 +25,8 @@ export interface AdoptionRow {
   readonly firstTimeUsers: number;
   /** Of the first-time users, from the day of the first activity to that of the first use; null without any. */
   readonly medianDaysToFirstUse: number | null;
+  /** Users who did anything within the days. */
+  readonly activeUsers: number;
 }
 
 /** One row for every event that anybody did within the days, the one of the most users first. */
@@ -59,10 +61,11 @@ const sql = `
   SELECT
     event,
     bitmapCardinality(${included("groupBitmapMergeStateIf(people, useDay >= {fromDay:Int32})")}) AS users,
-    users / (
+    (
       SELECT bitmapCardinality(${included("groupBitmapMergeState(active_days.users)")})
       FROM active_days
-      WHERE ${ofOrganization} AND ${isWithin} AND day <= ${dayParameter("toDay")}) AS share,
+      WHERE ${ofOrganization} AND ${isWithin} AND day <= ${dayParameter("toDay")}) AS activeUsers,
+    users / activeUsers AS share,
     sum(length(waits)) AS firstTimeUsers,
     if(firstTimeUsers = 0, NULL, quantileExactInclusiveArray(0.5)(waits)) AS medianDaysToFirstUse
   FROM (

@@ -11,7 +11,9 @@ export interface EventNamesQuestion {
   readonly toDay: number;
   /** Only names that hold this text, whatever the case; empty for all. */
   readonly search: string;
-  /** At most this many, those done most often. */
+  readonly sort: "count" | "users" | "event" | "firstDay" | "lastDay";
+  readonly descending: boolean;
+  /** At most this many. */
   readonly limit: number;
 }
 
@@ -22,22 +24,28 @@ export interface EventNameRow {
   /** Days since 1970-01-01. */
   readonly firstDay: number;
   readonly lastDay: number;
+  /** Names that were looked for, whatever the limit. */
+  readonly total: number;
 }
 
-/** One row for every event's name, the one done most often first. */
+/** One row for every event's name. */
 export function eventNames(
   warehouse: Warehouse,
-  { organization, toDay, search, limit }: EventNamesQuestion,
+  { sort, descending, ...parameters }: EventNamesQuestion,
 ): Promise<EventNameRow[]> {
-  return warehouse.rows<EventNameRow>(sql, { organization, toDay, search, limit });
+  return warehouse.rows<EventNameRow>(sql(orders[sort], descending ? "DESC" : "ASC"), { ...parameters });
 }
 
 const asked = `
   organization = {organization:UInt32} AND day <= ${dayParameter("toDay")}
   AND ({search:String} = '' OR positionCaseInsensitiveUTF8(event, {search:String}) > 0)`;
 
-const sql = `
-  SELECT event, count, users, firstDay, lastDay
+const orders: Record<EventNamesQuestion["sort"], string> = {
+  ...{ count: "count", users: "users", event: "event", firstDay: "firstDay", lastDay: "lastDay" },
+};
+
+const sql = (column: string, direction: "ASC" | "DESC") => `
+  SELECT event, count, users, firstDay, lastDay, count() OVER () AS total
   FROM (
     SELECT event, sum(times) AS count, toInt32(min(day)) AS firstDay, toInt32(max(day)) AS lastDay
     FROM ${countsOfDays(asked)} GROUP BY event) AS counted
@@ -45,4 +53,4 @@ const sql = `
     SELECT event, bitmapCardinality(${included("groupBitmapMergeState(event_days.users)")}) AS users
     FROM event_days WHERE ${asked} GROUP BY event) AS people
   USING event
-  ORDER BY count DESC, event LIMIT {limit:UInt32}`;
+  ORDER BY ${column} ${direction}, event LIMIT {limit:UInt32}`;

@@ -60,7 +60,12 @@ export async function adoptionOfEvents(
   const { warehouse, organization, query } = context;
   const { days, limit } = query;
   const question = { organization: organization.id, toDay: lastDay(context), days, limit };
-  return { events: await adoption(warehouse, question) };
+  const rows = await adoption(warehouse, question);
+  return {
+    // Without any event nobody was active.
+    activeUsers: rows[0]?.activeUsers ?? 0,
+    events: rows.map(({ activeUsers: _, ...row }) => row),
+  };
 }
 
 /** GET /api/events */
@@ -68,13 +73,15 @@ export async function namesOfEvents(
   context: ApiContext<typeof EventNamesParameters, "">,
 ): Promise<Static<typeof EventNamesAnswer>> {
   const { warehouse, organization, query } = context;
+  const { search, sort, order, limit } = query;
   const rows = await eventNames(warehouse, {
-    ...query,
+    ...{ search, sort, limit, descending: order === "descending" },
     organization: organization.id,
     toDay: today(context),
   });
   return {
-    events: rows.map((row) => ({
+    total: rows[0]?.total ?? 0,
+    events: rows.map(({ total: _, ...row }) => ({
       ...row,
       firstDay: formatDay(row.firstDay),
       lastDay: formatDay(row.lastDay),

@@ -10,6 +10,8 @@ import { TokenBucket } from "./rate-limit.ts";
 export interface Caller {
   /** The credential's id. */
   readonly id: number;
+  /** How people know the credential. */
+  readonly label: { readonly name: string; readonly lastFour: string };
   readonly organization: Organization;
   readonly rights: readonly Right[];
   readonly zone: Zone;
@@ -84,6 +86,7 @@ export class Authorizer {
     const { credential, organization } = found;
     const caller: Caller = {
       id: credential.id,
+      label: { name: credential.name, lastFour: credential.lastFour },
       organization,
       rights: credential.rights,
       zone: this.#zone(organization.timezone),

@@ -1,7 +1,15 @@
 /** POST /batch: what its items come to, as one answer. */
-import { type ErrorName, errorMessages, errorStatus } from "../../contract/errors.ts";
+import { errorMessages } from "../../contract/errors.ts";
 import type { BatchAnswer } from "../../contract/write-api.ts";
-import { type Arrival, type Intake, isInvalid, type Outcome, parseBatch } from "../intake/intake.ts";
+import {
+  type Arrival,
+  errorOf,
+  type Intake,
+  isInvalid,
+  type Outcome,
+  parseBatch,
+  type WatchedRequest,
+} from "../intake/intake.ts";
 import { created, failure, tooMany } from "./answers.ts";
 import type { TokenBucket } from "./rate-limit.ts";
 
@@ -11,6 +19,7 @@ export async function storeBatch(
   itemsBucket: TokenBucket,
   body: Uint8Array,
   arrival: Arrival,
+  watched?: WatchedRequest,
 ): Promise<Response> {
   const batch = parseBatch(body);
   const { organization } = arrival;
@@ -29,26 +38,22 @@ export async function storeBatch(
       : `${errorMessages.neverAllItems} ${perSecond} at once.`;
     return tooMany(message, waitSeconds, perSecond);
   }
-  const answer = batchAnswer(await intake.batch(batch, arrival));
+  const answer = batchAnswer(await intake.batch(batch, arrival, watched));
   const [first] = answer.rejected;
   if (answer.accepted + answer.duplicates > 0 || first === undefined) return created(answer);
   return failure("validation_error", `batch.${first.index}: ${first.message}`);
 }
 
 function batchAnswer(outcomes: readonly Outcome[]): BatchAnswer {
-  const answer = { success: true as const, accepted: 0, duplicates: 0, rejected: [] as Rejected[] };
+  const answer = {
+    ...{ success: true as const, accepted: 0, duplicates: 0 },
+    rejected: [] as BatchAnswer["rejected"][number][],
+  };
   for (const [index, outcome] of outcomes.entries()) {
-    if (outcome === "stored") answer.accepted += 1;
-    else if (outcome === "duplicate") answer.duplicates += 1;
-    else if (outcome === "not_found")
-      answer.rejected.push(rejected(index, "not_found", errorMessages.userNotFound));
-    else answer.rejected.push(rejected(index, "validation_error", outcome.invalid));
+    const error = errorOf(outcome);
+    if (error !== undefined) answer.rejected.push({ index, ...error });
+    else if (outcome === "stored") answer.accepted += 1;
+    else answer.duplicates += 1;
   }
   return answer;
-}
-
-type Rejected = BatchAnswer["rejected"][number];
-
-function rejected(index: number, name: ErrorName, message: string): Rejected {
-  return { index, message, statusCode: errorStatus[name], name };
 }

@@ -92,9 +92,19 @@ export function peoplePaths(routes: readonly PeopleRoute[]): Record<string, obje
   return pathsOf(routes, peopleOperation);
 }
 
-function peopleOperation({ path, access, summary, query, body, answer, status }: PeopleRoute): object {
+function peopleOperation({
+  path,
+  access,
+  summary,
+  query,
+  body,
+  answer,
+  status,
+  isStream,
+}: PeopleRoute): object {
   const isOfOrganization = access !== "anybody" && access !== "session";
-  const content = answer === undefined ? {} : { content: { "application/json": { schema: answer } } };
+  const type = isStream === true ? "text/event-stream" : "application/json";
+  const content = answer === undefined ? {} : { content: { [type]: { schema: answer } } };
   return {
     summary,
     description: accessInWords[access],

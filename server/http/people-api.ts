@@ -10,6 +10,7 @@ import type { OrganizationParts } from "../dashboard/organization.ts";
 import type { MemberRight } from "../dashboard/rights.ts";
 import type { Entered, From, SignedIn, SignIn } from "../dashboard/sign-in.ts";
 import { isInvalid } from "../intake/json.ts";
+import type { LiveView } from "../intake/live.ts";
 import { Refusal } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
 import { failure, tooMany, unexpected } from "./answers.ts";
@@ -27,6 +28,7 @@ export type PeopleAccess = "anybody" | "session" | MemberRight;
 export interface PeopleParts extends OrganizationParts {
   readonly gate: PeopleGate;
   readonly signIn: SignIn;
+  readonly live: LiveView;
   /** The service's address as people reach it. */
   readonly address: () => string;
   readonly nowMs: () => number;
@@ -43,6 +45,8 @@ export interface PeopleContext<
   readonly from: From;
   readonly signedIn: Access extends "anybody" ? SignedIn | undefined : SignedIn;
   readonly place: Access extends MemberRight ? Place : undefined;
+  /** Whether the request's session still has the right to what it asks for. */
+  readonly mayStill: () => Promise<boolean>;
   readonly path: Readonly<Record<PathNames<Path>, string>>;
   readonly query: Static<Query>;
   readonly body: Static<Body>;
@@ -53,6 +57,8 @@ export interface PeopleReply<Answer extends TSchema> {
   readonly answer?: Static<Answer>;
   readonly entered?: Entered | undefined;
   readonly left?: boolean;
+  /** Instead of an answer: server-sent events. */
+  readonly stream?: ReadableStream<Uint8Array>;
 }
 
 export interface PeopleRoute<
@@ -70,6 +76,8 @@ export interface PeopleRoute<
   readonly body?: Body;
   /** 204 has none. */
   readonly answer?: Answer;
+  /** The answer is a stream of server-sent events, of which the schema says what each is. */
+  readonly isStream?: boolean;
   readonly status: 200 | 201 | 204;
   /** @throws Denied, Refusal */
   handler(context: PeopleContext<Access, Query, Path, Body>): Promise<PeopleReply<Answer>>;
@@ -133,8 +141,9 @@ export class PeopleApi {
     parameters.delete(organizationParameter);
     const query = checkedQuery(route.query, this.#validator(route.query), parameters);
     const body = this.#body(route, request, sent);
+    const mayStill = () => this.#mayStill(route, request, place);
     const reply = await route.handler({
-      ...{ ...this.#parts, nowMs: nowMs(), from, path, query, body },
+      ...{ ...this.#parts, nowMs: nowMs(), from, path, query, body, mayStill },
       // Both were looked up above for the routes that need them, which their types say.
       ...({ signedIn, place } as { signedIn: SignedIn; place: Place & undefined }),
     });
@@ -155,9 +164,21 @@ export class PeopleApi {
     );
   }
 
+  async #mayStill(route: PeopleRoute, request: Request, place: Place | undefined): Promise<boolean> {
+    const signedIn = await this.#parts.gate.signedIn(request);
+    if (signedIn === undefined || place === undefined) return false;
+    const parameters = new URLSearchParams({ [organizationParameter]: String(place.organization.id) });
+    try {
+      return (await this.#place(route, signedIn, parameters)) !== undefined;
+    } catch (error) {
+      if (error instanceof Denied) return false;
+      throw error;
+    }
+  }
+
   #response(route: PeopleRoute, reply: PeopleReply<TSchema>, renewed: string | undefined): Response {
     const { gate } = this.#parts;
-    const { entered, left } = reply;
+    const { entered, left, stream } = reply;
     const cookie =
       entered !== undefined ? gate.cookie(entered.secret) : left === true ? gate.cookie(undefined) : renewed;
     const headers = {
@@ -165,6 +186,11 @@ export class PeopleApi {
       "Cache-Control": "no-store",
       ...(cookie !== undefined && { "Set-Cookie": cookie }),
     };
+    if (stream !== undefined) {
+      // A proxy that waits for more before it passes anything on would make "live" minutes late.
+      const own = { "Content-Type": "text/event-stream; charset=utf-8", "X-Accel-Buffering": "no" };
+      return new Response(stream, { status: route.status, headers: { ...headers, ...own } });
+    }
     if (route.status === 204) return new Response(null, { status: 204, headers });
     return Response.json(reply.answer, { status: route.status, headers });
   }

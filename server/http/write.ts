@@ -4,7 +4,15 @@
  */
 import { errorMessages } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
-import { type Arrival, type Intake, isInvalid, type Outcome } from "../intake/intake.ts";
+import {
+  type Arrival,
+  errorOf,
+  type Intake,
+  isInvalid,
+  type Outcome,
+  type WatchedRequest,
+} from "../intake/intake.ts";
+import type { LiveView } from "../intake/live.ts";
 import type { Logger } from "../process/log.ts";
 import type { AnswerCounts } from "../process/metrics.ts";
 import { failure, success, tooMany, unexpected } from "./answers.ts";
@@ -15,6 +23,7 @@ import { readBody } from "./body.ts";
 export interface WriteParts {
   readonly authorizer: Authorizer;
   readonly intake: Intake;
+  readonly live: LiveView;
   readonly counts: AnswerCounts;
   readonly log: Logger;
 }
@@ -31,9 +40,10 @@ const minMsBetweenErrorLines = 1_000;
 export function writeHandler(kind: WriteKind, parts: WriteParts): (request: Request) => Promise<Response> {
   let lastErrorLineMs = Number.NEGATIVE_INFINITY;
   return async (request) => {
+    const watched = parts.live.isWatched ? parts.live.request(kind) : undefined;
     let response: Response;
     try {
-      response = await write(kind, parts, request);
+      response = await write(kind, parts, request, watched);
     } catch (error) {
       response = unexpected();
       // Who went away in the middle of a body is no failure of ours.
@@ -44,17 +54,31 @@ export function writeHandler(kind: WriteKind, parts: WriteParts): (request: Requ
       }
     }
     parts.counts.add(kind, response.status);
+    if (watched?.isShown) {
+      watched
+        .answered(response)
+        .catch((error) => parts.log.warn({ err: error }, "a request was not shown live"));
+    }
     return response;
   };
 }
 
-async function write(kind: WriteKind, parts: WriteParts, request: Request): Promise<Response> {
+async function write(
+  kind: WriteKind,
+  parts: WriteParts,
+  request: Request,
+  watched: WatchedRequest | undefined,
+): Promise<Response> {
   const { authorizer, intake } = parts;
   const authorization = request.headers.get("authorization");
   const caller = await authorizer.authorize(authorization);
   if (caller === undefined) return failure("invalid_write_key", errorMessages.invalidToken);
 
   const { usage } = caller;
+  watched?.from({
+    ...{ organization: caller.organization.id, token: caller.label },
+    idempotencyKey: request.headers.get("idempotency-key"),
+  });
   const waitSeconds = usage.bucket.take(performance.now());
   if (waitSeconds > 0) {
     intake.noteTurnedAway(kind, caller.organization.id, "rate_limited", errorMessages.tooManyRequests);
@@ -67,6 +91,7 @@ async function write(kind: WriteKind, parts: WriteParts, request: Request): Prom
     intake.noteTurnedAway(kind, caller.organization.id, "refused_validation", body.invalid);
     return failure("validation_error", body.invalid);
   }
+  watched?.body(body);
   // A slow body may take longer than a change of the timezone, or than the token lives.
   const current = await authorizer.authorize(authorization);
   if (current === undefined) return failure("invalid_write_key", errorMessages.invalidToken);
@@ -77,12 +102,11 @@ async function write(kind: WriteKind, parts: WriteParts, request: Request): Prom
     idempotencyKey: request.headers.get("idempotency-key"),
   };
   usage.lastUsedAtMs = arrival.receivedAtMs;
-  if (kind === "batch") return storeBatch(intake, usage.itemsBucket, body, arrival);
-  return answer(await intake[kind](body, arrival));
+  if (kind === "batch") return storeBatch(intake, usage.itemsBucket, body, arrival, watched);
+  return answer(await intake[kind](body, arrival, watched));
 }
 
 function answer(outcome: Outcome): Response {
-  if (outcome === "stored" || outcome === "duplicate") return success();
-  if (outcome === "not_found") return failure("not_found", errorMessages.userNotFound);
-  return failure("validation_error", outcome.invalid);
+  const error = errorOf(outcome);
+  return error === undefined ? success() : failure(error.name, error.message);
 }

@@ -11,14 +11,17 @@ import type { Admitted, Outcome } from "./decide.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { admitIdentify } from "./identify.ts";
 import { type Invalid, isInvalid, type ParsedBody, parseBody } from "./json.ts";
-import { type Endpoint, noteAdmitted, noteInvalid, noteOutcome } from "./notes.ts";
+import { type Endpoint, type NoteTaker, noteAdmitted, noteInvalid, noteOutcome } from "./notes.ts";
 import { admitTrack } from "./track.ts";
 import { IngestionWarnings } from "./warnings.ts";
+import type { WatchedRequest } from "./watched-request.ts";
 
 export type { Arrival } from "./admission.ts";
 export { parseBatch } from "./batch.ts";
 export type { Outcome } from "./decide.ts";
 export { isInvalid } from "./json.ts";
+export { errorOf } from "./outcome-error.ts";
+export type { WatchedRequest } from "./watched-request.ts";
 
 export interface IntakeLimits {
   /** Bytes that may wait for the warehouse; past them senders get 429 until the loader has caught up. */
@@ -63,18 +66,19 @@ export class Intake {
   }
 
   /** Stores an identify. Resolves when it is on disk or refused; rejects when the ledger failed. */
-  identify(body: Uint8Array, arrival: Arrival): Promise<Outcome> {
-    return this.#store("identify", body, arrival, admitIdentify);
+  identify(body: Uint8Array, arrival: Arrival, watched?: WatchedRequest): Promise<Outcome> {
+    return this.#store("identify", body, arrival, admitIdentify, watched);
   }
 
   /** Stores an event. Resolves when it is on disk or refused; rejects when the ledger failed. */
-  track(body: Uint8Array, arrival: Arrival): Promise<Outcome> {
-    return this.#store("track", body, arrival, admitTrack);
+  track(body: Uint8Array, arrival: Arrival, watched?: WatchedRequest): Promise<Outcome> {
+    return this.#store("track", body, arrival, admitTrack, watched);
   }
 
   /** Stores the good items of a batch in their order, in one commit, and resolves with an outcome for each item.
    * Rejects when the ledger failed, and then none is stored. */
-  async batch(batch: ParsedBatch, arrival: Arrival): Promise<readonly Outcome[]> {
+  async batch(batch: ParsedBatch, arrival: Arrival, watched?: WatchedRequest): Promise<readonly Outcome[]> {
+    const warnings = this.#noteTaker(watched);
     const items = admitBatch(batch, arrival);
     const good = items.filter((item): item is Admitted => !isInvalid(item));
     const outcomes = good.length === 0 ? [] : await this.#commits.submitAll(good, batch.text.length);
@@ -83,14 +87,16 @@ export class Intake {
       const sent = batch.items[index];
       const body = isJsonObject(sent) ? sent : {};
       if (isInvalid(item)) {
-        noteInvalid(this.#warnings, "batch", arrival, item.invalid, body);
+        noteInvalid(warnings, "batch", arrival, item.invalid, body);
+        watched?.item(sent, item, { index, items: items.length });
         return item;
       }
       const outcome = outcomes[next];
       next += 1;
       if (outcome === undefined) throw new Error("an item of the batch was not decided");
-      noteAdmitted(this.#warnings, "batch", item, body);
-      noteOutcome(this.#warnings, "batch", item, outcome);
+      noteAdmitted(warnings, "batch", item, body);
+      noteOutcome(warnings, "batch", item, outcome);
+      watched?.item(sent, outcome, { index, items: items.length });
       return outcome;
     });
   }
@@ -100,20 +106,32 @@ export class Intake {
     bytes: Uint8Array,
     arrival: Arrival,
     admit: (body: ParsedBody, arrival: Arrival) => Admitted | Invalid,
+    watched: WatchedRequest | undefined,
   ): Promise<Outcome> {
     const body = parseBody(bytes);
-    if (isInvalid(body)) return this.#refuse(endpoint, arrival, body);
-    const admitted = admit(body, arrival);
-    if (isInvalid(admitted)) return this.#refuse(endpoint, arrival, admitted, body);
-    noteAdmitted(this.#warnings, endpoint, admitted, body.value);
+    const admitted = isInvalid(body) ? body : admit(body, arrival);
+    const sent = isInvalid(body) ? undefined : body.value;
+    if (isInvalid(admitted)) {
+      noteInvalid(this.#warnings, endpoint, arrival, admitted.invalid, sent);
+      watched?.item(sent, admitted);
+      return admitted;
+    }
+    noteAdmitted(this.#noteTaker(watched), endpoint, admitted, sent ?? {});
     const outcome = await this.#commits.submit(admitted, bytes.length);
     noteOutcome(this.#warnings, endpoint, admitted, outcome);
+    watched?.item(sent, outcome);
     return outcome;
   }
 
-  #refuse(endpoint: Endpoint, arrival: Arrival, invalid: Invalid, body?: ParsedBody): Outcome {
-    noteInvalid(this.#warnings, endpoint, arrival, invalid.invalid, body?.value);
-    return invalid;
+  /** Warnings are counted, and also told to who watches. */
+  #noteTaker(watched: WatchedRequest | undefined): NoteTaker {
+    if (watched === undefined) return this.#warnings;
+    return {
+      note: (noted) => {
+        this.#warnings.note(noted);
+        watched.note(noted);
+      },
+    };
   }
 
   /** Counts a request that was turned away before it was read. */

@@ -5,9 +5,14 @@ import { BatchIdentify, BatchTrack, IdentifyBody, TrackBody } from "../../contra
 import type { JsonObject } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
 import type { Admitted, Outcome } from "./decide.ts";
-import type { IngestionWarnings } from "./warnings.ts";
+import type { Noted } from "./warnings.ts";
 
 export type Endpoint = "identify" | "track" | "batch";
+
+/** Who is told of what is unusual. */
+export interface NoteTaker {
+  note(noted: Noted): void;
+}
 
 /** Clocks differ by seconds, wrong timezones by hours. */
 const maxClockDifferenceMs = 10 * 60_000;
@@ -26,7 +31,7 @@ const knownKeysOfItem = {
 
 /** Notes what is unusual about a request that was admitted. */
 export function noteAdmitted(
-  warnings: IngestionWarnings,
+  warnings: NoteTaker,
   endpoint: Endpoint,
   admitted: Admitted,
   body: JsonObject,
@@ -43,11 +48,7 @@ export function noteAdmitted(
   warnings.note({ ...about(endpoint, admitted), kind: "event_in_future", detail: admitted.event });
 }
 
-function noteUnknownKeys(
-  warnings: IngestionWarnings,
-  who: ReturnType<typeof about>,
-  keys: readonly string[],
-): void {
+function noteUnknownKeys(warnings: NoteTaker, who: ReturnType<typeof about>, keys: readonly string[]): void {
   for (const key of keys.slice(0, maxKeysOfRequest)) {
     warnings.note({ ...who, kind: "unknown_key", detail: key });
   }
@@ -56,7 +57,7 @@ function noteUnknownKeys(
 
 /** Notes what was decided of an admitted request, unless it was stored. */
 export function noteOutcome(
-  warnings: IngestionWarnings,
+  warnings: NoteTaker,
   endpoint: Endpoint,
   admitted: Admitted,
   outcome: Outcome,
@@ -85,7 +86,7 @@ export function noteOutcome(
 
 /** Notes a request that was not admitted, with what its sender is answered. */
 export function noteInvalid(
-  warnings: IngestionWarnings,
+  warnings: NoteTaker,
   endpoint: Endpoint,
   { organization, receivedAtMs: atMs }: Pick<Arrival, "organization" | "receivedAtMs">,
   message: string,

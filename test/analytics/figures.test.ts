@@ -111,8 +111,9 @@ test.each(organizations)("adoption equals a recount, in organization %d", async 
   const world = worldAt(index);
   for (const { toDay, parameters } of lastDays(world)) {
     for (const days of [1, 28, 300, 800]) {
-      const { events } = await world.ask<{ events: object[] }>("/api/adoption", { days, ...parameters });
-      expect(events).toEqual(adoptionRecount(world, toDay, days));
+      const asked = await world.ask<object>("/api/adoption", { days, ...parameters });
+      const activeUsers = usersWithin(world.events, toDay - days + 1, toDay).size;
+      expect(asked).toEqual({ activeUsers, events: adoptionRecount(world, toDay, days) });
     }
   }
   const { events } = await world.ask<{ events: object[] }>("/api/adoption", { days: 300, limit: 2 });
@@ -134,15 +135,28 @@ test.each(organizations)(
         lastDay: dateOf(Math.max(...of.map(({ day }) => day))),
       }))
       .sort((a, b) => b.count - a.count || byBytes(a.event, b.event));
-    const ask = (parameters = {}) => world.ask<{ events: object[] }>("/api/events", parameters);
-    expect(await ask()).toEqual({ events: expected });
-    expect(await ask({ limit: 3 })).toEqual({ events: expected.slice(0, 3) });
+    const ask = (parameters = {}) =>
+      world.ask<{ total: number; events: object[] }>("/api/events", parameters);
+    const total = expected.length;
+    expect(await ask()).toEqual({ total, events: expected });
+    expect(await ask({ limit: 3 })).toEqual({ total, events: expected.slice(0, 3) });
+    for (const sort of ["users", "event", "firstDay", "lastDay"] as const) {
+      const ascending = expected.toSorted(
+        (a, b) => byBytes(sortText(a[sort]), sortText(b[sort])) || byBytes(a.event, b.event),
+      );
+      expect(await ask({ sort, order: "ascending" })).toEqual({ total, events: ascending });
+    }
     for (const search of ["SAVED", "é", "'", '"', "\\", "{limit", "%", "_", "nothing of it"]) {
       const found = expected.filter(({ event }) => event.toLowerCase().includes(search.toLowerCase()));
-      expect([search, await ask({ search })]).toEqual([search, { events: found }]);
+      expect([search, await ask({ search })]).toEqual([search, { total: found.length, events: found }]);
     }
   },
 );
+
+/** A text that sorts as the value does. */
+function sortText(value: string | number): string {
+  return typeof value === "number" ? String(value).padStart(10, "0") : value;
+}
 
 async function expectOverTime(
   world: World,

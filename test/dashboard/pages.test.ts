@@ -163,10 +163,7 @@ describe("the states of a figure", () => {
     await page.goto(`${server.url}/o/${id}/events`);
     await page.getByText("The analysis is starting").waitFor();
     isStarting = false;
-    await page
-      .getByText(/by \d+ users/)
-      .first()
-      .waitFor();
+    await page.getByRole("table", { name: "Every event by name" }).waitFor();
     await page.context().close();
   });
 
@@ -186,10 +183,7 @@ describe("the states of a figure", () => {
     await page.getByRole("alert").getByText("limit is not valid.").waitFor();
     isFailing = false;
     await page.getByRole("button", { name: "Try again" }).click();
-    await page
-      .getByText(/by \d+ users/)
-      .first()
-      .waitFor();
+    await page.getByRole("table", { name: "Every event by name" }).waitFor();
     await page.context().close();
   });
 

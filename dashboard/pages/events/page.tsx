@@ -1,38 +1,62 @@
-/** What arrives. */
-import type { ReactElement } from "react";
+/** What arrives: how often, how widely used, live, and what went wrong. */
+import { useNavigate } from "@tanstack/react-router";
+import { lazy, type ReactElement, Suspense } from "react";
 import { useRead } from "../../api/query.ts";
-import { Freshness } from "../../parts/freshness.tsx";
-import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Empty, Figures } from "../../parts/states.tsx";
+import { choiceFilter, useFilters } from "../../parts/filters.ts";
+import { PageHeader } from "../../parts/panel.tsx";
+import { Loading } from "../../parts/states.tsx";
+import { Tabs } from "../../parts/tabs.tsx";
 import { numbers } from "../../text/format.ts";
 
+const tabNames = ["volume", "adoption", "live", "warnings", "dead-letters"] as const;
+type Tab = (typeof tabNames)[number];
+const filters = { tab: choiceFilter<Tab>(tabNames, "volume") };
+
+const Volume = lazy(() => import("./volume.tsx").then(({ Volume }) => ({ default: Volume })));
+const Adoption = lazy(() => import("./adoption.tsx").then(({ Adoption }) => ({ default: Adoption })));
+const Live = lazy(() => import("./live.tsx").then(({ Live }) => ({ default: Live })));
+const Warnings = lazy(() => import("./warnings.tsx").then(({ Warnings }) => ({ default: Warnings })));
+const DeadLetters = lazy(() =>
+  import("./dead-letters.tsx").then(({ DeadLetters }) => ({ default: DeadLetters })),
+);
+
 export function EventsPage(): ReactElement {
-  const asked = useRead("/api/events", { query: { limit: 100 } });
+  const [{ tab }] = useFilters(filters);
+  const navigate = useNavigate();
+  const letters = useRead("/api/dead-letters", { query: { limit: 1 } }).data?.total;
+  // The other tabs' filters stay behind: they mean something else there.
+  const choose = (chosen: Tab) =>
+    void navigate({
+      ...{ to: ".", resetScroll: false },
+      search: { tab: filters.tab.write(chosen) },
+    });
   return (
     <>
-      <PageHeader title="Events">
-        <Freshness of={asked.data?.freshness} />
-      </PageHeader>
-      <Panel>
-        <Figures of={asked}>
-          {({ events }) =>
-            events.length === 0 ? (
-              <Empty title="No events yet" />
-            ) : (
-              <ul>
-                {events.map(({ event, count, users }) => (
-                  <li key={event} className="flex gap-4 border-b border-line py-1.5 last:border-0">
-                    <span className="min-w-0 grow truncate font-medium">{event}</span>
-                    <span className="shrink-0 text-soft">
-                      {numbers.count(count)} by {numbers.count(users)} users
-                    </span>
-                  </li>
-                ))}
-              </ul>
-            )
-          }
-        </Figures>
-      </Panel>
+      <PageHeader title="Events">What your applications send, as it arrives and over time</PageHeader>
+      <Tabs
+        label="Events"
+        value={tab}
+        onChoose={choose}
+        tabs={[
+          { value: "volume", label: "Volume" },
+          { value: "adoption", label: "Adoption" },
+          { value: "live", label: "Live" },
+          { value: "warnings", label: "Warnings" },
+          {
+            value: "dead-letters",
+            label: "Dead letters",
+            ...(letters !== undefined && letters > 0 && { count: numbers.count(letters) }),
+          },
+        ]}
+      >
+        <Suspense fallback={<Loading rows={8} />}>
+          {tab === "volume" && <Volume />}
+          {tab === "adoption" && <Adoption />}
+          {tab === "live" && <Live />}
+          {tab === "warnings" && <Warnings />}
+          {tab === "dead-letters" && <DeadLetters />}
+        </Suspense>
+      </Tabs>
     </>
   );
 }

@@ -1,0 +1,83 @@
+/** What `GET /api/live` sends: server-sent events about what an organization's senders send, as it arrives. */
+import Type, { type Static } from "typebox";
+import { count, instant, nullable, warningKinds } from "./api.ts";
+import { ErrorBody } from "./write-api.ts";
+
+/** The limits of the live view, each with its unit in its name. */
+export const liveLimits = {
+  /** Of a payload; the rest is left out. */
+  payloadCharacters: 8 * 1024,
+  /** Of an answer; that of a batch names each item that was refused. */
+  answerCharacters: 2 * 1024,
+  /** Shown in a second, of those that were stored and of the others each; the rest is counted. */
+  itemsPerSecond: 60,
+  /** Kept for who opens the page next. */
+  recentItems: 100,
+  watchersOfOrganization: 5,
+  watchers: 50,
+} as const;
+
+/** What became of an item. */
+export const liveOutcomes = ["accepted", "duplicate", "rejected"] as const;
+
+export const LiveParameters = Type.Object(
+  {
+    after: Type.String({
+      pattern: "^([a-z0-9]{1,20}-[0-9]{1,15})?$",
+      default: "",
+      description: "The id of the last item that is known: only newer ones are sent.",
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** One identify or track, alone or of a batch; a request that could not be read is one item. */
+export const LiveItem = Type.Object({
+  id: Type.String({ description: "Counts up within one life of the service." }),
+  at: instant("When the request came in."),
+  endpoint: Type.Enum(["identify", "track", "batch"]),
+  kind: nullable(Type.Enum(["identify", "track"]), { description: "Null where it could not be read." }),
+  userId: nullable(Type.String()),
+  event: nullable(Type.String({ description: "The event's name, of a track." })),
+  outcome: Type.Enum([...liveOutcomes]),
+  error: nullable(ErrorBody, { description: "Why it was rejected, as the sender was told." }),
+  status: Type.Integer({ description: "The status of the request's answer." }),
+  answer: Type.String({ description: "The body of the request's answer, cut off after 2,048 characters." }),
+  batch: nullable(
+    Type.Object({ index: count("The item's place in its batch."), items: count("All of it.") }),
+  ),
+  payload: nullable(Type.String(), {
+    description: "What was sent, cut off after 8,192 characters; null when it was refused unread.",
+  }),
+  payloadCharacters: count("Of the whole payload; of a single request, bytes."),
+  idempotencyKey: nullable(Type.String({ description: "The Idempotency-Key header." })),
+  token: Type.Object({ name: Type.String(), lastFour: Type.String() }),
+  warnings: Type.Array(Type.Object({ kind: Type.Enum([...warningKinds]), detail: nullable(Type.String()) }), {
+    description: "What was unusual about it although it was well-formed.",
+  }),
+});
+
+/** Items that were not sent, because there were too many or the watcher was too slow. */
+export const LiveSkipped = Type.Object({
+  at: instant("When it was counted."),
+  accepted: count("Stored."),
+  duplicate: count("Answered 201 and not stored again."),
+  rejected: count("Refused."),
+});
+
+/** The last message of a stream that the service ends. */
+export const LiveEnd = Type.Object({
+  message: Type.String(),
+  isFinal: Type.Boolean({ description: "To connect again is of no use." }),
+});
+
+/** The data of one server-sent event, by the event's name. */
+export const LiveMessages = Type.Union([
+  Type.Object({ event: Type.Literal("item"), data: LiveItem }),
+  Type.Object({ event: Type.Literal("skipped"), data: LiveSkipped }),
+  Type.Object({ event: Type.Literal("end"), data: LiveEnd }),
+]);
+
+export type LiveItem = Static<typeof LiveItem>;
+export type LiveSkipped = Static<typeof LiveSkipped>;
+export type LiveEnd = Static<typeof LiveEnd>;

@@ -1,0 +1,116 @@
+/** How widely each event is used: by which share of the active users, and how soon new ones come to it. */
+import type { ReactElement } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { csvAddress, useRead } from "../../api/query.ts";
+import { useOrganization } from "../../app/session.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Select } from "../../parts/field.tsx";
+import { choiceFilter, useFilters } from "../../parts/filters.ts";
+import { Freshness } from "../../parts/freshness.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { nothing, numbers } from "../../text/format.ts";
+import { EventLink } from "./event-link.tsx";
+
+type Adopted = Reads["/api/adoption"]["answer"]["events"][number];
+
+const spans = ["7", "28", "91", "182", "364"] as const;
+const filters = { days: choiceFilter(spans, "28") };
+
+const columnsOf = (activeUsers: number, days: string): readonly Column<Adopted>[] => [
+  {
+    ...{ id: "event", header: "Event", isFixed: true, width: 180 },
+    cell: ({ event }) => <EventLink event={event} />,
+  },
+  {
+    ...{ id: "share", header: "Adoption", isFixed: true, width: 200 },
+    hint: `Users who did it, of the ${numbers.count(activeUsers)} who did anything within ${days} days`,
+    cell: ({ share }) => <ShareBar share={share} />,
+  },
+  {
+    ...{ id: "users", header: "Users", isNumber: true },
+    hint: `Users who did it within ${days} days`,
+    cell: ({ users }) => numbers.count(users),
+  },
+  {
+    ...{ id: "firstTime", header: "First time", isNumber: true },
+    hint: `Of these users, those who did it within ${days} days and never before`,
+    cell: ({ firstTimeUsers }) => numbers.count(firstTimeUsers),
+  },
+  {
+    ...{ id: "wait", header: "Days to first use", isNumber: true },
+    hint: "Median of the first-time users: from the day of their first activity to that of the first use",
+    cell: ({ medianDaysToFirstUse }) =>
+      medianDaysToFirstUse === null ? nothing : numbers.decimal(medianDaysToFirstUse),
+  },
+];
+
+function ShareBar({ share }: { share: number }): ReactElement {
+  return (
+    <span className="flex items-center gap-2">
+      <span aria-hidden="true" className="h-1.5 w-24 shrink-0 bg-sunk sm:w-32">
+        <span className="block h-full bg-ember" style={{ width: `${share * 100}%` }} />
+      </span>
+      <span className="font-medium">{numbers.share(share)}</span>
+    </span>
+  );
+}
+
+export function Adoption(): ReactElement {
+  const { id } = useOrganization();
+  const [{ days }, change] = useFilters(filters);
+  const query = { days: Number(days), limit: 1_000 };
+  const adoption = useRead("/api/adoption", { query, keepsPrevious: true });
+  return (
+    <Panel
+      title="Adoption by event"
+      note={
+        adoption.data !== undefined && (
+          <>
+            Shares are of the {numbers.count(adoption.data.activeUsers)} users who did anything within {days}{" "}
+            days, today included. <Freshness of={adoption.data.freshness} />
+          </>
+        )
+      }
+      actions={
+        <Select
+          label="Days"
+          isLabelHidden
+          isSmall
+          value={days}
+          choices={spans.map((value) => ({ value, label: `Last ${value} days` }))}
+          onChoose={(chosen) => change({ days: chosen })}
+        />
+      }
+      isFlush
+    >
+      <Figures
+        of={adoption}
+        empty={{
+          when: ({ events }) => events.length === 0,
+          show: (
+            <Empty title={`Nobody did anything within ${days} days`}>
+              Choose more days, or see under Live whether events arrive at all.
+            </Empty>
+          ),
+        }}
+        loading={
+          <div className="p-4">
+            <Loading rows={12} />
+          </div>
+        }
+      >
+        {({ events, activeUsers }) => (
+          <DataTable
+            label="Adoption of every event"
+            name="adoption"
+            rows={events}
+            columns={columnsOf(activeUsers, days)}
+            rowId={({ event }) => event}
+            csv={csvAddress(id, "/api/adoption", query)}
+          />
+        )}
+      </Figures>
+    </Panel>
+  );
+}

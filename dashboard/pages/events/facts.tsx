@@ -1,0 +1,36 @@
+/** Names and values in two columns; on a narrow screen one above the other. */
+import { Link } from "@tanstack/react-router";
+import { Fragment, type ReactElement, type ReactNode } from "react";
+import { useOrganization } from "../../app/session.ts";
+import { nothing } from "../../text/format.ts";
+
+/** What has no value is left out. */
+export function Facts({
+  facts,
+}: {
+  facts: readonly (readonly [name: string, value: ReactNode])[];
+}): ReactElement {
+  return (
+    <dl className="grid gap-x-4 gap-y-0.5 sm:grid-cols-[auto_minmax(0,1fr)] sm:gap-y-1.5">
+      {facts
+        .filter(([, value]) => value !== null && value !== undefined && value !== false && value !== "")
+        .map(([name, value]) => (
+          <Fragment key={name}>
+            <dt className="text-sm whitespace-nowrap text-soft">{name}</dt>
+            <dd className="mb-1.5 min-w-0 [overflow-wrap:anywhere] sm:mb-0">{value}</dd>
+          </Fragment>
+        ))}
+    </dl>
+  );
+}
+
+/** The id of a user, which leads to them. @param isKnown false where the sender named somebody who may be nobody */
+export function UserId({ userId, isKnown }: { userId: string | null; isKnown: boolean }): ReactElement {
+  const organization = String(useOrganization().id);
+  if (userId === null || !isKnown) return <>{userId ?? nothing}</>;
+  return (
+    <Link to="/o/$organization/users/$userId" params={{ organization, userId }}>
+      {userId}
+    </Link>
+  );
+}

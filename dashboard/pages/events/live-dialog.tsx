@@ -1,0 +1,86 @@
+/** One item that arrived: what was sent, what the sender was answered, and how to send it again. */
+import type { ReactElement } from "react";
+import type { LiveItem } from "../../../contract/live.ts";
+import { useOrganization } from "../../app/session.ts";
+import { Code } from "../../parts/copy.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { numbers, timeText } from "../../text/format.ts";
+import { curlOf, readable } from "./curl.ts";
+import { Facts, UserId } from "./facts.tsx";
+import { noteOf, OutcomeBadge, titleOf } from "./live-row.tsx";
+import { warningWords } from "./warning-words.tsx";
+
+export function LiveDialog({ item, onClose }: { item: LiveItem; onClose: () => void }): ReactElement {
+  const { timezone } = useOrganization();
+  const { at, endpoint, userId, error, status, answer, batch, payload, token, warnings } = item;
+  const curl = curlOf(item, location.origin);
+  return (
+    <Dialog isOpen onClose={onClose} title={titleOf(item)} isWide>
+      <div className="grid gap-5">
+        {error !== null && (
+          <p className="flex gap-2 rounded border border-at-risk bg-at-risk-wash px-3 py-2 text-at-risk">
+            <Icon name="warning" className="mt-1" />
+            <span>
+              <b className="font-medium">
+                {error.statusCode} {error.name}
+              </b>
+              <br />
+              {error.message}
+            </span>
+          </p>
+        )}
+        {warnings.map((warning) => (
+          <p key={noteOf(warning)} className="rounded border border-watch bg-watch-wash px-3 py-2 text-watch">
+            <b className="font-medium">{noteOf(warning)}</b>
+            <br />
+            {warningWords[warning.kind].meaning} {warningWords[warning.kind].advice}
+          </p>
+        ))}
+        <Facts
+          facts={[
+            [
+              "Outcome",
+              <OutcomeBadge key="outcome" outcome={item.outcome} status={error?.statusCode ?? status} />,
+            ],
+            ["Arrived", `${timeText(at, timezone)}, ${timezone.replaceAll("_", " ")}`],
+            ["Request", `POST /${endpoint}${placeOf(batch)}`],
+            ["User", <UserId key="user" userId={userId} isKnown={item.outcome !== "rejected"} />],
+            ["Project token", `${token.name}, ends in ${token.lastFour}`],
+            ["Idempotency-Key", item.idempotencyKey],
+          ]}
+        />
+        <section>
+          <h3 className="mb-1">What was sent</h3>
+          {payload === null ? (
+            <p className="text-soft">It was refused before its body was read.</p>
+          ) : (
+            <Code label="What was sent" text={readable(payload)} />
+          )}
+          {payload !== null && payload.length < item.payloadCharacters - 4 && curl === undefined && (
+            <p className="mt-1 text-sm text-soft">
+              Only the beginning is kept here; the whole has {numbers.count(item.payloadCharacters)}{" "}
+              characters.
+            </p>
+          )}
+        </section>
+        <section>
+          <h3 className="mb-1">What the sender was answered: {status}</h3>
+          <Code label="What the sender was answered" text={readable(answer)} />
+        </section>
+        {curl !== undefined && (
+          <section>
+            <h3 className="mb-1">Send it again</h3>
+            <p className="mb-2 text-sm text-soft">Put your project token where it says rk-….</p>
+            <Code label="The request as a curl command" text={curl} />
+          </section>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+function placeOf(batch: LiveItem["batch"]): string {
+  if (batch === null) return "";
+  return `, item ${numbers.count(batch.index + 1)} of ${numbers.count(batch.items)}: index ${batch.index} in the answer`;
+}

@@ -1,0 +1,108 @@
+/** One line of the live view. */
+import { memo, type ReactElement } from "react";
+import type { LiveItem, LiveSkipped } from "../../../contract/live.ts";
+import { useOrganization } from "../../app/session.ts";
+import { Badge } from "../../parts/health.tsx";
+import { classes } from "../../text/classes.ts";
+import { numbers, timeText } from "../../text/format.ts";
+import { warningWords } from "./warning-words.tsx";
+
+const outcomes = {
+  accepted: { word: "Accepted", tone: "good" },
+  duplicate: { word: "Duplicate", tone: "info" },
+  rejected: { word: "Rejected", tone: "bad" },
+} as const;
+
+/** What became of an item, in a word. */
+export function OutcomeBadge({ outcome, status }: Pick<LiveItem, "outcome" | "status">): ReactElement {
+  const { word, tone } = outcomes[outcome];
+  return <Badge tone={tone}>{outcome === "rejected" ? `${word} ${status}` : word}</Badge>;
+}
+
+/** What an item is called: the event's name, or what else it is. */
+export function titleOf({ kind, event }: Pick<LiveItem, "kind" | "event">): string {
+  if (kind === null) return "Not readable";
+  return event ?? kind;
+}
+
+/** A line; on a phone it is two. */
+export const LiveRow = memo(function LiveRow({
+  item,
+  onOpen,
+}: {
+  item: LiveItem;
+  onOpen: (item: LiveItem) => void;
+}): ReactElement {
+  const { timezone } = useOrganization();
+  const { at, error, warnings, userId, batch, token } = item;
+  const status = error?.statusCode ?? item.status;
+  const note = error?.message ?? warnings.map(noteOf).join(" · ");
+  return (
+    <li>
+      <button
+        type="button"
+        onClick={() => onOpen(item)}
+        className={classes(
+          "grid w-full items-baseline gap-x-3 border-b border-line px-4 py-1.5 text-left hover:bg-sunk focus-visible:-outline-offset-2",
+          "grid-cols-[auto_minmax(0,1fr)_auto] lg:grid-cols-[5.5rem_8rem_minmax(0,13rem)_minmax(0,11rem)_minmax(0,1fr)_7rem]",
+        )}
+      >
+        <time dateTime={at} className="text-sm text-soft">
+          {timeText(at, timezone)}
+        </time>
+        <span className="order-3 justify-self-end lg:order-none lg:justify-self-start">
+          <OutcomeBadge outcome={item.outcome} status={status} />
+        </span>
+        <span className="order-2 min-w-0 truncate lg:order-none">
+          <b className={classes("font-medium", item.event === null && "text-soft")}>{titleOf(item)}</b>
+          {batch !== null && (
+            <span className="text-sm text-soft">
+              {" "}
+              {numbers.count(batch.index + 1)} of {numbers.count(batch.items)}
+            </span>
+          )}
+        </span>
+        <span className="order-4 col-span-3 min-w-0 truncate text-sm lg:order-none lg:col-span-1 lg:text-base">
+          {userId ?? <span className="text-soft">no user</span>}
+        </span>
+        <span
+          className={classes(
+            "order-5 col-span-3 min-w-0 truncate text-sm lg:order-none lg:col-span-1",
+            error === null ? "text-watch" : "text-at-risk",
+          )}
+        >
+          {note}
+        </span>
+        <span className="hidden min-w-0 truncate text-right text-sm text-soft lg:block" title="Project token">
+          {token.name} …{token.lastFour}
+        </span>
+      </button>
+    </li>
+  );
+});
+
+/** A warning in few words. */
+export function noteOf({ kind, detail }: LiveItem["warnings"][number]): string {
+  const { word } = warningWords[kind];
+  return detail === null ? word : `${word}: ${detail}`;
+}
+
+/** How many items are missing here, and what became of them. */
+export function SkippedRow({ skipped }: { skipped: LiveSkipped }): ReactElement {
+  const { accepted, duplicate, rejected } = skipped;
+  const parts = [
+    accepted > 0 && `${numbers.count(accepted)} accepted`,
+    duplicate > 0 && `${numbers.count(duplicate)} duplicate`,
+    rejected > 0 && `${numbers.count(rejected)} rejected`,
+  ].filter((part) => part !== false);
+  return (
+    <li
+      className="border-b border-line bg-sunk px-4 py-1 text-center text-sm text-soft"
+      title="More arrived at once than can be read. They are in the figures like all others."
+    >
+      {parts.length === 1
+        ? `${parts[0]?.replace(" ", " more ")}, not shown`
+        : `${numbers.count(accepted + duplicate + rejected)} more not shown: ${parts.join(", ")}`}
+    </li>
+  );
+}

@@ -1,0 +1,184 @@
+/** The live view: every item that arrives, what became of it, and what its sender was told. */
+import { type ReactElement, useMemo, useRef, useState } from "react";
+import { useOrganization } from "../../app/session.ts";
+import { Button } from "../../parts/button.tsx";
+import { Input, Select } from "../../parts/field.tsx";
+import { choiceFilter, textFilter, useFilters } from "../../parts/filters.ts";
+import { Panel } from "../../parts/panel.tsx";
+import { Empty, Problem } from "../../parts/states.tsx";
+import { classes } from "../../text/classes.ts";
+import { numbers } from "../../text/format.ts";
+import { LiveDialog } from "./live-dialog.tsx";
+import { LiveRow, SkippedRow } from "./live-row.tsx";
+import { type LiveEntry, type LiveFeed, useLive } from "./use-live.ts";
+
+const filters = {
+  outcome: choiceFilter(["all", "accepted", "duplicate", "rejected", "warned"], "all"),
+  event: textFilter(),
+  user: textFilter(),
+};
+type Wanted = { readonly outcome: string; readonly event: string; readonly user: string };
+type Item = Extract<LiveEntry, { event: "item" }>["data"];
+
+export function Live(): ReactElement {
+  const { timezone } = useOrganization();
+  const feed = useLive();
+  const [wanted] = useFilters(filters);
+  const [frozen, setFrozen] = useState<Pick<LiveFeed, "entries" | "received">>();
+  const [open, setOpen] = useState<Item>();
+  const { entries } = frozen ?? feed;
+  const shown = useMemo(() => entries.filter((entry) => isWanted(entry, wanted)), [entries, wanted]);
+  const clear = () => {
+    feed.clear();
+    setFrozen(frozen && { entries: [], received: 0 });
+  };
+  return (
+    <Panel
+      title="Live"
+      note={`Every item that reaches the write API, the newest first; times of ${timezone.replaceAll("_", " ")}`}
+      actions={
+        <>
+          <Status feed={feed} waiting={frozen && Math.max(0, feed.received - frozen.received)} />
+          <Button
+            isSmall
+            icon={frozen ? "play" : "pause"}
+            aria-pressed={frozen !== undefined}
+            onClick={() => setFrozen(frozen ? undefined : feed)}
+          >
+            {frozen ? "Resume" : "Pause"}
+          </Button>
+          <Button isSmall onClick={clear} disabled={entries.length === 0}>
+            Clear
+          </Button>
+        </>
+      }
+      isFlush
+    >
+      <Filters />
+      {feed.error !== undefined && (
+        <div className="px-4 pb-3">
+          <Problem error={feed.error} {...(feed.status === "over" && { onRetry: feed.retry })} />
+        </div>
+      )}
+      <Rows shown={shown} held={entries.length} isLive={feed.status === "live"} onOpen={setOpen} />
+      {open !== undefined && <LiveDialog item={open} onClose={() => setOpen(undefined)} />}
+    </Panel>
+  );
+}
+
+function Status({ feed, waiting }: { feed: LiveFeed; waiting: number | undefined }): ReactElement {
+  const isLive = feed.status === "live" && waiting === undefined;
+  const text = { connecting: "Connecting …", live: "Live", over: "Not connected" }[feed.status];
+  return (
+    <span role="status" className="mr-1 inline-flex items-center gap-1.5 text-sm text-soft">
+      <span
+        aria-hidden="true"
+        className={classes(
+          "size-2 rounded-full",
+          isLive ? "bg-healthy motion-safe:animate-pulse" : feed.status === "over" ? "bg-at-risk" : "bg-edge",
+        )}
+      />
+      {waiting === undefined ? text : `Paused, ${numbers.count(waiting)} waiting`}
+    </span>
+  );
+}
+
+function Filters(): ReactElement {
+  const [{ outcome, event, user }, change] = useFilters(filters);
+  return (
+    <div className="grid grid-cols-2 gap-2 px-4 pb-3 *:first:col-span-2 sm:flex">
+      <Select
+        label="Outcome"
+        isLabelHidden
+        isSmall
+        value={outcome}
+        choices={[
+          { value: "all", label: "Every outcome" },
+          { value: "accepted", label: "Accepted" },
+          { value: "duplicate", label: "Duplicate" },
+          { value: "rejected", label: "Rejected" },
+          { value: "warned", label: "With a warning" },
+        ]}
+        onChoose={(chosen) => change({ outcome: chosen })}
+      />
+      <Input
+        label="Event"
+        isLabelHidden
+        type="search"
+        placeholder="Event's name"
+        defaultValue={event}
+        onChange={({ target }) => change({ event: target.value }, true)}
+        className="text-sm sm:w-40"
+      />
+      <Input
+        label="User"
+        isLabelHidden
+        type="search"
+        placeholder="User's id"
+        defaultValue={user}
+        onChange={({ target }) => change({ user: target.value }, true)}
+        className="text-sm sm:w-40"
+      />
+    </div>
+  );
+}
+
+function Rows({
+  shown,
+  held,
+  isLive,
+  onOpen,
+}: {
+  shown: readonly LiveEntry[];
+  held: number;
+  isLive: boolean;
+  onOpen: (item: Item) => void;
+}): ReactElement {
+  const list = useRef<HTMLOListElement>(null);
+  if (shown.length === 0) {
+    return (
+      <Empty
+        title={held > 0 ? "Nothing here matches" : isLive ? "Waiting for the first request" : "Nothing yet"}
+      >
+        {held > 0
+          ? `${numbers.count(held)} that arrived do not match the filters.`
+          : "Send an identify or a track with a project token of this organization. What has a wrong token belongs to nobody and is not shown."}
+      </Empty>
+    );
+  }
+  // Arrows go from row to row, so that a keyboard does not need five hundred tabs to read on.
+  const onKeyDown = (key: React.KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[key.key];
+    const buttons = [...(list.current?.querySelectorAll("button") ?? [])];
+    const at = buttons.findIndex((button) => button.matches(":focus"));
+    if (step === undefined || at < 0) return;
+    key.preventDefault();
+    buttons[at + step]?.focus();
+  };
+  return (
+    <ol
+      ref={list}
+      aria-label="What arrived, the newest first"
+      onKeyDown={onKeyDown}
+      className="max-h-[65dvh] overflow-y-auto border-t border-line"
+    >
+      {shown.map((entry) =>
+        entry.event === "item" ? (
+          <LiveRow key={entry.key} item={entry.data} onOpen={onOpen} />
+        ) : (
+          <SkippedRow key={entry.key} skipped={entry.data} />
+        ),
+      )}
+    </ol>
+  );
+}
+
+function isWanted(entry: LiveEntry, { outcome, event, user }: Wanted): boolean {
+  if (entry.event === "skipped") return outcome === "all" && event === "" && user === "";
+  const { data } = entry;
+  const holds = (text: string | null, part: string) =>
+    part === "" || (text ?? "").toLowerCase().includes(part.toLowerCase());
+  const isOfOutcome =
+    outcome === "all" || (outcome === "warned" ? data.warnings.length > 0 : data.outcome === outcome);
+  return isOfOutcome && holds(data.event, event) && holds(data.userId, user);
+}

@@ -1,0 +1,114 @@
+/** Every event's name, with how often and by how many it was done since the first. */
+import type { ReactElement } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { csvAddress, useRead } from "../../api/query.ts";
+import { useOrganization } from "../../app/session.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Input } from "../../parts/field.tsx";
+import { choiceFilter, textFilter, useFilters } from "../../parts/filters.ts";
+import { Panel } from "../../parts/panel.tsx";
+import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { DayAgo } from "../../parts/time.tsx";
+import { dayText, numbers } from "../../text/format.ts";
+import { EventLink } from "./event-link.tsx";
+
+type Named = Reads["/api/events"]["answer"]["events"][number];
+
+const limit = 1_000;
+const filters = {
+  search: textFilter(),
+  sort: choiceFilter(["count", "users", "event", "firstDay", "lastDay"], "count"),
+  order: choiceFilter(["ascending", "descending"], "descending"),
+};
+
+const columns: readonly Column<Named>[] = [
+  {
+    ...{ id: "event", header: "Event", sort: "event", isFixed: true, width: 200 },
+    cell: ({ event }) => <EventLink event={event} />,
+  },
+  {
+    ...{ id: "count", header: "Events", sort: "count", isNumber: true, hint: "How often it was done, ever" },
+    cell: ({ count }) => numbers.count(count),
+  },
+  {
+    ...{ id: "users", header: "Users", sort: "users", isNumber: true, hint: "By how many people, ever" },
+    cell: ({ users }) => numbers.count(users),
+  },
+  {
+    ...{ id: "perUser", header: "Per user", isNumber: true, hint: "Events divided by users" },
+    cell: ({ count, users }) => numbers.decimal(users === 0 ? null : count / users),
+  },
+  {
+    ...{ id: "firstDay", header: "First seen", sort: "firstDay", isNumber: true },
+    cell: ({ firstDay }) => dayText(firstDay),
+  },
+  {
+    ...{ id: "lastDay", header: "Last seen", sort: "lastDay", isNumber: true },
+    cell: ({ lastDay }) => <DayAgo day={lastDay} />,
+  },
+];
+
+/** The table of names: searched, and sorted by the server. */
+export function Names(): ReactElement {
+  const { id } = useOrganization();
+  const [{ search, sort, order }, change] = useFilters(filters);
+  const query = { search, sort, order, limit };
+  const names = useRead("/api/events", { query, keepsPrevious: true });
+  const left = (names.data?.total ?? 0) - (names.data?.events.length ?? 0);
+  return (
+    <Panel
+      title="Events by name"
+      note={
+        left > 0
+          ? `All time. ${numbers.count(left)} more names are not shown: search for them.`
+          : "All time. Choose one to see it over time."
+      }
+      actions={
+        <Input
+          label="Search events"
+          isLabelHidden
+          type="search"
+          placeholder="Part of a name"
+          defaultValue={search}
+          maxLength={256}
+          onChange={({ target }) => change({ search: target.value }, true)}
+          className="w-48 text-sm"
+        />
+      }
+      isFlush
+    >
+      <Figures
+        of={names}
+        loading={
+          <div className="p-4">
+            <Loading rows={10} />
+          </div>
+        }
+        empty={{
+          when: ({ events }) => events.length === 0,
+          show:
+            search === "" ? (
+              <Empty title="No events yet">
+                As soon as your application sends its first track request, the event is here within a second.
+              </Empty>
+            ) : (
+              <Empty title={`No event's name holds “${search}”`} />
+            ),
+        }}
+      >
+        {({ events }) => (
+          <DataTable
+            label="Every event by name"
+            name="events"
+            rows={events}
+            columns={columns}
+            rowId={({ event }) => event}
+            sort={{ by: sort, order }}
+            onSort={(by) => change({ sort: filters.sort.read(by.by), order: by.order })}
+            csv={csvAddress(id, "/api/events", query)}
+          />
+        )}
+      </Figures>
+    </Panel>
+  );
+}

@@ -1,0 +1,177 @@
+/** How often events are done, and by how many people: over time, and by name. */
+import type { ReactElement } from "react";
+import { useRead } from "../../api/query.ts";
+import { useOrganization } from "../../app/session.ts";
+import { Button } from "../../parts/button.tsx";
+import { Input, Select } from "../../parts/field.tsx";
+import { choiceFilter, textFilter, useFilters } from "../../parts/filters.ts";
+import { Freshness } from "../../parts/freshness.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Names } from "./names.tsx";
+import { VolumeChart } from "./volume-chart.tsx";
+
+/** Period and how many of them. */
+const ranges = {
+  "28d": { label: "28 days", period: "day", periods: 28 },
+  "91d": { label: "91 days", period: "day", periods: 91 },
+  "13w": { label: "13 weeks", period: "week", periods: 13 },
+  "26w": { label: "26 weeks", period: "week", periods: 26 },
+  "53w": { label: "53 weeks", period: "week", periods: 53 },
+  "13m": { label: "13 months", period: "month", periods: 13 },
+} as const;
+type Range = keyof typeof ranges;
+const rangeNames = Object.keys(ranges) as Range[];
+
+const splits = ["event", "none", "property", "trait"] as const;
+type Split = (typeof splits)[number];
+
+const filters = {
+  event: textFilter(),
+  range: choiceFilter(rangeNames, "28d"),
+  measure: choiceFilter(["count", "users"], "count"),
+  by: choiceFilter(splits, "event"),
+  key: textFilter(),
+};
+
+const splitWords: Record<Split, string> = {
+  event: "By event",
+  none: "Not split",
+  property: "By property",
+  trait: "By user's trait",
+};
+
+/** More series than the chart has colours cannot be told apart. */
+const top = 7;
+
+export function Volume(): ReactElement {
+  return (
+    <div className="grid gap-4">
+      <OverTime />
+      <Names />
+    </div>
+  );
+}
+
+function OverTime(): ReactElement {
+  const [{ event, range, measure, by, key }, change] = useFilters(filters);
+  const { period, periods, label } = ranges[range];
+  // One event has only one name.
+  const split = event !== "" && by === "event" ? "none" : by;
+  const needsKey = split === "property" || split === "trait";
+  const query = { event, period, periods, breakdown: split, top, ...(needsKey && { key }) };
+  const asked = useRead("/api/events-over-time", {
+    query,
+    enabled: !needsKey || key !== "",
+    keepsPrevious: true,
+  });
+  const [events, they] = event === "" ? ["events were", "them"] : ["it was", "it"];
+  const what = measure === "count" ? `How often ${events} done` : `How many users did ${they}`;
+  return (
+    <Panel
+      title={event === "" ? "Events over time" : event}
+      note={
+        <>
+          {what}, by {period}, over {label}. <Freshness of={asked.data?.freshness} />
+        </>
+      }
+      actions={
+        event !== "" && (
+          <Button isSmall icon="close" onClick={() => change({ event: "", by: "event", key: "" })}>
+            All events
+          </Button>
+        )
+      }
+    >
+      <div className="mb-4 grid grid-cols-2 gap-2 sm:flex">
+        <Select
+          label="Time"
+          isLabelHidden
+          isSmall
+          value={range}
+          choices={rangeNames.map((value) => ({ value, label: `Last ${ranges[value].label}` }))}
+          onChoose={(chosen) => change({ range: chosen })}
+        />
+        <Select
+          label="What is counted"
+          isLabelHidden
+          isSmall
+          value={measure}
+          choices={[
+            { value: "count", label: "Events" },
+            { value: "users", label: "Users" },
+          ]}
+          onChoose={(chosen) => change({ measure: chosen })}
+        />
+        <Select
+          label="Split"
+          isLabelHidden
+          isSmall
+          value={split}
+          choices={splits
+            .filter((value) => value !== "event" || event === "")
+            .map((value) => ({ value, label: splitWords[value] }))}
+          onChoose={(chosen) => change({ by: chosen, key: "" })}
+        />
+        {needsKey && <KeyField split={split} value={key} onChange={(text) => change({ key: text }, true)} />}
+      </div>
+      {needsKey && key === "" ? (
+        <Empty title={`Which ${split}?`}>
+          Type the name of a {split}, as your applications send it, to see events by its value.
+        </Empty>
+      ) : (
+        <Figures
+          of={asked}
+          loading={<Loading rows={1} height={300} />}
+          empty={{
+            when: ({ periods: rows }) => rows.every(({ count }) => count === 0),
+            show: <NoEvents event={event} label={label} />,
+          }}
+        >
+          {({ periods: rows }) => (
+            <VolumeChart
+              rows={rows}
+              measure={measure}
+              period={period}
+              split={split}
+              {...(split === "event" && { onPick: (name: string) => change({ event: name, by: "event" }) })}
+            />
+          )}
+        </Figures>
+      )}
+    </Panel>
+  );
+}
+
+function KeyField({
+  split,
+  value,
+  onChange,
+}: {
+  split: Split;
+  value: string;
+  onChange: (text: string) => void;
+}): ReactElement {
+  return (
+    <Input
+      label={split === "trait" ? "Trait" : "Property"}
+      isLabelHidden
+      placeholder={split === "trait" ? "plan, say" : "Name of a property"}
+      defaultValue={value}
+      maxLength={256}
+      onBlur={({ target }) => target.value !== value && onChange(target.value)}
+      onKeyDown={({ key, currentTarget }) => key === "Enter" && onChange(currentTarget.value)}
+      className="text-sm sm:w-44"
+    />
+  );
+}
+
+function NoEvents({ event, label }: { event: string; label: string }): ReactElement {
+  const { timezone } = useOrganization();
+  return (
+    <Empty title={event === "" ? "No events yet" : `${event} was not done within ${label}`}>
+      Nothing was counted in these {label}, in days of {timezone.replaceAll("_", " ")}. Under Live you see
+      what arrives at this moment.
+    </Empty>
+  );
+}

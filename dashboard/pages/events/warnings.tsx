@@ -1,0 +1,115 @@
+/** What senders did that is worth knowing, by day: counted beside the requests, with the latest example. */
+import { type ReactElement, useState } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { csvAddress, useRead } from "../../api/query.ts";
+import { useOrganization } from "../../app/session.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Select } from "../../parts/field.tsx";
+import { choiceFilter, useFilters } from "../../parts/filters.ts";
+import { Panel } from "../../parts/panel.tsx";
+import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { Ago } from "../../parts/time.tsx";
+import { dayText, nothing, numbers } from "../../text/format.ts";
+import { WarningDialog } from "./warning-dialog.tsx";
+import { WarningBadge, warningKinds, warningWords } from "./warning-words.tsx";
+
+export type Warning = Reads["/api/ingestion-warnings"]["answer"]["warnings"][number];
+
+const limit = 1_000;
+const filters = { kind: choiceFilter(["all", ...warningKinds], "all") };
+const idOf = ({ day, kind, endpoint, detail }: Warning) => JSON.stringify([day, kind, endpoint, detail]);
+
+const columnsOf = (onOpen: (warning: Warning) => void): readonly Column<Warning>[] => [
+  {
+    ...{ id: "what", header: "What", isFixed: true, width: 190 },
+    cell: (warning) => (
+      <button type="button" onClick={() => onOpen(warning)} className="rounded hover:underline">
+        <WarningBadge kind={warning.kind} />
+      </button>
+    ),
+  },
+  {
+    ...{ id: "detail", header: "About", isFixed: true, width: 220 },
+    hint: "The key, the event's name, or what the sender was told",
+    cell: ({ detail, message }) => <span title={message ?? detail ?? ""}>{detail ?? nothing}</span>,
+  },
+  {
+    ...{ id: "count", header: "Requests", isNumber: true },
+    hint: "On this day; of unknown keys, how often the key was sent",
+    cell: ({ count }) => numbers.count(count),
+  },
+  { id: "endpoint", header: "Endpoint", cell: ({ endpoint }) => <code>/{endpoint}</code> },
+  {
+    ...{ id: "userId", header: "Latest user", hint: "The id that the latest of these requests named" },
+    cell: ({ userId }) => userId ?? nothing,
+  },
+  {
+    ...{ id: "day", header: "Day (UTC)", isNumber: true },
+    cell: ({ day }) => dayText(day),
+  },
+  {
+    ...{ id: "lastSeen", header: "Latest", isNumber: true },
+    cell: ({ lastSeen }) => <Ago instant={lastSeen} />,
+  },
+];
+
+export function Warnings(): ReactElement {
+  const { id } = useOrganization();
+  const [{ kind }, change] = useFilters(filters);
+  const [open, setOpen] = useState<Warning>();
+  const asked = useRead("/api/ingestion-warnings", { query: { limit }, everyMs: 15_000 });
+  const columns = columnsOf(setOpen);
+  return (
+    <Panel
+      title="Ingestion warnings"
+      note={`What senders did in the last 30 days that is worth knowing, the latest first${
+        asked.data?.warnings.length === limit ? `: the latest ${numbers.count(limit)} lines` : ""
+      }`}
+      actions={
+        <Select
+          label="Kind of warning"
+          isLabelHidden
+          isSmall
+          value={kind}
+          choices={[
+            { value: "all", label: "All kinds" },
+            ...warningKinds.map((value) => ({ value, label: warningWords[value].word })),
+          ]}
+          onChoose={(chosen) => change({ kind: chosen })}
+        />
+      }
+      isFlush
+    >
+      <Figures
+        of={asked}
+        loading={
+          <div className="p-4">
+            <Loading rows={8} />
+          </div>
+        }
+        empty={{
+          when: ({ warnings }) => !warnings.some((one) => kind === "all" || one.kind === kind),
+          show: (
+            <Empty title="Nothing to warn of">
+              {kind === "all"
+                ? "No sender was refused, and nothing unusual came in, within 30 days."
+                : "There is no such warning within 30 days. Other kinds may be there."}
+            </Empty>
+          ),
+        }}
+      >
+        {({ warnings }) => (
+          <DataTable
+            label="Every ingestion warning"
+            name="warnings"
+            rows={warnings.filter((one) => kind === "all" || one.kind === kind)}
+            columns={columns}
+            rowId={idOf}
+            csv={csvAddress(id, "/api/ingestion-warnings", { limit: 10_000 })}
+          />
+        )}
+      </Figures>
+      {open !== undefined && <WarningDialog warning={open} onClose={() => setOpen(undefined)} />}
+    </Panel>
+  );
+}

@@ -1,0 +1,271 @@
+/** The live view: what senders send, shown to members as it arrives, and to nobody else. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { LiveEnd, LiveItem, LiveSkipped } from "../../contract/live.ts";
+import type { BatchAnswer, ErrorAnswer } from "../../contract/write-api.ts";
+import { Server } from "../server.ts";
+import { type Browser, joined } from "./support.ts";
+
+let server: Server;
+
+beforeAll(async () => {
+  server = await Server.start();
+  await server.ready();
+});
+afterAll(() => server?.stop());
+
+/** The messages of one open stream. */
+class Watching {
+  readonly items: LiveItem[] = [];
+  readonly skipped: LiveSkipped[] = [];
+  end: LiveEnd | undefined;
+  readonly #stopping = new AbortController();
+  isOver = false;
+
+  static async open(browser: Browser, path: string): Promise<Watching> {
+    const watching = new Watching();
+    const response = await fetch(server.url + path, {
+      headers: { Cookie: `rekindle_session=${browser.cookie}` },
+      signal: watching.#stopping.signal,
+    });
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      "text/event-stream; charset=utf-8",
+    ]);
+    watching.#read(response).catch(() => undefined);
+    return watching;
+  }
+
+  async #read(response: Response): Promise<void> {
+    let text = "";
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      const messages = text.split("\n\n");
+      text = messages.pop() ?? "";
+      for (const message of messages) this.#take(message);
+    }
+    this.isOver = true;
+  }
+
+  #take(message: string): void {
+    const [, event, data = ""] = /^event: (\w+)\ndata: (.*)$/s.exec(message) ?? [];
+    if (event === "item") this.items.push(JSON.parse(data));
+    if (event === "skipped") this.skipped.push(JSON.parse(data));
+    if (event === "end") this.end = JSON.parse(data);
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+  }
+}
+
+/** An organization of its own with members of these roles: each costs a second. */
+async function place<Role extends "owner" | "member" | "viewer">(name: string, ...roles: readonly Role[]) {
+  const token = await server.organization(name);
+  const people = await Promise.all(
+    roles.map(async (role) => [role, await joined(server, name, role, `${name} ${role}`)] as const),
+  );
+  const members = Object.fromEntries(people) as Record<Role, Awaited<ReturnType<typeof joined>>>;
+  const organization = people[0]?.[1].organization ?? 0;
+  return { token, organization, ...members, at: (path: string) => `${path}?organization=${organization}` };
+}
+
+async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + 20_000;
+  while (!(await what())) {
+    if (performance.now() > deadlineMs) throw new Error(`it never came: ${what}`);
+    await Bun.sleep(20);
+  }
+}
+
+const ada = { userId: "ada", email: "ada@example.com" };
+const signedUp = { userId: "ada", event: "signed_up", messageId: "m-1" };
+
+test("an item tells who sent it, what it says, what became of it, and what the sender was answered", async () => {
+  const { token, viewer, at } = await place("Plain", "viewer");
+  const watching = await Watching.open(viewer, at("/api/live"));
+  await server.post("/identify", token, { ...ada, plann: "pro" });
+  await server.post("/track", token, signedUp, { "Idempotency-Key": "key-1" });
+  await server.post("/track", token, signedUp);
+  const refusal = await server.post("/track", token, { userId: "nobody", event: "signed_up" });
+  const broken = await server.post("/track", token, '{"userId": ');
+  await until(() => watching.items.length === 5);
+  const [identified, stored, again, refused, unread] = watching.items;
+  expect(identified).toMatchObject({
+    ...{ endpoint: "identify", kind: "identify", userId: "ada", event: null, outcome: "accepted" },
+    ...{ error: null, status: 201, answer: '{"success":true}', batch: null },
+    token: { name: expect.any(String), lastFour: token.slice(-4) },
+    warnings: [{ kind: "unknown_key", detail: "plann" }],
+  });
+  expect(stored).toMatchObject({
+    ...{ kind: "track", userId: "ada", event: "signed_up", outcome: "accepted" },
+    ...{ payload: JSON.stringify(signedUp), idempotencyKey: "key-1", warnings: [] },
+  });
+  expect(again).toMatchObject({ outcome: "duplicate", status: 201, error: null });
+  const { answer = "", ...rest } = refused ?? {};
+  expect(JSON.parse(answer)).toEqual(await refusal.json());
+  expect(rest).toMatchObject({ outcome: "rejected", status: 404, error: JSON.parse(answer) });
+  expect(unread).toMatchObject({ outcome: "rejected", status: 400, payload: '{"userId": ', kind: "track" });
+  expect(unread?.error).toEqual((await broken.json()) as LiveItem["error"]);
+  watching.stop();
+});
+
+test("the items of a batch are told apart, and no token is in what is shown", async () => {
+  const { token, owner, at } = await place("Batches", "owner");
+  const watching = await Watching.open(owner, at("/api/live"));
+  const batch = [{ type: "identify", ...ada }, { type: "track", ...signedUp }, { type: "walk" }, 7];
+  const answer = (await (await server.post("/batch", token, { batch })).json()) as BatchAnswer;
+  await until(() => watching.items.length === 4);
+  expect(watching.items.map(({ outcome, kind, batch: place }) => [outcome, kind, place?.index])).toEqual([
+    ["accepted", "identify", 0],
+    ["accepted", "track", 1],
+    ["rejected", null, 2],
+    ["rejected", null, 3],
+  ]);
+  const [, , walk, seven] = watching.items;
+  expect<object>({ index: 2, ...walk?.error }).toEqual(answer.rejected[0] ?? {});
+  expect<object>({ index: 3, ...seven?.error }).toEqual(answer.rejected[1] ?? {});
+  expect(JSON.parse(walk?.answer ?? "")).toEqual(answer);
+  expect([walk?.payload, seven?.payload]).toEqual(['{"type":"walk"}', "7"]);
+  expect(JSON.stringify(watching.items)).not.toContain(token);
+  watching.stop();
+});
+
+test("a long payload is cut off between two characters, and its whole length is told", async () => {
+  const { token, owner, at } = await place("Long", "owner");
+  const watching = await Watching.open(owner, at("/api/live"));
+  const body = JSON.stringify({ ...ada, properties: { text: "é".repeat(20_000) } });
+  await server.post("/identify", token, body);
+  await until(() => watching.items.length === 1);
+  const [item] = watching.items;
+  expect(item?.payloadCharacters).toBe(Buffer.byteLength(body));
+  expect(body).toStartWith(item?.payload ?? "none");
+  expect(item?.payload?.length).toBeLessThanOrEqual(8_192);
+  watching.stop();
+});
+
+test("who opens the page later sees the latest items, and who comes back only newer ones", async () => {
+  const { token, owner, at } = await place("Later", "owner");
+  const first = await Watching.open(owner, at("/api/live"));
+  await server.post("/identify", token, ada);
+  await until(() => first.items.length === 1);
+  first.stop();
+  await server.post("/track", token, signedUp);
+  const second = await Watching.open(owner, at("/api/live"));
+  await until(() => second.items.length === 2);
+  const again = await Watching.open(owner, `${at("/api/live")}&after=${second.items[0]?.id}`);
+  await until(() => again.items.length === 1);
+  expect(again.items[0]).toEqual(second.items[1] as LiveItem);
+  second.stop();
+  again.stop();
+});
+
+test("a flood is counted to the last item, and does not hide what is refused", async () => {
+  const { token, owner, at } = await place("Flood", "owner");
+  await server.post("/identify", token, ada);
+  const watching = await Watching.open(owner, at("/api/live"));
+  const events = Array.from({ length: 1_500 }, (_, index) => ({
+    type: "track",
+    userId: "ada",
+    event: `e${index}`,
+  }));
+  await server.post("/batch", token, {
+    batch: [...events, { type: "track", userId: "nobody", event: "lost" }],
+  });
+  const told = () =>
+    watching.items.filter(({ outcome }) => outcome === "accepted").length +
+    watching.skipped.reduce((sum, { accepted }) => sum + accepted, 0);
+  await until(() => told() === 1_500);
+  expect(watching.items.length).toBeLessThan(200);
+  expect(watching.items.filter(({ event }) => event === "lost")).toHaveLength(1);
+  watching.stop();
+});
+
+test("nothing of another organization is shown, nor what came with a wrong token", async () => {
+  const mine = await place("Mine", "owner");
+  const theirs = await place("Theirs", "owner");
+  const watching = await Watching.open(mine.owner, mine.at("/api/live"));
+  const other = await Watching.open(theirs.owner, theirs.at("/api/live"));
+  await server.post("/identify", theirs.token, ada);
+  await server.post("/identify", "rk-wrong", ada);
+  await server.post("/identify", mine.token, { ...ada, userId: "mine" });
+  await until(() => watching.items.length > 0 && other.items.length > 0);
+  expect(watching.items.map(({ userId }) => userId)).toEqual(["mine"]);
+  expect(other.items.map(({ userId }) => userId)).toEqual(["ada"]);
+  const foreign = await mine.owner.ask("GET", theirs.at("/api/live"));
+  expect([foreign.status, ((await foreign.json()) as ErrorAnswer).name]).toEqual([404, "not_found"]);
+  const nobody = await fetch(server.url + mine.at("/api/live"));
+  expect(nobody.status).toBe(401);
+  watching.stop();
+  other.stop();
+});
+
+test("the stream ends when its session does, and when the member is removed", async () => {
+  const { owner, member, viewer, at } = await place("Leaving", "owner", "member", "viewer");
+  const [one, two] = [
+    await Watching.open(member, at("/api/live")),
+    await Watching.open(viewer, at("/api/live")),
+  ];
+  await member.done("DELETE", "/api/session");
+  await owner.done("DELETE", at(`/api/members/${viewer.id}`));
+  await until(() => one.isOver && two.isOver);
+  expect([one.end?.isFinal, two.end?.isFinal]).toEqual([true, true]);
+});
+
+test("only a few may watch at once, and who leaves makes room", async () => {
+  const { owner, at } = await place("Crowd", "owner");
+  const five = await Promise.all(Array.from({ length: 5 }, () => Watching.open(owner, at("/api/live"))));
+  const sixth = await owner.ask("GET", at("/api/live"));
+  expect([sixth.status, ((await sixth.json()) as ErrorAnswer).name]).toEqual([429, "rate_limit_exceeded"]);
+  five[0]?.stop();
+  await until(async () => {
+    const response = await owner.ask("GET", at("/api/live"));
+    await response.body?.cancel();
+    return response.status === 200;
+  });
+  for (const watching of five) watching.stop();
+});
+
+test("an erased user is forgotten here as well", async () => {
+  const { token, owner, at } = await place("Erased", "owner");
+  const watching = await Watching.open(owner, at("/api/live"));
+  await server.post("/identify", token, ada);
+  await server.post("/identify", token, { ...ada, userId: "grace" });
+  await until(() => watching.items.length === 2);
+  await owner.json("DELETE", at("/api/users/ada"));
+  const later = await Watching.open(owner, at("/api/live"));
+  await until(() => later.items.length > 0);
+  expect(later.items.map(({ userId }) => userId)).toEqual(["grace"]);
+  watching.stop();
+  later.stop();
+});
+
+test("what is refused for its rate is shown as refused, without having been read", async () => {
+  const { token, owner, organization, at } = await place("Fast", "owner");
+  await owner.json("PATCH", `/api/organization?organization=${organization}`, { requestsPerSecond: 1 });
+  const watching = await Watching.open(owner, at("/api/live"));
+  const answers = await Promise.all(Array.from({ length: 4 }, () => server.post("/identify", token, ada)));
+  const refused = answers.find(({ status }) => status === 429);
+  await until(() => watching.items.some(({ status }) => status === 429));
+  expect(watching.items.find(({ status }) => status === 429)).toMatchObject({
+    ...{ outcome: "rejected", kind: "identify", payload: null, error: await refused?.json() },
+  });
+  watching.stop();
+});
+
+test("a service with watchers stops at once", async () => {
+  const own = await Server.start({ role: "intake" });
+  const before = server;
+  server = own;
+  try {
+    const { owner, at } = await place("Stopping", "owner");
+    const watching = await Watching.open(owner, at("/api/live"));
+    const beganMs = performance.now();
+    await own.stop();
+    await until(() => watching.isOver);
+    expect(watching.end?.isFinal).toBe(false);
+    expect(performance.now() - beganMs).toBeLessThan(5_000);
+  } finally {
+    server = before;
+  }
+});

@@ -1,0 +1,80 @@
+/** Watchers of the live view who are slower than what arrives. */
+import { expect, test } from "bun:test";
+import { type LiveEnd, type LiveItem, type LiveSkipped, liveLimits } from "../../contract/live.ts";
+import { liveStream } from "../../server/http/live-stream.ts";
+import { LiveView } from "../../server/intake/live.ts";
+
+const organization = 1;
+const maxWaitingBytes = 512 * 1024;
+
+/** Sends identifies whose payloads are as large as can be shown, and twice that as JSON in JSON. */
+async function send(live: LiveView, requests: number, user = "ada"): Promise<void> {
+  const body = { userId: user, text: '"'.repeat(liveLimits.payloadCharacters) };
+  for (let number = 0; number < requests; number += 1) {
+    const request = live.request("identify");
+    request.from({ organization, token: { name: "Shop", lastFour: "abcd" }, idempotencyKey: null });
+    request.body(new TextEncoder().encode(JSON.stringify(body)));
+    request.item(body, "stored");
+    await request.answered(Response.json({ success: true }, { status: 201 }));
+  }
+}
+
+/** What a stream says until `isEnough`. */
+async function read(stream: ReadableStream<Uint8Array>, isEnough: (messages: Messages) => boolean) {
+  const messages: Messages = { bytes: 0, items: [], skipped: 0, end: undefined };
+  const reader = stream.getReader();
+  let text = "";
+  while (!isEnough(messages)) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    messages.bytes += value.byteLength;
+    text += new TextDecoder().decode(value);
+    const parts = text.split("\n\n");
+    text = parts.pop() ?? "";
+    for (const part of parts) {
+      const [, event, data = ""] = /^event: (\w+)\ndata: (.*)$/s.exec(part) ?? [];
+      if (event === "item") messages.items.push(JSON.parse(data));
+      if (event === "skipped") messages.skipped += (JSON.parse(data) as LiveSkipped).accepted;
+      if (event === "end") messages.end = JSON.parse(data);
+    }
+  }
+  reader.releaseLock();
+  return messages;
+}
+
+interface Messages {
+  bytes: number;
+  readonly items: LiveItem[];
+  skipped: number;
+  end: LiveEnd | undefined;
+}
+
+test("what a slow watcher has no room for is counted, and not kept", async () => {
+  const live = new LiveView(Date.now);
+  const stream = liveStream({ live, organization, after: "", mayStill: async () => true });
+  await send(live, 200);
+  const { items, skipped, bytes } = await read(stream, (so) => so.items.length + so.skipped >= 200);
+  expect(items.length + skipped).toBe(200);
+  expect(items.length).toBeLessThan(liveLimits.itemsPerSecond);
+  expect(bytes).toBeLessThan(maxWaitingBytes + 1_000);
+  await stream.cancel();
+  live.close();
+});
+
+test("watchers who take nothing are cut off and make room, and those who read stay", async () => {
+  const live = new LiveView(Date.now);
+  const open = () =>
+    liveStream({ live, organization, after: "", mayStill: async () => true, patienceMs: 500 });
+  const deaf = Array.from({ length: liveLimits.watchersOfOrganization - 1 }, open);
+  const reading = read(open(), ({ end }) => end !== undefined);
+  expect(live.hasRoom(organization)).toBe(false);
+  await send(live, liveLimits.itemsPerSecond);
+  const deadlineMs = performance.now() + 20_000;
+  while (!live.hasRoom(organization) && performance.now() < deadlineMs) await Bun.sleep(50);
+  for (const stream of deaf) {
+    expect((await read(stream, () => false)).end?.message).toBe("You took nothing for too long.");
+  }
+  live.close();
+  const { items, end } = await reading;
+  expect([items.length, end?.message]).toEqual([liveLimits.itemsPerSecond, "The service is stopping."]);
+});
