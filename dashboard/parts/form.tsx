@@ -54,20 +54,6 @@ function useUnsaved(isDirty: boolean): void {
   });
 }
 
-/** What the server refused, told beside the field that its message begins with: `timezone is not known …`.
- * @param fields names of the fields that there are
- * @returns the message for a field, and the error when it is about none of them */
-export function fieldErrors<Name extends string>(
-  error: Error | null,
-  fields: readonly Name[],
-): { readonly of: (name: Name) => string | undefined; readonly rest: Error | null } {
-  const about = fields.find((name) => error !== null && new RegExp(`^${name}\\b`).test(error.message));
-  return {
-    of: (name) => (name === about ? error?.message : undefined),
-    rest: about === undefined ? error : null,
-  };
-}
-
 /** A form that is saved as a whole. Its bar appears with the first change and says what saving does. */
 export function DraftForm({
   isDirty,

@@ -8,7 +8,8 @@ import { sessionQuery, useOrganization, useSession } from "../../app/session.ts"
 import { Button } from "../../parts/button.tsx";
 import { useConfirm } from "../../parts/confirm.tsx";
 import { FormError, Input, PasswordInput } from "../../parts/field.tsx";
-import { DraftForm, fieldErrors, useDraft } from "../../parts/form.tsx";
+import { DraftForm, useDraft } from "../../parts/form.tsx";
+import { fieldErrors } from "../../parts/form-errors.ts";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { NewOrganization } from "./new-organization.tsx";

@@ -7,7 +7,7 @@ import { Button } from "../../parts/button.tsx";
 import { useConfirm } from "../../parts/confirm.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { FormError, Input, Select } from "../../parts/field.tsx";
-import { fieldErrors } from "../../parts/form.tsx";
+import { fieldErrors } from "../../parts/form-errors.ts";
 import { InlineForm } from "../../parts/inline-form.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";

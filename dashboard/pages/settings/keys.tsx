@@ -4,7 +4,7 @@ import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
 import { useConfirm } from "../../parts/confirm.tsx";
 import { FormError, Input, Select } from "../../parts/field.tsx";
-import { fieldErrors } from "../../parts/form.tsx";
+import { fieldErrors } from "../../parts/form-errors.ts";
 import { InlineForm } from "../../parts/inline-form.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";

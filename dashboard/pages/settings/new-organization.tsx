@@ -5,7 +5,7 @@ import { type ReactElement, useState } from "react";
 import { usePersonalChange } from "../../api/query.ts";
 import { sessionQuery } from "../../app/session.ts";
 import { FormError, Input } from "../../parts/field.tsx";
-import { fieldErrors } from "../../parts/form.tsx";
+import { fieldErrors } from "../../parts/form-errors.ts";
 import { InlineForm } from "../../parts/inline-form.tsx";
 
 export function NewOrganization(): ReactElement {

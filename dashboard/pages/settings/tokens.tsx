@@ -3,7 +3,7 @@ import { type ReactElement, useState } from "react";
 import { useChange, useRead } from "../../api/query.ts";
 import { useConfirm } from "../../parts/confirm.tsx";
 import { FormError, Input } from "../../parts/field.tsx";
-import { fieldErrors } from "../../parts/form.tsx";
+import { fieldErrors } from "../../parts/form-errors.ts";
 import { InlineForm } from "../../parts/inline-form.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { ShownOnce } from "../../parts/shown-once.tsx";
