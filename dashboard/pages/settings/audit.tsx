@@ -5,6 +5,7 @@ import { type ApiFailure, addressOf, call } from "../../api/client.ts";
 import type { Reads } from "../../api/paths.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
+import { Icon } from "../../parts/icons.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Loading, Problem } from "../../parts/states.tsx";
 import { Ago, Instant } from "../../parts/time.tsx";
@@ -97,7 +98,8 @@ function Line({ entry: { at, person, summary, detail } }: { entry: Entry }): Rea
           <ul className="mt-0.5 text-sm text-soft">
             {changes.map(({ name, before, after }) => (
               <li key={name}>
-                {name}: {before} → <span className="text-ink">{after}</span>
+                {name}: {before} <Icon name="right" size={12} className="inline align-[-1px]" />
+                <span className="sr-only"> to </span> <span className="text-ink">{after}</span>
               </li>
             ))}
           </ul>
@@ -110,8 +112,9 @@ function Line({ entry: { at, person, summary, detail } }: { entry: Entry }): Rea
 /** What was changed, name by name, in words. */
 function differences(from: unknown, to: unknown) {
   if (!isRecord(from) || !isRecord(to)) {
-    if (from === undefined || to === undefined) return [];
-    return [{ name: "changed", before: textOf(from), after: textOf(to) }];
+    // What began or ended is in the summary.
+    if (from == null || to == null) return [];
+    return [{ name: "was", before: textOf(from), after: textOf(to) }];
   }
   return Object.keys(to).map((name) => ({
     name,

@@ -78,6 +78,13 @@ export function CredentialTable<Row extends Credential>({
     (a, b) => Number(a.revokedAt !== null) - Number(b.revokedAt !== null) || b.id - a.id,
   );
   return (
-    <DataTable label={label} name={name} rows={sorted} columns={columns} rowId={({ id }) => String(id)} />
+    <DataTable
+      isPlain
+      label={label}
+      name={name}
+      rows={sorted}
+      columns={columns}
+      rowId={({ id }) => String(id)}
+    />
   );
 }

@@ -208,7 +208,7 @@ function Tick({
       aria-label={label}
       checked={isTicked}
       onChange={({ target }) => onTick(target.checked)}
-      className="size-4 accent-ember"
+      className="block size-4 accent-ember"
     />
   );
 }

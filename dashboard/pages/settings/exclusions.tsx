@@ -149,6 +149,7 @@ function Rules({ rules, mayChange }: { rules: readonly Rule[]; mayChange: boolea
   ];
   return (
     <DataTable
+      isPlain
       label="Rules"
       name="exclusions"
       rows={rules}

@@ -21,12 +21,12 @@ export function Horizon({ draft, errorOf }: SectionProps): ReactElement {
     <Panel title="Churn horizon" note="Who does nothing for this many days counts as churned.">
       <fieldset className="grid gap-3">
         <legend className="sr-only">Churn horizon</legend>
-        <div className="grid grid-cols-2 gap-px overflow-hidden rounded border border-edge bg-line sm:grid-cols-5">
+        <div className="grid gap-px overflow-hidden rounded border border-edge bg-line sm:grid-cols-5">
           {horizons.map((days) => (
             <label
               key={days}
               className={classes(
-                "relative grid gap-0.5 px-3 py-2.5 focus-within:z-[1] focus-within:outline-2 focus-within:outline-ember",
+                "relative flex flex-wrap items-baseline justify-between gap-x-3 px-3 py-2.5 sm:grid sm:content-start sm:gap-0.5 focus-within:z-[1] focus-within:outline-2 focus-within:outline-ember",
                 days === chosen ? "bg-ember-wash" : "bg-raised hover:bg-sunk",
               )}
             >
@@ -71,7 +71,7 @@ function sharesText(intervals: Intervals | undefined, days: number): string {
   if (intervals === undefined) return "…";
   if (intervals.gaps === 0) return "no data yet";
   const covered = intervals.intervals.findLast((one) => one.days <= days)?.cumulativeShare ?? 0;
-  return `${numbers.share(covered)} of gaps are shorter or equal`;
+  return `${numbers.share(covered)} of gaps are no longer`;
 }
 
 function advice(intervals: Intervals | undefined): string {

@@ -133,6 +133,7 @@ function OpenInvitations({ invitations }: { invitations: readonly Invitation[] }
   ];
   return (
     <DataTable
+      isPlain
       label="Open invitations"
       name="invitations"
       rows={invitations}

@@ -108,6 +108,7 @@ function Table({ members, mayManage }: { members: readonly Member[]; mayManage: 
   ];
   return (
     <DataTable
+      isPlain
       label="Members"
       name="members"
       rows={members}

@@ -24,7 +24,7 @@ export function ScoreSettings(): ReactElement {
           "Nothing was changed yet: this is what every organization starts with."
         ) : (
           <>
-            Changed <Ago instant={asked.data.changedAt} /> by {asked.data.changedBy}.
+            Changed <Ago instant={asked.data.changedAt} /> by {byText(asked.data.changedBy)}.
           </>
         )}
         {!mayChange && " Members and owners change what is here."}
@@ -35,6 +35,10 @@ export function ScoreSettings(): ReactElement {
     </>
   );
 }
+
+/** Who made a change, without the number that tells people of one name apart. */
+const byText = (by: string | null) =>
+  by === "command line" ? "the command line" : (by ?? "nobody").replace(/ \(person \d+\)$/, "");
 
 const weekdays = { 1: "Monday", 7: "Sunday" } as const;
 const listText = (names: readonly string[]) => (names.length === 0 ? "none" : names.join(", "));

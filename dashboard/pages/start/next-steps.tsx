@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import type { Role } from "../../../contract/people.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
+import { Icon } from "../../parts/icons.tsx";
 
 interface NextStep {
   readonly to:
@@ -58,7 +59,7 @@ export function NextSteps(): ReactElement {
           .map(({ to, label, about }) => (
             <li key={to} className="bg-surface px-4 py-3">
               <Link to={to} params={{ organization }} className="font-medium">
-                {label}
+                {label} <Icon name="right" size={13} className="inline align-[-1px] text-ember" />
               </Link>
               <p className="text-sm text-soft">{about}</p>
             </li>
