@@ -50,15 +50,22 @@ export function Dialog({
           {isTitleHidden ? (
             <Radix.Title className="sr-only">{title}</Radix.Title>
           ) : (
-            <div className="flex items-start justify-between gap-4 px-5 pt-4">
-              <Radix.Title className="text-lg">{title}</Radix.Title>
-              <IconButton label="Close" icon="close" isSmall onClick={onClose} />
-            </div>
+            <Radix.Title className="px-5 pt-4 pr-14 text-lg [overflow-wrap:anywhere]">{title}</Radix.Title>
           )}
           {description !== undefined && (
             <Radix.Description className="px-5 text-soft">{description}</Radix.Description>
           )}
           {isTitleHidden ? children : <div className="px-5 pt-3 pb-5">{children}</div>}
+          {/* The last to be reached: focus begins with what the dialog is about. */}
+          {!isTitleHidden && (
+            <IconButton
+              label="Close"
+              icon="close"
+              isSmall
+              onClick={onClose}
+              className="absolute top-4 right-4"
+            />
+          )}
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

@@ -150,7 +150,7 @@ function Rules({ rules, mayChange }: { rules: readonly Rule[]; mayChange: boolea
   return (
     <DataTable
       isPlain
-      label="Rules"
+      label="Exclusion rules"
       name="exclusions"
       rows={rules}
       columns={mayChange ? columns : columns.slice(0, 2)}

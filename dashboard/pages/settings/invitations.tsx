@@ -134,7 +134,7 @@ function OpenInvitations({ invitations }: { invitations: readonly Invitation[] }
   return (
     <DataTable
       isPlain
-      label="Open invitations"
+      label="Invitations that can be accepted"
       name="invitations"
       rows={invitations}
       columns={columns}
