@@ -110,7 +110,10 @@ describe("members", () => {
       await page.goto(page.url().replace(/[a-z]+$/, path));
       await page.getByText(/^This is for /).waitFor();
     }
-    await page.goto(page.url().replace(/[a-z]+$/, "members"));
+    await page.goto(page.url().replace(/settings\/[a-z]+$/, "start"));
+    await page.getByText("ask a member or an owner for one").waitFor();
+    expect(await page.getByRole("button", { name: "Create a token" }).count()).toBe(0);
+    await page.goto(page.url().replace(/start$/, "settings/members"));
     await page.getByRole("button", { name: "Leave" }).click();
     await answered(page, "Leave Of roles");
     await page.getByRole("heading", { name: "You are in no organization" }).waitFor();
@@ -130,7 +133,7 @@ test("an exclusion is added and taken back, and figures follow", async () => {
   await world.server.exported("events", "Excluding");
   const { page, complaints } = await world.settingsOf(owner, "exclusions");
   await page.getByText("Everybody counts").waitFor();
-  await page.getByLabel("Is").fill("a.example");
+  await page.getByLabel("Domain").fill("a.example");
   await page.getByRole("button", { name: "Leave them out" }).click();
   await page.getByRole("row", { name: /^E-mails at a\.example/ }).waitFor();
   const counted = async () => {
@@ -171,7 +174,7 @@ describe("your account", () => {
     const owner = await world.founder("Founding one");
     const { page } = await world.settingsOf(owner, "account");
     await page.getByLabel("Its name").fill("Founded two");
-    await page.getByRole("button", { name: "Found it" }).click();
+    await page.getByRole("button", { name: "Create organization" }).click();
     await page.getByRole("heading", { name: "Start" }).waitFor();
     await page.getByRole("button", { name: "Organization: Founded two. Switch" }).waitFor();
     await page.context().close();

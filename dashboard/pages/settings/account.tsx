@@ -8,7 +8,7 @@ import { sessionQuery, useOrganization, useSession } from "../../app/session.ts"
 import { Button } from "../../parts/button.tsx";
 import { useConfirm } from "../../parts/confirm.tsx";
 import { FormError, Input, PasswordInput } from "../../parts/field.tsx";
-import { DraftForm, useDraft } from "../../parts/form.tsx";
+import { type Draft, DraftForm, useDraft } from "../../parts/form.tsx";
 import { fieldErrors } from "../../parts/form-errors.ts";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { useTell } from "../../parts/toast.tsx";
@@ -37,7 +37,7 @@ function Person(): ReactElement {
   const tell = useTell();
   const change = usePersonalChange("PATCH /api/person");
   const errors = fieldErrors(change.error, fields);
-  const { values, changes, set } = draft;
+  const { changes } = draft;
   const needsPassword = changes.email !== undefined || changes.newPassword !== undefined;
   const clear = () => {
     draft.discard();
@@ -70,35 +70,7 @@ function Person(): ReactElement {
     >
       <Panel title="Who you are">
         <div className="grid max-w-2xl gap-5 sm:grid-cols-2">
-          <Input
-            label="Name"
-            autoComplete="name"
-            value={values.name}
-            onChange={({ target }) => set({ name: target.value })}
-            required
-            maxLength={200}
-            error={errors.of("name")}
-          />
-          <Input
-            label="E-mail"
-            type="email"
-            autoComplete="username"
-            spellCheck={false}
-            value={values.email}
-            onChange={({ target }) => set({ email: target.value })}
-            required
-            error={errors.of("email")}
-          />
-          <PasswordInput
-            label="New password"
-            autoComplete="new-password"
-            value={values.newPassword}
-            onChange={({ target }) => set({ newPassword: target.value })}
-            minLength={passwordCharacters.least}
-            maxLength={passwordCharacters.most}
-            help={`At least ${passwordCharacters.least} characters. Empty keeps the one you have.`}
-            error={errors.of("newPassword")}
-          />
+          <PersonFields draft={draft} errorOf={errors.of} />
           {needsPassword && (
             <PasswordInput
               label="Present password"
@@ -113,6 +85,48 @@ function Person(): ReactElement {
         </div>
       </Panel>
     </DraftForm>
+  );
+}
+
+function PersonFields({
+  draft: { values, set },
+  errorOf,
+}: {
+  draft: Draft<{ name: string; email: string; newPassword: string }>;
+  errorOf: (name: (typeof fields)[number]) => string | undefined;
+}): ReactElement {
+  return (
+    <>
+      <Input
+        label="Name"
+        autoComplete="name"
+        value={values.name}
+        onChange={({ target }) => set({ name: target.value })}
+        required
+        maxLength={200}
+        error={errorOf("name")}
+      />
+      <Input
+        label="E-mail"
+        type="email"
+        autoComplete="username"
+        spellCheck={false}
+        value={values.email}
+        onChange={({ target }) => set({ email: target.value })}
+        required
+        error={errorOf("email")}
+      />
+      <PasswordInput
+        label="New password"
+        autoComplete="new-password"
+        value={values.newPassword}
+        onChange={({ target }) => set({ newPassword: target.value })}
+        minLength={passwordCharacters.least}
+        maxLength={passwordCharacters.most}
+        help={`At least ${passwordCharacters.least} characters. Empty keeps the one you have.`}
+        error={errorOf("newPassword")}
+      />
+    </>
   );
 }
 

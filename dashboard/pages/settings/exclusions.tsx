@@ -18,12 +18,27 @@ import { numbers } from "../../text/format.ts";
 type Rule = Reads["/api/exclusions"]["answer"]["rules"][number];
 type Kind = NonNullable<NonNullable<Changes["POST /api/exclusions"]["query"]>["kind"]>;
 
-const kinds: readonly { readonly value: Kind; readonly label: string; readonly help: string }[] = [
-  { value: "email_domain", label: "E-mails at a domain", help: "@example.com, say your own." },
-  { value: "email", label: "E-mails like", help: "* stands for any text: test+*@example.com" },
-  { value: "trait", label: "A trait", help: "Users whose trait has exactly this value." },
-  { value: "user", label: "One user", help: "The userId." },
-  { value: "account", label: "All users of an account", help: "The account's id." },
+const kinds: readonly {
+  readonly value: Kind;
+  readonly label: string;
+  readonly what: string;
+  readonly help: string;
+}[] = [
+  {
+    value: "email_domain",
+    label: "E-mails at a domain",
+    what: "Domain",
+    help: "example.com: your own, say.",
+  },
+  {
+    value: "email",
+    label: "E-mails like",
+    what: "E-mail",
+    help: "* stands for any text: test+*@example.com",
+  },
+  { value: "trait", label: "A trait", what: "Value", help: "Users whose trait has exactly this value." },
+  { value: "user", label: "One user", what: "User", help: "The userId." },
+  { value: "account", label: "All users of an account", what: "Account", help: "The account's id." },
 ];
 
 export function ExclusionSettings(): ReactElement {
@@ -74,6 +89,7 @@ function NewRule(): ReactElement {
   const add = useChange("POST /api/exclusions");
   const errors = fieldErrors(add.error, ["kind", "key", "value"]);
   const isTrait = kind === "trait";
+  const chosen = kinds.find((one) => one.value === kind);
   const send = () =>
     add.mutate(
       { query: { kind, value, ...(isTrait && { key }) } },
@@ -99,13 +115,13 @@ function NewRule(): ReactElement {
           />
         )}
         <Input
-          label="Is"
+          label={chosen?.what ?? "Value"}
           value={value}
           onChange={({ target }) => setValue(target.value)}
           required
           spellCheck={false}
           maxLength={1_000}
-          help={kinds.find((one) => one.value === kind)?.help}
+          help={chosen?.help}
           error={errors.of("value")}
         />
       </InlineForm>

@@ -1,6 +1,6 @@
 /** The settings of an organization, one page for each kind. */
-import { Link, Outlet } from "@tanstack/react-router";
-import type { ReactElement } from "react";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { type ReactElement, useEffect, useRef } from "react";
 import type { Role } from "../../../contract/people.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
 
@@ -32,6 +32,14 @@ const pages: readonly SettingsPage[] = [
 
 export function SettingsFrame(): ReactElement {
   const organization = String(useOrganization().id);
+  const { pathname } = useLocation();
+  const list = useRef<HTMLUListElement>(null);
+  // On a narrow screen the pages are in one line, which scrolls: the present one has to be in sight.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever another page is gone to
+  useEffect(() => {
+    const present = list.current?.querySelector('[aria-current="page"]');
+    present?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [pathname]);
   const may = { viewer: true, member: useMayAs("member"), owner: useMayAs("owner") };
   return (
     <div className="xl:grid xl:grid-cols-[11rem_minmax(0,62rem)] xl:gap-10">
@@ -39,7 +47,7 @@ export function SettingsFrame(): ReactElement {
         aria-label="Settings"
         className="mb-6 overflow-x-auto border-b border-line xl:sticky xl:top-7 xl:self-start xl:overflow-visible xl:border-b-0 xl:border-l"
       >
-        <ul className="flex gap-5 xl:grid xl:gap-0.5">
+        <ul ref={list} className="flex gap-5 xl:grid xl:gap-0.5">
           {pages
             .filter(({ least }) => may[least])
             .map(({ to, label }) => (

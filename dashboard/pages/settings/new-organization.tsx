@@ -27,8 +27,8 @@ export function NewOrganization(): ReactElement {
     );
   return (
     <div className="grid gap-3">
-      <h3 className="text-sm">Found another</h3>
-      <InlineForm action="Found it" isBusy={found.isPending} onSend={send}>
+      <h3 className="text-sm">Another organization</h3>
+      <InlineForm action="Create organization" isBusy={found.isPending} onSend={send}>
         <Input
           label="Its name"
           value={name}
