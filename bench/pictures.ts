@@ -11,7 +11,7 @@ import { Server } from "../test/server.ts";
 
 const folder = join(import.meta.dir, "..", "pictures");
 
-/** Pages by the name of their picture; OF stands for the organization. */
+/** Pages by the name of their picture; OF stands for the organization, EMPTY for one without data. */
 const pages: readonly (readonly [name: string, address: string])[] = [
   ["sign-in", "/sign-in"],
   ["claim", "/claim#code"],
@@ -29,7 +29,17 @@ const pages: readonly (readonly [name: string, address: string])[] = [
   ["model", "OF/model"],
   ["model-accounts", "OF/model?kind=account"],
   ["start", "OF/start"],
-  ["settings", "OF/settings/account"],
+  ["start-empty", "EMPTY/start"],
+  ["settings-organization", "OF/settings/organization"],
+  ["settings-scores", "OF/settings/scores"],
+  ["settings-scores-empty", "EMPTY/settings/scores"],
+  ["settings-exclusions", "OF/settings/exclusions"],
+  ["settings-tokens", "OF/settings/tokens"],
+  ["settings-keys", "OF/settings/keys"],
+  ["settings-members", "OF/settings/members"],
+  ["settings-audit", "OF/settings/audit"],
+  ["settings-account", "OF/settings/account"],
+  ["invitation", "/invitation#code"],
   ["missing", "/o/999/overview"],
 ];
 
@@ -58,8 +68,9 @@ try {
       const picture = `${name}-${look.name}`;
       if (wanted.length > 0 && !wanted.some((part) => picture.includes(part))) continue;
       const { page, complaints } = await openPage(browser, look.options);
-      const signed = address.startsWith("OF") ? await signedIn(page, server, "Demo") : undefined;
-      await page.goto(server.url + address.replace("OF", `/o/${signed?.id}`));
+      const organization = { OF: "Demo", EMPTY: "default" }[/^[A-Z]*/.exec(address)?.[0] ?? ""];
+      const signed = organization && (await signedIn(page, server, organization));
+      await page.goto(server.url + address.replace(/^[A-Z]+/, `/o/${signed ? signed.id : ""}`));
       // The stream of the live view never ends.
       await page.waitForLoadState("networkidle", { timeout: 5_000 }).catch(() => undefined);
       await page.screenshot({

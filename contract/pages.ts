@@ -18,6 +18,8 @@ export const pageAddresses = [
   "/o/:organization/model",
   "/o/:organization/settings",
   "/o/:organization/settings/organization",
+  "/o/:organization/settings/scores",
+  "/o/:organization/settings/exclusions",
   "/o/:organization/settings/tokens",
   "/o/:organization/settings/keys",
   "/o/:organization/settings/members",

@@ -107,7 +107,8 @@ type ChangeInput<Route extends keyof Changes> = {
 } & (Changes[Route]["body"] extends undefined ? unknown : { readonly body: Changes[Route]["body"] }) &
   (unknown extends PathParameters<Route> ? unknown : { readonly path: PathParameters<Route> });
 
-/** Changes something in the present organization. Everything that is shown of it is then asked again. */
+/** Changes something in the present organization. Everything that is shown of it is then asked again; what a PATCH
+ * answers is what a GET of its path would, and is shown at once, whether or not the figures can be asked for. */
 export function useChange<Route extends keyof Changes>(route: Route) {
   const { id } = useOrganization();
   const client = useQueryClient();
@@ -125,7 +126,12 @@ export function useChange<Route extends keyof Changes>(route: Route) {
       const [method = "", pattern = ""] = route.split(" ");
       return (await call(method, addressOf(pattern, path, query, id), { body })) as Changes[Route]["answer"];
     },
-    onSuccess: () => client.invalidateQueries({ queryKey: [id] }),
+    onSuccess: (answer) => {
+      const [method, path = ""] = route.split(" ");
+      const known = [id, path, addressOf(path, {}, {}, id)];
+      if (method === "PATCH" && client.getQueryData(known) !== undefined) client.setQueryData(known, answer);
+      void client.invalidateQueries({ queryKey: [id] });
+    },
   });
 }
 

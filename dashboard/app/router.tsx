@@ -154,6 +154,16 @@ const settingsOrganization = createRoute({
   path: "/organization",
   component: lazyRouteComponent(() => import("../pages/settings/organization.tsx"), "OrganizationSettings"),
 });
+const settingsScores = createRoute({
+  getParentRoute: () => settings,
+  path: "/scores",
+  component: lazyRouteComponent(() => import("../pages/settings/scores.tsx"), "ScoreSettings"),
+});
+const settingsExclusions = createRoute({
+  getParentRoute: () => settings,
+  path: "/exclusions",
+  component: lazyRouteComponent(() => import("../pages/settings/exclusions.tsx"), "ExclusionSettings"),
+});
 const settingsTokens = createRoute({
   getParentRoute: () => settings,
   path: "/tokens",
@@ -200,6 +210,8 @@ const routeTree = root.addChildren([
     settings.addChildren([
       settingsHome,
       settingsOrganization,
+      settingsScores,
+      settingsExclusions,
       settingsTokens,
       settingsKeys,
       settingsMembers,

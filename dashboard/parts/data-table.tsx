@@ -38,6 +38,8 @@ interface DataTableProps<Row extends object> {
   readonly csv?: string;
   /** Beside the count: filters, say. */
   readonly tools?: ReactNode;
+  /** Without count, columns and CSV: for a few rows that are all there. */
+  readonly isPlain?: boolean;
 }
 
 /** More rows than this are drawn only where they are in sight. */
@@ -65,7 +67,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
   const visible = table.getVisibleLeafColumns();
   return (
     <div>
-      <Toolbar {...props} table={table} />
+      {!props.isPlain && <Toolbar {...props} table={table} />}
       <Scrollable
         ref={scroller}
         label={label}

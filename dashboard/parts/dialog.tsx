@@ -53,9 +53,8 @@ export function Dialog({
         <div className={veil} data-modal="" aria-hidden="true" />
         <Radix.Content
           {...(description === undefined && { "aria-describedby": undefined })}
-          onOpenAutoFocus={(event) => {
+          onOpenAutoFocus={() => {
             cameFrom.current = document.activeElement;
-            focusItself(event);
           }}
           onCloseAutoFocus={(event) => {
             event.preventDefault();
@@ -70,23 +69,25 @@ export function Dialog({
           {isTitleHidden ? (
             <Radix.Title className="sr-only">{title}</Radix.Title>
           ) : (
-            <div className="flex items-start justify-between gap-4 px-5 pt-4">
-              <Radix.Title className="text-lg">{title}</Radix.Title>
-              <IconButton label="Close" icon="close" isSmall hasHint={false} onClick={onClose} />
-            </div>
+            <Radix.Title className="px-5 pt-4 pr-14 text-lg [overflow-wrap:anywhere]">{title}</Radix.Title>
           )}
           {description !== undefined && (
             <Radix.Description className="px-5 text-soft">{description}</Radix.Description>
           )}
           {isTitleHidden ? children : <div className="px-5 pt-3 pb-5">{children}</div>}
+          {/* The last to be reached: focus begins with what the dialog is about. */}
+          {!isTitleHidden && (
+            <IconButton
+              label="Close"
+              icon="close"
+              isSmall
+              hasHint={false}
+              onClick={onClose}
+              className="absolute top-4 right-4"
+            />
+          )}
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
   );
-}
-
-/** Focus begins at the dialog itself: on the button that closes it, it would show that button's hint and no more. */
-function focusItself(event: Event): void {
-  event.preventDefault();
-  if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
 }

@@ -4,7 +4,13 @@ import { passwordCharacters } from "../app/door.ts";
 import { PasswordInput } from "./field.tsx";
 
 /** It is called `password` in its form. */
-export function NewPassword({ label = "Password" }: { label?: string }): ReactElement {
+export function NewPassword({
+  label = "Password",
+  error,
+}: {
+  label?: string;
+  error: string | undefined;
+}): ReactElement {
   return (
     <PasswordInput
       label={label}
@@ -13,6 +19,7 @@ export function NewPassword({ label = "Password" }: { label?: string }): ReactEl
       required
       minLength={passwordCharacters.least}
       maxLength={passwordCharacters.most}
+      error={error}
       help={`At least ${passwordCharacters.least} characters.`}
     />
   );

@@ -97,11 +97,9 @@ export function instantText(instant: string | null | undefined, timezone: string
   return format.format(new Date(instant));
 }
 
-/** The time of an instant, with its seconds, in a timezone. */
-export function timeText(instant: string, timezone: string): string {
-  return new Intl.DateTimeFormat(locale, { timeZone: timezone, timeStyle: "medium" }).format(
-    new Date(instant),
-  );
+/** The time of an instant in a timezone, with its seconds unless the form is short. */
+export function timeText(instant: string, timezone: string, form: "short" | "medium" = "medium"): string {
+  return new Intl.DateTimeFormat(locale, { timeZone: timezone, timeStyle: form }).format(new Date(instant));
 }
 
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [

@@ -102,7 +102,10 @@ export async function removeExclusion(
   context: ApiContext<typeof NoParameters, "/:id">,
 ): Promise<Static<typeof DoneAnswer>> {
   const { id } = context.path;
-  if (!/^[0-9]{1,15}$/.test(id)) throw new ApiError("not_found", "There is no such exclusion rule.");
+  const rules = await context.ledger.exclusions.list(context.organization.id);
+  if (!rules.some((rule) => String(rule.id) === id)) {
+    throw new ApiError("not_found", "There is no such exclusion rule.");
+  }
   await remove(changing(context), Number(id));
   return { success: true };
 }

@@ -107,7 +107,7 @@ test("rules are their organization's own", async () => {
   expect(rules.length).toBeGreaterThan(0);
   expect(await answer<object>(server, other, "/api/exclusions")).toEqual({ excludedUsers: 0, rules: [] });
   const taken = `/api/exclusions/${rules[0]?.id}`;
-  await expectError(await ask(server, other, taken, "DELETE"), "validation_error", "no exclusion rule");
+  await expectError(await ask(server, other, taken, "DELETE"), "not_found", "no such exclusion rule");
   const reader = await newKey(server, "Acme");
   await expectError(await ask(server, reader, taken, "DELETE"), "invalid_write_key", "manage");
   const adding = "/api/exclusions?kind=user&value=x";

@@ -1,15 +1,37 @@
 /** The first person: the one-time link that the first start printed makes its holder the owner. */
+
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
+import { call } from "../../api/client.ts";
 import { usePersonalChange } from "../../api/query.ts";
 import { useCode, useEnter } from "../../app/door.ts";
+import { buttonClass } from "../../parts/button.tsx";
 import { Door, DoorForm } from "../../parts/door.tsx";
 import { FormError, Input } from "../../parts/field.tsx";
+import { fieldErrors } from "../../parts/form-errors.ts";
 import { NewPassword } from "../../parts/new-password.tsx";
 
 export function ClaimPage(): ReactElement {
   const code = useCode();
   const enter = useEnter();
   const claim = usePersonalChange("POST /api/claim");
+  const errors = fieldErrors(claim.error, ["name", "email", "password"]);
+  const installation = useQuery({
+    queryKey: ["installation"],
+    queryFn: async ({ signal }) =>
+      (await call("GET", "/api/installation", { signal })) as { readonly claimed: boolean },
+  });
+  if (installation.data?.claimed) {
+    return (
+      <Door title="This installation has an owner">
+        <p>The link worked one time, and was used. Sign in, or ask an owner for an invitation.</p>
+        <Link to="/sign-in" className={`${buttonClass("primary")} mt-6`}>
+          To the sign-in
+        </Link>
+      </Door>
+    );
+  }
   if (code === "") {
     return (
       <Door title="This installation is new">
@@ -25,10 +47,26 @@ export function ClaimPage(): ReactElement {
   return (
     <Door title="Make it yours" about="You will be the owner. You can invite others afterwards.">
       <DoorForm action="Begin" isBusy={claim.isPending} onSend={send}>
-        <FormError error={claim.error} />
-        <Input label="Your name" name="name" autoComplete="name" required autoFocus maxLength={200} />
-        <Input label="E-mail" name="email" type="email" autoComplete="username" required spellCheck={false} />
-        <NewPassword />
+        <FormError error={errors.rest} />
+        <Input
+          label="Your name"
+          name="name"
+          autoComplete="name"
+          required
+          autoFocus
+          maxLength={200}
+          error={errors.of("name")}
+        />
+        <Input
+          label="E-mail"
+          name="email"
+          type="email"
+          autoComplete="username"
+          required
+          spellCheck={false}
+          error={errors.of("email")}
+        />
+        <NewPassword error={errors.of("password")} />
       </DoorForm>
     </Door>
   );

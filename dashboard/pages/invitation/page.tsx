@@ -8,8 +8,9 @@ import { usePersonalChange } from "../../api/query.ts";
 import { useCode, useEnter } from "../../app/door.ts";
 import { Door, DoorForm } from "../../parts/door.tsx";
 import { FormError, Input, PasswordInput } from "../../parts/field.tsx";
+import { fieldErrors } from "../../parts/form-errors.ts";
 import { NewPassword } from "../../parts/new-password.tsx";
-import { Figures } from "../../parts/states.tsx";
+import { Problem } from "../../parts/states.tsx";
 
 type Invitation = PersonalChanges["POST /api/invitations/lookup"]["answer"];
 
@@ -31,10 +32,15 @@ export function InvitationPage(): ReactElement {
       </Door>
     );
   }
+  if (invitation.data !== undefined) return <Accept code={code} invitation={invitation.data} />;
   return (
-    <Figures of={invitation} loading={<Door title="Invitation">Looking for your invitation …</Door>}>
-      {(found) => <Accept code={code} invitation={found} />}
-    </Figures>
+    <Door title="Invitation">
+      {invitation.error === null ? (
+        <p role="status">Looking for your invitation …</p>
+      ) : (
+        <Problem error={invitation.error} onRetry={() => void invitation.refetch()} />
+      )}
+    </Door>
   );
 }
 
@@ -47,6 +53,7 @@ const roleTexts = {
 function Accept({ code, invitation }: { code: string; invitation: Invitation }): ReactElement {
   const enter = useEnter();
   const accept = usePersonalChange("POST /api/invitations/accept");
+  const errors = fieldErrors(accept.error, ["name", "password"]);
   const { organization, email, role, knownPerson } = invitation;
   const send = ({ name, password = "" }: Readonly<Record<string, string>>) =>
     accept.mutate(
@@ -56,19 +63,29 @@ function Accept({ code, invitation }: { code: string; invitation: Invitation }):
   return (
     <Door title={`Join ${organization.name}`} about={roleTexts[role]}>
       <DoorForm action="Join" isBusy={accept.isPending} onSend={send}>
-        <FormError error={accept.error} />
+        <FormError error={errors.rest} />
         <Input label="E-mail" type="email" autoComplete="username" value={email} readOnly />
-        {!knownPerson && <Input label="Your name" name="name" autoComplete="name" required maxLength={200} />}
+        {!knownPerson && (
+          <Input
+            label="Your name"
+            name="name"
+            autoComplete="name"
+            required
+            maxLength={200}
+            error={errors.of("name")}
+          />
+        )}
         {knownPerson ? (
           <PasswordInput
             label="Your password"
             name="password"
             autoComplete="current-password"
             required
+            error={errors.of("password")}
             help="You have an account here already: sign in with its password."
           />
         ) : (
-          <NewPassword />
+          <NewPassword error={errors.of("password")} />
         )}
       </DoorForm>
     </Door>

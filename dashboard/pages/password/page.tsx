@@ -4,12 +4,14 @@ import { usePersonalChange } from "../../api/query.ts";
 import { useCode, useEnter } from "../../app/door.ts";
 import { Door, DoorForm } from "../../parts/door.tsx";
 import { FormError } from "../../parts/field.tsx";
+import { fieldErrors } from "../../parts/form-errors.ts";
 import { NewPassword } from "../../parts/new-password.tsx";
 
 export function PasswordPage(): ReactElement {
   const code = useCode();
   const enter = useEnter();
   const reset = usePersonalChange("POST /api/password");
+  const errors = fieldErrors(reset.error, ["password"]);
   if (code === "") {
     return (
       <Door title="Open the whole link">
@@ -22,8 +24,8 @@ export function PasswordPage(): ReactElement {
   return (
     <Door title="A new password" about="You are signed out everywhere else.">
       <DoorForm action="Set the password" isBusy={reset.isPending} onSend={send}>
-        <FormError error={reset.error} />
-        <NewPassword label="New password" />
+        <FormError error={errors.rest} />
+        <NewPassword label="New password" error={errors.of("password")} />
       </DoorForm>
     </Door>
   );

@@ -1,19 +1,194 @@
-/** The person who is here. */
-import type { ReactElement } from "react";
-import { useSession } from "../../app/session.ts";
+/** The person who is here: name, e-mail, password, sessions, organizations. */
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { type ReactElement, useState } from "react";
+import { usePersonalChange } from "../../api/query.ts";
+import { passwordCharacters } from "../../app/door.ts";
+import { sessionQuery, useOrganization, useSession } from "../../app/session.ts";
+import { Button } from "../../parts/button.tsx";
+import { useConfirm } from "../../parts/confirm.tsx";
+import { FormError, Input, PasswordInput } from "../../parts/field.tsx";
+import { type Draft, DraftForm, useDraft } from "../../parts/form.tsx";
+import { fieldErrors } from "../../parts/form-errors.ts";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
+import { useTell } from "../../parts/toast.tsx";
+import { NewOrganization } from "./new-organization.tsx";
 
 export function AccountSettings(): ReactElement {
-  const { person, organizations } = useSession();
   return (
     <>
-      <PageHeader title="Your account" />
-      <Panel>
-        <p>
-          {person.name}, {person.email}
-        </p>
-        <p className="text-soft">{organizations.map(({ name, role }) => `${role} of ${name}`).join(", ")}</p>
-      </Panel>
+      <PageHeader title="Your account">You are the same person in every organization.</PageHeader>
+      <div className="grid gap-5">
+        <Person />
+        <Organizations />
+        <Sessions />
+      </div>
     </>
+  );
+}
+
+const fields = ["name", "email", "currentPassword", "newPassword"] as const;
+
+function Person(): ReactElement {
+  const { person } = useSession();
+  const draft = useDraft({ name: person.name, email: person.email, newPassword: "" });
+  const [currentPassword, setCurrentPassword] = useState("");
+  const client = useQueryClient();
+  const tell = useTell();
+  const change = usePersonalChange("PATCH /api/person");
+  const errors = fieldErrors(change.error, fields);
+  const { changes } = draft;
+  const needsPassword = changes.email !== undefined || changes.newPassword !== undefined;
+  const clear = () => {
+    draft.discard();
+    setCurrentPassword("");
+    change.reset();
+  };
+  const save = () =>
+    change.mutate(
+      { ...changes, ...(needsPassword && { currentPassword }) },
+      {
+        onSuccess: (answer) => {
+          client.setQueryData(sessionQuery.queryKey, (before) => before && { ...before, person: answer });
+          clear();
+          tell("Your account is saved.");
+        },
+      },
+    );
+  return (
+    <DraftForm
+      isDirty={draft.isDirty}
+      isBusy={change.isPending}
+      error={errors.rest}
+      consequence={
+        changes.newPassword === undefined
+          ? "It holds in all of your organizations."
+          : "You are signed out everywhere else, and stay signed in here."
+      }
+      onSave={save}
+      onDiscard={clear}
+    >
+      <Panel title="Who you are">
+        <div className="grid max-w-2xl gap-5 sm:grid-cols-2">
+          <PersonFields draft={draft} errorOf={errors.of} />
+          {needsPassword && (
+            <PasswordInput
+              label="Present password"
+              autoComplete="current-password"
+              value={currentPassword}
+              onChange={({ target }) => setCurrentPassword(target.value)}
+              required
+              help="Asked for when the e-mail or the password changes."
+              error={errors.of("currentPassword")}
+            />
+          )}
+        </div>
+      </Panel>
+    </DraftForm>
+  );
+}
+
+function PersonFields({
+  draft: { values, set },
+  errorOf,
+}: {
+  draft: Draft<{ name: string; email: string; newPassword: string }>;
+  errorOf: (name: (typeof fields)[number]) => string | undefined;
+}): ReactElement {
+  return (
+    <>
+      <Input
+        label="Name"
+        autoComplete="name"
+        value={values.name}
+        onChange={({ target }) => set({ name: target.value })}
+        required
+        maxLength={200}
+        error={errorOf("name")}
+      />
+      <Input
+        label="E-mail"
+        type="email"
+        autoComplete="username"
+        spellCheck={false}
+        value={values.email}
+        onChange={({ target }) => set({ email: target.value })}
+        required
+        error={errorOf("email")}
+      />
+      <PasswordInput
+        label="New password"
+        autoComplete="new-password"
+        value={values.newPassword}
+        onChange={({ target }) => set({ newPassword: target.value })}
+        minLength={passwordCharacters.least}
+        maxLength={passwordCharacters.most}
+        help={`At least ${passwordCharacters.least} characters. Empty keeps the one you have.`}
+        error={errorOf("newPassword")}
+      />
+    </>
+  );
+}
+
+function Organizations(): ReactElement {
+  const { organizations } = useSession();
+  const present = useOrganization();
+  const mayFound = organizations.some(({ role }) => role === "owner");
+  return (
+    <Panel title="Your organizations" note="Switching is also at the top of the menu.">
+      <ul className="mb-4">
+        {organizations.map(({ id, name, role, timezone }) => (
+          <li
+            key={id}
+            className="flex flex-wrap items-baseline justify-between gap-x-4 border-b border-line py-2 last:border-0"
+          >
+            {id === present.id ? (
+              <b className="font-medium">{name}</b>
+            ) : (
+              <Link to="/o/$organization/overview" params={{ organization: String(id) }}>
+                {name}
+              </Link>
+            )}
+            <span className="text-sm text-soft">
+              {role}, days of {timezone.replaceAll("_", " ")}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {mayFound && <NewOrganization />}
+    </Panel>
+  );
+}
+
+function Sessions(): ReactElement {
+  const confirm = useConfirm();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const end = usePersonalChange("DELETE /api/sessions");
+  const signOut = async () => {
+    const isSure = await confirm({
+      title: "Sign out everywhere?",
+      text: "Every browser in which you are signed in has to sign in again, this one too.",
+      action: "Sign out everywhere",
+      isDangerous: true,
+    });
+    if (!isSure) return;
+    end.mutate(undefined, {
+      onSuccess: async () => {
+        await navigate({ to: "/sign-in" });
+        client.clear();
+        client.setQueryData(sessionQuery.queryKey, null);
+      },
+    });
+  };
+  return (
+    <Panel title="Sessions" note="A session ends 30 days after it was used last.">
+      <div className="grid justify-items-start gap-3">
+        <FormError error={end.error} />
+        <Button icon="leave" isBusy={end.isPending} onClick={() => void signOut()}>
+          Sign out everywhere
+        </Button>
+      </div>
+    </Panel>
   );
 }

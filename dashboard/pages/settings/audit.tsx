@@ -1,40 +1,133 @@
-/** What was changed, and by whom. */
+/** What was changed, when, and by whom. */
+import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactElement } from "react";
-import { useRead } from "../../api/query.ts";
+import { type ApiFailure, addressOf, call } from "../../api/client.ts";
+import type { Reads } from "../../api/paths.ts";
+import { useOrganization } from "../../app/session.ts";
+import { Button } from "../../parts/button.tsx";
+import { Icon } from "../../parts/icons.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Empty, Figures } from "../../parts/states.tsx";
-import { Ago } from "../../parts/time.tsx";
+import { Empty, Loading, Problem } from "../../parts/states.tsx";
+import { Ago, Instant } from "../../parts/time.tsx";
+import { For } from "./denied.tsx";
 
 export function AuditSettings(): ReactElement {
-  const asked = useRead("/api/audit-log");
+  const { timezone } = useOrganization();
   return (
     <>
-      <PageHeader title="Audit log" />
-      <Panel>
-        <Figures of={asked}>
-          {({ entries }) =>
-            entries.length === 0 ? (
-              <Empty title="Nothing was changed yet" />
-            ) : (
-              <ul>
-                {entries.map((one) => (
-                  <li
-                    key={one.id}
-                    className="flex justify-between gap-4 border-b border-line py-1.5 last:border-0"
-                  >
-                    <span className="truncate">
-                      {one.person?.name ?? "Rekindle"}: {one.summary}
-                    </span>
-                    <span className="shrink-0 text-soft">
-                      <Ago instant={one.at} />
-                    </span>
-                  </li>
-                ))}
-              </ul>
-            )
-          }
-        </Figures>
-      </Panel>
+      <PageHeader title="Audit log">
+        What was changed and by whom, for two years; times of {timezone.replaceAll("_", " ")}. It never names
+        a user, so that an erasure is whole.
+      </PageHeader>
+      <For least="owner">
+        <Panel isFlush>
+          <Log />
+        </Panel>
+      </For>
     </>
   );
+}
+
+type Page = Reads["/api/audit-log"]["answer"];
+type Entry = Page["entries"][number];
+
+const pageSize = 50;
+
+function Log(): ReactElement {
+  const { id } = useOrganization();
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery<
+    Page,
+    ApiFailure,
+    { readonly pages: readonly Page[] },
+    readonly unknown[],
+    number | undefined
+  >({
+    queryKey: [id, "/api/audit-log", "pages"],
+    queryFn: async ({ pageParam, signal }) =>
+      (await call("GET", addressOf("/api/audit-log", {}, { limit: pageSize, before: pageParam }, id), {
+        signal,
+      })) as Page,
+    initialPageParam: undefined,
+    getNextPageParam: ({ entries }) => (entries.length < pageSize ? undefined : entries.at(-1)?.id),
+  });
+  if (data === undefined) {
+    return (
+      <div className="p-4">
+        {error === null ? <Loading rows={8} /> : <Problem error={error} onRetry={() => void refetch()} />}
+      </div>
+    );
+  }
+  const entries = data.pages.flatMap((page) => page.entries);
+  if (entries.length === 0) return <Empty title="Nothing was changed yet" />;
+  return (
+    <>
+      <ol aria-label="Changes, the newest first">
+        {entries.map((entry) => (
+          <Line key={entry.id} entry={entry} />
+        ))}
+      </ol>
+      {hasNextPage && (
+        <div className="border-t border-line px-4 py-3">
+          <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Show older ones
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Line({ entry: { at, person, summary, detail } }: { entry: Entry }): ReactElement {
+  const { from, to, by } = detail;
+  const changes = differences(from, to);
+  return (
+    <li className="grid gap-x-6 border-b border-line px-4 py-2.5 last:border-0 sm:grid-cols-[13rem_minmax(0,1fr)]">
+      <p className="text-sm text-soft sm:pt-px">
+        <Instant instant={at} /> <span className="sm:hidden">·</span>{" "}
+        <span className="sm:block">
+          <Ago instant={at} />
+        </span>
+      </p>
+      <div className="min-w-0 [overflow-wrap:anywhere]">
+        <p>
+          <b className="font-medium">{person?.name ?? (typeof by === "string" ? by : "Rekindle")}</b>
+          {": "}
+          {summary}
+        </p>
+        {changes.length > 0 && (
+          <ul className="mt-0.5 text-sm text-soft">
+            {changes.map(({ name, before, after }) => (
+              <li key={name}>
+                {name}: {before} <Icon name="right" size={12} className="inline align-[-1px]" />
+                <span className="sr-only"> to </span> <span className="text-ink">{after}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </li>
+  );
+}
+
+/** What was changed, name by name, in words. */
+function differences(from: unknown, to: unknown) {
+  if (!isRecord(from) || !isRecord(to)) {
+    // What began or ended is in the summary.
+    if (from == null || to == null) return [];
+    return [{ name: "was", before: textOf(from), after: textOf(to) }];
+  }
+  return Object.keys(to).map((name) => ({
+    name,
+    before: textOf(from[name]),
+    after: textOf(to[name]),
+  }));
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return "none";
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(textOf).join(", ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -1,39 +1,73 @@
 /** The settings of an organization, one page for each kind. */
-import { Link, Outlet } from "@tanstack/react-router";
-import type { ReactElement } from "react";
-import { useOrganization } from "../../app/session.ts";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { type ReactElement, useEffect, useRef } from "react";
+import type { Role } from "../../../contract/people.ts";
+import { useMayAs, useOrganization } from "../../app/session.ts";
 
-const pages = [
-  { to: "/o/$organization/settings/organization", label: "Organization" },
-  { to: "/o/$organization/settings/tokens", label: "Project tokens" },
-  { to: "/o/$organization/settings/keys", label: "Read keys" },
-  { to: "/o/$organization/settings/members", label: "Members" },
-  { to: "/o/$organization/settings/audit", label: "Audit log" },
-  { to: "/o/$organization/settings/account", label: "Your account" },
-] as const;
+interface SettingsPage {
+  readonly to:
+    | "/o/$organization/settings/organization"
+    | "/o/$organization/settings/scores"
+    | "/o/$organization/settings/exclusions"
+    | "/o/$organization/settings/tokens"
+    | "/o/$organization/settings/keys"
+    | "/o/$organization/settings/members"
+    | "/o/$organization/settings/audit"
+    | "/o/$organization/settings/account";
+  readonly label: string;
+  /** Who may see it at all. */
+  readonly least: Role;
+}
+
+const pages: readonly SettingsPage[] = [
+  { to: "/o/$organization/settings/organization", label: "Organization", least: "viewer" },
+  { to: "/o/$organization/settings/scores", label: "Scores", least: "viewer" },
+  { to: "/o/$organization/settings/exclusions", label: "Exclusions", least: "viewer" },
+  { to: "/o/$organization/settings/tokens", label: "Project tokens", least: "member" },
+  { to: "/o/$organization/settings/keys", label: "Read keys", least: "owner" },
+  { to: "/o/$organization/settings/members", label: "Members", least: "viewer" },
+  { to: "/o/$organization/settings/audit", label: "Audit log", least: "owner" },
+  { to: "/o/$organization/settings/account", label: "Your account", least: "viewer" },
+];
 
 export function SettingsFrame(): ReactElement {
   const organization = String(useOrganization().id);
+  const { pathname } = useLocation();
+  const list = useRef<HTMLUListElement>(null);
+  // On a narrow screen the pages are in one line, which scrolls: the present one has to be in sight.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever another page is gone to
+  useEffect(() => {
+    const present = list.current?.querySelector('[aria-current="page"]');
+    present?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [pathname]);
+  const may = { viewer: true, member: useMayAs("member"), owner: useMayAs("owner") };
   return (
-    <>
-      <nav aria-label="Settings" className="mb-6 overflow-x-auto border-b border-line">
-        <ul className="flex gap-5">
-          {pages.map(({ to, label }) => (
-            <li key={to}>
-              <Link
-                to={to}
-                params={{ organization }}
-                className="block border-b-2 py-2 whitespace-nowrap no-underline focus-visible:-outline-offset-2"
-                activeProps={{ className: "border-ember font-medium text-ink" }}
-                inactiveProps={{ className: "border-transparent text-soft hover:text-ink" }}
-              >
-                {label}
-              </Link>
-            </li>
-          ))}
+    <div className="xl:grid xl:grid-cols-[11rem_minmax(0,62rem)] xl:gap-10">
+      <nav
+        aria-label="Settings"
+        className="mb-6 overflow-x-auto border-b border-line xl:sticky xl:top-7 xl:self-start xl:overflow-visible xl:border-b-0 xl:border-l"
+      >
+        <ul ref={list} className="flex gap-5 xl:grid xl:gap-0.5">
+          {pages
+            .filter(({ least }) => may[least])
+            .map(({ to, label }) => (
+              <li key={to}>
+                <Link
+                  to={to}
+                  params={{ organization }}
+                  className="block border-b-2 py-2 whitespace-nowrap no-underline focus-visible:-outline-offset-2 xl:-ml-px xl:border-b-0 xl:border-l-2 xl:px-3 xl:py-1.5"
+                  activeProps={{ className: "border-ember font-medium text-ink" }}
+                  inactiveProps={{ className: "border-transparent text-soft hover:text-ink" }}
+                >
+                  {label}
+                </Link>
+              </li>
+            ))}
         </ul>
       </nav>
-      <Outlet />
-    </>
+      <div className="min-w-0">
+        <Outlet />
+      </div>
+    </div>
   );
 }

@@ -1,40 +1,138 @@
 /** Read keys: what other programs read figures with. */
-import type { ReactElement } from "react";
-import { useRead } from "../../api/query.ts";
+import { type ReactElement, useState } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { useChange, useRead } from "../../api/query.ts";
+import { useConfirm } from "../../parts/confirm.tsx";
+import { FormError, Input, Select } from "../../parts/field.tsx";
+import { fieldErrors } from "../../parts/form-errors.ts";
+import { InlineForm } from "../../parts/inline-form.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
+import { ShownOnce } from "../../parts/shown-once.tsx";
 import { Empty, Figures } from "../../parts/states.tsx";
-import { Ago } from "../../parts/time.tsx";
+import { useTell } from "../../parts/toast.tsx";
+import { CredentialTable } from "./credentials.tsx";
+import { For } from "./denied.tsx";
 
 export function KeySettings(): ReactElement {
-  const asked = useRead("/api/read-keys");
   return (
     <>
-      <PageHeader title="Read keys" />
-      <Panel>
-        <Figures of={asked}>
-          {({ readKeys }) =>
-            readKeys.length === 0 ? (
-              <Empty title="No read key yet" />
-            ) : (
-              <ul>
-                {readKeys.map((one) => (
-                  <li
-                    key={one.id}
-                    className="flex justify-between gap-4 border-b border-line py-1.5 last:border-0"
-                  >
-                    <span className="truncate">
-                      {one.name} …{one.lastFour}
-                    </span>
-                    <span className="shrink-0 text-soft">
-                      used <Ago instant={one.lastUsedAt} />
-                    </span>
-                  </li>
-                ))}
-              </ul>
-            )
-          }
-        </Figures>
-      </Panel>
+      <PageHeader title="Read keys">
+        Other programs read figures with a key, <a href="/reference">by the same API</a> as these pages.
+      </PageHeader>
+      <For least="owner">
+        <Keys />
+      </For>
     </>
   );
+}
+
+type Key = Reads["/api/read-keys"]["answer"]["readKeys"][number];
+
+const choices = [
+  { value: "read", label: "Reads" },
+  { value: "manage", label: "Reads and manages" },
+  { value: "erase", label: "Reads, manages and erases users" },
+] as const;
+type Choice = (typeof choices)[number]["value"];
+
+const rightsOf: Readonly<Record<Choice, Key["rights"]>> = {
+  read: ["read"],
+  manage: ["read", "manage"],
+  erase: ["read", "manage", "erase"],
+};
+
+function Keys(): ReactElement {
+  const asked = useRead("/api/read-keys");
+  const [name, setName] = useState("");
+  const [may, setMay] = useState<Choice>("read");
+  const [secret, setSecret] = useState<string>();
+  const create = useChange("POST /api/read-keys");
+  const revoke = useRevoke();
+  const errors = fieldErrors(create.error, ["name", "rights"]);
+  const send = () =>
+    create.mutate(
+      { body: { name, rights: [...rightsOf[may]] } },
+      {
+        onSuccess: ({ readKey }) => {
+          setName("");
+          setSecret(readKey);
+        },
+      },
+    );
+  return (
+    <div className="grid gap-5">
+      <Panel title="New key">
+        <InlineForm action="Create key" isBusy={create.isPending} onSend={send}>
+          <Input
+            label="Name"
+            help="What reads with it: warehouse sync, say."
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+            required
+            maxLength={200}
+            error={errors.of("name")}
+          />
+          <Select
+            label="What it may do"
+            value={may}
+            choices={choices}
+            onChoose={setMay}
+            error={errors.of("rights")}
+          />
+        </InlineForm>
+        <FormError error={errors.rest} />
+      </Panel>
+      <Panel title="Keys" isFlush>
+        <Figures
+          of={asked}
+          empty={{
+            when: ({ readKeys }) => readKeys.length === 0,
+            show: <Empty title="No read key yet">These pages need none: a key is for other programs.</Empty>,
+          }}
+        >
+          {({ readKeys }) => (
+            <CredentialTable
+              label="Read keys"
+              name="read-keys"
+              rows={readKeys}
+              more={[
+                {
+                  id: "rights",
+                  header: "May",
+                  isFixed: true,
+                  cell: ({ rights }) => rights.join(", "),
+                },
+              ]}
+              onRevoke={revoke}
+            />
+          )}
+        </Figures>
+      </Panel>
+      <ShownOnce
+        title="Your new read key"
+        description="It is shown this once. Copy it now to where the program keeps its secrets."
+        secret={secret}
+        onDone={() => setSecret(undefined)}
+      />
+    </div>
+  );
+}
+
+function useRevoke(): (key: Key) => Promise<void> {
+  const confirm = useConfirm();
+  const tell = useTell();
+  const revoke = useChange("DELETE /api/read-keys/:id");
+  return async ({ id, name, lastFour }) => {
+    const isSure = await confirm({
+      title: `Revoke the key ${name} …${lastFour}?`,
+      text: "Whatever reads with it is refused with 401 from this moment on. This cannot be undone; a new key can be created.",
+      action: "Revoke the key",
+      isDangerous: true,
+    });
+    if (!isSure) return;
+    revoke.mutate(
+      { path: { id } },
+      { onSuccess: () => tell(`The key ${name} is revoked.`), onError: tell.failed },
+    );
+  };
 }

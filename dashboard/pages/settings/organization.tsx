@@ -1,24 +1,218 @@
-/** Name, timezone and limits. */
-import type { ReactElement } from "react";
-import { useRead } from "../../api/query.ts";
+/** The organization itself: its name, its days, how fast it may be written to, how long raw events are kept. */
+import { useQueryClient } from "@tanstack/react-query";
+import { type ReactElement, useState } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { useChange, useRead } from "../../api/query.ts";
+import { sessionQuery, useMayAs } from "../../app/session.ts";
+import { Input } from "../../parts/field.tsx";
+import { type Draft, DraftForm, Facts, useDraft } from "../../parts/form.tsx";
+import { fieldErrors } from "../../parts/form-errors.ts";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Figures } from "../../parts/states.tsx";
-import { dayText } from "../../text/format.ts";
+import { Figures, Loading } from "../../parts/states.tsx";
+import { Instant, useNowMs } from "../../parts/time.tsx";
+import { useTell } from "../../parts/toast.tsx";
+import { dayText, numbers, timeText, todayIn } from "../../text/format.ts";
+import { Rebuilding } from "./rebuilding.tsx";
+
+type Organization = Reads["/api/organization"]["answer"];
 
 export function OrganizationSettings(): ReactElement {
   const asked = useRead("/api/organization");
+  const mayChange = useMayAs("owner");
   return (
     <>
-      <PageHeader title="Organization" />
-      <Panel>
-        <Figures of={asked}>
-          {({ name, timezone, today }) => (
-            <p>
-              {name}: days of {timezone}, where it is {dayText(today, "long")}
-            </p>
-          )}
-        </Figures>
-      </Panel>
+      <PageHeader title="Organization">
+        {mayChange ? "What it is called, and whose days its figures are of." : "Owners change what is here."}
+      </PageHeader>
+      <Figures of={asked} loading={<Loading rows={6} height={32} />}>
+        {(saved) => (mayChange ? <Form saved={saved} /> : <Read saved={saved} />)}
+      </Figures>
     </>
   );
+}
+
+function Read({ saved }: { saved: Organization }): ReactElement {
+  return (
+    <div className="grid gap-5">
+      <Rebuilding isExpected={false} />
+      <Panel>
+        <Facts
+          of={[
+            ["Name", saved.name],
+            ["Timezone", `${saved.timezone}, where it is ${dayText(saved.today, "long")}`],
+            ["Requests per second of each project token", numbers.count(saved.requestsPerSecond)],
+            ["Items of batches per second of each project token", numbers.count(saved.itemsPerSecond)],
+            ["Raw events are kept", keptText(saved.keepEventsDays)],
+            ["Created", <Instant key="created" instant={saved.createdAt} />],
+          ]}
+        />
+      </Panel>
+    </div>
+  );
+}
+
+const keptText = (days: number | null) => (days === null ? "for ever" : `for ${numbers.count(days)} days`);
+
+/** What the fields hold: texts, so that nothing that is typed is lost. */
+interface Typed {
+  readonly name: string;
+  readonly timezone: string;
+  readonly requestsPerSecond: string;
+  readonly keepEventsDays: string;
+}
+
+const fields = ["name", "timezone", "requestsPerSecond", "keepEventsDays"] as const;
+
+function Form({ saved }: { saved: Organization }): ReactElement {
+  const { name, timezone, requestsPerSecond, keepEventsDays } = saved;
+  const draft = useDraft<Typed>({
+    name,
+    timezone,
+    requestsPerSecond: String(requestsPerSecond),
+    keepEventsDays: keepEventsDays === null ? "" : String(keepEventsDays),
+  });
+  const client = useQueryClient();
+  const tell = useTell();
+  const change = useChange("PATCH /api/organization");
+  const [isZoneNew, setZoneNew] = useState(false);
+  const { changes, values, set } = draft;
+  const errors = fieldErrors(change.error, fields);
+  const save = () => {
+    const { requestsPerSecond: rate, keepEventsDays: kept, ...texts } = changes;
+    const body = {
+      ...texts,
+      ...(rate !== undefined && { requestsPerSecond: Number(rate) }),
+      ...(kept !== undefined && { keepEventsDays: kept.trim() === "" ? null : Number(kept) }),
+    };
+    change.mutate(
+      { body },
+      {
+        onSuccess: () => {
+          draft.discard();
+          if (texts.timezone !== undefined) setZoneNew(true);
+          void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+          tell("The organization is saved.");
+        },
+      },
+    );
+  };
+  return (
+    <DraftForm
+      isDirty={draft.isDirty}
+      isBusy={change.isPending}
+      error={errors.rest}
+      consequence={<Consequence saved={saved} changes={changes} />}
+      onSave={save}
+      onDiscard={() => {
+        draft.discard();
+        change.reset();
+      }}
+    >
+      <Rebuilding isExpected={isZoneNew} />
+      <Panel title="Name and days">
+        <div className="grid max-w-2xl gap-5 sm:grid-cols-2">
+          <Input
+            label="Name"
+            value={values.name}
+            onChange={({ target }) => set({ name: target.value })}
+            required
+            maxLength={200}
+            error={errors.of("name")}
+          />
+          <Timezone draft={draft} error={errors.of("timezone")} />
+        </div>
+      </Panel>
+      <Limits draft={draft} saved={saved} errorOf={errors.of} />
+      <p className="text-sm text-soft">
+        Organization {saved.id}, created <Instant instant={saved.createdAt} />.
+      </p>
+    </DraftForm>
+  );
+}
+
+const zones = Intl.supportedValuesOf("timeZone");
+
+function Timezone({ draft, error }: { draft: Draft<Typed>; error: string | undefined }): ReactElement {
+  const nowMs = useNowMs();
+  const { timezone } = draft.values;
+  return (
+    <>
+      <Input
+        label="Timezone"
+        list="timezones"
+        value={timezone}
+        onChange={({ target }) => draft.set({ timezone: target.value })}
+        required
+        spellCheck={false}
+        autoComplete="off"
+        error={error}
+        help={nowThere(timezone.trim(), nowMs)}
+      />
+      <datalist id="timezones">
+        {zones.map((zone) => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+/** Day and time in a timezone, if the browser knows it. */
+function nowThere(timezone: string, nowMs: number): string {
+  try {
+    const now = timeText(new Date(nowMs).toISOString(), timezone, "short");
+    return `There it is ${now} on ${dayText(todayIn(timezone, nowMs), "long")}.`;
+  } catch {
+    return "A place of the IANA list: Europe/Paris, say.";
+  }
+}
+
+function Limits({
+  draft: { values, set },
+  saved,
+  errorOf,
+}: {
+  draft: Draft<Typed>;
+  saved: Organization;
+  errorOf: (name: (typeof fields)[number]) => string | undefined;
+}): ReactElement {
+  return (
+    <Panel title="Limits">
+      <div className="grid max-w-2xl gap-5 sm:grid-cols-2">
+        <Input
+          label="Requests per second of each project token"
+          type="number"
+          min={1}
+          max={1_000_000}
+          required
+          value={values.requestsPerSecond}
+          onChange={({ target }) => set({ requestsPerSecond: target.value })}
+          error={errorOf("requestsPerSecond")}
+          help={`Faster senders are answered 429 and told when to try again. In batches: ${numbers.count(saved.itemsPerSecond)} items per second.`}
+        />
+        <Input
+          label="Days that raw events are kept"
+          type="number"
+          min={1}
+          max={36_500}
+          placeholder="For ever"
+          value={values.keepEventsDays}
+          onChange={({ target }) => set({ keepEventsDays: target.value })}
+          error={errorOf("keepEventsDays")}
+          help="Empty keeps them for ever. Figures of older days stay either way."
+        />
+      </div>
+    </Panel>
+  );
+}
+
+function Consequence({ saved, changes }: { saved: Organization; changes: Partial<Typed> }): ReactElement {
+  const { timezone, keepEventsDays: kept } = changes;
+  const isShorter = Number(kept) > 0 && (saved.keepEventsDays ?? Number.POSITIVE_INFINITY) > Number(kept);
+  const texts = [
+    timezone !== undefined &&
+      "All days are computed again in the new timezone, in the background; this page shows how far it is.",
+    isShorter && `Raw events older than ${kept} days are deleted, which cannot be undone.`,
+  ].filter((text) => text !== false);
+  return <>{texts.length > 0 ? texts.join(" ") : "They hold from the moment they are saved."}</>;
 }

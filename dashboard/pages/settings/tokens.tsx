@@ -1,40 +1,103 @@
 /** Project tokens: what applications send with. */
-import type { ReactElement } from "react";
-import { useRead } from "../../api/query.ts";
+import { type ReactElement, useState } from "react";
+import { useChange, useRead } from "../../api/query.ts";
+import { useConfirm } from "../../parts/confirm.tsx";
+import { FormError, Input } from "../../parts/field.tsx";
+import { fieldErrors } from "../../parts/form-errors.ts";
+import { InlineForm } from "../../parts/inline-form.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
+import { ShownOnce } from "../../parts/shown-once.tsx";
 import { Empty, Figures } from "../../parts/states.tsx";
-import { Ago } from "../../parts/time.tsx";
+import { useTell } from "../../parts/toast.tsx";
+import { type Credential, CredentialTable } from "./credentials.tsx";
+import { For } from "./denied.tsx";
 
 export function TokenSettings(): ReactElement {
-  const asked = useRead("/api/tokens");
   return (
     <>
-      <PageHeader title="Project tokens" />
-      <Panel>
-        <Figures of={asked}>
-          {({ tokens }) =>
-            tokens.length === 0 ? (
-              <Empty title="No token yet" />
-            ) : (
-              <ul>
-                {tokens.map((one) => (
-                  <li
-                    key={one.id}
-                    className="flex justify-between gap-4 border-b border-line py-1.5 last:border-0"
-                  >
-                    <span className="truncate">
-                      {one.name} …{one.lastFour}
-                    </span>
-                    <span className="shrink-0 text-soft">
-                      used <Ago instant={one.lastUsedAt} />
-                    </span>
-                  </li>
-                ))}
-              </ul>
-            )
-          }
-        </Figures>
-      </Panel>
+      <PageHeader title="Project tokens">
+        Your application sends events with a token. It can write, and never read.
+      </PageHeader>
+      <For least="member">
+        <Tokens />
+      </For>
     </>
   );
+}
+
+function Tokens(): ReactElement {
+  const asked = useRead("/api/tokens");
+  const [name, setName] = useState("");
+  const [secret, setSecret] = useState<string>();
+  const create = useChange("POST /api/tokens");
+  const revoke = useRevoke();
+  const errors = fieldErrors(create.error, ["name"]);
+  const send = () =>
+    create.mutate(
+      { body: { name } },
+      {
+        onSuccess: ({ token }) => {
+          setName("");
+          setSecret(token);
+        },
+      },
+    );
+  return (
+    <div className="grid gap-5">
+      <Panel title="New token">
+        <InlineForm action="Create token" isBusy={create.isPending} onSend={send}>
+          <Input
+            label="Name"
+            help="Where it is used: backend, say."
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+            required
+            maxLength={200}
+            error={errors.of("name")}
+          />
+        </InlineForm>
+        <FormError error={errors.rest} />
+      </Panel>
+      <Panel title="Tokens" isFlush>
+        <Figures
+          of={asked}
+          empty={{
+            when: ({ tokens }) => tokens.length === 0,
+            show: (
+              <Empty title="No token yet">Create one, and your application can send its first event.</Empty>
+            ),
+          }}
+        >
+          {({ tokens }) => (
+            <CredentialTable label="Project tokens" name="tokens" rows={tokens} onRevoke={revoke} />
+          )}
+        </Figures>
+      </Panel>
+      <ShownOnce
+        title="Your new project token"
+        description="It is shown this once. Copy it now to where your application keeps its secrets."
+        secret={secret}
+        onDone={() => setSecret(undefined)}
+      />
+    </div>
+  );
+}
+
+function useRevoke(): (token: Credential) => Promise<void> {
+  const confirm = useConfirm();
+  const tell = useTell();
+  const revoke = useChange("DELETE /api/tokens/:id");
+  return async ({ id, name, lastFour }) => {
+    const isSure = await confirm({
+      title: `Revoke the token ${name} …${lastFour}?`,
+      text: "Whatever sends with it is refused with 401 from this moment on. This cannot be undone; a new token can be created.",
+      action: "Revoke the token",
+      isDangerous: true,
+    });
+    if (!isSure) return;
+    revoke.mutate(
+      { path: { id } },
+      { onSuccess: () => tell(`The token ${name} is revoked.`), onError: tell.failed },
+    );
+  };
 }

@@ -1,8 +1,11 @@
 /** Signing in with e-mail and password. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { type ReactElement, useEffect, useRef } from "react";
 import { usePersonalChange } from "../../api/query.ts";
 import { useEnter } from "../../app/door.ts";
+import { sessionQuery } from "../../app/session.ts";
+import { Button } from "../../parts/button.tsx";
 import { Door, DoorForm } from "../../parts/door.tsx";
 import { FormError, Input, PasswordInput } from "../../parts/field.tsx";
 
@@ -10,12 +13,14 @@ export function SignInPage(): ReactElement {
   const { next } = useSearch({ strict: false });
   const enter = useEnter();
   const signIn = usePersonalChange("POST /api/session");
+  const { data: session } = useQuery(sessionQuery);
   const password = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (signIn.error !== null) password.current?.select();
   }, [signIn.error]);
   const send = ({ email = "", password = "" }: Readonly<Record<string, string>>) =>
     signIn.mutate({ email, password }, { onSuccess: (session) => enter(session, next) });
+  if (session?.organizations.length === 0) return <NowhereToGo email={session.person.email} />;
   return (
     <Door title="Sign in">
       <DoorForm action="Sign in" isBusy={signIn.isPending} onSend={send}>
@@ -41,6 +46,28 @@ export function SignInPage(): ReactElement {
         Locked out? Whoever runs the server makes a new link with{" "}
         <code className="font-mono">rekindle member reset-link</code>.
       </p>
+    </Door>
+  );
+}
+
+/** Somebody who left, or was removed from, the last organization. */
+function NowhereToGo({ email }: { email: string }): ReactElement {
+  const client = useQueryClient();
+  const end = usePersonalChange("DELETE /api/session");
+  const signOut = () =>
+    end.mutate(undefined, { onSuccess: () => client.setQueryData(sessionQuery.queryKey, null) });
+  return (
+    <Door title="You are in no organization">
+      <div className="grid justify-items-start gap-4">
+        <p>
+          You are signed in as {email}, and a member of no organization any more. An owner of one can invite
+          you.
+        </p>
+        <FormError error={end.error} />
+        <Button isBusy={end.isPending} onClick={signOut}>
+          Sign in as somebody else
+        </Button>
+      </div>
     </Door>
   );
 }

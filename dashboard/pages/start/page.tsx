@@ -1,35 +1,162 @@
-/** The first steps: which events have come, and how to send the next one. */
-import type { ReactElement } from "react";
-import { useRead } from "../../api/query.ts";
+/** The first steps: a token, two calls, and the first event as it arrives. */
+import { Link } from "@tanstack/react-router";
+import { type ReactElement, type ReactNode, useState } from "react";
+import { useChange } from "../../api/query.ts";
+import { useMayAs, useOrganization } from "../../app/session.ts";
+import { Button } from "../../parts/button.tsx";
 import { Code } from "../../parts/copy.tsx";
-import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Figures } from "../../parts/states.tsx";
-import { numbers } from "../../text/format.ts";
+import { FormError } from "../../parts/field.tsx";
+import { choiceFilter, useFilters } from "../../parts/filters.ts";
+import { Icon } from "../../parts/icons.tsx";
+import { PageHeader } from "../../parts/panel.tsx";
+import { Tabs } from "../../parts/tabs.tsx";
+import { classes } from "../../text/classes.ts";
+import { Arrivals, useArrivals } from "./arrivals.tsx";
+import { NextSteps } from "./next-steps.tsx";
+import { languageLabels, languages, snippet } from "./snippets.ts";
 
-const everyMs = 3_000;
+const filters = { language: choiceFilter(languages, "curl") };
+/** Stands in the snippets until there is a token to show. */
+const tokenToCome = "YOUR_TOKEN";
 
 export function StartPage(): ReactElement {
-  const users = useRead("/api/users", { query: { limit: 1 }, everyMs });
-  const events = useRead("/api/events", { query: { limit: 1_000 }, everyMs });
-  const command = `curl -X POST ${location.origin}/identify -H "Authorization: Basic $TOKEN" -H 'Content-Type: application/json' -d '{"userId":"u1","email":"ada@example.com"}'`;
+  const { name } = useOrganization();
+  const maySend = useMayAs("member");
+  const arrivals = useArrivals();
+  const [token, setToken] = useState<string>();
+  const { hasUsers, hasEvents } = arrivals;
   return (
     <>
-      <PageHeader title="Start">Tell Rekindle who your users are, then what they do.</PageHeader>
-      <div className="grid gap-5">
-        <Panel title="What has come so far">
-          <Figures of={users}>
-            {({ total }) => (
-              <p>
-                {numbers.count(total)} users
-                {events.data !== undefined && `, ${numbers.count(events.data.events.length)} kinds of events`}
-              </p>
-            )}
-          </Figures>
-        </Panel>
-        <Panel title="Identify a user">
-          <Code label="Command" text={command} />
-        </Panel>
-      </div>
+      <PageHeader title="Start">
+        {hasEvents
+          ? `${name} receives events. Here is how to send more, and what to do next.`
+          : "Tell Rekindle who your users are, then what they do. Two calls are all it takes."}
+      </PageHeader>
+      <ol className="grid max-w-4xl">
+        <Step number={1} title="A project token" isDone={token !== undefined || hasUsers}>
+          {maySend ? (
+            <Token token={token} onToken={setToken} isFirst={!hasUsers} />
+          ) : (
+            <p>
+              Your application sends with a token of {name}. You are a viewer here: ask a member or an owner
+              for one.
+            </p>
+          )}
+        </Step>
+        <Step number={2} title="Identify a user, and track what they do" isDone={hasEvents}>
+          <Snippets token={token} />
+        </Step>
+        <Step number={3} title={hasEvents ? "Events arrive" : "The first event"} isDone={hasEvents}>
+          <Arrivals of={arrivals} />
+        </Step>
+        <Step number={4} title="Next" isDone={false} isLast>
+          <NextSteps />
+        </Step>
+      </ol>
     </>
+  );
+}
+
+/** One of the steps, on a line that leads from one to the next. */
+function Step({
+  number,
+  title,
+  isDone,
+  isLast = false,
+  children,
+}: {
+  number: number;
+  title: string;
+  isDone: boolean;
+  isLast?: boolean;
+  children: ReactNode;
+}): ReactElement {
+  return (
+    <li className="relative grid grid-cols-[2rem_minmax(0,1fr)] gap-x-4 pb-8">
+      {!isLast && <span aria-hidden="true" className="absolute top-9 bottom-1 left-4 w-px bg-line" />}
+      <span
+        aria-hidden="true"
+        className={classes(
+          "grid size-8 place-items-center rounded-full border font-medium",
+          isDone ? "border-healthy bg-healthy-wash text-healthy" : "border-edge bg-surface text-soft",
+        )}
+      >
+        {isDone ? <Icon name="check" /> : number}
+      </span>
+      <div className="min-w-0 pt-1">
+        <h2 className="mb-2 text-base">
+          {title}
+          {isDone && <span className="sr-only"> (done)</span>}
+        </h2>
+        {children}
+      </div>
+    </li>
+  );
+}
+
+function Token({
+  token,
+  onToken,
+  isFirst,
+}: {
+  token: string | undefined;
+  onToken: (token: string) => void;
+  isFirst: boolean;
+}): ReactElement {
+  const organization = String(useOrganization().id);
+  const create = useChange("POST /api/tokens");
+  const make = () =>
+    create.mutate({ body: { name: "getting started" } }, { onSuccess: (made) => onToken(made.token) });
+  if (token !== undefined) {
+    return (
+      <div className="grid gap-2">
+        <p>
+          It is in the calls below. It is shown this once: keep it where your application keeps its secrets.
+        </p>
+        <Code label="Project token" text={token} />
+      </div>
+    );
+  }
+  return (
+    <div className="grid justify-items-start gap-3">
+      <p className="text-soft">
+        Your application sends with a token, which can write and never read. A token is shown one time only
+        {isFirst ? "." : "; those that you have are under "}
+        {!isFirst && (
+          <Link to="/o/$organization/settings/tokens" params={{ organization }} className="underline">
+            project tokens
+          </Link>
+        )}
+        {!isFirst && "."}
+      </p>
+      <FormError error={create.error} />
+      <Button look={isFirst ? "primary" : "plain"} icon="plus" isBusy={create.isPending} onClick={make}>
+        Create a token
+      </Button>
+    </div>
+  );
+}
+
+function Snippets({ token }: { token: string | undefined }): ReactElement {
+  const [{ language }, change] = useFilters(filters);
+  return (
+    <div>
+      <Tabs
+        label="Language"
+        value={language}
+        onChoose={(chosen) => change({ language: chosen })}
+        tabs={languages.map((value) => ({ value, label: languageLabels[value] }))}
+      >
+        <Code
+          label={`Two calls in ${languageLabels[language]}`}
+          text={snippet(language, location.origin, token ?? tokenToCome)}
+        />
+      </Tabs>
+      <p className="mt-2 text-sm text-soft">
+        {token === undefined && `Put a token in place of ${tokenToCome}. `}
+        Both answer 201. A user has to be identified before events are recorded for them.{" "}
+        <a href="/reference">All fields, limits and errors</a>
+      </p>
+    </div>
   );
 }

@@ -1,0 +1,22 @@
+/** What is shown of a settings page to whom it is not for. */
+import type { ReactElement, ReactNode } from "react";
+import type { Role } from "../../../contract/people.ts";
+import { useMayAs, useOrganization } from "../../app/session.ts";
+import { Panel } from "../../parts/panel.tsx";
+import { Empty } from "../../parts/states.tsx";
+
+const whose = { viewer: "viewers", member: "members and owners", owner: "owners" } as const;
+
+/** Shows its content to who has this role or more, and says to others whom to ask. */
+export function For({ least, children }: { least: Role; children: ReactNode }): ReactElement {
+  const may = useMayAs(least);
+  const { role } = useOrganization();
+  if (may) return <>{children}</>;
+  return (
+    <Panel>
+      <Empty title={`This is for ${whose[least]}`}>
+        You are a {role} here. An owner can change that on the page of members.
+      </Empty>
+    </Panel>
+  );
+}

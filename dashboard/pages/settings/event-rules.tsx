@@ -1,0 +1,214 @@
+/** What each event counts for: its weight, whether it is done to a user, whether it is a key event. */
+import { type ReactElement, useState } from "react";
+import { useRead } from "../../api/query.ts";
+import { Button } from "../../parts/button.tsx";
+import { Input, Select } from "../../parts/field.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Scrollable } from "../../parts/scrollable.tsx";
+import { Empty } from "../../parts/states.tsx";
+import { numbers } from "../../text/format.ts";
+import type { SectionProps } from "./scores.tsx";
+
+/** Rows that are shown; others are found by their name. */
+const maxShown = 40;
+const none = "";
+
+interface EventRow {
+  readonly event: string;
+  /** Undefined: it never came. */
+  readonly count?: number;
+  readonly users?: number;
+}
+
+export function EventRules({ draft, errorOf }: SectionProps): ReactElement {
+  const { data } = useRead("/api/events", { query: { limit: 1_000 } });
+  const [search, setSearch] = useState("");
+  const { values, set } = draft;
+  const named = new Set([
+    ...values.keyEvents,
+    ...values.passiveEvents,
+    ...Object.keys(values.eventWeights),
+    ...(values.churnEvent === null ? [] : [values.churnEvent]),
+  ]);
+  const seen: readonly EventRow[] = data?.events ?? [];
+  const known = new Set(seen.map(({ event }) => event));
+  const rows = [...[...named].filter((event) => !known.has(event)).map((event) => ({ event })), ...seen];
+  const wanted = search.trim().toLowerCase();
+  const found = rows.filter(({ event }) => event.toLowerCase().includes(wanted));
+  const refused = (["eventWeights", "passiveEvents", "keyEvents"] as const).map(errorOf).find(Boolean);
+  const isNew =
+    wanted !== "" && !/\s/.test(search.trim()) && !rows.some(({ event }) => event === search.trim());
+  const addNew = () => set({ eventWeights: { ...values.eventWeights, [search.trim()]: 1 } });
+  return (
+    <Panel
+      title="Events"
+      note="Key events make up adoption. Passive events, a mail that was sent say, are done to a user and count nowhere. Weight: what one event counts for in the volume of engagement."
+      isFlush
+    >
+      <div className="flex flex-wrap items-end gap-3 px-4 pb-3">
+        <div className="w-full max-w-xs">
+          <Input
+            label="Find an event"
+            type="search"
+            value={search}
+            onChange={({ target }) => setSearch(target.value)}
+            maxLength={256}
+          />
+        </div>
+        {isNew && (
+          <Button icon="plus" onClick={addNew}>
+            Add “{search.trim()}”
+          </Button>
+        )}
+      </div>
+      {refused !== undefined && (
+        <p role="alert" className="px-4 pb-3 text-sm text-at-risk">
+          {refused}
+        </p>
+      )}
+      {found.length === 0 ? (
+        <Empty title={data === undefined ? "Looking for events …" : "No such event"}>
+          {data !== undefined && "Events appear here with the first one that comes, or when you add them."}
+        </Empty>
+      ) : (
+        <EventTable rows={found.slice(0, maxShown)} draft={draft} />
+      )}
+      {found.length > maxShown && (
+        <p className="border-t border-line px-4 py-2 text-sm text-soft">
+          {numbers.count(found.length - maxShown)} more: find them by their name.
+        </p>
+      )}
+      <div className="max-w-sm border-t border-line px-4 py-4 sm:max-w-none">
+        <div className="max-w-sm">
+          <Select
+            label="Event with which users leave"
+            value={values.churnEvent ?? none}
+            choices={[
+              { value: none, label: "None: only silence counts" },
+              ...rows.map(({ event }) => ({ value: event, label: event })),
+            ]}
+            onChoose={(event) => set({ churnEvent: event === none ? null : event })}
+            help="Who does this has left, however active before: subscription_canceled, say."
+            error={errorOf("churnEvent")}
+          />
+        </div>
+      </div>
+    </Panel>
+  );
+}
+
+function EventTable({
+  rows,
+  draft,
+}: {
+  rows: readonly EventRow[];
+  draft: SectionProps["draft"];
+}): ReactElement {
+  return (
+    <Scrollable label="Events and what they count for" className="overflow-x-auto border-t border-line">
+      <table aria-label="Events and what they count for" className="w-full">
+        <thead>
+          <tr className="text-sm text-soft">
+            {["Event", "Times", "Users", "Weight", "Key event", "Passive"].map((header, at) => (
+              <th
+                key={header}
+                scope="col"
+                className={`px-3 py-2 font-medium whitespace-nowrap first:pl-4 ${at === 1 || at === 2 ? "text-right" : "text-left"}`}
+              >
+                {header}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Row key={row.event} row={row} draft={draft} />
+          ))}
+        </tbody>
+      </table>
+    </Scrollable>
+  );
+}
+
+const cell = "border-t border-line px-3 py-1";
+
+function Row({ row, draft }: { row: EventRow; draft: SectionProps["draft"] }): ReactElement {
+  const { event, count, users } = row;
+  const { eventWeights, keyEvents, passiveEvents } = draft.values;
+  const isPassive = passiveEvents.includes(event);
+  const isKey = keyEvents.includes(event);
+  const toggled = (names: readonly string[], is: boolean) =>
+    is ? [...names, event] : names.filter((name) => name !== event);
+  const weigh = (text: string) => {
+    const { [event]: _, ...others } = eventWeights;
+    draft.set({ eventWeights: text === "" ? others : { ...others, [event]: Number(text) } });
+  };
+  return (
+    <tr className="hover:bg-sunk">
+      <th scope="row" className={`${cell} max-w-72 truncate pl-4 text-left font-normal`} title={event}>
+        {event}
+      </th>
+      <td className={`${cell} text-right`}>{count === undefined ? "never yet" : numbers.count(count)}</td>
+      <td className={`${cell} text-right`}>{numbers.count(users)}</td>
+      <td className={cell}>
+        <input
+          type="number"
+          aria-label={`Weight of ${event}`}
+          min={0}
+          max={1_000}
+          step="any"
+          placeholder="1"
+          disabled={isPassive}
+          value={isPassive ? "" : (eventWeights[event] ?? "")}
+          onChange={({ target }) => weigh(target.value)}
+          className="h-7 w-20 rounded border border-edge bg-raised px-2 disabled:opacity-40"
+        />
+      </td>
+      <td className={cell}>
+        <Tick
+          label={`${event} is a key event`}
+          isTicked={isKey}
+          onTick={(is) =>
+            draft.set({
+              keyEvents: toggled(keyEvents, is),
+              // Nothing is both: what is ticked last holds.
+              ...(is && isPassive && { passiveEvents: toggled(passiveEvents, false) }),
+            })
+          }
+        />
+      </td>
+      <td className={cell}>
+        <Tick
+          label={`${event} is passive`}
+          isTicked={isPassive}
+          onTick={(is) =>
+            draft.set({
+              passiveEvents: toggled(passiveEvents, is),
+              ...(is && isKey && { keyEvents: toggled(keyEvents, false) }),
+            })
+          }
+        />
+      </td>
+    </tr>
+  );
+}
+
+function Tick({
+  label,
+  isTicked,
+  onTick,
+}: {
+  label: string;
+  isTicked: boolean;
+  onTick: (is: boolean) => void;
+}): ReactElement {
+  return (
+    <input
+      type="checkbox"
+      aria-label={label}
+      checked={isTicked}
+      onChange={({ target }) => onTick(target.checked)}
+      className="block size-4 accent-ember"
+    />
+  );
+}

@@ -1,0 +1,187 @@
+/** Rules that keep internal, test and bot users out of every figure. */
+import { type ReactElement, useState } from "react";
+import type { Changes, Reads } from "../../api/paths.ts";
+import { useChange, useRead } from "../../api/query.ts";
+import { useMayAs } from "../../app/session.ts";
+import { Button } from "../../parts/button.tsx";
+import { useConfirm } from "../../parts/confirm.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { FormError, Input, Select } from "../../parts/field.tsx";
+import { fieldErrors } from "../../parts/form-errors.ts";
+import { InlineForm } from "../../parts/inline-form.tsx";
+import { PageHeader, Panel } from "../../parts/panel.tsx";
+import { Empty, Figures } from "../../parts/states.tsx";
+import { Ago } from "../../parts/time.tsx";
+import { useTell } from "../../parts/toast.tsx";
+import { numbers } from "../../text/format.ts";
+
+type Rule = Reads["/api/exclusions"]["answer"]["rules"][number];
+type Kind = NonNullable<NonNullable<Changes["POST /api/exclusions"]["query"]>["kind"]>;
+
+const kinds: readonly {
+  readonly value: Kind;
+  readonly label: string;
+  readonly what: string;
+  readonly help: string;
+}[] = [
+  {
+    value: "email_domain",
+    label: "E-mails at a domain",
+    what: "Domain",
+    help: "example.com: your own, say.",
+  },
+  {
+    value: "email",
+    label: "E-mails like",
+    what: "E-mail",
+    help: "* stands for any text: test+*@example.com",
+  },
+  { value: "trait", label: "A trait", what: "Value", help: "Users whose trait has exactly this value." },
+  { value: "user", label: "One user", what: "User", help: "The userId." },
+  { value: "account", label: "All users of an account", what: "Account", help: "The account's id." },
+];
+
+export function ExclusionSettings(): ReactElement {
+  const asked = useRead("/api/exclusions");
+  const mayChange = useMayAs("member");
+  return (
+    <>
+      <PageHeader title="Exclusions">
+        Internal, test and bot users count in no figure. Nothing of theirs is deleted: without the rule they
+        count again.
+        {!mayChange && " Members and owners change the rules."}
+      </PageHeader>
+      <div className="grid gap-5">
+        {mayChange && <NewRule />}
+        <Panel title="Rules" isFlush>
+          <Figures
+            of={asked}
+            empty={{
+              when: ({ rules }) => rules.length === 0,
+              show: (
+                <Empty title="Everybody counts">
+                  Most companies begin with a rule for their own e-mail domain.
+                </Empty>
+              ),
+            }}
+          >
+            {({ rules, excludedUsers }) => (
+              <>
+                <p className="px-4 pb-1 text-sm text-soft">
+                  {numbers.count(excludedUsers)} {excludedUsers === 1 ? "user is" : "users are"} left out by
+                  now. A new rule reaches figures within seconds.
+                </p>
+                <Rules rules={rules} mayChange={mayChange} />
+              </>
+            )}
+          </Figures>
+        </Panel>
+      </div>
+    </>
+  );
+}
+
+function NewRule(): ReactElement {
+  const [kind, setKind] = useState<Kind>("email_domain");
+  const [key, setKey] = useState("");
+  const [value, setValue] = useState("");
+  const tell = useTell();
+  const add = useChange("POST /api/exclusions");
+  const errors = fieldErrors(add.error, ["kind", "key", "value"]);
+  const isTrait = kind === "trait";
+  const chosen = kinds.find((one) => one.value === kind);
+  const send = () =>
+    add.mutate(
+      { query: { kind, value, ...(isTrait && { key }) } },
+      {
+        onSuccess: () => {
+          setKey("");
+          setValue("");
+          tell("The rule is added. Figures follow within seconds.");
+        },
+      },
+    );
+  return (
+    <Panel title="New rule">
+      <InlineForm action="Leave them out" isBusy={add.isPending} onSend={send}>
+        <Select label="Who" value={kind} choices={kinds} onChoose={setKind} error={errors.of("kind")} />
+        {isTrait && (
+          <Input
+            label="Trait"
+            value={key}
+            onChange={({ target }) => setKey(target.value)}
+            required
+            error={errors.of("key")}
+          />
+        )}
+        <Input
+          label={chosen?.what ?? "Value"}
+          value={value}
+          onChange={({ target }) => setValue(target.value)}
+          required
+          spellCheck={false}
+          maxLength={1_000}
+          help={chosen?.help}
+          error={errors.of("value")}
+        />
+      </InlineForm>
+      <FormError error={errors.rest} />
+    </Panel>
+  );
+}
+
+function Rules({ rules, mayChange }: { rules: readonly Rule[]; mayChange: boolean }): ReactElement {
+  const confirm = useConfirm();
+  const tell = useTell();
+  const remove = useChange("DELETE /api/exclusions/:id");
+  const ask = async (rule: Rule) => {
+    const isSure = await confirm({
+      title: "Remove this rule?",
+      text: `${whoText(rule)} will count in every figure again, of the past too. You can add the rule again.`,
+      action: "Remove the rule",
+    });
+    if (!isSure) return;
+    remove.mutate(
+      { path: { id: rule.id } },
+      {
+        onSuccess: () => tell("The rule is removed. Figures follow within seconds."),
+        onError: tell.failed,
+      },
+    );
+  };
+  const columns: readonly Column<Rule>[] = [
+    { id: "who", header: "Left out", isFixed: true, cell: whoText },
+    { id: "at", header: "Since", isFixed: true, cell: ({ createdAt }) => <Ago instant={createdAt} /> },
+    {
+      id: "remove",
+      header: "Rule",
+      isFixed: true,
+      cell: (rule) => (
+        <Button isSmall aria-label={`Remove the rule: ${whoText(rule)}`} onClick={() => void ask(rule)}>
+          Remove
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <DataTable
+      isPlain
+      label="Exclusion rules"
+      name="exclusions"
+      rows={rules}
+      columns={mayChange ? columns : columns.slice(0, 2)}
+      rowId={({ id }) => String(id)}
+    />
+  );
+}
+
+function whoText({ kind, key, value }: Rule): string {
+  const texts: Readonly<Record<Kind, string>> = {
+    email_domain: `E-mails at ${value.replace(/^@/, "")}`,
+    email: `E-mails like ${value}`,
+    trait: `Users whose ${key} is ${value}`,
+    user: `The user ${value}`,
+    account: `All users of the account ${value}`,
+  };
+  return texts[kind];
+}

@@ -1,0 +1,104 @@
+/** What has arrived: nothing yet, a user, the first event; it turns by itself. */
+import { Link } from "@tanstack/react-router";
+import { type ReactElement, useState } from "react";
+import { useRead } from "../../api/query.ts";
+import { useOrganization } from "../../app/session.ts";
+import { buttonClass } from "../../parts/button.tsx";
+import { Stat, Stats } from "../../parts/stat.tsx";
+import { Problem, Starting } from "../../parts/states.tsx";
+import { Ago } from "../../parts/time.tsx";
+import { numbers } from "../../text/format.ts";
+
+/** While somebody waits for the first event, and afterwards. */
+const waitingMs = 1_500;
+const restingMs = 10_000;
+const maxKinds = 1_000;
+
+/** What has arrived so far; asked again by itself. */
+export function useArrivals() {
+  const [isWaiting, setWaiting] = useState(true);
+  const everyMs = isWaiting ? waitingMs : restingMs;
+  const people = useRead("/api/users", { query: { limit: 1, sort: "lastSeen" }, everyMs });
+  const hasUsers = (people.data?.total ?? 0) > 0;
+  const kinds = useRead("/api/events", { query: { limit: maxKinds }, everyMs });
+  const events = kinds.data?.events ?? [];
+  const hasEvents = events.length > 0;
+  if (isWaiting && hasEvents) setWaiting(false);
+  return { people, kinds, hasUsers, hasEvents };
+}
+
+export function Arrivals({ of }: { of: ReturnType<typeof useArrivals> }): ReactElement {
+  const { people, kinds, hasUsers, hasEvents } = of;
+  const reason = people.failureReason ?? kinds.failureReason;
+  return (
+    <div aria-live="polite">
+      {people.data === undefined || kinds.data === undefined ? (
+        <Waiting reason={reason} onRetry={() => void Promise.all([people.refetch(), kinds.refetch()])} />
+      ) : hasEvents ? (
+        <Arrived of={of} />
+      ) : (
+        <p className="flex items-center gap-3 rounded border border-line bg-surface px-4 py-3">
+          <span aria-hidden="true" className="size-2.5 rounded-full bg-ember motion-safe:animate-pulse" />
+          {hasUsers
+            ? "A user is identified. Waiting for the first event …"
+            : "Waiting for the first user and the first event. They appear here by themselves."}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Waiting({ reason, onRetry }: { reason: Error | null; onRetry: () => void }): ReactElement {
+  if (reason !== null && "isStarting" in reason && reason.isStarting === true) return <Starting />;
+  if (reason !== null) return <Problem error={reason} onRetry={onRetry} />;
+  return <p className="text-soft">Looking for what has arrived …</p>;
+}
+
+function Arrived({ of: { people, kinds } }: { of: ReturnType<typeof useArrivals> }): ReactElement {
+  const organization = String(useOrganization().id);
+  const user = people.data?.users[0];
+  const events = kinds.data?.events ?? [];
+  const count = events.reduce((sum, one) => sum + one.count, 0);
+  const isAll = events.length < maxKinds;
+  return (
+    <div className="grid gap-3">
+      {user !== undefined && <Latest userId={user.userId} name={user.name ?? user.email} />}
+      <Stats>
+        <Stat label="Users identified" value={numbers.count(people.data?.total)} />
+        <Stat
+          label={isAll ? "Events so far" : "Events of the most frequent kinds"}
+          value={numbers.count(count)}
+        />
+        <Stat label="Kinds of events" value={`${numbers.count(events.length)}${isAll ? "" : " or more"}`} />
+      </Stats>
+      <div className="flex flex-wrap gap-2">
+        <Link to="/o/$organization/events" params={{ organization }} className={buttonClass()}>
+          See events arrive
+        </Link>
+        <Link to="/o/$organization/users" params={{ organization }} className={buttonClass()}>
+          See the users
+        </Link>
+      </div>
+    </div>
+  );
+}
+
+function Latest({ userId, name }: { userId: string; name: string }): ReactElement | null {
+  const organization = String(useOrganization().id);
+  const { data } = useRead("/api/users/:userId/timeline", {
+    path: { userId },
+    query: { limit: 1 },
+    everyMs: restingMs,
+  });
+  const [last] = data?.events ?? [];
+  if (last === undefined) return null;
+  return (
+    <p className="rounded border border-healthy/50 bg-healthy-wash px-4 py-3 [overflow-wrap:anywhere]">
+      <b className="font-medium">{last.event}</b> by{" "}
+      <Link to="/o/$organization/users/$userId" params={{ organization, userId }} className="underline">
+        {name}
+      </Link>
+      , <Ago instant={last.timestamp} />
+    </p>
+  );
+}

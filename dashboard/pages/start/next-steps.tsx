@@ -1,0 +1,70 @@
+/** What makes figures mean more, once events arrive. */
+import { Link } from "@tanstack/react-router";
+import type { ReactElement } from "react";
+import type { Role } from "../../../contract/people.ts";
+import { useMayAs, useOrganization } from "../../app/session.ts";
+import { Icon } from "../../parts/icons.tsx";
+
+interface NextStep {
+  readonly to:
+    | "/o/$organization/settings/members"
+    | "/o/$organization/settings/exclusions"
+    | "/o/$organization/settings/scores"
+    | "/o/$organization/settings/organization";
+  readonly label: string;
+  readonly about: string;
+  readonly least: Role;
+}
+
+const steps: readonly NextStep[] = [
+  {
+    to: "/o/$organization/settings/organization",
+    label: "Set the timezone",
+    about: "Days of all figures begin and end there.",
+    least: "owner",
+  },
+  {
+    to: "/o/$organization/settings/exclusions",
+    label: "Leave yourselves out",
+    about: "A rule for your own e-mail domain keeps colleagues and tests out of figures.",
+    least: "member",
+  },
+  {
+    to: "/o/$organization/settings/scores",
+    label: "Say what counts",
+    about: "The churn horizon that your data advises, and the key events of your product.",
+    least: "member",
+  },
+  {
+    to: "/o/$organization/settings/members",
+    label: "Invite colleagues",
+    about: "To read, to manage, or to own.",
+    least: "owner",
+  },
+];
+
+export function NextSteps(): ReactElement {
+  const organization = String(useOrganization().id);
+  const may = { viewer: true, member: useMayAs("member"), owner: useMayAs("owner") };
+  return (
+    <div className="grid gap-3">
+      <p className="text-soft">
+        Everybody is scored every night. Churn risk needs some weeks of history: past events can be{" "}
+        <a href="/reference">sent with their timestamps</a>, or imported from files with{" "}
+        <code className="font-mono text-sm">rekindle import</code>.
+      </p>
+      <ul className="grid gap-px overflow-hidden rounded border border-line bg-line sm:grid-cols-2">
+        {steps
+          .filter(({ least }) => may[least])
+          .map(({ to, label, about }) => (
+            <li key={to} className="bg-surface px-4 py-3">
+              <Link to={to} params={{ organization }} className="font-medium">
+                {label} <Icon name="right" size={13} className="inline align-[-1px] text-ember" />
+              </Link>
+              <p className="text-sm text-soft">{about}</p>
+            </li>
+          ))}
+      </ul>
+    </div>
+  );
+}

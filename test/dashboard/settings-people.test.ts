@@ -1,0 +1,182 @@
+/** Who and what may come in: tokens, read keys, members of each role, exclusions, and one's own account. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { auditLog, Browser, joined } from "../people/support.ts";
+import { user } from "../specification/support.ts";
+import { answered, at, SettingsWorld, save } from "./settings-support.ts";
+import { axe } from "./support.ts";
+
+let world: SettingsWorld;
+beforeAll(async () => {
+  world = await SettingsWorld.start();
+}, 60_000);
+afterAll(() => world?.stop());
+
+describe("secrets", () => {
+  test("a token is created, shown once, and revoked after a question", async () => {
+    const owner = await world.founder("Secret keeping");
+    const { page, complaints } = await world.settingsOf(owner, "tokens");
+    await page.getByLabel("Name", { exact: true }).fill("backend");
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Your new project token" });
+    await dialog.waitFor();
+    expect(await axe(page)).toEqual([]);
+    const token = (await dialog.locator("pre").textContent()) ?? "";
+    expect((await world.server.post("/identify", token, user("u1"))).status).toBe(201);
+    await dialog.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("row", { name: new RegExp(`^backend …${token.slice(-4)}`) }).waitFor();
+    expect(await page.content()).not.toContain(token);
+    await page.getByRole("button", { name: `Revoke backend …${token.slice(-4)}` }).click();
+    await page.getByRole("alertdialog").getByText("refused with 401").waitFor();
+    expect(await axe(page)).toEqual([]);
+    await answered(page, "Cancel");
+    expect((await world.server.post("/identify", token, user("u1"))).status).toBe(201);
+    await page.getByRole("button", { name: `Revoke backend …${token.slice(-4)}` }).click();
+    await answered(page, "Revoke the token");
+    await page.getByRole("row", { name: /^backend.*revoked/ }).waitFor();
+    expect((await world.server.post("/identify", token, user("u1"))).status).toBe(401);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("a read key reads with the rights that were chosen", async () => {
+    const owner = await world.founder("Key keeping");
+    const { page } = await world.settingsOf(owner, "keys");
+    await page.getByLabel("Name", { exact: true }).fill("sync");
+    await page.getByLabel("What it may do").selectOption("manage");
+    await page.getByRole("button", { name: "Create key" }).click();
+    const key = (await page.getByRole("dialog").locator("pre").textContent()) ?? "";
+    const asked = await fetch(`${world.server.url}/api/users`, {
+      headers: { Authorization: `Bearer ${key}` },
+    });
+    expect(asked.status).toBe(200);
+    await page.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("row", { name: /^sync.*read, manage/ }).waitFor();
+    await page.context().close();
+  });
+});
+
+describe("members", () => {
+  test("are invited by a link, get another role, and are removed after a question", async () => {
+    const owner = await world.founder("Inviting");
+    const { page, complaints } = await world.settingsOf(owner, "members");
+    await page.getByText("the only owner").waitFor();
+    await page.getByLabel("E-mail").fill("grace@example.com");
+    await page.getByLabel("Role", { exact: true }).selectOption("member");
+    await page.getByRole("button", { name: "Make the link" }).click();
+    const link = (await page.getByRole("dialog").locator("pre").textContent()) ?? "";
+    expect(link).toStartWith(`${world.server.url}/invitation#`);
+    await page.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("row", { name: /^grace@example.com member/ }).waitFor();
+    const grace = new Browser(world.server);
+    const accepting = { code: link.split("#")[1], name: "Grace", password: "correct horse battery" };
+    await grace.json("POST", "/api/invitations/accept", accepting, 201);
+    await page.reload();
+    await page.getByLabel("Role of Grace").selectOption("viewer");
+    await page.getByText("Grace is now viewer.").first().waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole("button", { name: "Remove Grace" }).click();
+    await answered(page, "Remove Grace");
+    await page.getByRole("row", { name: /^Grace/ }).waitFor({ state: "detached" });
+    expect((await grace.ask("GET", at(owner, "/api/organization"))).status).toBe(404);
+    expect((await auditLog(owner)).slice(0, 2).map(({ action }) => action)).toEqual([
+      ...["member.removed", "member.role_changed"],
+    ]);
+    await page.getByRole("link", { name: "Audit log" }).click();
+    const newest = page
+      .getByRole("list", { name: /^Changes/ })
+      .getByRole("listitem")
+      .first();
+    expect(await newest.textContent()).toContain("Ada Lovelace");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("are not offered what their role may not do, and who leaves the last organization is told so", async () => {
+    await world.server.organization("Of roles");
+    await joined(world.server, "Of roles", "owner", "Roles owner");
+    const viewer = await joined(world.server, "Of roles", "viewer", "Roles viewer");
+    const { page, complaints } = await world.settingsOf(viewer, "organization");
+    const pages = page.getByRole("navigation", { name: "Settings" }).getByRole("link");
+    expect(await pages.allTextContents()).toEqual([
+      ...["Organization", "Scores", "Exclusions", "Members", "Your account"],
+    ]);
+    for (const path of ["organization", "scores", "exclusions", "members"]) {
+      await page.goto(page.url().replace(/[a-z]+$/, path));
+      await page.locator("h1").waitFor();
+      await page.waitForLoadState("networkidle");
+      expect([path, await page.locator("main :is(input, select)").count()]).toEqual([path, 0]);
+    }
+    for (const path of ["tokens", "keys", "audit"]) {
+      await page.goto(page.url().replace(/[a-z]+$/, path));
+      await page.getByText(/^This is for /).waitFor();
+    }
+    await page.goto(page.url().replace(/settings\/[a-z]+$/, "start"));
+    await page.getByText("ask a member or an owner for one").waitFor();
+    expect(await page.getByRole("button", { name: "Create a token" }).count()).toBe(0);
+    await page.goto(page.url().replace(/start$/, "settings/members"));
+    await page.getByRole("button", { name: "Leave" }).click();
+    await answered(page, "Leave Of roles");
+    await page.getByRole("heading", { name: "You are in no organization" }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});
+
+test("an exclusion is added and taken back, and figures follow", async () => {
+  const token = await world.server.organization("Excluding");
+  const owner = await joined(world.server, "Excluding", "owner", "Excluding owner");
+  for (const id of ["a", "b"]) {
+    await world.server.post("/identify", token, { ...user(id), email: `${id}@${id}.example` });
+    await world.server.post("/track", token, { userId: id, event: "opened" });
+  }
+  await world.server.exported("events", "Excluding");
+  const { page, complaints } = await world.settingsOf(owner, "exclusions");
+  await page.getByText("Everybody counts").waitFor();
+  await page.getByLabel("Domain").fill("a.example");
+  await page.getByRole("button", { name: "Leave them out" }).click();
+  await page.getByRole("row", { name: /^E-mails at a\.example/ }).waitFor();
+  const counted = async () => {
+    const path = at(owner, "/api/events");
+    return (await owner.json<{ events: { users: number }[] }>("GET", path)).events[0]?.users;
+  };
+  while ((await counted()) !== 1) await Bun.sleep(100);
+  await page.getByRole("button", { name: /^Remove the rule/ }).click();
+  await answered(page, "Remove the rule");
+  await page.getByText("Everybody counts").waitFor();
+  while ((await counted()) !== 2) await Bun.sleep(100);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
+describe("your account", () => {
+  test("changes the password with the present one, and signs out everywhere", async () => {
+    await world.server.organization("Accounting");
+    const owner = await joined(world.server, "Accounting", "owner", "Accounting owner");
+    const { page } = await world.settingsOf(owner, "account");
+    await page.getByLabel("New password").fill("another long password");
+    await page.getByLabel("Present password").fill("not the password");
+    await save(page).click();
+    await page.getByText("This is wrong", { exact: false }).waitFor();
+    expect(await page.getByLabel("New password").inputValue()).toBe("another long password");
+    await page.getByLabel("Present password").fill("correct horse battery");
+    await save(page).click();
+    await save(page).waitFor({ state: "detached" });
+    expect((await owner.ask("GET", "/api/session")).status).toBe(401);
+    await page.getByRole("button", { name: "Sign out everywhere" }).click();
+    await answered(page, "Sign out everywhere");
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    expect((await page.context().cookies()).filter(({ value }) => value !== "")).toEqual([]);
+    await page.context().close();
+  });
+
+  test("founds another organization, which is shown at once", async () => {
+    const owner = await world.founder("Founding one");
+    const { page } = await world.settingsOf(owner, "account");
+    await page.getByLabel("Its name").fill("Founded two");
+    await page.getByRole("button", { name: "Create organization" }).click();
+    await page.getByRole("heading", { name: "Start" }).waitFor();
+    await page.getByRole("button", { name: "Organization: Founded two. Switch" }).waitFor();
+    await page.context().close();
+  });
+});

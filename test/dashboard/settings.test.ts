@@ -1,0 +1,174 @@
+/** Settings of the organization and of scores: what is saved, what is said before, and what is kept on an error. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { answered, at, SettingsWorld, save } from "./settings-support.ts";
+import { axe, phone, sidewaysPixels, wide } from "./support.ts";
+
+let world: SettingsWorld;
+beforeAll(async () => {
+  world = await SettingsWorld.start();
+}, 60_000);
+afterAll(() => world?.stop());
+
+describe("the organization", () => {
+  test("keeps what is typed when the server refuses it, and says why beside the field", async () => {
+    const owner = await world.founder("Refusing");
+    const { page, complaints } = await world.settingsOf(owner, "organization");
+    const zone = page.getByLabel("Timezone");
+    await page.getByLabel("Name", { exact: true }).fill("Refusing anew");
+    await zone.fill("Europe/Nowhere");
+    await save(page).click();
+    await page.getByText("This is not known", { exact: false }).waitFor();
+    expect(await zone.getAttribute("aria-invalid")).toBe("true");
+    expect(await zone.inputValue()).toBe("Europe/Nowhere");
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Refusing anew");
+    expect(await axe(page)).toEqual([]);
+    await zone.fill("Asia/Tokyo");
+    await page.getByText("All days are computed again").waitFor();
+    await save(page).click();
+    await page.getByText("The organization is saved.").first().waitFor();
+    await save(page).waitFor({ state: "detached" });
+    // The menu knows the new name without a reload.
+    await page.getByRole("complementary").getByText("Refusing anew").waitFor();
+    expect(await owner.json<object>("GET", at(owner, "/api/organization"))).toMatchObject({
+      name: "Refusing anew",
+      timezone: "Asia/Tokyo",
+    });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("shows which day it is in the timezone, and how far days are that are computed again", async () => {
+    const owner = await world.founder("Rebuilding", "Pacific/Kiritimati");
+    const { today } = await owner.json<{ today: string }>("GET", at(owner, "/api/organization"));
+    const { page } = await world.pageOf(owner);
+    await page.route("**/api/events?*", async (route) => {
+      const response = await route.fetch();
+      const answer = (await response.json()) as { freshness: object };
+      const rebuilding = { since: new Date().toISOString(), progress: 0.4 };
+      await route.fulfill({ response, json: { ...answer, freshness: { ...answer.freshness, rebuilding } } });
+    });
+    await page.goto(`${world.server.url}/o/${owner.organization}/settings/organization`);
+    const long = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone: "UTC" });
+    // Browsers and Bun set commas at different places.
+    const parts = long.format(new Date(today)).split(/[\s,]+/);
+    await page.getByText(new RegExp(parts.join("[\\s,]+"))).waitFor();
+    await page.getByRole("progressbar", { name: "Days computed again" }).waitFor();
+    await page.getByText("40% done").waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test("is not left with unsaved changes unasked", async () => {
+    const owner = await world.founder("Leaving unsaved");
+    const { page } = await world.settingsOf(owner, "organization");
+    await page.getByLabel("Name", { exact: true }).fill("Not saved");
+    await page.getByRole("link", { name: "Scores" }).click();
+    await page.getByRole("alertdialog").waitFor();
+    expect(await axe(page)).toEqual([]);
+    await answered(page, "Cancel");
+    expect(page.url()).toEndWith("/settings/organization");
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Not saved");
+    await page.getByRole("link", { name: "Scores" }).click();
+    await answered(page, "Leave without saving");
+    await page.waitForURL(/settings\/scores$/);
+    await page.context().close();
+  });
+});
+
+describe("scores", () => {
+  test("are set with advice from the data, and say what saving does", async () => {
+    const owner = world.first;
+    const { page, complaints } = await world.settingsOf(owner, "scores");
+    const path = (name: string) => at(owner, name);
+    const intervals = await owner.json<{ gaps: number; advisedChurnHorizonDays: number }>(
+      ...(["GET", path("/api/usage-intervals")] as const),
+    );
+    const advised = intervals.advisedChurnHorizonDays;
+    await page.getByText(new Intl.NumberFormat("en-GB").format(intervals.gaps)).waitFor();
+    await page.getByRole("button", { name: `Take ${advised} days` }).click();
+    await page.getByText("Everybody is scored again").waitFor();
+    const event = page.getByRole("row", { name: /^signed_in/ });
+    await event.getByRole("spinbutton").fill("3");
+    await event.getByRole("checkbox", { name: "signed_in is a key event" }).check();
+    expect(await axe(page)).toEqual([]);
+    await save(page).click();
+    await save(page).waitFor({ state: "detached" });
+    type Answer = { settings: { eventWeights: object; keyEvents: string[]; churnHorizonDays: number } };
+    const { settings } = await owner.json<Answer>("GET", path("/api/settings"));
+    expect(settings.churnHorizonDays).toBe(advised);
+    expect(settings.eventWeights).toMatchObject({ signed_in: 3 });
+    expect(settings.keyEvents).toContain("signed_in");
+    // What is both at once cannot be typed; a weight that is emptied is 1 again.
+    await event.getByRole("checkbox", { name: "signed_in is passive" }).check();
+    expect(await event.getByRole("checkbox", { name: "signed_in is a key event" }).isChecked()).toBe(false);
+    await event.getByRole("checkbox", { name: "signed_in is passive" }).uncheck();
+    await event.getByRole("spinbutton").fill("");
+    await save(page).click();
+    await save(page).waitFor({ state: "detached" });
+    const after = await owner.json<Answer>("GET", path("/api/settings"));
+    expect(after.settings.eventWeights).not.toHaveProperty("signed_in");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("say that there is no data yet, and take events that have not come", async () => {
+    const owner = await world.founder("Without events");
+    const { page } = await world.settingsOf(owner, "scores");
+    await page.getByText("no data yet").first().waitFor();
+    await page.getByLabel("Find an event").fill("report_created");
+    await page.getByRole("button", { name: "Add “report_created”" }).click();
+    await page.getByRole("checkbox", { name: "report_created is a key event" }).check();
+    await save(page).click();
+    await save(page).waitFor({ state: "detached" });
+    expect(await owner.json<object>("GET", at(owner, "/api/settings"))).toMatchObject({
+      settings: { keyEvents: ["report_created"] },
+    });
+    await page.context().close();
+  });
+});
+
+const paths = ["organization", "scores", "exclusions", "tokens", "keys", "members", "audit", "account"];
+
+describe("every page of settings", () => {
+  test("has names and contrast in both themes, and fits a phone", async () => {
+    for (const options of [
+      { colorScheme: "light", viewport: wide },
+      { colorScheme: "dark", viewport: phone },
+    ] as const) {
+      const { page, complaints } = await world.settingsOf(world.first, "organization", options);
+      for (const path of paths) {
+        await page.goto(`${world.server.url}/o/${world.first.organization}/settings/${path}`);
+        await page.locator("h1").waitFor();
+        await page.waitForLoadState("networkidle");
+        expect([path, await axe(page)]).toEqual([path, []]);
+        expect([path, await sidewaysPixels(page)]).toEqual([path, 0]);
+      }
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    }
+  });
+
+  test("of people stays while analysis is away, and what needs it says that it is starting", async () => {
+    const owner = await world.founder("Away settings");
+    const { page } = await world.pageOf(owner);
+    const starting = { message: "analysis is starting", statusCode: 500, name: "application_error" };
+    let isAway = true;
+    for (const path of ["settings", "events", "exclusions", "usage-intervals"]) {
+      await page.route(`**/api/${path}?*`, (route) =>
+        isAway
+          ? route.fulfill({ status: 500, headers: { "Retry-After": "1" }, json: starting })
+          : route.fallback(),
+      );
+    }
+    await page.goto(`${world.server.url}/o/${owner.organization}/settings/organization`);
+    await page.getByLabel("Name", { exact: true }).fill("Renamed meanwhile");
+    await save(page).click();
+    await save(page).waitFor({ state: "detached" });
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Renamed meanwhile");
+    await page.getByRole("link", { name: "Scores" }).click();
+    await page.getByText("The analysis is starting").waitFor();
+    isAway = false;
+    await page.getByRole("radio", { name: /28 days/ }).waitFor();
+    await page.context().close();
+  });
+});

@@ -1,0 +1,231 @@
+/**
+ * Walks the whole OpenAPI document, so that no route can be forgotten: with a foreign organization every one of them is
+ * answered as if there were none, and with foreign ids nothing comes back that is another's, and nothing of theirs changes.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Server } from "../server.ts";
+import { send, user } from "../specification/support.ts";
+import { company } from "./support.ts";
+
+interface Operation {
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+  }[];
+  readonly requestBody?: object;
+}
+interface Route extends Operation {
+  readonly method: string;
+  readonly path: string;
+}
+
+let server: Server;
+let routes: readonly Route[];
+let ours: Awaited<ReturnType<typeof company>>;
+let theirs: Awaited<ReturnType<typeof company>>;
+/** Our read key with every right. */
+let key: string;
+/** Their ids, by the path that takes them. */
+let ids: Readonly<Record<string, number>>;
+
+/** In everything of theirs but the ids that are sent: no answer to us may have it. */
+const hidden = "theirs-alone";
+const absent = 987_654_321;
+
+beforeAll(async () => {
+  server = await Server.start();
+  await server.ready();
+  ours = await company(server, "Ours");
+  theirs = await company(server, "Theirs");
+  key = (
+    await server.command("key", "create", "--organization", "Ours", "--right", "manage", "--right", "erase")
+  ).trim();
+  const properties = { name: `${hidden} name`, plan: hidden };
+  const account = { id: "their-account", name: `${hidden} account` };
+  const identified = { ...user("their-user"), email: `${hidden}@example.com`, properties, account };
+  await send(server, "/identify", theirs.token, identified);
+  const track = { userId: "their-user", event: "their_event", properties: { said: hidden } };
+  await send(server, "/track", theirs.token, track);
+  await server.exported("events", "Theirs");
+  ids = await theirIds();
+  const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  };
+  routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      path,
+      method: method.toUpperCase(),
+    })),
+  );
+}, 120_000);
+afterAll(() => server?.stop());
+
+/** Makes one of everything that has an id. */
+async function theirIds(): Promise<Readonly<Record<string, number>>> {
+  const { owner, viewer, at } = theirs;
+  const made = async (path: string, body?: object, status = 201) =>
+    (await owner.json<{ id: number }>("POST", path, body, status)).id;
+  await owner.json("PATCH", at("/api/settings"), { keyEvents: [hidden] });
+  const rule = `/api/exclusions?kind=email_domain&value=${hidden}.example&organization=${owner.organization}`;
+  return {
+    tokens: await made(at("/api/tokens"), { name: hidden }),
+    "read-keys": await made(at("/api/read-keys"), { name: hidden, rights: [] }),
+    invitations: await made(at("/api/invitations"), { email: `${hidden}@example.org`, role: "viewer" }),
+    exclusions: await made(rule, undefined, 200),
+    members: viewer.id,
+  };
+}
+
+/** A body that each route takes. A route with a body that is not here fails the test, until somebody thought of it. */
+const bodies: Readonly<Record<string, object>> = {
+  "PATCH /api/settings": { weekStart: 7 },
+  "PATCH /api/organization": { keepEventsDays: 400 },
+  "PATCH /api/members/{id}": { role: "owner" },
+  "POST /api/invitations": { email: "new@example.com", role: "viewer" },
+  "POST /api/tokens": { name: "new" },
+  "POST /api/read-keys": { name: "new", rights: ["read"] },
+};
+
+/** What parameters are filled with: all of it names something of theirs. */
+const values: Readonly<Record<string, string>> = {
+  event: "their_event",
+  trait: "plan",
+  kind: "user",
+  value: "their-user",
+  search: "",
+  ids: "1,2,3",
+  since: "2026-01-01",
+};
+
+const isOfOrganization = ({ parameters }: Route) =>
+  (parameters ?? []).some(({ name, in: where }) => name === "organization" && where === "query");
+const ofOrganization = () => routes.filter(isOfOrganization);
+
+/** The address of a route with their ids, or with one that nobody has. */
+function addressOf(route: Route, organization: number | undefined, isAbsent = false): string {
+  const kind = route.path.split("/")[2] ?? "";
+  const path = route.path
+    .replace("{id}", String(isAbsent ? absent : (ids[kind] ?? 1)))
+    .replace("{userId}", isAbsent ? "nobody" : "their-user")
+    .replace("{accountId}", isAbsent ? "nobody" : "their-account");
+  const search = new URLSearchParams();
+  if (organization !== undefined) search.set("organization", String(organization));
+  for (const { name, in: where, required } of route.parameters ?? []) {
+    if (where !== "query" || name === "organization") continue;
+    const value = values[name];
+    if (required || name === "event" || name === "ids") search.set(name, value ?? "");
+  }
+  return `${path}?${search}`;
+}
+
+const bodyOf = ({ method, path, requestBody }: Route) =>
+  requestBody === undefined ? undefined : bodies[`${method} ${path}`];
+
+/** Status and text of an answer; of one that never ends, what comes at once. */
+async function read(response: Response): Promise<readonly [number, string]> {
+  if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
+    return [response.status, await response.text()];
+  }
+  const reader = response.body?.getReader();
+  const first = await Promise.race([reader?.read(), Bun.sleep(500)]);
+  await reader?.cancel();
+  return [response.status, first?.value ? new TextDecoder().decode(first.value) : ""];
+}
+
+/** Everything of theirs that could have been changed, without when it was used. */
+async function stateOfTheirs(): Promise<string> {
+  const { owner, at } = theirs;
+  const paths = [
+    ...["organization", "members", "tokens", "read-keys", "settings", "exclusions"],
+    ...["users", "users/their-user", "accounts", "dead-letters"],
+  ];
+  const answers = [];
+  for (const path of paths) {
+    const { freshness: _, ...answer } = await owner.json<Record<string, unknown>>("GET", at(`/api/${path}`));
+    answers.push(answer);
+  }
+  return JSON.stringify(answers, (name, value) => (/^last(Used|Seen)At$/.test(name) ? null : value));
+}
+
+describe("every route of the document", () => {
+  test("is of an organization, or of nobody's but the person who asks", () => {
+    expect(ofOrganization().length).toBeGreaterThan(40);
+    const others = routes
+      .filter((route) => route.path.startsWith("/api/") && !isOfOrganization(route))
+      .map(({ method, path }) => `${method} ${path}`);
+    expect(others.sort()).toEqual([
+      "DELETE /api/session",
+      "DELETE /api/sessions",
+      "GET /api/installation",
+      "GET /api/session",
+      "PATCH /api/person",
+      "POST /api/claim",
+      "POST /api/invitations/accept",
+      "POST /api/invitations/lookup",
+      "POST /api/organizations",
+      "POST /api/password",
+      "POST /api/session",
+    ]);
+    const unknown = ofOrganization().filter((route) => route.requestBody && bodyOf(route) === undefined);
+    expect(unknown.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
+  });
+
+  test("answers a foreign organization as one that there is not, to each role", async () => {
+    const before = await stateOfTheirs();
+    for (const route of ofOrganization()) {
+      for (const somebody of [ours.owner, ours.viewer]) {
+        const [foreign, none] = await Promise.all(
+          [theirs.organization, absent].map(async (organization) =>
+            read(await somebody.ask(route.method, addressOf(route, organization), bodyOf(route))),
+          ),
+        );
+        const name = `${route.method} ${route.path}`;
+        expect([name, foreign?.[0]]).toEqual([name, 404]);
+        expect([name, foreign]).toEqual([name, none]);
+      }
+    }
+    expect(await stateOfTheirs()).toBe(before);
+  }, 60_000);
+
+  test("gives nothing of theirs by their ids, to a session and to a read key, and changes nothing of theirs", async () => {
+    const before = await stateOfTheirs();
+    const byKey = (route: Route, address: string) =>
+      fetch(server.url + address, {
+        method: route.method,
+        headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" },
+        ...(route.requestBody !== undefined && { body: JSON.stringify(bodyOf(route)) }),
+      });
+    const bySession = (route: Route, address: string) => ours.owner.ask(route.method, address, bodyOf(route));
+    for (const [ask, organization] of [
+      [bySession, ours.organization],
+      [byKey, undefined],
+    ] as const) {
+      for (const route of ofOrganization()) {
+        const name = `${route.method} ${route.path}`;
+        const [status, text] = await read(await ask(route, addressOf(route, organization)));
+        expect([name, text.includes(hidden)]).toEqual([name, false]);
+        expect([name, status]).not.toEqual([name, 500]);
+        if (!route.path.includes("{")) continue;
+        const none = await read(await ask(route, addressOf(route, organization, true)));
+        const same = [status, text.replaceAll("their-user", "nobody").replaceAll("their-account", "nobody")];
+        expect([name, ...same]).toEqual([name, ...none]);
+      }
+    }
+    expect(await stateOfTheirs()).toBe(before);
+  }, 60_000);
+
+  test("of the write API writes only where its token belongs", async () => {
+    const before = await stateOfTheirs();
+    const track = { userId: "their-user", event: "forged", properties: {} };
+    expect((await server.post("/track", ours.token, track)).status).toBe(404);
+    await send(server, "/identify", ours.token, { ...user("their-user"), email: "ours@example.com" });
+    await send(server, "/track", ours.token, track);
+    await server.exported("events", "Ours");
+    expect(await stateOfTheirs()).toBe(before);
+    const path = theirs.at("/api/users/their-user/timeline");
+    const { events } = await theirs.owner.json<{ events: { event: string }[] }>("GET", path);
+    expect(events.map(({ event }) => event)).toEqual(["their_event"]);
+  }, 60_000);
+});
