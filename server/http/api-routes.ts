@@ -9,6 +9,7 @@ import {
 import { type ApiRoute, route } from "./api.ts";
 import { accountRoutes } from "./api-account-routes.ts";
 import { engagementRoutes } from "./api-engagement-routes.ts";
+import { entityRoutes } from "./api-entity-routes.ts";
 import { figure } from "./api-freshness.ts";
 import { operationRoutes } from "./api-operation-routes.ts";
 import { retentionRoutes } from "./api-retention-routes.ts";
@@ -56,6 +57,7 @@ export const apiRoutes: readonly ApiRoute[] = [
     handler: userTimeline,
   }),
   ...accountRoutes,
+  ...entityRoutes,
   ...engagementRoutes,
   ...retentionRoutes,
   ...scoreRoutes,

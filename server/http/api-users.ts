@@ -79,18 +79,19 @@ export async function userTimeline(
   context: ApiContext<typeof TimelineParameters, "/:userId">,
 ): Promise<Static<typeof TimelineAnswer>> {
   const { user } = await knownUser(context);
-  const { limit, before } = context.query;
+  const { limit, event, before } = context.query;
   const events = await timeline(context.warehouse, {
     organization: user.organization,
     user: user.number,
     limit,
+    event,
     before: positionOf(before),
   });
   return { events: events.map(timelineEvent), next: nextPosition(events, limit) };
 }
 
-/** @throws ApiError when there is no such user. */
-async function knownUser({ ledger, organization, path }: OfUser): Promise<UserAndAccount> {
+/** The user whom a path names. @throws ApiError when there is none */
+export async function knownUser({ ledger, organization, path }: OfUser): Promise<UserAndAccount> {
   const found = await ledger.findUser(organization.id, path.userId);
   if (found === undefined) throw new ApiError("not_found", errorMessages.userNotFound);
   return found;
