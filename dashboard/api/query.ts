@@ -4,6 +4,7 @@ import {
   QueryClient,
   queryOptions,
   type UseQueryResult,
+  useInfiniteQuery,
   useMutation,
   useQuery,
   useQueryClient,
@@ -89,6 +90,31 @@ function readOptions<Path extends keyof Reads>(
   return queryOptions<Reads[Path]["answer"], ApiFailure, Reads[Path]["answer"], readonly unknown[]>({
     queryKey: [organization, path, address],
     queryFn: async ({ signal }) => (await call("GET", address, { signal })) as Reads[Path]["answer"],
+  });
+}
+
+/** Paths whose answers are read on by `next`, sent as `before`. */
+type PagedPath = {
+  [Path in keyof Reads]: Reads[Path]["answer"] extends { readonly next: string | null } ? Path : never;
+}[keyof Reads];
+
+/** Reads a path page by page, as the reader goes on. */
+export function usePages<Path extends PagedPath>(
+  path: Path,
+  { path: parts, query }: { readonly path: PathParameters<Path>; readonly query: Reads[Path]["query"] },
+) {
+  const { id } = useOrganization();
+  const address = addressOf(path, parts as QueryValues, query, id);
+  return useInfiniteQuery({
+    queryKey: [id, path, "pages", address],
+    queryFn: async ({ signal, pageParam }) =>
+      (await call("GET", addressOf(path, parts as QueryValues, { ...query, before: pageParam }, id), {
+        signal,
+      })) as Reads[Path]["answer"],
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.next ?? undefined,
+    // Asked again as one page and not as all that were read: the rest is older, and stays as it was.
+    refetchOnWindowFocus: false,
   });
 }
 

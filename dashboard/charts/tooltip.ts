@@ -8,8 +8,12 @@ interface Point {
   readonly color?: unknown;
 }
 
-/** The option of a tooltip about everything at one place of the axis. @param text how a value is said */
-export function tooltipOf(text: (value: number) => string = String): object {
+/** The option of a tooltip about everything at one place of the axis. @param text how a value is said
+ * @param place how the place is said; its name on the axis without it */
+export function tooltipOf(
+  text: (value: number) => string = String,
+  place: (value: unknown, name: string) => string = (_, name) => name,
+): object {
   return {
     trigger: "axis",
     confine: true,
@@ -20,13 +24,18 @@ export function tooltipOf(text: (value: number) => string = String): object {
     backgroundColor: "transparent",
     extraCssText: "box-shadow:none",
     axisPointer: { type: "line", lineStyle: { type: "solid", width: 1, opacity: 0.5 } },
-    formatter: (points: Point | readonly Point[]) => boxOf(Array.isArray(points) ? points : [points], text),
+    formatter: (points: Point | readonly Point[]) =>
+      boxOf(Array.isArray(points) ? points : [points], text, place),
   };
 }
 
-function boxOf(points: readonly Point[], text: (value: number) => string): HTMLElement {
+function boxOf(
+  points: readonly Point[],
+  text: (value: number) => string,
+  place: (value: unknown, name: string) => string,
+): HTMLElement {
   const box = element("div", "rounded border border-line bg-raised px-3 py-2 text-sm text-ink shadow-float");
-  box.append(element("p", "font-medium", points[0]?.name ?? ""));
+  box.append(element("p", "font-medium", place(points[0]?.value, points[0]?.name ?? "")));
   for (const { seriesName, value, color } of points) {
     const row = element("p", "flex items-center gap-2");
     const dot = element("span", "inline-block size-2 rounded-full");

@@ -9,12 +9,14 @@ interface StatProps {
   readonly change?:
     | { readonly value: string; readonly isGood: boolean | null; readonly text: string }
     | undefined;
+  /** What the figure counts, or is to be compared with, in a few words. */
+  readonly note?: ReactNode;
   /** Values over time, the oldest first, for a small line without axes. */
   readonly line?: readonly number[] | undefined;
 }
 
 /** One figure. Good and bad differ by their sign, not only by colour. */
-export function Stat({ label, value, change, line }: StatProps): ReactElement {
+export function Stat({ label, value, change, note, line }: StatProps): ReactElement {
   return (
     <div className="flex min-w-0 items-start justify-between gap-4 px-4 py-3">
       <dl className="min-w-0">
@@ -34,6 +36,7 @@ export function Stat({ label, value, change, line }: StatProps): ReactElement {
             {change.text}
           </dd>
         )}
+        {note !== undefined && <dd className="text-sm text-soft">{note}</dd>}
       </dl>
       {line !== undefined && line.length > 1 && <Sparkline values={line} />}
     </div>

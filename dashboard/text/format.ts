@@ -59,6 +59,8 @@ const dayFormats = {
     day: "numeric",
   }),
   month: new Intl.DateTimeFormat(locale, { timeZone: "UTC", year: "numeric", month: "short" }),
+  monthName: new Intl.DateTimeFormat(locale, { timeZone: "UTC", month: "short" }),
+  weekday: new Intl.DateTimeFormat(locale, { timeZone: "UTC", weekday: "short" }),
 } as const;
 
 /** A day, YYYY-MM-DD, as text. */
@@ -99,10 +101,13 @@ export function instantText(instant: string | null | undefined, timezone: string
 
 /** The time of an instant, with its seconds, in a timezone. */
 export function timeText(instant: string, timezone: string): string {
-  return new Intl.DateTimeFormat(locale, { timeZone: timezone, timeStyle: "medium" }).format(
-    new Date(instant),
-  );
+  const format =
+    timeFormats.get(timezone) ?? new Intl.DateTimeFormat(locale, { timeZone: timezone, timeStyle: "medium" });
+  timeFormats.set(timezone, format);
+  return format.format(new Date(instant));
 }
+
+const timeFormats = new Map<string, Intl.DateTimeFormat>();
 
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["year", 31_557_600],
@@ -125,7 +130,15 @@ export function agoText(instant: string | null | undefined, nowMs: number): stri
 
 /** Today in a timezone, YYYY-MM-DD. */
 export function todayIn(timezone: string, nowMs: number): string {
-  const parts = new Intl.DateTimeFormat("en-CA", { timeZone: timezone }).formatToParts(new Date(nowMs));
+  const parts = partsFormat(timezone).formatToParts(new Date(nowMs));
   const part = (type: string) => parts.find((one) => one.type === type)?.value ?? "";
   return `${part("year")}-${part("month")}-${part("day")}`;
+}
+
+const partsFormats = new Map<string, Intl.DateTimeFormat>();
+
+function partsFormat(timezone: string): Intl.DateTimeFormat {
+  const format = partsFormats.get(timezone) ?? new Intl.DateTimeFormat("en-CA", { timeZone: timezone });
+  partsFormats.set(timezone, format);
+  return format;
 }

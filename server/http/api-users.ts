@@ -8,6 +8,7 @@ import type {
   UserListParameters,
 } from "../../contract/api-people.ts";
 import { errorMessages } from "../../contract/errors.ts";
+import { isUserExcluded } from "../analytics/excluded-user.ts";
 import { timeline } from "../analytics/timeline.ts";
 import { userCount, userList } from "../analytics/user-list.ts";
 import { userSpan } from "../analytics/user-span.ts";
@@ -26,12 +27,16 @@ export async function oneUser(
 ): Promise<Static<typeof UserAnswer>> {
   const { user, account } = await knownUser(context);
   const question = { organization: user.organization, user: user.number, toDay: today(context) };
-  const span = await userSpan(context.warehouse, question);
+  const [span, isExcluded] = await Promise.all([
+    userSpan(context.warehouse, question),
+    isUserExcluded(context.warehouse, { organization: user.organization, user: user.number }),
+  ]);
   return {
     userId: user.userId,
     email: user.email,
     traits: { ...user.traits },
     isAccountOwner: user.isAccountOwner,
+    isExcluded,
     account: account === null ? null : { id: account.accountId, name: account.name, avatar: account.avatar },
     firstIdentifiedAt: instant(user.firstIdentifiedAtMs),
     updatedAt: instant(user.updatedAtMs),
