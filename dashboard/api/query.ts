@@ -133,8 +133,12 @@ type ChangeInput<Route extends keyof Changes> = {
 } & (Changes[Route]["body"] extends undefined ? unknown : { readonly body: Changes[Route]["body"] }) &
   (unknown extends PathParameters<Route> ? unknown : { readonly path: PathParameters<Route> });
 
-/** Changes something in the present organization. Everything that is shown of it is then asked again. */
-export function useChange<Route extends keyof Changes>(route: Route) {
+/** Changes something in the present organization. Everything that is shown of it is then asked again.
+ * @param onDone called before that, with the answer: what was changed may be there no longer when it is asked for */
+export function useChange<Route extends keyof Changes>(
+  route: Route,
+  onDone?: (answer: Changes[Route]["answer"]) => void,
+) {
   const { id } = useOrganization();
   const client = useQueryClient();
   return useMutation<Changes[Route]["answer"], ApiFailure, ChangeInput<Route>>({
@@ -151,7 +155,10 @@ export function useChange<Route extends keyof Changes>(route: Route) {
       const [method = "", pattern = ""] = route.split(" ");
       return (await call(method, addressOf(pattern, path, query, id), { body })) as Changes[Route]["answer"];
     },
-    onSuccess: () => client.invalidateQueries({ queryKey: [id] }),
+    onSuccess: (answer) => {
+      onDone?.(answer);
+      return client.invalidateQueries({ queryKey: [id] });
+    },
   });
 }
 

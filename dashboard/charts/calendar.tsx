@@ -62,7 +62,8 @@ export function Calendar({ label, days, weekStart, firstDay }: CalendarProps): R
               height={cell - 1}
               rx="2"
               fill={isBefore(day) ? "transparent" : `var(--heat-${step})`}
-              stroke={isBefore(day) || step > 0 ? "transparent" : "var(--line)"}
+              stroke={step > 0 ? "transparent" : "var(--line)"}
+              strokeOpacity={isBefore(day) ? 0.45 : 1}
             >
               <title>
                 {`${dayText(day, "long")}: ${isBefore(day) ? "before the first event" : eventsText(events)}`}

@@ -33,7 +33,7 @@ export function Waterfall(props: WaterfallProps): ReactElement {
         {start !== undefined && (
           <Row
             label={start.label}
-            text={`${numbers.decimal(start.value)}${unit}`}
+            text={`${numbers.tenths(start.value)}${unit}`}
             left={at(0)}
             right={at(start.value)}
             bar="bg-edge"
@@ -44,7 +44,7 @@ export function Waterfall(props: WaterfallProps): ReactElement {
             key={name}
             label={name}
             hint={hint}
-            text={numbers.change(points)}
+            text={numbers.tenthsChange(points)}
             left={at(Math.min(from, to))}
             right={at(Math.max(from, to))}
             bar={points >= 0 === isMoreGood ? "bg-healthy" : "bg-at-risk"}
@@ -52,7 +52,7 @@ export function Waterfall(props: WaterfallProps): ReactElement {
         ))}
         <Row
           label={total.label}
-          text={`${numbers.decimal(total.value)}${unit}`}
+          text={`${numbers.tenths(total.value)}${unit}`}
           left={at(0)}
           right={at(total.value)}
           bar="bg-ink"

@@ -68,52 +68,54 @@ function Changes({ change, what }: { change: Change; what: string }): ReactEleme
     { label: "Churn risk, %", parts: change.risk, by: 100, isMoreGood: false },
   ];
   return (
-    <>
-      <Scrollable label="Changes" className="overflow-x-auto">
-        <table aria-label={`Changes of this ${what}'s scores, in points`} className="w-full">
-          <thead>
-            <tr>
-              <td />
-              {columns.map(({ name, hint }) => (
-                <th
-                  key={name}
-                  scope="col"
-                  title={hint}
-                  className="pb-1 pl-3 text-right text-sm font-medium whitespace-nowrap text-soft"
-                >
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ label, parts, by, isMoreGood }) => (
-              <tr key={label} className="border-t border-line">
-                <th scope="row" className="py-1.5 text-left font-normal whitespace-nowrap">
-                  {label}
-                </th>
-                {columns.map(({ of }) => (
-                  <td key={of} className="py-1.5 pl-3 text-right whitespace-nowrap">
-                    <Signed
-                      points={parts === null ? null : shownParts(parts, by)[of]}
-                      isMoreGood={isMoreGood}
-                      isStrong={of === "total"}
-                    />
-                  </td>
+    <div className="@container">
+      <div className="grid gap-x-10 gap-y-3 @4xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+        <Scrollable label="Changes" className="overflow-x-auto">
+          <table aria-label={`Changes of this ${what}'s scores, in points`} className="w-full">
+            <thead>
+              <tr>
+                <td />
+                {columns.map(({ name, hint }) => (
+                  <th
+                    key={name}
+                    scope="col"
+                    title={hint}
+                    className="pb-1 pl-3 text-right text-sm font-medium whitespace-nowrap text-soft"
+                  >
+                    {name}
+                  </th>
                 ))}
               </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scrollable>
-      <dl className="mt-3 grid gap-x-2 gap-y-0.5 text-sm text-soft">
-        {columns.slice(1).map(({ name, hint }) => (
-          <div key={name}>
-            <dt className="inline font-medium text-ink">{name}</dt> <dd className="inline">{hint}</dd>
-          </div>
-        ))}
-      </dl>
-    </>
+            </thead>
+            <tbody>
+              {rows.map(({ label, parts, by, isMoreGood }) => (
+                <tr key={label} className="border-t border-line">
+                  <th scope="row" className="py-1.5 text-left font-normal whitespace-nowrap">
+                    {label}
+                  </th>
+                  {columns.map(({ of }) => (
+                    <td key={of} className="py-1.5 pl-3 text-right whitespace-nowrap">
+                      <Signed
+                        points={parts === null ? null : shownParts(parts, by)[of]}
+                        isMoreGood={isMoreGood}
+                        isStrong={of === "total"}
+                      />
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scrollable>
+        <dl className="grid content-start gap-x-2 gap-y-0.5 text-sm text-soft">
+          {columns.slice(1).map(({ name, hint }) => (
+            <div key={name}>
+              <dt className="inline font-medium text-ink">{name}</dt> <dd className="inline">{hint}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+    </div>
   );
 }
 
@@ -137,5 +139,5 @@ function Signed({
 }): ReactElement {
   if (points === null) return <span className="text-soft">{nothing}</span>;
   const tone = points === 0 ? "text-soft" : points > 0 === isMoreGood ? "text-healthy" : "text-at-risk";
-  return <span className={isStrong ? `font-semibold ${tone}` : tone}>{numbers.change(points)}</span>;
+  return <span className={isStrong ? `font-semibold ${tone}` : tone}>{numbers.tenthsChange(points)}</span>;
 }

@@ -1,6 +1,6 @@
 /** Where the rules of scores changed, in words: pure. */
 import type { Reads } from "../api/paths.ts";
-import { rungText } from "./score-text.ts";
+import { rungName } from "./score-text.ts";
 
 export type ModelChange = Reads["/api/model/changes"]["answer"]["changes"][number];
 
@@ -30,12 +30,12 @@ export function historyMarks(
       day,
       texts: [
         ...changes.map(settingText),
-        ...(exclusionsChanged ? ["others are excluded from figures"] : []),
+        ...(exclusionsChanged ? ["Others are excluded from figures"] : []),
       ],
     })),
     ...models.map(({ day, from, to }) => ({
       day,
-      texts: [`churn risk comes from ${rungText(to)}, before from ${rungText(from)}`],
+      texts: [`Model of churn risk: ${rungName(to)}, before ${rungName(from)}`],
     })),
   ].filter(({ day }) => day > first && day <= last);
   const byDay = Map.groupBy(said, ({ day }) => day);
@@ -53,19 +53,19 @@ function letterOf(index: number): string {
 }
 
 const settingNames: Readonly<Record<string, string>> = {
-  churnHorizonDays: "churn horizon, in days",
-  passiveEvents: "passive events",
-  keyEvents: "key events",
-  churnEvent: "churn event",
+  churnHorizonDays: "Churn horizon, in days",
+  passiveEvents: "Passive events",
+  keyEvents: "Key events",
+  churnEvent: "Churn event",
 };
 
 function settingText({ setting, from, to }: SettingsMark["changes"][number]): string {
   const [group, name] = setting.split(/\.(.*)/s);
   const called =
     group === "eventWeights"
-      ? `weight of ${name}`
+      ? `Weight of ${name}`
       : group === "healthWeights"
-        ? `weight of ${name} in health`
+        ? `Weight of ${name} in health`
         : (settingNames[setting] ?? setting);
   return `${called}: ${valueText(from)} → ${valueText(to)}`;
 }

@@ -33,7 +33,7 @@ export function HistoryPanel({ of, models, what, range, onRange }: HistoryPanelP
   return (
     <Panel
       title="History"
-      note="Scores as they were told on each day: of the last 28 days daily, before that weekly and monthly."
+      note="Scores as they were told on each day. Dotted: healthy from 70, watch from 40. Vertical lines: other rules from there on."
       actions={
         <Select
           label="Days of the history"
@@ -134,16 +134,10 @@ function optionOf(days: Days, marks: readonly HistoryMark[], colours: Colours): 
     },
     itemStyle: { color: colour },
   });
-  const rule = (text: string, at: number) => ({
+  const rule = (at: number) => ({
     yAxis: at,
-    label: {
-      formatter: text,
-      position: "insideStartTop",
-      color: colours.soft,
-      fontSize: 11,
-      distance: [4, 2],
-    },
-    lineStyle: { color: colours.edge, type: "dotted", width: 1 },
+    label: { show: false },
+    lineStyle: { color: colours.edge, type: [3, 5], width: 1.5 },
   });
   return {
     tooltip: tooltipOf(numbers.decimal, (value) =>
@@ -187,8 +181,8 @@ function optionOf(days: Days, marks: readonly HistoryMark[], colours: Colours): 
           symbol: "none",
           animation: false,
           data: [
-            rule("healthy from 70", 70),
-            rule("watch from 40", 40),
+            rule(70),
+            rule(40),
             ...marks.map(({ letter, day }) => ({
               xAxis: Date.parse(`${day}T00:00:00Z`),
               label: { formatter: letter, color: colours.ink, fontWeight: 600, position: "end", distance: 4 },

@@ -43,8 +43,8 @@ export function baseRateSentence({ ratioToBaseRate }: Risk, { baseRate }: Model)
   if (ratioToBaseRate >= 1.15) return `${numbers.decimal(ratioToBaseRate)} times ${rate}.`;
   if (ratioToBaseRate > 0.87) return `About as likely as ${rate}.`;
   const part = 1 / ratioToBaseRate;
-  if (part < 1.5) return `A little less than ${rate}.`;
-  return part > 100 ? `Far below ${rate}.` : `${numbers.decimal(part)} times less than ${rate}.`;
+  if (part < 1.5) return `A little less likely than ${rate}.`;
+  return part > 100 ? `Far below ${rate}.` : `${numbers.decimal(part)} times less likely than ${rate}.`;
 }
 
 /** A reason without its points, which stand beside it. */
@@ -53,26 +53,31 @@ export function reasonLabel(text: string): string {
   return label.charAt(0).toLocaleUpperCase() + label.slice(1);
 }
 
-const rungNames = [
-  "the prior, which knows only how often others churn",
-  "BG/BB, a model of how often people come back",
-  "BG/BB, calibrated by what became of people",
-  "a ridge logistic regression",
+const rungs = [
+  { name: "the prior", about: ", which knows only how often others churn" },
+  { name: "BG/BB", about: ", a model of how often people come back" },
+  {
+    name: "calibrated BG/BB",
+    about: ", a model of how often people come back, set right by what became of them",
+  },
+  { name: "ridge regression", about: ", trained on what became of others" },
 ] as const;
 
-/** A model's rung, in words. */
-export function rungText(rung: number | null): string {
-  return rung === null ? "no model" : (rungNames[rung] ?? `rung ${rung}`);
+/** A model's rung by its short name. */
+export function rungName(rung: number | null): string {
+  return rung === null ? "none" : (rungs[rung]?.name ?? `rung ${rung}`);
 }
 
 /** Which model said it, when it was trained and whether it is proven. */
 export function modelSentence({ rung, isProven, trainedDay }: Model): string {
+  const about = rung === null ? "" : (rungs[rung]?.about ?? "");
   const proof = isProven ? "proven by back-tests" : "not proven yet";
-  return `Told by ${rungText(rung)} (${proof}), trained as of ${dayText(trainedDay)}.`;
+  return `Told by ${rungName(rung)}${about} (${proof}), trained as of ${dayText(trainedDay)}.`;
 }
 
 /** What a position among others means. */
 export function rankText(rank: number | null): string | undefined {
+  if (rank === 0) return "the lowest of those active in 28 days";
   return rank === null ? undefined : `higher than ${numbers.wholeShare(rank)} of those active in 28 days`;
 }
 

@@ -29,7 +29,7 @@ export function ScoreStats({ of, what, children }: ScoreProps & { children?: Rea
   return (
     <Figures of={of} loading={<Loading rows={1} height={88} />}>
       {({ health, engagement, risk, momentum, change, model }) => (
-        <Stats>
+        <Stats isDense>
           <Stat
             label="Health, 0 to 100"
             value={<Health colour={health.colour} score={health.score} isLarge />}
@@ -141,7 +141,7 @@ export function RiskPanel({ of, what }: ScoreProps): ReactElement {
   return (
     <Panel
       title="Why this churn risk"
-      note="Percentage points of each reason, from the usual risk to this one."
+      note="Percentage points of each reason, from the risk of one about whom nothing is special."
     >
       <Figures of={of} loading={<Loading rows={5} />}>
         {({ risk, model, state }) => {
@@ -163,7 +163,7 @@ export function RiskPanel({ of, what }: ScoreProps): ReactElement {
               <Waterfall
                 label={`Churn risk of this ${what}, reason by reason`}
                 start={{
-                  label: `Usual for ${what === "user" ? "users" : "accounts"}`,
+                  label: `A typical ${what}`,
                   value: 100 * risk.referenceRisk,
                 }}
                 steps={risk.reasons.map(({ text, points }) => ({ label: reasonLabel(text), points }))}

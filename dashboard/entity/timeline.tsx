@@ -146,13 +146,13 @@ function Row({ event, timezone }: { event: TimelineEvent; timezone: string }): R
   const [isOpen, setOpen] = useState(false);
   const { properties, timestamp, userId } = event;
   return (
-    <li className="border-b border-line last:border-0 [contain-intrinsic-size:auto_2.25rem] [content-visibility:auto]">
+    <li className="border-b border-line last:border-0">
       <div className="flex items-center gap-2">
         <button
           type="button"
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
-          className="grid min-w-0 grow grid-cols-[auto_minmax(0,1fr)] items-baseline gap-x-3 rounded py-1.5 text-left hover:bg-sunk focus-visible:-outline-offset-2 sm:grid-cols-[auto_minmax(6rem,auto)_minmax(0,1fr)]"
+          className="grid min-w-0 grow grid-cols-[auto_minmax(0,1fr)] items-baseline gap-x-3 rounded py-1.5 text-left hover:bg-sunk focus-visible:-outline-offset-2 sm:grid-cols-[5.5rem_minmax(8rem,14rem)_minmax(0,1fr)]"
         >
           <span className="flex items-baseline gap-1 text-sm text-soft">
             <Icon

@@ -5,7 +5,7 @@ import { dayText, instantText, numbers } from "../text/format.ts";
 /** More entries than this of one level are counted and not shown. */
 const maxEntries = 200;
 /** Levels that are open from the start. */
-const openLevels = 2;
+const openLevels = 4;
 
 type Branch = Readonly<Record<string, unknown>> | readonly unknown[];
 
@@ -67,7 +67,7 @@ function Leaf({ value, timezone }: { value: unknown; timezone: string }): ReactE
     const isTime = dateTime.test(value) && !Number.isNaN(Date.parse(value));
     if (isTime) return <time title={value}>{instantText(value, timezone)}</time>;
     const isDay = date.test(value) && !Number.isNaN(Date.parse(value));
-    return isDay ? <time title={value}>{dayText(value)}</time> : <>{value}</>;
+    return isDay ? <time title={value}>{dayText(value)}</time> : <span>{value}</span>;
   }
   if (typeof value === "number") return <span title={String(value)}>{numberText(value)}</span>;
   if (typeof value === "boolean") return <>{value ? "yes" : "no"}</>;
@@ -95,6 +95,6 @@ function sizeOf(value: Branch): string {
 export function summaryOf(properties: Readonly<Record<string, unknown>>): string {
   return Object.entries(properties)
     .slice(0, 4)
-    .map(([name, value]) => `${name} ${isBranch(value) ? "…" : String(value).slice(0, 60)}`)
+    .map(([name, value]) => `${name}: ${isBranch(value) ? "…" : String(value).slice(0, 60)}`)
     .join(" · ");
 }

@@ -8,6 +8,12 @@ const locale = undefined;
 
 const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
 const decimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
+const tenths = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const signedTenths = new Intl.NumberFormat(locale, {
+  signDisplay: "exceptZero",
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
 const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
 const wholePercent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 });
@@ -31,6 +37,10 @@ export const numbers = {
   count: of(whole),
   /** 12.3 */
   decimal: of(decimal),
+  /** 12.0: one decimal always, for figures that stand below each other */
+  tenths: of(tenths),
+  /** +3.0 */
+  tenthsChange: of(signedTenths),
   /** 12K */
   compact: of(compact),
   /** 0.123 as 12.3 % */

@@ -111,7 +111,7 @@ export function MembersPanel(props: MembersPanelProps): ReactElement {
       >
         {(answer) => (
           <DataTable
-            label="Members"
+            label="Members of this account"
             name="members"
             rows={answer.members}
             columns={columns}
@@ -160,7 +160,7 @@ function Share({ of }: { of: number | null }): ReactElement {
       <span aria-hidden="true" className="h-2 w-20 bg-sunk">
         <span className="block h-full bg-ember" style={{ width: `${of * 100}%` }} />
       </span>
-      {numbers.wholeShare(of)}
+      {numbers.share(of)}
     </span>
   );
 }
@@ -251,7 +251,7 @@ function Strip({ parts }: { parts: readonly { id: string; label: string; share: 
               className={`size-2.5 shrink-0 ${id === "" ? "bg-edge" : tones[index]}`}
             />
             <span className="min-w-0 truncate">{label}</span>
-            <span className="ml-auto font-medium">{numbers.wholeShare(share)}</span>
+            <span className="ml-auto font-medium">{numbers.share(share)}</span>
           </li>
         ))}
       </ul>

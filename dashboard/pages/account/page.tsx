@@ -77,13 +77,11 @@ function AccountOf({ accountId }: { accountId: string }): ReactElement {
         <ScoreStats of={score} what="account">
           <Stat
             label="Members active in 28 days"
-            value={activeText(account.data)}
-            note={
-              account.data?.lastSeenDay == null ? "no event yet" : <LastSeen day={account.data.lastSeenDay} />
-            }
+            value={activeText(carriers.data)}
+            note="by engagement events, of all members"
           />
         </ScoreStats>
-        <div className="grid items-start gap-5 xl:grid-cols-2">
+        <div className="grid gap-5 xl:grid-cols-2">
           <RiskPanel of={score} what="account" />
           <CarriersPanel of={carriers} />
           <HealthPanel of={score} what="account" />
@@ -119,17 +117,11 @@ function AccountOf({ accountId }: { accountId: string }): ReactElement {
 
 type Account = NonNullable<ReturnType<typeof useRead<"/api/accounts/:accountId">>["data"]>;
 
-function LastSeen({ day }: { day: string }): ReactElement {
-  return (
-    <>
-      last seen <DayAgo day={day} />
-    </>
-  );
-}
+type Members = NonNullable<ReturnType<typeof useRead<"/api/accounts/:accountId/members">>["data"]>;
 
-function activeText(account: Account | undefined): string {
-  if (account === undefined) return nothing;
-  return `${numbers.count(account.activeMembers)} of ${numbers.count(account.members)}`;
+function activeText(members: Members | undefined): string {
+  if (members === undefined) return nothing;
+  return `${numbers.count(members.active28)} of ${numbers.count(members.total)}`;
 }
 
 function AccountHeader({
@@ -153,8 +145,13 @@ function AccountHeader({
           ""
         ) : (
           <>
-            <span title="The account's id">{account.accountId}</span> · seen first on{" "}
+            <span title="The account's id">{account.accountId}</span> · there since{" "}
             <Instant instant={account.createdAt} />
+            {account.lastSeenDay !== null && (
+              <>
+                {" · "}last seen <DayAgo day={account.lastSeenDay} />
+              </>
+            )}
           </>
         )
       }

@@ -21,7 +21,7 @@ interface EraseDialogProps {
 }
 
 export function EraseDialog({ userId, isOpen, onClose, onErased }: EraseDialogProps): ReactElement {
-  const erase = useChange("DELETE /api/users/:userId");
+  const erase = useChange("DELETE /api/users/:userId", onErased);
   const [typed, setTyped] = useState("");
   const isRight = typed === userId;
   const close = () => {
@@ -32,7 +32,7 @@ export function EraseDialog({ userId, isOpen, onClose, onErased }: EraseDialogPr
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isRight) erase.mutate({ path: { userId } }, { onSuccess: onErased });
+    if (isRight) erase.mutate({ path: { userId } });
   };
   return (
     <Dialog
@@ -52,6 +52,7 @@ export function EraseDialog({ userId, isOpen, onClose, onErased }: EraseDialogPr
           label="Type the user's id to confirm"
           help={<span className="[overflow-wrap:anywhere] whitespace-pre-wrap select-all">{userId}</span>}
           value={typed}
+          autoFocus
           autoComplete="off"
           autoCapitalize="off"
           spellCheck={false}

@@ -84,10 +84,10 @@ function UserOf({
             note={seenText(user.data)}
           />
         </ScoreStats>
-        <div className="grid items-start gap-5 xl:grid-cols-2">
+        <div className="grid gap-5 xl:grid-cols-2">
           <RiskPanel of={score} what="user" />
-          <HealthPanel of={score} what="user" />
           <ChangePanel of={score} what="user" since={since} onSince={(to) => change({ since: to })} />
+          <HealthPanel of={score} what="user" />
           <EngagementPanel of={score} what="user" />
         </div>
         <HistoryPanel
