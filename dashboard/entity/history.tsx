@@ -160,18 +160,7 @@ function optionOf(days: Days, marks: readonly HistoryMark[], colours: Colours): 
       outerBoundsContain: "axisLabel",
     },
     useUTC: true,
-    xAxis: {
-      type: "time",
-      axisLine: { lineStyle: { color: colours.line } },
-      axisTick: { show: false },
-      splitLine: { show: false },
-      splitNumber: 5,
-      axisLabel: {
-        color: colours.soft,
-        hideOverlap: true,
-        formatter: (ms: number) => dayText(new Date(ms).toISOString().slice(0, 10), "short"),
-      },
-    },
+    xAxis: timeAxis(colours),
     yAxis: { ...valueAxis(colours, numbers.count), min: 0, max: 100, interval: 25 },
     series: [
       {
@@ -194,5 +183,20 @@ function optionOf(days: Days, marks: readonly HistoryMark[], colours: Colours): 
       line("Engagement", colours["series-2"], ({ engagement }) => engagement),
       line("Churn risk, %", colours["series-1"], ({ risk }) => (risk === null ? null : 100 * risk)),
     ],
+  };
+}
+
+function timeAxis(colours: Colours): object {
+  return {
+    type: "time",
+    axisLine: { lineStyle: { color: colours.line } },
+    axisTick: { show: false },
+    splitLine: { show: false },
+    splitNumber: 5,
+    axisLabel: {
+      color: colours.soft,
+      hideOverlap: true,
+      formatter: (ms: number) => dayText(new Date(ms).toISOString().slice(0, 10), "short"),
+    },
   };
 }
