@@ -96,6 +96,11 @@ export const AccountAnswer = Type.Object({
 export const TimelineParameters = Type.Object(
   {
     limit: pageParameters.limit,
+    event: Type.String({
+      maxLength: 256,
+      default: "",
+      description: "Only events with exactly this name; empty for all.",
+    }),
     before: Type.Optional(
       Type.String({
         pattern: "^-?[0-9]{1,14}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",

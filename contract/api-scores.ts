@@ -12,9 +12,9 @@ const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOption
 const closed = { additionalProperties: false } as const;
 const parts = (description: string) => Type.Record(Type.String(), Type.Number(), { description });
 
-const State = Type.Enum(["no_data", "churned", "new", "active"]);
-const Colour = Type.Enum(["healthy", "watch", "at_risk", "onboarding", "churned", "none"]);
-const Band = Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")], {
+export const State = Type.Enum(["no_data", "churned", "new", "active"]);
+export const Colour = Type.Enum(["healthy", "watch", "at_risk", "onboarding", "churned", "none"]);
+export const Band = Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")], {
   description: "Of the churn risk: below .2, below .5, and above.",
 });
 const Kind = Type.Union([Type.Literal("user"), Type.Literal("account")]);

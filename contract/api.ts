@@ -35,6 +35,7 @@ export const UserAnswer = Type.Object({
   email: Type.String(),
   traits: Type.Record(Type.String(), Type.Unknown()),
   isAccountOwner: nullable(Type.Boolean()),
+  isExcluded: Type.Boolean({ description: "Whether the user counts in no figure, and has no scores." }),
   account: nullable(Type.Object({ id: Type.String(), name: Type.String(), avatar: nullable(Type.String()) })),
   firstIdentifiedAt: instant("When the user was identified first."),
   updatedAt: instant("When something about the user changed last."),

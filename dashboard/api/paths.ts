@@ -5,6 +5,7 @@
  */
 import type { Static, TSchema } from "typebox";
 import type * as contract from "../../contract/api.ts";
+import type * as entities from "../../contract/api-entities.ts";
 import type * as figures from "../../contract/api-figures.ts";
 import type * as overview from "../../contract/api-overview.ts";
 import type * as lists from "../../contract/api-people.ts";
@@ -44,6 +45,24 @@ export interface Reads {
   "/api/users/:userId": Read<None, typeof contract.UserAnswer>;
   "/api/users/:userId/timeline": Read<typeof lists.TimelineParameters, typeof lists.TimelineAnswer>;
   "/api/traits": Figure<typeof traits.TraitsParameters, typeof traits.TraitsAnswer>;
+  "/api/users/:userId/activity": Figure<
+    typeof entities.ActivityParameters,
+    typeof entities.UserActivityAnswer
+  >;
+  "/api/users/:userId/events": Figure<typeof entities.OwnEventsParameters, typeof entities.UserEventsAnswer>;
+  "/api/accounts/:accountId/activity": Figure<
+    typeof entities.ActivityParameters,
+    typeof entities.AccountActivityAnswer
+  >;
+  "/api/accounts/:accountId/events": Figure<
+    typeof entities.OwnEventsParameters,
+    typeof entities.AccountEventsAnswer
+  >;
+  "/api/accounts/:accountId/members": Figure<
+    typeof entities.AccountMembersParameters,
+    typeof entities.AccountMembersAnswer
+  >;
+  "/api/model/changes": Figure<typeof entities.ModelChangesParameters, typeof entities.ModelChangesAnswer>;
   "/api/accounts": Figure<typeof lists.AccountListParameters, typeof lists.AccountListAnswer>;
   "/api/accounts/:accountId": Figure<typeof lists.AccountParameters, typeof lists.AccountAnswer>;
   "/api/accounts/:accountId/timeline": Read<

@@ -4,6 +4,7 @@ import {
   QueryClient,
   queryOptions,
   type UseQueryResult,
+  useInfiniteQuery,
   useMutation,
   useQuery,
   useQueryClient,
@@ -92,6 +93,31 @@ function readOptions<Path extends keyof Reads>(
   });
 }
 
+/** Paths whose answers are read on by `next`, sent as `before`. */
+type PagedPath = {
+  [Path in keyof Reads]: Reads[Path]["answer"] extends { readonly next: string | null } ? Path : never;
+}[keyof Reads];
+
+/** Reads a path page by page, as the reader goes on. */
+export function usePages<Path extends PagedPath>(
+  path: Path,
+  { path: parts, query }: { readonly path: PathParameters<Path>; readonly query: Reads[Path]["query"] },
+) {
+  const { id } = useOrganization();
+  const address = addressOf(path, parts as QueryValues, query, id);
+  return useInfiniteQuery({
+    queryKey: [id, path, "pages", address],
+    queryFn: async ({ signal, pageParam }) =>
+      (await call("GET", addressOf(path, parts as QueryValues, { ...query, before: pageParam }, id), {
+        signal,
+      })) as Reads[Path]["answer"],
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.next ?? undefined,
+    // Asked again as one page and not as all that were read: the rest is older, and stays as it was.
+    refetchOnWindowFocus: false,
+  });
+}
+
 /** The address of a table as CSV, for a link that downloads it. */
 export function csvAddress<Path extends keyof Reads>(
   organization: number,
@@ -108,8 +134,12 @@ type ChangeInput<Route extends keyof Changes> = {
   (unknown extends PathParameters<Route> ? unknown : { readonly path: PathParameters<Route> });
 
 /** Changes something in the present organization. Everything that is shown of it is then asked again; what a PATCH
- * answers is what a GET of its path would, and is shown at once, whether or not the figures can be asked for. */
-export function useChange<Route extends keyof Changes>(route: Route) {
+ * answers is what a GET of its path would, and is shown at once, whether or not the figures can be asked for.
+ * @param onDone called before that, with the answer: what was changed may be there no longer when it is asked for */
+export function useChange<Route extends keyof Changes>(
+  route: Route,
+  onDone?: (answer: Changes[Route]["answer"]) => void,
+) {
   const { id } = useOrganization();
   const client = useQueryClient();
   return useMutation<Changes[Route]["answer"], ApiFailure, ChangeInput<Route>>({
@@ -127,6 +157,7 @@ export function useChange<Route extends keyof Changes>(route: Route) {
       return (await call(method, addressOf(pattern, path, query, id), { body })) as Changes[Route]["answer"];
     },
     onSuccess: (answer) => {
+      onDone?.(answer);
       const [method, path = ""] = route.split(" ");
       const known = [id, path, addressOf(path, {}, {}, id)];
       if (method === "PATCH" && client.getQueryData(known) !== undefined) client.setQueryData(known, answer);

@@ -64,7 +64,8 @@ export function Chart({ label, option, table, height = 260, onPick }: ChartProps
   );
 }
 
-function TableOf({ label, columns, rows }: { label: string } & ChartProps["table"]): ReactElement {
+/** Figures of a drawing as a table. */
+export function TableOf({ label, columns, rows }: { label: string } & ChartProps["table"]): ReactElement {
   return (
     <Scrollable label={`${label}, as a table`} className="mt-2 max-h-72 overflow-auto border border-line">
       <table className="w-full">

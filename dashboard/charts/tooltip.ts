@@ -12,12 +12,11 @@ interface Point {
 /** How a value is said: of which series it is, and its place on the axis, counted from 0. */
 type ValueText = (value: number, series: string, at: number) => string;
 
+type PlaceText = (name: string, value: unknown) => string;
+
 /** The option of a tooltip about everything at one place of the axis. A series without a name is not told of.
- * @param text how a value is said @param title how the place is said, by its name on the axis */
-export function tooltipOf(
-  text: ValueText = String,
-  title: (name: string) => string = (name) => name,
-): object {
+ * @param text how a value is said @param title how the place is said, by its name on the axis and its value */
+export function tooltipOf(text: ValueText = String, title: PlaceText = (name) => name): object {
   return {
     trigger: "axis",
     confine: true,
@@ -33,9 +32,9 @@ export function tooltipOf(
   };
 }
 
-function boxOf(points: readonly Point[], text: ValueText, title: (name: string) => string): HTMLElement {
+function boxOf(points: readonly Point[], text: ValueText, title: PlaceText): HTMLElement {
   const box = element("div", "rounded border border-line bg-raised px-3 py-2 text-sm text-ink shadow-float");
-  box.append(element("p", "font-medium", title(points[0]?.name ?? "")));
+  box.append(element("p", "font-medium", title(points[0]?.name ?? "", points[0]?.value)));
   for (const { seriesName, dataIndex, value, color } of points) {
     if (isUntold(seriesName)) continue;
     const row = element("p", "flex items-center gap-2");

@@ -61,8 +61,27 @@ export function HealthShape({ colour }: { colour: HealthColour }): ReactElement 
 }
 
 /** Shape and word, and the score if it is given. */
-export function Health({ colour, score }: { colour: HealthColour; score?: number | null }): ReactElement {
+export function Health({
+  colour,
+  score,
+  isLarge = false,
+}: {
+  colour: HealthColour;
+  score?: number | null;
+  /** As the figure of a page: the score as large as other figures, the word beside it. */
+  isLarge?: boolean;
+}): ReactElement {
   const { word, ink, wash } = looks[colour];
+  if (isLarge) {
+    return (
+      <span className="inline-flex flex-wrap items-center gap-x-2">
+        {score != null && Math.round(score)}
+        <span className="inline-flex text-base tracking-normal">
+          <Health colour={colour} />
+        </span>
+      </span>
+    );
+  }
   return (
     <span
       className={classes(
@@ -88,7 +107,9 @@ const bands = {
 export function RiskBand({ band }: { band: keyof typeof bands }): ReactElement {
   const { word, ink, filled } = bands[band];
   return (
-    <span className={classes("inline-flex items-center gap-1.5 text-sm whitespace-nowrap", ink)}>
+    <span
+      className={classes("inline-flex items-center gap-1.5 text-sm tracking-normal whitespace-nowrap", ink)}
+    >
       <svg width="12" height="10" viewBox="0 0 12 10" aria-hidden="true">
         {[1, 2, 3].map((bar) => (
           <rect

@@ -2,6 +2,7 @@
 import type { ReactElement, ReactNode } from "react";
 import { useEffect } from "react";
 import { classes } from "../text/classes.ts";
+import { Icon } from "./icons.tsx";
 
 interface PageHeaderProps {
   readonly title: string;
@@ -62,5 +63,15 @@ export function Panel({
       )}
       <div className={isFlush ? "pt-2" : "px-4 pt-3 pb-4"}>{children}</div>
     </section>
+  );
+}
+
+/** A line above what follows that has to be known when reading it. */
+export function Notice({ children }: { children: ReactNode }): ReactElement {
+  return (
+    <p role="status" className="flex gap-2 rounded border border-watch bg-watch-wash px-3 py-2 text-ink">
+      <Icon name="info" className="mt-1 text-watch" />
+      <span>{children}</span>
+    </p>
   );
 }

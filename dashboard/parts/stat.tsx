@@ -45,10 +45,23 @@ export function Stat({ label, value, change, hint, note, line }: StatProps): Rea
   );
 }
 
-/** Figures side by side, with hairlines between. */
-export function Stats({ children }: { children: ReactNode }): ReactElement {
+/** Figures side by side, with hairlines between. @param isDense two beside each other on a phone, too */
+export function Stats({
+  children,
+  isDense = false,
+}: {
+  children: ReactNode;
+  isDense?: boolean;
+}): ReactElement {
   return (
-    <div className="grid grid-cols-[repeat(auto-fit,minmax(min(100%,13rem),1fr))] gap-px overflow-hidden rounded border border-line bg-line *:bg-surface">
+    <div
+      className={classes(
+        "grid gap-px overflow-hidden rounded border border-line bg-line *:bg-surface",
+        isDense
+          ? "grid-cols-2 sm:grid-cols-[repeat(auto-fit,minmax(11rem,1fr))] max-sm:*:last:odd:col-span-2"
+          : "grid-cols-[repeat(auto-fit,minmax(min(100%,13rem),1fr))]",
+      )}
+    >
       {children}
     </div>
   );

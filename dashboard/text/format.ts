@@ -8,6 +8,12 @@ const locale = undefined;
 
 const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
 const decimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
+const tenths = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const signedTenths = new Intl.NumberFormat(locale, {
+  signDisplay: "exceptZero",
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 });
 const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
 const wholePercent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 });
@@ -31,6 +37,10 @@ export const numbers = {
   count: of(whole),
   /** 12.3 */
   decimal: of(decimal),
+  /** 12.0: one decimal always, for figures that stand below each other */
+  tenths: of(tenths),
+  /** +3.0 */
+  tenthsChange: of(signedTenths),
   /** 12K */
   compact: of(compact),
   /** 0.123 as 12.3 % */
@@ -59,6 +69,8 @@ const dayFormats = {
     day: "numeric",
   }),
   month: new Intl.DateTimeFormat(locale, { timeZone: "UTC", year: "numeric", month: "short" }),
+  monthName: new Intl.DateTimeFormat(locale, { timeZone: "UTC", month: "short" }),
+  weekday: new Intl.DateTimeFormat(locale, { timeZone: "UTC", weekday: "short" }),
 } as const;
 
 /** A day, YYYY-MM-DD, as text. */
@@ -99,8 +111,14 @@ export function instantText(instant: string | null | undefined, timezone: string
 
 /** The time of an instant in a timezone, with its seconds unless the form is short. */
 export function timeText(instant: string, timezone: string, form: "short" | "medium" = "medium"): string {
-  return new Intl.DateTimeFormat(locale, { timeZone: timezone, timeStyle: form }).format(new Date(instant));
+  const key = `${timezone} ${form}`;
+  const format =
+    timeFormats.get(key) ?? new Intl.DateTimeFormat(locale, { timeZone: timezone, timeStyle: form });
+  timeFormats.set(key, format);
+  return format.format(new Date(instant));
 }
+
+const timeFormats = new Map<string, Intl.DateTimeFormat>();
 
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ["year", 31_557_600],
@@ -123,7 +141,15 @@ export function agoText(instant: string | null | undefined, nowMs: number): stri
 
 /** Today in a timezone, YYYY-MM-DD. */
 export function todayIn(timezone: string, nowMs: number): string {
-  const parts = new Intl.DateTimeFormat("en-CA", { timeZone: timezone }).formatToParts(new Date(nowMs));
+  const parts = partsFormat(timezone).formatToParts(new Date(nowMs));
   const part = (type: string) => parts.find((one) => one.type === type)?.value ?? "";
   return `${part("year")}-${part("month")}-${part("day")}`;
+}
+
+const partsFormats = new Map<string, Intl.DateTimeFormat>();
+
+function partsFormat(timezone: string): Intl.DateTimeFormat {
+  const format = partsFormats.get(timezone) ?? new Intl.DateTimeFormat("en-CA", { timeZone: timezone });
+  partsFormats.set(timezone, format);
+  return format;
 }

@@ -15,6 +15,8 @@ interface Page {
   readonly organization: number;
   /** At most this many events, up to 1,000. */
   readonly limit: number;
+  /** Only events with exactly this name; empty for all. */
+  readonly event?: string;
   /** Only events older than this one; the newest without it. */
   readonly before?: TimelinePosition | undefined;
 }
@@ -66,39 +68,43 @@ const endOfTime: TimelinePosition = {
   id: "ffffffff-ffff-ffff-ffff-ffffffffffff",
 };
 
-function pageParameters({ organization, limit, before = endOfTime }: Page) {
+function pageParameters({ organization, limit, event = "", before = endOfTime }: Page) {
   if (!Number.isInteger(limit) || limit < 1 || limit > maxEvents) {
     throw new RangeError(`limit must be a whole number from 1 to ${maxEvents}`);
   }
-  return { organization, limit, beforeMs: before.timeMs, beforeId: before.id };
+  return { organization, limit, event, beforeMs: before.timeMs, beforeId: before.id };
 }
 
 const columns = `
   toString(id) AS id, event, toUnixTimestamp64Milli(time) AS timeMs,
   toUnixTimestamp64Milli(received_at) AS receivedAtMs, properties`;
 
-const older = `
-  (time < fromUnixTimestamp64Milli({beforeMs:Int64}, 'UTC')
+const asked = `
+  ({event:String} = '' OR event = {event:String})
+  AND (time < fromUnixTimestamp64Milli({beforeMs:Int64}, 'UTC')
     OR time = fromUnixTimestamp64Milli({beforeMs:Int64}, 'UTC') AND events.id < {beforeId:UUID})`;
 
 const ofUser = `
   SELECT ${columns}
   FROM events
-  WHERE organization = {organization:UInt32} AND user = {user:UInt32} AND ${older}
+  WHERE organization = {organization:UInt32} AND user = {user:UInt32} AND ${asked}
   ORDER BY time DESC, events.id DESC
   LIMIT {limit:UInt32}`;
 
-// Who was ever said to belong to the account: their events alone are read, and not the organization's.
+/** Who was ever said to belong to an account, as a subquery: their events alone are read, and not the organization's.
+ * Queries bind `organization` and `account`. */
+export const everMembers = `(
+  SELECT user FROM user_versions WHERE organization = {organization:UInt32} AND account = {account:UInt32}
+  UNION DISTINCT
+  SELECT user FROM users WHERE organization = {organization:UInt32} AND account = {account:UInt32})`;
+
 const ofAccount = `
-  WITH members AS (
-    SELECT user FROM user_versions WHERE organization = {organization:UInt32} AND account = {account:UInt32}
-    UNION DISTINCT
-    SELECT user FROM users WHERE organization = {organization:UInt32} AND account = {account:UInt32})
+  WITH members AS ${everMembers}
   SELECT names.user_id AS userId, ${columns}
   FROM (
     SELECT user, id, event, time, received_at, properties
     FROM events
-    WHERE organization = {organization:UInt32} AND account = {account:UInt32} AND user IN (members) AND ${older}
+    WHERE organization = {organization:UInt32} AND account = {account:UInt32} AND user IN (members) AND ${asked}
     ORDER BY time DESC, events.id DESC
     LIMIT {limit:UInt32}) AS events
   LEFT JOIN (

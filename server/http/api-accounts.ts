@@ -60,11 +60,12 @@ export async function timelineOfAccount(
   context: ApiContext<typeof TimelineParameters, "/:accountId">,
 ): Promise<Static<typeof AccountTimelineAnswer>> {
   const { account } = await knownAccount(context);
-  const { limit, before } = context.query;
+  const { limit, event, before } = context.query;
   const events = await accountTimeline(context.warehouse, {
     organization: context.organization.id,
     account,
     limit,
+    event,
     before: positionOf(before),
   });
   return {
@@ -73,8 +74,8 @@ export async function timelineOfAccount(
   };
 }
 
-/** @throws ApiError when there is no such account. */
-async function knownAccount(context: OfAccount): Promise<AccountListRow> {
+/** The account that a path names. @throws ApiError when there is none */
+export async function knownAccount(context: OfAccount): Promise<AccountListRow> {
   const { warehouse, organization, path } = context;
   const account = await accountWithId(warehouse, {
     organization: organization.id,

@@ -10,6 +10,7 @@ import { TraitsAnswer, TraitsParameters } from "../../contract/api-traits.ts";
 import { type ApiRoute, route } from "./api.ts";
 import { accountRoutes } from "./api-account-routes.ts";
 import { engagementRoutes } from "./api-engagement-routes.ts";
+import { entityRoutes } from "./api-entity-routes.ts";
 import { figure } from "./api-freshness.ts";
 import { operationRoutes } from "./api-operation-routes.ts";
 import { overviewRoutes } from "./api-overview-routes.ts";
@@ -69,6 +70,7 @@ export const apiRoutes: readonly ApiRoute[] = [
     handler: namesOfTraits,
   }),
   ...accountRoutes,
+  ...entityRoutes,
   ...engagementRoutes,
   ...retentionRoutes,
   ...scoreRoutes,

@@ -8,6 +8,7 @@ import type {
   UserListParameters,
 } from "../../contract/api-people.ts";
 import { errorMessages } from "../../contract/errors.ts";
+import { isUserExcluded } from "../analytics/excluded-user.ts";
 import { timeline } from "../analytics/timeline.ts";
 import { userCount, userList } from "../analytics/user-list.ts";
 import { userSpan } from "../analytics/user-span.ts";
@@ -26,12 +27,16 @@ export async function oneUser(
 ): Promise<Static<typeof UserAnswer>> {
   const { user, account } = await knownUser(context);
   const question = { organization: user.organization, user: user.number, toDay: today(context) };
-  const span = await userSpan(context.warehouse, question);
+  const [span, isExcluded] = await Promise.all([
+    userSpan(context.warehouse, question),
+    isUserExcluded(context.warehouse, { organization: user.organization, user: user.number }),
+  ]);
   return {
     userId: user.userId,
     email: user.email,
     traits: { ...user.traits },
     isAccountOwner: user.isAccountOwner,
+    isExcluded,
     account: account === null ? null : { id: account.accountId, name: account.name, avatar: account.avatar },
     firstIdentifiedAt: instant(user.firstIdentifiedAtMs),
     updatedAt: instant(user.updatedAtMs),
@@ -79,18 +84,19 @@ export async function userTimeline(
   context: ApiContext<typeof TimelineParameters, "/:userId">,
 ): Promise<Static<typeof TimelineAnswer>> {
   const { user } = await knownUser(context);
-  const { limit, before } = context.query;
+  const { limit, event, before } = context.query;
   const events = await timeline(context.warehouse, {
     organization: user.organization,
     user: user.number,
     limit,
+    event,
     before: positionOf(before),
   });
   return { events: events.map(timelineEvent), next: nextPosition(events, limit) };
 }
 
-/** @throws ApiError when there is no such user. */
-async function knownUser({ ledger, organization, path }: OfUser): Promise<UserAndAccount> {
+/** The user whom a path names. @throws ApiError when there is none */
+export async function knownUser({ ledger, organization, path }: OfUser): Promise<UserAndAccount> {
   const found = await ledger.findUser(organization.id, path.userId);
   if (found === undefined) throw new ApiError("not_found", errorMessages.userNotFound);
   return found;

@@ -67,3 +67,18 @@ export async function axe(page: Page): Promise<string[]> {
 export async function sidewaysPixels(page: Page): Promise<number> {
   return (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
 }
+
+/** A page of an organization, opened by an owner who is signed in; its heading is there. */
+export async function openInOrganization(
+  browser: Browser,
+  server: Server,
+  path: string,
+  organization: string,
+  options: BrowserContextOptions = {},
+): Promise<WatchedPage & { readonly id: number }> {
+  const watched = await openPage(browser, options);
+  const { id } = await signedIn(watched.page, server, organization);
+  await watched.page.goto(`${server.url}/o/${id}${path}`);
+  await watched.page.locator("h1").waitFor();
+  return { ...watched, id };
+}

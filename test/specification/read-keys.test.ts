@@ -116,6 +116,7 @@ describe("what is asked for", () => {
       email: "ada@example.com",
       traits: {},
       isAccountOwner: null,
+      isExcluded: false,
       account: { id: "a1", name: "Söhne", avatar: null },
       firstIdentifiedAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),

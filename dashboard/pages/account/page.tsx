@@ -1,54 +1,162 @@
-/** One account and its members. */
-import { Link, useParams } from "@tanstack/react-router";
+/** One account: how it is doing and why, who carries it, and everything its members did. */
+import { useParams } from "@tanstack/react-router";
 import type { ReactElement } from "react";
-import { useRead } from "../../api/query.ts";
-import { Freshness } from "../../parts/freshness.tsx";
-import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Stat, Stats } from "../../parts/stat.tsx";
-import { Figures } from "../../parts/states.tsx";
-import { DayAgo } from "../../parts/time.tsx";
-import { numbers } from "../../text/format.ts";
+import { usePages, useRead } from "../../api/query.ts";
+import { ActivityPanel, daysOfYear, yearFilter } from "../../entity/activity.tsx";
+import { ChangePanel, sinceFilter } from "../../entity/change.tsx";
+import { EntityHeader } from "../../entity/header.tsx";
+import { HistoryPanel, rangeFilter } from "../../entity/history.tsx";
+import { isMissing, Missing } from "../../entity/missing.tsx";
+import { EngagementPanel, HealthPanel, RiskPanel, ScoreStats } from "../../entity/scores.tsx";
+import { TimelinePanel } from "../../entity/timeline.tsx";
+import { choiceFilter, numberFilter, textFilter, useFilters } from "../../parts/filters.ts";
+import { Notice } from "../../parts/panel.tsx";
+import { Stat } from "../../parts/stat.tsx";
+import { DayAgo, Instant, useToday } from "../../parts/time.tsx";
+import { dayPlus, dayText, nothing, numbers } from "../../text/format.ts";
+import { CarriersPanel, MembersPanel, membersPageSize } from "./members.tsx";
+
+const filters = {
+  since: sinceFilter,
+  range: rangeFilter,
+  year: yearFilter,
+  event: textFilter(),
+  sort: choiceFilter(["share", "lastActive", "health", "risk", "email"], "share"),
+  order: choiceFilter(["ascending", "descending"], "descending"),
+  offset: numberFilter(0, 0, 10_000_000),
+};
 
 export function AccountPage(): ReactElement {
-  const { organization, accountId } = useParams({ from: "/o/$organization/accounts/$accountId" });
-  const account = useRead("/api/accounts/:accountId", { path: { accountId } });
+  const { accountId } = useParams({ from: "/o/$organization/accounts/$accountId" });
+  return <AccountOf key={accountId} accountId={accountId} />;
+}
+
+function AccountOf({ accountId }: { accountId: string }): ReactElement {
+  const path = { accountId };
+  const today = useToday();
+  const [{ since, range, year, event, sort, order, offset }, change] = useFilters(filters);
+  const account = useRead("/api/accounts/:accountId", { path, query: { limit: 1 } });
+  const score = useRead("/api/accounts/:accountId/score", {
+    path,
+    query: { since: dayPlus(today, -Number(since)) },
+    keepsPrevious: true,
+  });
+  const history = useRead("/api/accounts/:accountId/score/history", {
+    path,
+    query: range === "all" ? {} : { from: dayPlus(today, -Number(range)) },
+    keepsPrevious: true,
+  });
+  const models = useRead("/api/model/changes", { query: { kind: "account" } });
+  const carriers = useRead("/api/accounts/:accountId/members", {
+    path,
+    query: { sort: "share", order: "descending", limit: membersPageSize },
+  });
+  const members = useRead("/api/accounts/:accountId/members", {
+    path,
+    query: { sort, order, limit: membersPageSize, ...(offset > 0 && { offset }) },
+    keepsPrevious: true,
+  });
+  const activity = useRead("/api/accounts/:accountId/activity", {
+    path,
+    query: daysOfYear(year, today),
+    keepsPrevious: true,
+  });
+  const names = useRead("/api/accounts/:accountId/events", { path });
+  const timeline = usePages("/api/accounts/:accountId/timeline", { path, query: { limit: 50, event } });
+  if (isMissing(account.error)) return <Missing id={accountId} what="account" />;
   return (
     <>
-      <PageHeader title={account.data?.name || accountId}>
-        <Freshness of={account.data?.freshness} />
-      </PageHeader>
-      <Figures of={account}>
-        {({ members, activeMembers, lastSeenDay, users }) => (
-          <div className="grid gap-5">
-            <Stats>
-              <Stat label="Members" value={numbers.count(members)} />
-              <Stat label="Active in 28 days" value={numbers.count(activeMembers)} />
-              <Stat label="Last seen" value={<DayAgo day={lastSeenDay} />} />
-            </Stats>
-            <Panel title="Members">
-              <ul>
-                {users.map(({ userId, name, email, lastSeenDay: day }) => (
-                  <li
-                    key={userId}
-                    className="flex justify-between gap-4 border-b border-line py-1.5 last:border-0"
-                  >
-                    <Link
-                      to="/o/$organization/users/$userId"
-                      params={{ organization, userId }}
-                      className="truncate"
-                    >
-                      {name ?? email}
-                    </Link>
-                    <span className="shrink-0 text-soft">
-                      <DayAgo day={day} />
-                    </span>
-                  </li>
-                ))}
-              </ul>
-            </Panel>
-          </div>
+      <AccountHeader accountId={accountId} account={account.data} scoredDay={score.data?.day} />
+      <div className="grid gap-5">
+        {score.data?.dataStoppedSince != null && (
+          <Notice>
+            Far fewer users than usual are active since {dayText(score.data.dataStoppedSince)}: scores wait
+            until data flows again.
+          </Notice>
         )}
-      </Figures>
+        <ScoreStats of={score} what="account">
+          <Stat
+            label="Members active in 28 days"
+            value={activeText(carriers.data)}
+            note="by engagement events, of all members"
+          />
+        </ScoreStats>
+        <div className="grid gap-5 xl:grid-cols-2">
+          <RiskPanel of={score} what="account" />
+          <CarriersPanel of={carriers} />
+          <HealthPanel of={score} what="account" />
+          <EngagementPanel of={score} what="account" />
+        </div>
+        <MembersPanel
+          accountId={accountId}
+          of={members}
+          sort={{ by: sort, order }}
+          onSort={(by) => change({ sort: filters.sort.read(by.by), order: by.order, offset: 0 })}
+          offset={offset}
+          onOffset={(to) => change({ offset: to })}
+        />
+        <ChangePanel of={score} what="account" since={since} onSince={(to) => change({ since: to })} />
+        <HistoryPanel
+          of={history}
+          models={models.data?.changes ?? []}
+          what="account"
+          range={range}
+          onRange={(to) => change({ range: to })}
+        />
+        <ActivityPanel
+          of={activity}
+          firstDay={account.data?.firstSeenDay}
+          year={year}
+          onYear={(to) => change({ year: to })}
+        />
+        <TimelinePanel of={timeline} names={names} event={event} onEvent={(to) => change({ event: to })} />
+      </div>
     </>
+  );
+}
+
+type Account = NonNullable<ReturnType<typeof useRead<"/api/accounts/:accountId">>["data"]>;
+
+type Members = NonNullable<ReturnType<typeof useRead<"/api/accounts/:accountId/members">>["data"]>;
+
+function activeText(members: Members | undefined): string {
+  if (members === undefined) return nothing;
+  return `${numbers.count(members.active28)} of ${numbers.count(members.total)}`;
+}
+
+function AccountHeader({
+  accountId,
+  account,
+  scoredDay,
+}: {
+  accountId: string;
+  account: Account | undefined;
+  scoredDay: string | null | undefined;
+}): ReactElement {
+  const name = account?.name || accountId;
+  return (
+    <EntityHeader
+      what="account"
+      title={name}
+      name={name}
+      image={account?.avatar}
+      line={
+        account === undefined ? (
+          ""
+        ) : (
+          <>
+            <span title="The account's id">{account.accountId}</span> · there since{" "}
+            <Instant instant={account.createdAt} />
+            {account.lastSeenDay !== null && (
+              <>
+                {" · "}last seen <DayAgo day={account.lastSeenDay} />
+              </>
+            )}
+          </>
+        )
+      }
+      freshness={account?.freshness}
+      scoredDay={scoredDay}
+    />
   );
 }

@@ -1,56 +1,210 @@
-/** One user. */
-import { useParams } from "@tanstack/react-router";
-import type { ReactElement } from "react";
-import { useRead } from "../../api/query.ts";
-import { Health } from "../../parts/health.tsx";
-import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { DayAgo, Instant } from "../../parts/time.tsx";
+/** One user: who they are, how they are doing and why, and everything they did. */
+import { Link, useParams } from "@tanstack/react-router";
+import { type ReactElement, useState } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { usePages, useRead } from "../../api/query.ts";
+import { useMayAs, useOrganization } from "../../app/session.ts";
+import { ActivityPanel, daysOfYear, yearFilter } from "../../entity/activity.tsx";
+import { ChangePanel, sinceFilter } from "../../entity/change.tsx";
+import { EntityHeader } from "../../entity/header.tsx";
+import { HistoryPanel, rangeFilter } from "../../entity/history.tsx";
+import { isMissing, Missing } from "../../entity/missing.tsx";
+import { EngagementPanel, HealthPanel, RiskPanel, ScoreStats } from "../../entity/scores.tsx";
+import { TimelinePanel } from "../../entity/timeline.tsx";
+import { Button } from "../../parts/button.tsx";
+import { textFilter, useFilters } from "../../parts/filters.ts";
+import { Notice, Panel } from "../../parts/panel.tsx";
+import { Stat } from "../../parts/stat.tsx";
+import { Figures, Loading } from "../../parts/states.tsx";
+import { DayAgo, useToday } from "../../parts/time.tsx";
+import { Tree } from "../../parts/tree.tsx";
+import { dayPlus, dayText } from "../../text/format.ts";
+import { EraseDialog, Erased, type Receipt } from "./erase.tsx";
+
+type User = Reads["/api/users/:userId"]["answer"];
+
+const filters = { since: sinceFilter, range: rangeFilter, year: yearFilter, event: textFilter() };
 
 export function UserPage(): ReactElement {
   const { userId } = useParams({ from: "/o/$organization/users/$userId" });
-  const user = useRead("/api/users/:userId", { path: { userId } });
-  const score = useRead("/api/users/:userId/score", { path: { userId } });
+  const [receipt, setReceipt] = useState<Receipt>();
+  if (receipt?.userId === userId) return <Erased receipt={receipt} />;
+  return <UserOf key={userId} userId={userId} onErased={setReceipt} />;
+}
+
+function UserOf({
+  userId,
+  onErased,
+}: {
+  userId: string;
+  onErased: (receipt: Receipt) => void;
+}): ReactElement {
+  const path = { userId };
+  const today = useToday();
+  const [{ since, range, year, event }, change] = useFilters(filters);
+  const user = useRead("/api/users/:userId", { path });
+  const score = useRead("/api/users/:userId/score", {
+    path,
+    query: { since: dayPlus(today, -Number(since)) },
+    keepsPrevious: true,
+  });
+  const history = useRead("/api/users/:userId/score/history", {
+    path,
+    query: range === "all" ? {} : { from: dayPlus(today, -Number(range)) },
+    keepsPrevious: true,
+  });
+  const models = useRead("/api/model/changes");
+  const activity = useRead("/api/users/:userId/activity", {
+    path,
+    query: daysOfYear(year, today),
+    keepsPrevious: true,
+  });
+  const names = useRead("/api/users/:userId/events", { path });
+  const timeline = usePages("/api/users/:userId/timeline", { path, query: { limit: 50, event } });
+  if (isMissing(user.error)) return <Missing id={userId} what="user" />;
   return (
     <>
-      <PageHeader title={user.data?.email ?? userId}>
-        {score.data !== undefined && (
-          <Health colour={score.data.health.colour} score={score.data.health.score} />
+      <UserHeader userId={userId} user={user.data} score={score.data} onErased={onErased} />
+      <div className="grid gap-5">
+        {user.data?.isExcluded && (
+          <Notice>
+            This user is excluded as internal, test or bot: counted in no figure, and without scores.
+          </Notice>
         )}
-        {user.data !== undefined && (
-          <>
-            {" "}
-            last seen <DayAgo day={user.data.lastSeenDay} />
-          </>
+        {score.data?.dataStoppedSince != null && (
+          <Notice>
+            Far fewer users than usual are active since {dayText(score.data.dataStoppedSince)}: scores wait
+            until data flows again.
+          </Notice>
         )}
-      </PageHeader>
-      <Panel title="What happened last">
-        <Timeline userId={userId} />
-      </Panel>
+        <ScoreStats of={score} what="user">
+          <Stat
+            label="Last seen"
+            value={<DayAgo day={user.data?.lastSeenDay} />}
+            note={seenText(user.data)}
+          />
+        </ScoreStats>
+        <div className="grid gap-5 xl:grid-cols-2">
+          <RiskPanel of={score} what="user" />
+          <ChangePanel of={score} what="user" since={since} onSince={(to) => change({ since: to })} />
+          <HealthPanel of={score} what="user" />
+          <EngagementPanel of={score} what="user" />
+        </div>
+        <HistoryPanel
+          of={history}
+          models={models.data?.changes ?? []}
+          what="user"
+          range={range}
+          onRange={(to) => change({ range: to })}
+        />
+        <ActivityPanel
+          of={activity}
+          firstDay={user.data?.firstSeenDay}
+          year={year}
+          onYear={(to) => change({ year: to })}
+        />
+        <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
+          <TimelinePanel of={timeline} names={names} event={event} onEvent={(to) => change({ event: to })} />
+          <Traits of={user} />
+        </div>
+      </div>
     </>
   );
 }
 
-function Timeline({ userId }: { userId: string }): ReactElement {
-  const timeline = useRead("/api/users/:userId/timeline", { path: { userId }, query: { limit: 50 } });
+function seenText(user: User | undefined): string | undefined {
+  return user?.firstSeenDay == null ? undefined : `first seen ${dayText(user.firstSeenDay)}`;
+}
+
+function UserHeader({
+  userId,
+  user,
+  score,
+  onErased,
+}: {
+  userId: string;
+  user: User | undefined;
+  score: Reads["/api/users/:userId/score"]["answer"] | undefined;
+  onErased: (receipt: Receipt) => void;
+}): ReactElement {
+  const [isErasing, setErasing] = useState(false);
+  const mayErase = useMayAs("owner");
+  const name = textTrait(user, "name");
+  const title = name ?? (user?.email || userId);
   return (
-    <Figures
-      of={timeline}
-      loading={<Loading rows={10} />}
-      empty={{ when: ({ events }) => events.length === 0, show: <Empty title="No events yet" /> }}
-    >
-      {({ events }) => (
-        <ol className="grid">
-          {events.map(({ id, event, timestamp }) => (
-            <li key={id} className="flex justify-between gap-4 border-b border-line py-1.5 last:border-0">
-              <span className="truncate">{event}</span>
-              <span className="shrink-0 text-soft">
-                <Instant instant={timestamp} />
-              </span>
-            </li>
-          ))}
-        </ol>
+    <>
+      <EntityHeader
+        what="user"
+        title={title}
+        name={title}
+        image={textTrait(user, "avatar")}
+        line={user === undefined ? "" : <Line user={user} hasName={name !== undefined} />}
+        freshness={score?.freshness}
+        scoredDay={score?.day}
+        actions={
+          mayErase &&
+          user !== undefined && (
+            <Button isSmall onClick={() => setErasing(true)}>
+              Erase …
+            </Button>
+          )
+        }
+      />
+      <EraseDialog userId={userId} isOpen={isErasing} onClose={() => setErasing(false)} onErased={onErased} />
+    </>
+  );
+}
+
+function Line({ user, hasName }: { user: User; hasName: boolean }): ReactElement {
+  const organization = String(useOrganization().id);
+  const { email, userId, account, isAccountOwner } = user;
+  return (
+    <>
+      {hasName && <>{email} · </>}
+      <span title="The user's id">{userId}</span>
+      {account !== null && (
+        <>
+          {" · "}
+          {isAccountOwner ? "owner at " : "at "}
+          <Link
+            to="/o/$organization/accounts/$accountId"
+            params={{ organization, accountId: account.id }}
+            className="font-medium text-ink underline decoration-edge underline-offset-3"
+          >
+            {account.name || account.id}
+          </Link>
+        </>
       )}
-    </Figures>
+    </>
+  );
+}
+
+function textTrait(user: User | undefined, name: string): string | undefined {
+  const value = user?.traits[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function Traits({ of }: { of: ReturnType<typeof useRead<"/api/users/:userId">> }): ReactElement {
+  const { timezone } = useOrganization();
+  return (
+    <Panel title="Traits" note="What your application last said of this user.">
+      <Figures of={of} loading={<Loading rows={6} />}>
+        {({ traits, firstIdentifiedAt, updatedAt }) => (
+          <>
+            {Object.keys(traits).length === 0 ? (
+              <p className="text-soft">None were sent.</p>
+            ) : (
+              <Tree of={traits} timezone={timezone} />
+            )}
+            <div className="mt-3 border-t border-line pt-3">
+              <Tree
+                of={{ "first identified": firstIdentifiedAt, "last changed": updatedAt }}
+                timezone={timezone}
+              />
+            </div>
+          </>
+        )}
+      </Figures>
+    </Panel>
   );
 }

@@ -1,0 +1,112 @@
+/** Contributions that add up: each begins where the one before ends, and the last bar is their sum. Figures stand beside
+ * the bars, so that nothing is told by colour or length alone. */
+import type { ReactElement } from "react";
+import { classes } from "../text/classes.ts";
+import { numbers } from "../text/format.ts";
+import { stepsOf } from "./waterfall-steps.ts";
+
+interface WaterfallProps {
+  /** What it is of: its name for screen readers. */
+  readonly label: string;
+  /** Where the first step begins, with its name; 0 without a row of its own. */
+  readonly start?: { readonly label: string; readonly value: number };
+  readonly steps: readonly { readonly label: string; readonly hint?: string; readonly points: number }[];
+  readonly total: { readonly label: string; readonly value: number };
+  /** Said after every figure: "%", say. */
+  readonly unit?: string;
+  /** Whether more is better: decides the colour of what adds. */
+  readonly isMoreGood: boolean;
+}
+
+/** Rows of bars on one scale of at least 0 to 100. */
+export function Waterfall(props: WaterfallProps): ReactElement {
+  const { label, start, steps, total, unit = "", isMoreGood } = props;
+  const first = start?.value ?? 0;
+  const placed = stepsOf(first, steps, total.value);
+  const ends = placed.flatMap(({ from, to }) => [from, to]);
+  const least = Math.min(0, first, ...ends);
+  const most = Math.max(100, first, ...ends);
+  const at = (value: number) => ((value - least) / (most - least)) * 100;
+  return (
+    <table aria-label={label} className="w-full border-separate border-spacing-y-1">
+      <tbody>
+        {start !== undefined && (
+          <Row
+            label={start.label}
+            text={`${numbers.tenths(start.value)}${unit}`}
+            left={at(0)}
+            right={at(start.value)}
+            bar="bg-edge"
+          />
+        )}
+        {placed.map(({ label: name, hint, points, from, to }) => (
+          <Row
+            key={name}
+            label={name}
+            hint={hint}
+            text={numbers.tenthsChange(points)}
+            left={at(Math.min(from, to))}
+            right={at(Math.max(from, to))}
+            bar={points >= 0 === isMoreGood ? "bg-healthy" : "bg-at-risk"}
+          />
+        ))}
+        <Row
+          label={total.label}
+          text={`${numbers.tenths(total.value)}${unit}`}
+          left={at(0)}
+          right={at(total.value)}
+          bar="bg-ink"
+          isTotal
+        />
+      </tbody>
+    </table>
+  );
+}
+
+function Row({
+  label,
+  hint,
+  text,
+  left,
+  right,
+  bar,
+  isTotal = false,
+}: {
+  label: string;
+  hint?: string | undefined;
+  text: string;
+  left: number;
+  right: number;
+  bar: string;
+  isTotal?: boolean;
+}): ReactElement {
+  return (
+    <tr className="align-middle" title={hint}>
+      <th
+        scope="row"
+        className={classes(
+          "w-[42%] py-0.5 pr-3 text-left text-sm",
+          isTotal ? "border-t border-line font-medium" : "font-normal",
+        )}
+      >
+        {label}
+      </th>
+      <td aria-hidden="true" className={classes(isTotal && "border-t border-line")}>
+        <span className="relative block h-4 bg-sunk">
+          <span
+            className={classes("absolute inset-y-0", bar)}
+            style={{ left: `${left}%`, width: `max(1px, ${right - left}%)` }}
+          />
+        </span>
+      </td>
+      <td
+        className={classes(
+          "w-16 py-0.5 pl-3 text-right text-sm whitespace-nowrap",
+          isTotal ? "border-t border-line font-semibold" : "font-medium",
+        )}
+      >
+        {text}
+      </td>
+    </tr>
+  );
+}

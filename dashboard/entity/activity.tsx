@@ -1,0 +1,75 @@
+/** The calendar of a year: on which days something was done, and how much. */
+import type { ReactElement } from "react";
+import type { Asked } from "../api/query.ts";
+import { useRead } from "../api/query.ts";
+import { Calendar } from "../charts/calendar.tsx";
+import { Select } from "../parts/field.tsx";
+import { textFilter } from "../parts/filters.ts";
+import { Panel } from "../parts/panel.tsx";
+import { Figures, Loading } from "../parts/states.tsx";
+import { useToday } from "../parts/time.tsx";
+import { daysBetween, numbers } from "../text/format.ts";
+import { days } from "./score-text.ts";
+
+/** A year, 2026 say, or nothing for the days until today. */
+export const yearFilter = textFilter();
+
+/** What to ask for a year: its days until today. */
+export function daysOfYear(year: string, today: string): { days: number; to: string } {
+  if (!/^\d{4}$/.test(year) || year > today.slice(0, 4)) return { days: 365, to: today };
+  const end = `${year}-12-31` < today ? `${year}-12-31` : today;
+  return { days: daysBetween(`${year}-01-01`, end) + 1, to: end };
+}
+
+interface ActivityPanelProps {
+  readonly of: Asked<{ readonly days: readonly { day: string; events: number; users?: number }[] }>;
+  readonly firstDay: string | null | undefined;
+  readonly year: string;
+  readonly onYear: (year: string) => void;
+}
+
+export function ActivityPanel({ of, firstDay, year, onYear }: ActivityPanelProps): ReactElement {
+  const today = useToday();
+  const settings = useRead("/api/settings");
+  return (
+    <Panel
+      title="Activity"
+      note="Events of each day, also passive ones. Days and weeks are the organization's."
+      actions={
+        <Select
+          label="Year of the calendar"
+          isLabelHidden
+          isSmall
+          value={year}
+          onChoose={onYear}
+          choices={[{ value: "", label: "Last 365 days" }, ...yearsSince(firstDay ?? today, today)]}
+        />
+      }
+    >
+      <Figures of={of} loading={<Loading rows={1} height={150} />}>
+        {(activity) => (
+          <Calendar
+            label={labelOf(activity.days)}
+            days={activity.days}
+            weekStart={settings.data?.settings.weekStart ?? 1}
+            firstDay={firstDay ?? null}
+          />
+        )}
+      </Figures>
+    </Panel>
+  );
+}
+
+function yearsSince(firstDay: string, today: string) {
+  const [first, last] = [Number(firstDay.slice(0, 4)), Number(today.slice(0, 4))];
+  return Array.from({ length: Math.min(100, last - first + 1) }, (_, index) => {
+    const year = String(last - index);
+    return { value: year, label: year };
+  });
+}
+
+function labelOf(all: readonly { events: number }[]): string {
+  const active = all.filter(({ events }) => events > 0).length;
+  const events = all.reduce((sum, day) => sum + day.events, 0);
+  return `Calendar: active on ${days(active)} of ${numbers.count(all.length)}, ${numbers.count(events)} ${events === 1 ? "event" : "events"}`;
+}

@@ -1,0 +1,143 @@
+/** How scores changed since an earlier day, in parts that add up: what was done, time that passed, other settings. */
+import type { ReactElement } from "react";
+import { Select } from "../parts/field.tsx";
+import { choiceFilter } from "../parts/filters.ts";
+import { Panel } from "../parts/panel.tsx";
+import { Scrollable } from "../parts/scrollable.tsx";
+import { Empty, Figures, Loading } from "../parts/states.tsx";
+import { dayText, nothing, numbers } from "../text/format.ts";
+import type { Score } from "./score-text.ts";
+import type { ScoreProps } from "./scores.tsx";
+
+export const sinceFilter = choiceFilter(["7", "28", "90"], "28");
+export type Since = "7" | "28" | "90";
+
+type Change = NonNullable<Score["change"]>;
+
+interface ChangePanelProps extends ScoreProps {
+  readonly since: Since;
+  readonly onSince: (since: Since) => void;
+}
+
+export function ChangePanel({ of, what, since, onSince }: ChangePanelProps): ReactElement {
+  return (
+    <Panel
+      title="What changed"
+      note={of.data?.change == null ? undefined : `Since the scores of ${dayText(of.data.change.sinceDay)}.`}
+      actions={
+        <Select
+          label="Compare with"
+          isLabelHidden
+          isSmall
+          value={since}
+          onChoose={onSince}
+          choices={[
+            { value: "7", label: "7 days before" },
+            { value: "28", label: "28 days before" },
+            { value: "90", label: "90 days before" },
+          ]}
+        />
+      }
+    >
+      <Figures of={of} loading={<Loading rows={4} />}>
+        {({ change }) =>
+          change === null ? (
+            <Empty title="Nothing to compare with yet">
+              There are no scores of this {what} from {since} days before or earlier.
+            </Empty>
+          ) : (
+            <Changes change={change} what={what} />
+          )
+        }
+      </Figures>
+    </Panel>
+  );
+}
+
+const columns = [
+  { name: "Change", of: "total", hint: "Now less then." },
+  { name: "Behaviour", of: "behaviour", hint: "What they did, or did not do as usual." },
+  { name: "Time", of: "time", hint: "What would have changed had they done nothing since." },
+  { name: "Settings", of: "settings", hint: "Settings, the month's scale, the model, or who is excluded." },
+] as const;
+
+function Changes({ change, what }: { change: Change; what: string }): ReactElement {
+  const rows = [
+    { label: "Health", parts: change.health, by: 1, isMoreGood: true },
+    { label: "Engagement", parts: change.engagement, by: 1, isMoreGood: true },
+    { label: "Churn risk, %", parts: change.risk, by: 100, isMoreGood: false },
+  ];
+  return (
+    <div className="@container">
+      <div className="grid gap-x-10 gap-y-3 @4xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+        <Scrollable label="Changes" className="overflow-x-auto">
+          <table aria-label={`Changes of this ${what}'s scores, in points`} className="w-full">
+            <thead>
+              <tr>
+                <td />
+                {columns.map(({ name, hint }) => (
+                  <th
+                    key={name}
+                    scope="col"
+                    title={hint}
+                    className="pb-1 pl-3 text-right text-sm font-medium whitespace-nowrap text-soft"
+                  >
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(({ label, parts, by, isMoreGood }) => (
+                <tr key={label} className="border-t border-line">
+                  <th scope="row" className="py-1.5 text-left font-normal whitespace-nowrap">
+                    {label}
+                  </th>
+                  {columns.map(({ of }) => (
+                    <td key={of} className="py-1.5 pl-3 text-right whitespace-nowrap">
+                      <Signed
+                        points={parts === null ? null : shownParts(parts, by)[of]}
+                        isMoreGood={isMoreGood}
+                        isStrong={of === "total"}
+                      />
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scrollable>
+        <dl className="grid content-start gap-x-2 gap-y-0.5 text-sm text-soft">
+          {columns.slice(1).map(({ name, hint }) => (
+            <div key={name}>
+              <dt className="inline font-medium text-ink">{name}</dt> <dd className="inline">{hint}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
+    </div>
+  );
+}
+
+/** With one decimal, so that the parts that are shown add up to the change that is shown: time takes what is left. */
+function shownParts(parts: NonNullable<Change["health"]>, by: number) {
+  const tenths = (value: number) => Math.round(value * 10) / 10 || 0;
+  const [total, behaviour, settings] = [parts.total, parts.behaviour, parts.settings].map((part) =>
+    tenths(part * by),
+  ) as [number, number, number];
+  return { total, behaviour, settings, time: tenths(total - behaviour - settings) };
+}
+
+function Signed({
+  points,
+  isMoreGood,
+  isStrong,
+}: {
+  points: number | null;
+  isMoreGood: boolean;
+  isStrong: boolean;
+}): ReactElement {
+  if (points === null) return <span className="text-soft">{nothing}</span>;
+  const tone = points === 0 ? "text-soft" : points > 0 === isMoreGood ? "text-healthy" : "text-at-risk";
+  return <span className={isStrong ? `font-semibold ${tone}` : tone}>{numbers.tenthsChange(points)}</span>;
+}

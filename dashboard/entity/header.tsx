@@ -1,0 +1,58 @@
+/** The top of the page of a user or an account: a picture, a name, the id and where one came from. */
+import { Link } from "@tanstack/react-router";
+import type { ReactElement, ReactNode } from "react";
+import type { Freshness as FreshnessAnswer } from "../api/paths.ts";
+import { useOrganization } from "../app/session.ts";
+import { Avatar } from "../parts/avatar.tsx";
+import { Freshness } from "../parts/freshness.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { PageHeader } from "../parts/panel.tsx";
+import { dayText } from "../text/format.ts";
+
+interface EntityHeaderProps {
+  readonly what: "user" | "account";
+  readonly title: string;
+  /** What initials are taken of. */
+  readonly name: string;
+  readonly image: string | null | undefined;
+  /** Below the name: who they are, in one line. */
+  readonly line: ReactNode;
+  readonly freshness: FreshnessAnswer | undefined;
+  /** The day of the scores; undefined until it is known. */
+  readonly scoredDay: string | null | undefined;
+  readonly actions?: ReactNode;
+}
+
+export function EntityHeader(props: EntityHeaderProps): ReactElement {
+  const { what, title, name, image, line, freshness, scoredDay, actions } = props;
+  const organization = String(useOrganization().id);
+  const isUser = what === "user";
+  return (
+    <>
+      <nav aria-label="Back" className="mb-3">
+        <Link
+          to={isUser ? "/o/$organization/users" : "/o/$organization/accounts"}
+          params={{ organization }}
+          className="inline-flex items-center gap-1 text-sm text-soft hover:text-ink"
+        >
+          <Icon name="left" size={13} />
+          {isUser ? "Users" : "Accounts"}
+        </Link>
+      </nav>
+      <div className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4">
+        <span className="mt-1">
+          <Avatar name={name} image={image} size="large" isAccount={!isUser} />
+        </span>
+        <PageHeader title={title} {...(actions !== undefined && { actions })}>
+          <span className="block min-h-[1.375rem] [overflow-wrap:anywhere]">{line}</span>
+          <Freshness of={freshness} />
+          {scoredDay != null && (
+            <span className="text-sm" title="Only what happened before this day counts in scores">
+              {" · "}scores as of the start of {dayText(scoredDay)}
+            </span>
+          )}
+        </PageHeader>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+/** Where the rules of scores changed, in words: pure. */
+import type { Reads } from "../api/paths.ts";
+import { rungName } from "./score-text.ts";
+
+export type ModelChange = Reads["/api/model/changes"]["answer"]["changes"][number];
+
+interface SettingsMark {
+  readonly day: string;
+  readonly changes: readonly { readonly setting: string; readonly from: unknown; readonly to: unknown }[];
+  readonly exclusionsChanged: boolean;
+}
+
+/** A day from which on scores follow other rules. */
+export interface HistoryMark {
+  /** By which it is found in the drawing. */
+  readonly letter: string;
+  readonly day: string;
+  readonly texts: readonly string[];
+}
+
+/** The marks within the days of a history, one a day, the oldest first. */
+export function historyMarks(
+  history: { readonly days: readonly { readonly day: string }[]; readonly marks?: readonly SettingsMark[] },
+  models: readonly ModelChange[],
+): HistoryMark[] {
+  const [first, last] = [history.days[0]?.day, history.days.at(-1)?.day];
+  if (first === undefined || last === undefined) return [];
+  const said = [
+    ...(history.marks ?? []).map(({ day, changes, exclusionsChanged }) => ({
+      day,
+      texts: [
+        ...changes.map(settingText),
+        ...(exclusionsChanged ? ["Others are excluded from figures"] : []),
+      ],
+    })),
+    ...models.map(({ day, from, to }) => ({
+      day,
+      texts: [`Model of churn risk: ${rungName(to)}, before ${rungName(from)}`],
+    })),
+  ].filter(({ day }) => day > first && day <= last);
+  const byDay = Map.groupBy(said, ({ day }) => day);
+  return [...byDay.keys()].sort().map((day, index) => ({
+    letter: letterOf(index),
+    day,
+    texts: (byDay.get(day) ?? []).flatMap(({ texts }) => texts),
+  }));
+}
+
+/** A to Z, then AA, AB … */
+function letterOf(index: number): string {
+  const letter = String.fromCharCode(65 + (index % 26));
+  return index < 26 ? letter : letterOf(Math.floor(index / 26) - 1) + letter;
+}
+
+const settingNames: Readonly<Record<string, string>> = {
+  churnHorizonDays: "Churn horizon, in days",
+  passiveEvents: "Passive events",
+  keyEvents: "Key events",
+  churnEvent: "Churn event",
+};
+
+function settingText({ setting, from, to }: SettingsMark["changes"][number]): string {
+  const [group, name] = setting.split(/\.(.*)/s);
+  const called =
+    group === "eventWeights"
+      ? `Weight of ${name}`
+      : group === "healthWeights"
+        ? `Weight of ${name} in health`
+        : (settingNames[setting] ?? setting);
+  return `${called}: ${valueText(from)} → ${valueText(to)}`;
+}
+
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return "none";
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.join(", ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,202 @@
+/** Scores over time, with what changed the rules marked: settings, exclusions, the model. */
+import type { EChartsCoreOption } from "echarts/core";
+import { type ReactElement, useCallback, useMemo } from "react";
+import type { Reads } from "../api/paths.ts";
+import type { Asked } from "../api/query.ts";
+import { Chart, valueAxis } from "../charts/chart.tsx";
+import type { Colours } from "../charts/colours.ts";
+import { tooltipOf } from "../charts/tooltip.ts";
+import { Select } from "../parts/field.tsx";
+import { choiceFilter } from "../parts/filters.ts";
+import { healthWord } from "../parts/health.tsx";
+import { Panel } from "../parts/panel.tsx";
+import { Empty, Figures, Loading } from "../parts/states.tsx";
+import { dayText, numbers } from "../text/format.ts";
+import { type HistoryMark, historyMarks, type ModelChange } from "./history-marks.ts";
+
+type History = Reads["/api/users/:userId/score/history"]["answer"];
+type Days = History["days"];
+
+export const rangeFilter = choiceFilter(["90", "365", "all"], "365");
+export type Range = "90" | "365" | "all";
+
+interface HistoryPanelProps {
+  readonly of: Asked<History>;
+  /** Changes of the model; empty until they are known. */
+  readonly models: readonly ModelChange[];
+  readonly what: "user" | "account";
+  readonly range: Range;
+  readonly onRange: (range: Range) => void;
+}
+
+export function HistoryPanel({ of, models, what, range, onRange }: HistoryPanelProps): ReactElement {
+  return (
+    <Panel
+      title="History"
+      note="Scores as they were told on each day. Dotted: healthy from 70, watch from 40. Vertical lines: other rules from there on."
+      actions={
+        <Select
+          label="Days of the history"
+          isLabelHidden
+          isSmall
+          value={range}
+          onChoose={onRange}
+          choices={[
+            { value: "90", label: "90 days" },
+            { value: "365", label: "A year" },
+            { value: "all", label: "Everything" },
+          ]}
+        />
+      }
+    >
+      <Figures
+        of={of}
+        loading={<Loading rows={1} height={260} />}
+        empty={{
+          when: ({ days }) => days.length === 0,
+          show: (
+            <Empty title="No scores yet">They are worked out every night, and for days before once.</Empty>
+          ),
+        }}
+      >
+        {(history) => <HistoryChart history={history} models={models} what={what} />}
+      </Figures>
+    </Panel>
+  );
+}
+
+function HistoryChart({
+  history,
+  models,
+  what,
+}: {
+  history: History;
+  models: readonly ModelChange[];
+  what: string;
+}): ReactElement {
+  const marks = useMemo(() => historyMarks(history, models), [history, models]);
+  const option = useCallback((colours: Colours) => optionOf(history.days, marks, colours), [history, marks]);
+  return (
+    <>
+      <Chart
+        label={labelOf(history.days, what)}
+        option={option}
+        table={{
+          columns: ["Day", "Health", "", "Engagement", "Churn risk", "Momentum"],
+          rows: [...history.days]
+            .reverse()
+            .map(({ day, health, colour, engagement, risk, momentum }) => [
+              dayText(day),
+              numbers.decimal(health),
+              healthWord(colour),
+              numbers.decimal(engagement),
+              numbers.share(risk),
+              numbers.decimal(momentum),
+            ]),
+        }}
+      />
+      {marks.length > 0 && (
+        <ol aria-label="Changes of rules" className="mt-3 grid gap-1 text-sm">
+          {marks.map(({ letter, day, texts }) => (
+            <li key={letter} className="flex gap-2">
+              <span className="size-5 shrink-0 rounded border border-edge text-center leading-[1.125rem] font-medium">
+                {letter}
+              </span>
+              <span>
+                <span className="text-soft">{dayText(day)}</span> {texts.join("; ")}
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </>
+  );
+}
+
+function labelOf(days: Days, what: string): string {
+  const [first, last] = [days[0], days.at(-1)];
+  if (first === undefined || last === undefined) return "";
+  const said = last.health === null ? "" : `, health ${Math.round(last.health)} on the last day`;
+  return `Scores of this ${what} from ${dayText(first.day)} to ${dayText(last.day)}${said}`;
+}
+
+function optionOf(days: Days, marks: readonly HistoryMark[], colours: Colours): EChartsCoreOption {
+  const line = (name: string, colour: string, of: (day: Days[number]) => number | null, isMain = false) => ({
+    name,
+    type: "line",
+    data: days.map((day) => [Date.parse(`${day.day}T00:00:00Z`), of(day)]),
+    showSymbol: days.length === 1,
+    symbolSize: 6,
+    lineStyle: {
+      color: colour,
+      width: isMain ? 2.5 : 1.5,
+      type: isMain ? "solid" : name === "Churn risk, %" ? "dashed" : "solid",
+    },
+    itemStyle: { color: colour },
+  });
+  const rule = (at: number) => ({
+    yAxis: at,
+    label: { show: false },
+    lineStyle: { color: colours.edge, type: [3, 5], width: 1.5 },
+  });
+  return {
+    tooltip: tooltipOf(numbers.decimal, (_, value) =>
+      Array.isArray(value) ? dayText(new Date(Number(value[0])).toISOString().slice(0, 10)) : "",
+    ),
+    legend: {
+      bottom: 0,
+      left: 0,
+      itemWidth: 18,
+      itemHeight: 8,
+      icon: "roundRect",
+      textStyle: { color: colours.soft },
+    },
+    grid: {
+      left: 4,
+      right: 14,
+      top: 22,
+      bottom: 30,
+      outerBoundsMode: "same",
+      outerBoundsContain: "axisLabel",
+    },
+    useUTC: true,
+    xAxis: timeAxis(colours),
+    yAxis: { ...valueAxis(colours, numbers.count), min: 0, max: 100, interval: 25 },
+    series: [
+      {
+        ...line("Health", colours.ink, ({ health }) => health, true),
+        markLine: {
+          silent: true,
+          symbol: "none",
+          animation: false,
+          data: [
+            rule(70),
+            rule(40),
+            ...marks.map(({ letter, day }) => ({
+              xAxis: Date.parse(`${day}T00:00:00Z`),
+              label: { formatter: letter, color: colours.ink, fontWeight: 600, position: "end", distance: 4 },
+              lineStyle: { color: colours.ember, type: "solid", width: 1 },
+            })),
+          ],
+        },
+      },
+      line("Engagement", colours["series-2"], ({ engagement }) => engagement),
+      line("Churn risk, %", colours["series-1"], ({ risk }) => (risk === null ? null : 100 * risk)),
+    ],
+  };
+}
+
+function timeAxis(colours: Colours): object {
+  return {
+    type: "time",
+    axisLine: { lineStyle: { color: colours.line } },
+    axisTick: { show: false },
+    splitLine: { show: false },
+    splitNumber: 5,
+    axisLabel: {
+      color: colours.soft,
+      hideOverlap: true,
+      formatter: (ms: number) => dayText(new Date(ms).toISOString().slice(0, 10), "short"),
+    },
+  };
+}

@@ -1,0 +1,86 @@
+/** What scores mean, in sentences: for the pages of a user and of an account. */
+import type { Reads } from "../api/paths.ts";
+import { dayText, numbers } from "../text/format.ts";
+
+export type Score = Reads["/api/users/:userId/score"]["answer"];
+type Risk = NonNullable<Score["risk"]>;
+type Model = NonNullable<Score["model"]>;
+
+/** Names of the parts of scores, as readers meet them. */
+const partNames: Readonly<Record<string, { label: string; hint: string }>> = {
+  engagement: { label: "Engagement", hint: "How much the product was used in 28 days" },
+  outlook: { label: "Outlook", hint: "100 less the churn risk in percent" },
+  momentum: { label: "Momentum", hint: "Active days of 4 weeks beside those of the 4 weeks before" },
+  adoption: { label: "Adoption", hint: "The share of the key events that were done in 90 days" },
+  frequency: { label: "Frequency", hint: "Days with activity, of the last 28: up to 40 points" },
+  volume: { label: "Volume", hint: "Weighted events in 28 days: up to 20 points" },
+  breadth: { label: "Breadth", hint: "Different events in 28 days: up to 20 points" },
+  recency: { label: "Recency", hint: "How long ago the last activity was: up to 20 points" },
+  members: { label: "Members' engagement", hint: "Mean engagement of the active members: up to 60 points" },
+  penetration: {
+    label: "Penetration",
+    hint: "Members active in 28 days, of those active in 90: up to 40 points",
+  },
+};
+
+/** Contributions as steps of a waterfall, in the order in which they are explained. */
+export function stepsOfParts(parts: Readonly<Record<string, number>>) {
+  const known = Object.keys(partNames);
+  return Object.entries(parts)
+    .sort(([a], [b]) => known.indexOf(a) - known.indexOf(b))
+    .map(([name, points]) => ({ label: name, ...partNames[name], points }));
+}
+
+/** What a churn risk says, with what it is of. @param horizonDays days of silence that count as churn */
+export function riskSentence({ probability }: Risk, horizonDays: number): string {
+  return `${numbers.wholeShare(probability)} likely to do nothing within ${days(horizonDays)}.`;
+}
+
+/** A churn risk beside the base rate, in words; undefined without a base rate. */
+export function baseRateSentence({ ratioToBaseRate }: Risk, { baseRate }: Model): string | undefined {
+  if (ratioToBaseRate === null || baseRate === null) return undefined;
+  const rate = `the ${numbers.share(baseRate)} that churned in the back-test`;
+  if (ratioToBaseRate >= 1.15) return `${numbers.decimal(ratioToBaseRate)} times ${rate}.`;
+  if (ratioToBaseRate > 0.87) return `About as likely as ${rate}.`;
+  const part = 1 / ratioToBaseRate;
+  if (part < 1.5) return `A little less likely than ${rate}.`;
+  return part > 100 ? `Far below ${rate}.` : `${numbers.decimal(part)} times less likely than ${rate}.`;
+}
+
+/** A reason without its points, which stand beside it. */
+export function reasonLabel(text: string): string {
+  const label = text.replace(/: [+−±]\d+ points?$/, "");
+  return label.charAt(0).toLocaleUpperCase() + label.slice(1);
+}
+
+const rungs = [
+  { name: "the prior", about: ", which knows only how often others churn" },
+  { name: "BG/BB", about: ", a model of how often people come back" },
+  {
+    name: "calibrated BG/BB",
+    about: ", a model of how often people come back, set right by what became of them",
+  },
+  { name: "ridge regression", about: ", trained on what became of others" },
+] as const;
+
+/** A model's rung by its short name. */
+export function rungName(rung: number | null): string {
+  return rung === null ? "none" : (rungs[rung]?.name ?? `rung ${rung}`);
+}
+
+/** Which model said it, when it was trained and whether it is proven. */
+export function modelSentence({ rung, isProven, trainedDay }: Model): string {
+  const about = rung === null ? "" : (rungs[rung]?.about ?? "");
+  const proof = isProven ? "proven by back-tests" : "not proven yet";
+  return `Told by ${rungName(rung)}${about} (${proof}), trained as of ${dayText(trainedDay)}.`;
+}
+
+/** What a position among others means. */
+export function rankText(rank: number | null): string | undefined {
+  if (rank === 0) return "the lowest of those active in 28 days";
+  return rank === null ? undefined : `higher than ${numbers.wholeShare(rank)} of those active in 28 days`;
+}
+
+export function days(count: number): string {
+  return `${numbers.count(count)} ${count === 1 ? "day" : "days"}`;
+}

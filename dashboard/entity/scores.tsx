@@ -1,0 +1,215 @@
+/** The scores of one user or account: what they are, what they are made of, and why. */
+import type { ReactElement, ReactNode } from "react";
+import type { Asked } from "../api/query.ts";
+import { Waterfall } from "../charts/waterfall.tsx";
+import { Health, healthWord, RiskBand } from "../parts/health.tsx";
+import { Panel } from "../parts/panel.tsx";
+import { Stat, Stats } from "../parts/stat.tsx";
+import { Empty, Figures, Loading } from "../parts/states.tsx";
+import { dayText, nothing, numbers } from "../text/format.ts";
+import {
+  baseRateSentence,
+  days,
+  modelSentence,
+  rankText,
+  reasonLabel,
+  riskSentence,
+  type Score,
+  stepsOfParts,
+} from "./score-text.ts";
+
+export interface ScoreProps {
+  readonly of: Asked<Score>;
+  /** "user" or "account": how sentences call it. */
+  readonly what: "user" | "account";
+}
+
+/** The four figures side by side, and whatever else the page has. */
+export function ScoreStats({ of, what, children }: ScoreProps & { children?: ReactNode }): ReactElement {
+  return (
+    <Figures of={of} loading={<Loading rows={1} height={88} />}>
+      {({ health, engagement, risk, momentum, change, model }) => (
+        <Stats isDense>
+          <Stat
+            label="Health, 0 to 100"
+            value={<Health colour={health.colour} score={health.score} isLarge />}
+            change={scoreChange(change?.health?.total, change?.sinceDay, true)}
+          />
+          <Stat
+            label="Churn risk"
+            value={
+              risk === null ? (
+                nothing
+              ) : (
+                <span className="inline-flex flex-wrap items-baseline gap-x-2">
+                  {numbers.wholeShare(risk.probability)} <RiskBand band={risk.band} />
+                </span>
+              )
+            }
+            change={riskChange(change?.risk?.total, change?.sinceDay)}
+            note={risk === null || model === null ? undefined : `within ${days(model.horizonDays)}`}
+          />
+          <Stat
+            label="Engagement, 0 to 100"
+            value={engagement === null ? nothing : numbers.count(engagement.score)}
+            change={scoreChange(change?.engagement?.total, change?.sinceDay, true)}
+            note={engagement === null ? undefined : rankText(engagement.rank)}
+          />
+          <Stat
+            label="Momentum, 0 to 100"
+            value={momentum === null ? nothing : numbers.count(momentum)}
+            note={momentum === null ? `needs 56 days of the ${what}` : "50 is as four weeks ago"}
+          />
+          {children}
+        </Stats>
+      )}
+    </Figures>
+  );
+}
+
+function scoreChange(total: number | undefined, sinceDay: string | undefined, isMoreGood: boolean) {
+  if (total === undefined || sinceDay === undefined) return undefined;
+  const shown = Math.round(total * 10) / 10;
+  return {
+    value: numbers.change(shown),
+    isGood: shown === 0 ? null : shown > 0 === isMoreGood,
+    text: `since ${dayText(sinceDay, "short")}`,
+  };
+}
+
+function riskChange(total: number | undefined, sinceDay: string | undefined) {
+  const change = scoreChange(total === undefined ? undefined : 100 * total, sinceDay, false);
+  return change && { ...change, value: `${change.value} points` };
+}
+
+/** What health is made of. */
+export function HealthPanel({ of, what }: ScoreProps): ReactElement {
+  return (
+    <Panel title="What health is made of" note="Points of each part. They add up to the score.">
+      <Figures of={of} loading={<Loading rows={5} />}>
+        {(score) => {
+          const { health, state, note, churnedDay, returnProbability, model } = score;
+          if (state === "churned") {
+            return (
+              <Empty title={`Churned on ${dayText(churnedDay)}`}>
+                Nothing was done for the whole horizon of {days(model?.horizonDays ?? 0)}, so health is 0.
+                {returnProbability !== null &&
+                  ` ${returnText(returnProbability)} to come back within as many days.`}
+              </Empty>
+            );
+          }
+          if (health.score === null) return <Empty title="No score yet">{note}</Empty>;
+          const steps = [
+            ...stepsOfParts(health.contributions),
+            ...(health.cap === 0
+              ? []
+              : [
+                  {
+                    label: "High churn risk",
+                    hint: "From a churn risk of 70 % on, health is 39 at most",
+                    points: health.cap,
+                  },
+                ]),
+          ];
+          return (
+            <>
+              <Waterfall
+                label={`Health of this ${what}, part by part`}
+                steps={steps}
+                total={{ label: `Health: ${healthWord(health.colour)}`, value: health.score }}
+                isMoreGood
+              />
+              {health.colour === "onboarding" && (
+                <p className="mt-2 text-sm text-soft">
+                  New: there is too little of this {what} to call it healthy or at risk.
+                </p>
+              )}
+            </>
+          );
+        }}
+      </Figures>
+    </Panel>
+  );
+}
+
+function returnText(probability: number): string {
+  return probability < 0.005 ? "Less than 1 % likely" : `${numbers.wholeShare(probability)} likely`;
+}
+
+/** Why the churn risk is what it is. */
+export function RiskPanel({ of, what }: ScoreProps): ReactElement {
+  return (
+    <Panel
+      title="Why this churn risk"
+      note="Percentage points of each reason, from the risk of one about whom nothing is special."
+    >
+      <Figures of={of} loading={<Loading rows={5} />}>
+        {({ risk, model, state }) => {
+          if (risk === null || model === null) {
+            return (
+              <Empty title="No churn risk">
+                {state === "churned"
+                  ? "Who has churned cannot churn any more."
+                  : `It takes a model and some history of this ${what}.`}
+              </Empty>
+            );
+          }
+          return (
+            <>
+              <p className="mb-2">
+                <b className="font-semibold">{riskSentence(risk, model.horizonDays)}</b>{" "}
+                {baseRateSentence(risk, model)}
+              </p>
+              <Waterfall
+                label={`Churn risk of this ${what}, reason by reason`}
+                start={{
+                  label: `A typical ${what}`,
+                  value: 100 * risk.referenceRisk,
+                }}
+                steps={risk.reasons.map(({ text, points }) => ({ label: reasonLabel(text), points }))}
+                total={{ label: "Churn risk", value: 100 * risk.probability }}
+                unit=" %"
+                isMoreGood={false}
+              />
+              <p className="mt-3 text-sm text-soft">{modelSentence(model)}</p>
+            </>
+          );
+        }}
+      </Figures>
+    </Panel>
+  );
+}
+
+/** What engagement is made of. */
+export function EngagementPanel({ of, what }: ScoreProps): ReactElement {
+  return (
+    <Panel
+      title="What engagement is made of"
+      note={
+        what === "user"
+          ? "Use of the last 28 days, beside the most engaged tenth."
+          : "How engaged the members are, and how many of them are active."
+      }
+    >
+      <Figures of={of} loading={<Loading rows={5} />}>
+        {({ engagement, note }) =>
+          engagement === null ? (
+            <Empty title="No engagement yet">{note ?? "Nobody was active in 90 days."}</Empty>
+          ) : (
+            <>
+              <Waterfall
+                label={`Engagement of this ${what}, part by part`}
+                steps={stepsOfParts(engagement.contributions)}
+                total={{ label: "Engagement", value: engagement.score }}
+                isMoreGood
+              />
+              {engagement.confidence === "low" && (
+                <p className="mt-2 text-sm text-soft">The first week: a day or two stand for a month.</p>
+              )}
+            </>
+          )
+        }
+      </Figures>
+    </Panel>
+  );
+}

@@ -1,0 +1,208 @@
+/** What happened, the newest first: read on as the reader scrolls, by day, with the properties as they were sent. */
+import { Link } from "@tanstack/react-router";
+import { type ReactElement, useEffect, useMemo, useRef, useState } from "react";
+import type { Asked, usePages } from "../api/query.ts";
+import { useOrganization } from "../app/session.ts";
+import { Button } from "../parts/button.tsx";
+import { CopyButton } from "../parts/copy.tsx";
+import { Select } from "../parts/field.tsx";
+import { Icon } from "../parts/icons.tsx";
+import { Panel } from "../parts/panel.tsx";
+import { Empty, Loading, Problem, Starting } from "../parts/states.tsx";
+import { summaryOf, Tree } from "../parts/tree.tsx";
+import { classes } from "../text/classes.ts";
+import { dayText, instantText, numbers, timeText, todayIn } from "../text/format.ts";
+
+interface TimelineEvent {
+  readonly id: string;
+  readonly event: string;
+  readonly timestamp: string;
+  readonly receivedAt: string;
+  readonly properties: Record<string, unknown>;
+  /** Of an account's timeline: who did it. */
+  readonly userId?: string;
+}
+
+type Pages = ReturnType<typeof usePages<"/api/users/:userId/timeline" | "/api/accounts/:accountId/timeline">>;
+
+interface TimelinePanelProps {
+  readonly of: Pages;
+  readonly names: Asked<{ readonly events: readonly { event: string; count: number }[] }>;
+  readonly event: string;
+  readonly onEvent: (event: string) => void;
+}
+
+export function TimelinePanel({ of, names, event, onEvent }: TimelinePanelProps): ReactElement {
+  const { timezone } = useOrganization();
+  const known = names.data?.events ?? [];
+  const chosen = event !== "" && !known.some((one) => one.event === event) ? [{ event, count: 0 }] : [];
+  return (
+    <Panel
+      title="Timeline"
+      note={`The newest first. Times are those of ${timezone.replaceAll("_", " ")}.`}
+      actions={
+        <Select
+          label="Event"
+          isLabelHidden
+          isSmall
+          className="max-w-[60vw]"
+          value={event}
+          onChoose={onEvent}
+          choices={[
+            { value: "", label: "All events" },
+            ...[...chosen, ...known].map((one) => ({
+              value: one.event,
+              label: `${one.event} (${numbers.count(one.count)})`,
+            })),
+          ]}
+        />
+      }
+    >
+      <Timeline of={of} isFiltered={event !== ""} timezone={timezone} />
+    </Panel>
+  );
+}
+
+function Timeline({
+  of,
+  isFiltered,
+  timezone,
+}: {
+  of: Pages;
+  isFiltered: boolean;
+  timezone: string;
+}): ReactElement {
+  const { data, error, failureReason, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = of;
+  const days = useMemo(() => {
+    const events: readonly TimelineEvent[] = data?.pages.flatMap((page) => page.events) ?? [];
+    return [...Map.groupBy(events, ({ timestamp }) => todayIn(timezone, Date.parse(timestamp))).entries()];
+  }, [data, timezone]);
+  if (data === undefined) {
+    if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
+    return failureReason !== null ? <Starting /> : <Loading rows={10} />;
+  }
+  if (days.length === 0) {
+    return (
+      <Empty title={isFiltered ? "None of these events" : "No events yet"}>
+        {isFiltered
+          ? "Choose another event, or all of them."
+          : "What the application sends shows here within a second."}
+      </Empty>
+    );
+  }
+  const count = days.reduce((sum, [, events]) => sum + events.length, 0);
+  return (
+    <>
+      {days.map(([day, events]) => (
+        <section key={day} aria-label={dayText(day, "long")} className="mb-3">
+          <h3 className="sticky top-12 z-[1] border-b border-line bg-surface py-1 text-sm lg:top-0">
+            {dayText(day, "long")}
+          </h3>
+          <ol>
+            {events.map((event) => (
+              <Row key={event.id} event={event} timezone={timezone} />
+            ))}
+          </ol>
+        </section>
+      ))}
+      {error !== null && <Problem error={error} onRetry={() => void fetchNextPage()} />}
+      <p role="status" className="text-sm text-soft">
+        {numbers.count(count)} {count === 1 ? "event" : "events"}
+        {hasNextPage ? " so far." : ", and that is all."}
+      </p>
+      {hasNextPage && error === null && (
+        <Older isBusy={isFetchingNextPage} onOlder={() => void fetchNextPage()} />
+      )}
+    </>
+  );
+}
+
+/** Reads on when it comes near the window; the same by a button. */
+function Older({ isBusy, onOlder }: { isBusy: boolean; onOlder: () => void }): ReactElement {
+  const place = useRef<HTMLDivElement>(null);
+  const read = useRef(onOlder);
+  read.current = onOlder;
+  useEffect(() => {
+    if (place.current === null || isBusy) return undefined;
+    const observer = new IntersectionObserver(
+      ([entry]) => {
+        if (entry?.isIntersecting) read.current();
+      },
+      { rootMargin: "400px" },
+    );
+    observer.observe(place.current);
+    return () => observer.disconnect();
+  }, [isBusy]);
+  return (
+    <div ref={place} className="mt-2">
+      <Button isSmall isBusy={isBusy} onClick={onOlder}>
+        {isBusy ? "Reading on …" : "Older events"}
+      </Button>
+    </div>
+  );
+}
+
+function Row({ event, timezone }: { event: TimelineEvent; timezone: string }): ReactElement {
+  const [isOpen, setOpen] = useState(false);
+  const { properties, timestamp, userId } = event;
+  return (
+    <li className="border-b border-line last:border-0">
+      <div className="flex items-center gap-2">
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+          className="grid min-w-0 grow grid-cols-[auto_minmax(0,1fr)] items-baseline gap-x-3 rounded py-1.5 text-left hover:bg-sunk focus-visible:-outline-offset-2 sm:grid-cols-[5.5rem_minmax(8rem,14rem)_minmax(0,1fr)]"
+        >
+          <span className="flex items-baseline gap-1 text-sm text-soft">
+            <Icon
+              name="right"
+              size={12}
+              className={classes("self-center transition-transform", isOpen && "rotate-90")}
+            />
+            <time dateTime={timestamp}>{timeText(timestamp, timezone)}</time>
+          </span>
+          <span className="truncate font-medium">{event.event}</span>
+          <span className="col-span-2 truncate pl-4 text-sm text-soft sm:col-span-1 sm:pl-0">
+            {summaryOf(properties)}
+          </span>
+        </button>
+        {userId !== undefined && <Who userId={userId} />}
+      </div>
+      {isOpen && <Details event={event} timezone={timezone} />}
+    </li>
+  );
+}
+
+function Who({ userId }: { userId: string }): ReactElement {
+  const organization = String(useOrganization().id);
+  return (
+    <Link
+      to="/o/$organization/users/$userId"
+      params={{ organization, userId }}
+      className="max-w-[30%] shrink-0 truncate text-sm text-soft hover:text-ink"
+    >
+      {userId === "" ? "erased user" : userId}
+    </Link>
+  );
+}
+
+function Details({ event, timezone }: { event: TimelineEvent; timezone: string }): ReactElement {
+  const { properties, id, timestamp, receivedAt } = event;
+  return (
+    <div className="mb-2 ml-4 grid gap-2 rounded bg-sunk p-3">
+      {Object.keys(properties).length === 0 ? (
+        <p className="text-sm text-soft">Sent without properties.</p>
+      ) : (
+        <Tree of={properties} timezone={timezone} />
+      )}
+      <p className="border-t border-line pt-2 text-sm text-soft [overflow-wrap:anywhere]">
+        Happened {instantText(timestamp, timezone)}, received {instantText(receivedAt, timezone)} ({timezone})
+        · event id {id}
+      </p>
+      <div>
+        <CopyButton text={JSON.stringify(event, null, 2)} label="Copy as JSON" />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,139 @@
+/** Handlers of the JSON API about one user or account beside its scores: days, events, members, changes of the model. */
+import type { Static } from "typebox";
+import type {
+  AccountActivityAnswer,
+  AccountEventsAnswer,
+  AccountMembersAnswer,
+  AccountMembersParameters,
+  ActivityParameters,
+  ModelChangesAnswer,
+  ModelChangesParameters,
+  OwnEventsParameters,
+  UserActivityAnswer,
+  UserEventsAnswer,
+} from "../../contract/api-entities.ts";
+import { accountActivity, everyDay, userActivity } from "../analytics/own-activity.ts";
+import { accountEvents, userEvents } from "../analytics/own-events.ts";
+import { formatDay } from "../calendar/days.ts";
+import { bandOf } from "../scoring/explain.ts";
+import {
+  type AccountMember,
+  accountMembers,
+  accountMemberTotals,
+} from "../scoring/queries/account-members.ts";
+import { modelChanges } from "../scoring/run/model-changes.ts";
+import { populationOf } from "../scoring/run/population.ts";
+import { newestRun } from "../scoring/run/status.ts";
+import type { ApiContext } from "./api.ts";
+import { knownAccount } from "./api-accounts.ts";
+import { lastDay, today } from "./api-days.ts";
+import { dayOrNull } from "./api-rows.ts";
+import { knownUser } from "./api-users.ts";
+
+/** GET /api/users/:userId/activity */
+export async function activityOfUser(
+  context: ApiContext<typeof ActivityParameters, "/:userId">,
+): Promise<Static<typeof UserActivityAnswer>> {
+  const { user } = await knownUser(context);
+  const days = daysOf(context);
+  const rows = await userActivity(context.warehouse, {
+    ...days,
+    organization: user.organization,
+    user: user.number,
+  });
+  return { days: everyDay(days, rows).map(({ day, events }) => ({ day: formatDay(day), events })) };
+}
+
+/** GET /api/accounts/:accountId/activity */
+export async function activityOfAccount(
+  context: ApiContext<typeof ActivityParameters, "/:accountId">,
+): Promise<Static<typeof AccountActivityAnswer>> {
+  const { account } = await knownAccount(context);
+  const days = daysOf(context);
+  const question = { ...days, organization: context.organization.id, account };
+  const rows = await accountActivity(context.warehouse, question);
+  return { days: everyDay(days, rows).map((row) => ({ ...row, day: formatDay(row.day) })) };
+}
+
+function daysOf(context: ApiContext<typeof ActivityParameters, "">) {
+  const toDay = lastDay(context);
+  return { fromDay: toDay - context.query.days + 1, toDay };
+}
+
+/** GET /api/users/:userId/events */
+export async function eventsOfUser(
+  context: ApiContext<typeof OwnEventsParameters, "/:userId">,
+): Promise<Static<typeof UserEventsAnswer>> {
+  const { user } = await knownUser(context);
+  const { limit } = context.query;
+  const question = { organization: user.organization, user: user.number, toDay: today(context), limit };
+  const rows = await userEvents(context.warehouse, question);
+  return { events: rows.map(({ users: _, ...row }) => withDates(row)) };
+}
+
+/** GET /api/accounts/:accountId/events */
+export async function eventsOfAccount(
+  context: ApiContext<typeof OwnEventsParameters, "/:accountId">,
+): Promise<Static<typeof AccountEventsAnswer>> {
+  const { account } = await knownAccount(context);
+  const { limit } = context.query;
+  const question = { organization: context.organization.id, account, toDay: today(context), limit };
+  return { events: (await accountEvents(context.warehouse, question)).map(withDates) };
+}
+
+function withDates<Row extends { readonly firstDay: number; readonly lastDay: number }>(row: Row) {
+  return { ...row, firstDay: formatDay(row.firstDay), lastDay: formatDay(row.lastDay) };
+}
+
+/** GET /api/accounts/:accountId/members */
+export async function membersOfAccount(
+  context: ApiContext<typeof AccountMembersParameters, "/:accountId">,
+): Promise<Static<typeof AccountMembersAnswer>> {
+  const { account } = await knownAccount(context);
+  const { warehouse, ledger, organization, zone, query } = context;
+  const latest = today(context);
+  const run = await newestRun(warehouse, organization.id, "account", latest);
+  const ofUsers = await newestRun(warehouse, organization.id, "user", run?.day ?? latest);
+  const settings = run?.body.settings ?? (await ledger.settings.get(organization.id)).settings;
+  const question = {
+    population: {
+      ...populationOf({ id: organization.id, zone, settings }, "account"),
+      entity: account,
+    },
+    cutoffDay: run?.day ?? latest,
+    scores: ofUsers === undefined ? undefined : { day: ofUsers.day, rowsVersion: ofUsers.body.rowsVersion },
+  };
+  const { sort, order, limit, offset } = query;
+  const [totals, members] = await Promise.all([
+    accountMemberTotals(warehouse, question),
+    accountMembers(warehouse, question, { sort, descending: order === "descending", limit, offset }),
+  ]);
+  const { active28, active90 } = totals;
+  return {
+    day: formatDay(question.cutoffDay),
+    ...totals,
+    penetration: active90 === 0 ? null : active28 / active90,
+    members: members.map(memberAnswer),
+  };
+}
+
+function memberAnswer({ name, avatar, lastActiveDay, risk, ...row }: AccountMember) {
+  return {
+    ...row,
+    name: name === "" ? null : name,
+    avatar: avatar === "" ? null : avatar,
+    lastActiveDay: dayOrNull(lastActiveDay),
+    risk,
+    band: risk === null ? null : bandOf(risk),
+  };
+}
+
+/** GET /api/model/changes */
+export async function changesOfModel({
+  warehouse,
+  organization,
+  query,
+}: ApiContext<typeof ModelChangesParameters, "">): Promise<Static<typeof ModelChangesAnswer>> {
+  const changes = await modelChanges(warehouse, { organization: organization.id, kind: query.kind });
+  return { changes: changes.map((change) => ({ ...change, day: formatDay(change.day) })) };
+}

@@ -1,0 +1,34 @@
+/** On which days another rung began to serve: a history of scores is read with these marks. */
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { EntityKind } from "../queries/engagement-events.ts";
+
+export interface ModelChange {
+  /** The first scored day on which it serves. */
+  readonly day: number;
+  /** Rungs; null when no model was good enough. */
+  readonly from: number | null;
+  readonly to: number | null;
+  /** Why this rung, as the run says it. */
+  readonly why: string;
+}
+
+/** The changes of an organization, the oldest first. */
+export function modelChanges(
+  warehouse: Warehouse,
+  question: { readonly organization: number; readonly kind: EntityKind },
+): Promise<ModelChange[]> {
+  return warehouse.rows<ModelChange>(
+    `SELECT toInt32(day) AS day, before AS \`from\`, rung AS \`to\`, why
+     FROM (
+       SELECT day, rung, why, row_number() OVER byDay AS number, lagInFrame(rung) OVER byDay AS before
+       FROM (
+         SELECT day, JSONExtract(body, 'choice', 'rung', 'Nullable(Int32)') AS rung,
+           JSONExtractString(body, 'choice', 'why') AS why
+         FROM score_records FINAL
+         WHERE organization = {organization:UInt32} AND kind = {kind:String} AND what = 'run')
+       WINDOW byDay AS (ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW))
+     WHERE number > 1 AND ifNull(rung, -1) != ifNull(before, -1)
+     ORDER BY day`,
+    { ...question },
+  );
+}

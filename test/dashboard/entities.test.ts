@@ -1,0 +1,264 @@
+/** The pages of a user and of an account, as a browser shows them: the figures of the API, and nothing else. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { rekindle, Server } from "../server.ts";
+import { startBrowser } from "./chromium.ts";
+import { axe, openInOrganization, openPage, phone, sidewaysPixels, signedIn } from "./support.ts";
+
+let server: Server;
+let browser: Browser;
+/** Somebody at risk with a history, and the account that they belong to. */
+let userId = "";
+let accountId = "";
+/** The rungs that served on the first and the last day that was scored. */
+const rungs: number[] = [];
+const days: string[] = [];
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
+  await server.ready();
+  await server.command("demo", "--users", "150", "--weeks", "14");
+  const today = Date.parse(new Date().toISOString().slice(0, 10));
+  for (const daysAgo of [85, 28, 0]) {
+    const day = new Date(today - daysAgo * 86_400_000).toISOString().slice(0, 10);
+    const said = await rekindle(server.dataDir, "score", "--organization", "Demo", "--as-of", day);
+    days.push(day);
+    rungs.push(Number(/users \(rung (\d)/.exec(said.stderr)?.[1]));
+  }
+  const { page } = await openPage(browser);
+  const { id } = await signedIn(page, server, "Demo");
+  ({ userId, accountId } = await somebodyWithHistory(page, id));
+  await page.context().close();
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** What an endpoint says to who is signed in on the page. */
+async function ask<Answer>(page: Page, organization: number, path: string, query = ""): Promise<Answer> {
+  const address = `${server.url}${path}?organization=${organization}${query === "" ? "" : `&${query}`}`;
+  const response = await page.request.get(address);
+  expect([address, response.status()]).toEqual([address, 200]);
+  return (await response.json()) as Answer;
+}
+
+/** Somebody who is not well, was scored before, has done a lot, and has an account. */
+async function somebodyWithHistory(page: Page, organization: number) {
+  const query = `limit=100&sort=risk&order=descending&since=${days[1]}&state=active`;
+  const { scores } = await ask<{ scores: { id: string; change: number | null; risk: number | null }[] }>(
+    page,
+    organization,
+    "/api/scores/users",
+    query,
+  );
+  for (const { id } of scores.filter(({ change, risk }) => change !== null && risk !== null)) {
+    const user = await ask<{ account: { id: string } | null }>(page, organization, `/api/users/${id}`);
+    const { events } = await ask<{ events: { event: string; count: number }[] }>(
+      page,
+      organization,
+      `/api/users/${id}/events`,
+    );
+    const count = events.reduce((sum, one) => sum + one.count, 0);
+    const hasSignedIn = events.some(({ event }) => event === "signed_in");
+    if (user.account !== null && count > 60 && hasSignedIn) return { userId: id, accountId: user.account.id };
+  }
+  throw new Error("nobody of the demonstration has a history");
+}
+
+/** Somebody who is signed in, on a page of the demonstration. */
+function open(path: string, options: Parameters<typeof openPage>[1] = {}) {
+  return openInOrganization(browser, server, path, "Demo", options);
+}
+
+interface Scored {
+  readonly day: string;
+  readonly health: { readonly score: number };
+  readonly risk: { readonly probability: number; readonly reasons: readonly { readonly text: string }[] };
+  readonly engagement: { readonly score: number };
+  readonly change: { readonly sinceDay: string; readonly health: Readonly<Record<string, number>> };
+}
+
+/** The cells of a table as texts, by row. */
+function cellsOf(page: Page, name: string | RegExp): Promise<string[][]> {
+  const rows = page.getByRole("table", { name }).locator("tbody tr");
+  return rows.evaluateAll((all) =>
+    all.map((row) => [...row.querySelectorAll("th, td")].map((cell) => cell.textContent?.trim() ?? "")),
+  );
+}
+
+const tenths = (value: number) => value.toFixed(1);
+
+describe("the page of a user", () => {
+  test("shows the scores of the endpoint, and parts that add up to them", async () => {
+    const { page, complaints, id } = await open(`/users/${userId}`);
+    const since = days[1] ?? "";
+    const score = await ask<Scored>(page, id, `/api/users/${userId}/score`, `since=${since}`);
+    for (const [name, total] of [
+      [/^Health of/, score.health.score],
+      [/^Engagement of/, score.engagement.score],
+      [/^Churn risk of/, 100 * score.risk.probability],
+    ] as const) {
+      await page.getByRole("table", { name }).waitFor();
+      const shown = (await cellsOf(page, name)).map((row) => Number(row.at(-1)?.replace(" %", "")));
+      expect([String(name), tenths(shown.at(-1) ?? 0)]).toEqual([String(name), tenths(total)]);
+      const sum = shown.slice(0, -1).reduce((all, part) => all + part, 0);
+      expect([String(name), tenths(sum)]).toEqual([String(name), tenths(total)]);
+    }
+    for (const { text } of score.risk.reasons) {
+      await page
+        .getByText(text.split(": ")[0] ?? "", { exact: false })
+        .first()
+        .waitFor();
+    }
+    const [health = []] = await cellsOf(page, /^Changes of/);
+    const parts = health.slice(1).map(Number);
+    expect(tenths(parts[0] ?? 0)).toBe(tenths(score.change.health.total ?? Number.NaN));
+    expect(tenths(parts.slice(1).reduce((sum, part) => sum + part, 0))).toBe(tenths(parts[0] ?? 0));
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("has a calendar with every active day of the endpoint", async () => {
+    const { page, id } = await open(`/users/${userId}`);
+    const activity = await ask<{ days: { events: number }[] }>(page, id, `/api/users/${userId}/activity`);
+    const active = activity.days.filter(({ events }) => events > 0);
+    const events = active.reduce((sum, day) => sum + day.events, 0);
+    expect(active.length).toBeGreaterThan(1);
+    const name = `active on ${active.length} days of 365, ${events} events`;
+    await page.getByRole("img", { name }).waitFor();
+    await page.context().close();
+  });
+
+  test("marks in the history where the model changed, as runs said it", async () => {
+    const { page, id } = await open(`/users/${userId}?range=all`);
+    const { changes } = await ask<{ changes: { day: string; from: number; to: number }[] }>(
+      page,
+      id,
+      "/api/model/changes",
+    );
+    const between = changes.filter(({ day }) => day > (days[0] ?? "") && day <= (days.at(-1) ?? ""));
+    expect(rungs[0]).not.toBe(rungs.at(-1));
+    expect(between[0]?.from).toBe(rungs[0] ?? Number.NaN);
+    expect(between.at(-1)?.to).toBe(rungs.at(-1) ?? Number.NaN);
+    await page
+      .getByRole("list", { name: "Changes of rules" })
+      .getByText("Model of churn risk")
+      .first()
+      .waitFor();
+    await page.context().close();
+  });
+
+  test("keeps its choices in the address, over a reload", async () => {
+    const { page } = await open(`/users/${userId}`);
+    await page.getByRole("combobox", { name: "Compare with" }).selectOption("7");
+    await page.waitForURL(/since=7/);
+    await page.getByRole("combobox", { name: "Days of the history" }).selectOption("90");
+    await page.waitForURL(/range=90/);
+    const filter = page.getByRole("combobox", { name: "Event" });
+    await filter.locator("option", { hasText: "signed_in" }).waitFor({ state: "attached" });
+    await filter.selectOption("signed_in");
+    await page.waitForURL(/event=signed_in/);
+    await page.reload();
+    const timeline = page.getByRole("region", { name: "Timeline" });
+    await timeline.locator("button[aria-expanded]").first().waitFor();
+    const names = await timeline.locator("button[aria-expanded]").allInnerTexts();
+    expect(names.every((text) => text.includes("signed_in"))).toBe(true);
+    expect(await page.getByRole("combobox", { name: "Compare with" }).inputValue()).toBe("7");
+    expect(await page.getByRole("combobox", { name: "Days of the history" }).inputValue()).toBe("90");
+    await page.context().close();
+  });
+
+  test("reads the timeline on to its end, by scrolling", async () => {
+    const { page, id } = await open(`/users/${userId}`);
+    const { events } = await ask<{ events: { count: number }[] }>(page, id, `/api/users/${userId}/events`);
+    const all = events.reduce((sum, { count }) => sum + count, 0);
+    expect(all).toBeGreaterThan(50);
+    const end = page.getByText(`${new Intl.NumberFormat("en-GB").format(all)} events, and that is all.`);
+    await page.getByText("50 events so far.").waitFor();
+    for (let step = 0; step < 100 && !(await end.isVisible()); step += 1) {
+      await page.mouse.wheel(0, 20_000);
+      await page.waitForTimeout(50);
+    }
+    await end.waitFor();
+    expect(
+      await page.getByRole("region", { name: "Timeline" }).locator("button[aria-expanded]").count(),
+    ).toBe(all);
+    await page.context().close();
+  });
+});
+
+describe("the page of an account", () => {
+  interface Members {
+    readonly total: number;
+    readonly active28: number;
+    readonly active90: number;
+    readonly members: readonly { readonly userId: string; readonly name: string; readonly share: number }[];
+  }
+
+  test("shows its members and what each carries, as the endpoint says", async () => {
+    const { page, complaints, id } = await open(`/accounts/${accountId}`);
+    const answer = await ask<Members>(page, id, `/api/accounts/${accountId}/members`);
+    await page.getByText(`${answer.active28} of ${answer.active90}`).first().waitFor();
+    const rows = await cellsOf(page, "Members of this account");
+    expect(rows.length).toBe(answer.total);
+    const percent = new Intl.NumberFormat("en-GB", { style: "percent", maximumFractionDigits: 1 });
+    for (const [index, { name, share }] of answer.members.entries()) {
+      expect(rows[index]?.[0]).toContain(name);
+      expect(rows[index]?.[1]).toBe(percent.format(share));
+    }
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("sorts its members in the address", async () => {
+    const { page, id } = await open(`/accounts/${accountId}`);
+    await page.getByRole("columnheader", { name: "Member" }).getByRole("button").click();
+    await page.waitForURL(/sort=email/);
+    await page.reload();
+    const answer = await ask<Members>(page, id, `/api/accounts/${accountId}/members`, "sort=email");
+    await page.getByRole("table", { name: "Members of this account" }).waitFor();
+    const rows = await cellsOf(page, "Members of this account");
+    expect(rows.map(([name]) => name)).toEqual(
+      answer.members.map(({ name }) => expect.stringContaining(name)),
+    );
+    await page.context().close();
+  });
+});
+
+describe("both pages", () => {
+  test("obey the security policy; axe finds nothing, light and dark; no phone is too narrow", async () => {
+    for (const path of [`/users/${userId}`, `/accounts/${accountId}`]) {
+      for (const options of [{ colorScheme: "light" }, { colorScheme: "dark", viewport: phone }] as const) {
+        const { page, complaints } = await open(path, options);
+        await page.waitForLoadState("networkidle");
+        await page.getByRole("region", { name: "Timeline" }).locator("button[aria-expanded]").first().click();
+        expect(await axe(page)).toEqual([]);
+        expect([path, await sidewaysPixels(page)]).toEqual([path, 0]);
+        expect(complaints).toEqual([]);
+        await page.context().close();
+      }
+    }
+  });
+
+  test.each(["users", "accounts"])("%s: what is starting is said, and comes by itself", async (kind) => {
+    const { page } = await openPage(browser);
+    const { id } = await signedIn(page, server, "Demo");
+    let isStarting = true;
+    await page.route(/\/api\/(users|accounts)\//, (route) =>
+      isStarting
+        ? route.fulfill({
+            status: 500,
+            headers: { "Retry-After": "1" },
+            json: { message: "analysis is starting", statusCode: 500, name: "application_error" },
+          })
+        : route.fallback(),
+    );
+    await page.goto(`${server.url}/o/${id}/${kind}/${kind === "users" ? userId : accountId}`);
+    await page.getByText("The analysis is starting").first().waitFor();
+    isStarting = false;
+    await page.getByRole("table", { name: /^Health of/ }).waitFor();
+    await page.getByRole("region", { name: "Timeline" }).locator("button[aria-expanded]").first().waitFor();
+    await page.context().close();
+  });
+});
