@@ -11,6 +11,7 @@ import type * as retention from "../../contract/api-retention.ts";
 import type * as scores from "../../contract/api-scores.ts";
 import type * as people from "../../contract/people.ts";
 import type * as settings from "../../contract/settings.ts";
+import type * as views from "../../contract/views.ts";
 
 /** How far a figure is to be trusted at this moment. */
 export type Freshness = Static<typeof contract.FreshnessAnswer>;
@@ -41,6 +42,7 @@ export interface Reads {
   "/api/users": Figure<typeof lists.UserListParameters, typeof lists.UserListAnswer>;
   "/api/users/:userId": Read<None, typeof contract.UserAnswer>;
   "/api/users/:userId/timeline": Read<typeof lists.TimelineParameters, typeof lists.TimelineAnswer>;
+  "/api/traits": Figure<None, typeof lists.TraitsAnswer>;
   "/api/accounts": Figure<typeof lists.AccountListParameters, typeof lists.AccountListAnswer>;
   "/api/accounts/:accountId": Figure<typeof lists.AccountParameters, typeof lists.AccountAnswer>;
   "/api/accounts/:accountId/timeline": Read<
@@ -88,6 +90,7 @@ export interface Reads {
   >;
   "/api/organization": Read<None, typeof people.OrganizationAnswer>;
   "/api/members": Read<None, typeof people.MembersAnswer>;
+  "/api/views": Read<None, typeof views.ViewsAnswer>;
   "/api/tokens": Read<None, typeof people.TokensAnswer>;
   "/api/read-keys": Read<None, typeof people.ReadKeysAnswer>;
   "/api/audit-log": Read<typeof people.AuditLogParameters, typeof people.AuditLogAnswer>;
@@ -130,6 +133,9 @@ export interface Changes {
     Static<typeof people.InvitationCreateAnswer>
   >;
   "DELETE /api/invitations/:id": Change<undefined, undefined>;
+  "POST /api/views": Change<Static<typeof views.ViewCreateBody>, Static<typeof views.ViewAnswer>>;
+  "PATCH /api/views/:id": Change<Static<typeof views.ViewChangeBody>, Static<typeof views.ViewAnswer>>;
+  "DELETE /api/views/:id": Change<undefined, undefined>;
   "POST /api/tokens": Change<Static<typeof people.TokenCreateBody>, Static<typeof people.TokenCreateAnswer>>;
   "DELETE /api/tokens/:id": Change<undefined, undefined>;
   "POST /api/read-keys": Change<

@@ -2,5 +2,10 @@
 import type { PeopleRoute } from "./people-api.ts";
 import { peopleOrganizationRoutes } from "./people-organization-routes.ts";
 import { peopleSessionRoutes } from "./people-session-routes.ts";
+import { peopleViewRoutes } from "./people-view-routes.ts";
 
-export const peopleRoutes: readonly PeopleRoute[] = [...peopleSessionRoutes, ...peopleOrganizationRoutes];
+export const peopleRoutes: readonly PeopleRoute[] = [
+  ...peopleSessionRoutes,
+  ...peopleOrganizationRoutes,
+  ...peopleViewRoutes,
+];
