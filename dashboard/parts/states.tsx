@@ -66,8 +66,13 @@ export function Starting(): ReactElement {
   );
 }
 
+/** What is shown of a question: an `Asked`, or one whose answer comes page by page. */
+type Shown<Answer> = Pick<Asked<Answer>, "data" | "error" | "failureReason" | "isPlaceholderData"> & {
+  refetch(): unknown;
+};
+
 interface FiguresProps<Answer> {
-  readonly of: Asked<Answer>;
+  readonly of: Shown<Answer>;
   /** What is shown until the first answer; lines by default. */
   readonly loading?: ReactNode;
   /** What is shown for an answer without anything in it. */
