@@ -17,6 +17,8 @@ const pages: readonly (readonly [name: string, address: string])[] = [
   ["claim", "/claim#code"],
   ["overview", "OF/overview"],
   ["users", "OF/users"],
+  ["users-filtered", "OF/users?colour=at_risk&trait=plan&match=isNotEmpty&sort=risk"],
+  ["users-nobody", "OF/users?search=nobody+is+called+that"],
   ["accounts", "OF/accounts"],
   ["retention", "OF/retention"],
   ["events", "OF/events"],

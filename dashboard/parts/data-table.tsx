@@ -50,6 +50,7 @@ interface DataTableProps<Row extends object> {
 /** Of `total` rows those that are here are only the first. */
 export interface RowsToCome {
   readonly total: number;
+  readonly hasMore: boolean;
   readonly isComing: boolean;
   readonly onMore: () => void;
 }
@@ -143,7 +144,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
 
 /** Asks for more rows when the last ones come into sight. */
 function useMore(more: RowsToCome | undefined, rows: number, lastDrawn: number): void {
-  const isNear = more !== undefined && rows < more.total && lastDrawn >= rows - rowsAhead;
+  const isNear = more?.hasMore === true && lastDrawn >= rows - rowsAhead;
   const onMore = isNear && !more.isComing ? more.onMore : undefined;
   useEffect(() => onMore?.(), [onMore]);
 }
@@ -155,7 +156,7 @@ function totalOf<Row extends object>({ page, more, rows }: DataTableProps<Row>):
 
 /** How many rows are still to come, and a button for who does not scroll. */
 function Remaining<Row extends object>({ more, rows }: DataTableProps<Row>): ReactElement | null {
-  if (more === undefined || rows.length >= more.total) return null;
+  if (more === undefined || !more.hasMore) return null;
   return (
     <div className="flex items-center justify-end gap-3 border-t border-line px-4 py-2 text-sm text-soft">
       <span>

@@ -2,8 +2,8 @@
 import { useCallback, useMemo, useState } from "react";
 import type { Reads } from "../api/paths.ts";
 import { recall, remember } from "../app/memory.ts";
-import type { HealthColour } from "./health.tsx";
 import { choiceFilter, type Filter, textFilter } from "./filters.ts";
+import type { HealthColour } from "./health.tsx";
 import type { Column, ColumnChoice } from "./table-model.ts";
 
 type Query = Reads["/api/accounts"]["query"];

@@ -78,7 +78,12 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
           onSearch={(search) => onChange({ search }, true)}
         />
       </div>
-      <Pick label="Health" value={values.colour} choices={colours} onChoose={(colour) => onChange({ colour })} />
+      <Pick
+        label="Health"
+        value={values.colour}
+        choices={colours}
+        onChoose={(colour) => onChange({ colour })}
+      />
       <Pick label="Churn risk" value={values.band} choices={bands} onChoose={(band) => onChange({ band })} />
       <Pick label="State" value={values.state} choices={states} onChoose={(state) => onChange({ state })} />
       <SeenFilter value={values.seen} onChange={(seen) => onChange({ seen })} />

@@ -76,9 +76,17 @@ function Change({ points }: { points: number | null }): ReactElement {
 }
 
 /** Of which day scores are, and since when their changes are told. */
-export function ScoresOf({ of }: { of: Pick<Answer, "day" | "sinceDay" | "dataStoppedSince"> }): ReactElement {
+export function ScoresOf({
+  of,
+}: {
+  of: Pick<Answer, "day" | "sinceDay" | "dataStoppedSince">;
+}): ReactElement {
   if (of.day === null) {
-    return <p className="text-sm text-soft">No scores yet: they are worked out after the first night with events.</p>;
+    return (
+      <p className="text-sm text-soft">
+        No scores yet: they are worked out after the first night with events.
+      </p>
+    );
   }
   return (
     <p className="text-sm text-soft">

@@ -67,8 +67,10 @@ export function Starting(): ReactElement {
 }
 
 /** What is shown of a question: an `Asked`, or one whose answer comes page by page. */
-type Shown<Answer> = Pick<Asked<Answer>, "data" | "error" | "failureReason" | "isPlaceholderData"> & {
-  refetch(): unknown;
+type Shown<Answer> = Pick<Asked<Answer>, "data" | "isPlaceholderData"> & {
+  readonly error: Error | null;
+  readonly failureReason: Error | null;
+  readonly refetch: () => unknown;
 };
 
 interface FiguresProps<Answer> {
