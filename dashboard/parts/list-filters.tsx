@@ -1,6 +1,5 @@
 /** The filters of a list, in one line where there is room: search, health, churn risk, state, last seen, and more. */
 import type { ReactElement, ReactNode } from "react";
-import { classes } from "../text/classes.ts";
 import { Button } from "./button.tsx";
 import { type Choice, Select } from "./field.tsx";
 import { type HealthColour, healthWord } from "./health.tsx";
@@ -29,9 +28,9 @@ const colours: readonly Choice<HealthColour | "">[] = [
 ];
 const bands: readonly Choice<Band | "">[] = [
   { value: "", label: "Any churn risk" },
-  { value: "high", label: "High risk, from 50 %" },
-  { value: "medium", label: "Medium risk, 20 to 50 %" },
-  { value: "low", label: "Low risk, under 20 %" },
+  { value: "high", label: "High risk" },
+  { value: "medium", label: "Medium risk" },
+  { value: "low", label: "Low risk" },
 ];
 const states: readonly Choice<State | "">[] = [
   { value: "", label: "Any state" },
@@ -84,7 +83,13 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
         choices={colours}
         onChoose={(colour) => onChange({ colour })}
       />
-      <Pick label="Churn risk" value={values.band} choices={bands} onChoose={(band) => onChange({ band })} />
+      <Pick
+        label="Churn risk"
+        hint="Low is under 20 %, medium 20 to 50 %, high from 50 % on"
+        value={values.band}
+        choices={bands}
+        onChoose={(band) => onChange({ band })}
+      />
       <Pick label="State" value={values.state} choices={states} onChoose={(state) => onChange({ state })} />
       <SeenFilter value={values.seen} onChange={(seen) => onChange({ seen })} />
       {children}
@@ -127,8 +132,10 @@ function Pick<Value extends string>({
   value,
   choices,
   onChoose,
+  hint,
 }: {
   label: string;
+  hint?: string;
   value: Value;
   choices: readonly Choice<Value>[];
   onChoose: (value: Value) => void;
@@ -141,6 +148,7 @@ function Pick<Value extends string>({
       value={value}
       choices={choices}
       onChoose={onChoose}
+      title={hint}
       className={value === "" ? "text-soft" : "border-ember! font-medium"}
     />
   );
@@ -149,11 +157,7 @@ function Pick<Value extends string>({
 /** A filter that is set, with a button that takes it away. */
 export function FilterChip({ text, onRemove }: { text: string; onRemove: () => void }): ReactElement {
   return (
-    <span
-      className={classes(
-        "inline-flex h-8 max-w-72 min-w-0 items-center gap-1 rounded border border-ember bg-raised pl-2.5 text-sm font-medium",
-      )}
-    >
+    <span className="inline-flex h-8 max-w-72 min-w-0 items-center gap-1 rounded border border-ember bg-raised pl-2.5 text-sm font-medium">
       <span className="truncate">{text}</span>
       <button
         type="button"

@@ -16,12 +16,12 @@ interface MenuProps {
   readonly side?: "top" | "bottom";
 }
 
-/** A menu of actions. */
+/** A menu of actions. It lies within the page, because what is in no landmark is hard to find for a screen reader. */
 export function Menu({ trigger, children, align = "end", side = "bottom" }: MenuProps): ReactElement {
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
+      <DropdownMenu.Portal container={document.getElementById("page")}>
         <DropdownMenu.Content
           align={align}
           side={side}

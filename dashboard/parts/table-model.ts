@@ -1,6 +1,6 @@
 /** What a table is asked to show, and its columns as TanStack Table keeps them. */
 import { columnVisibilityFeature, createColumnHelper, tableFeatures, useTable } from "@tanstack/react-table";
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useMemo, useRef, useState } from "react";
 import { recall, remember } from "../app/memory.ts";
 
 /** A column: what it is called and what it shows of a row. */
@@ -34,6 +34,15 @@ export interface ColumnChoice {
 }
 
 const features = tableFeatures({ columnVisibilityFeature });
+function definitionOf<Row extends object>({ id, header, cell, isFixed }: Column<Row>) {
+  return createColumnHelper<typeof features, Row>().display({
+    id,
+    header,
+    cell: ({ row }) => cell(row.original),
+    enableHiding: !isFixed,
+  });
+}
+
 const storageName = (name: string) => `rekindle.columns.${name}`;
 
 /** The table's rows and visible columns. Which columns are shown is remembered under the table's name, unless a choice
@@ -54,17 +63,17 @@ export function useTableModel<Row extends object>(
       ? own
       : Object.fromEntries(columns.map(({ id, isFixed }) => [id, isFixed || choice.shown.includes(id)]));
   const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
-  const definitions = useMemo(() => {
-    const helper = createColumnHelper<typeof features, Row>();
-    return columns.map(({ id, header, cell, isFixed }) =>
-      helper.display({
-        id,
-        header,
-        cell: ({ row }) => cell(row.original),
-        enableHiding: !isFixed,
+  // By column: a cell whose definition is made anew is drawn anew, and loses the focus that it may have.
+  const made = useRef(new WeakMap<Column<Row>, ReturnType<typeof definitionOf<Row>>>());
+  const definitions = useMemo(
+    () =>
+      columns.map((column) => {
+        const definition = made.current.get(column) ?? definitionOf(column);
+        made.current.set(column, definition);
+        return definition;
       }),
-    );
-  }, [columns]);
+    [columns],
+  );
   const data = useMemo(() => [...rows], [rows]);
   const table = useTable({
     features,

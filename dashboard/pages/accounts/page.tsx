@@ -50,9 +50,9 @@ const columns: readonly Column<Account>[] = [
     cell: ({ members, activeMembers }) => (
       <>
         {numbers.count(activeMembers)}
-        {members > 0 && (
-          <span className="inline-block w-14 text-soft">{numbers.wholeShare(activeMembers / members)}</span>
-        )}
+        <span className="inline-block w-14 text-soft">
+          {numbers.wholeShare(members === 0 ? null : activeMembers / members)}
+        </span>
       </>
     ),
   },
