@@ -2,14 +2,14 @@
  * Rows as a table: sorted and paged by the server, columns chosen by the reader, a header that stays, and only the
  * rows in sight drawn when there are many. It stays a table for screen readers: the rows out of sight are counted.
  */
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactElement, type ReactNode, useEffect, useRef } from "react";
+import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
+import { Fragment, type ReactElement, type ReactNode, useEffect, useRef, useState } from "react";
 import { classes } from "../text/classes.ts";
 import { numbers } from "../text/format.ts";
 import { Button, IconButton } from "./button.tsx";
 import { Icon } from "./icons.tsx";
 import { Scrollable } from "./scrollable.tsx";
-import { useRowKeys } from "./table-keys.ts";
+import { rowIndexOf, useRowKeys } from "./table-keys.ts";
 import { type Column, type ColumnChoice, useTableModel } from "./table-model.ts";
 
 import { TableToolbar } from "./table-toolbar.tsx";
@@ -68,25 +68,33 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
   const scroller = useRef<HTMLElement>(null);
   const drawn = table.getRowModel().rows;
   const isVirtual = drawn.length > maxDrawnRows;
+  // The row with the focus is drawn out of sight, too: it would lose the focus.
+  const [kept, setKept] = useState<number>();
   const virtual = useVirtualizer({
     count: drawn.length,
     enabled: isVirtual,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeightPx,
     overscan: 12,
+    rangeExtractor: (range) => {
+      const inSight = defaultRangeExtractor(range);
+      if (kept === undefined || kept >= range.count || inSight.includes(kept)) return inSight;
+      return [...inSight, kept].sort((a, b) => a - b);
+    },
     scrollPaddingStart: rowHeightPx,
     scrollPaddingEnd: rowHeightPx,
   });
   const items = isVirtual
     ? virtual.getVirtualItems()
     : drawn.map((_, index) => ({ index, start: 0, end: 0 }));
-  const before = isVirtual ? (items[0]?.start ?? 0) : 0;
   const after = isVirtual ? virtual.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
   const visible = table.getVisibleLeafColumns();
-  const onKeyDown = useRowKeys(scroller, drawn.length, (index) => {
+  const showRow = (index: number) => {
+    setKept(index);
     if (isVirtual) virtual.scrollToIndex(index);
-  });
-  useMore(more, drawn.length, items.at(-1)?.index ?? 0);
+  };
+  const onKeyDown = useRowKeys(scroller, drawn.length, showRow, isVirtual);
+  useMore(more, drawn.length, isVirtual ? (virtual.range?.endIndex ?? 0) : drawn.length);
   return (
     <div>
       <TableToolbar {...props} total={totalOf(props)} table={table} />
@@ -94,6 +102,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
         ref={scroller}
         label={label}
         onKeyDown={onKeyDown}
+        onFocus={({ target }) => setKept(rowIndexOf(target))}
         className={classes(
           "scroll-pt-10 overflow-auto border-t border-line focus-visible:-outline-offset-2",
           isVirtual && "max-h-[70dvh]",
@@ -113,23 +122,20 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
             </tr>
           </thead>
           <tbody>
-            <Space height={before} columns={visible.length} />
-            {items.map(({ index }) => {
+            {items.map(({ index, start }, nth) => {
               const row = drawn[index];
               if (row === undefined) return null;
               return (
-                <tr
-                  key={row.id}
-                  data-index={index}
-                  aria-rowindex={(page?.offset ?? 0) + index + 2}
-                  className="group"
-                >
-                  {row.getVisibleCells().map((cell, at) => (
-                    <td key={cell.id} className={cellClass(columnOf(cell.column.id), at === 0)}>
-                      <table.FlexRender cell={cell} />
-                    </td>
-                  ))}
-                </tr>
+                <Fragment key={row.id}>
+                  <Space height={start - (items[nth - 1]?.end ?? 0)} columns={visible.length} />
+                  <tr data-index={index} aria-rowindex={(page?.offset ?? 0) + index + 2} className="group">
+                    {row.getVisibleCells().map((cell, at) => (
+                      <td key={cell.id} className={cellClass(columnOf(cell.column.id), at === 0)}>
+                        <table.FlexRender cell={cell} />
+                      </td>
+                    ))}
+                  </tr>
+                </Fragment>
               );
             })}
             <Space height={after} columns={visible.length} />

@@ -7,12 +7,14 @@ const pageRows = 12;
 /**
  * The handler of keys for whatever scrolls the rows, which are `tr[data-index]`.
  * @param rows how many there are
+ * @param scrollsItself whether `show` has scrolled, which the browser would undo
  * @param show brings a row into sight, and draws it if need be
  */
 export function useRowKeys(
   scroller: RefObject<HTMLElement | null>,
   rows: number,
   show: (index: number) => void,
+  scrollsItself: boolean,
 ): (event: KeyboardEvent) => void {
   const wanted = useRef<number>(undefined);
   const focus = () => {
@@ -21,20 +23,25 @@ export function useRowKeys(
     const link = row?.querySelector<HTMLElement>("a, button");
     if (link == null) return;
     wanted.current = undefined;
-    link.focus();
+    link.focus({ preventScroll: scrollsItself });
   };
   // After every drawing: a row out of sight is drawn only by the next one.
   useEffect(focus);
   return (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof HTMLElement)) return;
-    const row = event.target.closest<HTMLElement>("tr[data-index]");
-    const next = rowAfter(event.key, row === null ? undefined : Number(row.dataset.index), rows);
+    const next = rowAfter(event.key, rowIndexOf(event.target), rows);
     if (next === undefined) return;
     event.preventDefault();
     wanted.current = next;
     show(next);
     focus();
   };
+}
+
+/** The row in which an element is. */
+export function rowIndexOf(element: Element): number | undefined {
+  const row = element.closest<HTMLElement>("tr[data-index]");
+  return row === null ? undefined : Number(row.dataset.index);
 }
 
 function rowAfter(key: string, at: number | undefined, rows: number): number | undefined {
