@@ -1,15 +1,14 @@
 /** The saved views of a list, which an organization's members share: opened by a click, saved, renamed and deleted. */
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type FormEvent, type ReactElement, type ReactNode, useState } from "react";
+import { type ReactElement, type ReactNode, useState } from "react";
 import type { Reads } from "../api/paths.ts";
 import { useChange, useRead } from "../api/query.ts";
 import { useMayAs, useOrganization } from "../app/session.ts";
 import { classes } from "../text/classes.ts";
 import { Button } from "./button.tsx";
 import { useConfirm } from "./confirm.tsx";
-import { Dialog } from "./dialog.tsx";
-import { FormError, Input } from "./field.tsx";
 import { Menu, MenuItem, MenuLine } from "./menu.tsx";
+import { NameDialog } from "./name-dialog.tsx";
 import { Scrollable } from "./scrollable.tsx";
 import { useTell } from "./toast.tsx";
 
@@ -251,53 +250,5 @@ function RenamedView({ view, onClose }: { view: View; onClose: () => void }): Re
       onName={save}
       onClose={onClose}
     />
-  );
-}
-
-function NameDialog({
-  title,
-  about,
-  action,
-  name,
-  isBusy,
-  error,
-  onName,
-  onClose,
-}: {
-  title: string;
-  about: string;
-  action: string;
-  name: string;
-  isBusy: boolean;
-  error: Error | null;
-  onName: (name: string) => void;
-  onClose: () => void;
-}): ReactElement {
-  const [text, setText] = useState(name);
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    onName(text.trim());
-  };
-  return (
-    <Dialog isOpen onClose={onClose} title={title} description={about}>
-      <form onSubmit={send} className="grid gap-4">
-        <Input
-          label="Name"
-          required
-          maxLength={80}
-          pattern=".*\S.*"
-          autoComplete="off"
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
-        <FormError error={error} />
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" isBusy={isBusy}>
-            {action}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
   );
 }

@@ -67,7 +67,7 @@ export function positionOf(text: string | undefined): TimelinePosition | undefin
 }
 
 /** The day as a date. */
-export function dayOrNull(day: number | null): string | null {
+function dayOrNull(day: number | null): string | null {
   return day === null ? null : formatDay(day);
 }
 
