@@ -67,6 +67,15 @@ async function generate(warehouse: Warehouse, events: number, users: number): Pr
     `INSERT INTO accounts SELECT DISTINCT 1, account, concat('account-', toString(account)), 'An account', NULL,
       toDateTime64('2025-01-01', 3, 'UTC'), toDateTime64('2025-01-01', 3, 'UTC'), 1 FROM users`,
   );
+  for (const day of [run.day, earlier.day]) {
+    await warehouse.command(
+      `INSERT INTO user_scores (organization, day, user, version, state, colour, engagement, momentum, risk, health)
+       SELECT organization, toDate32('1970-01-01') + {day:Int32}, user, 1, 'active',
+         ['healthy', 'watch', 'at_risk'][user % 3 + 1], rand(1) % 100, rand(2) % 100, rand(3) / 4294967296, rand(4) % 100
+       FROM users`,
+      { day },
+    );
+  }
 }
 
 const questions: Record<string, (warehouse: Warehouse) => Promise<unknown>> = {
@@ -98,16 +107,25 @@ const questions: Record<string, (warehouse: Warehouse) => Promise<unknown>> = {
   "users by last day": (w) => userList(w, { ...list, sort: "lastSeen" }),
   "users by e-mail, far on": (w) => userList(w, { ...list, sort: "email", offset: 90_000 }),
   "users found by a text": (w) => userList(w, { ...list, sort: "userId", search: "name 77" }),
-  "users with a trait": (w) =>
-    userList(w, { ...list, sort: "lastSeen", trait: { key: "plan", value: "pro" } }),
-  "number of users with a trait": (w) =>
-    userCount(w, { organization, search: "", trait: { key: "plan", value: "pro" } }),
+  "users with a trait": (w) => userList(w, { ...list, sort: "lastSeen", trait: pro }),
+  "number of users with a trait": (w) => userCount(w, { ...list, trait: pro }),
+  "users by health": (w) => userList(w, { ...list, sort: "health" }),
+  "users by change of health, far on": (w) => userList(w, { ...list, sort: "change", offset: 90_000 }),
+  "users by a trait": (w) => userList(w, { ...list, sort: { trait: "plan" } }),
+  "users by account": (w) => userList(w, { ...list, sort: "account" }),
+  "users found by everything at once": (w) => userList(w, { ...list, ...everything, sort: "risk" }),
+  "number of users found by everything at once": (w) => userCount(w, { ...list, ...everything }),
   "traits and their values": (w) => traitNames(w, { organization, limit: 100, maxValues: 100 }),
-  "accounts by last day": (w) => accountList(w, { ...list, sort: "lastSeen" }),
+  "accounts by last day": (w) =>
+    accountList(w, { ...list, run: undefined, earlier: undefined, sort: "lastSeen" }),
 };
 
 const overTime = { organization, toDay, period: "week", periods: 12, weekStart: 1 } as const;
-const list = { organization, toDay, search: "", descending: true, limit: 100, offset: 0 };
+const run = { organization, kind: "user", day: toDay, rowsVersion: 1 } as const;
+const earlier = { ...run, day: toDay - 28 };
+const list = { organization, toDay, run, earlier, search: "", descending: true, limit: 200, offset: 0 };
+const pro = { key: "plan", match: "is", value: "pro" } as const;
+const everything = { search: "1", trait: pro, colour: "watch", band: "high", notSeenForDays: 14 } as const;
 
 const [events = 2_000_000, users = 100_000] = process.argv.slice(2, 4).map(Number);
 const only = process.argv[4] ?? "";

@@ -1,6 +1,7 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { count, day, instant, nullable } from "./api.ts";
+import { Band, Colour, listedScores, listHead, State, sinceText } from "./api-scores.ts";
 
 const strict = { additionalProperties: false } as const;
 
@@ -21,7 +22,22 @@ const search = (where: string) =>
 
 const traits = Type.Record(Type.String(), Type.Unknown());
 
-const listedUser = Type.Object({
+const daysOf = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: 3_650, description }));
+
+/** By scores and by when somebody was seen last: the same for users and accounts. */
+const scoreFilters = {
+  state: Type.Optional(State),
+  colour: Type.Optional(Colour),
+  band: Type.Optional(Band),
+  seenWithinDays: daysOf("Only those with an event within so many days that end today."),
+  notSeenForDays: daysOf("Only those without any event within so many days that end today."),
+  since: Type.Optional(day(`${sinceText} Without it, of 28 days before.`)),
+};
+
+const scoreSorts = ["lastSeen", "firstSeen", "health", "risk", "engagement", "momentum", "change"] as const;
+
+const userFields = {
   userId: Type.String(),
   email: Type.String(),
   name: nullable(Type.String(), { description: "The trait `name`, if it is a text." }),
@@ -33,22 +49,38 @@ const listedUser = Type.Object({
   firstSeenDay: nullable(day("The day of the user's first event.")),
   lastSeenDay: nullable(day("The day of the user's last event.")),
   traits,
-});
+};
+const listedUser = Type.Object(userFields);
+
+/** How a trait is compared. */
+const traitMatches = ["is", "isNot", "contains", "isEmpty", "isNotEmpty"] as const;
+const traitName = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 256, description }));
 
 export const UserListParameters = Type.Object(
   {
     search: search("userId, email or the trait `name`"),
-    trait: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: "Only users whose trait of this name …" }),
-    ),
+    trait: traitName("Only users whose trait of this name …"),
+    match: Type.Enum([...traitMatches], {
+      default: "is",
+      description:
+        "… is the value, is not (also without the trait), contains it whatever the case, is absent or empty, or is there.",
+    }),
     value: Type.Optional(
       Type.String({
         maxLength: 256,
-        description:
-          "… has this value; what is no string is compared as its JSON, cut off after 256 characters.",
+        description: "The value; what is no string is compared as its JSON, cut off after 256 characters.",
       }),
     ),
-    sort: Type.Enum(["lastSeen", "userId", "email"], { default: "lastSeen" }),
+    account: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: "Only users of the account with this id." }),
+    ),
+    ...scoreFilters,
+    sort: Type.Enum([...scoreSorts, "userId", "email", "name", "account", "firstIdentified", "trait"], {
+      default: "lastSeen",
+      description: "Who lacks it comes last. `name` is the e-mail of who has none.",
+    }),
+    sortTrait: traitName("With sort=trait: the trait's name. Numbers come by their size, before texts."),
     order,
     ...pageParameters,
   },
@@ -56,8 +88,11 @@ export const UserListParameters = Type.Object(
 );
 
 export const UserListAnswer = Type.Object({
+  ...listHead,
   total: count("Users on all pages together."),
-  users: Type.Array(listedUser),
+  users: Type.Array(Type.Object({ ...userFields, ...listedScores }), {
+    description: "As CSV: all that match, whatever limit and offset are.",
+  }),
 });
 
 const accountFields = {
@@ -74,7 +109,11 @@ const accountFields = {
 export const AccountListParameters = Type.Object(
   {
     search: search("id or name"),
-    sort: Type.Enum(["lastSeen", "accountId", "name", "members"], { default: "lastSeen" }),
+    ...scoreFilters,
+    sort: Type.Enum([...scoreSorts, "accountId", "name", "members", "activeMembers", "createdAt"], {
+      default: "lastSeen",
+      description: "Who lacks it comes last.",
+    }),
     order,
     ...pageParameters,
   },
@@ -82,8 +121,11 @@ export const AccountListParameters = Type.Object(
 );
 
 export const AccountListAnswer = Type.Object({
+  ...listHead,
   total: count("Accounts on all pages together."),
-  accounts: Type.Array(Type.Object(accountFields)),
+  accounts: Type.Array(Type.Object({ ...accountFields, ...listedScores }), {
+    description: "As CSV: all that match, whatever limit and offset are.",
+  }),
 });
 
 export const AccountParameters = Type.Object(pageParameters, strict);

@@ -12,13 +12,15 @@ const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOption
 const closed = { additionalProperties: false } as const;
 const parts = (description: string) => Type.Record(Type.String(), Type.Number(), { description });
 
+/** Where somebody stands. */
 export const State = Type.Enum(["no_data", "churned", "new", "active"]);
+/** Of health. */
 export const Colour = Type.Enum(["healthy", "watch", "at_risk", "onboarding", "churned", "none"]);
 export const Band = Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")], {
   description: "Of the churn risk: below .2, below .5, and above.",
 });
 const Kind = Type.Union([Type.Literal("user"), Type.Literal("account")]);
-const sinceText = "Changes are told since the newest scores of this day or an earlier one.";
+export const sinceText = "Changes are told since the newest scores of this day or an earlier one.";
 
 const scoredDay = nullable(
   day("Scores are as of the start of this day: only what happened before it counts. Null before the first."),
@@ -122,12 +124,17 @@ export const HistoryAnswer = Type.Object({
   marks: Marks,
 });
 
-const Listed = Type.Object({
-  id: Type.String(),
-  label: Type.String({ description: "A user's e-mail address, an account's name." }),
+/** The scores of a row of a list. */
+export const listedScores = {
   ...scores,
   band: nullable(Band),
   change: nullable(number("Of health, since the earlier scores.")),
+};
+
+const Listed = Type.Object({
+  id: Type.String(),
+  label: Type.String({ description: "A user's e-mail address, an account's name." }),
+  ...listedScores,
 });
 
 export const ScoreListParameters = Type.Object(
@@ -144,10 +151,15 @@ export const ScoreListParameters = Type.Object(
   closed,
 );
 
-export const ScoreListAnswer = Type.Object({
+/** What a list with scores says of them. */
+export const listHead = {
   day: scoredDay,
   ...sinceThen,
   dataStoppedSince,
+};
+
+export const ScoreListAnswer = Type.Object({
+  ...listHead,
   total: count("On all pages."),
   scores: Type.Array(Listed),
 });

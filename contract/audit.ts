@@ -29,5 +29,8 @@ export const auditActions = [
   "dead_letters.retried",
   "dead_letters.dropped",
   "user.erased",
+  "view.created",
+  "view.changed",
+  "view.deleted",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];

@@ -14,6 +14,7 @@ import type * as scores from "../../contract/api-scores.ts";
 import type * as traits from "../../contract/api-traits.ts";
 import type * as people from "../../contract/people.ts";
 import type * as settings from "../../contract/settings.ts";
+import type * as views from "../../contract/views.ts";
 
 /** How far a figure is to be trusted at this moment. */
 export type Freshness = Static<typeof contract.FreshnessAnswer>;
@@ -116,6 +117,7 @@ export interface Reads {
   >;
   "/api/organization": Read<None, typeof people.OrganizationAnswer>;
   "/api/members": Read<None, typeof people.MembersAnswer>;
+  "/api/views": Read<None, typeof views.ViewsAnswer>;
   "/api/tokens": Read<None, typeof people.TokensAnswer>;
   "/api/read-keys": Read<None, typeof people.ReadKeysAnswer>;
   "/api/audit-log": Read<typeof people.AuditLogParameters, typeof people.AuditLogAnswer>;
@@ -158,6 +160,9 @@ export interface Changes {
     Static<typeof people.InvitationCreateAnswer>
   >;
   "DELETE /api/invitations/:id": Change<undefined, undefined>;
+  "POST /api/views": Change<Static<typeof views.ViewCreateBody>, Static<typeof views.ViewAnswer>>;
+  "PATCH /api/views/:id": Change<Static<typeof views.ViewChangeBody>, Static<typeof views.ViewAnswer>>;
+  "DELETE /api/views/:id": Change<undefined, undefined>;
   "POST /api/tokens": Change<Static<typeof people.TokenCreateBody>, Static<typeof people.TokenCreateAnswer>>;
   "DELETE /api/tokens/:id": Change<undefined, undefined>;
   "POST /api/read-keys": Change<

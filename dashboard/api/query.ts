@@ -80,6 +80,44 @@ export function useRead<Path extends keyof Reads>(
   });
 }
 
+/** Paths whose answers are pages of a list. */
+type ListPath = {
+  [Path in keyof Reads]: Reads[Path]["answer"] extends { readonly total: number }
+    ? "offset" extends keyof Reads[Path]["query"]
+      ? Path
+      : never
+    : never;
+}[keyof Reads];
+
+/**
+ * Reads a list of the present organization page after page: `data` has the answers to the pages that were asked for so
+ * far. The rows before are shown until those of new parameters are there.
+ * @param query without limit and offset
+ * @param rowsIn how many rows an answer has
+ */
+export function useReadPages<Path extends ListPath>(
+  path: Path,
+  query: Reads[Path]["query"],
+  pageSize: number,
+  rowsIn: (answer: Reads[Path]["answer"]) => number,
+) {
+  const { id } = useOrganization();
+  const address = (offset: number) => addressOf(path, {}, { ...query, limit: pageSize, offset }, id);
+  return useInfiniteQuery({
+    queryKey: [id, path, address(0), "pages"],
+    queryFn: async ({ pageParam, signal }) =>
+      (await call("GET", address(pageParam), { signal })) as Reads[Path]["answer"],
+    initialPageParam: 0,
+    getNextPageParam: (last, _pages, offset) => {
+      const next = offset + rowsIn(last);
+      return rowsIn(last) === pageSize && next < last.total ? next : undefined;
+    },
+    placeholderData: keepPreviousData,
+    // All pages would be asked again, one after another.
+    refetchOnWindowFocus: false,
+  });
+}
+
 function readOptions<Path extends keyof Reads>(
   organization: number,
   path: Path,

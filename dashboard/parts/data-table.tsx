@@ -2,18 +2,19 @@
  * Rows as a table: sorted and paged by the server, columns chosen by the reader, a header that stays, and only the
  * rows in sight drawn when there are many. It stays a table for screen readers: the rows out of sight are counted.
  */
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactElement, type ReactNode, useRef } from "react";
+import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
+import { Fragment, type ReactElement, type ReactNode, useEffect, useRef, useState } from "react";
 import { classes } from "../text/classes.ts";
 import { numbers } from "../text/format.ts";
-import { Button, buttonClass, IconButton } from "./button.tsx";
+import { Button, IconButton } from "./button.tsx";
 import { Icon } from "./icons.tsx";
-import { Menu, MenuTick } from "./menu.tsx";
-import { type Column, useTableModel } from "./table-model.ts";
+import { Scrollable } from "./scrollable.tsx";
+import { rowIndexOf, useRowKeys } from "./table-keys.ts";
+import { type Column, type ColumnChoice, useTableModel } from "./table-model.ts";
+
+import { TableToolbar } from "./table-toolbar.tsx";
 
 export type { Column } from "./table-model.ts";
-
-import { Scrollable } from "./scrollable.tsx";
 
 /** By which column rows are sorted, by the server's name for it. */
 export interface Sort<By extends string = string> {
@@ -34,6 +35,12 @@ interface DataTableProps<Row extends object> {
   /** Pages of the server: `total` rows, of which those from `offset` on are here. */
   readonly page?: { readonly total: number; readonly offset: number; readonly size: number } | undefined;
   readonly onPage?: (offset: number) => void;
+  /** Instead of pages: rows are added while the reader scrolls. */
+  readonly more?: RowsToCome | undefined;
+  /** Which columns are shown; without it, the table remembers by itself. */
+  readonly choice?: ColumnChoice;
+  /** What one row and several rows are called. */
+  readonly words?: readonly [one: string, several: string];
   /** The address of the whole table as CSV. */
   readonly csv?: string;
   /** Beside the count: filters, say. */
@@ -42,43 +49,70 @@ interface DataTableProps<Row extends object> {
   readonly isPlain?: boolean;
 }
 
+/** Of `total` rows those that are here are only the first. */
+export interface RowsToCome {
+  readonly total: number;
+  readonly hasMore: boolean;
+  readonly isComing: boolean;
+  readonly onMore: () => void;
+}
+
+/** So many rows before the last one, more are asked for. */
+const rowsAhead = 60;
+
 /** More rows than this are drawn only where they are in sight. */
 const maxDrawnRows = 60;
 const rowHeightPx = 37;
 
 export function DataTable<Row extends object>(props: DataTableProps<Row>): ReactElement {
-  const { label, name, rows, columns, rowId, sort, onSort, page } = props;
-  const { table, columnOf } = useTableModel(name, rows, columns, rowId);
+  const { label, name, rows, columns, rowId, sort, onSort, page, more } = props;
+  const { table, columnOf } = useTableModel(name, rows, columns, rowId, props.choice);
   const scroller = useRef<HTMLElement>(null);
   const drawn = table.getRowModel().rows;
   const isVirtual = drawn.length > maxDrawnRows;
+  // The row with the focus is drawn out of sight, too: it would lose the focus.
+  const [kept, setKept] = useState<number>();
   const virtual = useVirtualizer({
     count: drawn.length,
     enabled: isVirtual,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeightPx,
     overscan: 12,
+    rangeExtractor: (range) => {
+      const inSight = defaultRangeExtractor(range);
+      if (kept === undefined || kept >= range.count || inSight.includes(kept)) return inSight;
+      return [...inSight, kept].sort((a, b) => a - b);
+    },
+    scrollPaddingStart: rowHeightPx,
+    scrollPaddingEnd: rowHeightPx,
   });
   const items = isVirtual
     ? virtual.getVirtualItems()
     : drawn.map((_, index) => ({ index, start: 0, end: 0 }));
-  const before = isVirtual ? (items[0]?.start ?? 0) : 0;
   const after = isVirtual ? virtual.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
   const visible = table.getVisibleLeafColumns();
+  const showRow = (index: number) => {
+    setKept(index);
+    if (isVirtual) virtual.scrollToIndex(index);
+  };
+  const onKeyDown = useRowKeys(scroller, drawn.length, showRow, isVirtual);
+  useMore(more, drawn.length, isVirtual ? (virtual.range?.endIndex ?? 0) : drawn.length);
   return (
     <div>
-      {!props.isPlain && <Toolbar {...props} table={table} />}
+      {!props.isPlain && <TableToolbar {...props} total={totalOf(props)} table={table} />}
       <Scrollable
         ref={scroller}
         label={label}
+        onKeyDown={onKeyDown}
+        onFocus={({ target }) => setKept(rowIndexOf(target))}
         className={classes(
-          "overflow-auto border-t border-line focus-visible:-outline-offset-2",
+          "scroll-pt-10 overflow-auto border-t border-line focus-visible:-outline-offset-2",
           isVirtual && "max-h-[70dvh]",
         )}
       >
         <table
           aria-label={label}
-          aria-rowcount={(page?.total ?? rows.length) + 1}
+          aria-rowcount={totalOf(props) + 1}
           className="w-full border-separate border-spacing-0"
         >
           <thead>
@@ -90,18 +124,20 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
             </tr>
           </thead>
           <tbody>
-            <Space height={before} columns={visible.length} />
-            {items.map(({ index }) => {
+            {items.map(({ index, start }, nth) => {
               const row = drawn[index];
               if (row === undefined) return null;
               return (
-                <tr key={row.id} aria-rowindex={(page?.offset ?? 0) + index + 2} className="group">
-                  {row.getVisibleCells().map((cell, at) => (
-                    <td key={cell.id} className={cellClass(columnOf(cell.column.id), at === 0)}>
-                      <table.FlexRender cell={cell} />
-                    </td>
-                  ))}
-                </tr>
+                <Fragment key={row.id}>
+                  <Space height={start - (items[nth - 1]?.end ?? 0)} columns={visible.length} />
+                  <tr data-index={index} aria-rowindex={(page?.offset ?? 0) + index + 2} className="group">
+                    {row.getVisibleCells().map((cell, at) => (
+                      <td key={cell.id} className={cellClass(columnOf(cell.column.id), at === 0)}>
+                        <table.FlexRender cell={cell} />
+                      </td>
+                    ))}
+                  </tr>
+                </Fragment>
               );
             })}
             <Space height={after} columns={visible.length} />
@@ -109,13 +145,41 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
         </table>
       </Scrollable>
       <Pager {...props} />
+      <Remaining {...props} />
+    </div>
+  );
+}
+
+/** Asks for more rows when the last ones come into sight. */
+function useMore(more: RowsToCome | undefined, rows: number, lastDrawn: number): void {
+  const isNear = more?.hasMore === true && lastDrawn >= rows - rowsAhead;
+  const onMore = isNear && !more.isComing ? more.onMore : undefined;
+  useEffect(() => onMore?.(), [onMore]);
+}
+
+/** How many rows there are, here or not. */
+function totalOf<Row extends object>({ page, more, rows }: DataTableProps<Row>): number {
+  return page?.total ?? more?.total ?? rows.length;
+}
+
+/** How many rows are still to come, and a button for who does not scroll. */
+function Remaining<Row extends object>({ more, rows }: DataTableProps<Row>): ReactElement | null {
+  if (more === undefined || !more.hasMore) return null;
+  return (
+    <div className="flex items-center justify-end gap-3 border-t border-line px-4 py-2 text-sm text-soft">
+      <span>
+        The first {numbers.count(rows.length)} of {numbers.count(more.total)}; more come as you scroll.
+      </span>
+      <Button isSmall isBusy={more.isComing} onClick={more.onMore}>
+        Load more
+      </Button>
     </div>
   );
 }
 
 function cellClass<Row>(column: Column<Row> | undefined, isFirst: boolean): string {
   return classes(
-    "h-9 border-b border-line px-3 py-1 group-hover:bg-sunk",
+    "h-9 border-b border-line px-3 py-1 group-focus-within:bg-sunk group-hover:bg-sunk",
     isFirst && "sticky left-0 z-[1] max-w-[60vw] bg-surface pl-4 sm:max-w-none",
     column?.isNumber ? "text-right whitespace-nowrap" : "max-w-80 truncate",
   );
@@ -142,7 +206,9 @@ function Header<Row>({
 }): ReactElement {
   const { header, isNumber, sort: by, width, hint } = column;
   const order = by !== undefined && sort?.by === by ? sort.order : undefined;
-  const next = order === "descending" ? "ascending" : "descending";
+  const isDescending =
+    order === undefined ? (isNumber ?? column.startsDescending ?? false) : order === "ascending";
+  const next = isDescending ? "descending" : "ascending";
   return (
     <th
       scope="col"
@@ -178,53 +244,6 @@ function Header<Row>({
         </button>
       )}
     </th>
-  );
-}
-
-type Table<Row extends object> = ReturnType<typeof useTableModel<Row>>["table"];
-
-function Toolbar<Row extends object>({
-  tools,
-  csv,
-  rows,
-  page,
-  table,
-}: DataTableProps<Row> & { table: Table<Row> }): ReactElement {
-  const choosable = table.getAllLeafColumns().filter((column) => column.getCanHide());
-  return (
-    <div className="flex flex-wrap items-end justify-between gap-2 px-4 pb-3">
-      <div className="flex min-w-0 flex-wrap items-end gap-2">{tools}</div>
-      <div className="flex items-center gap-1.5">
-        <p role="status" className="mr-1 text-sm text-soft">
-          {numbers.count(page?.total ?? rows.length)} {(page?.total ?? rows.length) === 1 ? "row" : "rows"}
-        </p>
-        {csv !== undefined && (
-          <a href={csv} download className={buttonClass("plain", true)}>
-            <Icon name="download" />
-            CSV
-          </a>
-        )}
-        {choosable.length > 0 && (
-          <Menu
-            trigger={
-              <Button isSmall icon="columns">
-                Columns
-              </Button>
-            }
-          >
-            {choosable.map((column) => (
-              <MenuTick
-                key={column.id}
-                isTicked={column.getIsVisible()}
-                onTick={(is) => column.toggleVisibility(is)}
-              >
-                {String(column.columnDef.header)}
-              </MenuTick>
-            ))}
-          </Menu>
-        )}
-      </div>
-    </div>
   );
 }
 

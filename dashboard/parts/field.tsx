@@ -143,7 +143,7 @@ export function Select<Value extends string>({
               const chosen = choices.find((choice) => choice.value === target.value);
               if (chosen !== undefined) onChoose(chosen.value);
             }}
-            className={classes(control, "appearance-none pr-8", isSmall && "h-8 text-sm", className)}
+            className={classes(control, "appearance-none pr-8", isSmall && "h-8! text-sm!", className)}
           >
             {[...Map.groupBy(choices, ({ group }) => group)].map(([group, ofGroup]) =>
               group === undefined ? (

@@ -88,7 +88,7 @@ export function MenuChoices<Value extends string>({
 }): ReactElement {
   return (
     <>
-      <DropdownMenu.Label className="px-2.5 pt-1.5 pb-1 text-xs text-soft">{label}</DropdownMenu.Label>
+      <MenuLabel>{label}</MenuLabel>
       <DropdownMenu.RadioGroup
         value={value}
         onValueChange={(chosen) => {
@@ -136,6 +136,11 @@ export function MenuTick({
       {children}
     </DropdownMenu.CheckboxItem>
   );
+}
+
+/** What the items below have in common. */
+export function MenuLabel({ children }: { children: string }): ReactElement {
+  return <DropdownMenu.Label className="px-2.5 pt-1.5 pb-1 text-xs text-soft">{children}</DropdownMenu.Label>;
 }
 
 /** A line between items. */

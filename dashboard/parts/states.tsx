@@ -66,8 +66,15 @@ export function Starting(): ReactElement {
   );
 }
 
+/** What is shown of a question: an `Asked`, or one whose answer comes page by page. */
+type Shown<Answer> = Pick<Asked<Answer>, "data" | "isPlaceholderData"> & {
+  readonly error: Error | null;
+  readonly failureReason: Error | null;
+  readonly refetch: () => unknown;
+};
+
 interface FiguresProps<Answer> {
-  readonly of: Asked<Answer>;
+  readonly of: Shown<Answer>;
   /** What is shown until the first answer; lines by default. */
   readonly loading?: ReactNode;
   /** What is shown for an answer without anything in it. */

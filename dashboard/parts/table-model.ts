@@ -1,6 +1,6 @@
 /** What a table is asked to show, and its columns as TanStack Table keeps them. */
 import { columnVisibilityFeature, createColumnHelper, tableFeatures, useTable } from "@tanstack/react-table";
-import { type ReactNode, useMemo, useState } from "react";
+import { type ReactNode, useMemo, useRef, useState } from "react";
 import { recall, remember } from "../app/memory.ts";
 
 /** A column: what it is called and what it shows of a row. */
@@ -12,6 +12,8 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** The server's name for sorting by it; a column without one cannot be sorted by. */
   readonly sort?: string;
+  /** Sorted by first, the largest come first, as with figures; texts begin with A. */
+  readonly startsDescending?: boolean;
   /** Shown only when the reader asks for it. */
   readonly isHidden?: boolean;
   /** The reader cannot hide it. */
@@ -20,34 +22,58 @@ export interface Column<Row> {
   readonly width?: number;
   /** What a screen reader and a hint say of the header. */
   readonly hint?: string;
+  /** Under which heading the reader chooses it. */
+  readonly group?: string;
+}
+
+/** Which columns are shown, where the page keeps that itself: in its address, say. */
+export interface ColumnChoice {
+  /** Ids; those that cannot be hidden may be left out. */
+  readonly shown: readonly string[];
+  readonly onChoose: (shown: readonly string[]) => void;
 }
 
 const features = tableFeatures({ columnVisibilityFeature });
+function definitionOf<Row extends object>({ id, header, cell, isFixed }: Column<Row>) {
+  return createColumnHelper<typeof features, Row>().display({
+    id,
+    header,
+    cell: ({ row }) => cell(row.original),
+    enableHiding: !isFixed,
+  });
+}
+
 const storageName = (name: string) => `rekindle.columns.${name}`;
 
-/** The table's rows and visible columns. Which columns are shown is remembered under the table's name. */
+/** The table's rows and visible columns. Which columns are shown is remembered under the table's name, unless a choice
+ * is given. */
 export function useTableModel<Row extends object>(
   name: string,
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   rowId: (row: Row) => string,
+  choice: ColumnChoice | undefined,
 ) {
-  const [visibility, setVisibility] = useState<Record<string, boolean>>(() => ({
+  const [own, setOwn] = useState<Record<string, boolean>>(() => ({
     ...Object.fromEntries(columns.map(({ id, isHidden }) => [id, !isHidden])),
     ...recalled(name),
   }));
+  const visibility =
+    choice === undefined
+      ? own
+      : Object.fromEntries(columns.map(({ id, isFixed }) => [id, isFixed || choice.shown.includes(id)]));
   const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
-  const definitions = useMemo(() => {
-    const helper = createColumnHelper<typeof features, Row>();
-    return columns.map(({ id, header, cell, isFixed }) =>
-      helper.display({
-        id,
-        header,
-        cell: ({ row }) => cell(row.original),
-        enableHiding: !isFixed,
+  // By column: a cell whose definition is made anew is drawn anew, and loses the focus that it may have.
+  const made = useRef(new WeakMap<Column<Row>, ReturnType<typeof definitionOf<Row>>>());
+  const definitions = useMemo(
+    () =>
+      columns.map((column) => {
+        const definition = made.current.get(column) ?? definitionOf(column);
+        made.current.set(column, definition);
+        return definition;
       }),
-    );
-  }, [columns]);
+    [columns],
+  );
   const data = useMemo(() => [...rows], [rows]);
   const table = useTable({
     features,
@@ -55,12 +81,15 @@ export function useTableModel<Row extends object>(
     data,
     getRowId: rowId,
     state: { columnVisibility: visibility },
-    onColumnVisibilityChange: (change) =>
-      setVisibility((before) => {
-        const after = typeof change === "function" ? change(before) : change;
-        remember(storageName(name), JSON.stringify(after));
-        return after;
-      }),
+    onColumnVisibilityChange: (change) => {
+      const after = typeof change === "function" ? change(visibility) : change;
+      if (choice !== undefined) {
+        choice.onChoose(columns.map(({ id }) => id).filter((id) => after[id]));
+        return;
+      }
+      remember(storageName(name), JSON.stringify(after));
+      setOwn(after);
+    },
   });
   return { table, columnOf: (id: string) => byId.get(id) };
 }

@@ -1,14 +1,31 @@
-/** Accounts as a list: searched, sorted, a page at a time, each with what its members do. */
+/** Accounts as a list: searched, filtered and sorted by anything that a row shows, each with what its members do. As
+ * with users, the numbers of those on the page are found first, and their rows are read then. */
 
 import { isIncluded } from "../warehouse/included.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
-import { spans } from "./spans.ts";
+import {
+  condition,
+  inOrder,
+  joinedSql,
+  type ScoreFilter,
+  type ScoresOfList,
+  type ScoresOfRow,
+  scoreColumns,
+  scoreConditions,
+  scoreOrders,
+  scoresJoined,
+  seenConditions,
+} from "./list-scores.ts";
+import { spansOf } from "./spans.ts";
+import type { Sql } from "./sql.ts";
 
 /** Members are active who did anything within this many days. */
 const activeMemberDays = 28;
 
-export interface AccountSelection {
+export interface AccountSelection extends ScoreFilter, ScoresOfList {
   readonly organization: number;
+  /** Today: nothing after it counts. */
+  readonly toDay: number;
   /** Only accounts whose id or name holds this text, whatever the case; empty for all. */
   readonly search: string;
   /** Only the account with exactly this id; undefined for all. */
@@ -16,15 +33,13 @@ export interface AccountSelection {
 }
 
 export interface AccountListQuestion extends AccountSelection {
-  /** Today: nothing after it counts. */
-  readonly toDay: number;
-  readonly sort: "lastSeen" | "accountId" | "name" | "members";
+  readonly sort: keyof typeof orders;
   readonly descending: boolean;
   readonly limit: number;
   readonly offset: number;
 }
 
-export interface AccountListRow {
+export interface AccountListRow extends ScoresOfRow {
   /** The account's number within the organization. */
   readonly account: number;
   readonly accountId: string;
@@ -40,20 +55,33 @@ export interface AccountListRow {
   readonly lastDay: number | null;
 }
 
-/** One page; those without any event come last in the order of last days. */
-export function accountList(warehouse: Warehouse, question: AccountListQuestion): Promise<AccountListRow[]> {
-  const { sort, descending, limit, offset, toDay } = question;
-  const sql = page(`${orders[sort]} ${descending ? "DESC" : "ASC"}`);
-  return warehouse.rows<AccountListRow>(sql, { ...selectionParameters(question), limit, offset, toDay });
+/** One page; who lacks what is sorted by comes last. */
+export async function accountList(
+  warehouse: Warehouse,
+  question: AccountListQuestion,
+): Promise<AccountListRow[]> {
+  return accountsNumbered(warehouse, question, await accountNumbers(warehouse, question));
 }
 
-/** One account; undefined when there is none with this id. */
+/** The numbers of the accounts of a page, in order. */
+export async function accountNumbers(warehouse: Warehouse, question: AccountListQuestion): Promise<number[]> {
+  const { sort, descending, limit, offset } = question;
+  const { text, parameters } = selectedAccounts(question, orders[sort]);
+  const rows = await warehouse.rows<{ account: number }>(
+    `SELECT a.account AS account ${text} ORDER BY ${orders[sort]} ${descending ? "DESC" : "ASC"} NULLS LAST, a.account
+     LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
+    { ...parameters, limit, offset },
+  );
+  return rows.map(({ account }) => account);
+}
+
+/** One account, without scores; undefined when there is none with this id. */
 export async function accountWithId(
   warehouse: Warehouse,
   question: { readonly organization: number; readonly accountId: string; readonly toDay: number },
 ): Promise<AccountListRow | undefined> {
   const [row] = await accountList(warehouse, {
-    ...question,
+    ...{ ...question, run: undefined, earlier: undefined },
     ...{ search: "", sort: "accountId", descending: false, limit: 1, offset: 0 },
   });
   return row;
@@ -61,45 +89,99 @@ export async function accountWithId(
 
 /** How many accounts there are on all pages together. */
 export async function accountCount(warehouse: Warehouse, selection: AccountSelection): Promise<number> {
-  const [row] = await warehouse.rows<{ accounts: number }>(count, selectionParameters(selection));
+  const { text, parameters } = selectedAccounts(selection, "");
+  const [row] = await warehouse.rows<{ accounts: number }>(`SELECT count() AS accounts ${text}`, parameters);
   return row?.accounts ?? 0;
 }
 
-function selectionParameters({ organization, search, accountId }: AccountSelection) {
-  return { organization, search, byId: accountId !== undefined, accountId: accountId ?? "" };
+/** The rows of these accounts, in this order. At most a few thousand: their numbers are a part of the query. */
+export async function accountsNumbered(
+  warehouse: Warehouse,
+  { organization, toDay, run, earlier }: Pick<AccountSelection, "organization" | "toDay" | "run" | "earlier">,
+  accounts: readonly number[],
+): Promise<AccountListRow[]> {
+  if (accounts.length === 0) return [];
+  const scores = scoresJoined({ run, earlier }, [among]);
+  const rows = await warehouse.rows<AccountListRow>(detailed(scores.text), {
+    ...{ ...scores.parameters, organization, toDay, accounts },
+  });
+  return inOrder(accounts, rows, ({ account }) => account);
 }
 
-const selected = `
-  organization = {organization:UInt32}
-  AND (NOT {byId:Bool} OR account_id = {accountId:String})
-  AND ({search:String} = ''
-    OR positionCaseInsensitiveUTF8(account_id, {search:String}) > 0
-    OR positionCaseInsensitiveUTF8(name, {search:String}) > 0)`;
+const orders = {
+  lastSeen: "of_members.lastDay",
+  firstSeen: "of_members.firstDay",
+  accountId: "a.account_id",
+  name: "lowerUTF8(if(a.name = '', a.account_id, a.name))",
+  members: "of_members.members",
+  activeMembers: "of_members.activeMembers",
+  createdAt: "a.created_at",
+  ...scoreOrders,
+} as const;
 
-const orders: Record<AccountListQuestion["sort"], string> = {
-  lastSeen: "lastDay IS NOT NULL DESC, lastDay",
-  accountId: "account_id",
-  name: "name",
-  members: "members",
-};
+/** From where accounts come of which everything that was asked for is true; with what they are sorted by. */
+function selectedAccounts(selection: AccountSelection, order: string): Sql {
+  const { organization, toDay } = selection;
+  const about = scoreConditions(selection);
+  const seen = seenConditions(selection, "of_members.lastDay");
+  const conditions = [...about, ...seen];
+  return joinedSql(
+    [
+      ofAccounts(selection),
+      ...(seen.length > 0 || order.includes("of_members.")
+        ? [condition(`LEFT JOIN ${ofMembers()} AS of_members ON of_members.account = a.account`, { toDay })]
+        : []),
+      ...(about.length > 0 || order.includes("score.") ? [scored(selection)] : []),
+      ...(conditions.length > 0 ? [condition("WHERE"), joinedSql(conditions, " AND ")] : []),
+      condition("", { organization }),
+    ],
+    " ",
+  );
+}
 
-const page = (order: string) => `
-  SELECT
-    account, account_id AS accountId, name, avatar, toUnixTimestamp64Milli(created_at) AS createdAtMs,
-    of_members.members AS members, of_members.activeMembers AS activeMembers,
-    of_members.firstDay AS firstDay, of_members.lastDay AS lastDay
-  FROM (SELECT account, account_id, name, avatar, created_at FROM accounts FINAL WHERE ${selected}) AS selected
-  LEFT JOIN (
+function scored(selection: AccountSelection): Sql {
+  const { text, parameters } = scoresJoined(selection);
+  return condition(`LEFT JOIN ${text} AS score ON score.entity = a.account`, parameters);
+}
+
+function ofAccounts({ search, accountId }: AccountSelection): Sql {
+  const conditions = [
+    condition("organization = {organization:UInt32}"),
+    ...(search === "" ? [] : [condition(found, { search })]),
+    ...(accountId === undefined ? [] : [condition("account_id = {accountId:String}", { accountId })]),
+  ];
+  const { text, parameters } = joinedSql(conditions, " AND ");
+  return condition(
+    `FROM (SELECT account, account_id, name, created_at FROM accounts FINAL WHERE ${text}) AS a`,
+    parameters,
+  );
+}
+
+const found = `(
+  positionCaseInsensitiveUTF8(account_id, {search:String}) > 0
+  OR positionCaseInsensitiveUTF8(name, {search:String}) > 0)`;
+
+/** What the members of accounts do, as a subquery. @param which a condition on `account` */
+function ofMembers(which = "account != 0"): string {
+  const members = `SELECT user FROM users FINAL WHERE organization = {organization:UInt32} AND ${which}`;
+  const seen = which === "account != 0" ? spansOf() : spansOf(`user IN (${members})`);
+  return `(
     SELECT account, count() AS members, countIf(seen.lastDay > {toDay:Int32} - ${activeMemberDays}) AS activeMembers,
       min(seen.firstDay) AS firstDay, max(seen.lastDay) AS lastDay
     FROM (
       SELECT user, account FROM users FINAL
-      WHERE organization = {organization:UInt32} AND account != 0 AND ${isIncluded("user")}) AS members
-    LEFT JOIN (SELECT user, toNullable(firstDay) AS firstDay, toNullable(lastDay) AS lastDay FROM ${spans}) AS seen
+      WHERE organization = {organization:UInt32} AND ${which} AND ${isIncluded("user")}) AS members
+    LEFT JOIN (SELECT user, toNullable(firstDay) AS firstDay, toNullable(lastDay) AS lastDay FROM ${seen}) AS seen
     USING user
-    GROUP BY account) AS of_members
-  USING account
-  ORDER BY ${order}, account
-  LIMIT {limit:UInt32} OFFSET {offset:UInt32}`;
+    GROUP BY account)`;
+}
 
-const count = `SELECT count() AS accounts FROM accounts FINAL WHERE ${selected}`;
+const among = "account IN {accounts:Array(UInt32)}";
+const detailed = (scores: string) => `
+  SELECT
+    a.account AS account, account_id AS accountId, name, avatar, toUnixTimestamp64Milli(created_at) AS createdAtMs,
+    of_members.members AS members, of_members.activeMembers AS activeMembers,
+    of_members.firstDay AS firstDay, of_members.lastDay AS lastDay, ${scoreColumns}
+  FROM (SELECT * FROM accounts FINAL WHERE organization = {organization:UInt32} AND ${among}) AS a
+  LEFT JOIN ${ofMembers(among)} AS of_members ON of_members.account = a.account
+  LEFT JOIN ${scores} AS score ON score.entity = a.account`;

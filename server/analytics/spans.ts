@@ -6,11 +6,15 @@ import { dayParameter } from "../warehouse/keep-events.ts";
  * `toDay`. The rollup of spans knows no such limit, so the last days of those who go beyond it, hardly ever one, come
  * from the rollup of days. Queries bind `organization` and `toDay`.
  */
-export const spans = `(
+export const spans = spansOf();
+
+/** The same of users for whom a condition on `user` holds. */
+export function spansOf(condition = "true"): string {
+  return `(
   SELECT user, firstDay, if(lastOfAll <= {toDay:Int32}, lastOfAll, cut.lastDay) AS lastDay
   FROM (
     SELECT user, toInt32(min(first_day)) AS firstDay, toInt32(max(last_day)) AS lastOfAll
-    FROM user_spans WHERE organization = {organization:UInt32}
+    FROM user_spans WHERE organization = {organization:UInt32} AND ${condition}
     GROUP BY user HAVING firstDay <= {toDay:Int32}) AS whole
   LEFT JOIN (
     SELECT user, toInt32(max(day)) AS lastDay
@@ -20,3 +24,4 @@ export const spans = `(
       WHERE organization = {organization:UInt32} AND last_day > ${dayParameter("toDay")})
     GROUP BY user) AS cut
   USING user)`;
+}

@@ -1,30 +1,56 @@
-/** Users as a list: searched, filtered, sorted, a page at a time. */
+/**
+ * Users as a list: searched, filtered and sorted by anything that a row shows. First the numbers of those who are on the
+ * page are found, by the columns that this takes and no others; then their rows are read.
+ */
 
 import { isIncluded } from "../warehouse/included.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { jsonKey, jsonSettings, jsonText } from "./json-text.ts";
-import { spans } from "./spans.ts";
+import {
+  condition,
+  inOrder,
+  joinedSql,
+  type ScoreFilter,
+  type ScoresOfList,
+  type ScoresOfRow,
+  scoreColumns,
+  scoreConditions,
+  scoreOrders,
+  scoresJoined,
+  seenConditions,
+} from "./list-scores.ts";
+import { spans, spansOf } from "./spans.ts";
+import type { Sql } from "./sql.ts";
 
-export interface UserSelection {
-  readonly organization: number;
-  /** Only users whose id, e-mail or name holds this text, whatever the case; empty for all. */
-  readonly search: string;
-  /** Only users whose trait has this value, as text; undefined for all. */
-  readonly trait?: { readonly key: string; readonly value: string } | undefined;
-  /** Only members of the account with this number; undefined for all. */
-  readonly account?: number | undefined;
+/** A trait, and what it has to be. Numbers and the like are compared as their JSON. */
+export interface TraitFilter {
+  readonly key: string;
+  readonly match: "is" | "isNot" | "contains" | "isEmpty" | "isNotEmpty";
+  readonly value: string;
 }
 
-export interface UserListQuestion extends UserSelection {
+export interface UserSelection extends ScoreFilter, ScoresOfList {
+  readonly organization: number;
   /** Today: nothing after it counts. */
   readonly toDay: number;
-  readonly sort: "lastSeen" | "userId" | "email";
+  /** Only users whose id, e-mail or name holds this text, whatever the case; empty for all. */
+  readonly search: string;
+  readonly trait?: TraitFilter | undefined;
+  /** Only members of the account with this id; undefined for all. */
+  readonly accountId?: string | undefined;
+}
+
+/** By what users are sorted; a trait by its name. */
+export type UserSort = keyof typeof orders | { readonly trait: string };
+
+export interface UserListQuestion extends UserSelection {
+  readonly sort: UserSort;
   readonly descending: boolean;
   readonly limit: number;
   readonly offset: number;
 }
 
-export interface UserListRow {
+export interface UserListRow extends ScoresOfRow {
   readonly userId: string;
   readonly email: string;
   /** JSON text. */
@@ -41,70 +67,149 @@ export interface UserListRow {
   readonly lastDay: number | null;
 }
 
-/** One page; those without any event come last in the order of last days. */
-export function userList(warehouse: Warehouse, question: UserListQuestion): Promise<UserListRow[]> {
-  const { sort, descending, limit, offset, toDay } = question;
-  const sql = page(`${orders[sort]} ${descending ? "DESC" : "ASC"}`);
-  return warehouse.rows<UserListRow>(sql, { ...selectionParameters(question), limit, offset, toDay });
+/** One page; who lacks what is sorted by comes last. */
+export async function userList(warehouse: Warehouse, question: UserListQuestion): Promise<UserListRow[]> {
+  return usersNumbered(warehouse, question, await userNumbers(warehouse, question));
+}
+
+/** The numbers of the users of a page, in order. */
+export async function userNumbers(warehouse: Warehouse, question: UserListQuestion): Promise<number[]> {
+  const { sort, descending, limit, offset } = question;
+  const { text, parameters } = selectedUsers(question, sort);
+  const direction = `${descending ? "DESC" : "ASC"} NULLS LAST`;
+  const order = typeof sort === "object" ? traitOrder : [orders[sort]];
+  const rows = await warehouse.rows<{ user: number }>(
+    `SELECT u.user AS user ${text} ORDER BY ${order.map((by) => `${by} ${direction}`).join(", ")}, u.user
+     LIMIT {limit:UInt32} OFFSET {offset:UInt32} ${jsonSettings}`,
+    { ...parameters, ...(typeof sort === "object" && jsonKey(sort.trait, "sort")), limit, offset },
+  );
+  return rows.map(({ user }) => user);
 }
 
 /** How many users there are on all pages together. */
 export async function userCount(warehouse: Warehouse, selection: UserSelection): Promise<number> {
-  const [row] = await warehouse.rows<{ users: number }>(count, selectionParameters(selection));
+  const { text, parameters } = selectedUsers(selection);
+  const sql = `SELECT count() AS users ${text} ${jsonSettings}`;
+  const [row] = await warehouse.rows<{ users: number }>(sql, parameters);
   return row?.users ?? 0;
 }
 
-function selectionParameters({ organization, search, trait, account }: UserSelection) {
-  return {
-    organization,
-    search,
-    byTrait: trait !== undefined,
-    value: trait?.value ?? "",
-    ...jsonKey(trait?.key ?? ""),
-    account: account ?? 0,
-  };
+/** The rows of these users, in this order. At most a few thousand: their numbers are a part of the query. */
+export async function usersNumbered(
+  warehouse: Warehouse,
+  { organization, toDay, run, earlier }: Pick<UserSelection, "organization" | "toDay" | "run" | "earlier">,
+  users: readonly number[],
+): Promise<UserListRow[]> {
+  if (users.length === 0) return [];
+  const scores = scoresJoined({ run, earlier }, [among]);
+  const rows = await warehouse.rows<UserListRow & { readonly user: number }>(detailed(scores.text), {
+    ...{ ...scores.parameters, organization, toDay, users },
+  });
+  return inOrder(users, rows, ({ user }) => user).map(({ user, ...row }) => row);
 }
 
-const selected = `
-  organization = {organization:UInt32}
-  AND ({account:UInt32} = 0 OR account = {account:UInt32})
-  AND ({search:String} = ''
-    OR positionCaseInsensitiveUTF8(user_id, {search:String}) > 0
-    OR positionCaseInsensitiveUTF8(email, {search:String}) > 0
-    OR position(traits, '"name":') > 0
-      AND positionCaseInsensitiveUTF8(JSONExtractString(traits, 'name'), {search:String}) > 0)
-  AND (NOT {byTrait:Bool} OR ifNull(${jsonText("traits")} = {value:String}, false))`;
+const name = `if(position(traits, '"name":') > 0, JSONExtractString(traits, 'name'), '')`;
 
-const orders: Record<UserListQuestion["sort"], string> = {
-  lastSeen: "lastDay IS NOT NULL DESC, lastDay",
-  userId: "user_id",
-  email: "email",
+const orders = {
+  lastSeen: "seen.lastDay",
+  firstSeen: "seen.firstDay",
+  firstIdentified: "u.first_identified_at",
+  userId: "u.user_id",
+  email: "u.email",
+  name: `lowerUTF8(if(u.name = '', u.email, u.name))`,
+  account: "nullIf(lowerUTF8(if(named.name = '', named.account_id, named.name)), '')",
+  ...scoreOrders,
+} as const;
+
+const sortValue = jsonText("u.traits", "sort");
+const traitOrder = [`toFloat64OrNull(${sortValue})`, `nullIf(lowerUTF8(${sortValue}), '')`];
+
+/** From where users come of whom everything that was asked for is true; with what they are sorted by. */
+function selectedUsers(selection: UserSelection, sort?: UserSort): Sql {
+  const { organization, toDay } = selection;
+  const about = scoreConditions(selection);
+  const seen = seenConditions(selection, "seen.lastDay");
+  const by = sort === undefined || typeof sort === "object" ? "" : orders[sort];
+  const isSeen = seen.length > 0 || by.includes("seen.");
+  const isScored = about.length > 0 || by.includes("score.");
+  const conditions = [...about, ...seen];
+  return joinedSql(
+    [
+      ofUsers(selection),
+      ...(isSeen ? [condition(`LEFT JOIN ${nullableSpans} AS seen ON seen.user = u.user`, { toDay })] : []),
+      ...(isScored ? [scored(selection)] : []),
+      ...(by.includes("named.")
+        ? [condition(`LEFT JOIN ${accountNames} AS named ON named.account = u.account`)]
+        : []),
+      ...(conditions.length > 0 ? [condition("WHERE"), joinedSql(conditions, " AND ")] : []),
+      condition("", { organization }),
+    ],
+    " ",
+  );
+}
+
+function scored(selection: UserSelection): Sql {
+  const { text, parameters } = scoresJoined(selection);
+  return condition(`LEFT JOIN ${text} AS score ON score.entity = u.user`, parameters);
+}
+
+function ofUsers({ search, trait, accountId }: UserSelection): Sql {
+  const conditions = [
+    condition("organization = {organization:UInt32}"),
+    ...(search === "" ? [] : [condition(found, { search })]),
+    ...(trait === undefined ? [] : [traitCondition(trait)]),
+    ...(accountId === undefined ? [] : [condition(inAccount, { accountId })]),
+  ];
+  const { text, parameters } = joinedSql(conditions, " AND ");
+  return condition(
+    `FROM (SELECT user, account, user_id, email, traits, first_identified_at, ${name} AS name
+       FROM users FINAL WHERE ${text}) AS u`,
+    parameters,
+  );
+}
+
+const found = `(
+  positionCaseInsensitiveUTF8(user_id, {search:String}) > 0
+  OR positionCaseInsensitiveUTF8(email, {search:String}) > 0
+  OR positionCaseInsensitiveUTF8(${name}, {search:String}) > 0)`;
+
+const inAccount = `account IN (
+  SELECT account FROM accounts FINAL WHERE organization = {organization:UInt32} AND account_id = {accountId:String})`;
+
+const traitText = jsonText("traits", "trait");
+const traitConditions: Record<TraitFilter["match"], string> = {
+  is: `ifNull(${traitText} = {value:String}, false)`,
+  isNot: `ifNull(${traitText} != {value:String}, true)`,
+  contains: `ifNull(positionCaseInsensitiveUTF8(${traitText}, {value:String}) > 0, false)`,
+  isEmpty: `ifNull(${traitText}, '') = ''`,
+  isNotEmpty: `ifNull(${traitText}, '') != ''`,
 };
 
-// The page is found with few columns, and the others are read for its users alone.
-const page = (order: string) => `
-  WITH
-    found AS (
-      SELECT user, lastSpan.firstDay AS firstDay, lastSpan.lastDay AS lastDay
-      FROM (SELECT user, user_id, email FROM users FINAL WHERE ${selected}) AS selected
-      LEFT JOIN (SELECT user, toNullable(firstDay) AS firstDay, toNullable(lastDay) AS lastDay FROM ${spans}) AS lastSpan
-      USING user
-      ORDER BY ${order}, user
-      LIMIT {limit:UInt32} OFFSET {offset:UInt32})
+function traitCondition({ key, match, value }: TraitFilter): Sql {
+  const text = traitConditions[match];
+  return condition(text, {
+    ...jsonKey(key, "trait"),
+    ...(text.includes("{value:") && { value }),
+  });
+}
+
+// A row that a join does not find has null, and not the first day of 1970.
+const asNullable = (of: string) =>
+  `(SELECT user, toNullable(firstDay) AS firstDay, toNullable(lastDay) AS lastDay FROM ${of})`;
+const nullableSpans = asNullable(spans);
+const accountNames = `(
+  SELECT account, account_id, name FROM accounts FINAL WHERE organization = {organization:UInt32})`;
+
+const among = "user IN {users:Array(UInt32)}";
+const detailed = (scores: string) => `
   SELECT
-    user_id AS userId, email, traits, is_account_owner AS isAccountOwner,
+    whole.user AS user, user_id AS userId, email, traits, is_account_owner AS isAccountOwner,
     nullIf(named.account_id, '') AS accountId,
     if(accountId IS NULL, NULL, named.name) AS accountName,
-    toBool(NOT ${isIncluded("user")}) AS isExcluded,
+    toBool(NOT ${isIncluded("whole.user")}) AS isExcluded,
     toUnixTimestamp64Milli(first_identified_at) AS firstIdentifiedAtMs,
-    found.firstDay AS firstDay, found.lastDay AS lastDay
-  FROM (
-    SELECT * FROM users FINAL
-    WHERE organization = {organization:UInt32} AND user IN (SELECT user FROM found)) AS whole
-  INNER JOIN found USING user
-  LEFT JOIN (SELECT account, account_id, name FROM accounts FINAL WHERE organization = {organization:UInt32}) AS named
-  ON named.account = whole.account
-  ORDER BY ${order}, user
-  ${jsonSettings}`;
-
-const count = `SELECT count() AS users FROM users FINAL WHERE ${selected} ${jsonSettings}`;
+    seen.firstDay AS firstDay, seen.lastDay AS lastDay, ${scoreColumns}
+  FROM (SELECT * FROM users FINAL WHERE organization = {organization:UInt32} AND ${among}) AS whole
+  LEFT JOIN ${asNullable(spansOf(among))} AS seen ON seen.user = whole.user
+  LEFT JOIN ${scores} AS score ON score.entity = whole.user
+  LEFT JOIN ${accountNames} AS named ON named.account = whole.account`;

@@ -8,19 +8,21 @@ import {
   TimelineParameters,
 } from "../../contract/api-people.ts";
 import { type ApiRoute, route } from "./api.ts";
-import { accountsOnPage, oneAccount, timelineOfAccount } from "./api-accounts.ts";
+import { oneAccount, timelineOfAccount } from "./api-accounts.ts";
 import { figure } from "./api-freshness.ts";
+import { accountsOnPage, allAccounts } from "./api-lists.ts";
 
 export const accountRoutes: readonly ApiRoute[] = [
   figure({
     method: "GET",
     path: "/api/accounts",
     right: "read",
-    summary: "Accounts, searched and sorted, a page at a time",
+    summary: "Accounts with their scores, searched, filtered and sorted, a page at a time",
     query: AccountListParameters,
     answer: AccountListAnswer,
     table: "accounts",
     handler: accountsOnPage,
+    everything: allAccounts,
   }),
   figure({
     method: "GET",

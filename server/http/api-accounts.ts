@@ -2,39 +2,22 @@
 import type { Static } from "typebox";
 import type {
   AccountAnswer,
-  AccountListAnswer,
-  AccountListParameters,
   AccountParameters,
   AccountTimelineAnswer,
   TimelineParameters,
 } from "../../contract/api-people.ts";
 import { errorMessages } from "../../contract/errors.ts";
-import { type AccountListRow, accountCount, accountList, accountWithId } from "../analytics/account-list.ts";
+import { type AccountListRow, accountWithId } from "../analytics/account-list.ts";
 import { accountTimeline } from "../analytics/timeline.ts";
 import { userList } from "../analytics/user-list.ts";
 import { type ApiContext, ApiError } from "./api.ts";
 import { today } from "./api-days.ts";
-import { dayOrNull, instant, listedUser, nextPosition, positionOf, timelineEvent } from "./api-rows.ts";
+import { listedAccount, listedUser, nextPosition, positionOf, timelineEvent } from "./api-rows.ts";
 
 type OfAccount = Pick<
   ApiContext<typeof AccountParameters, "/:accountId">,
   "warehouse" | "organization" | "path" | "zone" | "nowMs"
 >;
-
-/** GET /api/accounts */
-export async function accountsOnPage(
-  context: ApiContext<typeof AccountListParameters, "">,
-): Promise<Static<typeof AccountListAnswer>> {
-  const { warehouse, organization, query } = context;
-  const { search, sort, order, limit, offset } = query;
-  const selection = { organization: organization.id, search };
-  const page = { sort, descending: order === "descending", limit, offset, toDay: today(context) };
-  const [total, accounts] = await Promise.all([
-    accountCount(warehouse, selection),
-    accountList(warehouse, { ...selection, ...page }),
-  ]);
-  return { total, accounts: accounts.map(listedAccount) };
-}
 
 /** GET /api/accounts/:accountId */
 export async function oneAccount(
@@ -43,10 +26,8 @@ export async function oneAccount(
   const account = await knownAccount(context);
   const { warehouse, organization, query } = context;
   const users = await userList(warehouse, {
-    organization: organization.id,
-    search: "",
-    account: account.account,
-    toDay: today(context),
+    ...{ organization: organization.id, toDay: today(context), run: undefined, earlier: undefined },
+    ...{ search: "", accountId: account.accountId },
     sort: "lastSeen",
     descending: true,
     limit: query.limit,
@@ -84,17 +65,4 @@ export async function knownAccount(context: OfAccount): Promise<AccountListRow> 
   });
   if (account === undefined) throw new ApiError("not_found", errorMessages.accountNotFound);
   return account;
-}
-
-function listedAccount({ accountId, name, avatar, createdAtMs, firstDay, lastDay, ...row }: AccountListRow) {
-  return {
-    accountId,
-    name,
-    avatar,
-    createdAt: instant(createdAtMs),
-    members: row.members,
-    activeMembers: row.activeMembers,
-    firstSeenDay: dayOrNull(firstDay),
-    lastSeenDay: dayOrNull(lastDay),
-  };
 }

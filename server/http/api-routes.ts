@@ -12,24 +12,26 @@ import { accountRoutes } from "./api-account-routes.ts";
 import { engagementRoutes } from "./api-engagement-routes.ts";
 import { entityRoutes } from "./api-entity-routes.ts";
 import { figure } from "./api-freshness.ts";
+import { allUsers, usersOnPage } from "./api-lists.ts";
 import { operationRoutes } from "./api-operation-routes.ts";
 import { overviewRoutes } from "./api-overview-routes.ts";
 import { retentionRoutes } from "./api-retention-routes.ts";
 import { scoreRoutes } from "./api-score-routes.ts";
 import { settingsRoutes } from "./api-settings-routes.ts";
 import { namesOfTraits } from "./api-traits.ts";
-import { eraseOneUser, oneUser, usersOnPage, userTimeline } from "./api-users.ts";
+import { eraseOneUser, oneUser, userTimeline } from "./api-users.ts";
 
 export const apiRoutes: readonly ApiRoute[] = [
   figure({
     method: "GET",
     path: "/api/users",
     right: "read",
-    summary: "Users, searched and sorted, a page at a time",
+    summary: "Users with their traits and scores, searched, filtered and sorted, a page at a time",
     query: UserListParameters,
     answer: UserListAnswer,
     table: "users",
     handler: usersOnPage,
+    everything: allUsers,
   }),
   route({
     method: "GET",

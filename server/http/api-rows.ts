@@ -1,19 +1,44 @@
 /** Rows of several answers of the JSON API: users in lists, events on timelines. */
+import type { AccountListRow } from "../analytics/account-list.ts";
+import type { ScoresOfRow } from "../analytics/list-scores.ts";
 import type { TimelineEvent, TimelinePosition } from "../analytics/timeline.ts";
 import type { UserListRow } from "../analytics/user-list.ts";
 import { formatDay } from "../calendar/days.ts";
 import { isJsonObject } from "../ledger/ledger.ts";
+import { bandOf } from "../scoring/explain.ts";
 
-/** A user of a list. */
-export function listedUser({ firstIdentifiedAtMs, firstDay, lastDay, ...row }: UserListRow) {
+/** A user of a list, without scores. */
+export function listedUser(row: UserListRow) {
+  const { userId, email, accountId, accountName, isAccountOwner, isExcluded } = row;
   const traits = objectIn(row.traits);
   return {
-    ...row,
-    name: typeof traits.name === "string" ? traits.name : null,
-    firstIdentifiedAt: instant(firstIdentifiedAtMs),
-    firstSeenDay: dayOrNull(firstDay),
-    lastSeenDay: dayOrNull(lastDay),
+    ...{ userId, email, name: typeof traits.name === "string" ? traits.name : null },
+    ...{ accountId, accountName, isAccountOwner, isExcluded },
+    firstIdentifiedAt: instant(row.firstIdentifiedAtMs),
+    firstSeenDay: dayOrNull(row.firstDay),
+    lastSeenDay: dayOrNull(row.lastDay),
     traits,
+  };
+}
+
+/** An account of a list, without scores. */
+export function listedAccount(row: AccountListRow) {
+  const { accountId, name, avatar, members, activeMembers } = row;
+  return {
+    ...{ accountId, name, avatar, createdAt: instant(row.createdAtMs), members, activeMembers },
+    firstSeenDay: dayOrNull(row.firstDay),
+    lastSeenDay: dayOrNull(row.lastDay),
+  };
+}
+
+/** The scores of a row of a list. */
+export function listedScores({ state, colour, health, risk, engagement, momentum, change }: ScoresOfRow) {
+  return {
+    ...{
+      state: state === "" ? ("no_data" as const) : state,
+      colour: colour === "" ? ("none" as const) : colour,
+    },
+    ...{ health, risk, engagement, momentum, band: risk === null ? null : bandOf(risk), change },
   };
 }
 
@@ -42,6 +67,7 @@ export function positionOf(text: string | undefined): TimelinePosition | undefin
 }
 
 /** The day as a date. */
+/** A day as text; null where there is none. */
 export function dayOrNull(day: number | null): string | null {
   return day === null ? null : formatDay(day);
 }

@@ -32,7 +32,7 @@ import {
 type ListContext = ApiContext<typeof ScoreListParameters, "">;
 
 /** Days back from the newest scores, when a question does not say since when. */
-const monthDays = 28;
+export const monthDays = 28;
 const weekDays = 7;
 
 /** GET /api/scores/users */
@@ -117,7 +117,8 @@ interface BothRuns {
   };
 }
 
-async function bothRuns(
+/** The newest run, and the one that its changes are told against. @throws ApiError when `since` is no date */
+export async function bothRuns(
   context: Omit<ListContext, "query" | "path">,
   kind: EntityKind,
   since: string | undefined,

@@ -1,23 +1,17 @@
 /** Handlers of the JSON API about one user. */
 import type { Static } from "typebox";
 import type { ErasureAnswer, NoParameters, UserAnswer } from "../../contract/api.ts";
-import type {
-  TimelineAnswer,
-  TimelineParameters,
-  UserListAnswer,
-  UserListParameters,
-} from "../../contract/api-people.ts";
+import type { TimelineAnswer, TimelineParameters } from "../../contract/api-people.ts";
 import { errorMessages } from "../../contract/errors.ts";
 import { isUserExcluded } from "../analytics/excluded-user.ts";
 import { timeline } from "../analytics/timeline.ts";
-import { userCount, userList } from "../analytics/user-list.ts";
 import { userSpan } from "../analytics/user-span.ts";
 import { formatDay } from "../calendar/days.ts";
 import { noteErasure } from "../ledger/audited-data.ts";
 import type { UserAndAccount } from "../ledger/ledger.ts";
 import { type ApiContext, ApiError } from "./api.ts";
 import { today } from "./api-days.ts";
-import { instant, listedUser, nextPosition, positionOf, timelineEvent } from "./api-rows.ts";
+import { instant, nextPosition, positionOf, timelineEvent } from "./api-rows.ts";
 
 type OfUser = Pick<ApiContext<typeof NoParameters, "/:userId">, "ledger" | "organization" | "path">;
 
@@ -43,25 +37,6 @@ export async function oneUser(
     firstSeenDay: span === undefined ? null : formatDay(span.firstDay),
     lastSeenDay: span === undefined ? null : formatDay(span.lastDay),
   };
-}
-
-/** GET /api/users */
-export async function usersOnPage(
-  context: ApiContext<typeof UserListParameters, "">,
-): Promise<Static<typeof UserListAnswer>> {
-  const { warehouse, organization, query } = context;
-  const { search, trait, value, sort, order, limit, offset } = query;
-  if ((trait === undefined) !== (value === undefined)) {
-    throw new ApiError("validation_error", "trait is not valid: send trait and value together.");
-  }
-  const filter = trait === undefined || value === undefined ? undefined : { key: trait, value };
-  const selection = { organization: organization.id, search, trait: filter };
-  const page = { sort, descending: order === "descending", limit, offset, toDay: today(context) };
-  const [total, users] = await Promise.all([
-    userCount(warehouse, selection),
-    userList(warehouse, { ...selection, ...page }),
-  ]);
-  return { total, users: users.map(listedUser) };
 }
 
 /** DELETE /api/users/:userId: answered when nothing is left. */

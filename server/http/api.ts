@@ -16,7 +16,7 @@ import type { AnalysisService, Freshness } from "../warehouse/analysis.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { failure, unexpected } from "./answers.ts";
 import { parseApiBody } from "./api-body.ts";
-import { csv } from "./csv.ts";
+import { csv, csvChunks } from "./csv.ts";
 
 export const callerHeaders = {
   organization: "rekindle-organization",
@@ -72,6 +72,8 @@ export interface ApiRoute<
   readonly answer: Answer;
   /** The array of the answer that is its table, which can be had as CSV. */
   readonly table?: Table;
+  /** All rows of the table, chunk by chunk, for a CSV that is not only a page. @throws ApiError before the first */
+  everything?(context: ApiContext<Query, Path, Body>): Promise<AsyncIterable<readonly JsonObject[]>>;
   /** @throws ApiError when it cannot be answered. */
   handler(context: ApiContext<Query, Path, Body>): Promise<Static<Answer>>;
 }
@@ -126,7 +128,11 @@ export class Api {
       const zone = this.#zones.get(organization.timezone) ?? new Zone(organization.timezone);
       this.#zones.set(organization.timezone, zone);
       const actor = actorOf(request);
-      const answer = await route.handler({ ...parts, organization, actor, zone, path, query, body });
+      const context = { ...parts, organization, actor, zone, path, query, body };
+      if (format === "csv" && route.everything !== undefined) {
+        return csvResponse(csvChunks(columnsOf(route), await route.everything(context)));
+      }
+      const answer = await route.handler(context);
       return format === "csv" ? csvAnswer(route, answer) : Response.json(answer);
     } catch (error) {
       if (error instanceof ApiError) return failure(error.kind, error.message);
@@ -260,12 +266,18 @@ async function organizationOf(ledger: SharedLedger, request: Request): Promise<O
   return found;
 }
 
-function csvAnswer({ table, answer }: ApiRoute, value: unknown): Response {
-  const rows = isJsonObject(value) && table !== undefined ? value[table] : undefined;
+function csvAnswer(route: ApiRoute, value: unknown): Response {
+  const rows = isJsonObject(value) && route.table !== undefined ? value[route.table] : undefined;
+  return csvResponse(csv(columnsOf(route), Array.isArray(rows) ? rows : []));
+}
+
+function csvResponse(body: string | AsyncIterable<Uint8Array>): Response {
+  return new Response(body, { headers: { "Content-Type": "text/csv; charset=utf-8" } });
+}
+
+/** The columns of a route's table. */
+function columnsOf({ table, answer }: ApiRoute): readonly string[] {
   const schema = table === undefined ? undefined : propertiesOf(answer)[table];
   const items = isJsonObject(schema) ? schema.items : undefined;
-  const columns = isJsonObject(items) && isJsonObject(items.properties) ? Object.keys(items.properties) : [];
-  return new Response(csv(columns, Array.isArray(rows) ? rows : []), {
-    headers: { "Content-Type": "text/csv; charset=utf-8" },
-  });
+  return isJsonObject(items) && isJsonObject(items.properties) ? Object.keys(items.properties) : [];
 }

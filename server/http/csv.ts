@@ -9,7 +9,22 @@ import type { JsonObject } from "../ledger/ledger.ts";
 
 /** A header and a line for each row, with these columns. */
 export function csv(columns: readonly string[], rows: readonly JsonObject[]): string {
-  const lines = [columns, ...rows.map((row) => columns.map((column) => text(row[column])))];
+  return csvLines([columns, ...rows.map((row) => columns.map((column) => text(row[column])))]);
+}
+
+/** The same of rows that come in chunks. */
+export async function* csvChunks(
+  columns: readonly string[],
+  chunks: AsyncIterable<readonly JsonObject[]>,
+): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  yield encoder.encode(csvLines([columns]));
+  for await (const rows of chunks) {
+    yield encoder.encode(csvLines(rows.map((row) => columns.map((column) => text(row[column])))));
+  }
+}
+
+function csvLines(lines: readonly (readonly string[])[]): string {
   return lines.map((fields) => `${fields.map(quoted).join(",")}\r\n`).join("");
 }
 

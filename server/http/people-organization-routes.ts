@@ -35,18 +35,13 @@ import {
 import { personActor } from "../ledger/audit.ts";
 import { type PeopleRoute, peopleRoute } from "./people-api.ts";
 import type { Place } from "./people-gate.ts";
+import { idIn } from "./people-ids.ts";
 
 const query = NoParameters;
 
 /** Who changes which organization when. */
 function ordered({ place, nowMs }: { readonly place: Place; readonly nowMs: number }) {
   return { organization: place.organization.id, by: place.actor, nowMs };
-}
-
-/** A number in a path. @throws Denied, as for a number that nothing has */
-function idIn(text: string, what: string): number {
-  if (/^[0-9]{1,15}$/.test(text)) return Number(text);
-  throw notThere(what);
 }
 
 const organization: readonly PeopleRoute[] = [

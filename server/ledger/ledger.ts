@@ -18,6 +18,7 @@ import type { Imports } from "./imports.ts";
 import type { EntranceStore, PeopleStore } from "./people.ts";
 import type { SettingsStore } from "./settings.ts";
 import type { Needs, Stored, Writes } from "./transaction.ts";
+import type { ViewStore } from "./views.ts";
 import type { WarningStore } from "./warnings.ts";
 
 export type { MissingRows, NumberedVersion, VersionRows } from "./dead-letters.ts";
@@ -172,6 +173,7 @@ export interface Ledger {
   readonly audit: AuditStore;
   readonly people: PeopleStore;
   readonly entrance: EntranceStore;
+  readonly views: ViewStore;
 
   /**
    * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns.
@@ -233,7 +235,16 @@ export interface SnapshotFile {
 export interface SharedLedger
   extends Omit<
     Ledger,
-    "transact" | "tidy" | "close" | "tokens" | "readKeys" | "imports" | "warnings" | "people" | "entrance"
+    | "transact"
+    | "tidy"
+    | "close"
+    | "tokens"
+    | "readKeys"
+    | "imports"
+    | "warnings"
+    | "people"
+    | "entrance"
+    | "views"
   > {
   readonly tokens: SharedCredentials;
   readonly readKeys: SharedCredentials;

@@ -1,5 +1,9 @@
-/** What other rooms of this layer may use of scoring: pure functions of statistics. */
+/** What other rooms of this layer may use of scoring: statistics, and the scores of a run as a part of other queries. */
+export type { Band } from "./explain.ts";
+export type { HealthColour } from "./health.ts";
 export { outageWeeks } from "./outage.ts";
+export { bandConditions, type OfRun, scoresWithChange } from "./queries/reading.ts";
 export { fitSbg, projectSbg } from "./sbg.ts";
+export type { State } from "./state.ts";
 export { type JudgedChange, judgeChange, type UsualChange } from "./usual.ts";
 export { type Interval, wilson } from "./wilson.ts";

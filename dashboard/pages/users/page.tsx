@@ -1,101 +1,133 @@
-/** Users, searched and sorted. */
+/** Everybody, with traits and scores: searched, filtered, sorted, and kept as views. */
 import { Link } from "@tanstack/react-router";
-import type { ReactElement } from "react";
+import { type ReactElement, useMemo } from "react";
 import type { Reads } from "../../api/paths.ts";
-import { csvAddress, useRead } from "../../api/query.ts";
+import { csvAddress, useRead, useReadPages } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Input } from "../../parts/field.tsx";
-import { choiceFilter, numberFilter, textFilter, useFilters } from "../../parts/filters.ts";
+import { DataTable } from "../../parts/data-table.tsx";
+import { choiceFilter, type Filter, textFilter, useFilters } from "../../parts/filters.ts";
 import { Freshness } from "../../parts/freshness.tsx";
-import { Badge } from "../../parts/health.tsx";
+import {
+  columnsText,
+  listFilters,
+  listQuery,
+  noListFilters,
+  useColumnChoice,
+} from "../../parts/list-address.ts";
+import { FilterChip, isListFiltered, ListFilters } from "../../parts/list-filters.tsx";
+import { NothingFound } from "../../parts/nothing-found.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Figures, Loading } from "../../parts/states.tsx";
-import { DayAgo } from "../../parts/time.tsx";
-import { dayText, nothing } from "../../text/format.ts";
+import { ScoresOf } from "../../parts/score-columns.tsx";
+import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { TraitFilterButton, type TraitMatch } from "../../parts/trait-filter.tsx";
+import { ViewStrip } from "../../parts/view-strip.tsx";
+import { traitSort, userColumns } from "./columns.tsx";
 
-type User = Reads["/api/users"]["answer"]["users"][number];
+const pageSize = 200;
+const sorts = [
+  ...(["lastSeen", "firstSeen", "firstIdentified", "userId", "email", "name", "account"] as const),
+  ...(["health", "risk", "engagement", "momentum", "change"] as const),
+] as const;
+const matches: readonly TraitMatch[] = ["is", "isNot", "contains", "isEmpty", "isNotEmpty"];
 
-const pageSize = 100;
-const filters = {
-  search: textFilter(),
-  sort: choiceFilter(["lastSeen", "userId", "email"], "lastSeen"),
-  order: choiceFilter(["ascending", "descending"], "descending"),
-  offset: numberFilter(0, 0, 10_000_000),
+/** A column, or a trait by its name. */
+const sortFilter: Filter<string> = {
+  read: (text) => (traitSort(text) === undefined ? choiceFilter(sorts, "lastSeen").read(text) : (text ?? "")),
+  write: (sort) => (sort === "lastSeen" ? undefined : sort),
 };
+const filters = {
+  ...listFilters,
+  sort: sortFilter,
+  trait: textFilter(),
+  match: choiceFilter(matches, "is"),
+  value: textFilter(),
+  account: textFilter(),
+};
+type Values = ReturnType<typeof useFilters<typeof filters>>[0];
+const noFilters = { ...noListFilters, trait: "", match: "is", value: "", account: "" } as const;
 
-const columns: readonly Column<User>[] = [
-  {
-    id: "user",
-    header: "User",
-    sort: "email",
-    isFixed: true,
-    width: 200,
-    cell: (user) => <UserLink user={user} />,
-  },
-  { id: "userId", header: "User id", sort: "userId", isHidden: true, cell: ({ userId }) => userId },
-  {
-    id: "account",
-    header: "Account",
-    cell: ({ accountName, accountId }) => accountName ?? accountId ?? nothing,
-  },
-  {
-    id: "lastSeen",
-    header: "Last seen",
-    sort: "lastSeen",
-    isNumber: true,
-    cell: ({ lastSeenDay }) => <DayAgo day={lastSeenDay} />,
-  },
-  {
-    id: "firstSeen",
-    header: "First seen",
-    isNumber: true,
-    cell: ({ firstSeenDay }) => dayText(firstSeenDay),
-  },
-];
+/** The parameters of the API; without those of a filter by a trait that lacks its value. */
+function queryOf(values: Values): Reads["/api/users"]["query"] {
+  const { sort, trait, match, value, account } = values;
+  const byTrait = traitSort(sort);
+  const isWhole = trait !== "" && (value !== "" || match === "isEmpty" || match === "isNotEmpty");
+  return {
+    ...listQuery(values),
+    ...(byTrait === undefined
+      ? { sort: choiceFilter(sorts, "lastSeen").read(sort) }
+      : { sort: "trait" as const, sortTrait: byTrait }),
+    ...(isWhole && { trait, match, value }),
+    ...(account !== "" && { account }),
+  };
+}
 
 export function UsersPage(): ReactElement {
   const { id } = useOrganization();
-  const [{ search, sort, order, offset }, change] = useFilters(filters);
-  const query = { search, sort, order };
-  const users = useRead("/api/users", { query: { ...query, offset, limit: pageSize }, keepsPrevious: true });
+  const [values, change] = useFilters(filters);
+  const query = queryOf(values);
+  const pages = useReadPages("/api/users", query, pageSize, ({ users }) => users.length);
+  const traits = useRead("/api/traits").data?.traits;
+  const columns = useMemo(() => userColumns((traits ?? []).map(({ trait }) => trait)), [traits]);
+  const choice = useColumnChoice("users", columns, values.columns, (shown) => change({ columns: shown }));
+  const rows = useMemo(() => {
+    const all = (pages.data?.pages ?? []).flatMap(({ users }) => users);
+    // Whoever moves between two readings may come twice.
+    return [...new Map(all.map((user) => [user.userId, user])).values()];
+  }, [pages.data]);
+  const first = pages.data?.pages[0];
+  const isFiltered = isListFiltered(values) || values.trait !== "" || values.account !== "";
+  const clear = () => change(noFilters);
   return (
     <>
       <PageHeader title="Users">
-        <Freshness of={users.data?.freshness} />
+        <Freshness of={first?.freshness} />
       </PageHeader>
+      <ViewStrip page="users" everything="All users" columns={columnsText(choice.shown)} />
       <Panel isFlush className="pt-2">
+        <ListFilters
+          what="users"
+          searchIn="Name, e-mail or id"
+          values={values}
+          onChange={change}
+          isFiltered={isFiltered}
+          onClear={clear}
+        >
+          <TraitFilterButton filter={values} traits={traits ?? []} onChange={change} />
+          {values.account !== "" && (
+            <FilterChip text={`Account ${values.account}`} onRemove={() => change({ account: "" })} />
+          )}
+        </ListFilters>
         <Figures
-          of={users}
+          of={{ ...pages, data: first }}
           loading={
             <div className="p-4">
-              <Loading rows={12} />
+              <Loading rows={14} />
             </div>
           }
+          empty={{
+            when: ({ total }) => total === 0,
+            show: isFiltered ? <NothingFound what="user" onClear={clear} /> : <NoUsers />,
+          }}
         >
           {(answer) => (
             <DataTable
               label="Users"
               name="users"
-              rows={answer.users}
+              words={["user", "users"]}
+              rows={rows}
               columns={columns}
+              choice={choice}
               rowId={({ userId }) => userId}
-              sort={{ by: sort, order }}
-              onSort={(by) => change({ sort: filters.sort.read(by.by), order: by.order, offset: 0 })}
-              page={{ total: answer.total, offset, size: pageSize }}
-              onPage={(to) => change({ offset: to })}
-              csv={csvAddress(id, "/api/users", { ...query, limit: 1_000 })}
-              tools={
-                <Input
-                  label="Search users"
-                  isLabelHidden
-                  type="search"
-                  placeholder="Name, e-mail or id"
-                  defaultValue={search}
-                  onChange={({ target }) => change({ search: target.value, offset: 0 }, true)}
-                  className="w-64"
-                />
-              }
+              sort={{ by: values.sort, order: values.order }}
+              onSort={({ by, order }) => change({ sort: by, order })}
+              more={{
+                total: answer.total,
+                isComing: pages.isFetchingNextPage,
+                hasMore: pages.hasNextPage,
+                onMore: () => void pages.fetchNextPage({ cancelRefetch: false }),
+              }}
+              csv={csvAddress(id, "/api/users", query)}
+              tools={<ScoresOf of={answer} />}
             />
           )}
         </Figures>
@@ -104,19 +136,14 @@ export function UsersPage(): ReactElement {
   );
 }
 
-function UserLink({ user: { userId, name, email, isExcluded } }: { user: User }): ReactElement {
+function NoUsers(): ReactElement {
   const organization = String(useOrganization().id);
   return (
-    <>
-      <Link to="/o/$organization/users/$userId" params={{ organization, userId }} className="font-medium">
-        {name ?? email}
+    <Empty title="No users yet">
+      They appear here as soon as your application identifies the first one.{" "}
+      <Link to="/o/$organization/start" params={{ organization }} className="underline">
+        Connect your application
       </Link>
-      {name !== null && <span className="ml-2 text-soft">{email}</span>}
-      {isExcluded && (
-        <span className="ml-2">
-          <Badge>excluded</Badge>
-        </span>
-      )}
-    </>
+    </Empty>
   );
 }

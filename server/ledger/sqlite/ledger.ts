@@ -26,6 +26,7 @@ import { SqlitePeople } from "./people.ts";
 import { SqliteSettings } from "./settings.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import { type Parts, Transactor } from "./transact.ts";
+import { SqliteViews } from "./views.ts";
 import { SqliteWarnings } from "./warnings.ts";
 
 export class SqliteLedger implements Ledger {
@@ -43,6 +44,7 @@ export class SqliteLedger implements Ledger {
   readonly audit: SqliteAudit;
   readonly people: SqlitePeople;
   readonly entrance: SqliteEntrance;
+  readonly views: SqliteViews;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
@@ -68,6 +70,7 @@ export class SqliteLedger implements Ledger {
     this.audit = new SqliteAudit(db);
     this.people = new SqlitePeople(db, this.organizations, this.audit);
     this.entrance = new SqliteEntrance(db, this.audit);
+    this.views = new SqliteViews(db, this.audit);
     this.settings = new SqliteSettings(db, this.organizations);
   }
 

@@ -10,6 +10,7 @@ import type { Database } from "bun:sqlite";
 import { Refusal } from "../ledger.ts";
 import { peopleAndAudit } from "./people-tables.ts";
 import { inTransaction } from "./transaction.ts";
+import { viewsTable } from "./views.ts";
 import { warningsExclusionsAndChecks } from "./warnings-tables.ts";
 
 const organizationsAndTokens = `
@@ -240,6 +241,7 @@ const migrations: readonly string[] = [
   settings,
   rebuildOfAll,
   peopleAndAudit,
+  viewsTable,
 ];
 
 /** How many migrations this code knows. */

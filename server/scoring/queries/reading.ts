@@ -122,13 +122,29 @@ export async function countListed(warehouse: Warehouse, question: ListQuestion):
 }
 
 function selectionQuery({ run, earlier, state, colour, band, moved }: ListQuestion): Query {
-  const { kind, ...ofRun } = run;
   const conditions = [
-    rowsOfRun,
     ...(state === undefined ? [] : ["state = {state:String}"]),
     ...(colour === undefined ? [] : ["colour = {colour:String}"]),
     ...(band === undefined ? [] : [bandConditions[band]]),
   ];
+  const { sql, parameters } = scoresWithChange(run, earlier, conditions);
+  return {
+    sql: `${sql} ${moved === true ? "WHERE change != 0" : ""}`,
+    parameters: {
+      ...parameters,
+      ...(state !== undefined && { state }),
+      ...(colour !== undefined && { colour }),
+    },
+  };
+}
+
+/** The scores of a run by `entity`, with the `change` of health since an earlier one.
+ * @param conditions on the columns of the kind's table */
+export function scoresWithChange(
+  { kind, ...ofRun }: OfRun,
+  earlier: OfRun | undefined,
+  conditions: readonly string[],
+): Query {
   const before =
     earlier === undefined
       ? `SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before WHERE false`
@@ -139,19 +155,17 @@ function selectionQuery({ run, earlier, state, colour, band, moved }: ListQuesti
     sql: `
       SELECT entity, day, state, colour, health, risk, engagement, momentum, health - before AS change
       FROM (SELECT ${kind} AS entity, toInt32(day) AS day, state, colour, health, risk, engagement, momentum
-        FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${conditions.join(" AND ")})) AS scores
-      LEFT JOIN (${before}) AS earlier USING (entity)
-      ${moved === true ? "WHERE change != 0" : ""}`,
+        FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${[rowsOfRun, ...conditions].join(" AND ")})) AS scores
+      LEFT JOIN (${before}) AS earlier USING (entity)`,
     parameters: {
       ...ofRun,
-      ...(state !== undefined && { state }),
-      ...(colour !== undefined && { colour }),
       ...(earlier !== undefined && { earlierDay: earlier.day, earlierVersion: earlier.rowsVersion }),
     },
   };
 }
 
-const bandConditions: Readonly<Record<Band, string>> = {
+/** A condition on a score's `risk`. */
+export const bandConditions: Readonly<Record<Band, string>> = {
   low: `risk < ${bandsFrom.medium}`,
   medium: `risk >= ${bandsFrom.medium} AND risk < ${bandsFrom.high}`,
   high: `risk >= ${bandsFrom.high}`,

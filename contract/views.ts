@@ -1,0 +1,48 @@
+/** Views of lists that an organization has saved, as JSON Schema: filters, sort and columns under a name. */
+import Type from "typebox";
+import { instant, nullable } from "./api.ts";
+
+export const viewLimits = { nameCharacters: 80, queryCharacters: 2_000, viewsPerOrganization: 200 } as const;
+
+/** Pages whose views can be saved. */
+export const viewPages = ["users", "accounts"] as const;
+
+const strict = { additionalProperties: false } as const;
+const page = Type.Enum([...viewPages], { "x-send": `one of ${viewPages.join(", ")}` });
+const name = Type.String({
+  minLength: 1,
+  maxLength: viewLimits.nameCharacters,
+  pattern: "\\S",
+  description: "One view of a page has it.",
+  "x-send": `1 to ${viewLimits.nameCharacters} characters`,
+});
+const queryText = "Of the page's address, after the question mark; without `search`, which may name a user.";
+const query = Type.String({
+  maxLength: viewLimits.queryCharacters,
+  pattern: "^[^\\s?#]*$",
+  description: queryText,
+  "x-send": `the query of an address, at most ${viewLimits.queryCharacters} characters, without ? and #`,
+});
+
+export const ViewAnswer = Type.Object({
+  id: Type.Integer({ minimum: 1 }),
+  page: Type.Enum([...viewPages]),
+  name: Type.String(),
+  query: Type.String({ description: queryText }),
+  createdBy: nullable(Type.String({ description: "A name." }), {
+    description: "Null when the person is not there any more.",
+  }),
+  createdAt: instant("When it was saved."),
+  updatedAt: instant("When it was changed last."),
+});
+
+export const ViewsAnswer = Type.Object({
+  views: Type.Array(ViewAnswer, { description: "By page and name." }),
+});
+
+export const ViewCreateBody = Type.Object({ page, name, query }, strict);
+
+export const ViewChangeBody = Type.Object(
+  { name: Type.Optional(name), query: Type.Optional(query) },
+  { ...strict, minProperties: 1, "x-send": "a JSON object with at least one of name, query" },
+);

@@ -1,0 +1,114 @@
+/** The columns of the list of users. */
+import { Link } from "@tanstack/react-router";
+import type { ReactElement } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { useOrganization } from "../../app/session.ts";
+import { Badge } from "../../parts/health.tsx";
+import { scoreColumns } from "../../parts/score-columns.tsx";
+import type { Column } from "../../parts/table-model.ts";
+import { DayAgo, Instant } from "../../parts/time.tsx";
+import { dayText, nothing } from "../../text/format.ts";
+
+type User = Reads["/api/users"]["answer"]["users"][number];
+
+/** The most traits that can be columns: those of the most users. */
+const maxTraitColumns = 60;
+
+const before: readonly Column<User>[] = [
+  {
+    ...{ id: "user", header: "User", sort: "name", isFixed: true, width: 220 },
+    cell: (user) => <UserLink user={user} />,
+  },
+  ...scoreColumns<User>(),
+  {
+    ...{ id: "account", header: "Account", sort: "account" },
+    cell: (user) => <AccountLink user={user} />,
+  },
+  {
+    ...{ id: "lastSeen", header: "Last seen", sort: "lastSeen", isNumber: true },
+    hint: "The day of the last event",
+    cell: ({ lastSeenDay }) => <DayAgo day={lastSeenDay} />,
+  },
+  {
+    ...{ id: "firstSeen", header: "First seen", sort: "firstSeen", isNumber: true, isHidden: true },
+    hint: "The day of the first event",
+    cell: ({ firstSeenDay }) => dayText(firstSeenDay),
+  },
+  {
+    ...{
+      id: "firstIdentified",
+      header: "Identified",
+      sort: "firstIdentified",
+      isNumber: true,
+      isHidden: true,
+    },
+    hint: "When the user was identified first",
+    cell: ({ firstIdentifiedAt }) => <Instant instant={firstIdentifiedAt} />,
+  },
+  {
+    ...{ id: "email", header: "E-mail", sort: "email", isHidden: true },
+    cell: ({ email }) => email,
+  },
+  {
+    ...{ id: "userId", header: "User id", sort: "userId", isHidden: true },
+    cell: ({ userId }) => userId,
+  },
+  {
+    ...{ id: "isAccountOwner", header: "Account owner", isHidden: true },
+    cell: ({ isAccountOwner }) => (isAccountOwner === null ? nothing : isAccountOwner ? "Yes" : "No"),
+  },
+];
+
+/** All columns, with one for each trait. */
+export function userColumns(traits: readonly string[]): readonly Column<User>[] {
+  return [...before, ...traits.slice(0, maxTraitColumns).map(traitColumn)];
+}
+
+function traitColumn(trait: string): Column<User> {
+  const id = `trait:${trait}`;
+  return {
+    ...{ id, header: trait, sort: id, isHidden: true, group: "Traits" },
+    cell: ({ traits }) => <TraitValue value={traits[trait]} />,
+  };
+}
+
+/** The trait that a sort is by; undefined for a column that is no trait. */
+export function traitSort(sort: string | undefined): string | undefined {
+  return sort?.startsWith("trait:") && sort.length > "trait:".length
+    ? sort.slice("trait:".length)
+    : undefined;
+}
+
+function TraitValue({ value }: { value: unknown }): ReactElement {
+  if (value === undefined || value === null || value === "")
+    return <span className="text-soft">{nothing}</span>;
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return <span title={text}>{text}</span>;
+}
+
+function UserLink({ user: { userId, name, email, isExcluded } }: { user: User }): ReactElement {
+  const organization = String(useOrganization().id);
+  return (
+    <span title={name === null ? email : `${name}, ${email}`}>
+      <Link to="/o/$organization/users/$userId" params={{ organization, userId }} className="font-medium">
+        {name ?? email}
+      </Link>
+      {name !== null && <span className="ml-2 text-soft">{email}</span>}
+      {isExcluded && (
+        <span className="ml-2" title="Counts in no figure: see the rules of exclusion">
+          <Badge>excluded</Badge>
+        </span>
+      )}
+    </span>
+  );
+}
+
+function AccountLink({ user: { accountId, accountName } }: { user: User }): ReactElement {
+  const organization = String(useOrganization().id);
+  if (accountId === null) return <span className="text-soft">{nothing}</span>;
+  return (
+    <Link to="/o/$organization/accounts/$accountId" params={{ organization, accountId }}>
+      {accountName || accountId}
+    </Link>
+  );
+}

@@ -1,0 +1,107 @@
+/** What the address of a list says, and the parameters of the API that follow from it. */
+import { useCallback, useMemo, useState } from "react";
+import type { Reads } from "../api/paths.ts";
+import { recall, remember } from "../app/memory.ts";
+import { choiceFilter, type Filter, textFilter } from "./filters.ts";
+import type { HealthColour } from "./health.tsx";
+import type { Column, ColumnChoice } from "./table-model.ts";
+
+type Query = Reads["/api/accounts"]["query"];
+export type State = NonNullable<Query["state"]>;
+export type Band = NonNullable<Query["band"]>;
+
+/** When somebody was seen last: `within` so many days that end today, or `not` within them. */
+export interface Seen {
+  readonly how: "within" | "not";
+  readonly days: number;
+}
+
+const seenFilter: Filter<Seen | undefined> = {
+  read: (text) => {
+    const [, how, days = ""] = /^(within|not)-([1-9][0-9]{0,2})$/.exec(text ?? "") ?? [];
+    return how === "within" || how === "not" ? { how, days: Number(days) } : undefined;
+  },
+  write: (seen) => seen && `${seen.how}-${seen.days}`,
+};
+
+/** A list of texts; none is undefined. */
+const textsFilter: Filter<readonly string[] | undefined> = {
+  read: (text) => text?.split(",").map(decoded),
+  write: (texts) => texts?.map(encodeURIComponent).join(","),
+};
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const orders = ["ascending", "descending"] as const;
+const states: readonly (State | "")[] = ["", "active", "new", "churned", "no_data"];
+const colours: readonly (HealthColour | "")[] = [
+  ...(["", "healthy", "watch", "at_risk", "onboarding", "churned", "none"] as const),
+];
+const bands: readonly (Band | "")[] = ["", "high", "medium", "low"];
+
+/** What lists of users and of accounts have in their addresses. */
+export const listFilters = {
+  search: textFilter(),
+  state: choiceFilter(states, ""),
+  colour: choiceFilter(colours, ""),
+  band: choiceFilter(bands, ""),
+  seen: seenFilter,
+  order: choiceFilter(orders, "descending"),
+  columns: textsFilter,
+  /** The id of the saved view that was opened. */
+  view: textFilter(),
+};
+
+type Values<Of> = {
+  readonly [Name in keyof Of]: Of[Name] extends Filter<infer Value> ? Value : never;
+};
+export type ListValues = Values<typeof listFilters>;
+
+/** The parameters of the API for what both lists have. */
+export function listQuery({ search, state, colour, band, seen, order }: ListValues) {
+  return {
+    ...{ search, order },
+    ...(state !== "" && { state }),
+    ...(colour !== "" && { colour }),
+    ...(band !== "" && { band }),
+    ...(seen?.how === "within" && { seenWithinDays: seen.days }),
+    ...(seen?.how === "not" && { notSeenForDays: seen.days }),
+  };
+}
+
+/** What both lists have, as if nothing were filtered. */
+export const noListFilters = { search: "", state: "", colour: "", band: "", seen: undefined } as const;
+
+/** Which columns are shown: those of the address, or those that this browser remembers, or the usual ones. */
+export function useColumnChoice<Row>(
+  name: string,
+  columns: readonly Column<Row>[],
+  inAddress: readonly string[] | undefined,
+  onChange: (shown: readonly string[]) => void,
+): ColumnChoice {
+  const storage = `rekindle.shown.${name}`;
+  const [remembered] = useState(() => textsFilter.read(recall(storage)));
+  const shown = useMemo(
+    () => inAddress ?? remembered ?? columns.filter(({ isHidden }) => !isHidden).map(({ id }) => id),
+    [inAddress, remembered, columns],
+  );
+  const onChoose = useCallback(
+    (chosen: readonly string[]) => {
+      remember(storage, textsFilter.write(chosen));
+      onChange(chosen);
+    },
+    [storage, onChange],
+  );
+  return { shown, onChoose };
+}
+
+/** Columns as the address has them. */
+export function columnsText(shown: readonly string[]): string {
+  return textsFilter.write(shown) ?? "";
+}

@@ -1,0 +1,81 @@
+/** The field in which a page's rows are looked for. A slash leads there. */
+import { type ReactElement, useEffect, useRef, useState } from "react";
+import { Input } from "./field.tsx";
+import { Icon } from "./icons.tsx";
+
+/** After so long without a letter the text is looked for. */
+const typingPauseMs = 200;
+
+/** @param value what is looked for by now @param onSearch called when the reader has typed another text */
+export function SearchInput({
+  label,
+  placeholder,
+  value,
+  onSearch,
+}: {
+  label: string;
+  placeholder: string;
+  value: string;
+  onSearch: (text: string) => void;
+}): ReactElement {
+  const field = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(value);
+  const told = useRef(value);
+  const tell = useRef(onSearch);
+  tell.current = onSearch;
+  useEffect(() => {
+    // It was changed elsewhere: by going back, or by clearing all filters.
+    if (value !== told.current) setText(value);
+    told.current = value;
+  }, [value]);
+  useEffect(() => {
+    if (text === told.current) return;
+    const timer = setTimeout(() => {
+      told.current = text;
+      tell.current(text);
+    }, typingPauseMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  useSlash(() => field.current?.select());
+  return (
+    <div className="relative">
+      <Icon
+        name="search"
+        className="pointer-events-none absolute top-1/2 left-2.5 z-[1] -translate-y-1/2 text-soft"
+      />
+      <Input
+        ref={field}
+        label={label}
+        isLabelHidden
+        type="search"
+        placeholder={placeholder}
+        maxLength={256}
+        aria-keyshortcuts="/"
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        className="h-8! pr-8! pl-8! text-sm!"
+      />
+      <kbd className="pointer-events-none absolute top-1/2 right-2 hidden -translate-y-1/2 rounded border border-line px-1 font-sans text-xs text-soft sm:block">
+        /
+      </kbd>
+    </div>
+  );
+}
+
+/** A slash where nothing is being typed. The shell would open its palette with it, which is why it goes no further. */
+function useSlash(go: () => void): void {
+  const act = useRef(go);
+  act.current = go;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isTyping = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
+      const isOver = document.querySelector("[data-modal]") !== null;
+      if (event.key !== "/" || isTyping || isOver || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      event.stopPropagation();
+      act.current();
+    };
+    addEventListener("keydown", onKey, { capture: true });
+    return () => removeEventListener("keydown", onKey, { capture: true });
+  }, []);
+}

@@ -1,0 +1,120 @@
+/** Scores and last days beside the rows of a list: what lists of users and of accounts are filtered and sorted by. */
+import {
+  type Band,
+  bandConditions,
+  type HealthColour,
+  type OfRun,
+  type State,
+  scoresWithChange,
+} from "../scoring/scoring.ts";
+import type { Sql } from "./sql.ts";
+
+/** Of which run scores are, and since which they have changed. */
+export interface ScoresOfList {
+  /** Undefined before the first run: nobody has scores then. */
+  readonly run: OfRun | undefined;
+  readonly earlier: OfRun | undefined;
+}
+
+/** Only rows of which all that is given is true. */
+export interface ScoreFilter {
+  /** `no_data` for who has no score at all. */
+  readonly state?: State | undefined;
+  /** `none` also for who has no score at all. */
+  readonly colour?: HealthColour | undefined;
+  readonly band?: Band | undefined;
+  /** With an event within so many days that end today. */
+  readonly seenWithinDays?: number | undefined;
+  /** Without one. */
+  readonly notSeenForDays?: number | undefined;
+}
+
+/** Scores of a row; state and colour are empty texts for who has none. */
+export interface ScoresOfRow {
+  readonly state: State | "";
+  readonly colour: HealthColour | "";
+  readonly health: number | null;
+  readonly risk: number | null;
+  readonly engagement: number | null;
+  readonly momentum: number | null;
+  /** Of health since the earlier run; null when one of the two is missing. */
+  readonly change: number | null;
+}
+
+/** What `score` gives a row of a list. */
+export const scoreColumns =
+  "score.state AS state, score.colour AS colour, score.health AS health, score.risk AS risk, " +
+  "score.engagement AS engagement, score.momentum AS momentum, score.change AS change";
+
+/** By which scores lists are sorted. */
+export const scoreOrders = {
+  health: "score.health",
+  risk: "score.risk",
+  engagement: "score.engagement",
+  momentum: "score.momentum",
+  change: "score.change",
+} as const;
+
+/** Scores by `entity`, as a subquery. @param conditions on the columns of the kind's table */
+export function scoresJoined({ run, earlier }: ScoresOfList, conditions: readonly string[] = []): Sql {
+  if (run === undefined) return { text: noScores, parameters: {} };
+  const { sql, parameters } = scoresWithChange(run, earlier, conditions);
+  return { text: `(${sql})`, parameters };
+}
+
+const none = "CAST(NULL AS Nullable(Float64))";
+const noScores = `(
+  SELECT toUInt32(0) AS entity, '' AS state, '' AS colour, ${none} AS health, ${none} AS risk, ${none} AS engagement,
+    ${none} AS momentum, ${none} AS change WHERE false)`;
+
+/** The conditions of a filter on `score`. */
+export function scoreConditions({ state, colour, band }: ScoreFilter): Sql[] {
+  return [
+    ...(state === undefined
+      ? []
+      : [condition("score.state = {state:String}", { state: state === "no_data" ? "" : state })]),
+    ...(colour === undefined
+      ? []
+      : [condition(`score.colour IN ({colour:String}${colour === "none" ? ", ''" : ""})`, { colour })]),
+    ...(band === undefined ? [] : [condition(`ifNull(${bandConditions[band]}, false)`)]),
+  ];
+}
+
+/** The conditions of a filter on a last day. @param lastDay an expression, null without any event */
+export function seenConditions({ seenWithinDays, notSeenForDays }: ScoreFilter, lastDay: string): Sql[] {
+  return [
+    ...(seenWithinDays === undefined
+      ? []
+      : [
+          condition(`ifNull(${lastDay} > {toDay:Int32} - {seenWithinDays:Int32}, false)`, { seenWithinDays }),
+        ]),
+    ...(notSeenForDays === undefined
+      ? []
+      : [
+          condition(`ifNull(${lastDay} <= {toDay:Int32} - {notSeenForDays:Int32}, true)`, { notSeenForDays }),
+        ]),
+  ];
+}
+
+/** A condition with the values that it binds. */
+export function condition(text: string, parameters: Sql["parameters"] = {}): Sql {
+  return { text, parameters };
+}
+
+/** Pieces of a query put together, with all their values. */
+export function joinedSql(pieces: readonly Sql[], between: string): Sql {
+  return {
+    text: pieces.map(({ text }) => text).join(between),
+    parameters: Object.assign({}, ...pieces.map(({ parameters }) => parameters)),
+  };
+}
+
+/** Rows in the order of their numbers; numbers without a row are left out. */
+export function inOrder<Row>(
+  numbers: readonly number[],
+  rows: readonly Row[],
+  numberOf: (row: Row) => number,
+): Row[] {
+  const byNumber = new Map(rows.map((row) => [numberOf(row), row]));
+  return numbers.flatMap((number) => byNumber.get(number) ?? []);
+}

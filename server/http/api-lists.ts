@@ -1,0 +1,162 @@
+/** Handlers of the JSON API's lists: users and accounts with their scores. */
+import type { Static } from "typebox";
+import type {
+  AccountListAnswer,
+  AccountListParameters,
+  UserListAnswer,
+  UserListParameters,
+} from "../../contract/api-people.ts";
+import {
+  type AccountSelection,
+  accountCount,
+  accountList,
+  accountNumbers,
+  accountsNumbered,
+} from "../analytics/account-list.ts";
+import {
+  type TraitFilter,
+  type UserSelection,
+  type UserSort,
+  userCount,
+  userList,
+  userNumbers,
+  usersNumbered,
+} from "../analytics/user-list.ts";
+import type { JsonObject } from "../ledger/ledger.ts";
+import { type ApiContext, ApiError } from "./api.ts";
+import { today } from "./api-days.ts";
+import { listedAccount, listedScores, listedUser } from "./api-rows.ts";
+import { bothRuns, monthDays } from "./api-score-lists.ts";
+
+type Users = ApiContext<typeof UserListParameters, "">;
+type Accounts = ApiContext<typeof AccountListParameters, "">;
+
+/** Rows of a CSV. Their numbers, 11 bytes each, are found before the first is sent. */
+const csvMaxRows = 1_000_000;
+/** Rows that are read together for a CSV. */
+const chunkRows = 5_000;
+
+/** GET /api/users */
+export async function usersOnPage(context: Users): Promise<Static<typeof UserListAnswer>> {
+  const { warehouse, query } = context;
+  const { selection, head } = await userSelection(context);
+  const page = { sort: userSort(query), descending: query.order === "descending" };
+  const [total, users] = await Promise.all([
+    userCount(warehouse, selection),
+    userList(warehouse, { ...selection, ...page, limit: query.limit, offset: query.offset }),
+  ]);
+  return { ...head, total, users: users.map((row) => ({ ...listedUser(row), ...listedScores(row) })) };
+}
+
+/** GET /api/users as CSV: all that match. @throws ApiError when they are too many */
+export async function allUsers(context: Users): Promise<AsyncIterable<readonly JsonObject[]>> {
+  const { warehouse, query } = context;
+  const { selection } = await userSelection(context);
+  const numbers = await userNumbers(warehouse, {
+    ...{ ...selection, sort: userSort(query), descending: query.order === "descending" },
+    ...{ limit: csvMaxRows + 1, offset: 0 },
+  });
+  return inChunks(numbers, async (chunk) =>
+    (await usersNumbered(warehouse, selection, chunk)).map((row) => ({
+      ...listedUser(row),
+      ...listedScores(row),
+    })),
+  );
+}
+
+/** GET /api/accounts */
+export async function accountsOnPage(context: Accounts): Promise<Static<typeof AccountListAnswer>> {
+  const { warehouse, query } = context;
+  const { selection, head } = await accountSelection(context);
+  const page = { sort: query.sort, descending: query.order === "descending" };
+  const [total, accounts] = await Promise.all([
+    accountCount(warehouse, selection),
+    accountList(warehouse, { ...selection, ...page, limit: query.limit, offset: query.offset }),
+  ]);
+  return {
+    ...{ ...head, total },
+    accounts: accounts.map((row) => ({ ...listedAccount(row), ...listedScores(row) })),
+  };
+}
+
+/** GET /api/accounts as CSV: all that match. @throws ApiError when they are too many */
+export async function allAccounts(context: Accounts): Promise<AsyncIterable<readonly JsonObject[]>> {
+  const { warehouse, query } = context;
+  const { selection } = await accountSelection(context);
+  const numbers = await accountNumbers(warehouse, {
+    ...{ ...selection, sort: query.sort, descending: query.order === "descending" },
+    ...{ limit: csvMaxRows + 1, offset: 0 },
+  });
+  return inChunks(numbers, async (chunk) =>
+    (await accountsNumbered(warehouse, selection, chunk)).map((row) => ({
+      ...listedAccount(row),
+      ...listedScores(row),
+    })),
+  );
+}
+
+async function userSelection(context: Users) {
+  const { search, account, ...query } = context.query;
+  const { scores, head } = await scoresOfList(context, "user");
+  const selection: UserSelection = {
+    ...{ ...scores, ...filtersOf(query), organization: context.organization.id, toDay: today(context) },
+    ...{ search, accountId: account, trait: traitFilter(query) },
+  };
+  return { selection, head };
+}
+
+async function accountSelection(context: Accounts) {
+  const { scores, head } = await scoresOfList(context, "account");
+  const selection: AccountSelection = {
+    ...{ ...scores, ...filtersOf(context.query), organization: context.organization.id },
+    ...{ toDay: today(context), search: context.query.search },
+  };
+  return { selection, head };
+}
+
+async function scoresOfList(context: Users | Accounts, kind: "user" | "account") {
+  const { runs, head } = await bothRuns(context, kind, context.query.since, monthDays);
+  return { scores: { run: runs?.run, earlier: runs?.earlier }, head };
+}
+
+type Filters = Pick<Accounts["query"], "state" | "colour" | "band" | "seenWithinDays" | "notSeenForDays">;
+
+function filtersOf({ state, colour, band, seenWithinDays, notSeenForDays }: Filters): Filters {
+  return { state, colour, band, seenWithinDays, notSeenForDays } as Filters;
+}
+
+type TraitQuery = Pick<Users["query"], "trait" | "match" | "value">;
+
+/** @throws ApiError when a part of it is missing */
+function traitFilter({ trait, match, value }: TraitQuery): TraitFilter | undefined {
+  const needsValue = match !== "isEmpty" && match !== "isNotEmpty";
+  if (trait === undefined && value === undefined && match === "is") return undefined;
+  if (trait === undefined || (needsValue && value === undefined)) {
+    throw new ApiError("validation_error", "trait is not valid: send trait and value together.");
+  }
+  return { key: trait, match, value: value ?? "" };
+}
+
+/** @throws ApiError when it is not said by which trait */
+function userSort({ sort, sortTrait }: Pick<Users["query"], "sort" | "sortTrait">): UserSort {
+  if (sort !== "trait") return sort;
+  if (sortTrait !== undefined) return { trait: sortTrait };
+  throw new ApiError("validation_error", "sortTrait is missing: sort=trait needs the trait's name.");
+}
+
+/** @throws ApiError when they are too many */
+function inChunks(
+  numbers: readonly number[],
+  read: (chunk: readonly number[]) => Promise<readonly JsonObject[]>,
+): AsyncIterable<readonly JsonObject[]> {
+  if (numbers.length > csvMaxRows) {
+    throw new ApiError(
+      "validation_error",
+      `format is not valid: more than ${csvMaxRows} rows match. Filter them, or use rekindle export.`,
+    );
+  }
+  return (async function* () {
+    for (let at = 0; at < numbers.length; at += chunkRows)
+      yield await read(numbers.slice(at, at + chunkRows));
+  })();
+}

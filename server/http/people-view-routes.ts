@@ -1,0 +1,73 @@
+/** The routes of saved views. Whoever reads figures sees them; changing them takes the right to manage. */
+import { NoParameters } from "../../contract/api.ts";
+import { ViewAnswer, ViewChangeBody, ViewCreateBody, ViewsAnswer } from "../../contract/views.ts";
+import { notThere } from "../dashboard/denied.ts";
+import { Refusal } from "../ledger/ledger.ts";
+import type { View } from "../ledger/views.ts";
+import { type PeopleRoute, peopleRoute } from "./people-api.ts";
+import { idIn } from "./people-ids.ts";
+
+const query = NoParameters;
+
+export const peopleViewRoutes: readonly PeopleRoute[] = [
+  peopleRoute({
+    ...{ method: "GET", path: "/api/views", access: "read", status: 200, query },
+    summary: "Saved views of lists",
+    answer: ViewsAnswer,
+    handler: async ({ ledger, place }) => ({
+      answer: { views: (await ledger.views.list(place.organization.id)).map(viewAnswer) },
+    }),
+  }),
+  peopleRoute({
+    ...{ method: "POST", path: "/api/views", access: "manage", status: 201, query },
+    summary: "Save a view for all members",
+    body: ViewCreateBody,
+    answer: ViewAnswer,
+    handler: async ({ ledger, place, body, nowMs }) => {
+      const view = { ...body, name: body.name.trim(), query: viewQuery(body.query) };
+      return { answer: viewAnswer(await ledger.views.add(place.organization.id, view, place.actor, nowMs)) };
+    },
+  }),
+  peopleRoute({
+    ...{ method: "PATCH", path: "/api/views/:id", access: "manage", status: 200, query },
+    summary: "Rename a view, or change what it shows",
+    body: ViewChangeBody,
+    answer: ViewAnswer,
+    handler: async ({ ledger, place, path, body, nowMs }) => {
+      const change = {
+        ...(body.name !== undefined && { name: body.name.trim() }),
+        ...(body.query !== undefined && { query: viewQuery(body.query) }),
+      };
+      const { organization, actor } = place;
+      const view = await ledger.views.change(organization.id, idIn(path.id, "view"), change, actor, nowMs);
+      if (view === undefined) throw notThere("view");
+      return { answer: viewAnswer(view) };
+    },
+  }),
+  peopleRoute({
+    ...{ method: "DELETE", path: "/api/views/:id", access: "manage", status: 204, query },
+    summary: "Delete a view",
+    handler: async ({ ledger, place, path, nowMs }) => {
+      const { organization, actor } = place;
+      const isGone = await ledger.views.remove(organization.id, idIn(path.id, "view"), actor, nowMs);
+      if (!isGone) throw notThere("view");
+      return {};
+    },
+  }),
+];
+
+/** @throws Refusal when it has a text that is looked for: such texts name users, whom an erasure would not find here */
+function viewQuery(text: string): string {
+  if (new URLSearchParams(text).has("search")) {
+    throw new Refusal("query is not valid: leave out search, which may name a user.");
+  }
+  return text;
+}
+
+function viewAnswer({ createdAtMs, updatedAtMs, ...view }: View) {
+  return {
+    ...view,
+    createdAt: new Date(createdAtMs).toISOString(),
+    updatedAt: new Date(updatedAtMs).toISOString(),
+  };
+}

@@ -1,0 +1,239 @@
+/** Lists with scores: every filter and order, asked through the front door and compared with what the whole list says. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Static } from "typebox";
+import type { AccountListAnswer, UserListAnswer } from "../../contract/api-people.ts";
+import { Server } from "../server.ts";
+import { expectError } from "../specification/support.ts";
+
+type Users = Static<typeof UserListAnswer>;
+type User = Users["users"][number];
+type Accounts = Static<typeof AccountListAnswer>;
+type Account = Accounts["accounts"][number];
+type Parameters = Readonly<Record<string, string | number>>;
+
+let server: Server;
+let key: string;
+let users: readonly User[];
+let accounts: readonly Account[];
+
+beforeAll(async () => {
+  server = await Server.start();
+  await server.ready();
+  await server.command("demo", "--users", "120", "--weeks", "20");
+  await server.command("score", "--organization", "Demo");
+  key = (await server.command("key", "create", "--organization", "Demo")).trim();
+  await read();
+}, 120_000);
+afterAll(() => server.stop());
+
+/** Reads both lists whole. */
+async function read(): Promise<void> {
+  users = (await ask<Users>("/api/users", { limit: 1_000 })).users;
+  accounts = (await ask<Accounts>("/api/accounts", { limit: 1_000 })).accounts;
+}
+
+/** Checks until it holds: scores of earlier days, and of users who are excluded, are worked out meanwhile. */
+async function eventually(check: () => Promise<void>): Promise<void> {
+  const deadlineMs = performance.now() + 40_000;
+  while (true) {
+    try {
+      await check();
+      return;
+    } catch (error) {
+      if (performance.now() > deadlineMs) throw error;
+      await Bun.sleep(500);
+      await read();
+    }
+  }
+}
+
+function get(path: string, parameters: Parameters = {}): Promise<Response> {
+  const pairs = Object.entries(parameters).map(([name, value]) => [name, String(value)] as const);
+  const query = new URLSearchParams(Object.fromEntries(pairs));
+  return fetch(`${server.url}${path}?${query}`, { headers: { Authorization: `Bearer ${key}` } });
+}
+
+async function ask<Answer>(path: string, parameters: Parameters = {}): Promise<Answer> {
+  const response = await get(path, parameters);
+  const text = await response.text();
+  expect([response.status, text.slice(0, 200)]).toEqual([200, text.slice(0, 200)]);
+  return JSON.parse(text) as Answer;
+}
+
+/** Days before today. */
+function daysAgo(day: string): number {
+  return Math.round((Date.parse(new Date().toISOString().slice(0, 10)) - Date.parse(day)) / 86_400_000);
+}
+
+function traitText(user: User, trait: string): string {
+  const value = user.traits[trait];
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+test("a row has the scores that the list of scores has", async () => {
+  interface Scores {
+    readonly day: string;
+    readonly scores: readonly { readonly id: string; readonly label: string }[];
+  }
+  for (const kind of ["users", "accounts"] as const)
+    await eventually(async () => {
+      const rows = kind === "users" ? users : accounts;
+      const { scores, day } = await ask<Scores>(`/api/scores/${kind}`, { limit: 1_000 });
+      expect(scores.length).toBeGreaterThan(5);
+      for (const { id, label, ...score } of scores) {
+        const row = rows.find((one) => ("userId" in one ? one.userId : one.accountId) === id);
+        expect([id, row]).toEqual([id, expect.objectContaining(score)]);
+        expect(row === undefined ? "" : "email" in row ? row.email : row.name).toBe(label);
+      }
+      const unscored = rows.filter(({ state }) => state === "no_data");
+      expect(unscored.length + scores.length).toBe(rows.length);
+      expect(unscored.every(({ colour, health, risk }) => [colour, health, risk].join() === "none,,")).toBe(
+        true,
+      );
+      expect((await ask<Users>(`/api/${kind}`, { limit: 1 })).day).toBe(day);
+    });
+}, 100_000);
+
+describe("users", () => {
+  const [plan, industry] = ["plan", "industry"];
+  const filters: readonly (readonly [Parameters, (user: User) => boolean])[] = [
+    [{ state: "churned" }, ({ state }) => state === "churned"],
+    [{ state: "no_data" }, ({ state }) => state === "no_data"],
+    [{ colour: "healthy" }, ({ colour }) => colour === "healthy"],
+    [{ colour: "none" }, ({ colour }) => colour === "none"],
+    [{ band: "low" }, ({ band }) => band === "low"],
+    [{ band: "high" }, ({ band }) => band === "high"],
+    [{ seenWithinDays: 7 }, ({ lastSeenDay }) => lastSeenDay !== null && daysAgo(lastSeenDay) < 7],
+    [{ notSeenForDays: 7 }, ({ lastSeenDay }) => lastSeenDay === null || daysAgo(lastSeenDay) >= 7],
+    [{ trait: plan, match: "contains", value: "R" }, (user) => /r/i.test(traitText(user, plan))],
+    [{ trait: plan, match: "isNot", value: "free" }, (user) => traitText(user, plan) !== "free"],
+    [{ trait: industry, match: "isEmpty" }, (user) => traitText(user, industry) === ""],
+    [{ trait: plan, match: "isNotEmpty" }, (user) => traitText(user, plan) !== ""],
+    [
+      { state: "active", trait: plan, match: "isNotEmpty", seenWithinDays: 14, search: "a" },
+      (user) =>
+        user.state === "active" &&
+        traitText(user, plan) !== "" &&
+        user.lastSeenDay !== null &&
+        daysAgo(user.lastSeenDay) < 14 &&
+        [user.userId, user.email, user.name ?? ""].some((text) => text.toLowerCase().includes("a")),
+    ],
+  ];
+
+  test("are filtered by scores, last day and traits, and counted", async () => {
+    for (const [parameters, holds] of filters) {
+      await eventually(async () => {
+        const expected = users.filter(holds).map(({ userId }) => userId);
+        const { total, users: found } = await ask<Users>("/api/users", { ...parameters, limit: 1_000 });
+        expect([parameters, found.map(({ userId }) => userId).sort()]).toEqual([parameters, expected.sort()]);
+        expect(total).toBe(expected.length);
+      });
+    }
+    const sizes = filters.map(([, holds]) => users.filter(holds).length);
+    expect(sizes.filter((size) => size > 0 && size < users.length).length).toBeGreaterThan(6);
+  }, 100_000);
+
+  test("of an account are those who belong to it", async () => {
+    const { accountId } = accounts.find(({ members }) => members > 1) ?? { accountId: "" };
+    const { users: found } = await ask<Users>("/api/users", { account: accountId });
+    const expected = users.filter((user) => user.accountId === accountId);
+    expect(found.map(({ userId }) => userId).sort()).toEqual(expected.map(({ userId }) => userId).sort());
+    expect(expected.length).toBeGreaterThan(1);
+  });
+
+  const keys: Readonly<Record<string, (user: User) => string | number | null>> = {
+    health: ({ health }) => health,
+    risk: ({ risk }) => risk,
+    engagement: ({ engagement }) => engagement,
+    momentum: ({ momentum }) => momentum,
+    change: ({ change }) => change,
+    firstSeen: ({ firstSeenDay }) => firstSeenDay,
+    firstIdentified: ({ firstIdentifiedAt }) => firstIdentifiedAt,
+    name: ({ name, email }) => (name ?? email).toLowerCase(),
+    account: ({ accountName, accountId }) => (accountName || accountId)?.toLowerCase() ?? null,
+    trait: (user) => traitText(user, "plan").toLowerCase() || null,
+  };
+
+  test("are sorted by every column, and who lacks it comes last", async () => {
+    for (const [sort, keyOf] of Object.entries(keys)) {
+      for (const order of ["ascending", "descending"]) {
+        const more: Parameters = sort === "trait" ? { sortTrait: "plan" } : {};
+        const parameters = { sort, order, ...more, limit: 1_000 };
+        const values = (await ask<Users>("/api/users", parameters)).users.map(keyOf);
+        const present = values.filter((value) => value !== null);
+        expect([sort, order, values.slice(present.length).every((value) => value === null)]).toEqual([
+          ...[sort, order, true],
+        ]);
+        const inOrder = present.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+        expect([sort, order, present]).toEqual([
+          ...[sort, order, order === "ascending" ? inOrder : inOrder.reverse()],
+        ]);
+      }
+    }
+  });
+
+  test("as CSV are all that match, whatever the limit is, in order", async () => {
+    const parameters = { sort: "userId", order: "ascending", state: "active" };
+    const csv = await (await get("/api/users", { ...parameters, limit: 2, format: "csv" })).text();
+    const { users: found } = await ask<Users>("/api/users", { ...parameters, limit: 1_000 });
+    const lines = csv.trimEnd().split("\r\n");
+    expect(lines[0]).toStartWith("userId,email,name,");
+    expect(lines.slice(1).map((line) => line.split(",")[0])).toEqual(found.map(({ userId }) => userId));
+    expect(found.length).toBeGreaterThan(2);
+  });
+
+  test.each([
+    [{ value: "x" }, "trait"],
+    [{ trait: "plan" }, "trait"],
+    [{ match: "contains", value: "x" }, "trait"],
+    [{ match: "like" }, "match"],
+    [{ sort: "trait" }, "sortTrait"],
+    [{ state: "gone" }, "state"],
+    [{ seenWithinDays: 0 }, "seenWithinDays"],
+    [{ since: "2026-02-30" }, "since"],
+  ])("%j is refused, and %s is named", async (parameters, name) => {
+    await expectError(await get("/api/users", parameters as Parameters), "validation_error", `${name} is`);
+  });
+});
+
+describe("accounts", () => {
+  test("are filtered by scores and last day, and counted", async () => {
+    const filters: readonly (readonly [Parameters, (account: Account) => boolean])[] = [
+      [{ state: "active" }, ({ state }) => state === "active"],
+      [{ colour: "churned" }, ({ colour }) => colour === "churned"],
+      [{ band: "low" }, ({ band }) => band === "low"],
+      [{ notSeenForDays: 14 }, ({ lastSeenDay }) => lastSeenDay === null || daysAgo(lastSeenDay) >= 14],
+      [{ seenWithinDays: 14 }, ({ lastSeenDay }) => lastSeenDay !== null && daysAgo(lastSeenDay) < 14],
+    ];
+    for (const [parameters, holds] of filters)
+      await eventually(async () => {
+        const expected = accounts.filter(holds).map(({ accountId }) => accountId);
+        const answer = await ask<Accounts>("/api/accounts", { ...parameters, limit: 1_000 });
+        expect([parameters, answer.accounts.map(({ accountId }) => accountId).sort()]).toEqual([
+          ...[parameters, expected.sort()],
+        ]);
+        expect(answer.total).toBe(expected.length);
+      });
+  }, 100_000);
+
+  test("are sorted by every column, and what lacks it comes last", async () => {
+    const keys: Readonly<Record<string, (account: Account) => string | number | null>> = {
+      health: ({ health }) => health,
+      risk: ({ risk }) => risk,
+      change: ({ change }) => change,
+      members: ({ members }) => members,
+      activeMembers: ({ activeMembers }) => activeMembers,
+      firstSeen: ({ firstSeenDay }) => firstSeenDay,
+      name: ({ name, accountId }) => (name || accountId).toLowerCase(),
+    };
+    for (const [sort, keyOf] of Object.entries(keys)) {
+      const answer = await ask<Accounts>("/api/accounts", { sort, order: "ascending", limit: 1_000 });
+      const present = answer.accounts.map(keyOf).filter((value) => value !== null);
+      expect([sort, present]).toEqual([sort, present.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))]);
+      expect(answer.accounts.slice(0, present.length).map(keyOf)).toEqual(present);
+    }
+    const csv = await (await get("/api/accounts", { limit: 1, format: "csv" })).text();
+    expect(csv.trimEnd().split("\r\n")).toHaveLength(accounts.length + 1);
+  });
+});

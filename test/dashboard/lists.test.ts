@@ -1,0 +1,296 @@
+/** The pages of users and accounts: what they show is what the API says, and every view of them is an address. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { joined } from "../people/support.ts";
+import { Server } from "../server.ts";
+import { startBrowser } from "./chromium.ts";
+import { axe, openPage, phone, sidewaysPixels, signedIn } from "./support.ts";
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
+  await server.ready();
+  await server.command("demo", "--users", "230", "--weeks", "10");
+  await server.command("score", "--organization", "Demo");
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+interface Row {
+  readonly userId?: string;
+  readonly accountId?: string | null;
+  readonly email?: string;
+  readonly name: string | null;
+  readonly health: number | null;
+  readonly members?: number;
+}
+
+async function open(path: string, options: Parameters<typeof openPage>[1] = {}) {
+  const watched = await openPage(browser, options);
+  const { id } = await signedIn(watched.page, server, "Demo");
+  await watched.page.goto(`${server.url}/o/${id}${path}`);
+  return { ...watched, id };
+}
+
+/** What the API says to the person of the page. */
+async function api<Answer>(page: Page, path: string): Promise<Answer> {
+  const organization = new URL(page.url()).pathname.split("/")[2];
+  const response = await page.request.get(`${server.url}${path}&organization=${organization}`);
+  expect(response.status()).toBe(200);
+  return (await response.json()) as Answer;
+}
+
+/** What the links of the first column say, of the rows that are drawn. */
+async function firstColumn(page: Page): Promise<string[]> {
+  return page.locator("tbody tr td:first-child a").allTextContents();
+}
+
+/** Waits until an expression is true on the page, whose security policy keeps Playwright's own wait from it. */
+async function until(page: Page, expression: string): Promise<void> {
+  const deadlineMs = performance.now() + 20_000;
+  while (!(await page.evaluate(expression))) {
+    if (performance.now() > deadlineMs) {
+      const focused = await page.evaluate("document.activeElement.outerHTML.slice(0, 200)");
+      throw new Error(`never came true: ${expression}; the focus is on ${focused}`);
+    }
+    await Bun.sleep(50);
+  }
+}
+
+/** Waits until the table shows these first. */
+async function untilShown(page: Page, texts: readonly string[]): Promise<void> {
+  const shown = `[...document.querySelectorAll("tbody tr td:first-child a")].slice(0, ${texts.length})`;
+  const asText = JSON.stringify(JSON.stringify(texts));
+  await until(page, `JSON.stringify(${shown}.map((link) => link.textContent)) === ${asText}`);
+}
+
+/** Breaches that axe finds once nothing is on its way: rows that are out of date are pale. */
+async function axeAtRest(page: Page): Promise<string[]> {
+  await until(page, `document.querySelector("[aria-busy=true]") === null`);
+  return axe(page);
+}
+
+const label = ({ name, email, accountId }: Row) => name || email || accountId || "";
+
+describe("users", () => {
+  test("are those of the API, with its filters and its order, and the address keeps both", async () => {
+    const { page, complaints } = await open("/users");
+    await page.getByRole("table", { name: "Users" }).waitFor();
+    await page.getByLabel("State").selectOption({ label: "Active" });
+    await page.getByRole("button", { name: "Health" }).click();
+    await page.waitForURL(/state=active.*sort=health|sort=health.*state=active/);
+    type Answer = { total: number; users: Row[] };
+    const query = "/api/users?state=active&sort=health&order=descending&limit=20";
+    const { total, users } = await api<Answer>(page, query);
+    expect(total).toBeGreaterThan(20);
+    await untilShown(page, users.map(label));
+    await page.getByText(new RegExp(`^${total} users$`)).waitFor();
+    const health = await page.locator("tbody tr:first-child td:nth-child(2)").textContent();
+    expect(health).toContain(String(Math.round(users[0]?.health ?? -1)));
+    await page.reload();
+    await untilShown(page, users.map(label));
+    expect(await page.getByLabel("State").inputValue()).toBe("active");
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.getByText(/^23\d users$/).waitFor();
+    expect(new URL(page.url()).searchParams.has("state")).toBe(false);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("are found by a trait that is chosen from those there are, which can be a column to sort by", async () => {
+    const { page } = await open("/users");
+    await page.getByRole("button", { name: "Trait" }).click();
+    await page.getByLabel("Trait", { exact: true }).fill("plan");
+    await page.getByText(/users have it/).waitFor();
+    const value = await page.locator("datalist[id$=values] option").first().getAttribute("value");
+    await page.getByLabel("Value").fill(value ?? "");
+    expect(await axeAtRest(page)).toEqual([]);
+    await page.getByRole("button", { name: "Show these users" }).click();
+    await page.getByText(`plan is ${value}`).waitFor();
+    await page.getByRole("button", { name: "Columns" }).click();
+    await page.getByRole("menuitemcheckbox", { name: "plan" }).click();
+    expect(await axeAtRest(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("columnheader", { name: "plan" }).getByRole("button").click();
+    await page.waitForURL(/sort=trait/);
+    const { users, total } = await api<{ total: number; users: Row[] }>(
+      ...([page, `/api/users?trait=plan&value=${value}&sort=trait&sortTrait=plan&order=ascending`] as const),
+    );
+    await untilShown(page, users.slice(0, 10).map(label));
+    await page.getByText(new RegExp(`^${total} users?$`)).waitFor();
+    const address = page.url();
+    expect(new URL(address).searchParams.get("columns")).toContain("trait");
+    await page.reload();
+    await page.getByRole("columnheader", { name: "plan" }).waitFor();
+    await page.getByRole("button", { name: /Remove the filter/ }).click();
+    await page.getByText(/^23\d users$/).waitFor();
+    await page.context().close();
+  });
+
+  test("come as they are scrolled to, and are opened by keys alone", async () => {
+    const { page } = await open("/users?sort=userId&order=ascending");
+    const { total, users } = await api<{ total: number; users: Row[] }>(
+      ...([page, "/api/users?sort=userId&order=ascending&limit=1000"] as const),
+    );
+    await untilShown(page, users.slice(0, 5).map(label));
+    expect(await page.getByRole("table").getAttribute("aria-rowcount")).toBe(String(total + 1));
+    expect((await firstColumn(page)).length).toBeLessThan(60);
+    await page.keyboard.press("/");
+    expect(await page.evaluate("document.activeElement.type")).toBe("search");
+    await page.getByRole("region", { name: "Users", exact: true }).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    const focused = () => page.evaluate("document.activeElement.textContent");
+    expect(await focused()).toBe(label(users[1] as Row));
+    await page.keyboard.press("End");
+    await until(
+      page,
+      `document.activeElement.closest("tr")?.dataset.index === "${Math.min(199, total - 1)}"`,
+    );
+    // More than one page of the server: the rest has come meanwhile.
+    await until(page, `!document.body.textContent.includes("more come as you scroll")`);
+    await page.keyboard.press("End");
+    await until(page, `document.activeElement.closest("tr")?.dataset.index === "${total - 1}"`);
+    expect(await focused()).toBe(label(users.at(-1) as Row));
+    await page.keyboard.press("Enter");
+    await page.waitForURL(new RegExp(`/users/${encodeURIComponent(users.at(-1)?.userId ?? "")}$`));
+    await page.context().close();
+  });
+
+  test("are searched while one types, and nobody found is said", async () => {
+    const { page } = await open("/users");
+    const { users } = await api<{ users: Row[] }>(page, "/api/users?limit=1");
+    const email = users[0]?.email ?? "";
+    await page.keyboard.press("/");
+    await page.keyboard.type(email);
+    await page.waitForURL(/search=/);
+    await untilShown(page, [label(users[0] as Row)]);
+    await page.getByText(/^1 user$/).waitFor();
+    await page.keyboard.type("nobody");
+    await page.getByText("No user matches").waitFor();
+    expect(await axeAtRest(page)).toEqual([]);
+    await page.getByRole("button", { name: "Clear filters" }).last().click();
+    await page.getByText(/^23\d users$/).waitFor();
+    expect(await page.getByLabel("Search users").inputValue()).toBe("");
+    await page.context().close();
+  });
+});
+
+test("accounts are those of the API, and lead to their members", async () => {
+  const { page, complaints } = await open("/accounts?sort=members");
+  const { accounts } = await api<{ accounts: Row[] }>(page, "/api/accounts?sort=members&limit=10");
+  await untilShown(page, accounts.slice(0, 5).map(label));
+  const [first] = accounts;
+  await page
+    .getByRole("link", { name: String(first?.members), exact: true })
+    .first()
+    .click();
+  await page.waitForURL(/\/users\?account=/);
+  await page.getByText(`Account ${first?.accountId}`).waitFor();
+  const { total } = await api<{ total: number }>(
+    ...([page, `/api/users?account=${encodeURIComponent(first?.accountId ?? "")}`] as const),
+  );
+  await page.getByText(new RegExp(`^${total} users?$`)).waitFor();
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
+describe("views", () => {
+  test("are saved, opened, changed, renamed and deleted", async () => {
+    const { page, complaints } = await open("/users?colour=healthy&sort=health");
+    await page.getByRole("button", { name: "Save view" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Healthy ones");
+    expect(await axeAtRest(page)).toEqual([]);
+    await page.keyboard.press("Enter");
+    const link = page.getByRole("link", { name: /^Healthy ones/ });
+    await link.waitFor();
+    await page.waitForURL(/view=\d+/);
+    await page.getByLabel("State").selectOption({ label: "Active" });
+    await page.getByRole("link", { name: "Healthy ones · changed" }).waitFor();
+    await page.getByRole("button", { name: /with the view/ }).click();
+    await page.getByRole("menuitem", { name: "Save changes" }).click();
+    await page.getByRole("button", { name: "Change the view" }).click();
+    await page.getByRole("link", { name: "Healthy ones", exact: true }).waitFor();
+    await page.getByRole("link", { name: "All users" }).click();
+    await until(page, "!location.search.includes('state')");
+    await link.click();
+    await page.waitForURL(/state=active/);
+    expect(await page.getByLabel("Health", { exact: true }).inputValue()).toBe("healthy");
+    await page.getByRole("button", { name: /with the view/ }).click();
+    await page.getByRole("menuitem", { name: /^Rename/ }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Well");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Well", exact: true }).waitFor();
+    await page.getByRole("button", { name: /with the view/ }).click();
+    await page.getByRole("menuitem", { name: /^Delete/ }).click();
+    await page.getByRole("alertdialog").waitFor();
+    expect(await axeAtRest(page)).toEqual([]);
+    await page.getByRole("button", { name: "Delete the view" }).click();
+    await page.getByRole("link", { name: "Well" }).waitFor({ state: "detached" });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("cannot be saved by viewers, who open them", async () => {
+    const viewer = await joined(server, "Demo", "viewer", "Vera Viewer");
+    const { page } = await openPage(browser);
+    await page
+      .context()
+      .addCookies([{ name: "rekindle_session", value: viewer.cookie ?? "", url: server.url }]);
+    await page.goto(`${server.url}/o/${viewer.organization}/users?colour=healthy`);
+    await page.getByRole("table", { name: "Users" }).waitFor();
+    expect(await page.getByRole("button", { name: "Save view" }).count()).toBe(0);
+    await page.context().close();
+  });
+});
+
+describe("everywhere", () => {
+  test.each(["/users?colour=watch&trait=plan&match=isNotEmpty", "/accounts?band=low"])(
+    "%s is right for axe, light and dark, and no wider than a phone",
+    async (path) => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        const { page, complaints } = await open(path, { colorScheme, viewport: phone });
+        await page
+          .getByRole("status")
+          .filter({ hasText: /user|account/ })
+          .first()
+          .waitFor();
+        await page.waitForLoadState("networkidle");
+        expect(await axeAtRest(page)).toEqual([]);
+        expect(await sidewaysPixels(page)).toBe(0);
+        expect(complaints).toEqual([]);
+        await page.context().close();
+      }
+    },
+  );
+
+  test("an organization without anybody says what to do, and one whose analysis starts says so", async () => {
+    await server.organization("Nobody yet");
+    const { page } = await openPage(browser);
+    const { id } = await signedIn(page, server, "Nobody yet");
+    await page.goto(`${server.url}/o/${id}/users`);
+    await page.getByText("No users yet").waitFor();
+    expect(await axeAtRest(page)).toEqual([]);
+    await page.goto(`${server.url}/o/${id}/accounts`);
+    await page.getByText("No accounts yet").waitFor();
+    let isStarting = true;
+    await page.route("**/api/users?*", (route) =>
+      isStarting
+        ? route.fulfill({
+            status: 500,
+            headers: { "Retry-After": "1" },
+            json: { message: "analysis is starting", statusCode: 500, name: "application_error" },
+          })
+        : route.fallback(),
+    );
+    await page.goto(`${server.url}/o/${id}/users`);
+    await page.getByText("The analysis is starting").waitFor();
+    isStarting = false;
+    await page.getByText("No users yet").waitFor();
+    await page.context().close();
+  });
+});
