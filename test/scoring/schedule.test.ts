@@ -4,6 +4,7 @@ import { pino } from "pino";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { DayCount, Organization } from "../../server/ledger/ledger.ts";
+import { changeBetween } from "../../server/scoring/run/entity.ts";
 import { marksOf } from "../../server/scoring/run/marks.ts";
 import { listRuns } from "../../server/scoring/run/records.ts";
 import { Scheduler } from "../../server/scoring/run/scheduler.ts";
@@ -133,6 +134,12 @@ async function horizonsOf(organization: number): Promise<Map<number, number>> {
   return new Map(await Promise.all(runs));
 }
 
+async function runOf(organization: number, day: number) {
+  const run = await newestRun(subject.warehouse, organization, "user", day);
+  if (run?.day !== day) throw new Error(`day ${day} was not scored`);
+  return run;
+}
+
 /** Resolves when somebody says so. */
 function signal(): { readonly given: Promise<void>; readonly give: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -245,7 +252,8 @@ describe("by itself", () => {
     const installation = new Installation(260);
     const id = installation.organization();
     const days = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
-    await installation.insert(all(id, 12, days(150, 260)));
+    // The thirteenth does not come back after the outage.
+    await installation.insert(all(id, 13, days(150, 260)));
     await installation.work();
     installation.today = 265;
     await installation.work();
@@ -259,6 +267,13 @@ describe("by itself", () => {
     const rows = await scoresOf(subject, id, "user", 274);
     expect(await dataStoppedSince(subject.warehouse, organization, 274)).toBeNull();
     // Weeks from 148 on are 18; one of them had no data, and neither is it missing among the active ones.
-    expect(rows.map(({ x, t, n }) => [x, t, n])).toEqual(Array.from({ length: 12 }, () => [16, 16, 16]));
+    const cells = rows.slice(0, 12).map(({ x, t, n }) => [x, t, n]);
+    expect(cells).toEqual(Array.from({ length: 12 }, () => [16, 16, 16]));
+    // Nor is it silence when a change is told.
+    const [earlier, later] = await Promise.all([runOf(id, 261), runOf(id, 274)]);
+    const away = { organization, kind: "user", entity: 13 } as const;
+    const change = await changeBetween(subject.warehouse, away, earlier, later);
+    expect(change?.risk?.total).not.toBe(0);
+    for (const part of [change?.risk, change?.health]) expect(part?.behaviour).toBeCloseTo(0, 9);
   }, 60_000);
 });

@@ -130,7 +130,7 @@ describe("segments of BG/BB", () => {
       expect(settings).not.toBe(0);
     }
     for (const { change } of stayedAway) expect(change?.health?.behaviour ?? 0).toBeCloseTo(0, 9);
-  });
+  }, 120_000);
 
   test("are nothing that accounts have: they have no traits", async () => {
     const card = await get<Static<typeof ModelAnswer>>("/api/model?kind=account");
