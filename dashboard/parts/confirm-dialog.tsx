@@ -17,7 +17,7 @@ export function ConfirmDialog({
     <AlertDialog.Root open onOpenChange={(open) => !open && onAnswer(false)}>
       <AlertDialog.Portal>
         <div className={veil} data-modal="" aria-hidden="true" />
-        <AlertDialog.Content className={classes(box, centred, "p-5")}>
+        <AlertDialog.Content aria-modal="true" className={classes(box, centred, "p-5")}>
           <AlertDialog.Title className="text-lg">{question.title}</AlertDialog.Title>
           <AlertDialog.Description className="mt-1 text-soft">{question.text}</AlertDialog.Description>
           <div className="mt-5 flex flex-wrap justify-end gap-2">
