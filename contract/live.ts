@@ -18,7 +18,7 @@ export const liveLimits = {
 } as const;
 
 /** What became of an item. */
-export const liveOutcomes = ["accepted", "duplicate", "rejected"] as const;
+const liveOutcomes = ["accepted", "duplicate", "rejected"] as const;
 
 export const LiveParameters = Type.Object(
   {

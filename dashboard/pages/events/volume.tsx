@@ -83,38 +83,7 @@ function OverTime(): ReactElement {
         )
       }
     >
-      <div className="mb-4 grid grid-cols-2 gap-2 sm:flex">
-        <Select
-          label="Time"
-          isLabelHidden
-          isSmall
-          value={range}
-          choices={rangeNames.map((value) => ({ value, label: `Last ${ranges[value].label}` }))}
-          onChoose={(chosen) => change({ range: chosen })}
-        />
-        <Select
-          label="What is counted"
-          isLabelHidden
-          isSmall
-          value={measure}
-          choices={[
-            { value: "count", label: "Events" },
-            { value: "users", label: "Users" },
-          ]}
-          onChoose={(chosen) => change({ measure: chosen })}
-        />
-        <Select
-          label="Split"
-          isLabelHidden
-          isSmall
-          value={split}
-          choices={splits
-            .filter((value) => value !== "event" || event === "")
-            .map((value) => ({ value, label: splitWords[value] }))}
-          onChoose={(chosen) => change({ by: chosen, key: "" })}
-        />
-        {needsKey && <KeyField split={split} value={key} onChange={(text) => change({ key: text }, true)} />}
-      </div>
+      <Choices split={split} />
       {needsKey && key === "" ? (
         <Empty title={`Which ${split}?`}>
           Type the name of a {split}, as your applications send it, to see events by its value.
@@ -140,6 +109,46 @@ function OverTime(): ReactElement {
         </Figures>
       )}
     </Panel>
+  );
+}
+
+/** What the chart shows: all of it is in the address. */
+function Choices({ split }: { split: Split }): ReactElement {
+  const [{ event, range, measure, key }, change] = useFilters(filters);
+  const needsKey = split === "property" || split === "trait";
+  return (
+    <div className="mb-4 grid grid-cols-2 gap-2 sm:flex">
+      <Select
+        label="Time"
+        isLabelHidden
+        isSmall
+        value={range}
+        choices={rangeNames.map((value) => ({ value, label: `Last ${ranges[value].label}` }))}
+        onChoose={(chosen) => change({ range: chosen })}
+      />
+      <Select
+        label="What is counted"
+        isLabelHidden
+        isSmall
+        value={measure}
+        choices={[
+          { value: "count", label: "Events" },
+          { value: "users", label: "Users" },
+        ]}
+        onChoose={(chosen) => change({ measure: chosen })}
+      />
+      <Select
+        label="Split"
+        isLabelHidden
+        isSmall
+        value={split}
+        choices={splits
+          .filter((value) => value !== "event" || event === "")
+          .map((value) => ({ value, label: splitWords[value] }))}
+        onChoose={(chosen) => change({ by: chosen, key: "" })}
+      />
+      {needsKey && <KeyField split={split} value={key} onChange={(text) => change({ key: text }, true)} />}
+    </div>
   );
 }
 
