@@ -66,7 +66,6 @@ export function positionOf(text: string | undefined): TimelinePosition | undefin
   return { timeMs: Number(timeMs), id };
 }
 
-/** The day as a date. */
 /** A day as text; null where there is none. */
 export function dayOrNull(day: number | null): string | null {
   return day === null ? null : formatDay(day);
