@@ -89,7 +89,7 @@ export function scaleOf(cells: readonly Cell[]): Scale {
 }
 
 /** The last day of the period that is so many periods after a cohort's own. */
-export function lastDayOf(cohortDay: string, at: number, period: Choices["period"]): string {
+function lastDayOf(cohortDay: string, at: number, period: Choices["period"]): string {
   if (period !== "month") return dayPlus(cohortDay, (at + 1) * (period === "week" ? 7 : 1) - 1);
   const [year = 0, month = 1] = cohortDay.split("-").map(Number);
   return new Date(Date.UTC(year, month + at, 0)).toISOString().slice(0, 10);

@@ -44,7 +44,7 @@ export const closedCell = { cohort: undefined, at: 0, group: "", side: "retained
 const usualPeriods = { day: 31, week: 26, month: 13 } as const;
 
 /** How many periods are asked for, a cohort's own among them. */
-export function periodsOf({ periods, period }: Choices): number {
+function periodsOf({ periods, period }: Choices): number {
   return periods === 0 ? usualPeriods[period] : periods;
 }
 
