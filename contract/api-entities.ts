@@ -1,7 +1,7 @@
 /** What pages about one user or one account ask beside its scores, as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { count, day, nullable } from "./api.ts";
-import { Band, Colour, State } from "./api-scores.ts";
+import { Band, Colour, State } from "./api-states.ts";
 
 const strict = { additionalProperties: false } as const;
 const share = (description: string) => nullable(Type.Number({ minimum: 0, maximum: 1, description }));

@@ -1,7 +1,8 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { count, day, instant, nullable } from "./api.ts";
-import { Band, Colour, listedScores, listHead, State, sinceText } from "./api-scores.ts";
+import { listedScores, listHead, sinceText } from "./api-scores.ts";
+import { Band, Colour, State } from "./api-states.ts";
 
 const strict = { additionalProperties: false } as const;
 

@@ -3,6 +3,7 @@ import Type from "typebox";
 import { Marks, sinceThen } from "./api-marks.ts";
 import { Proof, TrainedOn } from "./api-proof.ts";
 import { BgbbParameters, SegmentOfScore, SegmentsOfModel } from "./api-segments.ts";
+import { Band, Colour, State } from "./api-states.ts";
 
 const day = (description: string) => Type.String({ format: "date", description });
 const number = (description: string) => Type.Number({ description });
@@ -12,13 +13,6 @@ const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOption
 const closed = { additionalProperties: false } as const;
 const parts = (description: string) => Type.Record(Type.String(), Type.Number(), { description });
 
-/** Where somebody stands. */
-export const State = Type.Enum(["no_data", "churned", "new", "active"]);
-/** Of health. */
-export const Colour = Type.Enum(["healthy", "watch", "at_risk", "onboarding", "churned", "none"]);
-export const Band = Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")], {
-  description: "Of the churn risk: below .2, below .5, and above.",
-});
 const Kind = Type.Union([Type.Literal("user"), Type.Literal("account")]);
 export const sinceText = "Changes are told since the newest scores of this day or an earlier one.";
 
