@@ -215,8 +215,9 @@ describe("the page of an account", () => {
     const { page, id } = await open(`/accounts/${accountId}`);
     await page.getByRole("columnheader", { name: "Member" }).getByRole("button").click();
     await page.waitForURL(/sort=email/);
+    const query = new URL(page.url()).search.slice(1);
     await page.reload();
-    const answer = await ask<Members>(page, id, `/api/accounts/${accountId}/members`, "sort=email");
+    const answer = await ask<Members>(page, id, `/api/accounts/${accountId}/members`, query);
     await page.getByRole("table", { name: "Members of this account" }).waitFor();
     const rows = await cellsOf(page, "Members of this account");
     expect(rows.map(([name]) => name)).toEqual(

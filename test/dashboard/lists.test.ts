@@ -165,6 +165,8 @@ describe("users", () => {
     const { page } = await open("/users");
     const { users } = await api<{ users: Row[] }>(page, "/api/users?limit=1");
     const email = users[0]?.email ?? "";
+    // Before the page is there, the slash is the palette's.
+    await page.getByLabel("Search users").waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type(email);
     await page.waitForURL(/search=/);
