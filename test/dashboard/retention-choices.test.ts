@@ -87,6 +87,8 @@ describe("the choices", () => {
     expect(await grid.locator("tbody tr").count()).toBe(open);
     await page.getByRole("button", { name: "Open all" }).click();
     await page.getByRole("button", { name: "Close all" }).click();
+    await page.waitForURL((url) => !url.searchParams.has("open"));
+    await page.getByRole("button", { name: "Open all" }).waitFor();
     expect(await grid.locator("tbody tr").count()).toBe(closed);
     await page.context().close();
   });
