@@ -130,7 +130,12 @@ async function readiness(): Promise<[number, unknown]> {
 
 test("a ledger that cannot be written to is application_error without a stack, and heals", async () => {
   await send(server, "/identify", token, user("u", { properties: { n: 1 } }));
+  const kept = ["kept"];
   await withBrokenLedger(server, async () => {
+    // An event may still be taken: it is on the disk before it is in the ledger. Then the failure is noticed.
+    const first = await server.post("/track", token, { userId: "u", event: "first" });
+    if (first.status === 201) kept.push("first");
+    await Bun.sleep(200);
     const responses = await Promise.all([
       server.post("/identify", token, user("u", { properties: { n: 2 } })),
       server.post("/track", token, { userId: "u", event: "lost", messageId: "m" }),
@@ -144,8 +149,8 @@ test("a ledger that cannot be written to is application_error without a stack, a
   await expectSuccess(await server.post("/track", token, { userId: "u", event: "kept", messageId: "m" }));
   expect((await readiness())[1]).toBe("open");
   const events = await server.exported("events", "Errors");
-  expect(events.map(({ event }) => event)).not.toContain("lost");
-  expect(events.map(({ event }) => event)).toContain("kept");
+  const ours = events.map(({ event }) => String(event)).filter((event) => /^(first|lost|kept)$/.test(event));
+  expect(ours.sort()).toEqual(kept.sort());
   const users = await server.exported("users", "Errors");
   expect(users.find(({ userId }) => userId === "u")?.properties).toEqual({ n: 1 });
 });
