@@ -14,7 +14,7 @@ export const passwordCharacters = {
 /** The code after # in the address. It is read once and taken out of the address, so that it stays in no history. */
 export function useCode(): string {
   const [code] = useState(() => {
-    const found = decodeURIComponent(location.hash.slice(1));
+    const found = location.hash.slice(1);
     if (found !== "") history.replaceState(history.state, "", location.pathname + location.search);
     return found;
   });
@@ -29,7 +29,7 @@ export function useEnter(): (session: SessionAnswer, next?: string) => void {
     startSession(client, session);
     const organization = firstOrganization(session);
     // Only an address of ours: a link to the page for signing in may have been made by anybody.
-    if (next?.startsWith("/o/")) return router.history.push(next);
+    if (typeof next === "string" && next.startsWith("/o/")) return router.history.push(next);
     if (organization === undefined) return router.history.push("/");
     router.history.push(`/o/${organization.id}/overview`);
   };

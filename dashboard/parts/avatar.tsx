@@ -37,7 +37,7 @@ export function Avatar({
       )}
     >
       {initialsOf(name)}
-      {image != null && /^https:\/\//.test(image) && failed !== image && (
+      {image != null && isForeignImage(image) && failed !== image && (
         <img
           src={image}
           alt=""
@@ -50,6 +50,11 @@ export function Avatar({
       )}
     </span>
   );
+}
+
+/** Whether it is an image elsewhere: an address of our own would be asked for with the reader's session. */
+function isForeignImage(address: string): boolean {
+  return /^https:\/\//.test(address) && URL.canParse(address) && new URL(address).host !== location.host;
 }
 
 /** The first letters of the first and the last word, as a reader sees letters: an emoji is one. */

@@ -151,9 +151,17 @@ export class SignIn {
     const { name, currentPassword, newPassword } = sent;
     const email = emailKey(sent.email ?? person.email);
     if (newPassword !== undefined) refuseGuessable(newPassword, email);
+    let verifiedHash: string | undefined;
     if (newPassword !== undefined || email !== person.email) {
       if (currentPassword === undefined) throw new Refusal("currentPassword is missing: send the password.");
-      await this.#verified(person.email, person, currentPassword, from.address, wrongCurrentPassword);
+      const verified = this.#verified(
+        person.email,
+        person,
+        currentPassword,
+        from.address,
+        wrongCurrentPassword,
+      );
+      verifiedHash = (await verified).passwordHash;
     }
     const passwordHash = newPassword === undefined ? undefined : await this.#passwords.hash(newPassword);
     const change = {
@@ -161,7 +169,10 @@ export class SignIn {
       ...(email !== person.email && { email }),
       ...(passwordHash !== undefined && { passwordHash }),
     };
-    const changed = await this.#people.change(person.id, change, personActor(person), this.#nowMs());
+    // While the new one was hashed, a link may have set another: a stolen session must not win over it.
+    const changed = await this.#people.change(
+      ...([person.id, change, personActor(person), this.#nowMs(), verifiedHash] as const),
+    );
     if (passwordHash === undefined) return { person: changed, entered: undefined };
     await this.#entrance.endAll(person.id);
     return { person: changed, entered: await this.#begin(changed, from) };

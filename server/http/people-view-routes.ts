@@ -56,10 +56,15 @@ export const peopleViewRoutes: readonly PeopleRoute[] = [
   }),
 ];
 
+/** Traits that name one user. */
+const naming: ReadonlySet<string> = new Set(["email", "name", "username", "phone"]);
+
 /** @throws Refusal when it has a text that is looked for: such texts name users, whom an erasure would not find here */
 function viewQuery(text: string): string {
-  if (new URLSearchParams(text).has("search")) {
-    throw new Refusal("query is not valid: leave out search, which may name a user.");
+  const query = new URLSearchParams(text);
+  const trait = query.get("trait")?.toLowerCase();
+  if (query.has("search") || (trait !== undefined && naming.has(trait) && query.has("value"))) {
+    throw new Refusal("query is not valid: leave out search and values of names, which may name a user.");
   }
   return text;
 }

@@ -4,13 +4,13 @@ import { sessionCookie, sessionHeader } from "../../contract/people.ts";
 import { sessionSeconds } from "../dashboard/sign-in.ts";
 import { failure } from "./answers.ts";
 
-/** What the request has for a session; undefined when it has nothing. */
+/** What the request has for a session; undefined when it has nothing, or two: another host of the same domain can set a
+ * cookie that comes first, and nobody shall work in a stranger's account. */
 export function sessionSecret(request: Request): string | undefined {
-  for (const pair of (request.headers.get("cookie") ?? "").split(";")) {
-    const equals = pair.indexOf("=");
-    if (pair.slice(0, equals).trim() === sessionCookie) return pair.slice(equals + 1).trim() || undefined;
-  }
-  return undefined;
+  const pairs = (request.headers.get("cookie") ?? "").split(";").map((pair) => pair.trim());
+  const ours = pairs.filter((pair) => pair.startsWith(`${sessionCookie}=`));
+  const [only] = ours;
+  return ours.length === 1 ? only?.slice(sessionCookie.length + 1) || undefined : undefined;
 }
 
 /** The header that sets the cookie, or, without a secret, takes it away. Lax, so that a link in a mail opens the

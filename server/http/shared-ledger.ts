@@ -85,7 +85,11 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   offer("settings", ledger.settings, settingsCalls);
   operations.set("erasures.begin", async (organization: number, userId: string) => {
     await memory.forgetWarningsOf(organization, userId);
-    return ledger.erasures.begin(organization, userId);
+    const begun = await ledger.erasures.begin(organization, userId);
+    // What was under way when it was forgotten has come to its end.
+    await memory.settled();
+    await memory.forgetWarningsOf(organization, userId);
+    return begun;
   });
   offer("imports", importer, importCalls);
   offer("ledger", ledger, ledgerCalls);

@@ -62,11 +62,13 @@ const namesPeople: ReadonlySet<string> = new Set(["user", "email"]);
 
 function ruleInWords({ id, kind, key, value }: StoredExclusionRule): string {
   if (namesPeople.has(kind)) return `${kind}, rule ${id}`;
-  return kind === "trait" ? `trait ${key} = ${value}` : `${kind} ${value}`;
+  // The value may be a name, too.
+  return kind === "trait" ? `trait ${key}, rule ${id}` : `${kind} ${value}`;
 }
 
 function ruleDetail({ id, kind, key, value }: StoredExclusionRule) {
-  return namesPeople.has(kind) ? { id, kind } : { id, kind, key, value };
+  if (namesPeople.has(kind)) return { id, kind };
+  return kind === "trait" ? { id, kind, key } : { id, kind, key, value };
 }
 
 /** Sends dead letters to the warehouse again, or drops them. @returns how many.

@@ -71,8 +71,15 @@ export interface PeopleStore {
   find(id: number): Promise<Person | undefined>;
   withEmail(email: string): Promise<Person | undefined>;
   /** Changes what is given; other organizations hear of it in their audit logs.
-   * @throws Refusal when another person has the e-mail */
-  change(id: number, change: Partial<NewPerson>, by: Actor, nowMs: number): Promise<Person>;
+   * @param verifiedHash of the password that was sent with the change
+   * @throws Refusal when another person has the e-mail, or the password is another one by now */
+  change(
+    id: number,
+    change: Partial<NewPerson>,
+    by: Actor,
+    nowMs: number,
+    verifiedHash?: string,
+  ): Promise<Person>;
   /** By the organizations' names. */
   membershipsOf(person: number): Promise<readonly Membership[]>;
   /** The person's place in this organization, noted as seen; undefined when there is none. */

@@ -43,6 +43,9 @@ export function peopleStatements(db: Database) {
       `DELETE FROM people_links WHERE kind = 'invitation' AND organization = ? AND id = ?
        RETURNING email, role`,
     ),
+    uninviteBy: db.prepare(
+      "DELETE FROM people_links WHERE kind = 'invitation' AND organization = ? AND invited_by = ?",
+    ),
     uninviteEmail: db.prepare(
       "DELETE FROM people_links WHERE kind = 'invitation' AND organization = ? AND email = ?",
     ),

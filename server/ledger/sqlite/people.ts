@@ -41,10 +41,19 @@ export class SqlitePeople implements PeopleStore {
     return this.#rows.withEmail(email);
   }
 
-  async change(id: number, change: Partial<NewPerson>, by: Actor, nowMs: number): Promise<Person> {
+  async change(
+    id: number,
+    change: Partial<NewPerson>,
+    by: Actor,
+    nowMs: number,
+    verifiedHash?: string,
+  ): Promise<Person> {
     return inTransaction(this.#db, () => {
       const before = this.#rows.find(id);
       if (before === undefined) throw new Refusal("This account is not there any more.");
+      if (verifiedHash !== undefined && verifiedHash !== before.passwordHash) {
+        throw new Refusal("currentPassword was changed meanwhile: send the new one.");
+      }
       const after = { ...before, ...change };
       const other = this.#rows.withEmail(after.email);
       if (other !== undefined && other.id !== id) throw new Refusal("email is taken: send another one.");
@@ -107,6 +116,7 @@ export class SqlitePeople implements PeopleStore {
       if (before === undefined || before.role === role) return before;
       if (before.role === "owner") this.#refuseLastOwner(organization);
       this.#statements.setRole.run(role, organization, person);
+      if (before.role === "owner") this.#statements.uninviteBy.run(organization, person);
       const note = {
         action: "member.role_changed",
         summary: `${before.name} is ${role} now, and was ${before.role}`,
@@ -123,6 +133,8 @@ export class SqlitePeople implements PeopleStore {
       if (before === undefined) return undefined;
       if (before.role === "owner") this.#refuseLastOwner(organization);
       this.#statements.leave.run(organization, person);
+      // They could come back by an invitation that they made to themselves.
+      this.#statements.uninviteBy.run(organization, person);
       const { name, role } = before;
       const left = by.person?.id === person;
       const note = {

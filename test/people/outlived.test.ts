@@ -1,0 +1,49 @@
+/** Rights that end take with them what was made by them, and a session that is not surely ours is none. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Server } from "../server.ts";
+import { Browser, codeIn, joined, password } from "./support.ts";
+
+let server: Server;
+beforeAll(async () => {
+  server = await Server.start({ role: "intake" });
+  await server.organization("Outlived");
+}, 60_000);
+afterAll(() => server.stop());
+
+test("who is no owner any more cannot come back by an invitation to themselves", async () => {
+  const stays = await joined(server, "Outlived", "owner", "Stays");
+  for (const [index, end] of (["removed", "demoted"] as const).entries()) {
+    const goes = await joined(server, "Outlived", "owner", `Goes${index}`);
+    const at = (path: string) => `${path}?organization=${goes.organization}`;
+    const invitation = { email: `again${index}@example.com`, role: "owner" };
+    const { link } = await goes.json<{ link: string }>("POST", at("/api/invitations"), invitation, 201);
+    const { members } = await stays.json<{ members: { id: number; name: string }[] }>(
+      "GET",
+      at("/api/members"),
+    );
+    const id = members.find(({ name }) => name === `Goes${index}`)?.id;
+    if (end === "removed") expect((await stays.ask("DELETE", at(`/api/members/${id}`))).status).toBe(204);
+    else await stays.json("PATCH", at(`/api/members/${id}`), { role: "viewer" });
+    const accept = { code: codeIn(link, "invitation"), name: "Again", password };
+    const { status } = await new Browser(server).ask("POST", "/api/invitations/accept", accept);
+    expect([end, status]).toEqual([end, 404]);
+  }
+});
+
+test("a request with two session cookies has none: another host of the domain may have set one", async () => {
+  const sessionOf = (cookie: string) => fetch(`${server.url}/api/session`, { headers: { Cookie: cookie } });
+  const accepted = { email: "both@example.com", role: "viewer" };
+  const owner = await joined(server, "Outlived", "owner", "Two");
+  const at = `/api/invitations?organization=${owner.organization}`;
+  const { link } = await owner.json<{ link: string }>("POST", at, accepted, 201);
+  const response = await fetch(`${server.url}/api/invitations/accept`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ code: codeIn(link, "invitation"), name: "Two", password }),
+  });
+  const cookie = response.headers.get("set-cookie")?.split(";")[0] ?? "";
+  expect((await sessionOf(cookie)).status).toBe(200);
+  expect((await sessionOf(`theme=dark; ${cookie}`)).status).toBe(200);
+  expect((await sessionOf(`rekindle_session=stranger; ${cookie}`)).status).toBe(401);
+  expect((await sessionOf(`${cookie}; rekindle_session=stranger`)).status).toBe(401);
+});
