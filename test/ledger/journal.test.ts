@@ -234,3 +234,45 @@ test("a ledger that is closed leaves no journal behind, and one that is removed 
   expect(await remember(again, keys("m"), nowMs)).toEqual(keys("m"));
   await again.close();
 });
+
+test("after a sync of SQLite's log that failed the journal stays, because it may have the only copy", async () => {
+  const folder = newFolder();
+  const ledger = await open(folder);
+  await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs });
+  await append(ledger, inboxRows(["kept"]));
+  await ledger.flush();
+  const original = fs.fdatasync;
+  const fail = (_: number, done: (error: NodeJS.ErrnoException | null) => void) => done(new Error("broken"));
+  fs.fdatasync = Object.assign(fail, { __promisify__: original.__promisify__ });
+  await expect(writePeople(ledger, { users: [user(1, "ada")] })).rejects.toThrow("broken");
+  fs.fdatasync = original;
+  await ledger.close();
+  expect(readFileSync(journalIn(folder)).includes("kept")).toBe(true);
+});
+
+test("what comes after an erasure that failed in the middle is found after a crash", async () => {
+  const path = join(newFolder(), "journal");
+  const record = (text: string) => Buffer.from(`${" ".repeat(recordHeadBytes)}${text}`);
+  const file = JournalFile.open(path, 1_000);
+  expect(file.append(record("before"), 1, 0)).toBe(true);
+  const original = fs.fdatasyncSync;
+  Object.assign(fs, {
+    fdatasyncSync: () => {
+      throw new Error("broken");
+    },
+  });
+  expect(() => file.erase()).toThrow("broken");
+  Object.assign(fs, { fdatasyncSync: original });
+  expect(file.append(record("after"), 2, 1)).toBe(true);
+  expect(readRecords(path).map((bytes) => bytes.toString())).toEqual(["after"]);
+  await file.close();
+});
+
+test("a closed ledger takes nothing more, although an event needs nothing of SQLite", async () => {
+  const ledger = await open(newFolder());
+  await append(ledger, inboxRows(["a"]));
+  const closing = ledger.close();
+  await expect(append(ledger, inboxRows(["b"]))).rejects.toThrow("closed");
+  await closing;
+  await expect(append(ledger, inboxRows(["c"]))).rejects.toThrow("closed");
+});

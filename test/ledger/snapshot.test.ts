@@ -46,6 +46,7 @@ async function restored(snapshot: LedgerSnapshot, atMs = nowMs): Promise<Ledger>
 test("message ids in runs and in the database are remembered by what is made of it", async () => {
   const ledger = await open(newFolder());
   await remember(ledger, keys("in a run", 60), nowMs);
+  await ledger.flush();
   await ledger.tidy(nowMs);
   await remember(ledger, keys("in a blob", 10), nowMs);
   const snapshot = await ledger.snapshot(newFolder());
@@ -63,6 +64,7 @@ test("a run that goes before it is read was past its 24 hours, and is forgotten"
   const laterMs = nowMs + dayMs + 2_000;
   const ledger = await open(newFolder());
   await remember(ledger, keys("old", 60), nowMs);
+  await ledger.flush();
   await ledger.tidy(nowMs);
   const snapshot = await ledger.snapshot(newFolder());
   expect(snapshot.files).toHaveLength(2);

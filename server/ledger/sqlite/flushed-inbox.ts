@@ -13,7 +13,8 @@ export class FlushedInbox implements Inbox {
   }
 
   async freeze(maxRows: number): Promise<readonly FrozenBatch[]> {
-    this.#journal.flush();
+    // What is frozen already can be loaded while a full disk takes nothing more: loading is what makes room.
+    if (!this.#inbox.hasUnfinished) this.#journal.flush();
     return this.#inbox.freeze(maxRows);
   }
 

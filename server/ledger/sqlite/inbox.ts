@@ -96,6 +96,11 @@ export class SqliteInbox implements Inbox {
     return this.#newestInboxId;
   }
 
+  /** Whether a frozen batch waits for the warehouse. */
+  get hasUnfinished(): boolean {
+    return this.#unfinished().length > 0;
+  }
+
   /** Bytes of rows that are in the warehouse and still kept. */
   get loadedBytes(): number {
     return this.#loadedBytes;

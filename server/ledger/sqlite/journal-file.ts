@@ -6,6 +6,7 @@
  * what the records say. A record that was synced is whole, and so is every one that was written before it.
  */
 import fs from "node:fs";
+import { dirname } from "node:path";
 import { SyncedFile } from "./synced-file.ts";
 
 /** Free bytes that a record begins with: for its length and its checksum. */
@@ -35,7 +36,9 @@ export class JournalFile {
 
   /** Opens a file of zeros: what is in it has to be read before. */
   static open(path: string, halfBytes: number): JournalFile {
+    const isNew = !fs.existsSync(path);
     fillWithZeros(path, 2 * halfBytes);
+    if (isNew) syncFolder(dirname(path));
     return new JournalFile(path, new SyncedFile(path), halfBytes);
   }
 
@@ -79,9 +82,10 @@ export class JournalFile {
 
   /** Forgets all records, and leaves nothing of them. */
   erase(): void {
-    fillWithZeros(this.#path, 2 * this.#halfBytes);
+    // First, because a record behind zeros would not be found.
     this.#filling = { start: 0, usedBytes: 0, upto: 0 };
     this.#full = { start: this.#halfBytes, usedBytes: 0, upto: 0 };
+    fillWithZeros(this.#path, 2 * this.#halfBytes);
   }
 
   async close(): Promise<void> {
@@ -124,6 +128,16 @@ function fillWithZeros(path: string, bytes: number): void {
     writeAll(descriptor, Buffer.alloc(bytes), 0);
     fs.ftruncateSync(descriptor, bytes);
     fs.fdatasyncSync(descriptor);
+  } finally {
+    fs.closeSync(descriptor);
+  }
+}
+
+/** Its name is on the disk, too. */
+function syncFolder(path: string): void {
+  const descriptor = fs.openSync(path, "r");
+  try {
+    fs.fsyncSync(descriptor);
   } finally {
     fs.closeSync(descriptor);
   }

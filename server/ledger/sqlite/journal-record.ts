@@ -1,5 +1,5 @@
 /** A group of events as the journal keeps it: bytes that are written once and hardly ever read. */
-import type { DayCount, InboxRows } from "../ledger.ts";
+import { type DayCount, type InboxRows, Refusal } from "../ledger.ts";
 import { recordHeadBytes } from "./journal-file.ts";
 
 /** What one commit acknowledged, when it was events of known users and nothing else. */
@@ -13,7 +13,11 @@ export interface EventGroup {
   readonly nowMs: number;
 }
 
+/** Of the form below. */
+const form = 1;
+
 interface Description extends Omit<EventGroup, "inbox" | "messageIds"> {
+  readonly form: number;
   readonly messageIdBytes: number;
   readonly inbox: readonly (Omit<InboxRows, "body"> & { readonly bodyBytes: number })[];
 }
@@ -38,7 +42,7 @@ export function encodeGroup(group: EventGroup, space: Buffer): Buffer | undefine
     end += bodyBytes;
     return { ...rows, bodyBytes };
   });
-  const description: Description = { ...rest, messageIdBytes: messageIds.length, inbox: described };
+  const description: Description = { form, ...rest, messageIdBytes: messageIds.length, inbox: described };
   const text = JSON.stringify(description);
   if (end + text.length + lengthBytes > space.length) return undefined;
   end += space.write(text, end);
@@ -46,11 +50,13 @@ export function encodeGroup(group: EventGroup, space: Buffer): Buffer | undefine
   return space.subarray(0, end + lengthBytes);
 }
 
-/** The group of a record, without its head. */
+/** The group of a record, without its head. @throws Refusal when it was written by another version */
 export function decodeGroup(record: Buffer): EventGroup {
   const textEnd = record.length - lengthBytes;
   const text = record.toString("utf8", textEnd - record.readUInt32LE(textEnd), textEnd);
-  const { messageIdBytes, inbox, ...rest } = JSON.parse(text) as Description;
+  const { form: written, messageIdBytes, inbox, ...rest } = JSON.parse(text) as Description;
+  if (written !== form)
+    throw new Refusal("the journal was written by a newer version: start that one, and stop it.");
   let at = messageIdBytes;
   const rows = inbox.map(({ bodyBytes, ...described }) => {
     const body = record.toString("utf8", at, at + bodyBytes);

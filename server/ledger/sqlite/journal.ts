@@ -45,6 +45,7 @@ export class Journal {
   #waitingRows = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isStuck = false;
+  #isClosed = false;
   /** Groups up to this inbox id are in SQLite. */
   #flushedUpto = 0;
   /** Of these its log is synced, too. */
@@ -62,12 +63,11 @@ export class Journal {
    * @param halfBytes of each half of the file; a larger group goes to SQLite. */
   static open(db: Database, path: string, halfBytes: number, target: JournalTarget): Journal {
     const missing = groupsAfter(readRecords(path).map(decodeGroup), target.inbox.newestInboxId);
-    // With SQLite's own sync, because the file is written over right after it.
+    for (const { messageIds, nowMs } of missing) target.messageIds.remember(hashesIn(messageIds), nowMs);
     writeGroups(db, missing, target);
-    for (const { inbox, messageIds, nowMs } of missing) {
-      target.inbox.appended(inbox);
-      target.messageIds.remember(hashesIn(messageIds), nowMs);
-    }
+    for (const { inbox } of missing) target.inbox.appended(inbox);
+    // Also what was in SQLite already: before it is on the disk, the file must not be written over.
+    target.log.syncNow();
     return new Journal(db, JournalFile.open(path, halfBytes), halfBytes, target);
   }
 
@@ -77,6 +77,7 @@ export class Journal {
    * @throws what a sync failed with before.
    */
   append(group: EventGroup): boolean {
+    this.refuseFailed();
     if (this.#isStuck) return false;
     const record = encodeGroup(group, this.#space);
     if (record === undefined) return false;
@@ -87,8 +88,9 @@ export class Journal {
     return true;
   }
 
-  /** @throws what a sync failed with before: nothing may be written any more. */
+  /** @throws what a sync failed with before, or that it is closed: nothing may be written any more. */
   refuseFailed(): void {
+    if (this.#isClosed) throw new Error("the ledger is closed");
     this.#file.refuseFailed();
   }
 
@@ -120,12 +122,13 @@ export class Journal {
 
   /** Flushes, and removes the file, so that whoever copies the ledger has all of it in one. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stopTimer();
     try {
       this.flush();
       this.#target.log.syncNow();
     } catch {
       // On a full disk, say. It stays in the file, and the next start reads it.
-      this.#stopTimer();
       await this.#file.close();
       return;
     }

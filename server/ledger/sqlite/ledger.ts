@@ -144,7 +144,6 @@ export class SqliteLedger implements Ledger {
 
   async #tidy(nowMs: number): Promise<void> {
     try {
-      this.#parts.journal.flush();
       await this.#inboxTidy.deleteLoadedRows(nowMs);
       await this.#parts.messageIds.tidy(nowMs);
       await this.warnings.tidy(nowMs);

@@ -44,8 +44,10 @@ export class WriteAheadLog {
     this.#file.refuseFailed();
   }
 
-  /** Waits for the disk itself, and holds up every request: for what is rare. */
+  /** Waits for the disk itself, and holds up every request: for what is rare.
+   * @throws what a sync failed with before: the system tells of it once, and would say now that all is well. */
   syncNow(): void {
+    this.#file.refuseFailed();
     fdatasyncSync(this.#file.descriptor);
   }
 
