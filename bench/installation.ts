@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { callerHeaders } from "../server/http/api.ts";
+import { readKeyActor } from "../server/ledger/audit.ts";
 import { fetchSocket } from "../server/process/control.ts";
 import { socketPath } from "../server/process/sockets.ts";
 import type { WarehouseSize } from "../server/warehouse/size.ts";
@@ -84,6 +85,7 @@ export class Installation {
     const headers = {
       [callerHeaders.organization]: String(this.organization),
       [callerHeaders.rights]: "read",
+      [callerHeaders.actor]: encodeURIComponent(JSON.stringify(readKeyActor(1))),
     };
     const response = await fetchSocket(socketPath(this.server.dataDir, "analysis"), path, { headers });
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);

@@ -32,7 +32,7 @@ export async function* parquetRows(
   counter: Counter & { total: number },
 ): AsyncIterable<Row> {
   const folder = mkdtempSync(join(tmpdir(), "rekindle-parquet-"));
-  const session = sessionOpener(join(folder, "engine"), memoryBytes)();
+  const session = sessionOpener(await import("chdb"), join(folder, "engine"), memoryBytes)();
   try {
     // The engine would take *, ? and {} in a name for patterns.
     const link = join(folder, "input.parquet");

@@ -7,11 +7,10 @@
  * SETTINGS clause of an INSERT, as here, ends with it. Never the synchronous calls: they stop the event loop.
  */
 import { mkdir } from "node:fs/promises";
-import { drainPending } from "chdb";
 import { migrate } from "./migrations.ts";
 import { parameterAssignments } from "./parameters.ts";
 import { columns } from "./rows.ts";
-import { SessionPool, sessionOpener } from "./sessions.ts";
+import { type Engine, SessionPool, sessionOpener } from "./sessions.ts";
 import {
   type FrozenRows,
   type Parameter,
@@ -44,7 +43,7 @@ const maxResultBytes = 256 * 1024 * 1024;
  * @throws WarehouseError when the folder is in use or its tables come from a newer version */
 export async function openChdbWarehouse(options: ChdbOptions): Promise<Warehouse> {
   await mkdir(options.folder, { recursive: true });
-  const warehouse = new ChdbWarehouse(options);
+  const warehouse = new ChdbWarehouse(await import("chdb"), options);
   try {
     await migrate(warehouse, options.migrations);
   } catch (error) {
@@ -55,6 +54,7 @@ export async function openChdbWarehouse(options: ChdbOptions): Promise<Warehouse
 }
 
 class ChdbWarehouse implements Warehouse {
+  readonly #engine: Engine;
   readonly #memoryBytes: number;
   readonly #readers: SessionPool;
   readonly #streamers: SessionPool;
@@ -62,9 +62,13 @@ class ChdbWarehouse implements Warehouse {
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
 
-  constructor({ folder, readers = defaults.readers, memoryBytes = defaults.memoryBytes }: ChdbOptions) {
+  constructor(
+    engine: Engine,
+    { folder, readers = defaults.readers, memoryBytes = defaults.memoryBytes }: ChdbOptions,
+  ) {
+    this.#engine = engine;
     this.#memoryBytes = memoryBytes;
-    const open = sessionOpener(folder, memoryBytes);
+    const open = sessionOpener(engine, folder, memoryBytes);
     try {
       this.#inserters = new SessionPool(1, open);
       this.#readers = new SessionPool(readers, open);
@@ -141,7 +145,7 @@ class ChdbWarehouse implements Warehouse {
     await Promise.allSettled(this.#running);
     this.#readers.close(reason);
     this.#inserters.close(reason);
-    await drainPending();
+    await this.#engine.drainPending();
   }
 
   #query<Result>(
