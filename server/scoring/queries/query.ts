@@ -26,11 +26,11 @@ export const isInTrainingHalf = "cityHash64(entity, 'training') % 2 = 0";
 
 /** All of an organization's history is read: seconds, and minutes on a busy machine. What is usual of 100,000 users and 20
  * million events took 775 MB; a query for a page has 750, and the engine 1,500 in all. */
-const limits = { maxSeconds: 600, maxBytes: 1_100_000_000 };
+export const scoringLimits = { maxSeconds: 600, maxBytes: 1_100_000_000 };
 
 /** Runs a query of scoring. */
 export function read<Row>(warehouse: Warehouse, { sql, parameters }: Query): Promise<Row[]> {
-  return warehouse.rows<Row>(sql, parameters, limits);
+  return warehouse.rows<Row>(sql, parameters, scoringLimits);
 }
 
 function parametersOf({ parameters }: Query): Query["parameters"] {

@@ -8,6 +8,7 @@ import type { BgbbParameters } from "../bgbb.ts";
 import { segmentsOf } from "../churn-model.ts";
 import { cellRisks } from "../queries/cell-table.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
+import { scoringLimits } from "../queries/query.ts";
 import { insertScoresQuery } from "../queries/score-query.ts";
 import { settingsKey } from "../settings.ts";
 import { memberRisksOf } from "./member-risks.ts";
@@ -86,7 +87,7 @@ async function scoreKind(
       members: { risks: memberRisksOf(users.body, horizonDays), usersVersion: users.body.rowsVersion },
     }),
   });
-  await warehouse.command(insert.sql, insert.parameters, { maxSeconds: 600 });
+  await warehouse.command(insert.sql, insert.parameters, scoringLimits);
   const body: RunBody = {
     rowsVersion: version,
     ...{ settings, settingsKey: runKey(organization), ...scale, model, ...rest, scored },
