@@ -4,7 +4,7 @@
  * organization, the key and its rights in headers of its own, and passes none of the client's but the body's type.
  */
 import type { Static, TSchema } from "typebox";
-import { Compile, type Validator } from "typebox/compile";
+import type { Validator } from "typebox/compile";
 import { errorMessages } from "../../contract/errors.ts";
 import { Zone } from "../calendar/zone.ts";
 import type { Actor } from "../ledger/audit.ts";
@@ -17,6 +17,7 @@ import type { Warehouse } from "../warehouse/warehouse.ts";
 import { failure, unexpected } from "./answers.ts";
 import { parseApiBody } from "./api-body.ts";
 import { csv, csvChunks } from "./csv.ts";
+import { RouteTable } from "./route-table.ts";
 
 export const callerHeaders = {
   organization: "rekindle-organization",
@@ -101,19 +102,18 @@ export class ApiError extends Error {
 
 /** Answers requests by a table of routes. */
 export class Api {
-  readonly #routes: readonly { readonly route: ApiRoute; readonly parts: readonly string[] }[];
-  readonly #validators = new Map<TSchema, Validator>();
+  readonly #routes: RouteTable<ApiRoute>;
   readonly #zones = new Map<string, Zone>();
 
   constructor(routes: readonly ApiRoute[]) {
-    this.#routes = routes.map((route) => ({ route, parts: route.path.split("/") }));
+    this.#routes = new RouteTable(routes);
   }
 
   /** The answer to a request under /api; `parts` undefined while analysis is starting. */
   async answer(parts: ApiParts | undefined, request: Request): Promise<Response> {
     if (parts === undefined) return analysisStarting();
     const { pathname, searchParams } = new URL(request.url);
-    const found = this.#find(request.method, pathname);
+    const found = this.#routes.find(request.method, pathname);
     if (found === undefined) return failure("not_found", errorMessages.apiRouteNotFound);
     const { route, path } = found;
     const rights = request.headers.get(callerHeaders.rights)?.split(" ") ?? [];
@@ -122,7 +122,7 @@ export class Api {
     }
     try {
       const format = formatOf(route, searchParams);
-      const query = checkedQuery(route.query, this.#validator(route.query), searchParams);
+      const query = checkedQuery(route.query, this.#routes.validator(route.query), searchParams);
       const body = await this.#body(route, request);
       const organization = await organizationOf(parts.ledger, request);
       const zone = this.#zones.get(organization.timezone) ?? new Zone(organization.timezone);
@@ -143,26 +143,9 @@ export class Api {
     }
   }
 
-  #find(method: string, pathname: string) {
-    const asked = pathname.split("/");
-    for (const { route, parts } of this.#routes) {
-      if (route.method !== method) continue;
-      const path = matchPath(parts, asked);
-      if (path !== undefined) return { route, path };
-    }
-    return undefined;
-  }
-
-  /** Compiled when it is asked for first: all of them together would make every start longer. */
-  #validator(schema: TSchema): Validator {
-    const validator = this.#validators.get(schema) ?? Compile(schema);
-    this.#validators.set(schema, validator);
-    return validator;
-  }
-
   async #body({ body: schema }: ApiRoute, request: Request): Promise<Static<TSchema>> {
     if (schema === undefined) return undefined;
-    const sent = await parseApiBody(request, schema, this.#validator(schema));
+    const sent = await parseApiBody(request, schema, this.#routes.validator(schema));
     if ("invalid" in sent) throw new ApiError("validation_error", sent.invalid);
     return sent.body;
   }
@@ -186,26 +169,6 @@ export function analysisStarting(): Response {
   return failure("application_error", errorMessages.analysisStarting, { "Retry-After": "2" });
 }
 
-/** The values of a path's names; undefined when it is another path. @param parts of the pattern, `:userId` say */
-export function matchPath(
-  parts: readonly string[],
-  asked: readonly string[],
-): Record<string, string> | undefined {
-  if (parts.length !== asked.length) return undefined;
-  const path: Record<string, string> = {};
-  for (const [index, part] of parts.entries()) {
-    const text = asked[index] ?? "";
-    if (!part.startsWith(":")) {
-      if (part !== text) return undefined;
-      continue;
-    }
-    const value = decoded(text);
-    if (value === undefined) return undefined;
-    path[part.slice(1)] = value;
-  }
-  return path;
-}
-
 /** Who asks, as intake wrote it down. */
 function actorOf(request: Request): Actor {
   return JSON.parse(decodeURIComponent(request.headers.get(callerHeaders.actor) ?? "")) as Actor;
@@ -214,14 +177,6 @@ function actorOf(request: Request): Actor {
 function noRight(request: Request, right: Right): string {
   const who = actorOf(request).person === null ? "This read key" : "Your role in this organization";
   return `${who} has no right to ${right}.`;
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function formatOf(route: ApiRoute, sent: URLSearchParams): "json" | "csv" {

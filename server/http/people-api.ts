@@ -3,7 +3,6 @@
  * Checks come in the order of what they cost: body, session, origin, organization, right, parameters, schema.
  */
 import type { Static, TSchema } from "typebox";
-import { Compile, type Validator } from "typebox/compile";
 import { organizationParameter } from "../../contract/people.ts";
 import { Denied, notSignedIn } from "../dashboard/denied.ts";
 import type { OrganizationParts } from "../dashboard/organization.ts";
@@ -14,9 +13,10 @@ import type { LiveView } from "../intake/live.ts";
 import { Refusal } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
 import { failure, tooMany, unexpected } from "./answers.ts";
-import { ApiError, checkedQuery, matchPath, type PathNames } from "./api.ts";
+import { ApiError, checkedQuery, type PathNames } from "./api.ts";
 import { parseApiBytes, readApiBody } from "./api-body.ts";
 import type { PeopleGate, Place } from "./people-gate.ts";
+import { type Found, RouteTable } from "./route-table.ts";
 import type { Connection } from "./routes.ts";
 
 /** Far more than any of these bodies needs. */
@@ -94,24 +94,18 @@ export function peopleRoute<
   return entry as unknown as PeopleRoute;
 }
 
-interface Found {
-  readonly route: PeopleRoute;
-  readonly path: Record<string, string>;
-}
-
 export class PeopleApi {
-  readonly #routes: readonly { readonly route: PeopleRoute; readonly parts: readonly string[] }[];
+  readonly #routes: RouteTable<PeopleRoute>;
   readonly #parts: PeopleParts;
-  readonly #validators = new Map<TSchema, Validator>();
 
   constructor(routes: readonly PeopleRoute[], parts: PeopleParts) {
-    this.#routes = routes.map((route) => ({ route, parts: route.path.split("/") }));
+    this.#routes = new RouteTable(routes);
     this.#parts = parts;
   }
 
   /** The answer to a request that one of the routes is for; undefined for all others. */
   answer(request: Request, url: URL, connection: Connection): Promise<Response> | undefined {
-    const found = this.#find(request.method, url.pathname.replace(/\/$/, ""));
+    const found = this.#routes.find(request.method, url.pathname.replace(/\/$/, ""));
     if (found === undefined) return undefined;
     return this.#answer(found, request, url.searchParams, connection).catch((error: unknown) => {
       // Who went away in the middle of a body is no failure of ours.
@@ -124,7 +118,7 @@ export class PeopleApi {
   }
 
   async #answer(
-    { route, path }: Found,
+    { route, path }: Found<PeopleRoute>,
     request: Request,
     parameters: URLSearchParams,
     connection: Connection,
@@ -139,7 +133,7 @@ export class PeopleApi {
     if (route.access !== "anybody" && signedIn === undefined) throw notSignedIn();
     const place = signedIn && (await this.#place(route, signedIn, parameters));
     parameters.delete(organizationParameter);
-    const query = checkedQuery(route.query, this.#validator(route.query), parameters);
+    const query = checkedQuery(route.query, this.#routes.validator(route.query), parameters);
     const body = this.#body(route, request, sent);
     const mayStill = () => this.#mayStill(route, request, place);
     const reply = await route.handler({
@@ -197,25 +191,9 @@ export class PeopleApi {
 
   #body({ body: schema }: PeopleRoute, request: Request, sent: Uint8Array | null): Static<TSchema> {
     if (schema === undefined) return undefined;
-    const parsed = parseApiBytes(request, sent ?? new Uint8Array(), schema, this.#validator(schema));
+    const parsed = parseApiBytes(request, sent ?? new Uint8Array(), schema, this.#routes.validator(schema));
     if ("invalid" in parsed) throw new ApiError("validation_error", parsed.invalid);
     return parsed.body;
-  }
-
-  #find(method: string, pathname: string): Found | undefined {
-    const asked = pathname.split("/");
-    for (const { route, parts } of this.#routes) {
-      if (route.method !== method) continue;
-      const path = matchPath(parts, asked);
-      if (path !== undefined) return { route, path };
-    }
-    return undefined;
-  }
-
-  #validator(schema: TSchema): Validator {
-    const validator = this.#validators.get(schema) ?? Compile(schema);
-    this.#validators.set(schema, validator);
-    return validator;
   }
 }
 

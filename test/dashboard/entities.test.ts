@@ -3,7 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { rekindle, Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, openInOrganization, openPage, phone, sidewaysPixels, signedIn } from "./support.ts";
+import {
+  axe,
+  openInOrganization,
+  openPage,
+  phone,
+  sidewaysPixels,
+  signedIn,
+  whileStarting,
+} from "./support.ts";
 
 let server: Server;
 let browser: Browser;
@@ -245,19 +253,10 @@ describe("both pages", () => {
   test.each(["users", "accounts"])("%s: what is starting is said, and comes by itself", async (kind) => {
     const { page } = await openPage(browser);
     const { id } = await signedIn(page, server, "Demo");
-    let isStarting = true;
-    await page.route(/\/api\/(users|accounts)\//, (route) =>
-      isStarting
-        ? route.fulfill({
-            status: 500,
-            headers: { "Retry-After": "1" },
-            json: { message: "analysis is starting", statusCode: 500, name: "application_error" },
-          })
-        : route.fallback(),
-    );
+    const starting = await whileStarting(page, /\/api\/(users|accounts)\//);
     await page.goto(`${server.url}/o/${id}/${kind}/${kind === "users" ? userId : accountId}`);
     await page.getByText("The analysis is starting").first().waitFor();
-    isStarting = false;
+    starting.ends();
     await page.getByRole("table", { name: /^Health of/ }).waitFor();
     await page.getByRole("region", { name: "Timeline" }).locator("button[aria-expanded]").first().waitFor();
     await page.context().close();

@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { joined } from "../people/support.ts";
 import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, openPage, phone, sidewaysPixels, signedIn } from "./support.ts";
+import { axe, openPage, phone, sidewaysPixels, signedIn, whileStarting } from "./support.ts";
 
 let server: Server;
 let browser: Browser;
@@ -279,19 +279,10 @@ describe("everywhere", () => {
     expect(await axeAtRest(page)).toEqual([]);
     await page.goto(`${server.url}/o/${id}/accounts`);
     await page.getByText("No accounts yet").waitFor();
-    let isStarting = true;
-    await page.route("**/api/users?*", (route) =>
-      isStarting
-        ? route.fulfill({
-            status: 500,
-            headers: { "Retry-After": "1" },
-            json: { message: "analysis is starting", statusCode: 500, name: "application_error" },
-          })
-        : route.fallback(),
-    );
+    const starting = await whileStarting(page, "**/api/users?*");
     await page.goto(`${server.url}/o/${id}/users`);
     await page.getByText("The analysis is starting").waitFor();
-    isStarting = false;
+    starting.ends();
     await page.getByText("No users yet").waitFor();
     await page.context().close();
   });

@@ -4,7 +4,7 @@ import type { Static } from "typebox";
 import type { ModelAnswer } from "../../contract/api-scores.ts";
 import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, openPage, phone, sidewaysPixels, signedIn } from "./support.ts";
+import { axe, openPage, phone, sidewaysPixels, signedIn, whileStarting } from "./support.ts";
 
 let server: Server;
 let browser: Awaited<ReturnType<typeof startBrowser>>;
@@ -131,19 +131,10 @@ describe("without figures", () => {
   test("while analysis starts it says so, and goes on by itself", async () => {
     const { page } = await openPage(browser);
     const { id } = await signedIn(page, server, "Demo");
-    let isStarting = true;
-    await page.route("**/api/model?*", (route) =>
-      isStarting
-        ? route.fulfill({
-            status: 500,
-            headers: { "Retry-After": "1" },
-            json: { message: "analysis is starting", statusCode: 500, name: "application_error" },
-          })
-        : route.fallback(),
-    );
+    const starting = await whileStarting(page, "**/api/model?*");
     await page.goto(`${server.url}/o/${id}/model`);
     await page.getByText("The analysis is starting").waitFor();
-    isStarting = false;
+    starting.ends();
     await page.getByRole("heading", { name: "Shown, but not proven yet" }).waitFor();
     await page.context().close();
   });

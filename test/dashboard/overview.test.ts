@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, openPage, phone, sidewaysPixels, signedIn } from "./support.ts";
+import { axe, openPage, phone, sidewaysPixels, signedIn, whileStarting } from "./support.ts";
 
 let server: Server;
 let browser: Browser;
@@ -188,22 +188,13 @@ describe("without figures", () => {
   test("while analysis starts that is said once, and the figures come by themselves", async () => {
     const { page } = await openPage(browser);
     const { id } = await signedIn(page, server, "Demo");
-    let isStarting = true;
-    await page.route(/\/api\/(active|week|health|score|movers|lifecycle|accounts)/, (route) =>
-      isStarting
-        ? route.fulfill({
-            status: 500,
-            headers: { "Retry-After": "1" },
-            json: { message: "analysis is starting", statusCode: 500, name: "application_error" },
-          })
-        : route.fallback(),
-    );
+    const starting = await whileStarting(page, /\/api\/(active|week|health|score|movers|lifecycle|accounts)/);
     await page.goto(`${server.url}/o/${id}/overview`);
     const said = page.getByText("The analysis is starting");
     await said.first().waitFor();
     // Each question hears it at a time of its own; then one says it for all. The test's time is the limit.
     while ((await said.count()) !== 1) await Bun.sleep(20);
-    isStarting = false;
+    starting.ends();
     await page.getByText("Active yesterday").waitFor();
     await page.context().close();
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, openPage, phone, sidewaysPixels, signedIn, wide } from "./support.ts";
+import { axe, openPage, phone, sidewaysPixels, signedIn, whileStarting, wide } from "./support.ts";
 
 let server: Server;
 let browser: Browser;
@@ -147,19 +147,10 @@ describe("the states of a figure", () => {
   test("while analysis starts, it is said, and the figure comes by itself", async () => {
     const { page } = await openPage(browser);
     const { id } = await signedIn(page, server, "Demo");
-    let isStarting = true;
-    await page.route("**/api/events?*", (route) =>
-      isStarting
-        ? route.fulfill({
-            status: 500,
-            headers: { "Retry-After": "1" },
-            json: { message: "analysis is starting", statusCode: 500, name: "application_error" },
-          })
-        : route.fallback(),
-    );
+    const starting = await whileStarting(page, "**/api/events?*");
     await page.goto(`${server.url}/o/${id}/events`);
     await page.getByText("The analysis is starting").waitFor();
-    isStarting = false;
+    starting.ends();
     await page.getByRole("table", { name: "Every event by name" }).waitFor();
     await page.context().close();
   });

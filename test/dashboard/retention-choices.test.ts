@@ -13,7 +13,7 @@ import {
   startDemo,
   usual,
 } from "./retention-support.ts";
-import { axe, openPage, phone, sidewaysPixels, signedIn } from "./support.ts";
+import { axe, openPage, phone, sidewaysPixels, signedIn, whileStarting } from "./support.ts";
 
 let server: Server;
 let browser: Browser;
@@ -186,16 +186,10 @@ describe("everywhere", () => {
   test("while analysis starts it is said, and the table comes by itself", async () => {
     const { page } = await openPage(browser);
     const { id } = await signedIn(page, server, "Demo");
-    let isStarting = true;
-    const answer = { message: "analysis is starting", statusCode: 500, name: "application_error" };
-    await page.route("**/api/retention?*", (route) =>
-      isStarting
-        ? route.fulfill({ status: 500, headers: { "Retry-After": "1" }, json: answer })
-        : route.fallback(),
-    );
+    const starting = await whileStarting(page, "**/api/retention?*");
     await page.goto(`${server.url}/o/${id}/retention`);
     await page.getByText("The analysis is starting").waitFor();
-    isStarting = false;
+    starting.ends();
     await page.getByRole("grid").waitFor();
     await page.context().close();
   });

@@ -1,7 +1,7 @@
 /** Settings of the organization and of scores: what is saved, what is said before, and what is kept on an error. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { answered, at, SettingsWorld, save } from "./settings-support.ts";
-import { axe, phone, sidewaysPixels, wide } from "./support.ts";
+import { axe, phone, sidewaysPixels, whileStarting, wide } from "./support.ts";
 
 let world: SettingsWorld;
 beforeAll(async () => {
@@ -151,15 +151,8 @@ describe("every page of settings", () => {
   test("of people stays while analysis is away, and what needs it says that it is starting", async () => {
     const owner = await world.founder("Away settings");
     const { page } = await world.pageOf(owner);
-    const starting = { message: "analysis is starting", statusCode: 500, name: "application_error" };
-    let isAway = true;
-    for (const path of ["settings", "events", "exclusions", "usage-intervals"]) {
-      await page.route(`**/api/${path}?*`, (route) =>
-        isAway
-          ? route.fulfill({ status: 500, headers: { "Retry-After": "1" }, json: starting })
-          : route.fallback(),
-      );
-    }
+    const asked = ["settings", "events", "exclusions", "usage-intervals"].map((path) => `**/api/${path}?*`);
+    const starting = await whileStarting(page, ...asked);
     await page.goto(`${world.server.url}/o/${owner.organization}/settings/organization`);
     await page.getByLabel("Name", { exact: true }).fill("Renamed meanwhile");
     await save(page).click();
@@ -167,7 +160,7 @@ describe("every page of settings", () => {
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Renamed meanwhile");
     await page.getByRole("link", { name: "Scores" }).click();
     await page.getByText("The analysis is starting").waitFor();
-    isAway = false;
+    starting.ends();
     await page.getByRole("radio", { name: /28 days/ }).waitFor();
     await page.context().close();
   });

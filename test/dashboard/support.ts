@@ -68,6 +68,25 @@ export async function sidewaysPixels(page: Page): Promise<number> {
   return (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
 }
 
+/** Answers what goes to one of these addresses as intake does while analysis is starting, until `ends` is called. */
+export async function whileStarting(
+  page: Page,
+  ...addresses: readonly (string | RegExp)[]
+): Promise<{ ends(): void }> {
+  const json = { message: "analysis is starting", statusCode: 500, name: "application_error" };
+  let isStarting = true;
+  for (const address of addresses) {
+    await page.route(address, (route) =>
+      isStarting ? route.fulfill({ status: 500, headers: { "Retry-After": "1" }, json }) : route.fallback(),
+    );
+  }
+  return {
+    ends: () => {
+      isStarting = false;
+    },
+  };
+}
+
 /** A page of an organization, opened by an owner who is signed in; its heading is there. */
 export async function openInOrganization(
   browser: Browser,

@@ -163,7 +163,7 @@ test("after a burst that the journal had no room for, it takes what comes", asyn
 
 test("a half is written over only when what is in it rests elsewhere", async () => {
   const path = join(newFolder(), "journal");
-  const file = JournalFile.open(path, 100);
+  const file = await JournalFile.open(path, 100);
   const record = (text: string) => Buffer.from(`${" ".repeat(recordHeadBytes)}${text}`);
   const texts = () => readRecords(path).map((bytes) => bytes.toString());
   expect(file.append(record("1".repeat(60)), 1, 0)).toBe(true);
@@ -253,7 +253,7 @@ test("after a sync of SQLite's log that failed the journal stays, because it may
 test("what comes after an erasure that failed in the middle is found after a crash", async () => {
   const path = join(newFolder(), "journal");
   const record = (text: string) => Buffer.from(`${" ".repeat(recordHeadBytes)}${text}`);
-  const file = JournalFile.open(path, 1_000);
+  const file = await JournalFile.open(path, 1_000);
   expect(file.append(record("before"), 1, 0)).toBe(true);
   const original = fs.fdatasyncSync;
   Object.assign(fs, {

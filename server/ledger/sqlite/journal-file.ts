@@ -7,6 +7,7 @@
  */
 import fs from "node:fs";
 import { dirname } from "node:path";
+import { syncPath } from "../../process/files.ts";
 import { SyncedFile } from "./synced-file.ts";
 
 /** Free bytes that a record begins with: for its length and its checksum. */
@@ -35,10 +36,10 @@ export class JournalFile {
   }
 
   /** Opens a file of zeros: what is in it has to be read before. */
-  static open(path: string, halfBytes: number): JournalFile {
+  static async open(path: string, halfBytes: number): Promise<JournalFile> {
     const isNew = !fs.existsSync(path);
     fillWithZeros(path, 2 * halfBytes);
-    if (isNew) syncFolder(dirname(path));
+    if (isNew) await syncPath(dirname(path));
     return new JournalFile(path, new SyncedFile(path), halfBytes);
   }
 
@@ -128,16 +129,6 @@ function fillWithZeros(path: string, bytes: number): void {
     writeAll(descriptor, Buffer.alloc(bytes), 0);
     fs.ftruncateSync(descriptor, bytes);
     fs.fdatasyncSync(descriptor);
-  } finally {
-    fs.closeSync(descriptor);
-  }
-}
-
-/** Its name is on the disk, too. */
-function syncFolder(path: string): void {
-  const descriptor = fs.openSync(path, "r");
-  try {
-    fs.fsyncSync(descriptor);
   } finally {
     fs.closeSync(descriptor);
   }

@@ -61,23 +61,22 @@ export class Journal {
 
   /** Opens the journal at `path`, after it has brought into SQLite what a crash left there.
    * @param halfBytes of each half of the file; a larger group goes to SQLite. */
-  static open(db: Database, path: string, halfBytes: number, target: JournalTarget): Journal {
+  static async open(db: Database, path: string, halfBytes: number, target: JournalTarget): Promise<Journal> {
     const missing = groupsAfter(readRecords(path).map(decodeGroup), target.inbox.newestInboxId);
     for (const { messageIds, nowMs } of missing) target.messageIds.remember(hashesIn(messageIds), nowMs);
     writeGroups(db, missing, target);
     for (const { inbox } of missing) target.inbox.appended(inbox);
     // Also what was in SQLite already: before it is on the disk, the file must not be written over.
     target.log.syncNow();
-    return new Journal(db, JournalFile.open(path, halfBytes), halfBytes, target);
+    return new Journal(db, await JournalFile.open(path, halfBytes), halfBytes, target);
   }
 
   /**
    * Takes a group, to be acknowledged after `synced`.
    * @returns false when there is no room, or SQLite takes nothing: then it belongs into SQLite, after a `flush`.
-   * @throws what a sync failed with before.
+   * Who appends has asked `refuseFailed` before.
    */
   append(group: EventGroup): boolean {
-    this.refuseFailed();
     if (this.#isStuck) return false;
     const record = encodeGroup(group, this.#space);
     if (record === undefined) return false;

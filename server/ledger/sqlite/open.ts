@@ -73,7 +73,10 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
       imports: new SqliteImports(db),
       log,
     };
-    const parts = { ...store, journal: Journal.open(db, `${file}-journaled`, sizes.journalHalfBytes, store) };
+    const parts = {
+      ...store,
+      journal: await Journal.open(db, `${file}-journaled`, sizes.journalHalfBytes, store),
+    };
     return new SqliteLedger(db, parts, sizes.inboxMaxRetainedBytes, clock);
   } catch (error) {
     db.close();

@@ -28,8 +28,8 @@ interface GapsRow {
 
 /**
  * Reads them as of a cut-off. Gaps are those between neighbouring active days of an entity within the 26 weeks
- * before it, so that they tell of the product as it is now. Two queries, one after the other: in one they took more than
- * 750 MB at 20 million events.
+ * before it, so that they tell of the product as it is now. Two queries, one after the other, so that the
+ * memory that each takes does not add up.
  */
 export async function readUsualBehaviour(
   warehouse: Warehouse,
