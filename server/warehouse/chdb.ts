@@ -180,8 +180,12 @@ class ChdbWarehouse implements Warehouse {
     if (this.#closed) throw closedError();
   }
 
-  #settings({ maxSeconds = defaults.maxSeconds, maxBytes = this.#memoryBytes / 2 }: QueryLimits) {
-    return { max_execution_time: maxSeconds, max_memory_usage: Math.floor(maxBytes) };
+  #settings({ maxSeconds = defaults.maxSeconds, maxBytes = this.#memoryBytes / 2, groupsInOrder }: QueryLimits) {
+    return {
+      max_execution_time: maxSeconds,
+      max_memory_usage: Math.floor(maxBytes),
+      optimize_aggregation_in_order: groupsInOrder ? 1 : 0,
+    };
   }
 
   #insertSettings(rows: number) {

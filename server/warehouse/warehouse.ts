@@ -14,6 +14,9 @@ export type Parameter = string | number | bigint | boolean | readonly Parameter[
 export interface QueryLimits {
   readonly maxSeconds?: number;
   readonly maxBytes?: number;
+  /** Groups are made while rows are read in the order of the table's key, where the query allows it, and each is done
+   * with before the next: memory for a few of them, not for all. */
+  readonly groupsInOrder?: boolean;
 }
 
 /** `TabSeparatedRaw` writes values as they are: for one column that is a whole line. `Native` is the engine's own. */
