@@ -1,4 +1,5 @@
 /** Steps of a waterfall, so rounded that the figures that are shown add up to the total that is shown. */
+import { downToTenths, toTenths } from "../text/rounding.ts";
 
 export interface PlacedStep {
   readonly label: string;
@@ -10,7 +11,7 @@ export interface PlacedStep {
 }
 
 /** Places steps one behind the other, from a start to a total. What rounding leaves is in the last steps: each is the
- * difference between two rounded sums. */
+ * difference between two sums that are rounded down, as scores are. */
 export function stepsOf(
   start: number,
   steps: readonly { readonly label: string; readonly hint?: string; readonly points: number }[],
@@ -20,11 +21,6 @@ export function stepsOf(
   return steps.map(({ label, hint, points }, index) => {
     const from = sum;
     sum = index === steps.length - 1 ? total : sum + points;
-    return { label, hint, points: tenths(tenths(sum) - tenths(from)), from, to: sum };
+    return { label, hint, points: toTenths(downToTenths(sum) - downToTenths(from)), from, to: sum };
   });
-}
-
-/** With one decimal; what rounds to nothing is 0 and not −0. */
-function tenths(value: number): number {
-  return Math.round(value * 10) / 10 || 0;
 }

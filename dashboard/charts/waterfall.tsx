@@ -3,6 +3,7 @@
 import type { ReactElement } from "react";
 import { classes } from "../text/classes.ts";
 import { numbers } from "../text/format.ts";
+import { downToTenths } from "../text/rounding.ts";
 import { stepsOf } from "./waterfall-steps.ts";
 
 interface WaterfallProps {
@@ -33,7 +34,7 @@ export function Waterfall(props: WaterfallProps): ReactElement {
         {start !== undefined && (
           <Row
             label={start.label}
-            text={`${numbers.tenths(start.value)}${unit}`}
+            text={`${numbers.tenths(downToTenths(start.value))}${unit}`}
             left={at(0)}
             right={at(start.value)}
             bar="bg-edge"
@@ -52,7 +53,7 @@ export function Waterfall(props: WaterfallProps): ReactElement {
         ))}
         <Row
           label={total.label}
-          text={`${numbers.tenths(total.value)}${unit}`}
+          text={`${numbers.tenths(downToTenths(total.value))}${unit}`}
           left={at(0)}
           right={at(total.value)}
           bar="bg-ink"

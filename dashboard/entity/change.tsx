@@ -6,6 +6,7 @@ import { Panel } from "../parts/panel.tsx";
 import { Scrollable } from "../parts/scrollable.tsx";
 import { Empty, Figures, Loading } from "../parts/states.tsx";
 import { dayText, nothing, numbers } from "../text/format.ts";
+import { partsInTenths, toTenths } from "../text/rounding.ts";
 import type { Score } from "./score-text.ts";
 import type { ScoreProps } from "./scores.tsx";
 
@@ -119,13 +120,15 @@ function Changes({ change, what }: { change: Change; what: string }): ReactEleme
   );
 }
 
-/** With one decimal, so that the parts that are shown add up to the change that is shown: time takes what is left. */
+/** With one decimal, so that the parts that are shown add up to the change that is shown. */
 function shownParts(parts: NonNullable<Change["health"]>, by: number) {
-  const tenths = (value: number) => Math.round(value * 10) / 10 || 0;
-  const [total, behaviour, settings] = [parts.total, parts.behaviour, parts.settings].map((part) =>
-    tenths(part * by),
-  ) as [number, number, number];
-  return { total, behaviour, settings, time: tenths(total - behaviour - settings) };
+  const total = parts.total * by;
+  const [behaviour, time, settings] = partsInTenths(total, [
+    parts.behaviour * by,
+    parts.time * by,
+    parts.settings * by,
+  ]) as [number, number, number];
+  return { total: toTenths(total), behaviour, time, settings };
 }
 
 function Signed({

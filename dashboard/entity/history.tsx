@@ -87,11 +87,11 @@ function HistoryChart({
             .reverse()
             .map(({ day, health, colour, engagement, risk, momentum }) => [
               dayText(day),
-              numbers.decimal(health),
+              numbers.scoreTenths(health),
               healthWord(colour),
-              numbers.decimal(engagement),
-              numbers.share(risk),
-              numbers.decimal(momentum),
+              numbers.scoreTenths(engagement),
+              numbers.riskTenths(risk),
+              numbers.scoreTenths(momentum),
             ]),
         }}
       />
@@ -116,7 +116,7 @@ function HistoryChart({
 function labelOf(days: Days, what: string): string {
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return "";
-  const said = last.health === null ? "" : `, health ${Math.round(last.health)} on the last day`;
+  const said = last.health === null ? "" : `, health ${numbers.score(last.health)} on the last day`;
   return `Scores of this ${what} from ${dayText(first.day)} to ${dayText(last.day)}${said}`;
 }
 
@@ -140,7 +140,7 @@ function optionOf(days: Days, marks: readonly HistoryMark[], colours: Colours): 
     lineStyle: { color: colours.edge, type: [3, 5], width: 1.5 },
   });
   return {
-    tooltip: tooltipOf(numbers.decimal, (_, value) =>
+    tooltip: tooltipOf(numbers.scoreTenths, (_, value) =>
       Array.isArray(value) ? dayText(new Date(Number(value[0])).toISOString().slice(0, 10)) : "",
     ),
     legend: {

@@ -33,7 +33,7 @@ export function stepsOfParts(parts: Readonly<Record<string, number>>) {
 
 /** What a churn risk says, with what it is of. @param horizonDays days of silence that count as churn */
 export function riskSentence({ probability }: Risk, horizonDays: number): string {
-  return `${numbers.wholeShare(probability)} likely to do nothing within ${days(horizonDays)}.`;
+  return `${numbers.risk(probability)} likely to do nothing within ${days(horizonDays)}.`;
 }
 
 /** A churn risk beside the base rate, in words; undefined without a base rate. */

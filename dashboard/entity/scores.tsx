@@ -7,6 +7,7 @@ import { Panel } from "../parts/panel.tsx";
 import { Stat, Stats } from "../parts/stat.tsx";
 import { Empty, Figures, Loading } from "../parts/states.tsx";
 import { dayText, nothing, numbers } from "../text/format.ts";
+import { toTenths } from "../text/rounding.ts";
 import {
   baseRateSentence,
   days,
@@ -42,7 +43,7 @@ export function ScoreStats({ of, what, children }: ScoreProps & { children?: Rea
                 nothing
               ) : (
                 <span className="inline-flex flex-wrap items-baseline gap-x-2">
-                  {numbers.wholeShare(risk.probability)} <RiskBand band={risk.band} />
+                  {numbers.risk(risk.probability)} <RiskBand band={risk.band} />
                 </span>
               )
             }
@@ -51,13 +52,13 @@ export function ScoreStats({ of, what, children }: ScoreProps & { children?: Rea
           />
           <Stat
             label="Engagement, 0 to 100"
-            value={engagement === null ? nothing : numbers.count(engagement.score)}
+            value={engagement === null ? nothing : numbers.score(engagement.score)}
             change={scoreChange(change?.engagement?.total, change?.sinceDay, true)}
             note={engagement === null ? undefined : rankText(engagement.rank)}
           />
           <Stat
             label="Momentum, 0 to 100"
-            value={momentum === null ? nothing : numbers.count(momentum)}
+            value={momentum === null ? nothing : numbers.score(momentum)}
             note={momentum === null ? `needs 56 days of the ${what}` : "50 is as four weeks ago"}
           />
           {children}
@@ -69,7 +70,7 @@ export function ScoreStats({ of, what, children }: ScoreProps & { children?: Rea
 
 function scoreChange(total: number | undefined, sinceDay: string | undefined, isMoreGood: boolean) {
   if (total === undefined || sinceDay === undefined) return undefined;
-  const shown = Math.round(total * 10) / 10;
+  const shown = toTenths(total);
   return {
     value: numbers.change(shown),
     isGood: shown === 0 ? null : shown > 0 === isMoreGood,

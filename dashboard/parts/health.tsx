@@ -1,6 +1,7 @@
 /** Health and churn risk as readers meet them everywhere: a colour, a shape of its own, and a word. */
 import type { ReactElement } from "react";
 import { classes } from "../text/classes.ts";
+import { numbers } from "../text/format.ts";
 
 /** The colours of health, as the API names them. */
 export type HealthColour = "healthy" | "watch" | "at_risk" | "onboarding" | "churned" | "none";
@@ -75,7 +76,7 @@ export function Health({
   if (isLarge) {
     return (
       <span className="inline-flex flex-wrap items-center gap-x-2">
-        {score != null && Math.round(score)}
+        {score != null && numbers.score(score)}
         <span className="inline-flex text-base tracking-normal">
           <Health colour={colour} />
         </span>
@@ -91,7 +92,7 @@ export function Health({
       )}
     >
       <HealthShape colour={colour} />
-      {score != null && <b className="font-semibold">{Math.round(score)}</b>}
+      {score != null && <b className="font-semibold">{numbers.score(score)}</b>}
       {word}
     </span>
   );

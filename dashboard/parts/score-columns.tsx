@@ -35,7 +35,7 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
           <None why="Only for who is active or new" />
         ) : (
           <span className="inline-flex items-center justify-end gap-2">
-            {numbers.wholeShare(risk)}
+            {numbers.risk(risk)}
             <span className="w-17 text-left">
               <RiskBand band={band} />
             </span>
@@ -45,12 +45,12 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
     {
       ...{ id: "engagement", header: "Engagement", sort: "engagement", isNumber: true },
       hint: "0 to 100: how often, how much and how broadly the product is used",
-      cell: ({ engagement }) => numbers.count(engagement),
+      cell: ({ engagement }) => numbers.score(engagement),
     },
     {
       ...{ id: "momentum", header: "Momentum", sort: "momentum", isNumber: true, isHidden: true },
       hint: "0 to 100; 50 is as four weeks ago",
-      cell: ({ momentum }) => numbers.count(momentum),
+      cell: ({ momentum }) => numbers.score(momentum),
     },
     { id: "state", header: "State", isHidden: true, cell: ({ state }) => stateWord(state) },
   ];

@@ -23,6 +23,19 @@ const signedPercent = new Intl.NumberFormat(locale, {
   signDisplay: "exceptZero",
   maximumFractionDigits: 1,
 });
+// Down, so that a score never seems to be in the band above its own: see rounding.ts.
+const score = new Intl.NumberFormat(locale, { maximumFractionDigits: 0, roundingMode: "floor" });
+const scoreTenths = new Intl.NumberFormat(locale, { maximumFractionDigits: 1, roundingMode: "floor" });
+const risk = new Intl.NumberFormat(locale, {
+  style: "percent",
+  maximumFractionDigits: 0,
+  roundingMode: "floor",
+});
+const riskTenths = new Intl.NumberFormat(locale, {
+  style: "percent",
+  maximumFractionDigits: 1,
+  roundingMode: "floor",
+});
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
 /** What stands where there is no value. */
@@ -47,6 +60,14 @@ export const numbers = {
   share: of(percent),
   /** 0.123 as 12 % */
   wholeShare: of(wholePercent),
+  /** A score of 39.6 as 39 */
+  score: of(score),
+  /** A score of 39.68 as 39.6 */
+  scoreTenths: of(scoreTenths),
+  /** A risk of 0.196 as 19 % */
+  risk: of(risk),
+  /** A risk of 0.1996 as 19.9 % */
+  riskTenths: of(riskTenths),
   /** +3 */
   change: of(signed),
   /** 0.031 as +3.1 % */

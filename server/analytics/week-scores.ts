@@ -154,8 +154,8 @@ function callSentence({ call, sinceDay }: ScoresOfWeek): Sentence {
   const rule = kind === "account" ? "largest" : "ones whose health fell most";
   const known: Piece[] = [
     ...(first.members === null ? [] : [counted(first.members, "member")]),
-    ...(first.health === null ? [] : [["health ", count(Math.round(first.health)), fallOf(first, sinceDay)]]),
-    ...(first.risk === null ? [] : [["churn risk ", share(Math.round(first.risk * 100) / 100)]]),
+    ...(first.health === null ? [] : [["health ", count(Math.floor(first.health)), fallOf(first, sinceDay)]]),
+    ...(first.risk === null ? [] : [["churn risk ", share(wholePercent(first.risk))]]),
   ];
   return sentence("call", "bad", [
     ["Call ", named(kind, first), " first: ", joined(known)],
@@ -166,6 +166,12 @@ function callSentence({ call, sinceDay }: ScoresOfWeek): Sentence {
         : ""
       : [` They are the ${rule} of `, counted(total, `${kind} at risk`, `${kind}s at risk`), "."],
   ]);
+}
+
+/** A risk in whole percent, rounded down as the pages do: 49.6 % is of the band below 50 %. With 14 digits, because
+ * 100 × 0.29 is 28.999999999999996. */
+function wholePercent(risk: number): number {
+  return Math.floor(Number((risk * 100).toPrecision(14))) / 100;
 }
 
 /** Of a whole point and more; less is not told. */

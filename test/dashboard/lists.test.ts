@@ -90,7 +90,7 @@ describe("users", () => {
     await untilShown(page, users.map(label));
     await page.getByText(new RegExp(`^${total} users$`)).waitFor();
     const health = await page.locator("tbody tr:first-child td:nth-child(2)").textContent();
-    expect(health).toContain(String(Math.round(users[0]?.health ?? -1)));
+    expect(health).toContain(String(Math.floor(users[0]?.health ?? -1)));
     await page.reload();
     await untilShown(page, users.map(label));
     expect(await page.getByLabel("State").inputValue()).toBe("active");

@@ -46,7 +46,7 @@ const scores: Scores = {
     total: 5,
     first: [
       {
-        ...{ id: "a1", label: "Acme", members: 34, health: 31.2, risk: 0.614, change: -12.3 },
+        ...{ id: "a1", label: "Acme", members: 34, health: 39.6, risk: 0.618, change: -12.3 },
         reason: "silent for 12 days, usually back after 2: +31 points",
       },
       { id: "b1", label: "", members: 1, health: 20, risk: null, change: null, reason: null },
@@ -183,7 +183,7 @@ describe("whom to call", () => {
   test("is told with why, and by what rule", () => {
     expect(about("call", {})).toMatchObject({
       tone: "bad",
-      text: "Call Acme first: 34 members, health 31, 12 points less than on 2026-03-25 and churn risk 61% (silent for 12 days, usually back after 2: +31 points). Then b1. They are the largest of 5 accounts at risk.",
+      text: "Call Acme first: 34 members, health 39, 12 points less than on 2026-03-25 and churn risk 61% (silent for 12 days, usually back after 2: +31 points). Then b1. They are the largest of 5 accounts at risk.",
     });
   });
 

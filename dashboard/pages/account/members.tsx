@@ -52,7 +52,7 @@ const columns: readonly Column<Member>[] = [
       ) : (
         <span className="inline-flex items-center gap-2">
           <RiskBand band={band} />
-          {numbers.wholeShare(risk)}
+          {numbers.risk(risk)}
         </span>
       ),
   },
@@ -69,7 +69,7 @@ const columns: readonly Column<Member>[] = [
     isNumber: true,
     isHidden: true,
     hint: "The member's own, 0 to 100",
-    cell: ({ engagement }) => numbers.count(engagement),
+    cell: ({ engagement }) => numbers.score(engagement),
   },
   {
     id: "lastActive",

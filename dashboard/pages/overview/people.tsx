@@ -54,7 +54,7 @@ const columns: readonly Column<AtRisk>[] = [
       ) : (
         <span className="inline-flex items-center gap-2">
           <RiskBand band={band} />
-          {numbers.wholeShare(risk)}
+          {numbers.risk(risk)}
         </span>
       ),
   },

@@ -116,8 +116,8 @@ function CallFirst({ week: { callFirst, sentences } }: { week: Week }): ReactEle
                 {[
                   each.members !== null &&
                     `${numbers.count(each.members)} ${each.members === 1 ? "member" : "members"}`,
-                  each.health !== null && `health ${Math.round(each.health)}${changeText(each.change)}`,
-                  each.risk !== null && `churn risk ${numbers.wholeShare(each.risk)}`,
+                  each.health !== null && `health ${numbers.score(each.health)}${changeText(each.change)}`,
+                  each.risk !== null && `churn risk ${numbers.risk(each.risk)}`,
                 ]
                   .filter(Boolean)
                   .join(" · ")}
