@@ -1,33 +1,20 @@
 /** The retention page's choices, which are in the address, its curves, and the states of its figures. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import { describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { TraitsAnswer } from "../../contract/api-traits.ts";
-import type { Server } from "../server.ts";
 import {
+  aroundDemo,
   figuresOf,
+  opened,
   percent,
   percentText,
   type Retention,
-  retentionPage,
-  startDemo,
+  started,
   usual,
 } from "./retention-support.ts";
 import { axe, openPage, phone, sidewaysPixels, signedIn, whileStarting } from "./support.ts";
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  [server, browser] = await startDemo();
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-const opened = (choices = "", options: Parameters<typeof openPage>[1] = {}) =>
-  retentionPage(server, browser, choices, options);
+aroundDemo();
 
 describe("the choices", () => {
   test("offer the organization's traits and events, go into the address, and survive a reload", async () => {
@@ -169,6 +156,7 @@ describe("everywhere", () => {
   });
 
   test("an organization without anything is told so, and a question that asks too much in the server's words", async () => {
+    const { server, browser } = started();
     await server.organization("Empty");
     const { page } = await openPage(browser);
     const { id } = await signedIn(page, server, "Empty");
@@ -184,6 +172,7 @@ describe("everywhere", () => {
   });
 
   test("while analysis starts it is said, and the table comes by itself", async () => {
+    const { server, browser } = started();
     const { page } = await openPage(browser);
     const { id } = await signedIn(page, server, "Demo");
     const starting = await whileStarting(page, "**/api/retention?*");

@@ -1,5 +1,5 @@
 /** What the tests of the retention page share: the page with choices, and its figures as they stand there. */
-import { expect } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import type { Browser, Locator } from "playwright-core";
 import type { Static } from "typebox";
 import type { RetentionAnswer } from "../../contract/api-retention.ts";
@@ -12,23 +12,29 @@ export type Retention = Static<typeof RetentionAnswer>;
 /** Parameters that the page sends of itself. */
 export const usual = { periods: "26" };
 
-/** A server with a small demonstration, and a browser; both have to be stopped. */
-export async function startDemo(): Promise<[Server, Browser]> {
-  const [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-  await server.ready();
-  await server.command("demo", "--users", "160", "--weeks", "9");
-  // Figures are compared with answers that are asked for later: by then everything has to be loaded.
-  await server.exported("events", "Demo");
-  return [server, browser];
+let server: Server;
+let browser: Browser;
+
+/** Starts a server with a small demonstration, and a browser, before the tests of a file, and stops both after them. */
+export function aroundDemo(): void {
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([Server.start(), startBrowser()]);
+    await server.ready();
+    await server.command("demo", "--users", "160", "--weeks", "9");
+    // Figures are compared with answers that are asked for later: by then everything has to be loaded.
+    await server.exported("events", "Demo");
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
 }
 
+/** The server and the browser that were started. */
+export const started = () => ({ server, browser });
+
 /** The page with these choices, when its table is there, and a way to ask the API as its reader. */
-export async function retentionPage(
-  server: Server,
-  browser: Browser,
-  choices = "",
-  options: Parameters<typeof openPage>[1] = {},
-) {
+export async function opened(choices = "", options: Parameters<typeof openPage>[1] = {}) {
   const watched = await openPage(browser, options);
   const { id } = await signedIn(watched.page, server, "Demo");
   await watched.page.goto(`${server.url}/o/${id}/retention${choices}`);

@@ -1,33 +1,21 @@
 /** The retention page: its figures are the endpoint's, and every cell and its people are reached by keyboard. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import type { Static } from "typebox";
 import type { RetentionPeopleAnswer } from "../../contract/api-retention.ts";
-import type { Server } from "../server.ts";
 import {
+  aroundDemo,
   figuresOf,
+  opened,
   percent,
   percentText,
   type Retention,
-  retentionPage,
-  startDemo,
+  started,
   usual,
 } from "./retention-support.ts";
-import { axe, type openPage } from "./support.ts";
+import { axe } from "./support.ts";
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  [server, browser] = await startDemo();
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-const opened = (choices = "", options: Parameters<typeof openPage>[1] = {}) =>
-  retentionPage(server, browser, choices, options);
+aroundDemo();
 
 type People = Static<typeof RetentionPeopleAnswer>;
 const tip = (page: Page) => page.getByRole("tooltip");
@@ -132,7 +120,7 @@ describe("the people behind a cell", () => {
     await drawer.getByText(`${gone.people.length} of ${gone.cohortUsers} users`).waitFor();
     expect(await names()).toEqual(gone.people.map(({ name, email }) => name ?? email));
     const csv = await page.request.get(
-      `${server.url}${await drawer.getByRole("link", { name: "CSV" }).getAttribute("href")}`,
+      `${started().server.url}${await drawer.getByRole("link", { name: "CSV" }).getAttribute("href")}`,
     );
     expect((await csv.text()).trim().split("\n").length).toBe(1 + gone.people.length);
     const [first] = gone.people;

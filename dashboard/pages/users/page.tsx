@@ -2,28 +2,16 @@
 import { Link } from "@tanstack/react-router";
 import { type ReactElement, useMemo } from "react";
 import type { Reads } from "../../api/paths.ts";
-import { csvAddress, useRead, useReadPages } from "../../api/query.ts";
+import { useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
-import { DataTable } from "../../parts/data-table.tsx";
 import { choiceFilter, type Filter, textFilter, useFilters } from "../../parts/filters.ts";
-import { Freshness } from "../../parts/freshness.tsx";
-import {
-  columnsText,
-  listFilters,
-  listQuery,
-  noListFilters,
-  useColumnChoice,
-} from "../../parts/list-address.ts";
-import { FilterChip, isListFiltered, ListFilters } from "../../parts/list-filters.tsx";
-import { NothingFound } from "../../parts/nothing-found.tsx";
-import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { ScoresOf } from "../../parts/score-columns.tsx";
-import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { listFilters, listQuery, noListFilters } from "../../parts/list-address.ts";
+import { FilterChip, isListFiltered } from "../../parts/list-filters.tsx";
+import { ListPage } from "../../parts/list-page.tsx";
+import { Empty } from "../../parts/states.tsx";
 import { TraitFilterButton, type TraitMatch } from "../../parts/trait-filter.tsx";
-import { ViewStrip } from "../../parts/view-strip.tsx";
 import { traitSort, userColumns } from "./columns.tsx";
 
-const pageSize = 200;
 const sorts = [
   ...(["lastSeen", "firstSeen", "firstIdentified", "userId", "email", "name", "account"] as const),
   ...(["health", "risk", "engagement", "momentum", "change"] as const),
@@ -61,78 +49,35 @@ function queryOf(values: Values): Reads["/api/users"]["query"] {
   };
 }
 
+const rowsOf = ({ users }: Reads["/api/users"]["answer"]) => users;
+const rowId = ({ userId }: ReturnType<typeof rowsOf>[number]) => userId;
+
 export function UsersPage(): ReactElement {
-  const { id } = useOrganization();
   const [values, change] = useFilters(filters);
-  const query = queryOf(values);
-  const pages = useReadPages("/api/users", query, pageSize, ({ users }) => users.length);
   const traits = useRead("/api/traits").data?.traits;
   const columns = useMemo(() => userColumns((traits ?? []).map(({ trait }) => trait)), [traits]);
-  const choice = useColumnChoice("users", columns, values.columns, (shown) => change({ columns: shown }));
-  const rows = useMemo(() => {
-    const all = (pages.data?.pages ?? []).flatMap(({ users }) => users);
-    // Whoever moves between two readings may come twice.
-    return [...new Map(all.map((user) => [user.userId, user])).values()];
-  }, [pages.data]);
-  const first = pages.data?.pages[0];
-  const isFiltered = isListFiltered(values) || values.trait !== "" || values.account !== "";
-  const clear = () => change(noFilters);
   return (
-    <>
-      <PageHeader title="Users">
-        <Freshness of={first?.freshness} />
-      </PageHeader>
-      <ViewStrip page="users" everything="All users" columns={columnsText(choice.shown)} />
-      <Panel isFlush className="pt-2">
-        <ListFilters
-          what="users"
-          searchIn="Name, e-mail or id"
-          values={values}
-          onChange={change}
-          isFiltered={isFiltered}
-          onClear={clear}
-        >
-          <TraitFilterButton filter={values} traits={traits ?? []} onChange={change} />
-          {values.account !== "" && (
-            <FilterChip text={`Account ${values.account}`} onRemove={() => change({ account: "" })} />
-          )}
-        </ListFilters>
-        <Figures
-          of={{ ...pages, data: first }}
-          loading={
-            <div className="p-4">
-              <Loading rows={14} />
-            </div>
-          }
-          empty={{
-            when: ({ total }) => total === 0,
-            show: isFiltered ? <NothingFound what="user" onClear={clear} /> : <NoUsers />,
-          }}
-        >
-          {(answer) => (
-            <DataTable
-              label="Users"
-              name="users"
-              words={["user", "users"]}
-              rows={rows}
-              columns={columns}
-              choice={choice}
-              rowId={({ userId }) => userId}
-              sort={{ by: values.sort, order: values.order }}
-              onSort={({ by, order }) => change({ sort: by, order })}
-              more={{
-                total: answer.total,
-                isComing: pages.isFetchingNextPage,
-                hasMore: pages.hasNextPage,
-                onMore: () => void pages.fetchNextPage({ cancelRefetch: false }),
-              }}
-              csv={csvAddress(id, "/api/users", query)}
-              tools={<ScoresOf of={answer} />}
-            />
-          )}
-        </Figures>
-      </Panel>
-    </>
+    <ListPage
+      kind="users"
+      title="Users"
+      one="user"
+      searchIn="Name, e-mail or id"
+      values={values}
+      onChange={change}
+      onSort={({ by, order }) => change({ sort: by, order })}
+      query={queryOf(values)}
+      rowsOf={rowsOf}
+      rowId={rowId}
+      columns={columns}
+      isFiltered={isListFiltered(values) || values.trait !== "" || values.account !== ""}
+      onClear={() => change(noFilters)}
+      none={<NoUsers />}
+    >
+      <TraitFilterButton filter={values} traits={traits ?? []} onChange={change} />
+      {values.account !== "" && (
+        <FilterChip text={`Account ${values.account}`} onRemove={() => change({ account: "" })} />
+      )}
+    </ListPage>
   );
 }
 

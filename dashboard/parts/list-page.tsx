@@ -1,0 +1,113 @@
+/** The page of a list: saved views, filters, and a table that goes on while the reader scrolls. For users and accounts. */
+import { type ReactElement, type ReactNode, useMemo } from "react";
+import type { Reads } from "../api/paths.ts";
+import { csvAddress, useReadPages } from "../api/query.ts";
+import { useOrganization } from "../app/session.ts";
+import { DataTable, type Sort } from "./data-table.tsx";
+import { Freshness } from "./freshness.tsx";
+import { columnsText, type ListValues, useColumnChoice } from "./list-address.ts";
+import { ListFilters } from "./list-filters.tsx";
+import { NothingFound } from "./nothing-found.tsx";
+import { PageHeader, Panel } from "./panel.tsx";
+import { ScoresOf } from "./score-columns.tsx";
+import { Figures, Loading } from "./states.tsx";
+import type { Column } from "./table-model.ts";
+import { ViewStrip } from "./view-strip.tsx";
+
+const pageSize = 200;
+
+interface ListPageProps<Kind extends "users" | "accounts", Row extends object> {
+  readonly kind: Kind;
+  /** The name of the page: Users. */
+  readonly title: string;
+  /** What one row is called: user. */
+  readonly one: string;
+  /** What the search looks in. */
+  readonly searchIn: string;
+  readonly values: ListValues & { readonly sort: string };
+  readonly onChange: (changed: Partial<ListValues>, isTyping?: boolean) => void;
+  readonly onSort: (sort: Sort) => void;
+  /** The parameters of the API. */
+  readonly query: Reads[`/api/${Kind}`]["query"];
+  readonly rowsOf: (answer: Reads[`/api/${Kind}`]["answer"]) => readonly Row[];
+  /** At module scope or remembered, as are the columns. */
+  readonly rowId: (row: Row) => string;
+  readonly columns: readonly Column<Row>[];
+  /** Whether any filter is set, those of this list alone included. */
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+  /** Filters that only this list has. */
+  readonly children?: ReactNode;
+  /** What stands there before there is any row. */
+  readonly none: ReactNode;
+}
+
+export function ListPage<Kind extends "users" | "accounts", Row extends object>(
+  props: ListPageProps<Kind, Row>,
+): ReactElement {
+  const { kind, title, one, values, onChange, query, rowsOf, rowId, columns, isFiltered, onClear } = props;
+  const { id } = useOrganization();
+  const path = `/api/${kind}` as const;
+  const pages = useReadPages(path, query, pageSize, (answer) => rowsOf(answer).length);
+  const choice = useColumnChoice(kind, columns, values.columns, (shown) => onChange({ columns: shown }));
+  const rows = useMemo(() => {
+    const all = (pages.data?.pages ?? []).flatMap(rowsOf);
+    // What moves between two readings may come twice.
+    return [...new Map(all.map((row) => [rowId(row), row])).values()];
+  }, [pages.data, rowsOf, rowId]);
+  const first = pages.data?.pages[0];
+  return (
+    <>
+      <PageHeader title={title}>
+        <Freshness of={first?.freshness} />
+      </PageHeader>
+      <ViewStrip page={kind} everything={`All ${kind}`} columns={columnsText(choice.shown)} />
+      <Panel isFlush className="pt-2">
+        <ListFilters
+          what={kind}
+          searchIn={props.searchIn}
+          values={values}
+          onChange={onChange}
+          isFiltered={isFiltered}
+          onClear={onClear}
+        >
+          {props.children}
+        </ListFilters>
+        <Figures
+          of={{ ...pages, data: first }}
+          loading={
+            <div className="p-4">
+              <Loading rows={14} />
+            </div>
+          }
+          empty={{
+            when: ({ total }) => total === 0,
+            show: isFiltered ? <NothingFound what={one} onClear={onClear} /> : props.none,
+          }}
+        >
+          {(answer) => (
+            <DataTable
+              label={title}
+              name={kind}
+              words={[one, kind]}
+              rows={rows}
+              columns={columns}
+              choice={choice}
+              rowId={rowId}
+              sort={{ by: values.sort, order: values.order }}
+              onSort={props.onSort}
+              more={{
+                total: answer.total,
+                isComing: pages.isFetchingNextPage,
+                hasMore: pages.hasNextPage,
+                onMore: () => void pages.fetchNextPage({ cancelRefetch: false }),
+              }}
+              csv={csvAddress(id, path, query)}
+              tools={<ScoresOf of={answer} />}
+            />
+          )}
+        </Figures>
+      </Panel>
+    </>
+  );
+}
