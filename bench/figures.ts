@@ -107,8 +107,8 @@ const questions: Record<string, (warehouse: Warehouse) => Promise<unknown>> = {
   "users by last day": (w) => userList(w, { ...list, sort: "lastSeen" }),
   "users by e-mail, far on": (w) => userList(w, { ...list, sort: "email", offset: 90_000 }),
   "users found by a text": (w) => userList(w, { ...list, sort: "userId", search: "name 77" }),
-  "users with a trait": (w) => userList(w, { ...list, sort: "lastSeen", trait: pro }),
-  "number of users with a trait": (w) => userCount(w, { ...list, trait: pro }),
+  "users with a trait": (w) => userList(w, { ...list, sort: "lastSeen", traits: [pro] }),
+  "number of users with a trait": (w) => userCount(w, { ...list, traits: [pro] }),
   "users by health": (w) => userList(w, { ...list, sort: "health" }),
   "users by change of health, far on": (w) => userList(w, { ...list, sort: "change", offset: 90_000 }),
   "users by a trait": (w) => userList(w, { ...list, sort: { trait: "plan" } }),
@@ -125,7 +125,7 @@ const run = { organization, kind: "user", day: toDay, rowsVersion: 1 } as const;
 const earlier = { ...run, day: toDay - 28 };
 const list = { organization, toDay, run, earlier, search: "", descending: true, limit: 200, offset: 0 };
 const pro = { key: "plan", match: "is", value: "pro" } as const;
-const everything = { search: "1", trait: pro, colour: "watch", band: "high", notSeenForDays: 14 } as const;
+const everything = { search: "1", traits: [pro], colour: "watch", band: "high", notSeenForDays: 14 } as const;
 
 const [events = 2_000_000, users = 100_000] = process.argv.slice(2, 4).map(Number);
 const only = process.argv[4] ?? "";

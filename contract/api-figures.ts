@@ -194,6 +194,40 @@ export const EventsOverTimeAnswer = Type.Object({
   ),
 });
 
+/** So many events are looked at for the names of their properties. */
+export const maxLookedAtEvents = 100_000;
+
+export const PropertyNamesParameters = Type.Object(
+  {
+    event: Type.String({
+      maxLength: 256,
+      default: "",
+      description: "One event's name; empty for all events.",
+    }),
+    days: days(91),
+    to,
+    limit: Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      default: 100,
+      description: "At most this many properties, those of the most events.",
+    }),
+  },
+  strict,
+);
+
+export const PropertyNamesAnswer = Type.Object({
+  properties: Type.Array(
+    Type.Object({
+      property: Type.String(),
+      events: count(
+        `Events that have it, of those that were looked at: at most ${maxLookedAtEvents.toLocaleString("en")}.`,
+      ),
+    }),
+    { description: "Those of the most events first." },
+  ),
+});
+
 export const UsageIntervalsParameters = Type.Object({ to }, strict);
 
 const gapDays = (description: string) => nullable(Type.Integer({ minimum: 1, description }));

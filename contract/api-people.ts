@@ -53,6 +53,9 @@ const userFields = {
 };
 const listedUser = Type.Object(userFields);
 
+/** Each is looked for in the traits of every user. */
+export const maxTraitFilters = 8;
+
 /** How a trait is compared. */
 const traitMatches = ["is", "isNot", "contains", "isEmpty", "isNotEmpty"] as const;
 const traitName = (description: string) =>
@@ -72,6 +75,22 @@ export const UserListParameters = Type.Object(
         maxLength: 256,
         description: "The value; what is no string is compared as its JSON, cut off after 256 characters.",
       }),
+    ),
+    traits: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            trait: Type.String({ minLength: 1, maxLength: 256 }),
+            match: Type.Optional(Type.Enum([...traitMatches])),
+            value: Type.Optional(Type.String({ maxLength: 256 })),
+          },
+          strict,
+        ),
+        {
+          maxItems: maxTraitFilters,
+          description: "Several traits at once, as JSON, each as above: only users of whom all are true.",
+        },
+      ),
     ),
     account: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: "Only users of the account with this id." }),

@@ -43,9 +43,14 @@ export function addressOf(
   if (organization !== undefined) search.set(organizationParameter, String(organization));
   for (const name of Object.keys(query).sort()) {
     const value = query[name];
-    if (value !== undefined && value !== null && value !== "") search.set(name, String(value));
+    if (value !== undefined && value !== null && value !== "") search.set(name, textOf(value));
   }
   return search.size === 0 ? filled : `${filled}?${search}`;
+}
+
+/** A list is sent as JSON. */
+function textOf(value: unknown): string {
+  return Array.isArray(value) ? JSON.stringify(value) : String(value);
 }
 
 /** Sends a request and returns what the JSON of its answer says; undefined for an answer without a body.

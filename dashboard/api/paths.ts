@@ -75,6 +75,7 @@ export interface Reads {
   "/api/lifecycle": Figure<typeof figures.LifecycleParameters, typeof figures.LifecycleAnswer>;
   "/api/adoption": Figure<typeof figures.AdoptionParameters, typeof figures.AdoptionAnswer>;
   "/api/events": Figure<typeof figures.EventNamesParameters, typeof figures.EventNamesAnswer>;
+  "/api/properties": Figure<typeof figures.PropertyNamesParameters, typeof figures.PropertyNamesAnswer>;
   "/api/events-over-time": Figure<
     typeof figures.EventsOverTimeParameters,
     typeof figures.EventsOverTimeAnswer

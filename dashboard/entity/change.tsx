@@ -56,7 +56,7 @@ export function ChangePanel({ of, what, since, onSince }: ChangePanelProps): Rea
 }
 
 const columns = [
-  { name: "Change", of: "total", hint: "Now less then." },
+  { name: "In all", of: "total", hint: "Now less then: the sum of the other three." },
   { name: "Behaviour", of: "behaviour", hint: "What they did, or did not do as usual." },
   { name: "Time", of: "time", hint: "What would have changed had they done nothing since." },
   { name: "Settings", of: "settings", hint: "Settings, the month's scale, the model, or who is excluded." },
@@ -109,7 +109,7 @@ function Changes({ change, what }: { change: Change; what: string }): ReactEleme
           </table>
         </Scrollable>
         <dl className="grid content-start gap-x-2 gap-y-0.5 text-sm text-soft">
-          {columns.slice(1).map(({ name, hint }) => (
+          {columns.map(({ name, hint }) => (
             <div key={name}>
               <dt className="inline font-medium text-ink">{name}</dt> <dd className="inline">{hint}</dd>
             </div>

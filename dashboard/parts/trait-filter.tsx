@@ -1,20 +1,24 @@
-/** A filter by a trait: its name, how it is compared, and with what. */
+/** Filters by traits: of each its name, how it is compared, and with what. */
 import { type FormEvent, type ReactElement, useId, useState } from "react";
 import type { Reads } from "../api/paths.ts";
 import { Button } from "./button.tsx";
 import { Input, Select } from "./field.tsx";
+import type { Filter } from "./filters.ts";
 import { FilterChip } from "./list-filters.tsx";
 import { Popover } from "./menu.tsx";
 
 export type TraitMatch = NonNullable<Reads["/api/users"]["query"]["match"]>;
 type Traits = Reads["/api/traits"]["answer"]["traits"];
 
-/** A filter by a trait; without a name there is none. */
+/** A filter by a trait. */
 export interface TraitFilter {
   readonly trait: string;
   readonly match: TraitMatch;
   readonly value: string;
 }
+
+/** The server takes no more. */
+const maxFilters = 8;
 
 const matches: readonly { readonly value: TraitMatch; readonly label: string }[] = [
   { value: "is", label: "is" },
@@ -24,6 +28,41 @@ const matches: readonly { readonly value: TraitMatch; readonly label: string }[]
   { value: "isNotEmpty", label: "is not empty" },
 ];
 
+/** Whether a filter lacks nothing. */
+function isWhole({ trait, match, value }: TraitFilter): boolean {
+  return trait !== "" && (value !== "" || !needsValue(match));
+}
+
+/** Filters in the address, as JSON; whatever is not whole is left out. */
+export const traitsFilter: Filter<readonly TraitFilter[]> = {
+  read: (text) => (text === undefined ? [] : traitsIn(text)),
+  write: (filters) => (filters.length === 0 ? undefined : JSON.stringify(filters)),
+};
+
+function traitsIn(text: string): TraitFilter[] {
+  try {
+    const said: unknown = JSON.parse(text);
+    return (Array.isArray(said) ? said : []).flatMap((one) => traitIn(one)).slice(0, maxFilters);
+  } catch {
+    return [];
+  }
+}
+
+function traitIn(said: unknown): TraitFilter[] {
+  if (typeof said !== "object" || said === null) return [];
+  const { trait, match, value } = said as Readonly<Record<string, unknown>>;
+  return traitOf(text(trait), text(match), text(value));
+}
+
+const text = (value: unknown) => (typeof value === "string" ? value : "");
+
+/** A filter of three texts; none when it is not whole. */
+export function traitOf(trait: string, match: string, value: string): TraitFilter[] {
+  const known = matches.find((one) => one.value === match)?.value ?? "is";
+  const filter = { trait, match: known, value: needsValue(known) ? value : "" };
+  return isWhole(filter) ? [filter] : [];
+}
+
 const needsValue = (match: TraitMatch) => match !== "isEmpty" && match !== "isNotEmpty";
 
 /** The filter in words: plan is pro. */
@@ -32,39 +71,48 @@ function traitWords({ trait, match, value }: TraitFilter): string {
   return needsValue(match) ? `${trait} ${how} ${value === "" ? "“”" : value}` : `${trait} ${how}`;
 }
 
-export function TraitFilterButton({
-  filter,
+/** The filters that are set, each with a way to take it away, and a button for one more. */
+export function TraitFilters({
+  filters,
   traits,
   onChange,
 }: {
-  filter: TraitFilter;
+  filters: readonly TraitFilter[];
   traits: Traits;
-  onChange: (filter: TraitFilter) => void;
+  onChange: (filters: readonly TraitFilter[]) => void;
 }): ReactElement {
   const [isOpen, setOpen] = useState(false);
-  if (filter.trait !== "") {
-    const none = { trait: "", match: "is", value: "" } as const;
-    return <FilterChip text={traitWords(filter)} onRemove={() => onChange(none)} />;
-  }
   return (
-    <Popover
-      label="Filter by a trait"
-      isOpen={isOpen}
-      onOpenChange={setOpen}
-      trigger={
-        <Button isSmall icon="plus" className="h-8! justify-self-start">
-          Trait
-        </Button>
-      }
-    >
-      <TraitForm
-        traits={traits}
-        onDone={(chosen) => {
-          setOpen(false);
-          onChange(chosen);
-        }}
-      />
-    </Popover>
+    <>
+      {filters.map((filter) => (
+        <FilterChip
+          key={JSON.stringify(filter)}
+          text={traitWords(filter)}
+          onRemove={() => onChange(filters.filter((one) => one !== filter))}
+        />
+      ))}
+      {filters.length < maxFilters && (
+        <Popover
+          label="Filter by a trait"
+          isOpen={isOpen}
+          onOpenChange={setOpen}
+          trigger={
+            <Button isSmall icon="plus" className="h-8! justify-self-start">
+              Trait
+            </Button>
+          }
+        >
+          <TraitForm
+            traits={traits}
+            onDone={(chosen) => {
+              setOpen(false);
+              const isThere = filters.some((one) => traitWords(one) === traitWords(chosen));
+              if (!isThere) onChange([...filters, chosen]);
+            }}
+          />
+        </Popover>
+      )}
+    </>
   );
 }
 

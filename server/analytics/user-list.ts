@@ -35,7 +35,8 @@ export interface UserSelection extends ScoreFilter, ScoresOfList {
   readonly toDay: number;
   /** Only users whose id, e-mail or name holds this text, whatever the case; empty for all. */
   readonly search: string;
-  readonly trait?: TraitFilter | undefined;
+  /** All of them have to be true. */
+  readonly traits?: readonly TraitFilter[];
   /** Only members of the account with this id; undefined for all. */
   readonly accountId?: string | undefined;
 }
@@ -153,11 +154,11 @@ function scored(selection: UserSelection): Sql {
   return condition(`LEFT JOIN ${text} AS score ON score.entity = u.user`, parameters);
 }
 
-function ofUsers({ search, trait, accountId }: UserSelection): Sql {
+function ofUsers({ search, traits = [], accountId }: UserSelection): Sql {
   const conditions = [
     condition("organization = {organization:UInt32}"),
     ...(search === "" ? [] : [condition(found, { search })]),
-    ...(trait === undefined ? [] : [traitCondition(trait)]),
+    ...traits.map(traitCondition),
     ...(accountId === undefined ? [] : [condition(inAccount, { accountId })]),
   ];
   const { text, parameters } = joinedSql(conditions, " AND ");
@@ -176,21 +177,19 @@ const found = `(
 const inAccount = `account IN (
   SELECT account FROM accounts FINAL WHERE organization = {organization:UInt32} AND account_id = {accountId:String})`;
 
-const traitText = jsonText("traits", "trait");
-const traitConditions: Record<TraitFilter["match"], string> = {
-  is: `ifNull(${traitText} = {value:String}, false)`,
-  isNot: `ifNull(${traitText} != {value:String}, true)`,
-  contains: `ifNull(positionCaseInsensitiveUTF8(${traitText}, {value:String}) > 0, false)`,
-  isEmpty: `ifNull(${traitText}, '') = ''`,
-  isNotEmpty: `ifNull(${traitText}, '') != ''`,
+/** By the text of the trait, and the value that is bound. */
+const traitConditions: Record<TraitFilter["match"], (text: string, value: string) => string> = {
+  is: (text, value) => `ifNull(${text} = ${value}, false)`,
+  isNot: (text, value) => `ifNull(${text} != ${value}, true)`,
+  contains: (text, value) => `ifNull(positionCaseInsensitiveUTF8(${text}, ${value}) > 0, false)`,
+  isEmpty: (text) => `ifNull(${text}, '') = ''`,
+  isNotEmpty: (text) => `ifNull(${text}, '') != ''`,
 };
 
-function traitCondition({ key, match, value }: TraitFilter): Sql {
-  const text = traitConditions[match];
-  return condition(text, {
-    ...jsonKey(key, "trait"),
-    ...(text.includes("{value:") && { value }),
-  });
+function traitCondition({ key, match, value }: TraitFilter, index: number): Sql {
+  const [trait, bound] = [`trait${index}`, `value${index}`];
+  const text = traitConditions[match](jsonText("traits", trait), `{${bound}:String}`);
+  return condition(text, { ...jsonKey(key, trait), ...(text.includes(`{${bound}:`) && { [bound]: value }) });
 }
 
 // A row that a join does not find has null, and not the first day of 1970.

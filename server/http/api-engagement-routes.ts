@@ -12,6 +12,8 @@ import {
   EventsOverTimeParameters,
   LifecycleAnswer,
   LifecycleParameters,
+  PropertyNamesAnswer,
+  PropertyNamesParameters,
   UsageIntervalsAnswer,
   UsageIntervalsParameters,
 } from "../../contract/api-figures.ts";
@@ -23,6 +25,7 @@ import {
   intervalsOfUsage,
   lifecycleByPeriod,
   namesOfEvents,
+  namesOfProperties,
 } from "./api-engagement.ts";
 import { activeUsersByDay } from "./api-figures.ts";
 import { figure } from "./api-freshness.ts";
@@ -67,6 +70,16 @@ export const engagementRoutes: readonly ApiRoute[] = [
     answer: EventNamesAnswer,
     table: "events",
     handler: namesOfEvents,
+  }),
+  figure({
+    method: "GET",
+    path: "/api/properties",
+    right: "read",
+    summary: "The names of the properties that events have",
+    query: PropertyNamesParameters,
+    answer: PropertyNamesAnswer,
+    table: "properties",
+    handler: namesOfProperties,
   }),
   figure({
     method: "GET",

@@ -1,18 +1,21 @@
 /** Handlers of the JSON API about engagement: what all users together do. */
 import type { Static } from "typebox";
-import type {
-  ActiveDaysAnswer,
-  ActiveDaysParameters,
-  AdoptionAnswer,
-  AdoptionParameters,
-  EventNamesAnswer,
-  EventNamesParameters,
-  EventsOverTimeAnswer,
-  EventsOverTimeParameters,
-  LifecycleAnswer,
-  LifecycleParameters,
-  UsageIntervalsAnswer,
-  UsageIntervalsParameters,
+import {
+  type ActiveDaysAnswer,
+  type ActiveDaysParameters,
+  type AdoptionAnswer,
+  type AdoptionParameters,
+  type EventNamesAnswer,
+  type EventNamesParameters,
+  type EventsOverTimeAnswer,
+  type EventsOverTimeParameters,
+  type LifecycleAnswer,
+  type LifecycleParameters,
+  maxLookedAtEvents,
+  type PropertyNamesAnswer,
+  type PropertyNamesParameters,
+  type UsageIntervalsAnswer,
+  type UsageIntervalsParameters,
 } from "../../contract/api-figures.ts";
 import { activeDays } from "../analytics/active-days.ts";
 import { adoption } from "../analytics/adoption.ts";
@@ -20,6 +23,7 @@ import { eventNames } from "../analytics/event-names.ts";
 import { eventsByValue } from "../analytics/events-by-value.ts";
 import { eventsOverTime, withEmptyPeriods } from "../analytics/events-over-time.ts";
 import { lifecycle } from "../analytics/lifecycle.ts";
+import { propertyNames } from "../analytics/property-names.ts";
 import { advisedHorizon, gapPercentile, usageIntervals } from "../analytics/usage-intervals.ts";
 import { formatDay } from "../calendar/days.ts";
 import { type ApiContext, ApiError } from "./api.ts";
@@ -87,6 +91,17 @@ export async function namesOfEvents(
       lastDay: formatDay(row.lastDay),
     })),
   };
+}
+
+/** GET /api/properties */
+export async function namesOfProperties(
+  context: ApiContext<typeof PropertyNamesParameters, "">,
+): Promise<Static<typeof PropertyNamesAnswer>> {
+  const { warehouse, organization, query } = context;
+  const { event, days, limit } = query;
+  const toDay = lastDay(context);
+  const asked = { organization: organization.id, event, fromDay: toDay - days + 1, toDay, limit };
+  return { properties: await propertyNames(warehouse, { ...asked, maxEvents: maxLookedAtEvents }) };
 }
 
 /** GET /api/events-over-time */

@@ -100,7 +100,7 @@ async function userSelection(context: Users) {
   const { scores, head } = await scoresOfList(context, "user");
   const selection: UserSelection = {
     ...{ ...scores, ...filtersOf(query), organization: context.organization.id, toDay: today(context) },
-    ...{ search, accountId: account, trait: traitFilter(query) },
+    ...{ search, accountId: account, traits: traitFilters(query) },
   };
   return { selection, head };
 }
@@ -127,12 +127,21 @@ function filtersOf({ state, colour, band, seenWithinDays, notSeenForDays }: Filt
 
 type TraitQuery = Pick<Users["query"], "trait" | "match" | "value">;
 
-/** @throws ApiError when a part of it is missing */
-function traitFilter({ trait, match, value }: TraitQuery): TraitFilter | undefined {
+/** @throws ApiError when a part of one is missing */
+function traitFilters({ traits = [], ...one }: TraitQuery & Pick<Users["query"], "traits">): TraitFilter[] {
+  const { trait, match, value } = one;
+  const isNone = trait === undefined && value === undefined && match === "is";
+  return [
+    ...(isNone ? [] : [traitFilter("trait", one)]),
+    ...traits.map((each) => traitFilter("traits", { match: "is", ...each })),
+  ];
+}
+
+/** @param parameter where it was sent @throws ApiError when a part of it is missing */
+function traitFilter(parameter: string, { trait, match, value }: TraitQuery): TraitFilter {
   const needsValue = match !== "isEmpty" && match !== "isNotEmpty";
-  if (trait === undefined && value === undefined && match === "is") return undefined;
   if (trait === undefined || (needsValue && value === undefined)) {
-    throw new ApiError("validation_error", "trait is not valid: send trait and value together.");
+    throw new ApiError("validation_error", `${parameter} is not valid: send trait and value together.`);
   }
   return { key: trait, match, value: value ?? "" };
 }

@@ -206,8 +206,18 @@ function readQuery(schema: TSchema, sent: URLSearchParams): Record<string, unkno
 function parsed({ type, enum: listed }: JsonObject, text: string): unknown {
   if (Array.isArray(listed)) return listed.find((value) => String(value) === text) ?? text;
   if ((type === "integer" || type === "number") && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (type === "array") return jsonOf(text);
   if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
   return text;
+}
+
+/** What a text says as JSON; itself where it is none. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function propertiesOf(schema: TSchema): Readonly<Record<string, unknown>> {

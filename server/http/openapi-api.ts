@@ -138,7 +138,9 @@ function parameters({ path, query, table }: Pick<ApiRoute, "path" | "query" | "t
     name,
     in: "query",
     required: required.includes(name) && !(isJsonObject(schema) && "default" in schema),
-    schema,
+    ...(isJsonObject(schema) && schema.type === "array"
+      ? { content: { "application/json": { schema } } }
+      : { schema }),
   }));
   const formats = table === undefined ? ["json"] : ["json", "csv"];
   const format = { name: "format", in: "query", schema: { enum: formats, default: "json" } };

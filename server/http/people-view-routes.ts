@@ -2,7 +2,7 @@
 import { NoParameters } from "../../contract/api.ts";
 import { ViewAnswer, ViewChangeBody, ViewCreateBody, ViewsAnswer } from "../../contract/views.ts";
 import { notThere } from "../dashboard/denied.ts";
-import { Refusal } from "../ledger/ledger.ts";
+import { isJsonObject, type JsonObject, Refusal } from "../ledger/ledger.ts";
 import type { View } from "../ledger/views.ts";
 import { type PeopleRoute, peopleRoute } from "./people-api.ts";
 import { idIn } from "./people-ids.ts";
@@ -62,11 +62,29 @@ const naming: ReadonlySet<string> = new Set(["email", "name", "username", "phone
 /** @throws Refusal when it has a text that is looked for: such texts name users, whom an erasure would not find here */
 function viewQuery(text: string): string {
   const query = new URLSearchParams(text);
-  const trait = query.get("trait")?.toLowerCase();
-  if (query.has("search") || (trait !== undefined && naming.has(trait) && query.has("value"))) {
+  const single = { trait: query.get("trait"), value: query.get("value") };
+  if (query.has("search") || [single, ...traitsIn(query.get("traits"))].some(mayName)) {
     throw new Refusal("query is not valid: leave out search and values of names, which may name a user.");
   }
   return text;
+}
+
+/** @throws Refusal when they are no filters by traits */
+function traitsIn(text: string | null): readonly JsonObject[] {
+  if (text === null) return [];
+  try {
+    const traits: unknown = JSON.parse(text);
+    if (Array.isArray(traits) && traits.every(isJsonObject)) return traits;
+  } catch {
+    // Said below.
+  }
+  throw new Refusal(
+    "query is not valid: send traits as a JSON array of objects with trait, match and value.",
+  );
+}
+
+function mayName({ trait, value }: JsonObject): boolean {
+  return typeof trait === "string" && naming.has(trait.toLowerCase()) && typeof value === "string";
 }
 
 function viewAnswer({ createdAtMs, updatedAtMs, ...view }: View) {

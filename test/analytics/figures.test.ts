@@ -204,6 +204,25 @@ test.each(organizations)(
   20_000,
 );
 
+test.each(organizations)("names of properties equal a recount, in organization %d", async (index) => {
+  const world = worldAt(index);
+  for (const [event, days] of [
+    ["", 91],
+    ["=1+1", 300],
+  ] as const) {
+    const from = world.today() - days + 1;
+    const { length: events } = world.events.filter(
+      (one) => (event === "" || one.event === event) && one.day >= from && one.day <= world.today(),
+    );
+    const properties = events === 0 ? [] : ["n", "page"].map((property) => ({ property, events }));
+    const answer = await world.ask("/api/properties", { event, days });
+    expect(answer).toEqual({ properties });
+    expect(await world.ask("/api/properties", { event, days, limit: 1 })).toEqual({
+      properties: properties.slice(0, 1),
+    });
+  }
+});
+
 test.each(organizations)(
   "events over time by a trait, as it is now, equal a recount, in organization %d",
   async (index) => {

@@ -111,6 +111,24 @@ describe("users", () => {
     [{ trait: industry, match: "isEmpty" }, (user) => traitText(user, industry) === ""],
     [{ trait: plan, match: "isNotEmpty" }, (user) => traitText(user, plan) !== ""],
     [
+      {
+        traits: JSON.stringify([{ trait: plan, match: "isNot", value: "free" }]),
+        trait: industry,
+        match: "isNotEmpty",
+      },
+      (user) => traitText(user, plan) !== "free" && traitText(user, industry) !== "",
+    ],
+    [
+      {
+        traits: JSON.stringify([
+          { trait: plan, match: "isNotEmpty" },
+          { trait: plan, match: "contains", value: "r" },
+          { trait: plan, value: "pro" },
+        ]),
+      },
+      (user) => traitText(user, plan) === "pro",
+    ],
+    [
       { state: "active", trait: plan, match: "isNotEmpty", seenWithinDays: 14, search: "a" },
       (user) =>
         user.state === "active" &&
@@ -188,6 +206,11 @@ describe("users", () => {
     [{ trait: "plan" }, "trait"],
     [{ match: "contains", value: "x" }, "trait"],
     [{ match: "like" }, "match"],
+    [{ traits: "plan" }, "traits"],
+    [{ traits: '{"trait":"plan"}' }, "traits"],
+    [{ traits: '[{"trait":"plan"}]' }, "traits"],
+    [{ traits: '[{"trait":"plan","match":"like","value":"x"}]' }, "traits"],
+    [{ traits: JSON.stringify(Array(9).fill({ trait: "plan", match: "isEmpty" })) }, "traits"],
     [{ sort: "trait" }, "sortTrait"],
     [{ state: "gone" }, "state"],
     [{ seenWithinDays: 0 }, "seenWithinDays"],

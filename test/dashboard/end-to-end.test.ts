@@ -11,7 +11,7 @@ import { type Language, languages, snippet } from "../../dashboard/pages/start/s
 import { password } from "../people/support.ts";
 import { run, Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, openPage, phone, sidewaysPixels, type WatchedPage } from "./support.ts";
+import { axe, openPage, phone, sidewaysPixels, signedIn, type WatchedPage } from "./support.ts";
 
 let server: Server;
 let browser: Chromium;
@@ -91,6 +91,22 @@ describe("from the first start to the first event", () => {
     // The filter above the timeline names the event too, in an option that is not seen.
     await page.getByText("report_created").filter({ visible: true }).first().waitFor();
     expect(watched.complaints).toEqual([]);
+  });
+
+  test("when only excluded users have arrived, the page says so and does not wait for them for ever", async () => {
+    const { page } = await openPage(browser);
+    const newToken = await server.organization("Colleagues");
+    await server.command("exclude", "add", "--organization", "Colleagues", "--user", "colleague");
+    const sent = { userId: "colleague", email: "colleague@example.com" };
+    expect((await server.post("/identify", newToken, sent)).status).toBe(201);
+    expect((await server.post("/track", newToken, { userId: "colleague", event: "seen" })).status).toBe(201);
+    const { id } = await signedIn(page, server, "Colleagues");
+    await page.goto(`${server.url}/o/${id}/start`);
+    await page.getByText("Whoever has arrived is excluded").waitFor();
+    expect(await axe(page)).toEqual([]);
+    expect((await server.post("/identify", newToken, { ...sent, userId: "customer" })).status).toBe(201);
+    await page.getByText("A user is identified. Waiting for the first event").waitFor();
+    await page.context().close();
   });
 
   test.each(languages.filter((language) => language !== "curl"))(

@@ -94,6 +94,23 @@ describe("volume", () => {
     await page.context().close();
   });
 
+  test("is split by a property that is chosen from those that the events have", async () => {
+    const { page, ask } = await eventsPage(server, browser, "?by=property");
+    const { properties } = await ask<{ properties: { property: string }[] }>("/api/properties");
+    const name = properties[0]?.property ?? "";
+    const offered = page.locator("datalist option");
+    await offered.first().waitFor({ state: "attached" });
+    expect(await offered.evaluateAll((all) => all.map((one) => one.getAttribute("value")))).toEqual(
+      properties.map(({ property }) => property),
+    );
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole("button", { name, exact: true }).click();
+    await page.getByRole("list", { name: /Groups/ }).waitFor();
+    expect(new URL(page.url()).searchParams.get("key")).toBe(name);
+    expect(await page.getByLabel("Property").inputValue()).toBe(name);
+    await page.context().close();
+  });
+
   /** The sum of each column of a drawn table, without the first. */
   async function sums(region: ReturnType<Page["getByRole"]>): Promise<number[]> {
     const rows = await region.locator("tbody tr").all();

@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { joined } from "../people/support.ts";
 import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, openPage, phone, sidewaysPixels, signedIn, whileStarting } from "./support.ts";
+import { axe, openPage, phone, sidewaysPixels, signedIn, until, whileStarting } from "./support.ts";
 
 let server: Server;
 let browser: Browser;
@@ -47,18 +47,6 @@ async function api<Answer>(page: Page, path: string): Promise<Answer> {
 /** What the links of the first column say, of the rows that are drawn. */
 async function firstColumn(page: Page): Promise<string[]> {
   return page.locator("tbody tr td:first-child a").allTextContents();
-}
-
-/** Waits until an expression is true on the page, whose security policy keeps Playwright's own wait from it. */
-async function until(page: Page, expression: string): Promise<void> {
-  const deadlineMs = performance.now() + 20_000;
-  while (!(await page.evaluate(expression))) {
-    if (performance.now() > deadlineMs) {
-      const focused = await page.evaluate("document.activeElement.outerHTML.slice(0, 200)");
-      throw new Error(`never came true: ${expression}; the focus is on ${focused}`);
-    }
-    await Bun.sleep(50);
-  }
 }
 
 /** Waits until the table shows these first. */
@@ -126,7 +114,22 @@ describe("users", () => {
     expect(new URL(address).searchParams.get("columns")).toContain("trait");
     await page.reload();
     await page.getByRole("columnheader", { name: "plan" }).waitFor();
-    await page.getByRole("button", { name: /Remove the filter/ }).click();
+    await page.getByRole("button", { name: "Trait" }).click();
+    await page.getByLabel("Trait", { exact: true }).fill("name");
+    await page.getByLabel("Compared").selectOption("contains");
+    await page.getByLabel("Value").fill("a");
+    await page.getByRole("button", { name: "Show these users" }).click();
+    await page.getByText("name contains a").waitFor();
+    const both = JSON.stringify([
+      { trait: "plan", match: "is", value },
+      { trait: "name", match: "contains", value: "a" },
+    ]);
+    const fewer = await api<{ total: number }>(page, `/api/users?traits=${encodeURIComponent(both)}`);
+    expect(fewer.total).toBeLessThan(total);
+    await page.getByText(new RegExp(`^${fewer.total} users?$`)).waitFor();
+    for (const filter of ["name contains a", `plan is ${value}`]) {
+      await page.getByRole("button", { name: `Remove the filter ${filter}` }).click();
+    }
     await page.getByText(/^23\d users$/).waitFor();
     await page.context().close();
   });

@@ -68,6 +68,18 @@ export async function sidewaysPixels(page: Page): Promise<number> {
   return (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
 }
 
+/** Waits until an expression is true on the page, whose security policy keeps Playwright's own wait from it. */
+export async function until(page: Page, expression: string): Promise<void> {
+  const deadlineMs = performance.now() + 20_000;
+  while (!(await page.evaluate(expression))) {
+    if (performance.now() > deadlineMs) {
+      const focused = await page.evaluate("document.activeElement.outerHTML.slice(0, 200)");
+      throw new Error(`never came true: ${expression}; the focus is on ${focused}`);
+    }
+    await Bun.sleep(50);
+  }
+}
+
 /** Answers what goes to one of these addresses as intake does while analysis is starting, until `ends` is called. */
 export async function whileStarting(
   page: Page,

@@ -94,6 +94,19 @@ test("a name is had once on a page, and what may name a user is not kept", async
     "validation_error",
     "leave out search",
   );
+  const traits = (said: unknown) => `traits=${encodeURIComponent(JSON.stringify(said))}`;
+  const byPlan = { trait: "plan", match: "is", value: "pro" };
+  for (const query of [
+    "trait=Email&match=is&value=ada%40example.com",
+    traits([byPlan, { trait: "Name", match: "contains", value: "Ada" }]),
+    traits({ trait: "name" }),
+    "traits=plan",
+  ]) {
+    const naming = { ...atRisk, name: "Ada", query };
+    await expectError(await owner.ask("POST", at("/api/views"), naming), "validation_error", "query is not");
+  }
+  const kept = { ...atRisk, name: "Pro", query: traits([byPlan, { trait: "name", match: "isEmpty" }]) };
+  await owner.json("POST", at("/api/views"), kept, 201);
   for (const wrong of [
     { ...atRisk, name: " " },
     { ...atRisk, page: "retention" },

@@ -3,11 +3,12 @@ import type { ReactElement } from "react";
 import { useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
-import { Input, Select } from "../../parts/field.tsx";
+import { Select } from "../../parts/field.tsx";
 import { choiceFilter, textFilter, useFilters } from "../../parts/filters.ts";
 import { Freshness } from "../../parts/freshness.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { KeyField, Keys } from "./keys.tsx";
 import { Names } from "./names.tsx";
 import { VolumeChart } from "./volume-chart.tsx";
 
@@ -85,9 +86,7 @@ function OverTime(): ReactElement {
     >
       <Choices split={split} />
       {needsKey && key === "" ? (
-        <Empty title={`Which ${split}?`}>
-          Type the name of a {split}, as your applications send it, to see events by its value.
-        </Empty>
+        <Keys split={split} event={event} onChoose={(name) => change({ key: name })} />
       ) : (
         <Figures
           of={asked}
@@ -147,31 +146,16 @@ function Choices({ split }: { split: Split }): ReactElement {
           .map((value) => ({ value, label: splitWords[value] }))}
         onChoose={(chosen) => change({ by: chosen, key: "" })}
       />
-      {needsKey && <KeyField split={split} value={key} onChange={(text) => change({ key: text }, true)} />}
+      {needsKey && (
+        <KeyField
+          key={key}
+          split={split}
+          event={event}
+          value={key}
+          onChange={(name) => change({ key: name })}
+        />
+      )}
     </div>
-  );
-}
-
-function KeyField({
-  split,
-  value,
-  onChange,
-}: {
-  split: Split;
-  value: string;
-  onChange: (text: string) => void;
-}): ReactElement {
-  return (
-    <Input
-      label={split === "trait" ? "Trait" : "Property"}
-      isLabelHidden
-      placeholder={split === "trait" ? "plan, say" : "Name of a property"}
-      defaultValue={value}
-      maxLength={256}
-      onBlur={({ target }) => target.value !== value && onChange(target.value)}
-      onKeyDown={({ key, currentTarget }) => key === "Enter" && onChange(currentTarget.value)}
-      className="text-sm sm:w-44"
-    />
   );
 }
 

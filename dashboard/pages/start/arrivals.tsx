@@ -19,16 +19,19 @@ export function useArrivals() {
   const [isWaiting, setWaiting] = useState(true);
   const everyMs = isWaiting ? waitingMs : restingMs;
   const people = useRead("/api/users", { query: { limit: 1, sort: "lastSeen" }, everyMs });
-  const hasUsers = (people.data?.total ?? 0) > 0;
+  const total = people.data?.total ?? 0;
+  const hasUsers = total > 0;
   const kinds = useRead("/api/events", { query: { limit: maxKinds }, everyMs });
+  const excluded = kinds.data?.freshness.excludedUsers ?? 0;
   const events = kinds.data?.events ?? [];
   const hasEvents = events.length > 0;
   if (isWaiting && hasEvents) setWaiting(false);
-  return { people, kinds, hasUsers, hasEvents };
+  // What only excluded users do is in no figure, and would be waited for for ever.
+  return { people, kinds, hasUsers, hasEvents, areAllExcluded: hasUsers && excluded >= total };
 }
 
 export function Arrivals({ of }: { of: ReturnType<typeof useArrivals> }): ReactElement {
-  const { people, kinds, hasUsers, hasEvents } = of;
+  const { people, kinds, hasUsers, hasEvents, areAllExcluded } = of;
   const reason = people.failureReason ?? kinds.failureReason;
   return (
     <div aria-live="polite">
@@ -36,6 +39,8 @@ export function Arrivals({ of }: { of: ReturnType<typeof useArrivals> }): ReactE
         <Waiting reason={reason} onRetry={() => void Promise.all([people.refetch(), kinds.refetch()])} />
       ) : hasEvents ? (
         <Arrived of={of} />
+      ) : areAllExcluded ? (
+        <AllExcluded />
       ) : (
         <p className="flex items-center gap-3 rounded border border-line bg-surface px-4 py-3">
           <span aria-hidden="true" className="size-2.5 rounded-full bg-ember motion-safe:animate-pulse" />
@@ -44,6 +49,26 @@ export function Arrivals({ of }: { of: ReturnType<typeof useArrivals> }): ReactE
             : "Waiting for the first user and the first event. They appear here by themselves."}
         </p>
       )}
+    </div>
+  );
+}
+
+function AllExcluded(): ReactElement {
+  const organization = String(useOrganization().id);
+  return (
+    <div className="grid justify-items-start gap-3 rounded border border-watch/50 bg-watch-wash px-4 py-3">
+      <p>
+        <b className="font-medium">Whoever has arrived is excluded</b> by a rule, so what they do is kept and
+        counted in no figure. Identify a user whom no rule excludes, or take the rule away.
+      </p>
+      <div className="flex flex-wrap gap-2">
+        <Link to="/o/$organization/settings/exclusions" params={{ organization }} className={buttonClass()}>
+          See the rules
+        </Link>
+        <Link to="/o/$organization/events" params={{ organization }} className={buttonClass()}>
+          See events arrive
+        </Link>
+      </div>
     </div>
   );
 }

@@ -9,14 +9,13 @@ import { listFilters, listQuery, noListFilters } from "../../parts/list-address.
 import { FilterChip, isListFiltered } from "../../parts/list-filters.tsx";
 import { ListPage } from "../../parts/list-page.tsx";
 import { Empty } from "../../parts/states.tsx";
-import { TraitFilterButton, type TraitMatch } from "../../parts/trait-filter.tsx";
+import { TraitFilters, traitOf, traitsFilter } from "../../parts/trait-filter.tsx";
 import { traitSort, userColumns } from "./columns.tsx";
 
 const sorts = [
   ...(["lastSeen", "firstSeen", "firstIdentified", "userId", "email", "name", "account"] as const),
   ...(["health", "risk", "engagement", "momentum", "change"] as const),
 ] as const;
-const matches: readonly TraitMatch[] = ["is", "isNot", "contains", "isEmpty", "isNotEmpty"];
 
 /** A column, or a trait by its name. */
 const sortFilter: Filter<string> = {
@@ -26,25 +25,31 @@ const sortFilter: Filter<string> = {
 const filters = {
   ...listFilters,
   sort: sortFilter,
-  trait: textFilter(),
-  match: choiceFilter(matches, "is"),
-  value: textFilter(),
+  traits: traitsFilter,
+  // One trait by itself, as addresses had it before there could be several: saved views still do.
+  ...{ trait: textFilter(), match: textFilter(), value: textFilter() },
   account: textFilter(),
 };
 type Values = ReturnType<typeof useFilters<typeof filters>>[0];
-const noFilters = { ...noListFilters, trait: "", match: "is", value: "", account: "" } as const;
+const noTraits = { traits: [], trait: "", match: "", value: "" };
+const noFilters = { ...noListFilters, ...noTraits, account: "" };
 
-/** The parameters of the API; without those of a filter by a trait that lacks its value. */
+/** The filters by traits that the address has. */
+function traitsOf({ traits, trait, match, value }: Values) {
+  return [...traitOf(trait, match, value), ...traits];
+}
+
+/** The parameters of the API. */
 function queryOf(values: Values): Reads["/api/users"]["query"] {
-  const { sort, trait, match, value, account } = values;
+  const { sort, account } = values;
+  const traits = traitsOf(values);
   const byTrait = traitSort(sort);
-  const isWhole = trait !== "" && (value !== "" || match === "isEmpty" || match === "isNotEmpty");
   return {
     ...listQuery(values),
     ...(byTrait === undefined
       ? { sort: choiceFilter(sorts, "lastSeen").read(sort) }
       : { sort: "trait" as const, sortTrait: byTrait }),
-    ...(isWhole && { trait, match, value }),
+    ...(traits.length > 0 && { traits }),
     ...(account !== "" && { account }),
   };
 }
@@ -55,6 +60,7 @@ const rowId = ({ userId }: ReturnType<typeof rowsOf>[number]) => userId;
 export function UsersPage(): ReactElement {
   const [values, change] = useFilters(filters);
   const traits = useRead("/api/traits").data?.traits;
+  const byTraits = traitsOf(values);
   const columns = useMemo(() => userColumns((traits ?? []).map(({ trait }) => trait)), [traits]);
   return (
     <ListPage
@@ -69,11 +75,15 @@ export function UsersPage(): ReactElement {
       rowsOf={rowsOf}
       rowId={rowId}
       columns={columns}
-      isFiltered={isListFiltered(values) || values.trait !== "" || values.account !== ""}
+      isFiltered={isListFiltered(values) || byTraits.length > 0 || values.account !== ""}
       onClear={() => change(noFilters)}
       none={<NoUsers />}
     >
-      <TraitFilterButton filter={values} traits={traits ?? []} onChange={change} />
+      <TraitFilters
+        filters={byTraits}
+        traits={traits ?? []}
+        onChange={(chosen) => change({ ...noTraits, traits: chosen })}
+      />
       {values.account !== "" && (
         <FilterChip text={`Account ${values.account}`} onRemove={() => change({ account: "" })} />
       )}
