@@ -54,7 +54,7 @@ const userFields = {
 const listedUser = Type.Object(userFields);
 
 /** Each is looked for in the traits of every user. */
-export const maxTraitFilters = 8;
+const maxTraitFilters = 8;
 
 /** How a trait is compared. */
 const traitMatches = ["is", "isNot", "contains", "isEmpty", "isNotEmpty"] as const;

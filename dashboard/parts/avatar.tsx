@@ -58,7 +58,7 @@ function isForeignImage(address: string): boolean {
 }
 
 /** The first letters of the first and the last word, as a reader sees letters: an emoji is one. */
-export function initialsOf(name: string): string {
+function initialsOf(name: string): string {
   const words = name
     .replace(/@.*$/, "")
     .split(/[^\p{L}\p{N}\p{Extended_Pictographic}\p{M}]+/u)

@@ -89,7 +89,7 @@ export function IconButton({
 
 /** Shows a short text beside what it wraps, on hover and on focus. The text may not be all there is: it is not read
  * on a phone. */
-export function Hint({ text, children }: { text: string; children: ReactNode }): ReactElement {
+function Hint({ text, children }: { text: string; children: ReactNode }): ReactElement {
   return (
     <Tooltip.Root>
       <Tooltip.Trigger asChild>{children}</Tooltip.Trigger>

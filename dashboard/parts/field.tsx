@@ -30,7 +30,7 @@ interface Tied {
 }
 
 /** Ties a label, a help text and an error to any control. */
-export function Field({
+function Field({
   label,
   isLabelHidden = false,
   help,

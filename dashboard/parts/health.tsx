@@ -36,16 +36,6 @@ export function healthWord(colour: HealthColour): string {
   return looks[colour].word;
 }
 
-/** The custom property with which a chart draws a colour of health. */
-export const healthVariables: Record<HealthColour, string> = {
-  healthy: "--healthy",
-  watch: "--watch",
-  at_risk: "--at-risk",
-  onboarding: "--onboarding",
-  churned: "--churned",
-  none: "--edge",
-};
-
 /** The shape alone, for where the word is said beside it. */
 export function HealthShape({ colour }: { colour: HealthColour }): ReactElement {
   return (
