@@ -6,14 +6,42 @@
  * and because a crash then costs one file. A test that is skipped, a file without a test and a process that
  * dies count as failures, so that nothing is left out in silence. The last line is `N passed, N failed`.
  */
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { builtPages } from "../cli/pages.ts";
 
 const root = join(import.meta.dir, "..");
-/** Two, the cores of a small machine; tests that measure time would suffer under more. */
-const filesAtOnce = 2;
+/** One more than the cores of a small machine: files wait for half of their time, for commits, loaders and pages. */
+const filesAtOnce = 3;
+/** Those that take longest begin first, so that none of them is alone at the end; the rest follow by name. In the order of
+ * the seconds that a run prints; to be put in order again when one of the others has become as slow. */
+const longestFirst = [
+  "erasure/erasure",
+  "scoring/backtest-command",
+  "warehouse/rollups",
+  "import/formats",
+  "durability/backup",
+  "durability/kill",
+  "dashboard/pages",
+  "dashboard/lists",
+  "dashboard/entities",
+  "dashboard/model",
+  "erasure/kill",
+  "import/mapping",
+  "scoring/truth",
+  "analytics/figures",
+  "dashboard/retention-choices",
+  "dashboard/events",
+  "dashboard/settings",
+  "people/live",
+  "people/organization",
+  "warehouse/crash",
+  "dashboard/overview",
+  "dashboard/settings-people",
+  "analytics/overview",
+  "durability/full-disk",
+].map((name) => `test/${name}.test.ts`);
 const ordinary = { testTimeoutMs: 60_000, fileTimeoutMs: 15 * 60_000 };
 const long = { testTimeoutMs: 20 * 60_000, fileTimeoutMs: 60 * 60_000 };
 
@@ -23,6 +51,8 @@ interface FileResult {
   /** What was wrong beside failing tests. */
   readonly complaints: readonly string[];
   readonly output: string;
+  /** Of the file's process and all that it started and waited for: what is left when the machine has other work. */
+  readonly cpuSeconds: number;
 }
 
 async function main(options: readonly string[]): Promise<number> {
@@ -31,7 +61,9 @@ async function main(options: readonly string[]): Promise<number> {
   const files = [...new Bun.Glob("test/**/*.test.ts").scanSync({ cwd: root })]
     .filter((file) => file.startsWith("test/long/") === isLong)
     .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
-    .sort();
+    .sort(byLength);
+  const gone = longestFirst.filter((file) => !existsSync(join(root, file)));
+  if (gone.length > 0) throw new Error(`test/run.ts orders ${gone.join(", ")}, which is not there`);
   // Once and beforehand: many tests start a server, and none of them should wait for a build.
   await builtPages();
   const reports = mkdtempSync(join(tmpdir(), "rekindle-test-"));
@@ -61,6 +93,11 @@ async function main(options: readonly string[]): Promise<number> {
   }
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
+}
+
+function byLength(a: string, b: string): number {
+  const rank = (file: string) => longestFirst.indexOf(file) + 1 || longestFirst.length + 1;
+  return rank(a) - rank(b) || (a < b ? -1 : 1);
 }
 
 async function runFile(file: string, report: string, limits: typeof ordinary): Promise<FileResult> {
@@ -94,7 +131,8 @@ async function runFile(file: string, report: string, limits: typeof ordinary): P
   killGroup(child.pid);
   closeSync(outputFile);
   const ending = child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`;
-  return judge(readReport(report), child.exitCode === 0, ending, readFileSync(outputPath, "utf8"));
+  const judged = judge(readReport(report), child.exitCode === 0, ending, readFileSync(outputPath, "utf8"));
+  return { ...judged, cpuSeconds: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1_000_000 };
 }
 
 const groups = new Set<number>();
@@ -126,7 +164,12 @@ function readReport(path: string): Counts | undefined {
   return { tests: count("tests"), failures: count("failures"), skipped: count("skipped") };
 }
 
-function judge(counts: Counts | undefined, isExitGood: boolean, ending: string, output: string): FileResult {
+function judge(
+  counts: Counts | undefined,
+  isExitGood: boolean,
+  ending: string,
+  output: string,
+): Omit<FileResult, "cpuSeconds"> {
   if (counts === undefined) {
     const why = isExitGood ? "it has no test" : `it ended with ${ending} before its tests were counted`;
     return { passed: 0, failed: 1, complaints: [why], output };
@@ -142,7 +185,7 @@ function judge(counts: Counts | undefined, isExitGood: boolean, ending: string, 
 }
 
 function print(file: string, result: FileResult, milliseconds: number): void {
-  const seconds = `${(milliseconds / 1000).toFixed(1)} s`;
+  const seconds = `${(milliseconds / 1000).toFixed(1)} s, ${result.cpuSeconds.toFixed(1)} s of processor time`;
   const line = `${result.failed === 0 ? "ok  " : "FAIL"} ${file}  ${result.passed} passed, ${result.failed} failed, ${seconds}`;
   if (result.failed === 0) {
     const notRun = result.output.split("\n").filter((text) => text.startsWith("not run: "));

@@ -66,7 +66,8 @@ describe("the choices", () => {
     await button.focus();
     await page.keyboard.press("Enter");
     await page.waitForURL(/open=/);
-    expect(await button.getAttribute("aria-expanded")).toBe("true");
+    // The address changes first, and then the page.
+    await grid.getByRole("button", { name: "free", expanded: true }).waitFor();
     const open = await grid.locator("tbody tr").count();
     expect(open).toBeGreaterThan(closed);
     await page.reload();

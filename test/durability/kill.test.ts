@@ -24,7 +24,7 @@ async function survives(organization: string, disturb: () => Promise<void>): Pro
   const workload = new Workload(() => server, token);
   await workload.start();
   await disturb();
-  await Bun.sleep(300);
+  await workload.untilAcknowledged(101);
   const expected = await workload.stop();
   expect(workload.unexpected).toEqual([]);
   expect(expected.messageIds.size).toBeGreaterThan(100);

@@ -48,6 +48,16 @@ export class Workload {
     this.#running = Promise.all(Array.from({ length: senders }, (_, sender) => this.#send(sender)));
   }
 
+  /** Waits until so many events are acknowledged. */
+  async untilAcknowledged(count: number): Promise<void> {
+    const deadlineMs = performance.now() + 30_000;
+    while (this.acknowledged < count) {
+      if (performance.now() > deadlineMs)
+        throw new Error(`only ${this.acknowledged} events were acknowledged`);
+      await Bun.sleep(20);
+    }
+  }
+
   /** Lets every request come through that was begun. */
   async stop(): Promise<Expected> {
     this.#stopping = true;
