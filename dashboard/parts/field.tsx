@@ -14,6 +14,8 @@ import { Icon } from "./icons.tsx";
 const control =
   "h-9 w-full min-w-0 rounded border border-edge bg-raised px-2.5 text-base aria-invalid:border-at-risk disabled:opacity-60";
 
+const small = "h-8! text-sm!";
+
 interface FieldText {
   readonly label: string;
   /** Keeps the label for screen readers alone: for a field whose place says what it is. */
@@ -62,13 +64,26 @@ function Field({
   );
 }
 
-type InputProps = FieldText & InputHTMLAttributes<HTMLInputElement> & { ref?: Ref<HTMLInputElement> };
+type InputProps = FieldText &
+  InputHTMLAttributes<HTMLInputElement> & {
+    ref?: Ref<HTMLInputElement>;
+    /** As low as a small choice and a small button, beside which it stands. */
+    isSmall?: boolean;
+  };
 
 /** A field of one line. */
-export function Input({ label, isLabelHidden, help, error, className, ...rest }: InputProps): ReactElement {
+export function Input({
+  label,
+  isLabelHidden,
+  help,
+  error,
+  isSmall = false,
+  className,
+  ...rest
+}: InputProps): ReactElement {
   return (
     <Field label={label} help={help} error={error} {...(isLabelHidden && { isLabelHidden })}>
-      {(tied) => <input {...rest} {...tied} className={classes(control, className)} />}
+      {(tied) => <input {...rest} {...tied} className={classes(control, isSmall && small, className)} />}
     </Field>
   );
 }
@@ -143,7 +158,7 @@ export function Select<Value extends string>({
               const chosen = choices.find((choice) => choice.value === target.value);
               if (chosen !== undefined) onChoose(chosen.value);
             }}
-            className={classes(control, "appearance-none pr-8", isSmall && "h-8! text-sm!", className)}
+            className={classes(control, "appearance-none pr-8", isSmall && small, className)}
           >
             {[...Map.groupBy(choices, ({ group }) => group)].map(([group, ofGroup]) =>
               group === undefined ? (

@@ -32,6 +32,7 @@ export function KeyField({
       <Input
         label={of.split === "trait" ? "Trait" : "Property"}
         isLabelHidden
+        isSmall
         placeholder={names[0] === undefined ? `Name of a ${of.split}` : `${names[0]}, say`}
         defaultValue={value}
         maxLength={256}
@@ -40,7 +41,7 @@ export function KeyField({
         onChange={({ target }) => names.includes(target.value) && onChange(target.value)}
         onBlur={({ target }) => target.value !== value && onChange(target.value)}
         onKeyDown={({ key, currentTarget }) => key === "Enter" && onChange(currentTarget.value)}
-        className="text-sm sm:w-44"
+        className="sm:w-44"
       />
       <datalist id={id}>
         {names.map((name) => (

@@ -104,20 +104,22 @@ function Filters(): ReactElement {
       <Input
         label="Event"
         isLabelHidden
+        isSmall
         type="search"
         placeholder="Event's name"
         defaultValue={event}
         onChange={({ target }) => change({ event: target.value }, true)}
-        className="text-sm sm:w-40"
+        className="sm:w-40"
       />
       <Input
         label="User"
         isLabelHidden
+        isSmall
         type="search"
         placeholder="User's id"
         defaultValue={user}
         onChange={({ target }) => change({ user: target.value }, true)}
-        className="text-sm sm:w-40"
+        className="sm:w-40"
       />
     </div>
   );

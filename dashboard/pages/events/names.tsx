@@ -67,12 +67,13 @@ export function Names(): ReactElement {
         <Input
           label="Search events"
           isLabelHidden
+          isSmall
           type="search"
           placeholder="Part of a name"
           defaultValue={search}
           maxLength={256}
           onChange={({ target }) => change({ search: target.value }, true)}
-          className="w-48 text-sm"
+          className="w-48"
         />
       }
       isFlush

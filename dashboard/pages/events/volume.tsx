@@ -60,10 +60,11 @@ function OverTime(): ReactElement {
   // One event has only one name.
   const split = event !== "" && by === "event" ? "none" : by;
   const needsKey = split === "property" || split === "trait";
+  const lacksKey = needsKey && key === "";
   const query = { event, period, periods, breakdown: split, top, ...(needsKey && { key }) };
   const asked = useRead("/api/events-over-time", {
     query,
-    enabled: !needsKey || key !== "",
+    enabled: !lacksKey,
     keepsPrevious: true,
   });
   const [events, they] = event === "" ? ["events were", "them"] : ["it was", "it"];
@@ -73,7 +74,7 @@ function OverTime(): ReactElement {
       title={event === "" ? "Events over time" : event}
       note={
         <>
-          {what}, by {period}, over {label}. <Freshness of={asked.data?.freshness} />
+          {what}, by {period}, over {label}. {!lacksKey && <Freshness of={asked.data?.freshness} />}
         </>
       }
       actions={
@@ -85,7 +86,7 @@ function OverTime(): ReactElement {
       }
     >
       <Choices split={split} />
-      {needsKey && key === "" ? (
+      {lacksKey ? (
         <Keys split={split} event={event} onChoose={(name) => change({ key: name })} />
       ) : (
         <Figures

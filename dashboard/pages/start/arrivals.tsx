@@ -18,7 +18,8 @@ const maxKinds = 1_000;
 export function useArrivals() {
   const [isWaiting, setWaiting] = useState(true);
   const everyMs = isWaiting ? waitingMs : restingMs;
-  const people = useRead("/api/users", { query: { limit: 1, sort: "lastSeen" }, everyMs });
+  // The newest: whoever has just been sent. By the last day seen, many are the first.
+  const people = useRead("/api/users", { query: { limit: 1, sort: "firstIdentified" }, everyMs });
   const total = people.data?.total ?? 0;
   const hasUsers = total > 0;
   const kinds = useRead("/api/events", { query: { limit: maxKinds }, everyMs });
