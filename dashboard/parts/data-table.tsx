@@ -231,7 +231,7 @@ function Header<Row>({
             order && "text-ink",
           )}
         >
-          {header}
+          {!isNumber && header}
           <Icon
             name={order === "ascending" ? "up" : "down"}
             size={13}
@@ -241,6 +241,8 @@ function Header<Row>({
                 : ""
             }
           />
+          {/* Numbers end at the right, and so does what is above them. */}
+          {isNumber && header}
         </button>
       )}
     </th>

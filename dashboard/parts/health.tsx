@@ -120,6 +120,18 @@ export function RiskBand({ band }: { band: keyof typeof bands }): ReactElement {
   );
 }
 
+/** A churn risk as a cell: the figure and its band, which stand below each other in a column. */
+export function Risk({ risk, band }: { risk: number; band: keyof typeof bands }): ReactElement {
+  return (
+    <span className="inline-flex items-center justify-end gap-2">
+      {numbers.risk(risk)}
+      <span className="w-17 text-left">
+        <RiskBand band={band} />
+      </span>
+    </span>
+  );
+}
+
 /** A small label, in the words of whoever uses it. */
 export function Badge({
   tone = "plain",

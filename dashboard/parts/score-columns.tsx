@@ -3,7 +3,7 @@ import type { ReactElement } from "react";
 import type { Reads } from "../api/paths.ts";
 import { classes } from "../text/classes.ts";
 import { dayText, nothing, numbers } from "../text/format.ts";
-import { Health, RiskBand } from "./health.tsx";
+import { Health, Risk } from "./health.tsx";
 import { stateWord } from "./list-filters.tsx";
 import type { Column } from "./table-model.ts";
 
@@ -34,12 +34,7 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
         risk === null || band === null ? (
           <None why="Only for who is active or new" />
         ) : (
-          <span className="inline-flex items-center justify-end gap-2">
-            {numbers.risk(risk)}
-            <span className="w-17 text-left">
-              <RiskBand band={band} />
-            </span>
-          </span>
+          <Risk risk={risk} band={band} />
         ),
     },
     {

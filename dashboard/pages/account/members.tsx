@@ -6,7 +6,7 @@ import { type Asked, csvAddress } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Avatar } from "../../parts/avatar.tsx";
 import { type Column, DataTable, type Sort } from "../../parts/data-table.tsx";
-import { Badge, Health, RiskBand } from "../../parts/health.tsx";
+import { Badge, Health, Risk } from "../../parts/health.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { DayAgo } from "../../parts/time.tsx";
@@ -46,15 +46,7 @@ const columns: readonly Column<Member>[] = [
     sort: "risk",
     hint: "The member's own",
     isNumber: true,
-    cell: ({ risk, band }) =>
-      risk === null || band === null ? (
-        nothing
-      ) : (
-        <span className="inline-flex items-center gap-2">
-          <RiskBand band={band} />
-          {numbers.risk(risk)}
-        </span>
-      ),
+    cell: ({ risk, band }) => (risk === null || band === null ? nothing : <Risk risk={risk} band={band} />),
   },
   {
     id: "activeDays",

@@ -5,7 +5,7 @@ import { csvAddress, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { EntityLink } from "../../parts/entity-link.tsx";
-import { Health, RiskBand } from "../../parts/health.tsx";
+import { Health, Risk } from "../../parts/health.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
@@ -48,15 +48,7 @@ const columns: readonly Column<AtRisk>[] = [
     id: "risk",
     header: "Churn risk",
     isNumber: true,
-    cell: ({ risk, band }) =>
-      risk === null || band === null ? (
-        nothing
-      ) : (
-        <span className="inline-flex items-center gap-2">
-          <RiskBand band={band} />
-          {numbers.risk(risk)}
-        </span>
-      ),
+    cell: ({ risk, band }) => (risk === null || band === null ? nothing : <Risk risk={risk} band={band} />),
   },
 ];
 
