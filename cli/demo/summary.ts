@@ -33,9 +33,14 @@ export function summary(loaded: Loaded): string {
   return `${organization}: ${grouped(users.length)} users in ${grouped(accounts.length)} accounts and ${grouped(events)} events, ${formatDay(firstDay)} to ${formatDay(lastDay)}, in ${seconds.toFixed(1)} s.${again}${visible}
 What is true of them: ${count("gone")} users have left, ${count("fading")} are fading, ${count("asleep")} are away for weeks and will come back. Seed ${seed} repeats them.
 
+The dashboard is at ${url}. Whoever claims it from now on owns ${organization}, too; whoever did so before gets in by a link:
+
+  npx rekindle member invite you@example.com --role owner --organization ${name}
+
+As files, and by the API:
+
   npx rekindle export users --organization ${name} --format csv
   npx rekindle export events --organization ${name} --format jsonl
-
   export KEY=$(npx rekindle key create --organization ${name} --name demo)
   curl -H "Authorization: Bearer $KEY" '${url}/api/active-users?days=28&format=csv'
   curl -H "Authorization: Bearer $KEY" '${url}/api/retention?format=csv'

@@ -97,13 +97,14 @@ test("what is stored is what was simulated: times, traits, owners and accounts a
 test("the commands that it prints work as they stand", async () => {
   const printed = await server.command("demo", "--organization", "Acme Ltd", "--users", "20", "--weeks", "3");
   const script = printed.split("\n").filter((line) => line.startsWith("  "));
-  expect(script).toHaveLength(5);
+  expect(script).toHaveLength(6);
   const { exitCode, stdout, stderr } = await run(["sh", "-e", "-c", script.join("\n")], {
     cwd: join(import.meta.dir, "..", ".."),
     env: { ...process.env, DATA_DIR: server.dataDir },
   });
   expect([exitCode, stderr.includes("rekindle:")]).toEqual([0, false]);
   expect(stdout).toContain('"Vendor (internal)"');
+  expect(stdout).toContain("/invitation#");
   expect(stdout).toContain('"event":"signed_in"');
   const daily = [...stdout.matchAll(/^\d{4}-\d{2}-\d{2},(\d+)/gm)].map(([, users]) => Number(users));
   expect(daily.length).toBeGreaterThanOrEqual(28);
