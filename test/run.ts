@@ -19,6 +19,7 @@ const filesAtOnce = 3;
 const longestFirst = [
   "erasure/erasure",
   "scoring/backtest-command",
+  "readme",
   "warehouse/rollups",
   "import/formats",
   "durability/backup",
@@ -29,6 +30,7 @@ const longestFirst = [
   "dashboard/model",
   "erasure/kill",
   "import/mapping",
+  "scoring/backtest-references",
   "scoring/truth",
   "analytics/figures",
   "dashboard/retention-choices",
