@@ -203,7 +203,11 @@ class ChdbWarehouse implements Warehouse {
     if (this.#closed) throw closedError();
   }
 
-  #settings({ maxSeconds = defaults.maxSeconds, maxBytes = this.#memoryBytes / 2, groupsInOrder }: QueryLimits) {
+  #settings({
+    maxSeconds = defaults.maxSeconds,
+    maxBytes = this.#memoryBytes / 2,
+    groupsInOrder,
+  }: QueryLimits) {
     return {
       max_execution_time: maxSeconds,
       max_memory_usage: Math.floor(maxBytes),
@@ -231,11 +235,7 @@ class ChdbWarehouse implements Warehouse {
 type Settings = Readonly<Record<string, number | string>>;
 
 /** What is set before a query, whole every time, because a `SET` stays in its session. */
-function setStatement(
-  sql: string,
-  settings: Settings,
-  parameters: Record<string, Parameter>,
-): string {
+function setStatement(sql: string, settings: Settings, parameters: Record<string, Parameter>): string {
   const assignments = Object.entries(settings).map(
     ([name, value]) => `${name} = ${typeof value === "number" ? value : `'${value}'`}`,
   );

@@ -91,7 +91,9 @@ test("a place that is held by two groups is shared by three", async () => {
   for (let index = 0; index < 9; index += 1) for (const group of ["a", "b", "c"]) subject.ask(group);
   await Bun.sleep(0);
   for (let turn = 0; turn < 23; turn += 1) await subject.next();
-  const counts = ["a", "b", "c"].map((group) => subject.given.filter((name) => name.startsWith(group)).length);
+  const counts = ["a", "b", "c"].map(
+    (group) => subject.given.filter((name) => name.startsWith(group)).length,
+  );
   expect(counts).toEqual([9, 9, 9]);
   for (let round = 0; round < 27; round += 3) {
     expect(new Set(subject.given.slice(round, round + 3)).size).toBeGreaterThanOrEqual(2);
