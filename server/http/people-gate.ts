@@ -49,7 +49,7 @@ export class PeopleGate {
         ? this.#addresses.take(address, performance.now())
         : this.#persons.take(String(before.session.person.id), performance.now());
     if (waitSeconds > 0) throw new Denied("rate_limit_exceeded", errorMessages.tooManyRequests, waitSeconds);
-    return { address, before };
+    return { address, before, signal: request.signal };
   }
 
   /** The session that the request has. */

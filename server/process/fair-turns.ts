@@ -32,7 +32,7 @@ interface Group {
 }
 
 /** The service's own work. It is bounded by what it does, and waits its turn without a limit of its own. */
-const own: Omit<Asker, "signal"> = { group: "", member: "" };
+const own: Omit<Asker, "signal"> = { group: "the service itself", member: "" };
 
 export class FairTurns {
   readonly #options: FairTurnsOptions;
@@ -92,6 +92,11 @@ export class FairTurns {
     let sum = 0;
     for (const queue of this.#groups.get(name)?.members.values() ?? []) sum += queue.length;
     return sum;
+  }
+
+  /** How many wait in all. */
+  get allWaiting(): number {
+    return [...this.#groups.keys()].reduce((sum, name) => sum + this.waiting(name), 0);
   }
 
   /** Refuses all that wait. */
