@@ -45,8 +45,8 @@ export interface PeopleContext<
   readonly from: From;
   readonly signedIn: Access extends "anybody" ? SignedIn | undefined : SignedIn;
   readonly place: Access extends MemberRight ? Place : undefined;
-  /** Whether the request's session still has the right to what it asks for. */
-  readonly mayStill: () => Promise<boolean>;
+  /** The place that the request's session has by now; undefined when it has no right to what it asks for any more. */
+  readonly placeNow: () => Promise<Place | undefined>;
   readonly path: Readonly<Record<PathNames<Path>, string>>;
   readonly query: Static<Query>;
   readonly body: Static<Body>;
@@ -135,9 +135,9 @@ export class PeopleApi {
     parameters.delete(organizationParameter);
     const query = checkedQuery(route.query, this.#routes.validator(route.query), parameters);
     const body = this.#body(route, request, sent);
-    const mayStill = () => this.#mayStill(route, request, place);
+    const placeNow = () => this.#placeNow(route, request, place);
     const reply = await route.handler({
-      ...{ ...this.#parts, nowMs: nowMs(), from, path, query, body, mayStill },
+      ...{ ...this.#parts, nowMs: nowMs(), from, path, query, body, placeNow },
       // Both were looked up above for the routes that need them, which their types say.
       ...({ signedIn, place } as { signedIn: SignedIn; place: Place & undefined }),
     });
@@ -158,14 +158,18 @@ export class PeopleApi {
     );
   }
 
-  async #mayStill(route: PeopleRoute, request: Request, place: Place | undefined): Promise<boolean> {
+  async #placeNow(
+    route: PeopleRoute,
+    request: Request,
+    place: Place | undefined,
+  ): Promise<Place | undefined> {
     const signedIn = await this.#parts.gate.signedIn(request);
-    if (signedIn === undefined || place === undefined) return false;
+    if (signedIn === undefined || place === undefined) return undefined;
     const parameters = new URLSearchParams({ [organizationParameter]: String(place.organization.id) });
     try {
-      return (await this.#place(route, signedIn, parameters)) !== undefined;
+      return await this.#place(route, signedIn, parameters);
     } catch (error) {
-      if (error instanceof Denied) return false;
+      if (error instanceof Denied) return undefined;
       throw error;
     }
   }
