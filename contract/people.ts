@@ -162,6 +162,8 @@ const organizationFields = {
 export const OrganizationAnswer = Type.Object({
   id,
   ...organizationFields,
+  maxRequestsPerSecond: Type.Integer({ description: "What owners may set at most in this installation." }),
+  maxItemsPerSecond: Type.Integer({ description: "What owners may set at most in this installation." }),
   today: Type.String({ format: "date", description: "The day that it is in the timezone." }),
   createdAt: instant("When it was created."),
 });

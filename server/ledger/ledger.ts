@@ -44,7 +44,10 @@ export interface Organization {
 }
 
 /** The items a second that an organization may send in batches: ten times its requests, unless it is set. */
-export function itemsPerSecond({ itemsPerSecondSet, requestsPerSecond }: Organization): number {
+export function itemsPerSecond({
+  itemsPerSecondSet,
+  requestsPerSecond,
+}: Pick<Organization, "itemsPerSecondSet" | "requestsPerSecond">): number {
   return itemsPerSecondSet ?? Math.max(limits.defaultItemsPerSecond, 10 * requestsPerSecond);
 }
 
@@ -255,7 +258,14 @@ export interface SharedLedger
 /** Nobody signs in but through the process that serves people. */
 type SharedPeople = Pick<
   PeopleStore,
-  "members" | "invitations" | "invite" | "withEmail" | "remove" | "addPasswordLink"
+  | "isClaimed"
+  | "members"
+  | "makeOwner"
+  | "invitations"
+  | "invite"
+  | "withEmail"
+  | "remove"
+  | "addPasswordLink"
 >;
 type SharedCredentials = Omit<Credentials, "find" | "touch">;
 
