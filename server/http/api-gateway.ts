@@ -81,7 +81,7 @@ async function figure(
     ...{ method: request.method, headers: passedTo(asking, request), body, signal: request.signal },
     timeout: false,
   });
-  const headers = passedOn(answer.headers, asking.actor, cookie);
+  const headers = passedOn(answer.headers, cookie);
   return new Response(answer.body, { status: answer.status, headers });
 }
 
@@ -119,14 +119,13 @@ function passedTo({ organization, rights, actor }: Asking, request: Request): Re
   };
 }
 
-function passedOn(headers: Headers, actor: Actor, cookie: string | undefined): Headers {
-  const passed = new Headers();
+function passedOn(headers: Headers, cookie: string | undefined): Headers {
+  // What a browser keeps would be shown to whoever signs in there next.
+  const passed = new Headers({ "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" });
   for (const name of ["content-type", "retry-after"]) {
     const value = headers.get(name);
     if (value !== null) passed.set(name, value);
   }
-  // What a browser keeps would be shown to whoever signs in there next.
-  if (actor.person !== null) passed.set("Cache-Control", "no-store");
   if (cookie !== undefined) passed.set("Set-Cookie", cookie);
   return passed;
 }

@@ -182,6 +182,7 @@ export class PeopleApi {
     const headers = {
       // Who is signed in, and secrets that are shown once: nothing that anybody may keep.
       "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
       ...(cookie !== undefined && { "Set-Cookie": cookie }),
     };
     if (stream !== undefined) {
