@@ -18,6 +18,7 @@ import { parseApiBytes, readApiBody } from "./api-body.ts";
 import type { PeopleGate, Place } from "./people-gate.ts";
 import { type Found, RouteTable } from "./route-table.ts";
 import type { Connection } from "./routes.ts";
+import { type SentCookie, setCookie } from "./session-cookie.ts";
 
 /** Far more than any of these bodies needs. */
 const maxBodyBytes = 16 * 1024;
@@ -126,7 +127,8 @@ export class PeopleApi {
     const { gate, nowMs } = this.#parts;
     const sent = await readApiBody(request, maxBodyBytes);
     if (isInvalid(sent)) return failure("validation_error", sent.invalid);
-    const from = await gate.from(request, connection);
+    const cookie = gate.sent(request, connection);
+    const from = await gate.from(request, connection, cookie);
     const foreign = gate.refuseForeign(request, route.access !== "anybody");
     if (foreign !== undefined) return foreign;
     const signedIn = from.before;
@@ -135,13 +137,14 @@ export class PeopleApi {
     parameters.delete(organizationParameter);
     const query = checkedQuery(route.query, this.#routes.validator(route.query), parameters);
     const body = this.#body(route, request, sent);
-    const placeNow = () => this.#placeNow(route, request, place);
+    const placeNow = () => this.#placeNow(route, cookie, place);
     const reply = await route.handler({
       ...{ ...this.#parts, nowMs: nowMs(), from, path, query, body, placeNow },
       // Both were looked up above for the routes that need them, which their types say.
       ...({ signedIn, place } as { signedIn: SignedIn; place: Place & undefined }),
     });
-    return this.#response(route, reply, signedIn && gate.renewedCookie(request, signedIn));
+    const renewed = signedIn && gate.renewedCookie(cookie, signedIn);
+    return this.#response(route, reply, renewed, cookie.isSecure);
   }
 
   async #place(
@@ -160,10 +163,10 @@ export class PeopleApi {
 
   async #placeNow(
     route: PeopleRoute,
-    request: Request,
+    cookie: SentCookie,
     place: Place | undefined,
   ): Promise<Place | undefined> {
-    const signedIn = await this.#parts.gate.signedIn(request);
+    const signedIn = await this.#parts.gate.signedIn(cookie);
     if (signedIn === undefined || place === undefined) return undefined;
     const parameters = new URLSearchParams({ [organizationParameter]: String(place.organization.id) });
     try {
@@ -174,11 +177,14 @@ export class PeopleApi {
     }
   }
 
-  #response(route: PeopleRoute, reply: PeopleReply<TSchema>, renewed: string | undefined): Response {
-    const { gate } = this.#parts;
-    const { entered, left, stream } = reply;
-    const cookie =
-      entered !== undefined ? gate.cookie(entered.secret) : left === true ? gate.cookie(undefined) : renewed;
+  #response(
+    route: PeopleRoute,
+    { answer, entered, left, stream }: PeopleReply<TSchema>,
+    renewed: string | undefined,
+    isSecure: boolean,
+  ): Response {
+    const isNew = entered !== undefined || left === true;
+    const cookie = isNew ? setCookie(entered?.secret, isSecure) : renewed;
     const headers = {
       // Who is signed in, and secrets that are shown once: nothing that anybody may keep.
       "Cache-Control": "no-store",
@@ -191,7 +197,7 @@ export class PeopleApi {
       return new Response(stream, { status: route.status, headers: { ...headers, ...own } });
     }
     if (route.status === 204) return new Response(null, { status: 204, headers });
-    return Response.json(reply.answer, { status: route.status, headers });
+    return Response.json(answer, { status: route.status, headers });
   }
 
   #body({ body: schema }: PeopleRoute, request: Request, sent: Uint8Array | null): Static<TSchema> {

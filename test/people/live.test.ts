@@ -24,7 +24,7 @@ class Watching {
   static async open(browser: Browser, path: string): Promise<Watching> {
     const watching = new Watching();
     const response = await fetch(server.url + path, {
-      headers: { Cookie: `rekindle_session=${browser.cookie}` },
+      headers: { Cookie: `${browser.cookieName}=${browser.cookie}` },
       signal: watching.#stopping.signal,
     });
     expect([response.status, response.headers.get("content-type")]).toEqual([
