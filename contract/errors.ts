@@ -26,6 +26,7 @@ export const errorMessages = {
   tooManyItems: "Too many requests: the batch is over the number of items per second. Please send fewer.",
   neverAllItems:
     "Too many requests: the batch has more items than are taken in a second. Please send at most",
+  tooManyQuestions: "Too many questions at once. Please wait for the answers to the earlier ones.",
   tooManyRequests: "Too many requests. Please limit the number of requests per second.",
   catchingUp: "Too many requests: stored events wait to be processed. Please send again later.",
   diskNearlyFull: "Too many requests: the service is almost out of disk space. Please send again later.",

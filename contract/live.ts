@@ -14,6 +14,8 @@ export const liveLimits = {
   /** Kept for who opens the page next. */
   recentItems: 100,
   watchersOfOrganization: 5,
+  /** Pages of one person, wherever they are: less than an organization's, so that nobody locks colleagues out. */
+  watchersOfPerson: 3,
   watchers: 50,
 } as const;
 
@@ -51,7 +53,9 @@ export const LiveItem = Type.Object({
   }),
   payloadCharacters: count("Of the whole payload; of a single request, bytes."),
   idempotencyKey: nullable(Type.String({ description: "The Idempotency-Key header." })),
-  token: Type.Object({ name: Type.String(), lastFour: Type.String() }),
+  token: nullable(Type.Object({ name: Type.String(), lastFour: Type.String() }), {
+    description: "Null for who has no right to manage: they see no project tokens elsewhere either.",
+  }),
   warnings: Type.Array(Type.Object({ kind: Type.Enum([...warningKinds]), detail: nullable(Type.String()) }), {
     description: "What was unusual about it although it was well-formed.",
   }),

@@ -34,6 +34,8 @@ export type Role = (typeof roles)[number];
 
 /** The cookie that a session is. Scripts cannot read it. */
 export const sessionCookie = "rekindle_session";
+/** Its name where people come by https: browsers take a cookie of such a name from this very host only, and by https. */
+export const secureSessionCookie = `__Host-${sessionCookie}`;
 
 /** The header, and its value, that every request of a session other than GET and HEAD must have: a form of another
  * site cannot send it. */
@@ -162,6 +164,8 @@ const organizationFields = {
 export const OrganizationAnswer = Type.Object({
   id,
   ...organizationFields,
+  maxRequestsPerSecond: Type.Integer({ description: "What owners may set at most in this installation." }),
+  maxItemsPerSecond: Type.Integer({ description: "What owners may set at most in this installation." }),
   today: Type.String({ format: "date", description: "The day that it is in the timezone." }),
   createdAt: instant("When it was created."),
 });

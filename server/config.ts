@@ -9,6 +9,8 @@ export interface Config {
   readonly publicUrl: string;
   /** Addresses and networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
+  /** What owners may set at most as the rate of their organization's tokens; the command line may set more. */
+  readonly maxRequestsPerSecond: number;
   readonly dataDir: string;
   readonly logLevel: LogLevel;
 }
@@ -35,6 +37,7 @@ export function readConfig(environment: Environment = process.env): Config {
     host,
     publicUrl: readPublicUrl(environment) ?? `http://${urlHost}:${port}`,
     trustedProxies: readTrustedProxies(environment),
+    maxRequestsPerSecond: readMaxRate(environment),
     dataDir: resolve(environment.DATA_DIR || "./data"),
     logLevel: readLogLevel(environment),
   };
@@ -68,6 +71,14 @@ function isAddressOrNetwork(text: string): boolean {
   const bits = { 4: 32, 6: 128 }[isIP(address)];
   if (bits === undefined || more.length > 0) return false;
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+}
+
+function readMaxRate({ MAX_REQUESTS_PER_SECOND: text }: Environment): number {
+  const rate = Number(text || 10_000);
+  if (Number.isInteger(rate) && rate >= 1 && rate <= 1_000_000) return rate;
+  throw new ConfigError(
+    `MAX_REQUESTS_PER_SECOND is ${JSON.stringify(text)}: set it to a whole number from 1 to 1000000.`,
+  );
 }
 
 function readLogLevel({ LOG_LEVEL }: Environment): LogLevel {

@@ -27,10 +27,10 @@ export interface PeopleNeeds {
 export function startPeople({ config, ledger, live, log, memory, address, nowMs }: PeopleNeeds) {
   const signIn = new SignIn(ledger, nowMs);
   const addresses = new ClientAddresses(config.trustedProxies);
-  const { publicUrl } = config;
+  const { publicUrl, maxRequestsPerSecond } = config;
   const gate = new PeopleGate({ people: ledger.people, signIn, addresses, publicUrl, nowMs });
   const people = new PeopleApi(peopleRoutes, {
-    ...{ gate, signIn, ledger, live, address, nowMs, log },
+    ...{ gate, signIn, ledger, live, address, nowMs, log, maxRequestsPerSecond },
     forget: () => memory.forget(),
     recordUse: () => memory.recordUse(),
   });

@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { loadDemo } from "../demo/load.ts";
 import { withInstallation } from "../installation.ts";
+import { readEmail } from "../people.ts";
 
 export function demoCommand(): Command {
   return new Command("demo")
@@ -9,6 +10,7 @@ export function demoCommand(): Command {
       "Load invented companies with their users, plans, rhythms and departures through the API of the running server",
     )
     .option("--organization <name>", "where to; it is created if need be", "Demo")
+    .option("--owner <email>", "who has an account and is its owner at once", readEmail)
     .option("--users <number>", "how many users, 10 to 100000", readNumber(10, 100_000), 2_000)
     .option("--weeks <number>", "how many weeks of events, up to now", readNumber(1, 104), 26)
     .option("--seed <number>", "the same number gives the same people", readNumber(0, 2 ** 31 - 1), 1)

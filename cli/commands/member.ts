@@ -1,15 +1,14 @@
 /** `rekindle member list | invite | reset-link | remove` */
 import { Command, Option } from "commander";
-import { limits } from "../../contract/limits.ts";
 import { type Role, roles } from "../../contract/people.ts";
 import { invite as makeInvitation, passwordLink } from "../../server/dashboard/members.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
 import { Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";
-import { emailKey } from "../../server/ledger/people.ts";
 import { remoteService } from "../../server/process/control.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import type { PublicPort } from "../../server/start-intake.ts";
 import { type Installation, organizationNamed, withInstallation } from "../installation.ts";
+import { personWith, readEmail } from "../people.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
 /** The command for people who sign in to the dashboard. */
@@ -89,7 +88,9 @@ function resetLink(): Command {
       withInstallation(async (installation) => {
         const { ledger } = installation;
         const person =
-          name === undefined ? await personWith(ledger, email) : (await memberOf(ledger, name, email)).id;
+          name === undefined
+            ? (await personWith(ledger, email)).id
+            : (await memberOf(ledger, name, email)).id;
         const address = await addressOf(installation);
         process.stdout.write(`${await passwordLink(ledger, person, address, commandLine, Date.now())}\n`);
       }),
@@ -119,21 +120,9 @@ async function memberOf(ledger: SharedLedger, name: string, email: string) {
   );
 }
 
-async function personWith(ledger: SharedLedger, email: string): Promise<number> {
-  const person = await ledger.people.withEmail(email);
-  if (person !== undefined) return person.id;
-  throw new Refusal(`nobody has an account with ${email}: invite them with rekindle member invite.`);
-}
-
 /** The address under which people reach the service: the running server knows it best. */
 async function addressOf({ config, served }: Installation): Promise<string> {
   if (!served) return config.publicUrl;
   const socket = socketPath(config.dataDir, "control");
   return remoteService<PublicPort>(socket, "http", ["publicAddress"]).publicAddress();
-}
-
-function readEmail(text: string): string {
-  const email = emailKey(text);
-  if (/^[^\s@]+@[^\s@]+$/.test(email) && email.length <= limits.emailCharacters) return email;
-  throw new Refusal(`${JSON.stringify(text)} is no e-mail address: give ada@example.com, say.`);
 }

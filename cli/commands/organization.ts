@@ -7,6 +7,7 @@ import { changeOrganization, createOrganization } from "../../server/ledger/audi
 import { itemsPerSecond, type SharedLedger } from "../../server/ledger/ledger.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
+import { letSomebodyIn, personWith, readEmail } from "../people.ts";
 import { instant, printTable } from "../print.ts";
 
 export function organizationCommand(): Command {
@@ -22,12 +23,15 @@ function create(): Command {
     .description("Create an organization")
     .argument("<name>", "its name", readName)
     .option("--timezone <zone>", "IANA timezone of its days", readTimezone, "UTC")
-    .action((name: string, { timezone }: { timezone: string }) =>
+    .option("--owner <email>", "who has an account and is its owner at once", readEmail)
+    .action((name: string, { timezone, owner: email }: { timezone: string; owner?: string }) =>
       withInstallation(async ({ ledger }) => {
-        await createOrganization(ledger, { name, timezone }, commandLine, Date.now());
+        const owner = email === undefined ? undefined : await personWith(ledger, email);
+        const created = await createOrganization(ledger, { name, timezone }, commandLine, Date.now());
         process.stderr.write(
           `created ${name}; its first token: rekindle token create --organization ${JSON.stringify(name)}\n`,
         );
+        await letSomebodyIn(ledger, created, owner);
       }),
     );
 }

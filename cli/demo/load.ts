@@ -10,6 +10,7 @@ import { wireItem } from "../../simulation/items.ts";
 import { vendorDomain } from "../../simulation/population.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import type { Installation } from "../installation.ts";
+import { letSomebodyIn, personWith } from "../people.ts";
 import { Progress } from "../progress.ts";
 import { Sender } from "./sender.ts";
 import { summary } from "./summary.ts";
@@ -21,6 +22,8 @@ export interface DemoOptions {
   readonly seed: number;
   readonly url?: string;
   readonly force?: boolean;
+  /** The e-mail of who is made its owner. */
+  readonly owner?: string;
 }
 
 /** Above what one sender can reach, so that the limit is not what is waited for. */
@@ -33,7 +36,9 @@ const loaderPatienceMs = 30_000;
 export async function loadDemo(installation: Installation, options: DemoOptions): Promise<void> {
   const url = await serverAddress(installation, options.url);
   const { ledger } = installation;
+  const owner = options.owner === undefined ? undefined : await personWith(ledger, options.owner);
   const organization = await organizationFor(installation, options);
+  await letSomebodyIn(ledger, organization, owner);
   const startedMs = performance.now();
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new Refusal(`stopped; ${howToGoOn(options)}`));

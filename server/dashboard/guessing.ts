@@ -42,10 +42,15 @@ export class Guessing {
   /** E-mails with an address from which they signed in. */
   readonly #known = new Set<string>();
 
+  /** Whether somebody came in with this e-mail from this address before. */
+  isKnown(email: string, address: string): boolean {
+    return this.#known.has(pairKey(email, address));
+  }
+
   /** Begins an attempt, or says how many whole seconds have to pass first; who does not wait is not counted again.
    * @param monotonicMs the time, of a clock that never jumps */
   begin(email: string, address: string, monotonicMs: number): Attempt | { readonly waitSeconds: number } {
-    const pair = `pair ${email} ${address}`;
+    const pair = pairKey(email, address);
     const keys: (readonly [string, Rule])[] = [[pair, rules.pair]];
     if (!this.#known.has(pair)) {
       keys.push([`address ${address}`, rules.address], [`email ${email}`, rules.email]);
@@ -96,4 +101,8 @@ export class Guessing {
     if (this.#known.size >= maxKnownAddresses) this.#known.clear();
     this.#known.add(pair);
   }
+}
+
+function pairKey(email: string, address: string): string {
+  return `pair ${email} ${address}`;
 }

@@ -25,6 +25,8 @@ export interface OrganizationParts {
   readonly forget: () => void;
   /** Writes down when tokens and keys were last used. */
   readonly recordUse: () => Promise<void>;
+  /** What owners may set at most; whoever runs the installation may have set more. */
+  readonly maxRequestsPerSecond: number;
 }
 
 type Ordered = Omit<Changing<"organizations" | "tokens" | "readKeys">, "ledger">;
@@ -33,22 +35,51 @@ type Ordered = Omit<Changing<"organizations" | "tokens" | "readKeys">, "ledger">
 export function organizationAnswer(
   organization: Organization,
   nowMs: number,
+  maximum: number,
 ): Static<typeof OrganizationAnswer> {
   const { id, name, timezone, requestsPerSecond, keepEventsDays, createdAtMs } = organization;
   return {
     ...{ id, name, timezone, today: formatDay(new Zone(timezone).dayOf(nowMs)) },
     ...{ requestsPerSecond, itemsPerSecond: itemsPerSecond(organization), keepEventsDays },
+    ...maximaOf(organization, maximum),
     createdAt: new Date(createdAtMs).toISOString(),
   };
 }
 
+/** What owners may set: the installation's maximum, or what the organization was given beyond it. Items follow requests as
+ * they do by default. */
+function maximaOf(organization: Organization, maximum: number) {
+  const { requestsPerSecond } = organization;
+  const ofInstallation = itemsPerSecond({ requestsPerSecond: maximum, itemsPerSecondSet: null });
+  return {
+    maxRequestsPerSecond: Math.max(maximum, requestsPerSecond),
+    maxItemsPerSecond: Math.max(ofInstallation, itemsPerSecond(organization)),
+  };
+}
+
+/** @throws Refusal when a rate is beyond what owners may set */
+function refuseBeyond(maxima: ReturnType<typeof maximaOf>, sent: OrganizationChangeBody): void {
+  const wanted = [
+    ["requestsPerSecond", sent.requestsPerSecond, maxima.maxRequestsPerSecond],
+    ["itemsPerSecond", sent.itemsPerSecond, maxima.maxItemsPerSecond],
+  ] as const;
+  for (const [field, rate, most] of wanted) {
+    if ((rate ?? 0) <= most) continue;
+    throw new Refusal(
+      `${field} may be ${most} at most in this installation: send less, or ask whoever runs it.`,
+    );
+  }
+}
+
 /** Changes what is sent. @throws Refusal */
 export async function updateOrganization(
-  { ledger, forget }: OrganizationParts,
+  { ledger, forget, maxRequestsPerSecond: maximum }: OrganizationParts,
   ordered: Ordered,
+  before: Organization,
   sent: OrganizationChangeBody,
 ): Promise<Static<typeof OrganizationAnswer>> {
   const { name, timezone, requestsPerSecond, itemsPerSecond: items, keepEventsDays } = sent;
+  refuseBeyond(maximaOf(before, maximum), sent);
   const after = await changeOrganization(
     { ...ordered, ledger },
     {
@@ -60,7 +91,7 @@ export async function updateOrganization(
     },
   );
   forget();
-  return organizationAnswer(after, ordered.nowMs);
+  return organizationAnswer(after, ordered.nowMs, maximum);
 }
 
 /** The timezone in its usual spelling. @throws Refusal when there is none of this name */

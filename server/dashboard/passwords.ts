@@ -2,49 +2,46 @@
 import { peopleLimits } from "../../contract/people.ts";
 import { Refusal } from "../ledger/ledger.ts";
 import { emailKey } from "../ledger/people.ts";
+import { type Asker, FairTurns } from "../process/fair-turns.ts";
 import { Denied } from "./denied.ts";
 
 /** 19 MiB and two passes are OWASP's parameters for argon2id: 30 ms of a core (64 MiB: 100). Bun hashes in another thread. */
 const algorithm = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
-const maxAtOnce = 2;
-/** Those who come then are told to try again: they would wait for more than a second. */
-const maxWaiting = 40;
+const turns = { places: 2, heldWhileOthersWait: 1, heldAtMost: 2 } as const;
+/** Those who come then are told to try again. Addresses take turns, so that who comes from one waits for two hashes of any
+ * other at most; all together would wait for 3 seconds. */
+const maxWaiting = { address: 8, all: 200 } as const;
+
+/** From where a password comes: the group is the address. */
+export type Sender = Asker;
 
 export class Passwords {
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
-  #nobodys: string | undefined;
+  readonly #turns = new FairTurns(turns);
+  #nobodys: Promise<string> | undefined;
 
   /** The hash to be kept. @throws Denied when too many wait */
-  hash(password: string): Promise<string> {
-    return this.#inTurn(() => Bun.password.hash(oneForm(password), algorithm));
+  hash(password: string, sender: Sender): Promise<string> {
+    return this.#inTurn(sender, () => Bun.password.hash(oneForm(password), algorithm));
   }
 
   /** Whether the password is the one of this hash. Without a hash, false, after as long.
    * @throws Denied when too many wait */
-  async matches(password: string, hash: string | undefined): Promise<boolean> {
-    this.#nobodys ??= await this.hash(crypto.randomUUID());
-    const compared = hash ?? this.#nobodys;
-    const same = await this.#inTurn(() => Bun.password.verify(oneForm(password), compared));
+  async matches(password: string, hash: string | undefined, sender: Sender): Promise<boolean> {
+    this.#nobodys ??= Bun.password.hash(crypto.randomUUID(), algorithm);
+    const compared = hash ?? (await this.#nobodys);
+    const same = await this.#inTurn(sender, () => Bun.password.verify(oneForm(password), compared));
     return same && hash !== undefined;
   }
 
-  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#running >= maxAtOnce) {
-      if (this.#waiting.length >= maxWaiting) {
-        throw new Denied("rate_limit_exceeded", "Too many people sign in at this moment: try again.", 2);
-      }
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else {
-      this.#running += 1;
+  async #inTurn<Result>(sender: Sender, work: () => Promise<Result>): Promise<Result> {
+    if (this.#turns.waiting(sender.group) >= maxWaiting.address || this.#turns.allWaiting >= maxWaiting.all) {
+      throw new Denied("rate_limit_exceeded", "Too many people sign in at this moment: try again.", 2);
     }
+    await this.#turns.take(sender);
     try {
       return await work();
     } finally {
-      // Whoever waits takes the place over.
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running -= 1;
-      else next();
+      this.#turns.giveBack(sender);
     }
   }
 }

@@ -16,7 +16,8 @@ import {
 } from "../ledger/people.ts";
 import { Denied } from "./denied.ts";
 import { Guessing } from "./guessing.ts";
-import { Passwords, refuseGuessable } from "./passwords.ts";
+import { Pacing } from "./pacing.ts";
+import { Passwords, refuseGuessable, type Sender } from "./passwords.ts";
 
 /** A use is written down this often, so that a request is not a commit. */
 const usedEveryMs = 3_600_000;
@@ -39,6 +40,8 @@ export interface From {
   readonly address: string;
   /** The session that the sender had before, if any: it ends when another begins. */
   readonly before: SignedIn | undefined;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
 }
 
 export class SignIn {
@@ -47,6 +50,7 @@ export class SignIn {
   readonly #nowMs: () => number;
   readonly #passwords = new Passwords();
   readonly #guessing = new Guessing();
+  readonly #pacing = new Pacing();
 
   constructor({ people, entrance }: Pick<Ledger, "people" | "entrance">, nowMs: () => number) {
     this.#people = people;
@@ -87,7 +91,8 @@ export class SignIn {
     await this.#living("claim", sent.code);
     const email = emailKey(sent.email);
     refuseGuessable(sent.password, email);
-    const person = { email, name: sent.name.trim(), passwordHash: await this.#passwords.hash(sent.password) };
+    const passwordHash = await this.#passwords.hash(sent.password, senderOf(email, from));
+    const person = { email, name: sent.name.trim(), passwordHash };
     return this.#begin(
       (await this.#entrance.claim(hashCode(sent.code), person, this.#nowMs())) ?? notValid(),
       from,
@@ -97,7 +102,7 @@ export class SignIn {
   async signIn(sent: { readonly email: string; readonly password: string }, from: From): Promise<Entered> {
     const email = emailKey(sent.email);
     const person = await this.#people.withEmail(email);
-    return this.#begin(await this.#verified(email, person, sent.password, from.address), from);
+    return this.#begin(await this.#verified(email, person, sent.password, from), from);
   }
 
   /** What an invitation is to. */
@@ -130,7 +135,7 @@ export class SignIn {
     const { person: id } = await this.#living("password", sent.code);
     const { email } = (id === null ? undefined : await this.#people.find(id)) ?? notValid();
     refuseGuessable(sent.password, email);
-    const passwordHash = await this.#passwords.hash(sent.password);
+    const passwordHash = await this.#passwords.hash(sent.password, senderOf(email, from));
     const person = await this.#entrance.resetPassword(hashCode(sent.code), passwordHash, this.#nowMs());
     return this.#begin(person ?? notValid(), from);
   }
@@ -154,16 +159,11 @@ export class SignIn {
     let verifiedHash: string | undefined;
     if (newPassword !== undefined || email !== person.email) {
       if (currentPassword === undefined) throw new Refusal("currentPassword is missing: send the password.");
-      const verified = this.#verified(
-        person.email,
-        person,
-        currentPassword,
-        from.address,
-        wrongCurrentPassword,
-      );
+      const verified = this.#verified(person.email, person, currentPassword, from, wrongCurrentPassword);
       verifiedHash = (await verified).passwordHash;
     }
-    const passwordHash = newPassword === undefined ? undefined : await this.#passwords.hash(newPassword);
+    const passwordHash =
+      newPassword === undefined ? undefined : await this.#passwords.hash(newPassword, senderOf(email, from));
     const change = {
       ...(name !== undefined && { name: name.trim() }),
       ...(email !== person.email && { email }),
@@ -193,13 +193,13 @@ export class SignIn {
       if (from.before?.session.person.id === known.id) return { id: known.id };
       if (password === undefined)
         throw new Refusal("password is missing: send the password of your account.");
-      return { id: (await this.#verified(email, known, password, from.address)).id };
+      return { id: (await this.#verified(email, known, password, from)).id };
     }
     if (name === undefined || password === undefined) {
       throw new Refusal(`${name === undefined ? "name" : "password"} is missing: send both.`);
     }
     refuseGuessable(password, email);
-    return { name: name.trim(), passwordHash: await this.#passwords.hash(password) };
+    return { name: name.trim(), passwordHash: await this.#passwords.hash(password, senderOf(email, from)) };
   }
 
   /** The person, when it is the password; a person that does not exist takes as long.
@@ -208,23 +208,32 @@ export class SignIn {
     email: string,
     person: Person | undefined,
     password: string,
-    address: string,
+    from: From,
     wrong = wrongPassword,
   ): Promise<Person> {
+    const { address } = from;
     const attempt = this.#guessing.begin(email, address, performance.now());
     if ("waitSeconds" in attempt) {
       const { waitSeconds } = attempt;
-      const message = `Too many wrong passwords: try again in ${waitSeconds} second${waitSeconds === 1 ? "" : "s"}.`;
-      throw new Denied("rate_limit_exceeded", message, waitSeconds);
+      throw tooOften("Too many wrong passwords", waitSeconds);
     }
-    const matches = await this.#passwords.matches(password, person?.passwordHash).catch((error: unknown) => {
+    const isKnown = this.#guessing.isKnown(email, address);
+    const waitSeconds = this.#pacing.attempt(email, address, isKnown, performance.now());
+    if (waitSeconds > 0) {
       attempt.withdrawn();
-      throw error;
-    });
+      throw tooOften("Too many attempts to sign in", waitSeconds);
+    }
+    const matches = await this.#passwords
+      .matches(password, person?.passwordHash, senderOf(email, from))
+      .catch((error: unknown) => {
+        attempt.withdrawn();
+        throw error;
+      });
     // While it was compared the password may have been changed, and everybody signed out.
     const now = person && (await this.#people.find(person.id));
     if (!matches || now === undefined || now.passwordHash !== person?.passwordHash) throw wrong();
     attempt.succeeded();
+    this.#pacing.succeeded(email, performance.now());
     return now;
   }
 
@@ -242,6 +251,15 @@ export class SignIn {
 
 /** How long a session lives after it was used, in seconds. */
 export const sessionSeconds = peopleLimits.sessionDays * 86_400;
+
+function senderOf(email: string, { address, signal }: From): Sender {
+  return { group: address, member: email, signal };
+}
+
+function tooOften(what: string, waitSeconds: number): Denied {
+  const message = `${what}: try again in ${waitSeconds} second${waitSeconds === 1 ? "" : "s"}.`;
+  return new Denied("rate_limit_exceeded", message, waitSeconds);
+}
 
 function notValid(): never {
   throw new Denied("not_found", "This link is not valid, or not any more: ask for a new one.");

@@ -15,7 +15,7 @@ import type { Authorizer } from "./authorize.ts";
 import { type PeopleApi, refused } from "./people-api.ts";
 import type { PeopleGate } from "./people-gate.ts";
 import type { ApiHandler, Connection } from "./routes.ts";
-import { sessionSecret } from "./session-cookie.ts";
+import type { SentCookie } from "./session-cookie.ts";
 
 /** Requests that each read key may send in a second: figures cost milliseconds, writes microseconds. */
 export const readKeyRequestsPerSecond = 100;
@@ -63,8 +63,9 @@ async function figure(
   url: URL,
   connection: Connection,
 ): Promise<Response> {
-  const isKey = request.headers.has("authorization") || sessionSecret(request) === undefined;
-  const signedIn = isKey ? undefined : (await gateway.gate.from(request, connection)).before;
+  const sent = gateway.gate.sent(request, connection);
+  const isKey = request.headers.has("authorization") || sent.secret === undefined;
+  const signedIn = isKey ? undefined : (await gateway.gate.from(request, connection, sent)).before;
   if (!isKey && signedIn === undefined) throw notSignedIn();
   const refusal = isKey ? await limitKey(gateway, request) : gateway.gate.refuseForeign(request, true);
   if (refusal !== undefined) return refusal;
@@ -73,15 +74,15 @@ async function figure(
   const body = await readApiBody(request);
   if (isInvalid(body)) return failure("validation_error", body.invalid);
   // Only now: a body may come slower than a key is revoked, or somebody signed out.
-  const asking = isKey ? await askingKey(gateway, request) : await askingPerson(gateway, request, url);
-  const cookie = signedIn && gateway.gate.renewedCookie(request, signedIn);
+  const asking = isKey ? await askingKey(gateway, request) : await askingPerson(gateway, sent, url);
+  const cookie = signedIn && gateway.gate.renewedCookie(sent, signedIn);
   // Not earlier, because a body may not be as slow as it likes. An erasure is silent for longer than any default.
   connection.timeout(request, 0);
   const answer = await fetchSocket(gateway.analysis, url.pathname.replace(/\/$/, "") + url.search, {
     ...{ method: request.method, headers: passedTo(asking, request), body, signal: request.signal },
     timeout: false,
   });
-  const headers = passedOn(answer.headers, asking.actor, cookie);
+  const headers = passedOn(answer.headers, cookie);
   return new Response(answer.body, { status: answer.status, headers });
 }
 
@@ -102,8 +103,8 @@ async function askingKey({ authorizer }: ApiGateway, request: Request): Promise<
   return { organization: organization.id, rights, actor: readKeyActor(id) };
 }
 
-async function askingPerson({ gate }: ApiGateway, request: Request, url: URL): Promise<Asking> {
-  const signedIn = await gate.signedIn(request);
+async function askingPerson({ gate }: ApiGateway, sent: SentCookie, url: URL): Promise<Asking> {
+  const signedIn = await gate.signedIn(sent);
   if (signedIn === undefined) throw notSignedIn();
   const { organization, rights, actor } = await gate.place(signedIn, url.searchParams);
   return { organization: organization.id, rights, actor };
@@ -119,14 +120,13 @@ function passedTo({ organization, rights, actor }: Asking, request: Request): Re
   };
 }
 
-function passedOn(headers: Headers, actor: Actor, cookie: string | undefined): Headers {
-  const passed = new Headers();
+function passedOn(headers: Headers, cookie: string | undefined): Headers {
+  // What a browser keeps would be shown to whoever signs in there next.
+  const passed = new Headers({ "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" });
   for (const name of ["content-type", "retry-after"]) {
     const value = headers.get(name);
     if (value !== null) passed.set(name, value);
   }
-  // What a browser keeps would be shown to whoever signs in there next.
-  if (actor.person !== null) passed.set("Cache-Control", "no-store");
   if (cookie !== undefined) passed.set("Set-Cookie", cookie);
   return passed;
 }

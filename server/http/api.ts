@@ -11,13 +11,15 @@ import type { Actor } from "../ledger/audit.ts";
 import type { Right } from "../ledger/credentials.ts";
 import { isJsonObject, type JsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
 import { CallFailed } from "../process/control.ts";
+import type { Asker } from "../process/fair-turns.ts";
 import type { Logger } from "../process/log.ts";
 import type { AnalysisService, Freshness } from "../warehouse/analysis.ts";
-import type { Warehouse } from "../warehouse/warehouse.ts";
-import { failure, unexpected } from "./answers.ts";
+import { askedBy, type Warehouse } from "../warehouse/warehouse.ts";
+import { failure, tooMany, unexpected } from "./answers.ts";
 import { parseApiBody } from "./api-body.ts";
 import { csv, csvChunks } from "./csv.ts";
-import { RouteTable } from "./route-table.ts";
+import { OpenQuestions } from "./open-questions.ts";
+import { type Found, RouteTable } from "./route-table.ts";
 
 export const callerHeaders = {
   organization: "rekindle-organization",
@@ -104,6 +106,7 @@ export class ApiError extends Error {
 export class Api {
   readonly #routes: RouteTable<ApiRoute>;
   readonly #zones = new Map<string, Zone>();
+  readonly #open = new OpenQuestions();
 
   constructor(routes: readonly ApiRoute[]) {
     this.#routes = new RouteTable(routes);
@@ -115,32 +118,55 @@ export class Api {
     const { pathname, searchParams } = new URL(request.url);
     const found = this.#routes.find(request.method, pathname);
     if (found === undefined) return failure("not_found", errorMessages.apiRouteNotFound);
-    const { route, path } = found;
+    const { route } = found;
     const rights = request.headers.get(callerHeaders.rights)?.split(" ") ?? [];
     if (!rights.includes(route.right)) {
       return failure("invalid_write_key", noRight(request, route.right));
     }
+    const asker = askerOf(request);
+    const end = this.#open.begin(asker);
+    if (end === undefined) return tooMany(errorMessages.tooManyQuestions, 1);
     try {
-      const format = formatOf(route, searchParams);
-      const query = checkedQuery(route.query, this.#routes.validator(route.query), searchParams);
-      const body = await this.#body(route, request);
-      const organization = await organizationOf(parts.ledger, request);
-      const zone = this.#zones.get(organization.timezone) ?? new Zone(organization.timezone);
-      this.#zones.set(organization.timezone, zone);
-      const actor = actorOf(request);
-      const context = { ...parts, organization, actor, zone, path, query, body };
-      if (format === "csv" && route.everything !== undefined) {
-        return csvResponse(csvChunks(columnsOf(route), await route.everything(context)));
-      }
-      const answer = await route.handler(context);
-      return format === "csv" ? csvAnswer(route, answer) : Response.json(answer);
+      const own = { ...parts, warehouse: askedBy(asker, parts.warehouse) };
+      return await this.#handled(own, found, request, searchParams, end);
     } catch (error) {
-      if (error instanceof ApiError) return failure(error.kind, error.message);
-      // The ledger's own refusals, which are in words for whoever asked.
-      if (error instanceof CallFailed && error.isRefusal) return failure("validation_error", error.message);
-      parts.log.error({ err: error, route: route.path }, "a question failed");
-      return unexpected();
+      end();
+      return this.#failed(error, route, request, parts.log);
     }
+  }
+
+  /** @param end is called when the question is over, unless this throws */
+  async #handled(
+    parts: ApiParts,
+    { route, path }: Found<ApiRoute>,
+    request: Request,
+    sent: URLSearchParams,
+    end: () => void,
+  ): Promise<Response> {
+    const format = formatOf(route, sent);
+    const query = checkedQuery(route.query, this.#routes.validator(route.query), sent);
+    const body = await this.#body(route, request);
+    const organization = await organizationOf(parts.ledger, request);
+    const zone = this.#zones.get(organization.timezone) ?? new Zone(organization.timezone);
+    this.#zones.set(organization.timezone, zone);
+    const actor = actorOf(request);
+    const context = { ...parts, organization, actor, zone, path, query, body };
+    if (format === "csv" && route.everything !== undefined) {
+      // Its rows come while they are sent.
+      return csvResponse(untilEnd(csvChunks(columnsOf(route), await route.everything(context)), end));
+    }
+    const answer = await route.handler(context);
+    end();
+    return format === "csv" ? csvAnswer(route, answer) : Response.json(answer);
+  }
+
+  #failed(error: unknown, route: ApiRoute, request: Request, log: Logger): Response {
+    if (error instanceof ApiError) return failure(error.kind, error.message);
+    // The ledger's own refusals, which are in words for whoever asked.
+    if (error instanceof CallFailed && error.isRefusal) return failure("validation_error", error.message);
+    // Who went away had the query stopped.
+    if (!request.signal.aborted) log.error({ err: error, route: route.path }, "a question failed");
+    return unexpected();
   }
 
   async #body({ body: schema }: ApiRoute, request: Request): Promise<Static<TSchema>> {
@@ -172,6 +198,13 @@ export function analysisStarting(): Response {
 /** Who asks, as intake wrote it down. */
 function actorOf(request: Request): Actor {
   return JSON.parse(decodeURIComponent(request.headers.get(callerHeaders.actor) ?? "")) as Actor;
+}
+
+/** Whose turn it is that the question takes, until who asked goes away. */
+function askerOf(request: Request): Asker {
+  const { person, by } = actorOf(request);
+  const group = request.headers.get(callerHeaders.organization) ?? "";
+  return { group, member: person === null ? by : `person ${person.id}`, signal: request.signal };
 }
 
 function noRight(request: Request, right: Right): string {
@@ -238,6 +271,15 @@ function csvAnswer(route: ApiRoute, value: unknown): Response {
 
 function csvResponse(body: string | AsyncIterable<Uint8Array>): Response {
   return new Response(body, { headers: { "Content-Type": "text/csv; charset=utf-8" } });
+}
+
+/** The chunks; `end` is called after the last, or when nobody wants more. */
+async function* untilEnd(chunks: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks;
+  } finally {
+    end();
+  }
 }
 
 /** The columns of a route's table. */

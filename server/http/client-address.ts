@@ -1,4 +1,5 @@
-/** From which address a request comes: the connection's, or what a trusted proxy says in X-Forwarded-For. */
+/** From which address a request comes, and whether by https: by the connection, or what a trusted proxy says in
+ * X-Forwarded-For and X-Forwarded-Proto. */
 import { BlockList, isIP } from "node:net";
 import type { Connection } from "./routes.ts";
 
@@ -26,6 +27,14 @@ export class ClientAddresses {
       address = next;
     }
     return isIP(address) === 6 ? network(address) : address;
+  }
+
+  /** Whether a trusted proxy says that it was called by https. */
+  isHttps(request: Request, connection: Connection): boolean {
+    if (!this.#isTrusted(plain(connection.requestIP(request)?.address ?? ""))) return false;
+    // The last one is the word of the proxy that called us.
+    const said = request.headers.get("x-forwarded-proto")?.split(",").at(-1);
+    return said?.trim().toLowerCase() === "https";
   }
 
   #isTrusted(address: string): boolean {

@@ -2,8 +2,9 @@
  * Tables as CSV (RFC 4180): lines end with CR LF, null is an empty field, objects are their JSON.
  *
  * Spreadsheets run a text that begins like a formula, and names, values and ids are whatever senders chose. Such a
- * text gets an apostrophe in front, which spreadsheets take for "this is text" (OWASP, "CSV injection"). Whoever needs
- * the exact text takes JSON, or `rekindle export`.
+ * text gets an apostrophe in front, which spreadsheets take for "this is text" (OWASP, "CSV injection"). Where semicolons
+ * or tabs part cells, as Excel does in half of Europe, a text goes on in the next cell: what begins like a formula after
+ * one gets its apostrophe there. Whoever needs the exact text takes JSON, or `rekindle export`.
  */
 import type { JsonObject } from "../ledger/ledger.ts";
 
@@ -30,12 +31,18 @@ function csvLines(lines: readonly (readonly string[])[]): string {
 
 function text(value: unknown): string {
   if (value === null || value === undefined) return "";
-  if (typeof value === "string") return beginsLikeFormula.test(value) ? `'${value}` : value;
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (typeof value === "string") return harmless(value);
+  return typeof value === "object" ? harmless(JSON.stringify(value)) : String(value);
 }
 
 // The full-width forms count too; a plain number does not.
-const beginsLikeFormula = /^(?![+-]?\d+(\.\d+)?$)[=+\-@\t\r\n＝＋－＠]/;
+const beginsLikeFormula = /^(?![+-]?\d+(\.\d+)?$)\s*[=+\-@\t\r\n＝＋－＠]/;
+const goesOnLikeFormula = /(?<=[;\t\r\n]\s*"?)(?![+-]?\d+(\.\d+)?\s*(?:[;\t\r\n]|$))[=+\-@＝＋－＠]/g;
+
+function harmless(text: string): string {
+  const inner = text.replace(goesOnLikeFormula, "'$&");
+  return beginsLikeFormula.test(text) ? `'${inner}` : inner;
+}
 
 function quoted(field: string): string {
   return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;

@@ -3,6 +3,7 @@
  * when who watches may not any more: what a session shows must not outlive it.
  */
 import type { LiveSkipped } from "../../contract/live.ts";
+import type { MemberRight } from "../dashboard/rights.ts";
 import type { LiveView } from "../intake/live.ts";
 import { eventBytes, type LiveMessage, type LiveWatcher } from "../intake/live-channel.ts";
 
@@ -17,13 +18,18 @@ const maxStreamMs = 3_600_000;
 
 const beat = new TextEncoder().encode(": still here\n\n");
 
+type Rights = readonly MemberRight[];
+
 export interface LiveStreamParts {
   readonly live: LiveView;
   readonly organization: number;
   /** The id of the last item that the watcher knows. */
   readonly after: string;
-  /** Whether the watcher is still signed in, and still a member. */
-  readonly mayStill: () => Promise<boolean>;
+  readonly person: number;
+  /** What the watcher may do in the organization now; undefined when signed out, or not a member any more. */
+  readonly rightsNow: () => Promise<Rights | undefined>;
+  /** What the watcher may do at first. */
+  readonly rights: Rights;
   /** Who took nothing for so long is gone. */
   readonly patienceMs?: number;
 }
@@ -36,7 +42,7 @@ export function liveStream(parts: LiveStreamParts): ReadableStream<Uint8Array> {
       start(controller) {
         // Headers only leave with the first bytes.
         controller.enqueue(beat);
-        watcher = new StreamWatcher(controller, parts.mayStill, parts.patienceMs ?? maxSilentMs);
+        watcher = new StreamWatcher(controller, parts);
         watcher.leave = parts.live.watch(parts.organization, watcher, parts.after);
       },
       cancel: () => watcher?.gone(),
@@ -46,8 +52,10 @@ export function liveStream(parts: LiveStreamParts): ReadableStream<Uint8Array> {
 }
 
 class StreamWatcher implements LiveWatcher {
+  readonly person: number;
   readonly #controller: ReadableStreamDefaultController<Uint8Array>;
-  readonly #mayStill: () => Promise<boolean>;
+  readonly #rightsNow: LiveStreamParts["rightsNow"];
+  #rights: Rights;
   readonly #patienceMs: number;
   readonly #beganAtMs = performance.now();
   #tookAtMs = performance.now();
@@ -57,18 +65,18 @@ class StreamWatcher implements LiveWatcher {
   #isOver = false;
   leave: () => void = () => undefined;
 
-  constructor(
-    controller: ReadableStreamDefaultController<Uint8Array>,
-    mayStill: () => Promise<boolean>,
-    patienceMs: number,
-  ) {
+  constructor(controller: ReadableStreamDefaultController<Uint8Array>, parts: LiveStreamParts) {
     this.#controller = controller;
-    this.#mayStill = mayStill;
-    this.#patienceMs = patienceMs;
+    this.person = parts.person;
+    this.#rights = parts.rights;
+    this.#rightsNow = parts.rightsNow;
+    this.#patienceMs = parts.patienceMs ?? maxSilentMs;
   }
 
-  take({ event, data }: LiveMessage, text: Uint8Array): void {
+  take({ event, data }: LiveMessage, whole: Uint8Array): void {
     if (this.#isOver) return;
+    const hidesToken = event === "item" && !this.#rights.includes("manage");
+    const text = hidesToken ? eventBytes(event, { ...data, token: null }) : whole;
     if (this.#room() > text.byteLength) this.#controller.enqueue(text);
     else if (event === "item") this.#missed[data.outcome] += 1;
     else this.#miss(data);
@@ -87,8 +95,11 @@ class StreamWatcher implements LiveWatcher {
     }
     if (nowMs - this.#askedAtMs < askEveryMs) return;
     this.#askedAtMs = nowMs;
-    this.#mayStill().then(
-      (may) => may || this.end("You are signed out, or not a member any more.", true),
+    this.#rightsNow().then(
+      (rights) => {
+        if (rights === undefined) this.end("You are signed out, or not a member any more.", true);
+        else this.#rights = rights;
+      },
       () => this.end("The service could not tell whether you may watch.", false),
     );
   }

@@ -2,7 +2,7 @@
 import type { TSchema } from "typebox";
 import { type ErrorName, errorMessages, errorStatus } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
-import { sessionCookie, sessionHeader } from "../../contract/people.ts";
+import { secureSessionCookie, sessionCookie, sessionHeader } from "../../contract/people.ts";
 import {
   BatchBody,
   BatchSuccessBody,
@@ -42,7 +42,7 @@ const securitySchemes = {
     type: "apiKey",
     in: "cookie",
     name: sessionCookie,
-    description: `The cookie that signing in sets (POST /api/session). Everything but GET also needs the header \`${sessionHeader.name}: ${sessionHeader.value}\`, and an Origin, if there is one, that is the service's own.`,
+    description: `The cookie that signing in sets (POST /api/session); by https its name is ${secureSessionCookie}. Everything but GET also needs the header \`${sessionHeader.name}: ${sessionHeader.value}\`, and an Origin, if there is one, that is the service's own.`,
   },
 };
 

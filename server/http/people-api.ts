@@ -18,6 +18,7 @@ import { parseApiBytes, readApiBody } from "./api-body.ts";
 import type { PeopleGate, Place } from "./people-gate.ts";
 import { type Found, RouteTable } from "./route-table.ts";
 import type { Connection } from "./routes.ts";
+import { type SentCookie, setCookie } from "./session-cookie.ts";
 
 /** Far more than any of these bodies needs. */
 const maxBodyBytes = 16 * 1024;
@@ -45,8 +46,8 @@ export interface PeopleContext<
   readonly from: From;
   readonly signedIn: Access extends "anybody" ? SignedIn | undefined : SignedIn;
   readonly place: Access extends MemberRight ? Place : undefined;
-  /** Whether the request's session still has the right to what it asks for. */
-  readonly mayStill: () => Promise<boolean>;
+  /** The place that the request's session has by now; undefined when it has no right to what it asks for any more. */
+  readonly placeNow: () => Promise<Place | undefined>;
   readonly path: Readonly<Record<PathNames<Path>, string>>;
   readonly query: Static<Query>;
   readonly body: Static<Body>;
@@ -126,7 +127,8 @@ export class PeopleApi {
     const { gate, nowMs } = this.#parts;
     const sent = await readApiBody(request, maxBodyBytes);
     if (isInvalid(sent)) return failure("validation_error", sent.invalid);
-    const from = await gate.from(request, connection);
+    const cookie = gate.sent(request, connection);
+    const from = await gate.from(request, connection, cookie);
     const foreign = gate.refuseForeign(request, route.access !== "anybody");
     if (foreign !== undefined) return foreign;
     const signedIn = from.before;
@@ -135,13 +137,14 @@ export class PeopleApi {
     parameters.delete(organizationParameter);
     const query = checkedQuery(route.query, this.#routes.validator(route.query), parameters);
     const body = this.#body(route, request, sent);
-    const mayStill = () => this.#mayStill(route, request, place);
+    const placeNow = () => this.#placeNow(route, cookie, place);
     const reply = await route.handler({
-      ...{ ...this.#parts, nowMs: nowMs(), from, path, query, body, mayStill },
+      ...{ ...this.#parts, nowMs: nowMs(), from, path, query, body, placeNow },
       // Both were looked up above for the routes that need them, which their types say.
       ...({ signedIn, place } as { signedIn: SignedIn; place: Place & undefined }),
     });
-    return this.#response(route, reply, signedIn && gate.renewedCookie(request, signedIn));
+    const renewed = signedIn && gate.renewedCookie(cookie, signedIn);
+    return this.#response(route, reply, renewed, cookie.isSecure);
   }
 
   async #place(
@@ -158,26 +161,34 @@ export class PeopleApi {
     );
   }
 
-  async #mayStill(route: PeopleRoute, request: Request, place: Place | undefined): Promise<boolean> {
-    const signedIn = await this.#parts.gate.signedIn(request);
-    if (signedIn === undefined || place === undefined) return false;
+  async #placeNow(
+    route: PeopleRoute,
+    cookie: SentCookie,
+    place: Place | undefined,
+  ): Promise<Place | undefined> {
+    const signedIn = await this.#parts.gate.signedIn(cookie);
+    if (signedIn === undefined || place === undefined) return undefined;
     const parameters = new URLSearchParams({ [organizationParameter]: String(place.organization.id) });
     try {
-      return (await this.#place(route, signedIn, parameters)) !== undefined;
+      return await this.#place(route, signedIn, parameters);
     } catch (error) {
-      if (error instanceof Denied) return false;
+      if (error instanceof Denied) return undefined;
       throw error;
     }
   }
 
-  #response(route: PeopleRoute, reply: PeopleReply<TSchema>, renewed: string | undefined): Response {
-    const { gate } = this.#parts;
-    const { entered, left, stream } = reply;
-    const cookie =
-      entered !== undefined ? gate.cookie(entered.secret) : left === true ? gate.cookie(undefined) : renewed;
+  #response(
+    route: PeopleRoute,
+    { answer, entered, left, stream }: PeopleReply<TSchema>,
+    renewed: string | undefined,
+    isSecure: boolean,
+  ): Response {
+    const isNew = entered !== undefined || left === true;
+    const cookie = isNew ? setCookie(entered?.secret, isSecure) : renewed;
     const headers = {
       // Who is signed in, and secrets that are shown once: nothing that anybody may keep.
       "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
       ...(cookie !== undefined && { "Set-Cookie": cookie }),
     };
     if (stream !== undefined) {
@@ -186,7 +197,7 @@ export class PeopleApi {
       return new Response(stream, { status: route.status, headers: { ...headers, ...own } });
     }
     if (route.status === 204) return new Response(null, { status: 204, headers });
-    return Response.json(reply.answer, { status: route.status, headers });
+    return Response.json(answer, { status: route.status, headers });
   }
 
   #body({ body: schema }: PeopleRoute, request: Request, sent: Uint8Array | null): Static<TSchema> {

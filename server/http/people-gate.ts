@@ -10,7 +10,7 @@ import type { Ledger, Organization } from "../ledger/ledger.ts";
 import { Buckets } from "./buckets.ts";
 import type { ClientAddresses } from "./client-address.ts";
 import type { Connection } from "./routes.ts";
-import { refuseForeign, sessionSecret, setCookie } from "./session-cookie.ts";
+import { refuseForeign, type SentCookie, sentCookie, setCookie } from "./session-cookie.ts";
 
 /** A person's place in the organization that the request is about. */
 export interface Place {
@@ -40,21 +40,27 @@ export class PeopleGate {
     this.#parts = parts;
   }
 
+  /** The request's cookie. It came by https if that is the service's address, or a trusted proxy says so. */
+  sent(request: Request, connection: Connection): SentCookie {
+    const { addresses, publicUrl } = this.#parts;
+    const isSecure = publicUrl.startsWith("https:") || addresses.isHttps(request, connection);
+    return sentCookie(request, isSecure);
+  }
+
   /** Where the request comes from, and the session that it has. @throws Denied when it comes too often */
-  async from(request: Request, connection: Connection): Promise<From> {
+  async from(request: Request, connection: Connection, sent: SentCookie): Promise<From> {
     const address = this.#parts.addresses.of(request, connection);
-    const before = await this.signedIn(request);
+    const before = await this.signedIn(sent);
     const waitSeconds =
       before === undefined
         ? this.#addresses.take(address, performance.now())
         : this.#persons.take(String(before.session.person.id), performance.now());
     if (waitSeconds > 0) throw new Denied("rate_limit_exceeded", errorMessages.tooManyRequests, waitSeconds);
-    return { address, before };
+    return { address, before, signal: request.signal };
   }
 
   /** The session that the request has. */
-  async signedIn(request: Request): Promise<SignedIn | undefined> {
-    const secret = sessionSecret(request);
+  async signedIn({ secret }: SentCookie): Promise<SignedIn | undefined> {
     return secret === undefined ? undefined : this.#parts.signIn.find(secret);
   }
 
@@ -79,13 +85,8 @@ export class PeopleGate {
     return { organization, role, rights: roleRights[role], actor: personActor(session.person) };
   }
 
-  /** The header that prolongs, sets or takes away the cookie. @param secret undefined takes it away */
-  cookie(secret: string | undefined): string {
-    return setCookie(secret, this.#parts.publicUrl.startsWith("https:"));
-  }
-
   /** The header that lets the cookie live as long as its session; undefined while both do. */
-  renewedCookie(request: Request, { renewed }: SignedIn): string | undefined {
-    return renewed ? this.cookie(sessionSecret(request)) : undefined;
+  renewedCookie({ secret, isSecure }: SentCookie, { renewed }: SignedIn): string | undefined {
+    return renewed ? setCookie(secret, isSecure) : undefined;
   }
 }

@@ -13,14 +13,17 @@ export const peopleLiveRoutes: readonly PeopleRoute[] = [
       "What senders send, as it arrives: server-sent events named item, skipped and end. First the latest items",
     answer: LiveMessages,
     isStream: true,
-    handler: async ({ live, place, query, mayStill }) => {
+    handler: async ({ live, place, signedIn, query, placeNow }) => {
       const organization = place.organization.id;
-      if (!live.hasRoom(organization)) {
+      const person = signedIn.session.person.id;
+      if (!live.hasRoom(organization, person)) {
         const message =
-          "Too many people watch live at this moment. Close a page that does, or come back later.";
+          "Too many pages watch live at this moment. Close one of yours that does, or come back later.";
         throw new Denied("rate_limit_exceeded", message, retryAfterSeconds);
       }
-      return { stream: liveStream({ live, organization, after: query.after, mayStill }) };
+      const rightsNow = async () => (await placeNow())?.rights;
+      const { rights } = place;
+      return { stream: liveStream({ live, organization, person, after: query.after, rights, rightsNow }) };
     },
   }),
 ];

@@ -1,5 +1,6 @@
 /** The routes of people about an organization: its members, tokens, read keys, fields and audit log. */
 import { NoParameters } from "../../contract/api.ts";
+import { limits } from "../../contract/limits.ts";
 import {
   AuditLogAnswer,
   AuditLogParameters,
@@ -50,13 +51,14 @@ const organization: readonly PeopleRoute[] = [
     summary: "Create an organization, as its owner; only who owns one may create another",
     body: OrganizationCreateBody,
     answer: OrganizationCreateAnswer,
-    handler: async ({ ledger, signedIn, body, nowMs }) => {
+    handler: async ({ ledger, signedIn, body, nowMs, maxRequestsPerSecond }) => {
       const { person } = signedIn.session;
       const memberships = await ledger.people.membershipsOf(person.id);
       if (!memberships.some(({ role }) => role === "owner")) {
         throw new Denied("invalid_write_key", "Only owners of an organization may create another.");
       }
-      const wanted = { name: body.name.trim(), timezone: knownZone(body.timezone) };
+      const requestsPerSecond = Math.min(limits.defaultRequestsPerSecond, maxRequestsPerSecond);
+      const wanted = { name: body.name.trim(), timezone: knownZone(body.timezone), requestsPerSecond };
       const { id } = await ledger.people.found(wanted, personActor(person), nowMs);
       return { answer: { id } };
     },
@@ -65,7 +67,9 @@ const organization: readonly PeopleRoute[] = [
     ...{ method: "GET", path: "/api/organization", access: "read", status: 200, query },
     summary: "The organization",
     answer: OrganizationAnswer,
-    handler: async ({ place, nowMs }) => ({ answer: organizationAnswer(place.organization, nowMs) }),
+    handler: async ({ place, nowMs, maxRequestsPerSecond }) => ({
+      answer: organizationAnswer(place.organization, nowMs, maxRequestsPerSecond),
+    }),
   }),
   peopleRoute({
     ...{ method: "PATCH", path: "/api/organization", access: "own", status: 200, query },
@@ -73,7 +77,7 @@ const organization: readonly PeopleRoute[] = [
     body: OrganizationChangeBody,
     answer: OrganizationAnswer,
     handler: async (context) => ({
-      answer: await updateOrganization(context, ordered(context), context.body),
+      answer: await updateOrganization(context, ordered(context), context.place.organization, context.body),
     }),
   }),
   peopleRoute({

@@ -1,23 +1,36 @@
 /** The session's cookie, and where a request that carries it may come from. */
 import { errorMessages } from "../../contract/errors.ts";
-import { sessionCookie, sessionHeader } from "../../contract/people.ts";
+import { secureSessionCookie, sessionCookie, sessionHeader } from "../../contract/people.ts";
 import { sessionSeconds } from "../dashboard/sign-in.ts";
 import { failure } from "./answers.ts";
 
-/** What the request has for a session; undefined when it has nothing, or two: another host of the same domain can set a
- * cookie that comes first, and nobody shall work in a stranger's account. */
-export function sessionSecret(request: Request): string | undefined {
+/** What a request has for a session. */
+export interface SentCookie {
+  /** Undefined when it has nothing, or two: another host of the same domain can set a cookie that comes first, and nobody
+   * shall work in a stranger's account. */
+  readonly secret: string | undefined;
+  /** Whether it came by https, where only the cookie counts that no other host can set. */
+  readonly isSecure: boolean;
+}
+
+/** The request's cookie. @param isSecure whether the request came by https */
+export function sentCookie(request: Request, isSecure: boolean): SentCookie {
+  const start = `${nameOf(isSecure)}=`;
   const pairs = (request.headers.get("cookie") ?? "").split(";").map((pair) => pair.trim());
-  const ours = pairs.filter((pair) => pair.startsWith(`${sessionCookie}=`));
+  const ours = pairs.filter((pair) => pair.startsWith(start));
   const [only] = ours;
-  return ours.length === 1 ? only?.slice(sessionCookie.length + 1) || undefined : undefined;
+  return { secret: ours.length === 1 ? only?.slice(start.length) || undefined : undefined, isSecure };
+}
+
+function nameOf(isSecure: boolean): string {
+  return isSecure ? secureSessionCookie : sessionCookie;
 }
 
 /** The header that sets the cookie, or, without a secret, takes it away. Lax, so that a link in a mail opens the
  * dashboard signed in; changes are guarded by `refuseForeign`. */
 export function setCookie(secret: string | undefined, isSecure: boolean): string {
   return [
-    `${sessionCookie}=${secret ?? ""}`,
+    `${nameOf(isSecure)}=${secret ?? ""}`,
     "Path=/",
     "HttpOnly",
     "SameSite=Lax",

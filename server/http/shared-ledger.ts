@@ -15,7 +15,10 @@ const settingsCalls = ["get", "change", "history"] as const;
 const deadLetterCalls = ["list", "count", "retry", "drop", "missing"] as const;
 const exclusionCalls = ["list", "add", "remove", "rules", "revisions"] as const;
 const auditCalls = ["add", "list"] as const;
-const peopleCalls = ["members", "invitations", "invite", "withEmail", "remove", "addPasswordLink"] as const;
+const peopleCalls = [
+  ...(["members", "invitations", "invite", "withEmail", "remove", "addPasswordLink"] as const),
+  ...(["isClaimed", "makeOwner"] as const),
+] as const;
 const checkCalls = ["list", "keep"] as const;
 const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [

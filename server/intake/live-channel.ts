@@ -15,6 +15,7 @@ export type LiveMessage =
 
 /** Who looks on. */
 export interface LiveWatcher {
+  readonly person: number;
   /** Takes a message, or counts it as missed. @param text the message as a server-sent event */
   take(message: LiveMessage, text: Uint8Array): void;
   /** Called once a second. */
@@ -55,6 +56,11 @@ export class LiveChannel {
 
   get watchers(): number {
     return this.#watchers.size;
+  }
+
+  /** How many of them are this person's. */
+  watchersOf(person: number): number {
+    return [...this.#watchers].filter((watcher) => watcher.person === person).length;
   }
 
   /** How long nobody has watched. */

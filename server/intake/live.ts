@@ -31,12 +31,18 @@ export class LiveView {
     return new WatchedRequest(endpoint, this.#nowMs(), (organization) => this.#channels.get(organization));
   }
 
-  /** Whether one more may watch the organization. */
-  hasRoom(organization: number): boolean {
+  /** Whether the person may watch the organization on one more page. */
+  hasRoom(organization: number, person: number): boolean {
     if (this.#isClosed) return false;
-    const all = [...this.#channels.values()].reduce((sum, { watchers }) => sum + watchers, 0);
+    const channels = [...this.#channels.values()];
+    const all = channels.reduce((sum, { watchers }) => sum + watchers, 0);
+    const theirs = channels.reduce((sum, channel) => sum + channel.watchersOf(person), 0);
     const own = this.#channels.get(organization)?.watchers ?? 0;
-    return own < liveLimits.watchersOfOrganization && all < liveLimits.watchers;
+    return (
+      own < liveLimits.watchersOfOrganization &&
+      theirs < liveLimits.watchersOfPerson &&
+      all < liveLimits.watchers
+    );
   }
 
   /** Lets somebody watch an organization. @param after the id of the last item that they know

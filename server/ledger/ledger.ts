@@ -43,8 +43,10 @@ export interface Organization {
   readonly createdAtMs: number;
 }
 
+type Rates = Pick<Organization, "itemsPerSecondSet" | "requestsPerSecond">;
+
 /** The items a second that an organization may send in batches: ten times its requests, unless it is set. */
-export function itemsPerSecond({ itemsPerSecondSet, requestsPerSecond }: Organization): number {
+export function itemsPerSecond({ itemsPerSecondSet, requestsPerSecond }: Rates): number {
   return itemsPerSecondSet ?? Math.max(limits.defaultItemsPerSecond, 10 * requestsPerSecond);
 }
 
@@ -253,9 +255,9 @@ export interface SharedLedger
 }
 
 /** Nobody signs in but through the process that serves people. */
-type SharedPeople = Pick<
+type SharedPeople = Omit<
   PeopleStore,
-  "members" | "invitations" | "invite" | "withEmail" | "remove" | "addPasswordLink"
+  "find" | "change" | "membershipsOf" | "membership" | "found" | "setRole" | "uninvite" | "addClaimLink"
 >;
 type SharedCredentials = Omit<Credentials, "find" | "touch">;
 

@@ -64,6 +64,14 @@ export interface Link {
   readonly invitedBy: string | null;
 }
 
+/** An organization that a person founds. */
+export interface NewOrganization {
+  readonly name: string;
+  readonly timezone: string;
+  /** Else what organizations start with. */
+  readonly requestsPerSecond?: number;
+}
+
 /** What may be asked by the command line too. */
 export interface PeopleStore {
   /** Whether anybody has an account. */
@@ -85,9 +93,12 @@ export interface PeopleStore {
   /** The person's place in this organization, noted as seen; undefined when there is none. */
   membership(person: number, organization: number, nowMs: number): Promise<Membership | undefined>;
   /** A new organization with the person as its owner. @throws Refusal when its name is taken. */
-  found(organization: { name: string; timezone: string }, by: Actor, nowMs: number): Promise<Organization>;
+  found(organization: NewOrganization, by: Actor, nowMs: number): Promise<Organization>;
 
   members(organization: number): Promise<readonly Member[]>;
+  /** Makes somebody who has an account an owner at once, a member or not.
+   * @throws Refusal when there are too many members, or the person is in too many organizations */
+  makeOwner(organization: number, person: number, by: Actor, nowMs: number): Promise<void>;
   /** @returns undefined when the person is no member. @throws Refusal when nobody would be owner any more. */
   setRole(
     organization: number,
@@ -128,7 +139,8 @@ export interface EntranceStore {
    * @returns undefined when the link is not valid any more, or anybody has an account. */
   claim(sha256: string, person: NewPerson, nowMs: number): Promise<Person | undefined>;
   /** Makes a member: of a known person, or of a new one. Uses up the link.
-   * @returns undefined when the link is not valid any more, or the person is known meanwhile, or not any more. */
+   * @returns undefined when the link is not valid any more, or the person is known meanwhile, or not any more.
+   * @throws Refusal when there are too many members, or the person is in too many organizations; the link stays */
   accept(
     sha256: string,
     person: { readonly id: number } | Omit<NewPerson, "email">,

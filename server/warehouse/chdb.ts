@@ -7,6 +7,7 @@
  * SETTINGS clause of an INSERT, as here, ends with it. Never the synchronous calls: they stop the event loop.
  */
 import { mkdir } from "node:fs/promises";
+import type { Asker } from "../process/fair-turns.ts";
 import { migrate } from "./migrations.ts";
 import { parameterAssignments } from "./parameters.ts";
 import { columns } from "./rows.ts";
@@ -59,6 +60,10 @@ class ChdbWarehouse implements Warehouse {
   readonly #readers: SessionPool;
   readonly #streamers: SessionPool;
   readonly #inserters: SessionPool;
+  /** Stops queries whose asker has gone. */
+  readonly #stoppers: SessionPool;
+  /** Counts questions, each of which has a name by which it can be stopped. */
+  #asked = 0;
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
 
@@ -73,6 +78,7 @@ class ChdbWarehouse implements Warehouse {
       this.#inserters = new SessionPool(1, open);
       this.#readers = new SessionPool(readers, open);
       this.#streamers = new SessionPool(streams, open);
+      this.#stoppers = new SessionPool(1, open);
     } catch (error) {
       throw warehouseError(error);
     }
@@ -84,12 +90,12 @@ class ChdbWarehouse implements Warehouse {
     limits: QueryLimits = {},
   ): Promise<Row[]> {
     const settings = { ...this.#settings(limits), max_result_bytes: maxResultBytes };
-    return this.#query(sql, settings, parameters, parseLines<Row>);
+    return this.#query(sql, settings, parameters, parseLines<Row>, limits.asker);
   }
 
   command(sql: string, parameters: Record<string, Parameter> = {}, limits: QueryLimits = {}): Promise<void> {
     const settings = { ...this.#settings(limits), max_result_bytes: 0 };
-    return this.#query(sql, settings, parameters, () => undefined);
+    return this.#query(sql, settings, parameters, () => undefined, limits.asker);
   }
 
   async *stream(
@@ -145,22 +151,39 @@ class ChdbWarehouse implements Warehouse {
     await Promise.allSettled(this.#running);
     this.#readers.close(reason);
     this.#inserters.close(reason);
+    this.#stoppers.close(reason);
     await this.#engine.drainPending();
   }
 
   #query<Result>(
     sql: string,
-    settings: Record<string, number>,
+    settings: Settings,
     parameters: Record<string, Parameter>,
     read: (text: string) => Result,
+    asker: Asker | undefined,
   ): Promise<Result> {
     return this.#track(async () => {
-      const statements = `${setStatement(sql, settings, parameters)}; ${sql}`;
-      const result = await this.#readers.use((session) =>
-        session.queryAsync(statements, { format: "JSONEachRow" }),
-      );
+      this.#asked += 1;
+      const name = `question-${this.#asked}`;
+      const statements = `${setStatement(sql, { ...settings, log_comment: name }, parameters)}; ${sql}`;
+      const stop = () => this.#stop(name);
+      const result = await this.#readers.use(async (session) => {
+        asker?.signal?.throwIfAborted();
+        asker?.signal?.addEventListener("abort", stop, { once: true });
+        return session
+          .queryAsync(statements, { format: "JSONEachRow" })
+          .finally(() => asker?.signal?.removeEventListener("abort", stop));
+      }, asker);
       return read(result.text());
     });
+  }
+
+  /** Stops the query with this name; nothing when it is over. A reader is free at once then, and not only when the
+   * query's time is up. */
+  #stop(name: string): void {
+    const kill = `KILL QUERY WHERE Settings['log_comment'] = '${name}' ASYNC`;
+    // If it fails the query's own limit ends it.
+    this.#track(() => this.#stoppers.use((session) => session.queryAsync(kill))).catch(() => undefined);
   }
 
   async #track<Result>(start: () => Promise<Result>): Promise<Result> {
@@ -208,13 +231,14 @@ class ChdbWarehouse implements Warehouse {
   }
 }
 
+/** The engine's settings. Texts are of our own making. */
+type Settings = Readonly<Record<string, number | string>>;
+
 /** What is set before a query, whole every time, because a `SET` stays in its session. */
-function setStatement(
-  sql: string,
-  settings: Record<string, number>,
-  parameters: Record<string, Parameter>,
-): string {
-  const assignments = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
+function setStatement(sql: string, settings: Settings, parameters: Record<string, Parameter>): string {
+  const assignments = Object.entries(settings).map(
+    ([name, value]) => `${name} = ${typeof value === "number" ? value : `'${value}'`}`,
+  );
   return `SET ${[...assignments, ...parameterAssignments(sql, parameters)].join(", ")}`;
 }
 

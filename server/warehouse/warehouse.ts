@@ -4,6 +4,7 @@
  * inside this process (chDB) or on a server.
  */
 import type { WarehouseTable } from "../ledger/ledger.ts";
+import type { Asker } from "../process/fair-turns.ts";
 
 /** What stands where in a row of the inbox. */
 export { columns } from "./rows.ts";
@@ -17,6 +18,9 @@ export interface QueryLimits {
   /** Groups are made while rows are read in the order of the table's key, where the query allows it, and each is done
    * with before the next: memory for a few of them, not for all. */
   readonly groupsInOrder?: boolean;
+  /** Whose question it is; left out for the service's own work. When its signal is aborted the query leaves the row of
+   * those that wait, or is stopped. */
+  readonly asker?: Asker;
 }
 
 /** `TabSeparatedRaw` writes values as they are: for one column that is a whole line. `Native` is the engine's own. */
@@ -65,4 +69,16 @@ export class WarehouseError extends Error {
     super(message, options);
     this.code = code;
   }
+}
+
+/** The warehouse as one question uses it: everything it asks is asked for this asker. */
+export function askedBy(asker: Asker, warehouse: Warehouse): Warehouse {
+  return {
+    rows: <Row>(...[sql, parameters, limits]: Parameters<Warehouse["rows"]>) =>
+      warehouse.rows<Row>(sql, parameters, { ...limits, asker }),
+    command: (sql, parameters, limits) => warehouse.command(sql, parameters, { ...limits, asker }),
+    stream: (...query) => warehouse.stream(...query),
+    insertFrozen: (rows) => warehouse.insertFrozen(rows),
+    close: () => warehouse.close(),
+  };
 }

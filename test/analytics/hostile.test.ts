@@ -9,6 +9,8 @@ let server: Server;
 let key: string;
 
 const formulas = ["=1+1", "+cmd|'/C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "＝1+1"];
+/** As a table has it: a tab parts cells, too. */
+const harmless = formulas.map((name) => `'${name.replace("\t=", "\t'=")}`);
 
 beforeAll(async () => {
   server = await Server.start();
@@ -180,7 +182,7 @@ describe("every table as CSV", () => {
   test("no text begins like a formula, numbers stay numbers, and every text is whole", async () => {
     const lines = parse(await (await get("/api/users?format=csv&sort=userId&order=ascending")).text());
     const names = lines.map((line) => line[2]);
-    expect(names).toEqual(["name", "'\r\n=1", ...formulas.map((name) => `'${name}`)]);
+    expect(names).toEqual(["name", "'\r\n'=1", ...harmless]);
     expect(lines.map((line) => line[0])).toContain("-5");
     expect(lines.at(-1)?.[lines[0]?.indexOf("traits") ?? -1]).toBe(
       JSON.stringify({ name: "＝1+1", note: 'a "b", c' }),
@@ -195,7 +197,7 @@ describe("every table as CSV", () => {
         .slice(1)
         .map((line) => line[3])
         .sort(),
-    ).toEqual(formulas.map((name) => `'${name}`).sort());
+    ).toEqual(harmless.toSorted());
   });
 });
 

@@ -1,6 +1,6 @@
 /** The part of the contract about people: what two who come at the same moment may not both do, and the bounds. */
 import { describe, expect, test } from "bun:test";
-import { commandLine } from "../../server/ledger/audit.ts";
+import { commandLine, personActor } from "../../server/ledger/audit.ts";
 import { Refusal } from "../../server/ledger/ledger.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 
@@ -96,6 +96,28 @@ function bounds(subject: LedgerUnderTest): void {
     for (let at = 0; at < 51; at++) await entrance.begin(id, `session ${at}`, subject.nowMs + at);
     expect(await entrance.session("session 0", subject.nowMs)).toBeUndefined();
     expect(await entrance.session("session 1", subject.nowMs)).toBeDefined();
+  });
+
+  test("a person is in 100 organizations, whether by invitation, by founding or made owner", async () => {
+    const { people, entrance } = subject.ledger;
+    await people.addClaimLink("claim", subject.nowMs);
+    const everywhere = await entrance.claim("claim", person("a@example.com"), subject.nowMs);
+    const { id = 0, name = "" } = everywhere ?? {};
+    const by = personActor({ id, name });
+    for (let at = (await people.membershipsOf(id)).length; at < 99; at++) {
+      await people.found({ name: `founded ${at}`, timezone: "UTC" }, by, subject.nowMs);
+    }
+    const [last, more] = [await subject.organization("last"), await subject.organization("more")];
+    await people.makeOwner(last.id, id, commandLine, subject.nowMs);
+    expect(await people.membershipsOf(id)).toHaveLength(100);
+    await invite(subject, more.id, "a@example.com", "to more");
+    await expect(entrance.accept("to more", { id }, subject.nowMs)).rejects.toBeInstanceOf(Refusal);
+    await expect(people.makeOwner(more.id, id, commandLine, subject.nowMs)).rejects.toBeInstanceOf(Refusal);
+    const founding = people.found({ name: "one more", timezone: "UTC" }, by, subject.nowMs);
+    await expect(founding).rejects.toBeInstanceOf(Refusal);
+    // Of an organization that they are in already they can become owner.
+    await people.makeOwner(last.id, id, commandLine, subject.nowMs);
+    expect(await people.membershipsOf(id)).toHaveLength(100);
   });
 
   test("an organization has 200 open invitations; those that expired are not among them", async () => {

@@ -37,6 +37,48 @@ test("invites with a link to the server's own address, lists, and removes", asyn
   expect(removed).toMatchObject({ action: "member.removed", person: null, detail: { by: "command line" } });
 });
 
+test("an organization that the command line makes is seen by the owner that it names, at once", async () => {
+  const person = await joined(server, "default", "owner", "Named");
+  const organization = (...parameters: string[]) => rekindle(server.dataDir, "organization", ...parameters);
+  const unseen = await organization("create", "Unseen");
+  expect(unseen.stderr).toContain("nobody sees Unseen in the dashboard yet: rekindle member invite EMAIL");
+  const seen = await organization("create", "Seen", "--owner", "NAMED@example.com");
+  expect([seen.exitCode, seen.stderr]).toEqual([0, expect.not.stringContaining("nobody sees")]);
+  expect(seen.stderr).toContain(`made Named (named@example.com, person ${person.id}) owner of Seen`);
+  const session = await person.json<SessionBody>("GET", "/api/session");
+  const place = session.organizations.find(({ name }) => name === "Seen");
+  expect(place?.role).toBe("owner");
+  expect(session.organizations.map(({ name }) => name)).not.toContain("Unseen");
+  const [joining] = await auditLog(Object.assign(person, { organization: place?.id ?? 0 }));
+  expect(joining).toMatchObject({
+    ...{ action: "member.joined", person: null, summary: "Named was made owner" },
+    detail: { person: person.id, from: null, to: "owner", by: "command line" },
+  });
+  const stranger = await organization("create", "Strange", "--owner", "stranger@example.com");
+  expect([stranger.exitCode, stranger.stderr]).toEqual([1, expect.stringContaining("nobody has an account")]);
+  expect((await organization("list")).stdout).not.toContain("Strange");
+});
+
+test("a demonstration has the owner that it names, and says when nobody would see it", async () => {
+  const whole = await Server.start();
+  try {
+    await whole.ready();
+    const person = await joined(whole, "default", "viewer", "Demonstrated");
+    const demo = (...parameters: string[]) =>
+      rekindle(whole.dataDir, "demo", "--users", "10", "--weeks", "1", ...parameters);
+    const named = await demo("--organization", "Shown", "--owner", person.email);
+    expect([named.exitCode, named.stderr]).toEqual([0, expect.stringContaining("owner of Shown")]);
+    const session = await person.json<SessionBody>("GET", "/api/session");
+    expect(session.organizations.find(({ name }) => name === "Shown")?.role).toBe("owner");
+    const unseen = await demo("--organization", "Hidden");
+    expect(unseen.stderr).toContain("nobody sees Hidden in the dashboard yet");
+    // One that has members is seen.
+    expect((await demo("--organization", "Shown", "--force")).stderr).not.toContain("nobody sees");
+  } finally {
+    await whole.stop();
+  }
+}, 60_000);
+
 test("says what is wrong", async () => {
   const ofDefault = ["--organization", "default"];
   const refusals: readonly (readonly [string[], string])[] = [

@@ -46,7 +46,21 @@ describe("another site's page", () => {
     await expectError(await sent({ "Content-Type": "text/plain" }), "validation_error", "Content-Type");
     await expectError(await sent({ Origin: "https://evil.example" }), "invalid_write_key");
     expect((await sent({ "X-Rekindle": "" })).status).toBe(201);
+    expect(browser.lastSetCookie).toStartWith("__Host-rekindle_session=");
     expect(browser.lastSetCookie).toEndWith("; Secure");
+    expect(browser.lastSetCookie).toContain("; Path=/;");
+    expect(browser.lastSetCookie).not.toContain("Domain");
+  });
+
+  test("cannot have somebody work in a stranger's account: by https a cookie that it may set counts for nothing", async () => {
+    const person = await joined(server, "Guarded", "viewer", "Tossed");
+    const session = (Cookie: string) => fetch(`${server.url}/api/session`, { headers: { Cookie } });
+    expect((await session(`__Host-rekindle_session=${person.cookie}`)).status).toBe(200);
+    expect((await session(`rekindle_session=${person.cookie}`)).status).toBe(401);
+    const both = `rekindle_session=stranger; __Host-rekindle_session=${person.cookie}`;
+    expect((await session(both)).status).toBe(200);
+    await person.done("DELETE", "/api/session");
+    expect(person.lastSetCookie).toStartWith("__Host-rekindle_session=;");
   });
 });
 
@@ -97,6 +111,28 @@ describe("guessing", () => {
     const network = await flood(server, email, (attempt) => `2001:db8:1:2::${attempt + 1}`);
     expect(network.map(({ status }) => status)).toContain(429);
   });
+});
+
+describe("behind a proxy, with no address of its own", () => {
+  test("X-Forwarded-Proto is believed of a trusted proxy, and of nobody else", async () => {
+    const forwarded = { "X-Forwarded-Proto": "https" };
+    for (const [TRUSTED_PROXY, isBelieved] of [["127.0.0.1", true] as const, ["10.0.0.1", false] as const]) {
+      const one = await Server.start({ role: "intake", env: { TRUSTED_PROXY } });
+      try {
+        const { email, lastSetCookie } = await joined(one, "default", "owner", "Behind");
+        expect(lastSetCookie).not.toContain("Secure");
+        const browser = new Browser(one);
+        await browser.ask("POST", "/api/session", { email, password }, forwarded);
+        expect(browser.lastSetCookie.startsWith("__Host-")).toBe(isBelieved);
+        expect(browser.lastSetCookie.endsWith("; Secure")).toBe(isBelieved);
+        expect((await browser.ask("GET", "/api/session", undefined, forwarded)).status).toBe(200);
+        const plainly = await browser.ask("GET", "/api/session");
+        expect(plainly.status).toBe(isBelieved ? 401 : 200);
+      } finally {
+        await one.stop();
+      }
+    }
+  }, 60_000);
 });
 
 describe("without a trusted proxy", () => {

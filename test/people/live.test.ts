@@ -24,7 +24,7 @@ class Watching {
   static async open(browser: Browser, path: string): Promise<Watching> {
     const watching = new Watching();
     const response = await fetch(server.url + path, {
-      headers: { Cookie: `rekindle_session=${browser.cookie}` },
+      headers: { Cookie: `${browser.cookieName}=${browser.cookie}` },
       signal: watching.#stopping.signal,
     });
     expect([response.status, response.headers.get("content-type")]).toEqual([
@@ -94,7 +94,7 @@ test("an item tells who sent it, what it says, what became of it, and what the s
   expect(identified).toMatchObject({
     ...{ endpoint: "identify", kind: "identify", userId: "ada", event: null, outcome: "accepted" },
     ...{ error: null, status: 201, answer: '{"success":true}', batch: null },
-    token: { name: expect.any(String), lastFour: token.slice(-4) },
+    token: null,
     warnings: [{ kind: "unknown_key", detail: "plann" }],
   });
   expect(stored).toMatchObject({
@@ -212,10 +212,39 @@ test("the stream ends when its session does, and when the member is removed", as
   expect([one.end?.isFinal, two.end?.isFinal]).toEqual([true, true]);
 });
 
+test("who manages sees by which token an item came, and only as long as they do", async () => {
+  const { token, owner, member, viewer, at } = await place("Naming", "owner", "member", "viewer");
+  const people = [owner, member, viewer];
+  const seen = await Promise.all(people.map((person) => Watching.open(person, at("/api/live"))));
+  await server.post("/identify", token, ada);
+  await until(() => seen.every(({ items }) => items.length === 1));
+  const named = { name: expect.any(String), lastFour: token.slice(-4) };
+  expect(seen.map(({ items }) => items[0]?.token)).toEqual([named, named, null]);
+  await owner.json("PATCH", at(`/api/members/${member.id}`), { role: "viewer" });
+  await until(async () => {
+    await server.post("/identify", token, ada);
+    return seen[1]?.items.at(-1)?.token === null;
+  });
+  const later = await Watching.open(viewer, at("/api/live"));
+  await until(() => later.items.length > 0);
+  expect(later.items.every((item) => item.token === null)).toBe(true);
+  for (const watching of [...seen, later]) watching.stop();
+});
+
+test("nobody watches on more than three pages, and so locks no colleague out", async () => {
+  const { owner, viewer, at } = await place("Alone", "owner", "viewer");
+  const three = await Promise.all(Array.from({ length: 3 }, () => Watching.open(viewer, at("/api/live"))));
+  const fourth = await viewer.ask("GET", at("/api/live"));
+  expect(fourth.status).toBe(429);
+  const colleague = await Watching.open(owner, at("/api/live"));
+  for (const watching of [...three, colleague]) watching.stop();
+});
+
 test("only a few may watch at once, and who leaves makes room", async () => {
-  const { owner, at } = await place("Crowd", "owner");
-  const five = await Promise.all(Array.from({ length: 5 }, () => Watching.open(owner, at("/api/live"))));
-  const sixth = await owner.ask("GET", at("/api/live"));
+  const { owner, member, viewer, at } = await place("Crowd", "owner", "member", "viewer");
+  const watchers = [owner, owner, member, member, viewer];
+  const five = await Promise.all(watchers.map((person) => Watching.open(person, at("/api/live"))));
+  const sixth = await viewer.ask("GET", at("/api/live"));
   expect([sixth.status, ((await sixth.json()) as ErrorAnswer).name]).toEqual([429, "rate_limit_exceeded"]);
   five[0]?.stop();
   await until(async () => {

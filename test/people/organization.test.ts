@@ -165,6 +165,7 @@ describe("an organization", () => {
         today: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
       },
       ...{ requestsPerSecond: 1_000, itemsPerSecond: 10_000, keepEventsDays: null },
+      ...{ maxRequestsPerSecond: 10_000, maxItemsPerSecond: 100_000 },
       createdAt: expect.stringMatching(/Z$/),
     });
     const change = { timezone: "asia/tokyo", requestsPerSecond: 5_000, keepEventsDays: 90 };

@@ -8,6 +8,7 @@ export const password = "correct horse battery";
 export class Browser {
   readonly #server: Server;
   cookie: string | undefined;
+  cookieName = "rekindle_session";
   /** The whole header that set or took the cookie last. */
   lastSetCookie = "";
 
@@ -27,7 +28,7 @@ export class Browser {
       headers: {
         "X-Rekindle": "dashboard",
         ...(body !== undefined && { "Content-Type": "application/json" }),
-        ...(this.cookie !== undefined && { Cookie: `rekindle_session=${this.cookie}` }),
+        ...(this.cookie !== undefined && { Cookie: `${this.cookieName}=${this.cookie}` }),
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -35,7 +36,9 @@ export class Browser {
     const set = response.headers.get("set-cookie");
     if (set !== null) {
       this.lastSetCookie = set;
-      this.cookie = /^rekindle_session=([^;]*)/.exec(set)?.[1] || undefined;
+      const [, name = "", value = ""] = /^((?:__Host-)?rekindle_session)=([^;]*)/.exec(set) ?? [];
+      this.cookieName = name;
+      this.cookie = value || undefined;
     }
     return response;
   }

@@ -1,6 +1,7 @@
 /** Watchers of the live view who are slower than what arrives. */
 import { expect, test } from "bun:test";
 import { type LiveEnd, type LiveItem, type LiveSkipped, liveLimits } from "../../contract/live.ts";
+import { roleRights } from "../../server/dashboard/rights.ts";
 import { liveStream } from "../../server/http/live-stream.ts";
 import { LiveView } from "../../server/intake/live.ts";
 
@@ -49,9 +50,15 @@ interface Messages {
   end: LiveEnd | undefined;
 }
 
+/** Somebody who may do everything. */
+function watching(live: LiveView, person: number) {
+  const rights = roleRights.owner;
+  return { live, organization, person, rights, rightsNow: async () => rights };
+}
+
 test("what a slow watcher has no room for is counted, and not kept", async () => {
   const live = new LiveView(Date.now);
-  const stream = liveStream({ live, organization, after: "", mayStill: async () => true });
+  const stream = liveStream({ ...watching(live, 1), after: "" });
   await send(live, 200);
   const { items, skipped, bytes } = await read(stream, (so) => so.items.length + so.skipped >= 200);
   expect(items.length + skipped).toBe(200);
@@ -63,14 +70,13 @@ test("what a slow watcher has no room for is counted, and not kept", async () =>
 
 test("watchers who take nothing are cut off and make room, and those who read stay", async () => {
   const live = new LiveView(Date.now);
-  const open = () =>
-    liveStream({ live, organization, after: "", mayStill: async () => true, patienceMs: 500 });
-  const deaf = Array.from({ length: liveLimits.watchersOfOrganization - 1 }, open);
-  const reading = read(open(), ({ end }) => end !== undefined);
-  expect(live.hasRoom(organization)).toBe(false);
+  const open = (person: number) => liveStream({ ...watching(live, person), after: "", patienceMs: 500 });
+  const deaf = Array.from({ length: liveLimits.watchersOfOrganization - 1 }, (_, index) => open(index));
+  const reading = read(open(99), ({ end }) => end !== undefined);
+  expect(live.hasRoom(organization, 100)).toBe(false);
   await send(live, liveLimits.itemsPerSecond);
   const deadlineMs = performance.now() + 20_000;
-  while (!live.hasRoom(organization) && performance.now() < deadlineMs) await Bun.sleep(50);
+  while (!live.hasRoom(organization, 100) && performance.now() < deadlineMs) await Bun.sleep(50);
   for (const stream of deaf) {
     expect((await read(stream, () => false)).end?.message).toBe("You took nothing for too long.");
   }

@@ -46,7 +46,7 @@ export function LiveDialog({ item, onClose }: { item: LiveItem; onClose: () => v
             ["Arrived", `${timeText(at, timezone)}, ${timezone.replaceAll("_", " ")}`],
             ["Request", `POST /${endpoint}${placeOf(batch)}`],
             ["User", <UserId key="user" userId={userId} isKnown={item.outcome !== "rejected"} />],
-            ["Project token", `${token.name}, ends in ${token.lastFour}`],
+            ["Project token", token && `${token.name}, ends in ${token.lastFour}`],
             ["Idempotency-Key", item.idempotencyKey],
           ]}
         />

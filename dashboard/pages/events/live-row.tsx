@@ -73,9 +73,14 @@ export const LiveRow = memo(function LiveRow({
         >
           {note}
         </span>
-        <span className="hidden min-w-0 truncate text-right text-sm text-soft lg:block" title="Project token">
-          {token.name} …{token.lastFour}
-        </span>
+        {token !== null && (
+          <span
+            className="hidden min-w-0 truncate text-right text-sm text-soft lg:block"
+            title="Project token"
+          >
+            {token.name} …{token.lastFour}
+          </span>
+        )}
       </button>
     </li>
   );

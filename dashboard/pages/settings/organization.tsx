@@ -183,12 +183,12 @@ function Limits({
           label="Requests per second of each project token"
           type="number"
           min={1}
-          max={1_000_000}
+          max={saved.maxRequestsPerSecond}
           required
           value={values.requestsPerSecond}
           onChange={({ target }) => set({ requestsPerSecond: target.value })}
           error={errorOf("requestsPerSecond")}
-          help={`Faster senders are answered 429 and told when to try again. In batches: ${numbers.count(saved.itemsPerSecond)} items per second.`}
+          help={`At most ${numbers.count(saved.maxRequestsPerSecond)} in this installation. Faster senders are answered 429 and told when to try again. In batches: ${numbers.count(saved.itemsPerSecond)} items per second.`}
         />
         <Input
           label="Days that raw events are kept"

@@ -68,6 +68,9 @@ export class SqliteEntrance implements EntranceStore {
       if (person === undefined) return undefined;
       this.#rows.deleteLinks({ id });
       if (this.#rows.role(organization, person.id) !== undefined) return person;
+      // What was so when somebody was invited need not be so any more.
+      this.#rows.refuseFull(organization);
+      this.#rows.refuseEverywhere(person.id);
       this.#rows.join(organization, person.id, role, nowMs);
       const note = {
         action: "member.joined",

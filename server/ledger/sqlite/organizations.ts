@@ -2,6 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../contract/limits.ts";
 import { type Organization, type OrganizationChange, type Organizations, Refusal } from "../ledger.ts";
+import type { NewOrganization } from "../people.ts";
 import { inTransaction } from "./transaction.ts";
 
 interface OrganizationRow {
@@ -77,9 +78,14 @@ export class SqliteOrganizations implements Organizations {
   }
 
   /** Creates the organization inside the caller's transaction. @throws Refusal when the name is taken. */
-  insert({ name, timezone, nowMs }: { name: string; timezone: string; nowMs: number }): Organization {
+  insert({
+    name,
+    timezone,
+    requestsPerSecond = limits.defaultRequestsPerSecond,
+    nowMs,
+  }: NewOrganization & { readonly nowMs: number }): Organization {
     this.#refuseTaken(name);
-    const row = this.#statements.insert.get(name, timezone, limits.defaultRequestsPerSecond, nowMs);
+    const row = this.#statements.insert.get(name, timezone, requestsPerSecond, nowMs);
     if (row === null) throw new Error("SQLite returned no row for a new organization.");
     return organization(row);
   }

@@ -1,6 +1,7 @@
 /** The rows of people, and what the parts of their store share. */
 import type { Database } from "bun:sqlite";
-import type { Role } from "../../../contract/people.ts";
+import { peopleLimits, type Role } from "../../../contract/people.ts";
+import { Refusal } from "../ledger.ts";
 import type { Link, LinkKind, Person } from "../people.ts";
 
 interface PersonRow {
@@ -67,6 +68,20 @@ export class PeopleRows {
 
   members(organization: number): number {
     return this.#statements.members.get(organization)?.rows ?? 0;
+  }
+
+  /** @throws Refusal when an organization has all the members that it may have */
+  refuseFull(organization: number): void {
+    const { membersPerOrganization: most } = peopleLimits;
+    if (this.members(organization) < most) return;
+    throw new Refusal(`There are ${most} members, which is all that there may be: remove one first.`);
+  }
+
+  /** @throws Refusal when a person is in as many organizations as one may be */
+  refuseEverywhere(person: number): void {
+    const { organizationsPerPerson: most } = peopleLimits;
+    if (this.organizationsOf(person).length < most) return;
+    throw new Refusal(`One person may be a member of ${most} organizations: leave one first.`);
   }
 
   /** The organizations that the person is a member of. */

@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import { peopleLimits, type Role } from "../../../contract/people.ts";
 import type { Actor, AuditNote } from "../audit.ts";
 import { type Organization, Refusal } from "../ledger.ts";
-import type { Link, Member, Membership, NewPerson, PeopleStore, Person } from "../people.ts";
+import type { Link, Member, Membership, NewOrganization, NewPerson, PeopleStore, Person } from "../people.ts";
 import type { SqliteAudit } from "./audit.ts";
 import type { SqliteOrganizations } from "./organizations.ts";
 import { linkOf, PeopleRows } from "./people-rows.ts";
@@ -79,14 +79,10 @@ export class SqlitePeople implements PeopleStore {
     return membership;
   }
 
-  async found(wanted: { name: string; timezone: string }, by: Actor, nowMs: number): Promise<Organization> {
+  async found(wanted: NewOrganization, by: Actor, nowMs: number): Promise<Organization> {
     return inTransaction(this.#db, () => {
       const owner = by.person?.id ?? 0;
-      if (this.#rows.organizationsOf(owner).length >= peopleLimits.organizationsPerPerson) {
-        throw new Refusal(
-          `You are a member of ${peopleLimits.organizationsPerPerson} organizations, which is all that one person may be.`,
-        );
-      }
+      this.#rows.refuseEverywhere(owner);
       const organization = this.#organizations.insert({ ...wanted, nowMs });
       this.#rows.join(organization.id, owner, "owner", nowMs);
       const { id, name, timezone } = organization;
@@ -102,6 +98,23 @@ export class SqlitePeople implements PeopleStore {
 
   async members(organization: number): Promise<readonly Member[]> {
     return this.#statements.members.all(organization);
+  }
+
+  async makeOwner(organization: number, person: number, by: Actor, nowMs: number): Promise<void> {
+    if (this.#member(organization, person) !== undefined) {
+      await this.setRole(organization, person, "owner", by, nowMs);
+      return;
+    }
+    inTransaction(this.#db, () => {
+      const { name } = this.#rows.find(person) ?? {};
+      if (name === undefined) throw new Refusal("This account is not there any more.");
+      this.#rows.refuseFull(organization);
+      this.#rows.refuseEverywhere(person);
+      this.#rows.join(organization, person, "owner", nowMs);
+      const detail = { person, name, from: null, to: "owner" };
+      const summary = `${name} was made owner`;
+      this.#note(organization, { action: "member.joined", summary, detail }, by, nowMs);
+    });
   }
 
   async setRole(
@@ -229,11 +242,7 @@ export class SqlitePeople implements PeopleStore {
     if (person !== undefined && this.#rows.role(organization, person.id) !== undefined) {
       throw new Refusal(`${email} is a member already: change the role instead.`);
     }
-    if (this.#rows.members(organization) >= peopleLimits.membersPerOrganization) {
-      throw new Refusal(
-        `There are ${peopleLimits.membersPerOrganization} members, which is all that there may be.`,
-      );
-    }
+    this.#rows.refuseFull(organization);
     const open = this.#statements.invitations.all(organization, nowMs).length;
     if (open < peopleLimits.invitationsPerOrganization) return;
     throw new Refusal(`There are ${open} open invitations already: take one back before you make another.`);

@@ -1,0 +1,150 @@
+/**
+ * Turns at something of which there are few places (the engine's readers, password hashes), so that a crowd delays itself
+ * and not others. Groups (organizations, addresses) take turns; within a group its members do; of a member's questions the
+ * first comes first.
+ */
+
+/** Who asks for a turn. */
+export interface Asker {
+  readonly group: string;
+  readonly member: string;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
+}
+
+export interface FairTurnsOptions {
+  readonly places: number;
+  /** Places that a group may hold while others wait. */
+  readonly heldWhileOthersWait: number;
+  /** Places that a group may ever hold: with fewer than all, who comes next need not wait for a group's long work. */
+  readonly heldAtMost: number;
+}
+
+interface Waiting {
+  grant(): void;
+  refuse(reason: unknown): void;
+}
+
+interface Group {
+  held: number;
+  /** Of each member, the first in front. A map keeps the order in which members came. */
+  readonly members: Map<string, Waiting[]>;
+}
+
+/** The service's own work. It is bounded by what it does, and waits its turn without a limit of its own. */
+const own: Omit<Asker, "signal"> = { group: "the service itself", member: "" };
+
+export class FairTurns {
+  readonly #options: FairTurnsOptions;
+  #free: number;
+  /** By name, those first whose turn was longest ago; only those that hold a place or wait. */
+  readonly #groups = new Map<string, Group>();
+
+  constructor(options: FairTurnsOptions) {
+    this.#options = options;
+    this.#free = options.places;
+  }
+
+  /** Resolves when it is the asker's turn; the place has to be given back. @param asker left out for the service's own
+   * work. @throws the signal's reason when it is aborted before */
+  async take(asker: Asker | undefined): Promise<void> {
+    const { group: name, member } = asker ?? own;
+    const signal = asker?.signal;
+    signal?.throwIfAborted();
+    const group = this.#groups.get(name) ?? { held: 0, members: new Map<string, Waiting[]>() };
+    this.#groups.set(name, group);
+    const turn = Promise.withResolvers<void>();
+    const waiting: Waiting = { grant: turn.resolve, refuse: turn.reject };
+    const queue = group.members.get(member) ?? [];
+    queue.push(waiting);
+    group.members.set(member, queue);
+    const leave = () => {
+      const place = queue.indexOf(waiting);
+      // It had its turn already.
+      if (place < 0) return;
+      queue.splice(place, 1);
+      if (queue.length === 0) group.members.delete(member);
+      this.#forgetIdle(name, group);
+      turn.reject(signal?.reason);
+    };
+    this.#grant();
+    signal?.addEventListener("abort", leave, { once: true });
+    try {
+      await turn.promise;
+    } finally {
+      signal?.removeEventListener("abort", leave);
+    }
+  }
+
+  /** Gives a place back. */
+  giveBack(asker: Asker | undefined): void {
+    const { group: name } = asker ?? own;
+    const group = this.#groups.get(name);
+    if (group === undefined) throw new Error("a turn was given back that nobody had");
+    group.held -= 1;
+    this.#free += 1;
+    this.#forgetIdle(name, group);
+    this.#grant();
+  }
+
+  /** How many of a group wait. */
+  waiting(name: string): number {
+    let sum = 0;
+    for (const queue of this.#groups.get(name)?.members.values() ?? []) sum += queue.length;
+    return sum;
+  }
+
+  /** How many wait in all. */
+  get allWaiting(): number {
+    return [...this.#groups.keys()].reduce((sum, name) => sum + this.waiting(name), 0);
+  }
+
+  /** Refuses all that wait. */
+  refuseWaiting(reason: unknown): void {
+    for (const [name, group] of this.#groups) {
+      for (const queue of group.members.values()) for (const waiting of queue) waiting.refuse(reason);
+      group.members.clear();
+      this.#forgetIdle(name, group);
+    }
+  }
+
+  #grant(): void {
+    while (this.#free > 0) {
+      const name = this.#next();
+      const group = name === undefined ? undefined : this.#groups.get(name);
+      if (name === undefined || group === undefined) return;
+      this.#free -= 1;
+      group.held += 1;
+      // To the end of the row.
+      this.#groups.delete(name);
+      this.#groups.set(name, group);
+      firstOf(group.members)?.grant();
+    }
+  }
+
+  /** The group whose turn it is: the first that holds no more than its share, or else the first that may hold more. */
+  #next(): string | undefined {
+    let more: string | undefined;
+    for (const [name, { held, members }] of this.#groups) {
+      if (members.size === 0) continue;
+      if (name === own.group || held < this.#options.heldWhileOthersWait) return name;
+      if (held < this.#options.heldAtMost) more ??= name;
+    }
+    return more;
+  }
+
+  #forgetIdle(name: string, { held, members }: Group): void {
+    if (held === 0 && members.size === 0) this.#groups.delete(name);
+  }
+}
+
+/** Takes out the first of the member whose turn it is. */
+function firstOf(members: Map<string, Waiting[]>): Waiting | undefined {
+  for (const [member, queue] of members) {
+    const first = queue.shift();
+    members.delete(member);
+    if (queue.length > 0) members.set(member, queue);
+    return first;
+  }
+  return undefined;
+}

@@ -1,0 +1,144 @@
+/**
+ * A crowd of questions on its whole way: the public port of an intake process, its socket to analysis, the table of routes
+ * and the engine. Analysis is this process, with routes whose questions take as long as the tests need.
+ */
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import type { Server as BunServer } from "bun";
+import Type from "typebox";
+import { NoParameters } from "../../contract/api.ts";
+import { Api, type ApiParts, type ApiRoute, route } from "../../server/http/api.ts";
+import { openQuestionLimits } from "../../server/http/open-questions.ts";
+import { remoteLedger } from "../../server/http/shared-ledger.ts";
+import { serveSocket } from "../../server/process/control.ts";
+import { createLogger } from "../../server/process/log.ts";
+import { Server } from "../server.ts";
+import { expectError } from "../specification/support.ts";
+import { WarehouseUnderTest } from "../warehouse/support.ts";
+
+const subject = new WarehouseUnderTest();
+const endless = "SELECT sum(cityHash64(number)) AS count FROM numbers(1, 100000000000000)";
+type Row = { count: number };
+const common = { method: "GET", right: "read", summary: "", query: NoParameters } as const;
+const answer = Type.Object({ rows: Type.Array(Type.Object({ count: Type.Number() })) });
+
+const routes: readonly ApiRoute[] = [
+  route({
+    ...{ ...common, path: "/api/endless", answer },
+    handler: async ({ warehouse }) => ({ rows: await warehouse.rows<Row>(endless, {}, { maxSeconds: 0 }) }),
+  }),
+  route({
+    ...{ ...common, path: "/api/quick", answer, table: "rows" },
+    handler: async ({ warehouse }) => ({ rows: await warehouse.rows<Row>("SELECT 1 AS count") }),
+    everything: async () => unending(),
+  }),
+];
+
+async function* unending() {
+  while (true) {
+    await Bun.sleep(1);
+    yield Array.from({ length: 1_000 }, (_, count) => ({ count }));
+  }
+}
+
+let server: Server;
+let socket: BunServer<undefined>;
+beforeAll(async () => {
+  server = await Server.start({ role: "intake" });
+  const absent = () => Promise.reject(new Error("is not asked for here"));
+  const parts: ApiParts = {
+    warehouse: subject.warehouse,
+    ledger: remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent }),
+    analysis: { erase: absent },
+    nowMs: Date.now,
+    freshness: absent,
+    log: createLogger("analysis", "error"),
+  };
+  const api = new Api(routes);
+  socket = serveSocket(join(server.dataDir, "analysis.sock"), (request) => api.answer(parts, request));
+}, 60_000);
+afterAll(async () => {
+  await socket.stop(true);
+  await server.stop();
+});
+
+/** Questions that are open; a test's last act is to leave them. */
+let leaving = new AbortController();
+afterEach(async () => {
+  leaving.abort();
+  leaving = new AbortController();
+  while ((await running()) > 0) await Bun.sleep(5);
+});
+
+async function running(): Promise<number> {
+  const sql = "SELECT count() AS count FROM system.processes WHERE query LIKE '%cityHash64(number)%'";
+  const [row] = await subject.warehouse.rows<{ count: number }>(sql);
+  return (row?.count ?? 0) - 1;
+}
+
+async function organization(name: string): Promise<() => Promise<string>> {
+  await server.organization(name);
+  return async () => (await server.command("key", "create", "--organization", name)).trim();
+}
+
+function ask(key: string, path: string): Promise<Response> {
+  return fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` }, signal: leaving.signal });
+}
+
+/** Asks so often, and gives the answers that have come. */
+function crowd(times: number, key: string, path: string): Response[] {
+  const answers: Response[] = [];
+  for (let asked = 0; asked < times; asked += 1) {
+    ask(key, path).then(
+      (response) => answers.push(response),
+      () => undefined,
+    );
+  }
+  return answers;
+}
+
+test("one organization's endless questions are bounded, and another's are answered beside them", async () => {
+  const [mine, theirs] = [await organization("Crowding"), await organization("Quiet")];
+  const [one, colleague, other] = [await mine(), await mine(), await theirs()];
+  const { caller } = openQuestionLimits;
+  const refused = crowd(caller + 8, one, "/api/endless");
+  while (refused.length < 8) await Bun.sleep(5);
+  for (const response of refused) {
+    expect(response.headers.get("retry-after")).toBe("1");
+    await expectError(response, "rate_limit_exceeded", "at once");
+  }
+  while ((await running()) < 3) await Bun.sleep(5);
+  for (let question = 0; question < 3; question += 1) {
+    expect(await (await ask(other, "/api/quick")).json()).toEqual({ rows: [{ count: 1 }] });
+  }
+  // A colleague waits for a turn of the organization, but is let in.
+  const waiting = crowd(1, colleague, "/api/endless");
+  expect((await ask(other, "/api/quick")).status).toBe(200);
+  expect([refused.length, waiting.length, await running()]).toEqual([8, 0, 3]);
+});
+
+test("who goes away leaves readers and places free", async () => {
+  const key = await (await organization("Leaving"))();
+  for (let round = 0; round < 3; round += 1) {
+    crowd(openQuestionLimits.caller, key, "/api/endless");
+    while ((await running()) < 3) await Bun.sleep(5);
+    leaving.abort();
+    leaving = new AbortController();
+    // Of the organization that had all its readers.
+    expect(await (await ask(key, "/api/quick")).json()).toEqual({ rows: [{ count: 1 }] });
+    while ((await running()) > 0) await Bun.sleep(5);
+  }
+});
+
+test("a table that is sent row by row is open until its end, or until nobody takes it", async () => {
+  const key = await (await organization("Downloading"))();
+  const { caller } = openQuestionLimits;
+  const downloads = await Promise.all(
+    Array.from({ length: caller }, () => ask(key, "/api/quick?format=csv")),
+  );
+  expect(new Set(downloads.map(({ status }) => status))).toEqual(new Set([200]));
+  await expectError(await ask(key, "/api/quick"), "rate_limit_exceeded", "at once");
+  leaving.abort();
+  leaving = new AbortController();
+  while ((await ask(key, "/api/quick")).status !== 200) await Bun.sleep(20);
+});

@@ -1,0 +1,85 @@
+/** How often passwords are looked at, right or wrong: by a clock of the test's own, by order, and at the front door. */
+import { expect, test } from "bun:test";
+import { Pacing } from "../../server/dashboard/pacing.ts";
+import { Passwords } from "../../server/dashboard/passwords.ts";
+import { Server } from "../server.ts";
+import { expectError } from "../specification/support.ts";
+import { Browser, joined, password } from "./support.ts";
+
+/** So many attempts at one moment; what each was told to wait. */
+function waits(pacing: Pacing, count: number, email: string, address: string, nowMs = 0, isKnown = false) {
+  return Array.from({ length: count }, () => pacing.attempt(email, address, isKnown, nowMs));
+}
+
+test("somebody has twenty attempts from one address, and then one in five seconds", () => {
+  const pacing = new Pacing();
+  expect(waits(pacing, 22, "a@example.com", "home")).toEqual([...Array(20).fill(0), 5, 5]);
+  expect(waits(pacing, 2, "a@example.com", "home", 5_000)).toEqual([0, 5]);
+  expect(waits(pacing, 1, "a@example.com", "elsewhere")).toEqual([0]);
+  expect(waits(pacing, 1, "b@example.com", "home")).toEqual([0]);
+});
+
+test("an address has a hundred, whoever it is; who came in from there before is not held up", () => {
+  const pacing = new Pacing();
+  for (let person = 0; person < 100; person += 1) {
+    expect(waits(pacing, 1, `${person}@example.com`, "office")).toEqual([0]);
+  }
+  expect(waits(pacing, 1, "late@example.com", "office")).toEqual([1]);
+  expect(waits(pacing, 1, "late@example.com", "office", 0, true)).toEqual([0]);
+  expect(waits(pacing, 1, "late@example.com", "office", 500)).toEqual([0]);
+});
+
+test("right ones are counted by person wherever they come from; wrong ones lock nobody out", () => {
+  const pacing = new Pacing();
+  for (let place = 0; place < 40; place += 1) waits(pacing, 1, "a@example.com", `place ${place}`);
+  expect(waits(pacing, 1, "a@example.com", "home")).toEqual([0]);
+  for (let place = 0; place < 30; place += 1) pacing.succeeded("a@example.com", 0);
+  expect(waits(pacing, 1, "a@example.com", "another place")).toEqual([5]);
+  expect(waits(pacing, 1, "b@example.com", "another place")).toEqual([0]);
+});
+
+test("a crowd at one address delays another's hash by a few, and is refused beyond a bound", async () => {
+  const passwords = new Passwords();
+  const from = (group: string) => ({ group, member: "somebody" });
+  const done: string[] = [];
+  const hash = async (group: string) => {
+    await passwords.hash(password, from(group));
+    done.push(group);
+  };
+  const crowd = Array.from({ length: 30 }, () => hash("crowded"));
+  const settled = Promise.allSettled(crowd);
+  await hash("quiet");
+  // Two are being made when it comes, and one more may end beside its own.
+  expect(done.length).toBeLessThanOrEqual(4);
+  const refused = (await settled).filter(({ status }) => status === "rejected");
+  expect(refused).toHaveLength(20);
+  for (const one of refused) expect(one).toMatchObject({ reason: { retryAfterSeconds: 2 } });
+});
+
+test("a loop of one's own sign-ins is slowed down, and a colleague elsewhere is let in meanwhile", async () => {
+  const server = await Server.start({ role: "intake", env: { TRUSTED_PROXY: "127.0.0.1" } });
+  try {
+    await server.organization("Looping");
+    const person = await joined(server, "Looping", "viewer", "Looping");
+    const colleague = await joined(server, "Looping", "viewer", "Straight");
+    const signIn = (email: string, address: string) =>
+      new Browser(server).ask("POST", "/api/session", { email, password }, { "X-Forwarded-For": address });
+    const statuses: number[] = [];
+    let held: Response | undefined;
+    while (held === undefined) {
+      const answer = await signIn(person.email, "203.0.113.1");
+      statuses.push(answer.status);
+      if (answer.status === 429) held = answer;
+      if (statuses.length > 200) throw new Error("it was never held up");
+    }
+    expect(statuses.slice(0, -1)).toEqual(Array(statuses.length - 1).fill(201));
+    expect(statuses.length).toBeGreaterThan(20);
+    expect(held.headers.get("retry-after")).toMatch(/^[1-5]$/);
+    await expectError(held, "rate_limit_exceeded", "Too many attempts to sign in");
+    expect((await signIn(colleague.email, "203.0.113.2")).status).toBe(201);
+    expect((await signIn(colleague.email, "203.0.113.1")).status).toBe(201);
+    expect((await signIn(person.email, "203.0.113.3")).status).toBe(201);
+  } finally {
+    await server.stop();
+  }
+}, 60_000);
