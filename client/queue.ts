@@ -1,35 +1,33 @@
 /** What waits to be sent, in order and within bounds. */
 import { batchLimits } from "../contract/batch-limits.ts";
-import type { Item } from "./types.ts";
 
 /** An item as it was when it was handed over: later changes of the application's objects are not sent. */
 export interface Queued {
+  /** JSON of an Item. */
   readonly text: string;
   readonly bytes: number;
   /** When it was first sent, in unix milliseconds: from then on it may be stored without our knowing. 0 before. */
   sentMs: number;
 }
 
+interface Bounds {
+  readonly maxQueueItems: number;
+  readonly maxQueueBytes: number;
+}
+
 /** `{"batch":[` and `]}`. */
 const envelopeBytes = 12;
-
-/** The item again, as it was or would have been sent. */
-export function itemOf(queued: Queued): Item {
-  return JSON.parse(queued.text) as Item;
-}
 
 export class Queue {
   /** How many items were ever added, and how many of them have left. */
   added = 0;
   left = 0;
-  readonly #maxItems: number;
-  readonly #maxBytes: number;
+  readonly #bounds: Bounds;
   #items: Queued[] = [];
   #bytes = 0;
 
-  constructor(maxItems: number, maxBytes: number) {
-    this.#maxItems = maxItems;
-    this.#maxBytes = maxBytes;
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
   }
 
   get length(): number {
@@ -38,7 +36,8 @@ export class Queue {
 
   /** Adds an item at the end; false when there is no room for it. */
   add(queued: Queued): boolean {
-    if (this.length >= this.#maxItems || this.#bytes + queued.bytes > this.#maxBytes) return false;
+    const { maxQueueItems, maxQueueBytes } = this.#bounds;
+    if (this.length >= maxQueueItems || this.#bytes + queued.bytes > maxQueueBytes) return false;
     this.#items.push(queued);
     this.#bytes += queued.bytes;
     this.added += 1;

@@ -9,7 +9,7 @@
  */
 import { batchLimits } from "../contract/batch-limits.ts";
 import { timestampAliases } from "../contract/timestamp-aliases.ts";
-import { itemOf, Queue, type Queued } from "./queue.ts";
+import { Queue, type Queued } from "./queue.ts";
 import type { DropReason, Failure, Identify, Item, Options, Track } from "./types.ts";
 import { type Answered, judge, type Problem, type Unanswered } from "./verdict.ts";
 
@@ -26,7 +26,11 @@ const firstBackoffMs = 250;
 const maxBackoffMs = 30_000;
 /** An hour less than the service remembers messageIds, for clocks that differ and requests that are slow. */
 const expiryMs = (batchLimits.messageIdMemoryHours - 1) * 3_600_000;
+/** More, and setTimeout takes it for nothing. */
+const maxTimerMs = 2 ** 31 - 1;
 const minMsBetweenWarnings = 60_000;
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Somebody who waits for everything up to an item to be answered. */
 interface Waiter {
@@ -41,14 +45,14 @@ export class Rekindle {
   readonly #waiters = new Set<Waiter>();
   /** The next attempt: after maxWaitMs, or after a failure, and then it is held. */
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #heldUntilMs: number | undefined;
+  #heldUntilMs = 0;
   #isBusy = false;
   #isClosing = false;
   #isClosed = false;
   #failures = 0;
   #batchItems: number;
   #request: AbortController | undefined;
-  #warnedAtMs = 0;
+  #quietUntilMs = 0;
 
   constructor(options: Options) {
     // What is missing, or NaN because a variable was not set, would undo a default.
@@ -59,7 +63,7 @@ export class Rekindle {
       Math.max(1, chosen.maxBatchItems),
       batchLimits.batchItems,
     );
-    this.#queue = new Queue(chosen.maxQueueItems, chosen.maxQueueBytes);
+    this.#queue = new Queue(chosen);
   }
 
   /** Registers a user, or updates the one who exists. Returns at once, never throws. */
@@ -91,7 +95,7 @@ export class Rekindle {
         resolve(isSent);
       };
       // This one holds the process, as the waiting application wants.
-      const timer = setTimeout(() => done(false), limitMs);
+      const timer = setTimeout(() => done(false), Math.min(limitMs, maxTimerMs));
       const waiter = { upTo: this.#queue.added, deadlineMs: Date.now() + limitMs, done };
       this.#waiters.add(waiter);
       this.#settle();
@@ -117,7 +121,7 @@ export class Rekindle {
 
   #add(type: Item["type"], given: Identify | Track): void {
     try {
-      const hasTime = ["timestamp", ...timestampAliases].some((name) => Reflect.get(given, name));
+      const hasTime = ["timestamp", ...timestampAliases].some((name) => (given as unknown as Fields)[name]);
       const text = JSON.stringify({
         ...given,
         toJSON: undefined,
@@ -130,7 +134,7 @@ export class Rekindle {
       if (queued.bytes > batchLimits.bodyBytes) throw Error(`larger than ${batchLimits.bodyBytes} bytes`);
       if (this.#isClosing) this.#drop(queued, "closed");
       else if (!this.#queue.add(queued)) this.#drop(queued, "full");
-      else this.#plan(this.#queue.length < this.#options.maxBatchItems ? this.#options.maxWaitMs : 0);
+      else this.#plan(this.#queue.length === this.#options.maxBatchItems ? 0 : this.#options.maxWaitMs);
     } catch (error) {
       this.#refuse(error, () => ({ ...given, type }) as Item);
     }
@@ -144,16 +148,10 @@ export class Rekindle {
     this.#timer = setTimeout(() => this.#attempt(), delayMs);
   }
 
-  /** Waits before the next attempt. It does not hold the process, which nobody would expect to stay for it. */
-  #hold(waitMs: number): void {
-    this.#heldUntilMs = Date.now() + waitMs;
-    this.#timer = setTimeout(() => this.#attempt(), waitMs);
-    (this.#timer as { unref?: () => void }).unref?.();
-  }
-
   #release(): void {
     clearTimeout(this.#timer);
-    this.#timer = this.#heldUntilMs = undefined;
+    this.#timer = undefined;
+    this.#heldUntilMs = 0;
   }
 
   async #attempt(): Promise<void> {
@@ -177,7 +175,7 @@ export class Rekindle {
     this.#batchItems = Math.min(this.#options.maxBatchItems, this.#batchItems * 2);
     for (const { index, ...failure } of refused) {
       const queued = items[index];
-      if (queued) this.#tell(failure, false, itemOf(queued));
+      if (queued) this.#tell(failure, false, JSON.parse(queued.text));
     }
   }
 
@@ -186,7 +184,11 @@ export class Rekindle {
     if (isTooMuch) this.#batchItems = Math.ceil(sent / 2);
     const backoffMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** this.#failures++);
     // Many senders that failed together should not come back together.
-    this.#hold(waitMs + backoffMs * (0.5 + Math.random() / 2));
+    const heldMs = waitMs + backoffMs * (0.5 + Math.random() / 2);
+    this.#heldUntilMs = Date.now() + heldMs;
+    this.#timer = setTimeout(() => this.#attempt(), heldMs);
+    // It does not hold the process, which nobody would expect to stay for it.
+    (this.#timer as { unref?: () => void }).unref?.();
     this.#tell(failure, true);
   }
 
@@ -226,7 +228,7 @@ export class Rekindle {
   #settle(): void {
     for (const waiter of this.#waiters) {
       if (this.#queue.left >= waiter.upTo) waiter.done(true);
-      else if ((this.#heldUntilMs ?? 0) > waiter.deadlineMs) waiter.done(false);
+      else if (this.#heldUntilMs > waiter.deadlineMs) waiter.done(false);
     }
   }
 
@@ -235,30 +237,29 @@ export class Rekindle {
   }
 
   #tell(problem: Problem, willRetry: boolean, item?: Item): void {
-    const { onError } = this.#options;
     const failure = { ...problem, willRetry };
-    this.#call(() => (onError ? onError(failure, item) : this.#warn(`${failure.name}: ${failure.message}`)));
+    this.#call(this.#options.onError, `${failure.name}: ${failure.message}`, failure, item);
   }
 
   #drop(queued: Queued, why: DropReason): void {
-    const { onDrop } = this.#options;
-    this.#call(() => (onDrop ? onDrop(itemOf(queued), why) : this.#warn(`an item was dropped: ${why}`)));
+    this.#call(this.#options.onDrop, `dropped an item: ${why}`, JSON.parse(queued.text), why);
   }
 
-  /** Whatever a callback does, also one that returns a promise, it does not get any further. */
-  async #call(callback: () => unknown): Promise<void> {
+  /** Calls the application back, or warns. Whatever a callback does, also one that returns a promise, gets no further. */
+  async #call<A extends unknown[]>(
+    callback: ((...args: A) => unknown) | undefined,
+    warning: string,
+    ...args: A
+  ) {
     try {
-      await callback();
+      if (callback) await callback(...args);
+      else if (Date.now() > this.#quietUntilMs) {
+        this.#quietUntilMs = Date.now() + minMsBetweenWarnings;
+        console.warn(`rekindle: ${warning}`);
+      }
     } catch {
       // It is the application's, which did not ask to be told.
     }
-  }
-
-  #warn(text: string): void {
-    const now = Date.now();
-    if (now - this.#warnedAtMs < minMsBetweenWarnings) return;
-    this.#warnedAtMs = now;
-    console.warn(`rekindle: ${text}`);
   }
 }
 

@@ -32,10 +32,10 @@ interface Body extends Partial<Problem> {
  * not. Throws when an answer of ours is not formed like one. */
 export function judge(status: number, text: string, headers: Headers, items: number): Answered | Unanswered {
   const body = parse(text);
-  if (status === 201 && body.success) return { refused: [...(body.rejected ?? [])] };
+  if (status === 201 && body.success) return { refused: (body.rejected ?? []).map((one) => ({ ...one })) };
   const failure: Problem = {
     name: body.name ?? "unexpected_answer",
-    message: body.message ?? `Status ${status}, and not from Rekindle`,
+    message: body.message ?? `status ${status}, not from Rekindle`,
     statusCode: status,
   };
   // The message is the first item's; what it says of the others is that they are not stored either.
@@ -48,7 +48,7 @@ export function judge(status: number, text: string, headers: Headers, items: num
     failure,
     waitMs: retryAfter ? retryAfterMs(retryAfter) : isBusy ? 0 : wrongSetupWaitMs,
     // A limit on requests is no reason to send more of them.
-    isTooMuch: status === 429 ? items > Number(headers.get("RateLimit-Limit") ?? items) : isBusy,
+    isTooMuch: isBusy && (status !== 429 || items > Number(headers.get("RateLimit-Limit"))),
   };
 }
 
