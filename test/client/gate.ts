@@ -59,7 +59,8 @@ export class Gate {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks);
-    this.seen.push({ atMs: Date.now(), bytes: body.length, items: JSON.parse(body.toString()).batch });
+    const sent = JSON.parse(body.toString());
+    this.seen.push({ atMs: Date.now(), bytes: body.length, items: sent.batch ?? [sent] });
     const mischief = this.next.shift() ?? this.always;
     if (mischief === "hang") return;
     if (mischief === "refuse") return void request.socket.destroy();
