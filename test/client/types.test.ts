@@ -7,7 +7,8 @@ import type { Account, Failure, Identify, Item, Track, Traits } from "../../clie
 import type { ErrorName } from "../../contract/errors.ts";
 import { BatchIdentify, BatchTrack, type IdentifyBody, type TrackBody } from "../../contract/write-api.ts";
 
-type Fits<A, B> = A extends B ? true : false;
+/** In brackets: a union is judged whole. */
+type Fits<A, B> = [A] extends [B] ? true : false;
 type Both<A, B> = [Fits<A, B>, Fits<B, A>];
 /** As JSON has it: a Date becomes text. */
 type Sent<T> = T extends unknown
