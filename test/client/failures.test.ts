@@ -222,7 +222,8 @@ describe("closing", () => {
       const beganMs = performance.now();
       const [isSent, isFlushed] = await Promise.all([client.close(300), client.flush()]);
       expect([isSent, isFlushed]).toEqual([false, false]);
-      expect(performance.now() - beganMs).toBeLessThan(5_000);
+      // A request may take 10 seconds: it was not waited for.
+      expect(performance.now() - beganMs).toBeLessThan(9_000);
       expect(drops.map(({ item, reason }) => [item.userId, reason])).toEqual(
         ["left-0", "left-1", "left-2"].map((userId) => [userId, "closed"]),
       );
