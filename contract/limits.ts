@@ -1,10 +1,9 @@
+import { batchLimits } from "./batch-limits.ts";
+
 /** The limits of the write API, each with its unit in its name. They are part of the contract: docs and
  * OpenAPI print them, admission keeps them. */
 export const limits = {
-  /** Of a request, and of each item of a batch, after inflating. */
-  bodyBytes: 256 * 1024,
-  batchBytes: 8 * 1024 * 1024,
-  batchItems: 2_000,
+  ...batchLimits,
   identifierCharacters: 256,
   emailCharacters: 320,
   eventNameCharacters: 256,
@@ -15,7 +14,6 @@ export const limits = {
   storedTraitsBytes: 256 * 1024,
   firstYear: 1970,
   lastYear: 2299,
-  messageIdMemoryHours: 24,
   defaultRequestsPerSecond: 1_000,
   defaultItemsPerSecond: 10_000,
 } as const;

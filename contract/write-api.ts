@@ -5,6 +5,7 @@
 import Type, { type Static } from "typebox";
 import { errorStatus } from "./errors.ts";
 import { limits } from "./limits.ts";
+import { timestampAliases } from "./timestamp-aliases.ts";
 
 const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
   Type.Union([schema, Type.Null()], options);
@@ -89,9 +90,6 @@ export const IdentifyBody = Type.Object(
   },
   { "x-send": "a JSON object with userId and email" },
 );
-
-/** Names that mean the same as `timestamp`, because senders' tools write them. */
-export const timestampAliases = ["time", "date", "datetime", "eventTime", "occurredAt", "createdAt"] as const;
 
 const timestamp = (description: string) =>
   Type.Optional(

@@ -1,5 +1,5 @@
 /** Which column of a file is what: by the options that were given, else by the columns' names. */
-import { timestampAliases } from "../../contract/write-api.ts";
+import { timestampAliases } from "../../contract/timestamp-aliases.ts";
 import { Refusal } from "../../server/ledger/ledger.ts";
 import type { TimestampFormat } from "./time.ts";
 

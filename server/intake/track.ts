@@ -5,7 +5,8 @@
  *         → numbered, with its user's account, or not_found     (decide.ts)
  *         → on disk → 201                                       (group-commit.ts)
  */
-import { TrackBody, timestampAliases } from "../../contract/write-api.ts";
+import { timestampAliases } from "../../contract/timestamp-aliases.ts";
+import { TrackBody } from "../../contract/write-api.ts";
 import type { Zone } from "../calendar/zone.ts";
 import type { JsonObject } from "../ledger/ledger.ts";
 import { type Arrival, compile, explain, identifier, messageIdOf, wrong } from "./admission.ts";

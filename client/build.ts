@@ -1,0 +1,49 @@
+/** Builds the package `rekindle-client`: `cli/with-bun client/build.ts [FOLDER]`, by default into client/dist. One file of
+ * code, and its declarations, which need nothing else. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "..");
+
+/** Writes rekindle.js, its source map and the declarations into a folder, which is emptied before. Throws what the
+ * bundler or the compiler says. */
+export async function buildClient(folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  await Bun.build({
+    entrypoints: [join(import.meta.dir, "rekindle.ts")],
+    outdir: folder,
+    target: "browser",
+    format: "esm",
+    minify: true,
+    sourcemap: "linked",
+  });
+  tidy(folder);
+  declare(join(folder, ".declarations"));
+  for (const name of ["rekindle.d.ts", "types.d.ts"]) {
+    const text = readFileSync(join(folder, ".declarations", "client", name), "utf8");
+    writeFileSync(join(folder, name), text.replaceAll("./types.ts", "./types.js"));
+  }
+  rmSync(join(folder, ".declarations"), { recursive: true });
+}
+
+/** Takes out the line with the bundler's own number for the source map, which nobody asks for. */
+function tidy(folder: string): void {
+  const file = join(folder, "rekindle.js");
+  writeFileSync(file, readFileSync(file, "utf8").replace(/^\n?\/\/# debugId=.*\n/m, ""));
+}
+
+/** Declarations of everything that the entry reaches; the contract's are only needed inside. */
+function declare(folder: string): void {
+  const compiler = Bun.spawnSync(
+    [
+      ...[process.execPath, join(root, "node_modules/typescript/bin/tsc"), "-p", import.meta.dir],
+      ...["--noEmit", "false", "--declaration", "--emitDeclarationOnly"],
+      ...["--rootDir", root, "--outDir", folder],
+    ],
+    { stdout: "pipe", stderr: "pipe" },
+  );
+  if (!compiler.success) throw new Error(`${compiler.stdout}${compiler.stderr}`);
+}
+
+if (import.meta.main) await buildClient(process.argv[2] ?? join(import.meta.dir, "dist"));

@@ -1,0 +1,279 @@
+/**
+ * Sends users and their events to Rekindle, without ever standing in the application's way.
+ *
+ *   identify, track → an item with its time and messageId → the queue → POST /batch, one request at a time
+ *                                                              ↑            │ not answered: wait, the same items again
+ *                                                              └────────────┘
+ *
+ * Only globals that every runtime has are used, and none of them before the first item: some edge runtimes forbid that.
+ */
+import { batchLimits } from "../contract/batch-limits.ts";
+import { timestampAliases } from "../contract/timestamp-aliases.ts";
+import { Queue, type Queued } from "./queue.ts";
+import type { DropReason, Failure, Identify, Item, Options, Track } from "./types.ts";
+import { type Answered, judge, type Problem, type Unanswered } from "./verdict.ts";
+
+export type { Account, DropReason, Failure, Identify, Item, Options, Track, Traits } from "./types.ts";
+
+const defaults = {
+  maxBatchItems: 500,
+  maxWaitMs: 1_000,
+  maxQueueItems: 10_000,
+  maxQueueBytes: 16 * 1024 ** 2,
+  timeoutMs: 10_000,
+};
+const firstBackoffMs = 250;
+const maxBackoffMs = 30_000;
+/** An hour less than the service remembers messageIds, for clocks that differ and requests that are slow. */
+const expiryMs = (batchLimits.messageIdMemoryHours - 1) * 3_600_000;
+/** More, and setTimeout takes it for nothing. */
+const maxTimerMs = 2 ** 31 - 1;
+const minMsBetweenWarnings = 60_000;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Somebody who waits for everything up to an item to be answered. */
+interface Waiter {
+  readonly upTo: number;
+  readonly deadlineMs: number;
+  readonly done: (isSent: boolean) => void;
+}
+
+export class Rekindle {
+  readonly #options: Options & typeof defaults;
+  readonly #queue: Queue;
+  readonly #waiters = new Set<Waiter>();
+  /** The next attempt: after maxWaitMs, or after a failure, and then it is held. */
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #heldUntilMs = 0;
+  #isBusy = false;
+  #isClosing = false;
+  #isClosed = false;
+  #failures = 0;
+  #batchItems: number;
+  #request: AbortController | undefined;
+  #quietUntilMs = 0;
+
+  constructor(options: Options) {
+    // What is missing, or NaN because a variable was not set, would undo a default.
+    const given = Object.entries(options ?? {}).filter(([, value]) => value || value === 0);
+    const chosen = { ...defaults, ...(Object.fromEntries(given) as unknown as Options) };
+    this.#options = chosen;
+    this.#batchItems = chosen.maxBatchItems = Math.min(
+      Math.max(1, chosen.maxBatchItems),
+      batchLimits.batchItems,
+    );
+    this.#queue = new Queue(chosen);
+  }
+
+  /** Registers a user, or updates the one who exists. Returns at once, never throws. */
+  identify(identify: Identify): void {
+    this.#add("identify", identify);
+  }
+
+  /** Records an event of a user who was identified before. Returns at once, never throws. */
+  track(track: Track): void {
+    this.#add("track", track);
+  }
+
+  /** Several of both, sent in this order. Returns at once, never throws. */
+  batch(items: readonly Item[]): void {
+    try {
+      for (const item of items) this.#add(item?.type, item);
+    } catch (error) {
+      this.#refuse(error);
+    }
+  }
+
+  /** Sends what waits. Resolves with true when everything handed over before is answered; with false after `limitMs`, or
+   * as soon as it is clear that it cannot be sent within them: then it stays queued. Never rejects. */
+  flush(limitMs = 10_000): Promise<boolean> {
+    return new Promise((resolve) => {
+      const done = (isSent: boolean) => {
+        clearTimeout(timer);
+        this.#waiters.delete(waiter);
+        resolve(isSent);
+      };
+      // This one holds the process, as the waiting application wants.
+      const timer = setTimeout(() => done(false), Math.min(limitMs, maxTimerMs));
+      const waiter = { upTo: this.#queue.added, deadlineMs: Date.now() + limitMs, done };
+      this.#waiters.add(waiter);
+      this.#settle();
+      this.#plan(0);
+    });
+  }
+
+  /** Sends what waits, for `limitMs` at most, and ends. What could not be sent is given to onDrop, and so is whatever
+   * comes later. Resolves with whether everything was answered. Never rejects. */
+  async close(limitMs = 5_000): Promise<boolean> {
+    this.#isClosing = true;
+    // There is no later for it: it is tried once more, whatever was agreed.
+    if (this.#heldUntilMs) this.#release();
+    const isSent = await this.flush(limitMs);
+    if (isSent) return true;
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#request?.abort();
+    for (const waiter of this.#waiters) waiter.done(false);
+    for (const queued of this.#queue.take(this.#queue.length)) this.#drop(queued, "closed");
+    return false;
+  }
+
+  #add(type: Item["type"], given: Identify | Track): void {
+    try {
+      const hasTime = ["timestamp", ...timestampAliases].some((name) => (given as unknown as Fields)[name]);
+      const text = JSON.stringify({
+        ...given,
+        toJSON: undefined,
+        ...(!hasTime && { timestamp: new Date() }),
+        type,
+        // Made once, here: however often the item is sent, it is stored once.
+        messageId: given.messageId || crypto.randomUUID(),
+      });
+      const queued = { text, bytes: new TextEncoder().encode(text).length, sentMs: 0 };
+      if (queued.bytes > batchLimits.bodyBytes) throw Error(`larger than ${batchLimits.bodyBytes} bytes`);
+      if (this.#isClosing) this.#drop(queued, "closed");
+      else if (!this.#queue.add(queued)) this.#drop(queued, "full");
+      else this.#plan(this.#queue.length === this.#options.maxBatchItems ? 0 : this.#options.maxWaitMs);
+    } catch (error) {
+      this.#refuse(error, () => ({ ...given, type }) as Item);
+    }
+  }
+
+  /** Sees to it that what waits is sent, at the latest in so many milliseconds; sooner than a held attempt nothing is. */
+  #plan(delayMs: number): void {
+    if (this.#isBusy || this.#heldUntilMs || !this.#queue.length) return;
+    if (this.#timer && delayMs > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#attempt(), delayMs);
+  }
+
+  #release(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#heldUntilMs = 0;
+  }
+
+  async #attempt(): Promise<void> {
+    this.#release();
+    this.#isBusy = true;
+    this.#expire();
+    const items = this.#queue.head(this.#batchItems);
+    const verdict = items.length ? await this.#post(items) : { refused: [] };
+    this.#isBusy = false;
+    if (this.#isClosed) return;
+    if ("refused" in verdict) this.#answered(items, verdict.refused);
+    else this.#failed(items.length, verdict);
+    this.#settle();
+    const { maxBatchItems, maxWaitMs } = this.#options;
+    this.#plan(this.#waiters.size || this.#queue.length >= maxBatchItems ? 0 : maxWaitMs);
+  }
+
+  #answered(items: readonly Queued[], refused: Answered["refused"]): void {
+    this.#queue.take(items.length);
+    this.#failures = 0;
+    this.#batchItems = Math.min(this.#options.maxBatchItems, this.#batchItems * 2);
+    for (const { index, ...failure } of refused) {
+      const queued = items[index];
+      if (queued) this.#tell(failure, false, JSON.parse(queued.text));
+    }
+  }
+
+  /** Halved after a failure, doubled after a success: what is too large for a slow line, or for a limit on items, gets through. */
+  #failed(sent: number, { failure, waitMs, isTooMuch }: Unanswered): void {
+    if (isTooMuch) this.#batchItems = Math.ceil(sent / 2);
+    const backoffMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** this.#failures++);
+    // Many senders that failed together should not come back together.
+    const heldMs = waitMs + backoffMs * (0.5 + Math.random() / 2);
+    this.#heldUntilMs = Date.now() + heldMs;
+    this.#timer = setTimeout(() => this.#attempt(), heldMs);
+    // It does not hold the process, which nobody would expect to stay for it.
+    (this.#timer as { unref?: () => void }).unref?.();
+    this.#tell(failure, true);
+  }
+
+  async #post(items: readonly Queued[]): Promise<Answered | Unanswered> {
+    const { host, token, timeoutMs } = this.#options;
+    const request = new AbortController();
+    this.#request = request;
+    const timer = setTimeout(() => request.abort(Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    try {
+      for (const item of items) item.sentMs ||= Date.now();
+      const response = await fetch(`${String(host).replace(/\/+$/, "")}/batch`, {
+        method: "POST",
+        headers: { Authorization: `Basic ${token}`, "Content-Type": "application/json" },
+        body: `{"batch":[${items.map(({ text }) => text)}]}`,
+        // Followed, a POST would become a GET.
+        redirect: "manual",
+        signal: request.signal,
+      });
+      return judge(response.status, await response.text(), response.headers, items.length);
+    } catch (error) {
+      return { failure: ours("unreachable", error), waitMs: 0, isTooMuch: true };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Drops what may be stored already and is about to be forgotten as a duplicate. */
+  #expire(): void {
+    for (const queued of this.#queue.head(batchLimits.batchItems)) {
+      if (!queued.sentMs || Date.now() - queued.sentMs < expiryMs) return;
+      this.#queue.take(1);
+      this.#drop(queued, "expired");
+    }
+  }
+
+  /** Answers those who wait, when there is something to say. */
+  #settle(): void {
+    for (const waiter of this.#waiters) {
+      if (this.#queue.left >= waiter.upTo) waiter.done(true);
+      else if (this.#heldUntilMs > waiter.deadlineMs) waiter.done(false);
+    }
+  }
+
+  #refuse(error: unknown, item?: () => Item): void {
+    this.#tell(ours("invalid_item", error), false, item && possibly(item));
+  }
+
+  #tell(problem: Problem, willRetry: boolean, item?: Item): void {
+    const failure = { ...problem, willRetry };
+    this.#call(this.#options.onError, `${failure.name}: ${failure.message}`, failure, item);
+  }
+
+  #drop(queued: Queued, why: DropReason): void {
+    this.#call(this.#options.onDrop, `dropped an item: ${why}`, JSON.parse(queued.text), why);
+  }
+
+  /** Calls the application back, or warns. Whatever a callback does, also one that returns a promise, gets no further. */
+  async #call<A extends unknown[]>(
+    callback: ((...args: A) => unknown) | undefined,
+    warning: string,
+    ...args: A
+  ) {
+    try {
+      if (callback) await callback(...args);
+      else if (Date.now() > this.#quietUntilMs) {
+        this.#quietUntilMs = Date.now() + minMsBetweenWarnings;
+        console.warn(`rekindle: ${warning}`);
+      }
+    } catch {
+      // It is the application's, which did not ask to be told.
+    }
+  }
+}
+
+/** What went wrong here, in words: fetch says it in the cause. */
+function ours(name: Failure["name"], error: unknown): Problem {
+  const cause = possibly(() => String((error as { cause?: unknown } | undefined)?.cause ?? error));
+  return { name, message: cause ?? "unknown", statusCode: 0 };
+}
+
+/** The application's objects may throw when they are looked at. */
+function possibly<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}

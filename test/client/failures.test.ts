@@ -1,0 +1,268 @@
+/** The client when something is wrong: every item is stored once, or the application hears why it is not. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
+import type { Failure } from "../../client/rekindle.ts";
+import { Server } from "../server.ts";
+import { Gate, type Mischief } from "./gate.ts";
+import { ada, storedEvents, Told, until } from "./support.ts";
+
+const organization = "Failures";
+let server: Server;
+let token: string;
+let gate: Gate;
+
+beforeAll(async () => {
+  server = await Server.start();
+  token = await server.organization(organization);
+}, 60_000);
+beforeEach(async () => {
+  gate = await Gate.before(() => server.url);
+});
+afterEach(() => gate.close());
+afterAll(() => server.stop());
+
+const start = (options: object = {}) => new Told({ token, host: gate.url, ...options });
+
+async function eventsOf(userId: string): Promise<unknown[]> {
+  const rows = await storedEvents(server, organization);
+  return rows.filter((row) => row.userId === userId).map(({ event }) => event);
+}
+
+const json = { "Content-Type": "application/json" };
+const refusal = (name: string, status: number, headers: Record<string, string> = {}) => ({
+  ...{ status, headers: { ...json, ...headers } },
+  body: JSON.stringify({ name, message: `${name}.`, statusCode: status }),
+});
+
+type Name = Failure["name"];
+const passing: readonly (readonly [string, Mischief, Name])[] = [
+  ["a connection that is refused", "refuse", "unreachable"],
+  ["an answer that is lost after the commit", "cut", "unreachable"],
+  ["an answer that never comes", "hang", "unreachable"],
+  ["an answer that is too late", { delayMs: 400 }, "unreachable"],
+  ["an error of the service", refusal("application_error", 500), "application_error"],
+  ["a proxy without a service", { status: 502, body: "<h1>Bad gateway</h1>" }, "unexpected_answer"],
+  ["a proxy's timeout", { status: 408 }, "unexpected_answer"],
+  ["a success that is badly formed", { status: 201, body: '{"success":true,"rejected":7}' }, "unreachable"],
+];
+
+test.each(passing)(
+  "%s is told and got over: everything is stored once, in order",
+  async (name, mischief, told) => {
+    const { client, failures, drops } = start({ timeoutMs: 200 });
+    gate.next = [mischief, mischief];
+    client.identify(ada(name));
+    for (const event of ["one", "two", "three"]) client.track({ userId: name, event, timestamp: null });
+    expect(await client.flush(30_000)).toBe(true);
+    expect(failures.map(({ name, willRetry, item }) => [name, willRetry, item])).toEqual([
+      [told, true, undefined],
+      [told, true, undefined],
+    ]);
+    expect(drops).toEqual([]);
+    expect((await eventsOf(name)).sort()).toEqual(["one", "three", "two"]);
+    expect(gate.messageIds).toHaveLength(4);
+  },
+);
+
+test("attempts come at growing intervals, with jitter", async () => {
+  const { client } = start();
+  gate.next = Array.from({ length: 4 }, () => refusal("application_error", 500));
+  client.identify(ada("backoff"));
+  await client.flush(30_000);
+  const times = gate.seen.map(({ atMs }) => atMs);
+  const waitsMs = times.slice(1).map((atMs, n) => atMs - (times[n] ?? 0));
+  expect(waitsMs).toHaveLength(4);
+  // Timers may be late on a busy machine, and never early by more than a rounded millisecond.
+  for (const [n, waitMs] of waitsMs.entries()) expect(waitMs).toBeGreaterThanOrEqual(125 * 2 ** n - 2);
+});
+
+const waits: readonly (readonly [string, Mischief | (() => Mischief), Name])[] = [
+  ["429", refusal("rate_limit_exceeded", 429, { "Retry-After": "1" }), "rate_limit_exceeded"],
+  ["503 of a proxy", { status: 503, headers: { "Retry-After": "1" } }, "unexpected_answer"],
+  [
+    "429 until a date",
+    () => refusal("rate_limit_exceeded", 429, { "Retry-After": new Date(Date.now() + 2_000).toUTCString() }),
+    "rate_limit_exceeded",
+  ],
+];
+
+test.each(waits)("after a %s it waits as long as it is asked", async (_name, mischief, told) => {
+  const { client, failures } = start();
+  gate.next = [typeof mischief === "function" ? mischief() : mischief];
+  client.identify(ada("patient"));
+  expect(await client.flush(200)).toBe(false);
+  expect(await client.flush()).toBe(true);
+  expect(failures.map(({ name }) => name)).toEqual([told]);
+  const [first, second] = gate.seen.map(({ atMs }) => atMs);
+  // The date has whole seconds, so that up to one of its two may be gone.
+  expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(998);
+});
+
+test("a limit of items a second below the batch's size is got through, because batches are halved", async () => {
+  const slow = await server.organization("Slow items");
+  await server.command("organization", "set", "Slow items", "--item-rate-limit", "40");
+  const { client, failures } = start({ token: slow });
+  for (let n = 0; n < 100; n += 1) client.identify(ada(`slow-${n}`));
+  expect(await client.flush(60_000)).toBe(true);
+  expect(new Set(failures.map(({ name }) => name))).toEqual(new Set(["rate_limit_exceeded"]));
+  expect(await server.exported("users", "Slow items")).toHaveLength(100);
+});
+
+test("a proxy that takes only small bodies gets small ones, and an item it never takes blocks nobody", async () => {
+  const small = await Gate.before(() => gate.url);
+  const { client, failures } = start({ host: small.url });
+  client.identify(ada("small"));
+  client.track({ userId: "small", event: "before" });
+  client.track({ userId: "small", event: "large" });
+  client.track({ userId: "small", event: "after" });
+  // 4 items, then 2, which pass; then 2 again, and each by itself.
+  small.next = [{ status: 413 }, "pass", { status: 413 }, { status: 413 }];
+  expect(await client.flush(20_000)).toBe(true);
+  expect(small.seen.map(({ items }) => items.length)).toEqual([4, 2, 2, 1, 1]);
+  expect(failures.map(({ willRetry, item }) => [willRetry, item?.type === "track" && item.event])).toEqual([
+    [true, false],
+    [true, false],
+    [false, "large"],
+  ]);
+  small.close();
+  expect((await eventsOf("small")).sort()).toEqual(["after", "before"]);
+});
+
+describe("what people have to mend", () => {
+  const setups: readonly (readonly [string, Mischief, Name, number])[] = [
+    ["a page instead of the service", { status: 200, body: "<h1>Welcome</h1>" }, "unexpected_answer", 200],
+    ["a success that is not ours", { status: 201, headers: json, body: "{}" }, "unexpected_answer", 201],
+    ["a redirect", { status: 301, headers: { Location: "/" } }, "unexpected_answer", 301],
+    ["another service", { status: 404, body: "Not found" }, "unexpected_answer", 404],
+    ["a proxy that refuses", { status: 400, body: "Bad request" }, "unexpected_answer", 400],
+  ];
+
+  test.each(setups)(
+    "%s is told, the items are kept, and nothing is sent for a minute",
+    async (_name, mischief, name, statusCode) => {
+      const { client, failures, drops } = start();
+      gate.always = mischief;
+      client.identify(ada());
+      expect(await client.flush()).toBe(false);
+      client.identify(ada());
+      expect(await client.flush()).toBe(false);
+      expect(failures).toMatchObject([{ name, statusCode, willRetry: true, item: undefined }]);
+      expect([gate.seen.length, drops.length]).toEqual([1, 0]);
+      expect(await client.close()).toBe(false);
+      expect(gate.seen).toHaveLength(2);
+      expect(drops.map(({ reason }) => reason)).toEqual(["closed", "closed"]);
+    },
+  );
+
+  test("a wrong token, too; when it is right in the end, what was kept is sent", async () => {
+    const { client, failures, drops } = start({ token: "rk-wrong" });
+    client.identify(ada("kept"));
+    expect(await client.flush()).toBe(false);
+    expect(failures).toMatchObject([{ name: "invalid_write_key", statusCode: 401, willRetry: true }]);
+    gate.next = [
+      { status: 201, headers: json, body: '{"success":true,"accepted":1,"duplicates":0,"rejected":[]}' },
+    ];
+    // Closing does not wait for the minute to pass.
+    expect(await client.close()).toBe(true);
+    expect(drops).toEqual([]);
+  });
+
+  test.each([
+    ["an address that is none", "nonsense"],
+    ["no address", undefined],
+    ["a port where nobody listens", "http://127.0.0.1:1"],
+  ])("%s is told", async (_name, host) => {
+    const { client, failures, drops } = start({ host });
+    client.identify(ada());
+    await until("an attempt", () => failures.length > 0);
+    expect(failures[0]).toMatchObject({ name: "unreachable", statusCode: 0, willRetry: true });
+    expect(await client.close(0)).toBe(false);
+    expect(drops).toHaveLength(1);
+  });
+});
+
+describe("a queue that is full", () => {
+  test("refuses what comes, keeps what it has, and tells which", async () => {
+    const { client, drops } = start({ maxQueueItems: 3 });
+    gate.always = "refuse";
+    client.identify(ada("full"));
+    for (let n = 0; n < 4; n += 1) client.track({ userId: "full", event: `e${n}` });
+    await until("an attempt", () => gate.seen.length > 0);
+    client.track({ userId: "full", event: "e4" });
+    expect(drops.map(({ item, reason }) => [item.type === "track" && item.event, reason])).toEqual([
+      ["e2", "full"],
+      ["e3", "full"],
+      ["e4", "full"],
+    ]);
+    gate.always = "pass";
+    expect(await client.flush(20_000)).toBe(true);
+    client.track({ userId: "full", event: "e5" });
+    expect(await client.close()).toBe(true);
+    expect((await eventsOf("full")).sort()).toEqual(["e0", "e1", "e5"]);
+    expect(drops).toHaveLength(3);
+  });
+
+  test("by bytes: of UTF-8, not of characters", async () => {
+    const { client, drops } = start({ maxQueueBytes: 2_000 });
+    client.identify({ ...ada("wide"), properties: { name: "é".repeat(500) } });
+    client.identify({ ...ada("wide"), properties: { name: "é".repeat(500) } });
+    client.identify(ada("wide"));
+    expect(drops.map(({ reason }) => reason)).toEqual(["full"]);
+    expect(await client.close()).toBe(true);
+  });
+});
+
+describe("closing", () => {
+  test.each<Mischief>(["refuse", "hang"])(
+    "while the service is away (%s) ends in time, and gives back what is left, in order",
+    async (mischief) => {
+      const { client, drops } = start();
+      gate.always = mischief;
+      for (let n = 0; n < 3; n += 1) client.identify(ada(`left-${n}`));
+      await until("an attempt", () => gate.seen.length > 0);
+      const beganMs = performance.now();
+      const [isSent, isFlushed] = await Promise.all([client.close(300), client.flush()]);
+      expect([isSent, isFlushed]).toEqual([false, false]);
+      // A request may take 10 seconds: it was not waited for.
+      expect(performance.now() - beganMs).toBeLessThan(9_000);
+      expect(drops.map(({ item, reason }) => [item.userId, reason])).toEqual(
+        ["left-0", "left-1", "left-2"].map((userId) => [userId, "closed"]),
+      );
+      const requests = gate.seen.length;
+      gate.always = "pass";
+      client.identify(ada("late"));
+      await Bun.sleep(700);
+      expect(drops.at(-1)).toMatchObject({ item: { userId: "late" }, reason: "closed" });
+      expect(gate.seen).toHaveLength(requests);
+    },
+  );
+
+  test("tries once more at once, however long the next attempt is away", async () => {
+    const { client, drops } = start();
+    gate.next = [refusal("rate_limit_exceeded", 429, { "Retry-After": "3600" })];
+    client.identify(ada("last-chance"));
+    client.track({ userId: "last-chance", event: "saved" });
+    expect(await client.flush()).toBe(false);
+    expect(await client.close()).toBe(true);
+    expect(drops).toEqual([]);
+    expect(await eventsOf("last-chance")).toEqual(["saved"]);
+  });
+});
+
+test("what may be stored without our knowing is not sent again after 23 hours, and what was never sent is", async () => {
+  const { client, drops } = start({ maxBatchItems: 2 });
+  gate.next = ["cut", refusal("application_error", 500)];
+  client.identify(ada("old"));
+  client.track({ userId: "old", event: "sent_and_lost", timestamp: "2026-01-01" });
+  client.track({ userId: "old", event: "never_sent" });
+  await until("the second attempt", () => gate.seen.length === 2);
+  try {
+    setSystemTime(new Date(Date.now() + 23.5 * 3_600_000));
+    expect(await client.flush(60_000)).toBe(true);
+  } finally {
+    setSystemTime();
+  }
+  expect(drops.map(({ item, reason }) => [item.messageId, reason])).toEqual(
+    gate.messageIds.slice(0, 2).map((id) => [id, "expired"]),
+  );
+  expect((await eventsOf("old")).sort()).toEqual(["never_sent", "sent_and_lost"]);
+});

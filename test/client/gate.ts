@@ -1,0 +1,94 @@
+/** Stands between a client and a server, and does to requests what networks and proxies do to them. */
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** `pass`: nothing. `cut`: the server's answer is lost. `refuse`: the request is lost. `hang`: there is never an answer. */
+export type Mischief =
+  | "pass"
+  | "cut"
+  | "refuse"
+  | "hang"
+  | { readonly delayMs: number }
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string };
+
+/** A request as it came in. */
+export interface Seen {
+  readonly atMs: number;
+  readonly bytes: number;
+  readonly items: readonly Record<string, unknown>[];
+}
+
+export class Gate {
+  readonly url: string;
+  /** Every request, in order. */
+  readonly seen: Seen[] = [];
+  /** What is done to the next requests, one after the other; to later ones, `always`. */
+  next: Mischief[] = [];
+  always: Mischief = "pass";
+  readonly #http: HttpServer;
+
+  private constructor(http: HttpServer) {
+    this.#http = http;
+    this.url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  }
+
+  /** Opens a gate before the server at this address; `port` 0 is any. */
+  static async before(target: () => string): Promise<Gate> {
+    const http = createServer((request, response) => void gate.#handle(request, response, target));
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    const gate = new Gate(http);
+    return gate;
+  }
+
+  /** The messageIds of all requests, in the order in which they first came. */
+  get messageIds(): string[] {
+    return [...new Set(this.seen.flatMap(({ items }) => items.map(({ messageId }) => String(messageId))))];
+  }
+
+  close(): void {
+    this.#http.close();
+    this.#http.closeAllConnections();
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse, target: () => string): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
+    const sent = JSON.parse(body.toString());
+    this.seen.push({ atMs: Date.now(), bytes: body.length, items: sent.batch ?? [sent] });
+    const mischief = this.next.shift() ?? this.always;
+    if (mischief === "hang") return;
+    if (mischief === "refuse") return void request.socket.destroy();
+    if (typeof mischief === "object" && "status" in mischief) {
+      response.writeHead(mischief.status, mischief.headers).end(mischief.body);
+      return;
+    }
+    if (typeof mischief === "object") await Bun.sleep(mischief.delayMs);
+    await this.#forward(request, body, response, target(), mischief === "cut");
+  }
+
+  async #forward(
+    request: IncomingMessage,
+    body: Buffer,
+    response: ServerResponse,
+    target: string,
+    isCut: boolean,
+  ): Promise<void> {
+    try {
+      const { authorization = "", "content-type": type = "" } = request.headers;
+      const headers = { Authorization: authorization, "Content-Type": type };
+      const answer = await fetch(target + request.url, { method: "POST", headers, body });
+      const text = await answer.text();
+      if (isCut) request.socket.destroy();
+      else response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(text);
+    } catch {
+      // The server is down, and the client has to see that.
+      request.socket.destroy();
+    }
+  }
+}
