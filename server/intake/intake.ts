@@ -21,6 +21,14 @@ export { parseBatch } from "./batch.ts";
 export type { Outcome } from "./decide.ts";
 export { isInvalid } from "./json.ts";
 export { errorOf } from "./outcome-error.ts";
+export type {
+  SourcedAccount,
+  SourcedAlias,
+  SourcedIdentify,
+  SourcedItem,
+  SourcedPerson,
+  SourcedTrack,
+} from "./sourced.ts";
 export type { WatchedRequest } from "./watched-request.ts";
 
 export interface IntakeLimits {
