@@ -1,0 +1,172 @@
+/**
+ * Bodies of tools that nobody has written a translation for: an organization says by paths (paths.ts) where in them the
+ * user, the event and the rest is. An item may say who somebody is, what somebody did, or both.
+ */
+import { limits } from "../../contract/limits.ts";
+import type { WebhookMapping } from "../../contract/source-settings.ts";
+import type { SourcedAccount, SourcedItem } from "../intake/intake.ts";
+import { isJsonObject, type JsonObject, Refusal } from "../ledger/ledger.ts";
+import { type JsonPath, type PathRoots, parsePath, readPath } from "./paths.ts";
+import type { Delivery, Translated, TranslatedItem } from "./source.ts";
+
+/** Why an item cannot be taken. */
+class Unreadable extends Error {
+  override readonly name = "Unreadable";
+}
+
+/** What is at the paths of a mapping. */
+class Reader {
+  readonly #roots: PathRoots;
+
+  constructor(roots: PathRoots) {
+    this.#roots = roots;
+  }
+
+  /** What is at a path; undefined for null and where nothing is, or no path is. */
+  value(path: string | undefined): unknown {
+    return path === undefined ? undefined : (readPath(pathOf(path), this.#roots) ?? undefined);
+  }
+
+  /** Words at a path; undefined where nothing is. @throws Unreadable where something else is */
+  text(path: string | undefined, what: string): string | undefined {
+    const value = this.value(path);
+    if (value === undefined || value === "") return undefined;
+    if (typeof value === "string") return value;
+    throw new Unreadable(`${what} at ${path} is not a string.`);
+  }
+
+  /** An id at a path: a string, or an integer that JSON carries exactly. @throws Unreadable for anything else */
+  id(path: string | undefined, what: string): string | undefined {
+    const value = this.value(path);
+    if (typeof value !== "number") return this.text(path, what);
+    if (Number.isSafeInteger(value)) return String(value);
+    throw new Unreadable(`${what} at ${path} is a number that JSON does not carry exactly: send a string.`);
+  }
+
+  /** An object at a path, or one of what is at the paths of a table. @throws Unreadable for anything else */
+  object(paths: string | Readonly<Record<string, string>> | undefined, what: string): JsonObject {
+    if (paths === undefined) return {};
+    if (typeof paths === "string") {
+      const value = this.value(paths);
+      if (value === undefined || isJsonObject(value)) return value ?? {};
+      throw new Unreadable(`${what} at ${paths} is not an object.`);
+    }
+    const found = Object.entries(paths).map(([key, path]) => [key, this.value(path)] as const);
+    return Object.fromEntries(found.filter(([, value]) => value !== undefined));
+  }
+}
+
+/**
+ * What a body says, item by item.
+ * @param body parsed JSON
+ * @returns invalid when there are no items where the mapping says, or too many
+ */
+export function translateWebhook(
+  body: unknown,
+  mapping: WebhookMapping,
+  delivery: Delivery,
+): readonly TranslatedItem[] | { readonly invalid: string } {
+  const found = mapping.items === undefined ? body : readPath(pathOf(mapping.items), { body, item: body });
+  if (found === undefined) return { invalid: `There is nothing at ${mapping.items}, where items are to be.` };
+  const items: readonly unknown[] = Array.isArray(found) ? found : [found];
+  if (items.length > limits.batchItems) {
+    return { invalid: `There are ${items.length} items: send at most ${limits.batchItems} at once.` };
+  }
+  return items.map((sent) => ({ sent, translated: translateItem({ body, item: sent }, mapping, delivery) }));
+}
+
+/** What a mapping must have beside its form, which its schema checks.
+ * @throws Refusal when nothing could come of it */
+export function checkMapping(mapping: WebhookMapping): void {
+  if (mapping.userId === undefined && mapping.anonymousId === undefined) {
+    throw new Refusal("mapping says nothing about whom: give userId or anonymousId a path.");
+  }
+  const { event, email, traits, account } = mapping;
+  if (event === undefined && email === undefined && traits === undefined && account === undefined) {
+    throw new Refusal("mapping says nothing about them: give event, email, traits or account a path.");
+  }
+  if (event === undefined && mapping.properties !== undefined) {
+    throw new Refusal("properties are of an event: give event a path or a text too.");
+  }
+}
+
+function translateItem(roots: PathRoots, mapping: WebhookMapping, delivery: Delivery): Translated {
+  if (!isJsonObject(roots.item)) return { invalid: "The item is not an object." };
+  try {
+    return { items: itemsOf(new Reader(roots), mapping, delivery) };
+  } catch (error) {
+    if (error instanceof Unreadable) return { invalid: error.message };
+    throw error;
+  }
+}
+
+function itemsOf(read: Reader, mapping: WebhookMapping, delivery: Delivery): readonly SourcedItem[] {
+  const person = {
+    userId: read.id(mapping.userId, "userId"),
+    anonymousId: read.id(mapping.anonymousId, "anonymousId"),
+  };
+  if (person.userId === undefined && person.anonymousId === undefined) {
+    const paths = [mapping.userId, mapping.anonymousId].filter((path) => path !== undefined);
+    throw new Unreadable(`There is no id of a user at ${paths.join(" or ")}.`);
+  }
+  const messageId = read.id(mapping.messageId, "messageId") ?? null;
+  const atMs = timeOf(read.value(mapping.timestamp), mapping.timestamp) ?? delivery.receivedAtMs;
+  const said = { ...person, atMs, messageId };
+  const account = accountOf(read, mapping);
+  const email = read.text(mapping.email, "email");
+  const traits = read.object(mapping.traits, "traits");
+  const isTold = email !== undefined || account !== undefined || Object.keys(traits).length > 0;
+  const event = eventOf(read, mapping);
+  const identify: SourcedItem = {
+    ...{ ...said, type: "identify", email, traits, account },
+    // One message is two items: each is known by an id of its own.
+    messageId: event === undefined || messageId === null ? messageId : `${messageId}:identify`,
+  };
+  if (event === undefined) return [identify];
+  const track: SourcedItem = {
+    ...{ ...said, type: "track", event, account, isActivity: mapping.isActivity ?? true },
+    properties: read.object(mapping.properties, "properties"),
+  };
+  return isTold ? [identify, track] : [track];
+}
+
+function eventOf(read: Reader, { event }: WebhookMapping): string | undefined {
+  if (event === undefined) return undefined;
+  if ("text" in event) return event.text;
+  const name = read.text(event.path, "event");
+  if (name === undefined) throw new Unreadable(`There is no event's name at ${event.path}.`);
+  return name;
+}
+
+function accountOf(read: Reader, { account }: WebhookMapping): SourcedAccount | undefined {
+  const id = read.id(account?.id, "account.id");
+  return id === undefined ? undefined : { id, name: read.text(account?.name, "account.name") };
+}
+
+/** Numbers below are seconds: 10^11 milliseconds were in March 1973, 10^11 seconds will be in the year 5138. */
+const firstMilliseconds = 1e11;
+/** With an offset: without one a time would be of a zone that nobody said. */
+const rfc3339 = /^(\d{4}-\d{2}-\d{2})[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+
+function timeOf(value: unknown, path: string | undefined): number | undefined {
+  if (value === undefined || value === "") return undefined;
+  const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  if (typeof number === "number" && Number.isFinite(number) && number >= 0) {
+    return Math.round(number < firstMilliseconds ? number * 1_000 : number);
+  }
+  const date = typeof value === "string" ? rfc3339.exec(value)?.[1] : undefined;
+  const ms = date === undefined ? Number.NaN : Date.parse(String(value).replace(" ", "T"));
+  // Date.parse takes February 31 for March.
+  const isDay = date !== undefined && new Date(`${date}T00:00:00Z`).toJSON()?.startsWith(date) === true;
+  if (Number.isNaN(ms) || !isDay) {
+    throw new Unreadable(`The time at ${path} is none: RFC 3339 with an offset, or seconds or milliseconds.`);
+  }
+  return ms;
+}
+
+/** @throws Refusal, which a stored mapping never does: its schema takes nothing else */
+function pathOf(text: string): JsonPath {
+  const path = parsePath(text);
+  if (path === undefined) throw new Refusal(`${text} is not a path: send one such as data.user.id.`);
+  return path;
+}
