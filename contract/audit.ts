@@ -32,5 +32,9 @@ export const auditActions = [
   "view.created",
   "view.changed",
   "view.deleted",
+  "webhook.created",
+  "webhook.changed",
+  "webhook.deleted",
+  "stripe.changed",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];

@@ -107,6 +107,7 @@ const webhookName = Type.String({
 });
 
 export const WebhookAnswer = Type.Object({
+  id: Type.Integer({ minimum: 1 }),
   name: webhookName,
   mapping: WebhookMapping,
   createdAt: instant("When it was made."),

@@ -19,7 +19,7 @@ import type { PeopleGate, Place } from "./people-gate.ts";
 import { type Found, RouteTable } from "./route-table.ts";
 import type { Connection } from "./routes.ts";
 
-/** Far more than any of these bodies needs. */
+/** Far more than nearly all of these bodies need. */
 const maxBodyBytes = 16 * 1024;
 
 /** Who may ask: anybody, who is signed in, or a member with this right. */
@@ -74,6 +74,8 @@ export interface PeopleRoute<
   readonly summary: string;
   readonly query: Query;
   readonly body?: Body;
+  /** Of the body, where it needs more than others do. */
+  readonly maxBodyBytes?: number;
   /** 204 has none. */
   readonly answer?: Answer;
   /** The answer is a stream of server-sent events, of which the schema says what each is. */
@@ -124,7 +126,7 @@ export class PeopleApi {
     connection: Connection,
   ): Promise<Response> {
     const { gate, nowMs } = this.#parts;
-    const sent = await readApiBody(request, maxBodyBytes);
+    const sent = await readApiBody(request, route.maxBodyBytes ?? maxBodyBytes);
     if (isInvalid(sent)) return failure("validation_error", sent.invalid);
     const from = await gate.from(request, connection);
     const foreign = gate.refuseForeign(request, route.access !== "anybody");

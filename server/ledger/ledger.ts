@@ -17,6 +17,7 @@ import type { CheckStore, LedgerFreshness } from "./health.ts";
 import type { Imports } from "./imports.ts";
 import type { EntranceStore, PeopleStore } from "./people.ts";
 import type { SettingsStore } from "./settings.ts";
+import type { IdentityStore, SourceSettingsStore } from "./source-settings.ts";
 import type { Needs, Stored, Writes } from "./transaction.ts";
 import type { ViewStore } from "./views.ts";
 import type { WarningStore } from "./warnings.ts";
@@ -174,6 +175,8 @@ export interface Ledger {
   readonly people: PeopleStore;
   readonly entrance: EntranceStore;
   readonly views: ViewStore;
+  readonly sourceSettings: SourceSettingsStore;
+  readonly identities: IdentityStore;
 
   /**
    * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns.
@@ -245,6 +248,8 @@ export interface SharedLedger
     | "people"
     | "entrance"
     | "views"
+    | "sourceSettings"
+    | "identities"
   > {
   readonly tokens: SharedCredentials;
   readonly readKeys: SharedCredentials;

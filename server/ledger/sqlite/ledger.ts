@@ -19,11 +19,13 @@ import { SqliteEntrance } from "./entrance.ts";
 import { SqliteErasures } from "./erasures.ts";
 import { SqliteExclusions } from "./exclusions.ts";
 import { FlushedInbox } from "./flushed-inbox.ts";
+import { SqliteIdentities } from "./identities.ts";
 import type { SqliteImports } from "./imports.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
 import { SqlitePeople } from "./people.ts";
 import { SqliteSettings } from "./settings.ts";
+import { SqliteSourceSettings } from "./source-settings.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import { type Parts, Transactor } from "./transact.ts";
 import { SqliteViews } from "./views.ts";
@@ -45,6 +47,8 @@ export class SqliteLedger implements Ledger {
   readonly people: SqlitePeople;
   readonly entrance: SqliteEntrance;
   readonly views: SqliteViews;
+  readonly sourceSettings: SqliteSourceSettings;
+  readonly identities: SqliteIdentities;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
@@ -71,6 +75,8 @@ export class SqliteLedger implements Ledger {
     this.people = new SqlitePeople(db, this.organizations, this.audit);
     this.entrance = new SqliteEntrance(db, this.audit);
     this.views = new SqliteViews(db, this.audit);
+    this.sourceSettings = new SqliteSourceSettings(db, this.audit);
+    this.identities = new SqliteIdentities(db);
     this.settings = new SqliteSettings(db, this.organizations);
   }
 
