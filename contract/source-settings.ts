@@ -129,8 +129,6 @@ export const WebhookTryBody = Type.Object(
   strict,
 );
 
-const instantOrNull = nullable(instant("When."));
-
 /** One item of a sample, and what would come of it. */
 const TriedItem = Type.Object({
   sent: Type.Unknown({ description: "The item as it was sent." }),
@@ -139,7 +137,7 @@ const TriedItem = Type.Object({
   items: Type.Array(
     Type.Object({
       type: Type.Enum(["identify", "track", "alias"]),
-      at: instantOrNull,
+      at: instant("When it was, or holds from."),
       messageId: nullable(Type.String()),
       userId: nullable(Type.String()),
       anonymousId: nullable(Type.String()),

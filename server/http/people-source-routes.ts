@@ -16,7 +16,7 @@ import {
 import { notThere } from "../dashboard/denied.ts";
 import { Refusal } from "../ledger/ledger.ts";
 import type { StripeSettings, Webhook } from "../ledger/source-settings.ts";
-import { checkMapping, triedItem, translateWebhook } from "../sources/sources.ts";
+import { checkMapping, translateWebhook, triedItem } from "../sources/sources.ts";
 import { type PeopleRoute, peopleRoute } from "./people-api.ts";
 import { idIn } from "./people-ids.ts";
 

@@ -62,5 +62,5 @@ export interface IdentityStore {
   withEmail(organization: number, email: string): Promise<readonly string[]>;
 }
 
-/** Who has more than these has too many to say whose something is. */
+/** Enough to tell whether there is one beside a user made of a customer's id. */
 export const maxUsersWithEmail = 3;

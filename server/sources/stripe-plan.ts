@@ -28,10 +28,10 @@ export function textOf(value: unknown, ...keys: readonly string[]): string | und
   return typeof found === "string" && found !== "" ? found : undefined;
 }
 
-/** As `fieldOf`, when it is a number. */
+/** As `fieldOf`, when it is a number that JSON carries exactly. */
 export function numberOf(value: unknown, ...keys: readonly string[]): number | undefined {
   const found = fieldOf(value, ...keys);
-  return typeof found === "number" && Number.isFinite(found) ? found : undefined;
+  return typeof found === "number" && Math.abs(found) <= Number.MAX_SAFE_INTEGER ? found : undefined;
 }
 
 /** The id of what is either named by it or there in full. */
@@ -104,7 +104,7 @@ function lineOf(item: JsonObject): Line {
   const recurring = fieldOf(price, "recurring") ?? plan;
   return {
     name: nameOf(price) ?? nameOf(plan),
-    amount: unit === undefined ? undefined : unit * (quantity ?? 1),
+    amount: numberOf({ amount: unit === undefined ? undefined : unit * (quantity ?? 1) }, "amount"),
     currency: textOf(price, "currency") ?? textOf(plan, "currency"),
     interval: intervalOf(recurring),
     quantity,

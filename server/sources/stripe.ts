@@ -2,11 +2,12 @@
  * Events of Stripe's webhooks. The table of their types is stripe-events.ts; here is whose they are. Most name only a
  * customer, whose id we take for a visitor's: what is said before anybody knows who the customer is waits for it.
  */
-import type { SourcedItem } from "../intake/intake.ts";
+import { isEmailAddress, isInvalid, type SourcedItem } from "../intake/intake.ts";
 import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
+import { readTime } from "./said.ts";
 import type { Delivery, TranslatedItem } from "./source.ts";
 import { type SaidOfCustomer, stripeEvents } from "./stripe-events.ts";
-import { fieldOf, idOf, numberOf, textOf } from "./stripe-plan.ts";
+import { fieldOf, idOf, textOf } from "./stripe-plan.ts";
 
 /** Whom an event is about, as far as it says itself. */
 export interface StripePerson {
@@ -49,7 +50,7 @@ export function stripePerson(body: unknown): StripePerson | undefined {
   return {
     userId: metadataOf(object, userIdKeys) ?? textOf(object, "client_reference_id"),
     customerId,
-    email: emailOf(object),
+    email: [emailOf(object)].find((email) => email !== undefined && isEmailAddress(email)),
   };
 }
 
@@ -180,10 +181,10 @@ function eventOf(body: unknown): StripeEvent | undefined {
   if (id === undefined || type === undefined) return undefined;
   const object = fieldOf(body, "data", "object");
   const before = fieldOf(body, "data", "previous_attributes");
-  const createdSeconds = numberOf(body, "created");
+  const createdMs = readTime(fieldOf(body, "created"), "created");
   return {
     ...{ id, type },
-    createdMs: createdSeconds === undefined ? undefined : createdSeconds * 1_000,
+    createdMs: isInvalid(createdMs) ? undefined : createdMs,
     object: isJsonObject(object) ? object : undefined,
     before: isJsonObject(before) ? before : {},
   };

@@ -4,9 +4,16 @@
  */
 import { limits } from "../../contract/limits.ts";
 import type { WebhookMapping } from "../../contract/source-settings.ts";
-import type { SourcedAccount, SourcedItem } from "../intake/intake.ts";
+import {
+  type Invalid,
+  isEmailAddress,
+  isInvalid,
+  type SourcedAccount,
+  type SourcedItem,
+} from "../intake/intake.ts";
 import { isJsonObject, type JsonObject, Refusal } from "../ledger/ledger.ts";
 import { type JsonPath, type PathRoots, parsePath, readPath } from "./paths.ts";
+import { readTime, saidId, saidMessageId } from "./said.ts";
 import type { Delivery, Translated, TranslatedItem } from "./source.ts";
 
 /** Why an item cannot be taken. */
@@ -33,14 +40,6 @@ class Reader {
     if (value === undefined || value === "") return undefined;
     if (typeof value === "string") return value;
     throw new Unreadable(`${what} at ${path} is not a string.`);
-  }
-
-  /** An id at a path: a string, or an integer that JSON carries exactly. @throws Unreadable for anything else */
-  id(path: string | undefined, what: string): string | undefined {
-    const value = this.value(path);
-    if (typeof value !== "number") return this.text(path, what);
-    if (Number.isSafeInteger(value)) return String(value);
-    throw new Unreadable(`${what} at ${path} is a number that JSON does not carry exactly: send a string.`);
   }
 
   /** An object at a path, or one of what is at the paths of a table. @throws Unreadable for anything else */
@@ -101,26 +100,37 @@ function translateItem(roots: PathRoots, mapping: WebhookMapping, delivery: Deli
 }
 
 function itemsOf(read: Reader, mapping: WebhookMapping, delivery: Delivery): readonly SourcedItem[] {
+  const idAt = (path: string | undefined, what: string) =>
+    valid(saidId(read.value(path), `${what}, at ${path},`));
   const person = {
-    userId: read.id(mapping.userId, "userId"),
-    anonymousId: read.id(mapping.anonymousId, "anonymousId"),
+    userId: idAt(mapping.userId, "userId"),
+    anonymousId: idAt(mapping.anonymousId, "anonymousId"),
   };
   if (person.userId === undefined && person.anonymousId === undefined) {
     const paths = [mapping.userId, mapping.anonymousId].filter((path) => path !== undefined);
     throw new Unreadable(`There is no id of a user at ${paths.join(" or ")}.`);
   }
-  const messageId = read.id(mapping.messageId, "messageId") ?? null;
-  const atMs = timeOf(read.value(mapping.timestamp), mapping.timestamp) ?? delivery.receivedAtMs;
+  const messageId = valid(
+    saidMessageId(read.value(mapping.messageId), `messageId, at ${mapping.messageId},`),
+  );
+  const time = valid(readTime(read.value(mapping.timestamp), `The time at ${mapping.timestamp}`));
+  const atMs = time ?? delivery.receivedAtMs;
   const said = { ...person, atMs, messageId };
-  const account = accountOf(read, mapping);
-  const email = read.text(mapping.email, "email");
+  const accountId = idAt(mapping.account?.id, "account.id");
+  const account: SourcedAccount | undefined =
+    accountId === undefined
+      ? undefined
+      : { id: accountId, name: read.text(mapping.account?.name, "account.name") };
+  const address = read.text(mapping.email, "email")?.trim();
+  // An address that is none is no reason to refuse the person.
+  const email = address !== undefined && isEmailAddress(address) ? address : undefined;
   const traits = read.object(mapping.traits, "traits");
   const isTold = email !== undefined || account !== undefined || Object.keys(traits).length > 0;
   const event = eventOf(read, mapping);
   const identify: SourcedItem = {
     ...{ ...said, type: "identify", email, traits, account },
-    // One message is two items: each is known by an id of its own.
-    messageId: event === undefined || messageId === null ? messageId : `${messageId}:identify`,
+    // The message's id is its event's; to say the same of somebody again changes nothing.
+    messageId: event === undefined ? messageId : null,
   };
   if (event === undefined) return [identify];
   const track: SourcedItem = {
@@ -138,30 +148,9 @@ function eventOf(read: Reader, { event }: WebhookMapping): string | undefined {
   return name;
 }
 
-function accountOf(read: Reader, { account }: WebhookMapping): SourcedAccount | undefined {
-  const id = read.id(account?.id, "account.id");
-  return id === undefined ? undefined : { id, name: read.text(account?.name, "account.name") };
-}
-
-/** Numbers below are seconds: 10^11 milliseconds were in March 1973, 10^11 seconds will be in the year 5138. */
-const firstMilliseconds = 1e11;
-/** With an offset: without one a time would be of a zone that nobody said. */
-const rfc3339 = /^(\d{4}-\d{2}-\d{2})[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
-
-function timeOf(value: unknown, path: string | undefined): number | undefined {
-  if (value === undefined || value === "") return undefined;
-  const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
-  if (typeof number === "number" && Number.isFinite(number) && number >= 0) {
-    return Math.round(number < firstMilliseconds ? number * 1_000 : number);
-  }
-  const date = typeof value === "string" ? rfc3339.exec(value)?.[1] : undefined;
-  const ms = date === undefined ? Number.NaN : Date.parse(String(value).replace(" ", "T"));
-  // Date.parse takes February 31 for March.
-  const isDay = date !== undefined && new Date(`${date}T00:00:00Z`).toJSON()?.startsWith(date) === true;
-  if (Number.isNaN(ms) || !isDay) {
-    throw new Unreadable(`The time at ${path} is none: RFC 3339 with an offset, or seconds or milliseconds.`);
-  }
-  return ms;
+function valid<Value>(value: Value | Invalid): Value {
+  if (isInvalid(value)) throw new Unreadable(value.invalid);
+  return value;
 }
 
 /** @throws Refusal, which a stored mapping never does: its schema takes nothing else */

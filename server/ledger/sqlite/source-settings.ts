@@ -3,7 +3,12 @@ import type { Database } from "bun:sqlite";
 import { sourceSettingLimits, type WebhookMapping } from "../../../contract/source-settings.ts";
 import type { Actor, AuditNote } from "../audit.ts";
 import { Refusal } from "../ledger.ts";
-import type { SourceSettingsStore, StripeSettings, StripeSettingsChange, Webhook } from "../source-settings.ts";
+import type {
+  SourceSettingsStore,
+  StripeSettings,
+  StripeSettingsChange,
+  Webhook,
+} from "../source-settings.ts";
 import type { SqliteAudit } from "./audit.ts";
 import { usersByEmail } from "./identities.ts";
 import { inTransaction } from "./transaction.ts";
