@@ -14,6 +14,7 @@ import type * as scores from "../../contract/api-scores.ts";
 import type * as traits from "../../contract/api-traits.ts";
 import type * as people from "../../contract/people.ts";
 import type * as settings from "../../contract/settings.ts";
+import type * as sourceSettings from "../../contract/source-settings.ts";
 import type * as views from "../../contract/views.ts";
 
 /** How far a figure is to be trusted at this moment. */
@@ -118,6 +119,8 @@ export interface Reads {
   "/api/organization": Read<None, typeof people.OrganizationAnswer>;
   "/api/members": Read<None, typeof people.MembersAnswer>;
   "/api/views": Read<None, typeof views.ViewsAnswer>;
+  "/api/webhooks": Read<None, typeof sourceSettings.WebhooksAnswer>;
+  "/api/stripe": Read<None, typeof sourceSettings.StripeSettingsAnswer>;
   "/api/tokens": Read<None, typeof people.TokensAnswer>;
   "/api/read-keys": Read<None, typeof people.ReadKeysAnswer>;
   "/api/audit-log": Read<typeof people.AuditLogParameters, typeof people.AuditLogAnswer>;
@@ -163,6 +166,23 @@ export interface Changes {
   "POST /api/views": Change<Static<typeof views.ViewCreateBody>, Static<typeof views.ViewAnswer>>;
   "PATCH /api/views/:id": Change<Static<typeof views.ViewChangeBody>, Static<typeof views.ViewAnswer>>;
   "DELETE /api/views/:id": Change<undefined, undefined>;
+  "POST /api/webhooks": Change<
+    Static<typeof sourceSettings.WebhookCreateBody>,
+    Static<typeof sourceSettings.WebhookAnswer>
+  >;
+  "POST /api/webhooks/try": Change<
+    Static<typeof sourceSettings.WebhookTryBody>,
+    Static<typeof sourceSettings.WebhookTryAnswer>
+  >;
+  "PATCH /api/webhooks/:id": Change<
+    Static<typeof sourceSettings.WebhookChangeBody>,
+    Static<typeof sourceSettings.WebhookAnswer>
+  >;
+  "DELETE /api/webhooks/:id": Change<undefined, undefined>;
+  "PATCH /api/stripe": Change<
+    sourceSettings.StripeSettingsChangeBody,
+    Static<typeof sourceSettings.StripeSettingsAnswer>
+  >;
   "POST /api/tokens": Change<Static<typeof people.TokenCreateBody>, Static<typeof people.TokenCreateAnswer>>;
   "DELETE /api/tokens/:id": Change<undefined, undefined>;
   "POST /api/read-keys": Change<
