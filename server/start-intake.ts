@@ -75,7 +75,7 @@ export async function startIntake(
   const serving = startPeople({ config, ledger, live, log, memory: authorizers, address, nowMs });
   const http: HttpServer = startHttp(
     config,
-    { authorizer: authorizers.tokens, intake, live, counts: new AnswerCounts(registry), log },
+    { authorizer: authorizers.tokens, intake, ledger, live, counts: new AnswerCounts(registry), log },
     {
       openapi: () => openApiDocument(config.publicUrl),
       reference: () => referencePage(config.publicUrl),

@@ -3,6 +3,8 @@ import { isPageAddress } from "../../contract/pages.ts";
 import { notFound } from "./answers.ts";
 import type { DashboardPages } from "./dashboard-pages.ts";
 import { sourceRoutes } from "./source-routes.ts";
+import { webhookPrefix } from "./source-token.ts";
+import { webhookHandler } from "./source-webhooks.ts";
 import { writeHandler } from "./write.ts";
 import type { WriteParts } from "./write-steps.ts";
 
@@ -33,6 +35,7 @@ export function routes(parts: WriteParts, pages: Pages): Record<string, Handler>
     "POST /track": writeHandler("track", parts),
     "POST /batch": writeHandler("batch", parts),
     ...sourceRoutes(parts),
+    [`POST ${webhookPrefix}*`]: webhookHandler(parts),
 
     "GET /": () => Response.redirect("/reference", 302),
     "GET /openapi.json": () => Response.json(pages.openapi()),
@@ -77,7 +80,7 @@ export function dispatch(
     if (handler !== undefined) return handler(request);
     if (path.startsWith("/api/")) return api(request, connection);
     const isRead = request.method === "GET" || request.method === "HEAD";
-    const tidied = isRead ? undefined : handlers.get(`${request.method} ${withoutSpareSlashes(path)}`);
+    const tidied = isRead ? undefined : handlers.get(`${request.method} ${writePath(path)}`);
     if (tidied !== undefined) return tidied(request);
     return isRead && dashboard !== undefined && isPageAddress(path)
       ? dashboard.document(request)
@@ -100,8 +103,10 @@ function withHeadAndOptions(table: Record<string, Handler>): Map<string, Handler
   return handlers;
 }
 
-function withoutSpareSlashes(path: string): string {
-  return path.replace(/\/{2,}/g, "/").replace(/\/$/, "");
+/** The path of a write without spare slashes; webhooks, whose names and tokens are in it, have one for all. */
+function writePath(path: string): string {
+  const tidied = path.replace(/\/{2,}/g, "/").replace(/\/$/, "");
+  return tidied.startsWith(webhookPrefix) ? `${webhookPrefix}*` : tidied;
 }
 
 /** The path of a URL; `new URL` would cost 1 µs of every request. With a Host header that is none, Bun gives the

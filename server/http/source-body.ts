@@ -1,13 +1,21 @@
 /** The body of a connected source's request, as their clients label and mislabel it. */
 
 import { limits } from "../../contract/limits.ts";
-import { type Invalid, isInvalid, mayRoundIntegers, parseObject, whyUnstorable } from "../intake/json.ts";
+import {
+  type Invalid,
+  isInvalid,
+  mayRoundIntegers,
+  parseJson,
+  parseObject,
+  whyUnstorable,
+} from "../intake/json.ts";
 import { NumberTexts } from "../intake/number-texts.ts";
 import { isJsonObject } from "../ledger/ledger.ts";
+import type { Translated } from "../sources/sources.ts";
 import { readBody } from "./body.ts";
 import { inflate } from "./inflate.ts";
 
-/** A body that is a JSON object. */
+/** A body that is JSON. */
 export class SourceBody {
   readonly bytes: Uint8Array;
   readonly value: unknown;
@@ -20,9 +28,10 @@ export class SourceBody {
     this.#texts = texts;
   }
 
-  /** Parses a body, whatever its Content-Type says: a beacon's is text/plain, and gzip comes labelled as a form. */
-  static parse(bytes: Uint8Array): SourceBody | Invalid {
-    const parsed = parseObject(bytes);
+  /** Parses a body, whatever its Content-Type says: a beacon's is text/plain, and gzip comes labelled as a form.
+   * @param mayBeAny whether it may be something else than an object */
+  static parse(bytes: Uint8Array, mayBeAny = false): SourceBody | Invalid {
+    const parsed = mayBeAny ? parseJson(bytes) : parseObject(bytes);
     if (isInvalid(parsed)) return parsed;
     if (!mayRoundIntegers(parsed.text)) return new SourceBody(bytes, parsed.value, undefined);
     const texts = NumberTexts.of(parsed.text);
@@ -38,6 +47,31 @@ export class SourceBody {
     }
     return whyUnstorable(message, this.#texts?.around(message));
   }
+}
+
+/** Why what was taken out of a message cannot be stored; undefined when it can. The rest of the message may be anything.
+ * In which digits its numbers were sent is not known any more: a whole number that may have been rounded is refused. */
+export function whyPartsUnstorable(translated: Translated): Invalid | undefined {
+  const items = "items" in translated ? translated.items : [];
+  for (const item of items) {
+    if (item.type === "alias") continue;
+    const parts = { ...item.account, ...(item.type === "track" ? item.properties : item.traits) };
+    const unstorable = whyUnstorable(parts, undefined) ?? (hasRounded(parts) ? rounded : undefined);
+    if (unstorable !== undefined) return unstorable;
+  }
+  return undefined;
+}
+
+const rounded = { invalid: "A whole number has too many digits to be kept: send it as a string." };
+
+/** Numbers from here on are written with an exponent, and whoever wrote so did not mean each digit. */
+const leastExponential = 1e21;
+
+function hasRounded(value: unknown): boolean {
+  if (typeof value === "number") {
+    return Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < leastExponential;
+  }
+  return typeof value === "object" && value !== null && Object.values(value).some(hasRounded);
 }
 
 /** Reads a body and inflates it, also when it is gzip that no header tells of. */

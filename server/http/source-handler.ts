@@ -9,7 +9,7 @@ import { type Arrival, type Invalid, isInvalid, type WatchedRequest } from "../i
 import type { Delivery, TranslatedItem } from "../sources/sources.ts";
 import { failure, tooMany } from "./answers.ts";
 import type { Authorizer, Caller } from "./authorize.ts";
-import { readSourceBytes, SourceBody } from "./source-body.ts";
+import { readSourceBytes, SourceBody, whyPartsUnstorable } from "./source-body.ts";
 import { noteOutcomes, outcomesOf } from "./source-outcomes.ts";
 import { tokenInBody, tokenInHead } from "./source-token.ts";
 import { turnedAway, type WriteParts, writing } from "./write-steps.ts";
@@ -21,9 +21,26 @@ export interface SourceRoute {
   readonly path: string;
   /** Who sends, by what the body and the User-Agent header say. */
   readonly senderOf: (body: unknown, userAgent: string | null) => SourceName;
-  readonly translate: (body: unknown, delivery: Delivery) => readonly TranslatedItem[] | Invalid;
+  readonly translate: (
+    body: unknown,
+    delivery: Delivery,
+    sent: SentBody,
+  ) => Translation | Promise<Translation>;
+  /** Sent by a tool's server to an address that was given to it: the token is in the address or in a header, the body may
+   * be an array, and only parts of it are kept. */
+  readonly isWebhook?: boolean;
   /** The 200 that the client knows. */
   readonly success: (sender: SourceName) => Response;
+}
+
+type Translation = readonly TranslatedItem[] | Invalid;
+
+/** What a translation may ask for beside the body. */
+export interface SentBody {
+  readonly organization: number;
+  readonly headers: Headers;
+  readonly url: string;
+  readonly bytes: Uint8Array;
 }
 
 /** Makes the handler of a source's path. */
@@ -43,7 +60,7 @@ async function receive(
   watched: WatchedRequest | undefined,
 ): Promise<Response> {
   const { authorizer, intake } = parts;
-  const opened = await openToken(request, authorizer);
+  const opened = await openToken(route, request, authorizer);
   if (opened instanceof Response) return opened;
   const { secret, caller } = opened;
   watched?.from({
@@ -55,14 +72,14 @@ async function receive(
 
   const bytes = opened.body?.bytes ?? (await readSourceBytes(request, limits.batchBytes));
   if (!isInvalid(bytes)) watched?.body(bytes);
-  const body = opened.body ?? (isInvalid(bytes) ? bytes : SourceBody.parse(bytes));
+  const body = opened.body ?? (isInvalid(bytes) ? bytes : SourceBody.parse(bytes, route.isWebhook));
   // A slow body may take longer than a change of the timezone, or than the token lives.
   const current = await authorizer.authorizeSecret(secret);
   if (current === undefined) return failure("invalid_write_key", errorMessages.invalidToken);
   if (isInvalid(body)) return unreadable(route.source, parts, current, body);
   const sender = route.senderOf(body.value, request.headers.get("user-agent"));
   watched?.sentBy(sender);
-  return store(route, parts, { sender, body, caller: current, watched });
+  return store(route, parts, { sender, body, caller: current, request, watched });
 }
 
 interface Opened {
@@ -74,12 +91,17 @@ interface Opened {
 
 /** Whose request it is, or its refusal. A body that may be anybody's is read up to a lower limit, and only when nothing
  * else says whose it is. */
-async function openToken(request: Request, authorizer: Authorizer): Promise<Opened | Response> {
+async function openToken(
+  { isWebhook }: SourceRoute,
+  request: Request,
+  authorizer: Authorizer,
+): Promise<Opened | Response> {
   const shown = tokenInHead(request, authorizer);
   if (shown !== undefined) {
     const caller = await authorizer.authorizeSecret(shown);
     return caller === undefined ? unknownToken() : { secret: shown, caller };
   }
+  if (isWebhook) return unknownToken();
   const bytes = await readSourceBytes(request, limits.openBodyBytes);
   if (isInvalid(bytes)) {
     return failure("validation_error", `${bytes.invalid} With the token in a header it may be larger.`);
@@ -110,6 +132,7 @@ interface Sent {
   readonly sender: SourceName;
   readonly body: SourceBody;
   readonly caller: Caller;
+  readonly request: Request;
   readonly watched: WatchedRequest | undefined;
 }
 
@@ -117,7 +140,7 @@ interface Sent {
 async function store(
   route: SourceRoute,
   parts: WriteParts,
-  { sender, body, caller, watched }: Sent,
+  { sender, body, caller, request, watched }: Sent,
 ): Promise<Response> {
   const { intake } = parts;
   const { usage, organization, zone } = caller;
@@ -127,7 +150,9 @@ async function store(
     idempotencyKey: null,
   };
   usage.lastUsedAtMs = arrival.receivedAtMs;
-  const translated = route.translate(body.value, arrival);
+  const { headers, url } = request;
+  const beside = { organization: organization.id, headers, url, bytes: body.bytes };
+  const translated = await route.translate(body.value, arrival, beside);
   if (isInvalid(translated)) return unreadable(sender, parts, caller, translated);
   if (translated.length > limits.sourceItems) {
     const invalid = `body has more than ${limits.sourceItems} messages: send fewer.`;
@@ -140,7 +165,7 @@ async function store(
   }
   const items = translated.map(({ sent, translated: said }) => ({
     sent,
-    translated: body.whyUnstorable(sent) ?? said,
+    translated: (route.isWebhook ? whyPartsUnstorable(said) : body.whyUnstorable(sent)) ?? said,
   }));
   const said = items.flatMap(({ translated: one }) => ("items" in one ? one.items : []));
   const decided = said.length === 0 ? [] : await intake.sourced(said, arrival);

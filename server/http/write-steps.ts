@@ -2,6 +2,7 @@
 import { errorMessages } from "../../contract/errors.ts";
 import type { Intake, WatchedRequest } from "../intake/intake.ts";
 import type { Endpoint, LiveView } from "../intake/live.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
 import type { AnswerCounts } from "../process/metrics.ts";
 import { tooMany, unexpected } from "./answers.ts";
@@ -10,6 +11,7 @@ import type { Authorizer, Caller } from "./authorize.ts";
 export interface WriteParts {
   readonly authorizer: Authorizer;
   readonly intake: Intake;
+  readonly ledger: Pick<Ledger, "sourceSettings" | "identities" | "findUser">;
   readonly live: LiveView;
   readonly counts: AnswerCounts;
   readonly log: Logger;
