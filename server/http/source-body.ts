@@ -49,20 +49,17 @@ export class SourceBody {
   }
 }
 
-/** Why what was taken out of a message cannot be stored; undefined when it can. The rest of the message may be anything.
- * In which digits its numbers were sent is not known any more: a whole number that may have been rounded is refused. */
-export function whyPartsUnstorable(translated: Translated): Invalid | undefined {
+/** Why what was taken out of a message cannot be kept, whatever else is in it: a whole number that may have been rounded,
+ * because in which digits it was sent is not known any more. Undefined when it can. */
+export function whyRounded(translated: Translated): Invalid | undefined {
   const items = "items" in translated ? translated.items : [];
-  for (const item of items) {
-    if (item.type === "alias") continue;
-    const parts = { ...item.account, ...(item.type === "track" ? item.properties : item.traits) };
-    const unstorable = whyUnstorable(parts, undefined) ?? (hasRounded(parts) ? rounded : undefined);
-    if (unstorable !== undefined) return unstorable;
-  }
-  return undefined;
+  const isRounded = items.some((item) => {
+    return item.type !== "alias" && hasRounded(item.type === "track" ? item.properties : item.traits);
+  });
+  return isRounded
+    ? { invalid: "A whole number has too many digits to be kept: send it as a string." }
+    : undefined;
 }
-
-const rounded = { invalid: "A whole number has too many digits to be kept: send it as a string." };
 
 /** Numbers from here on are written with an exponent, and whoever wrote so did not mean each digit. */
 const leastExponential = 1e21;

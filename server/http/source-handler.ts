@@ -9,8 +9,8 @@ import { type Arrival, type Invalid, isInvalid, type WatchedRequest } from "../i
 import type { Delivery, TranslatedItem } from "../sources/sources.ts";
 import { failure, tooMany } from "./answers.ts";
 import type { Authorizer, Caller } from "./authorize.ts";
-import { readSourceBytes, SourceBody, whyPartsUnstorable } from "./source-body.ts";
-import { noteOutcomes, outcomesOf } from "./source-outcomes.ts";
+import { readSourceBytes, SourceBody, whyRounded } from "./source-body.ts";
+import { noteOutcomes, storeSourced } from "./source-outcomes.ts";
 import { tokenInBody, tokenInHead } from "./source-token.ts";
 import { turnedAway, type WriteParts, writing } from "./write-steps.ts";
 
@@ -165,10 +165,9 @@ async function store(
   }
   const items = translated.map(({ sent, translated: said }) => ({
     sent,
-    translated: (route.isWebhook ? whyPartsUnstorable(said) : body.whyUnstorable(sent)) ?? said,
+    translated: (route.isWebhook ? whyRounded(said) : body.whyUnstorable(sent)) ?? said,
   }));
-  const said = items.flatMap(({ translated: one }) => ("items" in one ? one.items : []));
-  const decided = said.length === 0 ? [] : await intake.sourced(said, arrival);
-  noteOutcomes(sender, arrival, outcomesOf(items, decided), intake, watched);
+  const outcomes = await storeSourced(items, arrival, sender, intake);
+  noteOutcomes(sender, organization.id, outcomes, { intake, watched });
   return route.success(sender);
 }

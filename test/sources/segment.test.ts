@@ -33,7 +33,7 @@ describe("identify", () => {
         ...{ email: "ada@example.com", isAccountOwner: undefined },
         traits: {
           ...{ firstName: "Ada", lastName: "Lovelace", name: "Ada Lovelace", createdAt: "2026-01-01" },
-          ...{ plan: "3", employees: 250, companySize: "250", avatar: "https://example.com/a.png" },
+          ...{ plan: 3, employees: 250, companySize: 250, avatar: "https://example.com/a.png" },
           ...{ acquisition_channel: "search", acquisitionChannel: "search" },
         },
       },
@@ -47,20 +47,20 @@ describe("identify", () => {
     expect(saidBy("identify", { userId: "ada" })[0]).toMatchObject({ email: undefined });
   });
 
-  test("keeps as a trait what is no address, and leaves out what is no picture", () => {
-    const [item] = saidBy("identify", {
-      userId: "u",
-      traits: { email: "n/a", avatar: "/me.png", name: null },
-    });
-    expect(item).toMatchObject({ email: undefined, traits: { email: "n/a", name: null } });
+  test("says what it cannot judge as it was sent, and no picture where none is", () => {
+    const [item] = saidBy("identify", { userId: "u", traits: { email: "n/a", avatar: "", name: null } });
+    expect(item).toMatchObject({ email: "n/a", traits: { name: null } });
     expect(item).not.toHaveProperty("traits.avatar");
+    expect(saidBy("identify", { userId: "u@example.com", traits: { email: null } })).toMatchObject([
+      { email: "u@example.com" },
+    ]);
   });
 
   test("joins the account of context.groupId, else of the trait company", () => {
     const traits = { company: { id: 7, name: "Engines", plan: "pro", size: 12 }, isAccountOwner: true };
     expect(saidBy("identify", { userId: "u", traits })[0]).toMatchObject({
       ...{ account: { id: "7", name: "Engines" }, isAccountOwner: true },
-      traits: { plan: "pro", companySize: "12" },
+      traits: { plan: "pro", companySize: 12 },
     });
     const both = { userId: "u", traits, context: { groupId: "g" } };
     expect(saidBy("identify", both)[0]).toMatchObject({ account: { id: "g" } });
@@ -159,7 +159,7 @@ describe("group", () => {
       {
         ...{ type: "identify", userId: "u" },
         account: { id: "8", name: "Initech", avatar: "https://a.example/i.png" },
-        traits: { plan: "pro", companySize: "329", account_industry: "Tech", account_employees: 329 },
+        traits: { plan: "pro", companySize: 329, account_industry: "Tech", account_employees: 329 },
       },
     ]);
     const [item] = saidBy("group", { userId: "u", groupId: 8, traits });
