@@ -97,7 +97,9 @@ async function expectLife(name: string, userId: string): Promise<void> {
 describe("the life of a subscription", () => {
   test("is the events of the user with the customer's e-mail address", async () => {
     const token = await server.organization("Stripe by e-mail");
-    expect((await server.post("/identify", token, { ...user("42"), email: "Ada@example.com" })).status).toBe(201);
+    expect((await server.post("/identify", token, { ...user("42"), email: "Ada@example.com" })).status).toBe(
+      201,
+    );
     await delivered(token, ...life);
     const events = await eventsOf("Stripe by e-mail");
     expect(events.map(({ event, userId }) => [event, userId])).toEqual(namesOfLife.map((one) => [one, "42"]));
@@ -120,7 +122,10 @@ describe("the life of a subscription", () => {
     const owner = await withStripe("Stripe waits", { unknownCustomers: "wait" });
     await delivered(owner.token, ...life);
     expect(await eventsOf("Stripe waits")).toEqual([]);
-    await delivered(owner.token, at("checkout.session.completed", 61, session({ client_reference_id: "42" })));
+    await delivered(
+      owner.token,
+      at("checkout.session.completed", 61, session({ client_reference_id: "42" })),
+    );
     const events = await eventsOf("Stripe waits");
     expect(events.map(({ event, userId }) => [event, userId])).toEqual(
       [...namesOfLife, "checkout_completed"].map((event) => [event, "42"]),
@@ -132,7 +137,8 @@ describe("the life of a subscription", () => {
   test("is no activity", async () => {
     const owner = await withStripe("Stripe is passive", {});
     const now = Math.floor(Date.now() / 1_000) - 60;
-    const recent = (type: Stripe.Event["type"], object: object) => stripeEvent(type, object, { created: now });
+    const recent = (type: Stripe.Event["type"], object: object) =>
+      stripeEvent(type, object, { created: now });
     await delivered(owner.token, recent("customer.created", customer()), recent("invoice.paid", invoice()));
     expect((await eventsOf("Stripe is passive")).map(({ event }) => event)).toEqual(["payment_succeeded"]);
     await server.post("/track", owner.token, { userId: "cus_1", event: "opened" });
@@ -156,7 +162,9 @@ async function withStripe(name: string, settings: object) {
 
 describe("a signature", () => {
   test("is asked for once a secret is set, and a wrong one is refused", async () => {
-    const { token } = await withStripe("Stripe signs", { signingSecrets: [signingSecret, "whsec_rolledover"] });
+    const { token } = await withStripe("Stripe signs", {
+      signingSecrets: [signingSecret, "whsec_rolledover"],
+    });
     const payload = JSON.stringify(at("customer.created", 0, customer()));
     const path = `/v1/webhooks/stripe/${token}`;
     const now = Math.floor(Date.now() / 1_000);
@@ -167,7 +175,11 @@ describe("a signature", () => {
       [await signed(payload, signingSecret, now - 600), "older than 5 minutes"],
     ];
     for (const [header, why] of wrong) {
-      const response = await deliver(path, payload, header === undefined ? {} : { "Stripe-Signature": header });
+      const response = await deliver(
+        path,
+        payload,
+        header === undefined ? {} : { "Stripe-Signature": header },
+      );
       await expectError(response, "validation_error", why);
     }
     expect(await usersOf("Stripe signs")).toEqual([]);
@@ -197,7 +209,12 @@ describe("the token", () => {
     for (const path of [`stripe/${wrong}`, "stripe", "stripe/", `stripe?token=${wrong}`, `forms/${wrong}`]) {
       await expectError(await deliver(`/v1/webhooks/${path}`, body), "invalid_write_key");
     }
-    for (const path of ["/v1/webhooks", "/v1/webhooks/", `/v1/webhooks/No/${token}`, `/v1/webhooks/a/${token}/b`]) {
+    for (const path of [
+      "/v1/webhooks",
+      "/v1/webhooks/",
+      `/v1/webhooks/No/${token}`,
+      `/v1/webhooks/a/${token}/b`,
+    ]) {
       await expectError(await deliver(path, body), "not_found");
     }
     const read = await fetch(`${server.url}/v1/webhooks/stripe/${token}`);
@@ -216,7 +233,11 @@ describe("the token", () => {
       for await (const chunk of live.body ?? []) shown += decoder.decode(chunk, { stream: true });
     })().catch(() => undefined);
     const answers = [];
-    for (const sent of [{ ...body, token, link: `/v1/webhooks/stripe/${token}` }, { nothing: token }, "no JSON"]) {
+    for (const sent of [
+      { ...body, token, link: `/v1/webhooks/stripe/${token}` },
+      { nothing: token },
+      "no JSON",
+    ]) {
       answers.push(await (await deliver(`/v1/webhooks/stripe/${token}`, sent)).text());
     }
     const deadlineMs = performance.now() + 20_000;
@@ -245,7 +266,9 @@ describe("a webhook of one's own", () => {
       ...{ user: { id: 42, email: "ada@example.com", plan: "Gold" }, ...more },
     });
     const rounded = message("m3", { data: { snowflake: 1 } });
-    const text = JSON.stringify({ events: [message("m1"), message("m1"), message("m2", { user: {} }), rounded] });
+    const text = JSON.stringify({
+      events: [message("m1"), message("m1"), message("m2", { user: {} }), rounded],
+    });
     const sent = text.replace('"snowflake":1', '"snowflake":1234567890123456789');
     const response = await deliver(`/v1/webhooks/forms/${token}`, sent, { "Content-Type": "text/plain" });
     expect([response.status, await response.json()]).toEqual([200, { success: true }]);
