@@ -2,6 +2,7 @@
 import { errorMessages, errorStatus } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
 import { sourcePaths } from "./source-routes.ts";
+import { webhookPrefix } from "./source-token.ts";
 
 /** The tag of these operations, by which readers of the document tell them from the write API's. */
 export const sourcesTag = "Connected sources";
@@ -39,6 +40,38 @@ const responses = {
   [errorStatus.application_error]: { description: `\`application_error\`: ${errorMessages.unexpected}` },
 };
 
+const webhookDescription = [
+  "The end of the address is the project token; it may also be in Authorization, X-Write-Key or the parameter token.",
+  "An item that cannot be taken fails no other: the answer is 200, and the live view says why.",
+].join(" ");
+
+/** Webhooks by their paths: whose they are, and what else is to be said. */
+const webhooks: Readonly<Record<string, { readonly summary: string; readonly more: string }>> = {
+  stripe: {
+    summary: "An event of Stripe's: customers, subscriptions, invoices, checkouts, refunds, disputes",
+    more: "Stripe-Signature is verified once a signing secret is set; a wrong one is a `validation_error`.",
+  },
+  "{name}": {
+    summary: "A body of any tool, read by the mapping that the webhook of this name has",
+    more: "A webhook that nobody has added is a `validation_error`.",
+  },
+};
+
+function webhookPaths(): Record<string, object> {
+  const parameter = (name: string) => ({ name, in: "path", required: true, schema: { type: "string" } });
+  return Object.fromEntries(
+    Object.entries(webhooks).map(([name, { summary, more }]) => {
+      const own = name === "{name}" ? [parameter("name")] : [];
+      const requestBody = { content: { "application/json": { schema: {} } } };
+      const post = {
+        ...{ tags: [sourcesTag], summary, description: `${webhookDescription} ${more}` },
+        ...{ parameters: [...own, parameter("token")], requestBody, responses },
+      };
+      return [`${webhookPrefix}${name}/{token}`, { post }];
+    }),
+  );
+}
+
 /** The document's paths of connected sources. */
 export function sourceDocumentPaths(): Record<string, object> {
   const paths: Record<string, object> = {};
@@ -48,5 +81,5 @@ export function sourceDocumentPaths(): Record<string, object> {
     const post = { tags: [sourcesTag], summary, description, requestBody: { content }, responses };
     for (const path of ofCall) paths[path] = { post };
   }
-  return paths;
+  return { ...paths, ...webhookPaths() };
 }

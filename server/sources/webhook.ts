@@ -24,14 +24,20 @@ class Unreadable extends Error {
 /** What is at the paths of a mapping. */
 class Reader {
   readonly #roots: PathRoots;
+  readonly #paths: Map<string, JsonPath>;
 
-  constructor(roots: PathRoots) {
+  /** @param paths that were parsed for items before: there may be 10,000 of them */
+  constructor(roots: PathRoots, paths: Map<string, JsonPath>) {
     this.#roots = roots;
+    this.#paths = paths;
   }
 
   /** What is at a path; undefined for null and where nothing is, or no path is. */
   value(path: string | undefined): unknown {
-    return path === undefined ? undefined : (readPath(pathOf(path), this.#roots) ?? undefined);
+    if (path === undefined) return undefined;
+    const parsed = this.#paths.get(path) ?? pathOf(path);
+    this.#paths.set(path, parsed);
+    return readPath(parsed, this.#roots) ?? undefined;
   }
 
   /** Words at a path; undefined where nothing is. @throws Unreadable where something else is */
@@ -68,10 +74,14 @@ export function translateWebhook(
   const found = mapping.items === undefined ? body : readPath(pathOf(mapping.items), { body, item: body });
   if (found === undefined) return { invalid: `There is nothing at ${mapping.items}, where items are to be.` };
   const items: readonly unknown[] = Array.isArray(found) ? found : [found];
-  if (items.length > limits.batchItems) {
-    return { invalid: `There are ${items.length} items: send at most ${limits.batchItems} at once.` };
+  if (items.length > limits.sourceItems) {
+    return { invalid: `There are ${items.length} items: send at most ${limits.sourceItems} at once.` };
   }
-  return items.map((sent) => ({ sent, translated: translateItem({ body, item: sent }, mapping, delivery) }));
+  const paths = new Map<string, JsonPath>();
+  return items.map((sent) => ({
+    sent,
+    translated: translateItem({ body, item: sent, paths }, mapping, delivery),
+  }));
 }
 
 /** What a mapping must have beside its form, which its schema checks.
@@ -89,10 +99,17 @@ export function checkMapping(mapping: WebhookMapping): void {
   }
 }
 
-function translateItem(roots: PathRoots, mapping: WebhookMapping, delivery: Delivery): Translated {
-  if (!isJsonObject(roots.item)) return { invalid: "The item is not an object." };
+function translateItem(
+  {
+    item,
+    ...read
+  }: { readonly item: unknown; readonly body: unknown; readonly paths: Map<string, JsonPath> },
+  mapping: WebhookMapping,
+  delivery: Delivery,
+): Translated {
+  if (!isJsonObject(item)) return { invalid: "The item is not an object." };
   try {
-    return { items: itemsOf(new Reader(roots), mapping, delivery) };
+    return { items: itemsOf(new Reader({ body: read.body, item }, read.paths), mapping, delivery) };
   } catch (error) {
     if (error instanceof Unreadable) return { invalid: error.message };
     throw error;

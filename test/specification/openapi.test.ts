@@ -49,8 +49,14 @@ describe("the document", () => {
     const calls = ["identify", "track", "group", "page", "screen", "alias", "batch"];
     const expected = calls.flatMap((call) => [`/v1/${call}`, `/v1/${call.slice(0, 1)}`]);
     const named = Object.keys(document.paths).filter((path) => /^\/(v1|beacon)\//.test(path));
-    expect(named.sort()).toEqual([...expected, "/beacon/v1/batch"].sort());
-    for (const path of named) expect((await post(path, { batch: [] })).status).toBe(200);
+    const webhooks = ["/v1/webhooks/stripe/{token}", "/v1/webhooks/{name}/{token}"];
+    expect(named.sort()).toEqual([...expected, "/beacon/v1/batch", ...webhooks].sort());
+    const ofClients = named.filter((path) => !webhooks.includes(path));
+    for (const path of ofClients) expect((await post(path, { batch: [] })).status).toBe(200);
+    for (const path of webhooks) {
+      const url = server.url + path.replace("{name}", "forms").replace("{token}", "rk-nobodys");
+      expect((await fetch(url, { method: "POST", body: "{}" })).status).toBe(401);
+    }
     const html = await (await fetch(`${server.url}/reference`)).text();
     for (const path of named) expect(html).toContain(`POST ${path}<`);
   });
