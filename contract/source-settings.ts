@@ -160,7 +160,7 @@ export const WebhookTryAnswer = Type.Object({
 });
 
 /** What becomes of a customer whom Stripe names and nobody knows. */
-export const unknownCustomers = ["create", "wait"] as const;
+const unknownCustomers = ["create", "wait"] as const;
 
 const unknownCustomersField = Type.Enum([...unknownCustomers], {
   description:

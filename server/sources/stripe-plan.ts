@@ -41,7 +41,7 @@ export function idOf(value: unknown, ...keys: readonly string[]): string | undef
 }
 
 /** Objects of a list of Stripe's, `{data: […]}`. */
-export function listOf(value: unknown, ...keys: readonly string[]): readonly JsonObject[] {
+function listOf(value: unknown, ...keys: readonly string[]): readonly JsonObject[] {
   const data = fieldOf(value, ...keys, "data");
   return Array.isArray(data) ? data.filter(isJsonObject) : [];
 }
