@@ -6,10 +6,12 @@ import { join } from "node:path";
 import { Server } from "../server.ts";
 import { BadProxy, type Fate } from "./proxy.ts";
 
+type Values = Record<string, string | number>;
+
 /** A tool's client, for one address and one token. It retries as it likes and is used once. */
 export interface Client {
-  identify(userId: string, traits: Record<string, unknown>): void;
-  track(userId: string, event: string, properties: Record<string, unknown>): void;
+  identify(userId: string, traits: Values): void;
+  track(userId: string, event: string, properties: Values): void;
   /** Resolves when everything is delivered, or given up. */
   flush(): Promise<void>;
 }

@@ -144,7 +144,7 @@ test("a path may have slashes to spare, and is never redirected", async () => {
 
 test("RudderStack's clients are answered OK", async () => {
   const body = track({ context: { library: { name: "RudderLabs JavaScript SDK" } } });
-  const response = await send({ path: "/beacon/v1/batch?writeKey=" + token, body: { batch: [body] } });
+  const response = await send({ path: `/beacon/v1/batch?writeKey=${token}`, body: { batch: [body] } });
   expect([response.status, await response.text()]).toEqual([200, "OK"]);
 });
 
