@@ -13,6 +13,7 @@ import { admitIdentify } from "./identify.ts";
 import { type Invalid, isInvalid, type ParsedBody, parseBody } from "./json.ts";
 import { type Endpoint, type NoteTaker, noteAdmitted, noteInvalid, noteOutcome } from "./notes.ts";
 import { admitTrack } from "./track.ts";
+import { SourceCounts } from "./source-counts.ts";
 import { IngestionWarnings } from "./warnings.ts";
 import type { WatchedRequest } from "./watched-request.ts";
 
@@ -52,6 +53,8 @@ export class Intake {
   readonly #nowMs: () => number;
   readonly #commits: GroupCommit;
   readonly #warnings: IngestionWarnings;
+  /** How much came from each source; of the write API it is counted here. */
+  readonly sources: SourceCounts;
   #closedBecause: string | undefined;
 
   constructor(ledger: Ledger, dataDir: string, limits: IntakeLimits, nowMs: () => number) {
@@ -60,6 +63,7 @@ export class Intake {
     this.#limits = limits;
     this.#nowMs = nowMs;
     this.#warnings = new IngestionWarnings(ledger.warnings);
+    this.sources = new SourceCounts(ledger.sources);
     this.#commits = new GroupCommit(ledger, nowMs);
   }
 
@@ -97,6 +101,7 @@ export class Intake {
       if (isInvalid(item)) {
         noteInvalid(warnings, "batch", arrival, item.invalid, body);
         watched?.item(sent, item, { index, items: items.length });
+        this.#countOfApi(arrival, item);
         return item;
       }
       const outcome = outcomes[next];
@@ -104,6 +109,7 @@ export class Intake {
       if (outcome === undefined) throw new Error("an item of the batch was not decided");
       noteAdmitted(warnings, "batch", item, body);
       noteOutcome(warnings, "batch", item, outcome);
+      this.#countOfApi(arrival, outcome);
       watched?.item(sent, outcome, { index, items: items.length });
       return outcome;
     });
@@ -122,13 +128,22 @@ export class Intake {
     if (isInvalid(admitted)) {
       noteInvalid(this.#warnings, endpoint, arrival, admitted.invalid, sent);
       watched?.item(sent, admitted);
+      this.#countOfApi(arrival, admitted);
       return admitted;
     }
     noteAdmitted(this.#noteTaker(watched), endpoint, admitted, sent ?? {});
     const outcome = await this.#commits.submit(admitted, bytes.length);
     noteOutcome(this.#warnings, endpoint, admitted, outcome);
     watched?.item(sent, outcome);
+    this.#countOfApi(arrival, outcome);
     return outcome;
+  }
+
+  /** The write API is a sender like any other. Imports are not counted: the past in one hour is no rhythm. */
+  #countOfApi({ organization, receivedAtMs: atMs }: Arrival, decided: Outcome): void {
+    const outcome =
+      decided === "stored" ? "accepted" : decided === "duplicate" ? "duplicate" : "rejected";
+    this.sources.note({ organization, source: "api", atMs, outcome });
   }
 
   /** Warnings are counted, and also told to who watches. */
@@ -156,6 +171,11 @@ export class Intake {
   /** Writes the counted warnings down. Called every few seconds. */
   recordWarnings(): Promise<void> {
     return this.#warnings.flush();
+  }
+
+  /** Writes down what came from sources. Called every few seconds. */
+  recordSources(): Promise<void> {
+    return this.sources.flush();
   }
 
   /** Writes down the warnings that name a user, so that those of now can be deleted, and forgets newer ones. */

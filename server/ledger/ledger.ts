@@ -17,6 +17,7 @@ import type { CheckStore, LedgerFreshness } from "./health.ts";
 import type { Imports } from "./imports.ts";
 import type { EntranceStore, PeopleStore } from "./people.ts";
 import type { SettingsStore } from "./settings.ts";
+import type { SourceStore } from "./sources.ts";
 import type { Needs, Stored, Writes } from "./transaction.ts";
 import type { ViewStore } from "./views.ts";
 import type { WarningStore } from "./warnings.ts";
@@ -174,6 +175,7 @@ export interface Ledger {
   readonly people: PeopleStore;
   readonly entrance: EntranceStore;
   readonly views: ViewStore;
+  readonly sources: SourceStore;
 
   /**
    * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns.
@@ -245,11 +247,13 @@ export interface SharedLedger
     | "people"
     | "entrance"
     | "views"
+    | "sources"
   > {
   readonly tokens: SharedCredentials;
   readonly readKeys: SharedCredentials;
   readonly warnings: Omit<WarningStore, "add">;
   readonly people: SharedPeople;
+  readonly sources: Omit<SourceStore, "add">;
 }
 
 /** Nobody signs in but through the process that serves people. */

@@ -25,6 +25,7 @@ import { SqliteOrganizations } from "./organizations.ts";
 import { SqlitePeople } from "./people.ts";
 import { SqliteSettings } from "./settings.ts";
 import { takeSnapshot } from "./snapshot.ts";
+import { SqliteSources } from "./sources.ts";
 import { type Parts, Transactor } from "./transact.ts";
 import { SqliteViews } from "./views.ts";
 import { SqliteWarnings } from "./warnings.ts";
@@ -45,6 +46,7 @@ export class SqliteLedger implements Ledger {
   readonly people: SqlitePeople;
   readonly entrance: SqliteEntrance;
   readonly views: SqliteViews;
+  readonly sources: SqliteSources;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
@@ -71,6 +73,7 @@ export class SqliteLedger implements Ledger {
     this.people = new SqlitePeople(db, this.organizations, this.audit);
     this.entrance = new SqliteEntrance(db, this.audit);
     this.views = new SqliteViews(db, this.audit);
+    this.sources = new SqliteSources(db);
     this.settings = new SqliteSettings(db, this.organizations);
   }
 
@@ -147,6 +150,7 @@ export class SqliteLedger implements Ledger {
       await this.#inboxTidy.deleteLoadedRows(nowMs);
       await this.#parts.messageIds.tidy(nowMs);
       await this.warnings.tidy(nowMs);
+      await this.sources.tidy(nowMs);
       this.entrance.tidy(nowMs);
       this.audit.tidy(nowMs);
       await this.#inboxTidy.shrink();

@@ -9,6 +9,7 @@
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../ledger.ts";
 import { peopleAndAudit } from "./people-tables.ts";
+import { sourcesTables } from "./sources.ts";
 import { inTransaction } from "./transaction.ts";
 import { viewsTable } from "./views.ts";
 import { warningsExclusionsAndChecks } from "./warnings-tables.ts";
@@ -242,6 +243,7 @@ const migrations: readonly string[] = [
   rebuildOfAll,
   peopleAndAudit,
   viewsTable,
+  sourcesTables,
 ];
 
 /** How many migrations this code knows. */
