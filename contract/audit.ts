@@ -32,5 +32,6 @@ export const auditActions = [
   "view.created",
   "view.changed",
   "view.deleted",
+  "source.retired",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];

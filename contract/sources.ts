@@ -2,7 +2,7 @@
  * What sends: the tools whose clients are connected as sources, and the write API itself. How much came from each, when,
  * and whether one has fallen silent.
  */
-import Type, { type Static } from "typebox";
+import Type from "typebox";
 import { count, instant, nullable } from "./api.ts";
 
 /** Connected sources, by the tool whose client sends. */
@@ -61,7 +61,8 @@ export const SourceAnswer = Type.Object({
   day: Counts,
   week: Counts,
   hours: Type.Array(Type.Integer({ minimum: 0 }), {
-    description: "Items that were taken in each of the last 168 hours, the oldest first; the last is not over.",
+    description:
+      "Items that were taken in each of the last 168 hours, the oldest first; the last is not over.",
   }),
 });
 
@@ -69,19 +70,7 @@ export const SourcesAnswer = Type.Object({
   sources: Type.Array(SourceAnswer, { description: "All that there can be, in one order." }),
 });
 
-/** A source that is silent, and whether scores wait for it. */
-export const SilentSourceAnswer = Type.Object({
-  source: Type.Enum([...senderNames]),
-  since: instant("Its last item that was taken."),
-  freezesScores: Type.Boolean({
-    description: "It sent a tenth or more of what the organization sends, so scores wait until it comes back.",
-  }),
-});
-
 export const SourceRetiredAnswer = Type.Object({
   source: Type.Enum([...senderNames]),
   retiredAt: instant("When it was retired. Its next item undoes it."),
 });
-
-export type Source = Static<typeof SourceAnswer>;
-export type SilentSource = Static<typeof SilentSourceAnswer>;

@@ -12,8 +12,8 @@ import { GroupCommit } from "./group-commit.ts";
 import { admitIdentify } from "./identify.ts";
 import { type Invalid, isInvalid, type ParsedBody, parseBody } from "./json.ts";
 import { type Endpoint, type NoteTaker, noteAdmitted, noteInvalid, noteOutcome } from "./notes.ts";
-import { admitTrack } from "./track.ts";
 import { SourceCounts } from "./source-counts.ts";
+import { admitTrack } from "./track.ts";
 import { IngestionWarnings } from "./warnings.ts";
 import type { WatchedRequest } from "./watched-request.ts";
 
@@ -141,8 +141,7 @@ export class Intake {
 
   /** The write API is a sender like any other. Imports are not counted: the past in one hour is no rhythm. */
   #countOfApi({ organization, receivedAtMs: atMs }: Arrival, decided: Outcome): void {
-    const outcome =
-      decided === "stored" ? "accepted" : decided === "duplicate" ? "duplicate" : "rejected";
+    const outcome = decided === "stored" ? "accepted" : decided === "duplicate" ? "duplicate" : "rejected";
     this.sources.note({ organization, source: "api", atMs, outcome });
   }
 

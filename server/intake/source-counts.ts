@@ -3,11 +3,11 @@
  * process that is killed loses the counts of those seconds, and nothing else. Memory is bounded.
  */
 import type { SenderName, SourceOutcome } from "../../contract/sources.ts";
+import { msPerHour } from "../calendar/zone.ts";
 import type { CountedHour, SourceStore } from "../ledger/sources.ts";
 
 /** Of all organizations, about 200 bytes each. */
 const maxLines = 20_000;
-const msPerHour = 3_600_000;
 
 /** One item that came, or several alike. */
 export interface CountedItem {

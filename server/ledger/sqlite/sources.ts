@@ -1,6 +1,7 @@
 /** Counts of sources as they are stored: a row for each hour in which something came, and one for each source. */
 import type { Database } from "bun:sqlite";
 import { type SenderName, sourceLimits } from "../../../contract/sources.ts";
+import { msPerHour } from "../../calendar/zone.ts";
 import type { CountedHour, SourceHour, SourceStore, SourceTotals } from "../sources.ts";
 import { inSmallSteps } from "./small-steps.ts";
 import { inTransaction } from "./transaction.ts";
@@ -37,7 +38,6 @@ export const sourcesTables = `
 /** About 2 ms in a commit. */
 const addedInAStep = 200;
 const deletedInAStep = 500;
-const msPerHour = 3_600_000;
 
 const sums = ["accepted", "parked", "duplicate", "rejected", "ignored"]
   .map((outcome) => `${outcome} = ${outcome} + excluded.${outcome}`)
