@@ -111,7 +111,11 @@ export function judge(make: (random: Random) => Sends, seeds: number, years: num
   const all = detected.reduce((sum, { weight }) => sum + weight, 0);
   const quantile = (share: number) => {
     let before = 0;
-    return detected.find(({ weight }) => (before += weight) >= share * all)?.days ?? Number.NaN;
+    for (const { days, weight } of detected) {
+      before += weight;
+      if (before >= share * all) return days;
+    }
+    return Number.NaN;
   };
   return {
     falseAlarmsPerYear: alarms / seeds / years,
