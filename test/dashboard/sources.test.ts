@@ -118,6 +118,10 @@ test("fits a phone, in the dark as well, with a set-up open", async () => {
     await row(page, "PostHog").getByText("Silent", { exact: true }).waitFor();
     await page.getByRole("table", { name: "What it becomes" }).waitFor();
     expect(await sidewaysPixels(page)).toBe(0);
+    for (const figure of await page.getByRole("definition").all()) {
+      const { x = 0, width = phone.width } = (await figure.boundingBox()) ?? {};
+      expect(x + width).toBeLessThan(phone.width - 16);
+    }
     expect(await axe(page)).toEqual([]);
     await page.context().close();
   }

@@ -29,7 +29,7 @@ export function SourceRow({ of, isOpen, onOpen, token, onToken }: RowProps): Rea
   const hasSent = of.state !== "never_sent";
   return (
     <li className="border-b border-line px-4 py-3 last:border-0">
-      <div className="grid items-center gap-x-6 gap-y-2 lg:grid-cols-[minmax(0,1fr)_auto_10.5rem]">
+      <div className="grid grid-cols-[minmax(0,1fr)] items-center gap-x-6 gap-y-2 lg:grid-cols-[minmax(0,1fr)_auto_10.5rem]">
         <div className="min-w-0">
           <h3 className="flex flex-wrap items-center gap-x-2 text-base font-medium">
             {name} <State of={of} />
@@ -108,11 +108,11 @@ function Amounts({ of: { source, day, week, hours } }: { of: Source }): ReactEle
   const organization = String(useOrganization().id);
   const name = sourceName(source);
   return (
-    <div className="flex items-center gap-5">
+    <div className="flex items-center gap-4">
       <span className="*:mt-0" title={`Items of ${name} by the hour, 7 days`}>
-        <Sparkline values={hours} width={144} height={36} />
+        <Sparkline values={hours} width={112} height={36} />
       </span>
-      <dl className="grid w-48 grid-cols-[3.25rem_1fr_auto] gap-x-3 text-sm">
+      <dl className="grid w-44 grid-cols-[3rem_1fr_auto] gap-x-3 text-sm">
         <Amount label="24 h" value={takenOf(day)} />
         <Amount label="7 days" value={takenOf(week)} />
         <div className="text-right">
