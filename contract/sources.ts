@@ -68,6 +68,15 @@ export const SourceAnswer = Type.Object({
 
 export const SourcesAnswer = Type.Object({
   sources: Type.Array(SourceAnswer, { description: "All that there can be, in one order." }),
+  parked: Type.Object({
+    people: count("People who are not identified yet, of whom something was said."),
+    items: count("What was said of them: it waits until an identify or an alias names them."),
+    oldestAt: nullable(instant("When the oldest of it came.")),
+    droppedFull: count(
+      "Items that were dropped since the beginning because a person, or everybody, had too many.",
+    ),
+    droppedExpired: count("Items that were dropped since the beginning because nobody was named in 30 days."),
+  }),
 });
 
 export const SourceRetiredAnswer = Type.Object({

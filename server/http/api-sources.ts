@@ -30,8 +30,13 @@ export async function sources({
   const thisHour = Math.floor(nowMs() / msPerHour);
   // Asked first: it writes down what was only counted, which the totals then have.
   const hours = await ledger.sources.hours(organization.id, thisHour - shownHours + 1);
-  const statuses = await watch.statuses({ id: organization.id, zone });
+  const [statuses, parked] = await Promise.all([
+    watch.statuses({ id: organization.id, zone }),
+    ledger.parking.counts(organization.id),
+  ]);
+  const { people, items, droppedFull, droppedExpired } = parked;
   return {
+    parked: { people, items, oldestAt: instantOrNull(parked.oldestAtMs), droppedFull, droppedExpired },
     sources: senderNames.map((source) =>
       sourceAnswer(
         source,

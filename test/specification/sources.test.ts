@@ -79,6 +79,29 @@ test("the write API is counted as a sender, by what became of each item, and sur
   expect((await sourceNamed(key, "api"))?.week).toEqual(expected);
 }, 60_000);
 
+test("items of a connected source are counted as its own, bad ones and bodies that cannot be read as well", async () => {
+  const token = await server.organization("Connected");
+  const key = await newKey(server, "Connected");
+  const messages = [
+    { type: "identify", userId: "s1", traits: { email: "s1@example.com" }, messageId: "m1" },
+    { type: "track", userId: "s1", event: "Order Completed", messageId: "m2" },
+    { type: "track", userId: "s1", event: "Order Completed", messageId: "m2" },
+    { type: "track", anonymousId: "a1", event: "Seen", messageId: "m3" },
+    { type: "nonsense", messageId: "m4" },
+  ];
+  const headers = { Authorization: `Basic ${btoa(`${token}:`)}`, "Content-Type": "application/json" };
+  const post = (body: string) => fetch(`${server.url}/v1/batch`, { method: "POST", headers, body });
+  expect((await post(JSON.stringify({ batch: messages }))).status).toBe(200);
+  expect((await post("{")).status).toBe(400);
+  const expected = { accepted: 2, parked: 1, duplicate: 1, rejected: 2, ignored: 0 };
+  expect((await sourceNamed(key, "segment"))?.day).toEqual(expected);
+  expect((await sourceNamed(key, "api"))?.state).toBe("never_sent");
+  const { parked } = await answer<{ parked: object }>(server, key, "/api/sources");
+  expect(parked).toEqual({
+    ...{ people: 1, items: 1, oldestAt: expect.any(String), droppedFull: 0, droppedExpired: 0 },
+  });
+}, 60_000);
+
 test("while a source is silent scores wait and every figure says so, until somebody retires it", async () => {
   const token = await server.organization("Silent");
   const key = await newKey(server, "Silent");

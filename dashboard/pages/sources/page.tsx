@@ -4,12 +4,15 @@ import type { Reads } from "../../api/paths.ts";
 import { useRead } from "../../api/query.ts";
 import { textFilter, useFilters } from "../../parts/filters.ts";
 import { Notice, PageHeader, Panel } from "../../parts/panel.tsx";
+import { Stat, Stats } from "../../parts/stat.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Ago } from "../../parts/time.tsx";
+import { numbers } from "../../text/format.ts";
 import { sourceName } from "../../text/source-names.ts";
 import { SourceRow } from "./source-row.tsx";
 
-export type Source = Reads["/api/sources"]["answer"]["sources"][number];
+type Answer = Reads["/api/sources"]["answer"];
+export type Source = Answer["sources"][number];
 
 const filters = { open: textFilter() };
 const everyMs = 5_000;
@@ -31,7 +34,12 @@ export function SourcesPage(): ReactElement {
           </Panel>
         }
       >
-        {({ sources }) => <Sources of={sources} />}
+        {({ sources, parked }) => (
+          <div className="grid gap-5">
+            <Sources of={sources} />
+            <Parked of={parked} />
+          </div>
+        )}
       </Figures>
     </>
   );
@@ -97,5 +105,38 @@ function Freezing({ of }: { of: readonly Source[] }): ReactElement | null {
       <Ago instant={first.silentSince} />, and scores wait: without its events people would look as if they
       had left. Scores go on by themselves when it sends again. If it was removed, retire it below.
     </Notice>
+  );
+}
+
+/** Who is not identified yet; nothing where nobody is and nothing was lost. */
+function Parked({ of }: { of: Answer["parked"] }): ReactElement | null {
+  const { people, items, oldestAt, droppedFull, droppedExpired } = of;
+  if (people + droppedFull + droppedExpired === 0) return null;
+  return (
+    <Panel
+      title="Waiting for a name"
+      note="What was said of people who are not identified yet. It becomes theirs when an identify or an alias names them; after 30 days it is dropped"
+    >
+      <Stats isDense>
+        <Stat label="People" value={numbers.count(people)} />
+        <Stat
+          label="Items"
+          value={numbers.count(items)}
+          note={
+            oldestAt !== null && (
+              <>
+                the oldest <Ago instant={oldestAt} />
+              </>
+            )
+          }
+        />
+        <Stat label="Dropped after 30 days" value={numbers.count(droppedExpired)} />
+        <Stat
+          label="Dropped, too many"
+          value={numbers.count(droppedFull)}
+          hint="More than 1,000 of one person"
+        />
+      </Stats>
+    </Panel>
   );
 }

@@ -8,6 +8,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../ledger.ts";
+import { parkingTables } from "./parking-tables.ts";
 import { peopleAndAudit } from "./people-tables.ts";
 import { sourcesTables } from "./sources.ts";
 import { inTransaction } from "./transaction.ts";
@@ -243,6 +244,7 @@ const migrations: readonly string[] = [
   rebuildOfAll,
   peopleAndAudit,
   viewsTable,
+  parkingTables,
   sourcesTables,
 ];
 
