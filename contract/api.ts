@@ -80,6 +80,16 @@ export const FreshnessAnswer = Type.Object({
   ),
   excludedUsers: count("Users who are excluded as internal, test or bot, and count in no figure."),
   timezone: Type.String({ description: "Days are this IANA timezone's." }),
+  silentSources: Type.Array(
+    Type.Object({
+      source: Type.String({ description: "As GET /api/sources names it." }),
+      since: instant("Its last item that was taken."),
+      freezesScores: Type.Boolean({
+        description: "It sent a tenth or more of what comes, so scores wait until it is back or retired.",
+      }),
+    }),
+    { description: "Sources from which nothing came for much longer than their own rhythm explains." },
+  ),
 });
 
 const limit = (what: string) =>

@@ -32,6 +32,7 @@ export const auditActions = [
   "view.created",
   "view.changed",
   "view.deleted",
+  "source.retired",
   "webhook.created",
   "webhook.changed",
   "webhook.deleted",

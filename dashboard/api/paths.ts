@@ -15,6 +15,7 @@ import type * as traits from "../../contract/api-traits.ts";
 import type * as people from "../../contract/people.ts";
 import type * as settings from "../../contract/settings.ts";
 import type * as sourceSettings from "../../contract/source-settings.ts";
+import type * as sources from "../../contract/sources.ts";
 import type * as views from "../../contract/views.ts";
 
 /** How far a figure is to be trusted at this moment. */
@@ -111,6 +112,7 @@ export interface Reads {
   "/api/dead-letters": Read<typeof contract.DeadLettersParameters, typeof contract.DeadLettersAnswer>;
   "/api/exclusions": Read<None, typeof contract.ExclusionsAnswer>;
   "/api/health-check": Read<None, typeof contract.HealthCheckAnswer>;
+  "/api/sources": Read<None, typeof sources.SourcesAnswer>;
   "/api/settings": Read<None, typeof settings.SettingsAnswer>;
   "/api/settings/history": Read<
     typeof settings.SettingsHistoryParameters,
@@ -145,6 +147,7 @@ export interface Changes {
     Partial<Static<typeof contract.ExclusionParameters>>
   >;
   "DELETE /api/exclusions/:id": Change<undefined, Static<typeof contract.DoneAnswer>>;
+  "POST /api/sources/:source/retire": Change<undefined, Static<typeof sources.SourceRetiredAnswer>>;
   "PATCH /api/settings": Change<
     Static<typeof settings.SettingsChangeBody>,
     Static<typeof settings.SettingsAnswer>

@@ -12,6 +12,7 @@ import type { Right } from "../ledger/credentials.ts";
 import { isJsonObject, type JsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
 import { CallFailed } from "../process/control.ts";
 import type { Logger } from "../process/log.ts";
+import type { SourceWatch } from "../scoring/run/source-watch.ts";
 import type { AnalysisService, Freshness } from "../warehouse/analysis.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { failure, unexpected } from "./answers.ts";
@@ -31,6 +32,7 @@ export interface ApiParts {
   readonly warehouse: Warehouse;
   readonly ledger: SharedLedger;
   readonly analysis: Pick<AnalysisService, "erase">;
+  readonly sources: Pick<SourceWatch, "statuses" | "silent">;
   readonly nowMs: () => number;
   readonly freshness: (organization: number) => Promise<Freshness>;
   readonly log: Logger;

@@ -36,6 +36,8 @@ interface Memory {
   recordUse(): Promise<void>;
   /** Writes down the warnings that were only counted so far. */
   recordWarnings(): Promise<void>;
+  /** Writes down what came from sources and was only counted so far. */
+  recordSources(): Promise<void>;
   /** Leaves no warning that names the user but those that are written down. */
   forgetWarningsOf(organization: number, userId: string): Promise<void>;
   /** Resolves when every write that was admitted before is committed. */
@@ -82,6 +84,11 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   operations.set("warnings.list", async (organization: number, limit: number) => {
     await memory.recordWarnings();
     return ledger.warnings.list(organization, limit);
+  });
+  offer("sources", ledger.sources, ["totals", "hours", "retire"]);
+  operations.set("sources.hours", async (organization: number, fromUtcHour: number) => {
+    await memory.recordSources();
+    return ledger.sources.hours(organization, fromUtcHour);
   });
   offer("erasures", ledger.erasures, erasureCalls);
   offer("settings", ledger.settings, settingsCalls);
@@ -136,6 +143,7 @@ export function remoteLedger(
     parking: remote<SharedLedger["parking"]>("parking", parkingCalls),
     checks: remote<SharedLedger["checks"]>("checks", checkCalls),
     warnings: remote<SharedLedger["warnings"]>("warnings", ["list"]),
+    sources: remote<SharedLedger["sources"]>("sources", ["totals", "hours", "retire"]),
     erasures: remote<SharedLedger["erasures"]>("erasures", erasureCalls),
     settings: remote<SharedLedger["settings"]>("settings", settingsCalls),
     inbox: {

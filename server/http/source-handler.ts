@@ -125,6 +125,7 @@ function unreadable(
   { invalid }: Invalid,
 ): Response {
   intake.noteTurnedAway(source, organization.id, "refused_validation", invalid);
+  intake.countSourced(source, organization.id, "rejected");
   return failure("validation_error", invalid);
 }
 

@@ -74,10 +74,14 @@ export function noteOutcomes(
   source: SourceName,
   organization: number,
   outcomes: readonly ItemOutcome[],
-  { intake, watched }: { intake: Pick<Intake, "noteTurnedAway">; watched: WatchedRequest | undefined },
+  {
+    intake,
+    watched,
+  }: { intake: Pick<Intake, "noteTurnedAway" | "countSourced">; watched: WatchedRequest | undefined },
 ): void {
   for (const [index, outcome] of outcomes.entries()) {
     const { item, reason } = outcome;
+    intake.countSourced(source, organization, outcome.outcome);
     if (item === undefined && reason !== undefined && outcome.outcome === "rejected") {
       intake.noteTurnedAway(source, organization, "refused_validation", reason);
     }

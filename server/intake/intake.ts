@@ -4,6 +4,7 @@
  */
 import { statfs } from "node:fs/promises";
 import { errorMessages } from "../../contract/errors.ts";
+import type { SourceName, SourceOutcome } from "../../contract/sources.ts";
 import { isJsonObject, type Ledger } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
 import { type AdmittedSourced, admitSourced, type LeftOut } from "./admit-sourced.ts";
@@ -20,6 +21,7 @@ import {
   noteOutcome,
   noteSourced,
 } from "./notes.ts";
+import { SourceCounts } from "./source-counts.ts";
 import type { SourcedItem } from "./sourced.ts";
 import { admitTrack } from "./track.ts";
 import { IngestionWarnings } from "./warnings.ts";
@@ -69,6 +71,7 @@ export class Intake {
   readonly #nowMs: () => number;
   readonly #commits: GroupCommit;
   readonly #warnings: IngestionWarnings;
+  readonly #sources: SourceCounts;
   #closedBecause: string | undefined;
 
   constructor(ledger: Ledger, dataDir: string, limits: IntakeLimits, nowMs: () => number) {
@@ -77,6 +80,7 @@ export class Intake {
     this.#limits = limits;
     this.#nowMs = nowMs;
     this.#warnings = new IngestionWarnings(ledger.warnings);
+    this.#sources = new SourceCounts(ledger.sources);
     this.#commits = new GroupCommit(ledger, nowMs);
   }
 
@@ -114,6 +118,7 @@ export class Intake {
       if (isInvalid(item)) {
         noteInvalid(warnings, "batch", arrival, item.invalid, body);
         watched?.item(sent, item, { index, items: items.length });
+        this.#countOfApi(arrival, item);
         return item;
       }
       const outcome = outcomes[next];
@@ -121,6 +126,7 @@ export class Intake {
       if (outcome === undefined) throw new Error("an item of the batch was not decided");
       noteAdmitted(warnings, "batch", item, body);
       noteOutcome(warnings, "batch", item, outcome);
+      this.#countOfApi(arrival, outcome);
       watched?.item(sent, outcome, { index, items: items.length });
       return outcome;
     });
@@ -169,13 +175,26 @@ export class Intake {
     if (isInvalid(admitted)) {
       noteInvalid(this.#warnings, endpoint, arrival, admitted.invalid, sent);
       watched?.item(sent, admitted);
+      this.#countOfApi(arrival, admitted);
       return admitted;
     }
     noteAdmitted(this.#noteTaker(watched), endpoint, admitted, sent ?? {});
     const outcome = await this.#commits.submit(admitted, bytes.length);
     noteOutcome(this.#warnings, endpoint, admitted, outcome);
     watched?.item(sent, outcome);
+    this.#countOfApi(arrival, outcome);
     return outcome;
+  }
+
+  /** The write API is a sender like any other. Imports are not counted: the past in one hour is no rhythm. */
+  #countOfApi({ organization, receivedAtMs: atMs }: Arrival, decided: Outcome): void {
+    const outcome = decided === "stored" ? "accepted" : decided === "duplicate" ? "duplicate" : "rejected";
+    this.#sources.note({ organization, source: "api", atMs, outcome });
+  }
+
+  /** Counts an item of a connected source, or a body of which nothing could be read. */
+  countSourced(source: SourceName, organization: number, outcome: SourceOutcome): void {
+    this.#sources.note({ organization, source, atMs: this.#nowMs(), outcome });
   }
 
   /** Warnings are counted, and also told to who watches. */
@@ -203,6 +222,11 @@ export class Intake {
   /** Writes the counted warnings down. Called every few seconds. */
   recordWarnings(): Promise<void> {
     return this.#warnings.flush();
+  }
+
+  /** Writes down what came from sources. Called every few seconds. */
+  recordSources(): Promise<void> {
+    return this.#sources.flush();
   }
 
   /** Writes down the warnings that name a user, so that those of now can be deleted, and forgets newer ones. */

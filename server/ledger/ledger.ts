@@ -19,6 +19,7 @@ import type { ParkingStore } from "./parking.ts";
 import type { EntranceStore, PeopleStore } from "./people.ts";
 import type { SettingsStore } from "./settings.ts";
 import type { IdentityStore, SourceSettingsStore } from "./source-settings.ts";
+import type { SourceStore } from "./sources.ts";
 import type { Needs, Stored, Writes } from "./transaction.ts";
 import type { ViewStore } from "./views.ts";
 import type { WarningStore } from "./warnings.ts";
@@ -178,6 +179,7 @@ export interface Ledger {
   readonly entrance: EntranceStore;
   readonly views: ViewStore;
   readonly parking: ParkingStore;
+  readonly sources: SourceStore;
   readonly sourceSettings: SourceSettingsStore;
   readonly identities: IdentityStore;
 
@@ -251,6 +253,7 @@ export interface SharedLedger
     | "people"
     | "entrance"
     | "views"
+    | "sources"
     | "sourceSettings"
     | "identities"
   > {
@@ -258,6 +261,7 @@ export interface SharedLedger
   readonly readKeys: SharedCredentials;
   readonly warnings: Omit<WarningStore, "add">;
   readonly people: SharedPeople;
+  readonly sources: Omit<SourceStore, "add">;
 }
 
 /** Nobody signs in but through the process that serves people. */

@@ -12,12 +12,13 @@ import * as scores from "../../contract/api-scores.ts";
 import * as traits from "../../contract/api-traits.ts";
 import { isPageAddress, pageAddresses } from "../../contract/pages.ts";
 import * as settings from "../../contract/settings.ts";
+import * as sources from "../../contract/sources.ts";
 import { apiRoutes } from "../../server/http/api-routes.ts";
 import { peopleRoutes } from "../../server/http/people-routes.ts";
 
 const dashboard = join(import.meta.dir, "..", "..", "dashboard");
 const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  ...{ contract, entities, figures, lists, overview, retention, scores, settings, traits },
+  ...{ contract, entities, figures, lists, overview, retention, scores, settings, sources, traits },
 };
 const paths = readFileSync(join(dashboard, "api", "paths.ts"), "utf8");
 

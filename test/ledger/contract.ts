@@ -14,6 +14,7 @@ import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
 import { peopleStoreContract } from "./contract-people.ts";
 import { settingsContract } from "./contract-settings.ts";
+import { sourcesContract } from "./contract-sources.ts";
 import { transactContract } from "./contract-transact.ts";
 
 export type OpenLedger = (folder: string, options: { clock: () => number }) => Promise<Ledger>;
@@ -74,5 +75,6 @@ export function ledgerContract(store: string, open: OpenLedger): void {
     importerContract(subject);
     settingsContract(subject);
     peopleStoreContract(subject);
+    sourcesContract(subject);
   });
 }

@@ -122,7 +122,8 @@ function addressOf(route: Route, organization: number | undefined, isAbsent = fa
   const path = route.path
     .replace("{id}", String(isAbsent ? absent : (ids[kind] ?? 1)))
     .replace("{userId}", isAbsent ? "nobody" : "their-user")
-    .replace("{accountId}", isAbsent ? "nobody" : "their-account");
+    .replace("{accountId}", isAbsent ? "nobody" : "their-account")
+    .replace("{source}", isAbsent ? "nobody" : "segment");
   const search = new URLSearchParams();
   if (organization !== undefined) search.set("organization", String(organization));
   for (const { name, in: where, required } of route.parameters ?? []) {
@@ -157,7 +158,7 @@ async function stateOfTheirs(): Promise<string> {
   const { owner, at } = theirs;
   const paths = [
     ...["organization", "members", "tokens", "read-keys", "settings", "exclusions"],
-    ...["users", "users/their-user", "accounts", "dead-letters", "views", "webhooks", "stripe"],
+    ...["users", "users/their-user", "accounts", "dead-letters", "views", "sources", "webhooks", "stripe"],
   ];
   const answers = [];
   for (const path of paths) {

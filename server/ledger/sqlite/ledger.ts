@@ -28,6 +28,7 @@ import { SqlitePeople } from "./people.ts";
 import { SqliteSettings } from "./settings.ts";
 import { takeSnapshot } from "./snapshot.ts";
 import { SqliteSourceSettings } from "./source-settings.ts";
+import { SqliteSources } from "./sources.ts";
 import { type Parts, Transactor } from "./transact.ts";
 import { SqliteViews } from "./views.ts";
 import { SqliteWarnings } from "./warnings.ts";
@@ -49,6 +50,7 @@ export class SqliteLedger implements Ledger {
   readonly entrance: SqliteEntrance;
   readonly views: SqliteViews;
   readonly parking: Parking;
+  readonly sources: SqliteSources;
   readonly sourceSettings: SqliteSourceSettings;
   readonly identities: SqliteIdentities;
   readonly #db: Database;
@@ -78,6 +80,7 @@ export class SqliteLedger implements Ledger {
     this.people = new SqlitePeople(db, this.organizations, this.audit);
     this.entrance = new SqliteEntrance(db, this.audit);
     this.views = new SqliteViews(db, this.audit);
+    this.sources = new SqliteSources(db);
     this.sourceSettings = new SqliteSourceSettings(db, this.audit);
     this.identities = new SqliteIdentities(db);
     this.settings = new SqliteSettings(db, this.organizations);
@@ -157,6 +160,7 @@ export class SqliteLedger implements Ledger {
       await this.#parts.messageIds.tidy(nowMs);
       await this.warnings.tidy(nowMs);
       await this.parking.tidy(nowMs);
+      await this.sources.tidy(nowMs);
       this.entrance.tidy(nowMs);
       this.audit.tidy(nowMs);
       await this.#inboxTidy.shrink();

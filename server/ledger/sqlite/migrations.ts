@@ -11,6 +11,7 @@ import { Refusal } from "../ledger.ts";
 import { parkingTables } from "./parking-tables.ts";
 import { peopleAndAudit } from "./people-tables.ts";
 import { sourceSettingsTable } from "./source-settings.ts";
+import { sourcesTables } from "./sources.ts";
 import { inTransaction } from "./transaction.ts";
 import { viewsTable } from "./views.ts";
 import { warningsExclusionsAndChecks } from "./warnings-tables.ts";
@@ -245,6 +246,7 @@ const migrations: readonly string[] = [
   peopleAndAudit,
   viewsTable,
   parkingTables,
+  sourcesTables,
   sourceSettingsTable,
 ];
 
