@@ -239,24 +239,12 @@ export interface SnapshotFile {
   read(): AsyncIterable<Uint8Array> | undefined;
 }
 
+/** What is only for the process that writes: its own calls, what is asked in another form, and what serves people. */
+type OwnCalls = "transact" | "tidy" | "close" | "tokens" | "readKeys" | "imports" | "warnings";
+type OwnStores = "people" | "entrance" | "views" | "sources" | "sourceSettings" | "identities";
+
 /** What the other processes of an installation may ask of the ledger; only intake writes to it. */
-export interface SharedLedger
-  extends Omit<
-    Ledger,
-    | "transact"
-    | "tidy"
-    | "close"
-    | "tokens"
-    | "readKeys"
-    | "imports"
-    | "warnings"
-    | "people"
-    | "entrance"
-    | "views"
-    | "sources"
-    | "sourceSettings"
-    | "identities"
-  > {
+export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {
   readonly tokens: SharedCredentials;
   readonly readKeys: SharedCredentials;
   readonly warnings: Omit<WarningStore, "add">;
