@@ -12,6 +12,7 @@ import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract } from "./contract-inbox.ts";
 import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
+import { parkingContract } from "./contract-parking.ts";
 import { peopleStoreContract } from "./contract-people.ts";
 import { settingsContract } from "./contract-settings.ts";
 import { sourcesContract } from "./contract-sources.ts";
@@ -76,5 +77,6 @@ export function ledgerContract(store: string, open: OpenLedger): void {
     settingsContract(subject);
     peopleStoreContract(subject);
     sourcesContract(subject);
+    parkingContract(subject);
   });
 }
