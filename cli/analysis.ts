@@ -19,10 +19,12 @@ export function withAnalysis(
     // Loaded here only: a command that a server answers starts without the engine, in a third of the time.
     const { openAnalysis, takeAnalysisLock } = await import("../server/warehouse/analysis.ts");
     const { Scoring } = await import("../server/scoring/run/scoring.ts");
+    const { SourceWatch } = await import("../server/scoring/run/source-watch.ts");
     const lock = await takeAnalysisLock(config.dataDir);
     const log = createLogger("analysis", "warn");
     const analysis = await openAnalysis(config.dataDir, ledger, log);
-    const scoring = new Scoring({ host: analysis, ledger, log, nowMs: Date.now });
+    const sources = new SourceWatch(ledger.sources, Date.now);
+    const scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs: Date.now });
     try {
       await work(installation, analysis, scoring);
     } finally {

@@ -12,6 +12,11 @@ export const warningKinds = [
   "refused_validation",
   "refused_unknown_user",
   "rate_limited",
+  "email_left_out",
+  "trait_left_out",
+  "parked_full",
+  "parked_expired",
+  "parked_refused",
 ] as const;
 
 /** By what users can be excluded from figures. */
@@ -28,11 +33,17 @@ export const count = (description: string) => Type.Integer({ minimum: 0, descrip
 export const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
   Type.Union([schema, Type.Null()], options);
 
+/** Beside an event's name. */
+export const eventLabel = nullable(Type.String(), {
+  description:
+    "The name as a connected source sent it, with its white space; null where it is the name itself.",
+});
+
 export const NoParameters = Type.Object({}, { additionalProperties: false });
 
 export const UserAnswer = Type.Object({
   userId: Type.String(),
-  email: Type.String(),
+  email: nullable(Type.String(), { description: "Null until it is known." }),
   traits: Type.Record(Type.String(), Type.Unknown()),
   isAccountOwner: nullable(Type.Boolean()),
   isExcluded: Type.Boolean({ description: "Whether the user counts in no figure, and has no scores." }),
@@ -69,6 +80,16 @@ export const FreshnessAnswer = Type.Object({
   ),
   excludedUsers: count("Users who are excluded as internal, test or bot, and count in no figure."),
   timezone: Type.String({ description: "Days are this IANA timezone's." }),
+  silentSources: Type.Array(
+    Type.Object({
+      source: Type.String({ description: "As GET /api/sources names it." }),
+      since: instant("Its last item that was taken."),
+      freezesScores: Type.Boolean({
+        description: "It sent a tenth or more of what comes, so scores wait until it is back or retired.",
+      }),
+    }),
+    { description: "Sources from which nothing came for much longer than their own rhythm explains." },
+  ),
 });
 
 const limit = (what: string) =>
@@ -81,7 +102,8 @@ export const WarningsAnswer = Type.Object({
     Type.Object({
       day: day("UTC."),
       kind: Type.Enum([...warningKinds], {
-        description: "unknown_key, event_in_future and duplicate were answered 201; the others were refused.",
+        description:
+          "unknown_key, event_in_future and duplicate were answered 201; what a connected source sends is stored but for its e-mail or trait that is left out, or parked, and dropped when it is too much (parked_full), nobody is named in 30 days (parked_expired), or it cannot become its user's (parked_refused); the others were refused.",
       }),
       endpoint: Type.String(),
       detail: nullable(Type.String(), {

@@ -32,5 +32,10 @@ export const auditActions = [
   "view.created",
   "view.changed",
   "view.deleted",
+  "source.retired",
+  "webhook.created",
+  "webhook.changed",
+  "webhook.deleted",
+  "stripe.changed",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];

@@ -4,6 +4,11 @@ import { batchLimits } from "./batch-limits.ts";
  * OpenAPI print them, admission keeps them. */
 export const limits = {
   ...batchLimits,
+  /** Of a connected source's request: four times what Segment takes. */
+  sourceItems: 10_000,
+  /** Of a connected source's request that has its token nowhere but in the body, which has to be read to know whose it
+   * is: twice what Segment takes, 16 times what a beacon can carry. */
+  openBodyBytes: 1024 * 1024,
   identifierCharacters: 256,
   emailCharacters: 320,
   eventNameCharacters: 256,
@@ -14,6 +19,16 @@ export const limits = {
   storedTraitsBytes: 256 * 1024,
   firstYear: 1970,
   lastYear: 2299,
+  /** Of one person who is not identified yet; the oldest are dropped. */
+  parkedItems: 1_000,
+  parkedBytes: 4 * 1024 * 1024,
+  parkedDays: 30,
+  /** Of all who are not identified yet, of an organization. */
+  parkedBytesOfOrganization: 512 * 1024 * 1024,
+  /** Visitors' ids that are known to be one user's; the oldest are forgotten. */
+  linksOfUser: 1_000,
+  /** Events of an organization that are shown under another name than they are stored by. */
+  eventLabels: 10_000,
   defaultRequestsPerSecond: 1_000,
   defaultItemsPerSecond: 10_000,
 } as const;

@@ -15,6 +15,7 @@ export const pageAddresses = [
   "/o/:organization/accounts/:accountId",
   "/o/:organization/retention",
   "/o/:organization/events",
+  "/o/:organization/sources",
   "/o/:organization/model",
   "/o/:organization/settings",
   "/o/:organization/settings/organization",

@@ -13,6 +13,7 @@ import { createRegistry, gauge } from "./process/metrics.ts";
 import { socketPath } from "./process/sockets.ts";
 import { Scheduler } from "./scoring/run/scheduler.ts";
 import { Scoring } from "./scoring/run/scoring.ts";
+import { SourceWatch } from "./scoring/run/source-watch.ts";
 import { openAnalysis, takeAnalysisLock } from "./warehouse/analysis.ts";
 
 export interface RunningAnalysis {
@@ -39,10 +40,11 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
   );
   const opened = await openAnalysis(config.dataDir, ledger, log);
   opened.nightly.start();
-  const scoring = new Scoring({ host: opened, ledger, log, nowMs: Date.now });
+  const sources = new SourceWatch(ledger.sources, Date.now);
+  const scoring = new Scoring({ host: opened, ledger, sources, log, nowMs: Date.now });
   const scheduler = new Scheduler({ scoring, host: opened, ledger, log, nowMs: Date.now });
   scheduler.start();
-  started = { analysis: opened, scoring };
+  started = { analysis: opened, scoring, sources };
   gauge(
     registry,
     "rekindle_rows_loaded",

@@ -75,7 +75,7 @@ export async function startIntake(
   const serving = startPeople({ config, ledger, live, log, memory: authorizers, address, nowMs });
   const http: HttpServer = startHttp(
     config,
-    { authorizer: authorizers.tokens, intake, live, counts: new AnswerCounts(registry), log },
+    { authorizer: authorizers.tokens, intake, ledger, live, counts: new AnswerCounts(registry), log },
     {
       openapi: () => openApiDocument(config.publicUrl),
       reference: () => referencePage(config.publicUrl),
@@ -91,6 +91,7 @@ export async function startIntake(
     chores.stop();
     await authorizers.recordUse().catch(chores.failed);
     await intake.recordWarnings().catch(chores.failed);
+    await intake.recordSources().catch(chores.failed);
     await control.stop(true);
     await ledger.close();
     lock.release();
@@ -155,6 +156,7 @@ function serveControl(
     forget: () => authorizers.forget(),
     recordUse: () => authorizers.recordUse(),
     recordWarnings: () => intake.recordWarnings(),
+    recordSources: () => intake.recordSources(),
     forgetWarningsOf: (organization: number, userId: string) => {
       live.forgetUser(organization, userId);
       return intake.forgetWarningsOf(organization, userId);
@@ -196,7 +198,10 @@ function startChores(ledger: Ledger, intake: Intake, authorizers: Authorizers, l
         tidying = false;
       });
   }, 1_000);
-  const everyFewSeconds = setInterval(() => intake.recordWarnings().catch(failed), 5_000);
+  const everyFewSeconds = setInterval(() => {
+    intake.recordWarnings().catch(failed);
+    intake.recordSources().catch(failed);
+  }, 5_000);
   const everyMinute = setInterval(() => authorizers.recordUse().catch(failed), 60_000);
   return {
     failed,

@@ -23,7 +23,11 @@ export function scoreCommand(): Command {
       "as of the start of this day, from events before it; without it, of today",
       dateOf,
     )
-    .option("--even-if-stopped", "even while data has stopped, when scores would stay as they were", false)
+    .option(
+      "--even-if-stopped",
+      "even while data has stopped or a source is silent, when scores would stay as they were",
+      false,
+    )
     .action(({ organization: name, asOf, evenIfStopped }: Options) =>
       withAnalysis(async ({ ledger }, _analysis, scoring) => {
         const organizations =
@@ -46,11 +50,17 @@ export function scoreCommand(): Command {
     );
 }
 
-function sentence(name: string, { day, kinds, stoppedSince }: ScoreSummary): string {
+function sentence(name: string, { day, kinds, stoppedSince, silence }: ScoreSummary): string {
   if (stoppedSince !== null) {
     return (
       `${name}: data has stopped since ${formatDay(stoppedSince)}: far fewer users than usual were active, ` +
       `and scores stay as they were. If people really stayed away, a holiday say, --even-if-stopped scores them.`
+    );
+  }
+  if (silence !== null) {
+    return (
+      `${name}: the source ${silence.source} is silent since ${new Date(silence.sinceMs).toISOString()}, and scores ` +
+      `stay as they were. If it was removed, retire it on the page of sources; --even-if-stopped scores once.`
     );
   }
   if (kinds.length === 0) return `${name}: there is no event before ${formatDay(day)}, and nobody to score`;

@@ -14,6 +14,8 @@ import type * as scores from "../../contract/api-scores.ts";
 import type * as traits from "../../contract/api-traits.ts";
 import type * as people from "../../contract/people.ts";
 import type * as settings from "../../contract/settings.ts";
+import type * as sourceSettings from "../../contract/source-settings.ts";
+import type * as sources from "../../contract/sources.ts";
 import type * as views from "../../contract/views.ts";
 
 /** How far a figure is to be trusted at this moment. */
@@ -111,6 +113,7 @@ export interface Reads {
   "/api/dead-letters": Read<typeof contract.DeadLettersParameters, typeof contract.DeadLettersAnswer>;
   "/api/exclusions": Read<None, typeof contract.ExclusionsAnswer>;
   "/api/health-check": Read<None, typeof contract.HealthCheckAnswer>;
+  "/api/sources": Read<None, typeof sources.SourcesAnswer>;
   "/api/settings": Read<None, typeof settings.SettingsAnswer>;
   "/api/settings/history": Read<
     typeof settings.SettingsHistoryParameters,
@@ -119,6 +122,8 @@ export interface Reads {
   "/api/organization": Read<None, typeof people.OrganizationAnswer>;
   "/api/members": Read<None, typeof people.MembersAnswer>;
   "/api/views": Read<None, typeof views.ViewsAnswer>;
+  "/api/webhooks": Read<None, typeof sourceSettings.WebhooksAnswer>;
+  "/api/stripe": Read<None, typeof sourceSettings.StripeSettingsAnswer>;
   "/api/tokens": Read<None, typeof people.TokensAnswer>;
   "/api/read-keys": Read<None, typeof people.ReadKeysAnswer>;
   "/api/audit-log": Read<typeof people.AuditLogParameters, typeof people.AuditLogAnswer>;
@@ -143,6 +148,7 @@ export interface Changes {
     Partial<Static<typeof contract.ExclusionParameters>>
   >;
   "DELETE /api/exclusions/:id": Change<undefined, Static<typeof contract.DoneAnswer>>;
+  "POST /api/sources/:source/retire": Change<undefined, Static<typeof sources.SourceRetiredAnswer>>;
   "PATCH /api/settings": Change<
     Static<typeof settings.SettingsChangeBody>,
     Static<typeof settings.SettingsAnswer>
@@ -164,6 +170,23 @@ export interface Changes {
   "POST /api/views": Change<Static<typeof views.ViewCreateBody>, Static<typeof views.ViewAnswer>>;
   "PATCH /api/views/:id": Change<Static<typeof views.ViewChangeBody>, Static<typeof views.ViewAnswer>>;
   "DELETE /api/views/:id": Change<undefined, undefined>;
+  "POST /api/webhooks": Change<
+    Static<typeof sourceSettings.WebhookCreateBody>,
+    Static<typeof sourceSettings.WebhookAnswer>
+  >;
+  "POST /api/webhooks/try": Change<
+    Static<typeof sourceSettings.WebhookTryBody>,
+    Static<typeof sourceSettings.WebhookTryAnswer>
+  >;
+  "PATCH /api/webhooks/:id": Change<
+    Static<typeof sourceSettings.WebhookChangeBody>,
+    Static<typeof sourceSettings.WebhookAnswer>
+  >;
+  "DELETE /api/webhooks/:id": Change<undefined, undefined>;
+  "PATCH /api/stripe": Change<
+    sourceSettings.StripeSettingsChangeBody,
+    Static<typeof sourceSettings.StripeSettingsAnswer>
+  >;
   "POST /api/tokens": Change<Static<typeof people.TokenCreateBody>, Static<typeof people.TokenCreateAnswer>>;
   "DELETE /api/tokens/:id": Change<undefined, undefined>;
   "POST /api/read-keys": Change<

@@ -8,6 +8,7 @@ export interface NavigationEntry {
     | "/o/$organization/accounts"
     | "/o/$organization/retention"
     | "/o/$organization/events"
+    | "/o/$organization/sources"
     | "/o/$organization/model"
     | "/o/$organization/start"
     | "/o/$organization/settings";
@@ -45,6 +46,12 @@ export const navigation: readonly (readonly NavigationEntry[])[] = [
       label: "Events",
       icon: "events",
       about: "What arrives, live and over time",
+    },
+    {
+      to: "/o/$organization/sources",
+      label: "Sources",
+      icon: "sources",
+      about: "What sends, how it is connected, and what fell silent",
     },
     { to: "/o/$organization/model", label: "Model", icon: "model", about: "How good the predictions are" },
   ],

@@ -132,6 +132,11 @@ const events = createRoute({
   path: "/events",
   component: lazyRouteComponent(() => import("../pages/events/page.tsx"), "EventsPage"),
 });
+const sources = createRoute({
+  getParentRoute: () => organization,
+  path: "/sources",
+  component: lazyRouteComponent(() => import("../pages/sources/page.tsx"), "SourcesPage"),
+});
 const model = createRoute({
   getParentRoute: () => organization,
   path: "/model",
@@ -206,6 +211,7 @@ const routeTree = root.addChildren([
     account,
     retention,
     events,
+    sources,
     model,
     settings.addChildren([
       settingsHome,

@@ -1,13 +1,16 @@
 /** How fresh a figure is, in one line: up to when, which days, who is left out. */
+import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import type { Freshness as FreshnessAnswer } from "../api/paths.ts";
+import { useOrganization } from "../app/session.ts";
 import { instantText, numbers } from "../text/format.ts";
+import { sourceName } from "../text/source-names.ts";
 import { Ago } from "./time.tsx";
 
 /** The line under a page's title. Nothing while nothing is known. */
 export function Freshness({ of }: { of: FreshnessAnswer | undefined }): ReactElement {
   if (of === undefined) return <span className="skeleton inline-block h-4 w-64 max-w-full align-middle" />;
-  const { loadedUpto, rebuilding, excludedUsers, timezone } = of;
+  const { loadedUpto, rebuilding, excludedUsers, timezone, silentSources } = of;
   return (
     <span className="text-sm">
       {loadedUpto === null ? (
@@ -27,6 +30,28 @@ export function Freshness({ of }: { of: FreshnessAnswer | undefined }): ReactEle
           {" · "}days are being computed again, {numbers.wholeShare(rebuilding.progress)} done
         </b>
       )}
+      {silentSources.map((silent) => (
+        <Silent key={silent.source} of={silent} />
+      ))}
     </span>
+  );
+}
+
+/** A source that fell silent, with a way to what is known of it. */
+function Silent({
+  of: { source, since, freezesScores },
+}: {
+  of: FreshnessAnswer["silentSources"][number];
+}): ReactElement {
+  const organization = String(useOrganization().id);
+  return (
+    <b className="font-medium text-watch">
+      {" · "}
+      <Link to="/o/$organization/sources" params={{ organization }} className="text-watch underline">
+        {sourceName(source)} is silent
+      </Link>{" "}
+      since <Ago instant={since} />
+      {freezesScores && ", so scores wait"}
+    </b>
   );
 }

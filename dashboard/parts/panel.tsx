@@ -70,7 +70,7 @@ export function Panel({
 export function Notice({ children }: { children: ReactNode }): ReactElement {
   return (
     <p role="status" className="flex gap-2 rounded border border-watch bg-watch-wash px-3 py-2 text-ink">
-      <Icon name="info" className="mt-1 text-watch" />
+      <Icon name="info" className="mt-1 shrink-0 text-watch" />
       <span>{children}</span>
     </p>
   );

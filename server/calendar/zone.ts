@@ -5,6 +5,7 @@
  */
 
 export const msPerDay = 86_400_000;
+export const msPerHour = 3_600_000;
 
 /** From this instant on, local time is UTC plus the offset. */
 export interface OffsetTransition {

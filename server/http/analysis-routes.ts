@@ -6,6 +6,7 @@ import { timeline } from "../analytics/timeline.ts";
 import type { SharedLedger } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
 import type { ScoreProgress, ScoreSummary, Scoring } from "../scoring/run/scoring.ts";
+import type { SourceWatch } from "../scoring/run/source-watch.ts";
 import type { Analysis } from "../warehouse/analysis.ts";
 import type { BackupSummary } from "../warehouse/backup.ts";
 import type { BackupProgress } from "../warehouse/backup-files.ts";
@@ -28,21 +29,23 @@ interface AnalysisParts {
 export interface StartedAnalysis {
   readonly analysis: Analysis;
   readonly scoring: Scoring;
+  readonly sources: SourceWatch;
 }
 
 /** Serves the socket. Until analysis has started every question is answered 503, "starting". */
 export function answerAnalysis(
   { ledger, registry, log }: AnalysisParts,
-  { analysis, scoring }: Partial<StartedAnalysis>,
+  { analysis, scoring, sources }: Partial<StartedAnalysis>,
   request: Request,
 ): Response | Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
   if (pathname === "/metrics") return registry.metrics().then((text) => new Response(text));
   if (pathname.startsWith("/api/")) {
-    const parts = analysis && {
-      ...{ analysis, warehouse: analysis.warehouse, ledger, nowMs: Date.now, log },
-      freshness: (organization: number) => analysis.freshness(organization),
-    };
+    const parts = analysis &&
+      sources && {
+        ...{ analysis, sources, warehouse: analysis.warehouse, ledger, nowMs: Date.now, log },
+        freshness: (organization: number) => analysis.freshness(organization),
+      };
     return api.answer(parts, request);
   }
   if (pathname === "/status") return Response.json(analysis?.status() ?? { state: "starting" });

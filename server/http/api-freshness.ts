@@ -1,6 +1,7 @@
 /** Figures say how fresh they are: the wrapper that every route of a figure goes through. */
 import Type, { type Static, type TObject, type TProperties, type TSchema } from "typebox";
 import { FreshnessAnswer } from "../../contract/api.ts";
+import type { Silence } from "../scoring/run/source-watch.ts";
 import type { Freshness } from "../warehouse/analysis.ts";
 import type { ApiContext, ApiRoute } from "./api.ts";
 
@@ -15,18 +16,25 @@ export function figure<Query extends TSchema, Properties extends TProperties, Pa
     answer: Type.Object({ ...answer.properties, freshness: FreshnessAnswer }),
     handler: async (context: ApiContext<Query, Path>) => {
       // Asked first: what is loaded meanwhile may be in the figure, and what is said of it stays true.
-      const freshness = await context.freshness(context.organization.id);
-      return { ...(await handler(context)), freshness: freshnessAnswer(freshness) };
+      const [freshness, silent] = await Promise.all([
+        context.freshness(context.organization.id),
+        context.sources.silent({ id: context.organization.id, zone: context.zone }),
+      ]);
+      return { ...(await handler(context)), freshness: freshnessAnswer(freshness, silent) };
     },
   };
 }
 
-function freshnessAnswer({ loadedUptoMs, rebuilding, ...rest }: Freshness): Static<typeof FreshnessAnswer> {
+function freshnessAnswer(
+  { loadedUptoMs, rebuilding, ...rest }: Freshness,
+  silent: readonly Silence[],
+): Static<typeof FreshnessAnswer> {
   return {
     loadedUpto: loadedUptoMs === null ? null : instant(loadedUptoMs),
     rebuilding:
       rebuilding === null ? null : { since: instant(rebuilding.sinceMs), progress: rebuilding.progress },
     ...rest,
+    silentSources: silent.map(({ sinceMs, ...each }) => ({ ...each, since: instant(sinceMs) })),
   };
 }
 

@@ -18,6 +18,7 @@ import { overviewRoutes } from "./api-overview-routes.ts";
 import { retentionRoutes } from "./api-retention-routes.ts";
 import { scoreRoutes } from "./api-score-routes.ts";
 import { settingsRoutes } from "./api-settings-routes.ts";
+import { sourceRoutes } from "./api-source-routes.ts";
 import { namesOfTraits } from "./api-traits.ts";
 import { eraseOneUser, oneUser, userTimeline } from "./api-users.ts";
 
@@ -79,4 +80,5 @@ export const apiRoutes: readonly ApiRoute[] = [
   ...overviewRoutes,
   ...operationRoutes,
   ...settingsRoutes,
+  ...sourceRoutes,
 ];

@@ -13,6 +13,7 @@ import { isJsonObject, type JsonObject, type Organization, type SharedLedger } f
 import { CallFailed } from "../process/control.ts";
 import type { Asker } from "../process/fair-turns.ts";
 import type { Logger } from "../process/log.ts";
+import type { SourceWatch } from "../scoring/run/source-watch.ts";
 import type { AnalysisService, Freshness } from "../warehouse/analysis.ts";
 import { askedBy, type Warehouse } from "../warehouse/warehouse.ts";
 import { failure, tooMany, unexpected } from "./answers.ts";
@@ -33,6 +34,7 @@ export interface ApiParts {
   readonly warehouse: Warehouse;
   readonly ledger: SharedLedger;
   readonly analysis: Pick<AnalysisService, "erase">;
+  readonly sources: Pick<SourceWatch, "statuses" | "silent">;
   readonly nowMs: () => number;
   readonly freshness: (organization: number) => Promise<Freshness>;
   readonly log: Logger;

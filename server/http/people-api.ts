@@ -20,7 +20,7 @@ import { type Found, RouteTable } from "./route-table.ts";
 import type { Connection } from "./routes.ts";
 import { type SentCookie, setCookie } from "./session-cookie.ts";
 
-/** Far more than any of these bodies needs. */
+/** Far more than nearly all of these bodies need. */
 const maxBodyBytes = 16 * 1024;
 
 /** Who may ask: anybody, who is signed in, or a member with this right. */
@@ -75,6 +75,8 @@ export interface PeopleRoute<
   readonly summary: string;
   readonly query: Query;
   readonly body?: Body;
+  /** Of the body, where it needs more than others do. */
+  readonly maxBodyBytes?: number;
   /** 204 has none. */
   readonly answer?: Answer;
   /** The answer is a stream of server-sent events, of which the schema says what each is. */
@@ -125,7 +127,7 @@ export class PeopleApi {
     connection: Connection,
   ): Promise<Response> {
     const { gate, nowMs } = this.#parts;
-    const sent = await readApiBody(request, maxBodyBytes);
+    const sent = await readApiBody(request, route.maxBodyBytes ?? maxBodyBytes);
     if (isInvalid(sent)) return failure("validation_error", sent.invalid);
     const cookie = gate.sent(request, connection);
     const from = await gate.from(request, connection, cookie);

@@ -3,6 +3,7 @@ import type { PeopleRoute } from "./people-api.ts";
 import { peopleLiveRoutes } from "./people-live-routes.ts";
 import { peopleOrganizationRoutes } from "./people-organization-routes.ts";
 import { peopleSessionRoutes } from "./people-session-routes.ts";
+import { peopleSourceRoutes } from "./people-source-routes.ts";
 import { peopleViewRoutes } from "./people-view-routes.ts";
 
 export const peopleRoutes: readonly PeopleRoute[] = [
@@ -10,4 +11,5 @@ export const peopleRoutes: readonly PeopleRoute[] = [
   ...peopleOrganizationRoutes,
   ...peopleLiveRoutes,
   ...peopleViewRoutes,
+  ...peopleSourceRoutes,
 ];

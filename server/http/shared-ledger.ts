@@ -19,6 +19,7 @@ const peopleCalls = [
   ...(["members", "invitations", "invite", "withEmail", "remove", "addPasswordLink"] as const),
   ...(["isClaimed", "makeOwner"] as const),
 ] as const;
+const parkingCalls = ["counts", "people", "labels"] as const;
 const checkCalls = ["list", "keep"] as const;
 const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [
@@ -38,6 +39,8 @@ interface Memory {
   recordUse(): Promise<void>;
   /** Writes down the warnings that were only counted so far. */
   recordWarnings(): Promise<void>;
+  /** Writes down what came from sources and was only counted so far. */
+  recordSources(): Promise<void>;
   /** Leaves no warning that names the user but those that are written down. */
   forgetWarningsOf(organization: number, userId: string): Promise<void>;
   /** Resolves when every write that was admitted before is committed. */
@@ -79,10 +82,16 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   offer("exclusions", ledger.exclusions, exclusionCalls);
   offer("audit", ledger.audit, auditCalls);
   offer("people", ledger.people, peopleCalls);
+  offer("parking", ledger.parking, parkingCalls);
   offer("checks", ledger.checks, checkCalls);
   operations.set("warnings.list", async (organization: number, limit: number) => {
     await memory.recordWarnings();
     return ledger.warnings.list(organization, limit);
+  });
+  offer("sources", ledger.sources, ["totals", "hours", "retire"]);
+  operations.set("sources.hours", async (organization: number, fromUtcHour: number) => {
+    await memory.recordSources();
+    return ledger.sources.hours(organization, fromUtcHour);
   });
   offer("erasures", ledger.erasures, erasureCalls);
   offer("settings", ledger.settings, settingsCalls);
@@ -134,8 +143,10 @@ export function remoteLedger(
     exclusions: remote<SharedLedger["exclusions"]>("exclusions", exclusionCalls),
     audit: remote<SharedLedger["audit"]>("audit", auditCalls),
     people: remote<SharedLedger["people"]>("people", peopleCalls),
+    parking: remote<SharedLedger["parking"]>("parking", parkingCalls),
     checks: remote<SharedLedger["checks"]>("checks", checkCalls),
     warnings: remote<SharedLedger["warnings"]>("warnings", ["list"]),
+    sources: remote<SharedLedger["sources"]>("sources", ["totals", "hours", "retire"]),
     erasures: remote<SharedLedger["erasures"]>("erasures", erasureCalls),
     settings: remote<SharedLedger["settings"]>("settings", settingsCalls),
     inbox: {

@@ -4,24 +4,51 @@
  */
 import { statfs } from "node:fs/promises";
 import { errorMessages } from "../../contract/errors.ts";
+import type { SourceName, SourceOutcome } from "../../contract/sources.ts";
 import { isJsonObject, type Ledger } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
+import { type AdmittedSourced, admitSourced, type LeftOut } from "./admit-sourced.ts";
 import { admitBatch, type ParsedBatch } from "./batch.ts";
-import type { Admitted, Outcome } from "./decide.ts";
+import type { Admitted, Outcome, SourcedOutcome } from "./decide.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { admitIdentify } from "./identify.ts";
 import { type Invalid, isInvalid, type ParsedBody, parseBody } from "./json.ts";
-import { type Endpoint, type NoteTaker, noteAdmitted, noteInvalid, noteOutcome } from "./notes.ts";
+import {
+  type Endpoint,
+  type NoteTaker,
+  noteAdmitted,
+  noteInvalid,
+  noteOutcome,
+  noteSourced,
+} from "./notes.ts";
+import { SourceCounts } from "./source-counts.ts";
+import type { SourcedItem } from "./sourced.ts";
 import { admitTrack } from "./track.ts";
 import { IngestionWarnings } from "./warnings.ts";
 import type { WatchedRequest } from "./watched-request.ts";
 
 export type { Arrival } from "./admission.ts";
+export { isEmailAddress } from "./admission.ts";
 export { parseBatch } from "./batch.ts";
-export type { Outcome } from "./decide.ts";
+export type { Outcome, SourcedOutcome } from "./decide.ts";
+export type { Invalid } from "./json.ts";
 export { isInvalid } from "./json.ts";
 export { errorOf } from "./outcome-error.ts";
+export type {
+  SourcedAccount,
+  SourcedAlias,
+  SourcedIdentify,
+  SourcedItem,
+  SourcedPerson,
+  SourcedTrack,
+} from "./sourced.ts";
+export { parseEventTime } from "./time.ts";
 export type { WatchedRequest } from "./watched-request.ts";
+
+/** Who is told of the items of a source, in their order: first of what is unusual about one, then what became of it. */
+export interface SourcedWatcher extends NoteTaker {
+  decided(index: number, outcome: SourcedOutcome): void;
+}
 
 export interface IntakeLimits {
   /** Bytes that may wait for the warehouse; past them senders get 429 until the loader has caught up. */
@@ -44,6 +71,7 @@ export class Intake {
   readonly #nowMs: () => number;
   readonly #commits: GroupCommit;
   readonly #warnings: IngestionWarnings;
+  readonly #sources: SourceCounts;
   #closedBecause: string | undefined;
 
   constructor(ledger: Ledger, dataDir: string, limits: IntakeLimits, nowMs: () => number) {
@@ -52,6 +80,7 @@ export class Intake {
     this.#limits = limits;
     this.#nowMs = nowMs;
     this.#warnings = new IngestionWarnings(ledger.warnings);
+    this.#sources = new SourceCounts(ledger.sources);
     this.#commits = new GroupCommit(ledger, nowMs);
   }
 
@@ -89,6 +118,7 @@ export class Intake {
       if (isInvalid(item)) {
         noteInvalid(warnings, "batch", arrival, item.invalid, body);
         watched?.item(sent, item, { index, items: items.length });
+        this.#countOfApi(arrival, item);
         return item;
       }
       const outcome = outcomes[next];
@@ -96,7 +126,38 @@ export class Intake {
       if (outcome === undefined) throw new Error("an item of the batch was not decided");
       noteAdmitted(warnings, "batch", item, body);
       noteOutcome(warnings, "batch", item, outcome);
+      this.#countOfApi(arrival, outcome);
       watched?.item(sent, outcome, { index, items: items.length });
+      return outcome;
+    });
+  }
+
+  /**
+   * Stores what a connected source says, in its order and in one commit, or parks what is of somebody who is not
+   * identified yet; resolves with an outcome for each item. Rejects when the ledger failed, and then none is stored.
+   * @param source its name, under which warnings are counted
+   */
+  async sourced(
+    items: readonly SourcedItem[],
+    arrival: Arrival,
+    source = "sources",
+    watcher?: SourcedWatcher,
+  ): Promise<readonly SourcedOutcome[]> {
+    const leftOut: LeftOut[][] = items.map(() => []);
+    const admitted = items.map((item, index) =>
+      admitSourced(item, arrival, (left) => leftOut[index]?.push(left)),
+    );
+    const good = admitted.filter((item): item is AdmittedSourced => !isInvalid(item));
+    const bytes = good.reduce((sum, item) => sum + item.bytes, 0);
+    const decided = good.length === 0 ? [] : await this.#commits.submitSourced(good, bytes);
+    const outcomes = decided.values();
+    const taker = this.#noteTaker(watcher);
+    return items.map((item, index) => {
+      const mine = admitted[index];
+      const outcome = mine === undefined || isInvalid(mine) ? mine : outcomes.next().value;
+      if (outcome === undefined) throw new Error("an item of the source was not decided");
+      noteSourced(taker, source, arrival, { item, outcome, leftOut: leftOut[index] ?? [] });
+      watcher?.decided(index, outcome);
       return outcome;
     });
   }
@@ -114,17 +175,30 @@ export class Intake {
     if (isInvalid(admitted)) {
       noteInvalid(this.#warnings, endpoint, arrival, admitted.invalid, sent);
       watched?.item(sent, admitted);
+      this.#countOfApi(arrival, admitted);
       return admitted;
     }
     noteAdmitted(this.#noteTaker(watched), endpoint, admitted, sent ?? {});
     const outcome = await this.#commits.submit(admitted, bytes.length);
     noteOutcome(this.#warnings, endpoint, admitted, outcome);
     watched?.item(sent, outcome);
+    this.#countOfApi(arrival, outcome);
     return outcome;
   }
 
+  /** The write API is a sender like any other. Imports are not counted: the past in one hour is no rhythm. */
+  #countOfApi({ organization, receivedAtMs: atMs }: Arrival, decided: Outcome): void {
+    const outcome = decided === "stored" ? "accepted" : decided === "duplicate" ? "duplicate" : "rejected";
+    this.#sources.note({ organization, source: "api", atMs, outcome });
+  }
+
+  /** Counts an item of a connected source, or a body of which nothing could be read. */
+  countSourced(source: SourceName, organization: number, outcome: SourceOutcome): void {
+    this.#sources.note({ organization, source, atMs: this.#nowMs(), outcome });
+  }
+
   /** Warnings are counted, and also told to who watches. */
-  #noteTaker(watched: WatchedRequest | undefined): NoteTaker {
+  #noteTaker(watched: NoteTaker | undefined): NoteTaker {
     if (watched === undefined) return this.#warnings;
     return {
       note: (noted) => {
@@ -148,6 +222,11 @@ export class Intake {
   /** Writes the counted warnings down. Called every few seconds. */
   recordWarnings(): Promise<void> {
     return this.#warnings.flush();
+  }
+
+  /** Writes down what came from sources. Called every few seconds. */
+  recordSources(): Promise<void> {
+    return this.#sources.flush();
   }
 
   /** Writes down the warnings that name a user, so that those of now can be deleted, and forgets newer ones. */

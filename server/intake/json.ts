@@ -56,21 +56,27 @@ export function parseBody(bytes: Uint8Array): ParsedBody | Invalid {
 export function parseObject(
   bytes: Uint8Array,
 ): { readonly value: JsonObject; readonly text: string } | Invalid {
+  const parsed = parseJson(bytes);
+  if (isInvalid(parsed)) return parsed;
+  const { value, text } = parsed;
+  return isJsonObject(value)
+    ? { value, text }
+    : { invalid: "body is not a JSON object: send a JSON object." };
+}
+
+/** Parses a body's JSON, whatever it is. */
+export function parseJson(bytes: Uint8Array): { readonly value: unknown; readonly text: string } | Invalid {
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
     return { invalid: "body is not valid UTF-8: send JSON encoded as UTF-8." };
   }
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    return { value: JSON.parse(text) as unknown, text };
   } catch {
     return { invalid: "body is not valid JSON: send a JSON object." };
   }
-  return isJsonObject(value)
-    ? { value, text }
-    : { invalid: "body is not a JSON object: send a JSON object." };
 }
 
 /** Why an object cannot be stored; undefined when it can. @param texts its numbers, when they may be rounded. */

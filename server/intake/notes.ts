@@ -1,13 +1,18 @@
 /** What of a request is worth an ingestion warning. A well-formed request costs a look at each of its keys
  * and a comparison of two times: 0.05 µs. */
 import { errorMessages } from "../../contract/errors.ts";
+import type { SourceName } from "../../contract/sources.ts";
 import { BatchIdentify, BatchTrack, IdentifyBody, TrackBody } from "../../contract/write-api.ts";
 import type { JsonObject } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
-import type { Admitted, Outcome } from "./decide.ts";
+import type { LeftOut } from "./admit-sourced.ts";
+import type { Admitted, Outcome, SourcedOutcome } from "./decide.ts";
+import { isInvalid } from "./json.ts";
+import type { SourcedItem } from "./sourced.ts";
 import type { Noted } from "./warnings.ts";
 
-export type Endpoint = "identify" | "track" | "batch";
+/** Where it was sent: a path of the write API, or a connected source. */
+export type Endpoint = "identify" | "track" | "batch" | SourceName;
 
 /** Who is told of what is unusual. */
 export interface NoteTaker {
@@ -81,6 +86,26 @@ export function noteOutcome(
       detail: invalid,
       message: invalid,
     });
+  }
+}
+
+/** Notes what is unusual about an item of a connected source, and what became of it. */
+export function noteSourced(
+  warnings: NoteTaker,
+  source: string,
+  { organization, receivedAtMs: atMs }: Pick<Arrival, "organization" | "receivedAtMs">,
+  { item, outcome, leftOut }: { item: SourcedItem; outcome: SourcedOutcome; leftOut: readonly LeftOut[] },
+): void {
+  const userId = "anonymousId" in item ? (item.userId ?? item.anonymousId) : item.userId;
+  const who = { organization, atMs, endpoint: source, userId: userId?.toWellFormed() };
+  for (const left of leftOut) warnings.note({ ...who, ...left });
+  if (isInvalid(outcome)) {
+    const { invalid } = outcome;
+    warnings.note({ ...who, kind: "refused_validation", detail: invalid, message: invalid });
+  } else if (outcome === "duplicate") {
+    warnings.note({ ...who, kind: "duplicate", detail: null });
+  } else if (item.type === "track" && item.atMs > atMs + maxClockDifferenceMs) {
+    warnings.note({ ...who, kind: "event_in_future", detail: item.event });
   }
 }
 

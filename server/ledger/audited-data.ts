@@ -1,5 +1,6 @@
 /** Changes of what an organization sets and of its data, each with its entry in the audit log: see changing.ts. */
 import type { SettingsChange } from "../../contract/settings.ts";
+import type { SenderName } from "../../contract/sources.ts";
 import type { Actor, AuditNote } from "./audit.ts";
 import { type Changing, note } from "./changing.ts";
 import type { DeadLetterSelection } from "./dead-letters.ts";
@@ -121,6 +122,23 @@ function deadLettersNote(
 }
 
 const maxIdsTold = 100;
+
+/** Says that a source was removed, so that nobody waits for it. @returns since when; undefined when it never sent */
+export async function retireSource(
+  changing: Changing<"sources">,
+  source: SenderName,
+): Promise<number | undefined> {
+  const { ledger, organization, nowMs } = changing;
+  const retiredAtMs = await ledger.sources.retire(organization, source, nowMs);
+  // Retiring again changes nothing; the time is that of the first.
+  if (retiredAtMs !== nowMs) return retiredAtMs;
+  await note(changing, {
+    action: "source.retired",
+    summary: `Retired the source ${source}: nobody waits for it until it sends again`,
+    detail: { source },
+  });
+  return retiredAtMs;
+}
 
 /** Notes that a user was erased; who it was is not kept. */
 export function noteErasure(changing: Changing<never>, receipt: ErasureReceipt): Promise<void> {

@@ -15,8 +15,11 @@ import type { Erasures } from "./erasures.ts";
 import type { ExclusionStore } from "./exclusions.ts";
 import type { CheckStore, LedgerFreshness } from "./health.ts";
 import type { Imports } from "./imports.ts";
+import type { ParkingStore } from "./parking.ts";
 import type { EntranceStore, PeopleStore } from "./people.ts";
 import type { SettingsStore } from "./settings.ts";
+import type { IdentityStore, SourceSettingsStore } from "./source-settings.ts";
+import type { SourceStore } from "./sources.ts";
 import type { Needs, Stored, Writes } from "./transaction.ts";
 import type { ViewStore } from "./views.ts";
 import type { WarningStore } from "./warnings.ts";
@@ -63,7 +66,8 @@ export interface User {
   readonly userId: string;
   /** Dense within the organization, from 1: the bitmaps of the warehouse are made of it. */
   readonly number: number;
-  readonly email: string;
+  /** Null until one is said: a connected source may identify without it. */
+  readonly email: string | null;
   readonly traits: JsonObject;
   readonly isAccountOwner: boolean | null;
   /** Number of the account the user belongs to; 0 when none. */
@@ -176,6 +180,10 @@ export interface Ledger {
   readonly people: PeopleStore;
   readonly entrance: EntranceStore;
   readonly views: ViewStore;
+  readonly parking: ParkingStore;
+  readonly sources: SourceStore;
+  readonly sourceSettings: SourceSettingsStore;
+  readonly identities: IdentityStore;
 
   /**
    * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns.
@@ -233,25 +241,17 @@ export interface SnapshotFile {
   read(): AsyncIterable<Uint8Array> | undefined;
 }
 
+/** What is only for the process that writes: its own calls, what is asked in another form, and what serves people. */
+type OwnCalls = "transact" | "tidy" | "close" | "tokens" | "readKeys" | "imports" | "warnings";
+type OwnStores = "people" | "entrance" | "views" | "sources" | "sourceSettings" | "identities";
+
 /** What the other processes of an installation may ask of the ledger; only intake writes to it. */
-export interface SharedLedger
-  extends Omit<
-    Ledger,
-    | "transact"
-    | "tidy"
-    | "close"
-    | "tokens"
-    | "readKeys"
-    | "imports"
-    | "warnings"
-    | "people"
-    | "entrance"
-    | "views"
-  > {
+export interface SharedLedger extends Omit<Ledger, OwnCalls | OwnStores> {
   readonly tokens: SharedCredentials;
   readonly readKeys: SharedCredentials;
   readonly warnings: Omit<WarningStore, "add">;
   readonly people: SharedPeople;
+  readonly sources: Omit<SourceStore, "add">;
 }
 
 /** Nobody signs in but through the process that serves people. */

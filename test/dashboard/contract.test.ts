@@ -12,12 +12,13 @@ import * as scores from "../../contract/api-scores.ts";
 import * as traits from "../../contract/api-traits.ts";
 import { isPageAddress, pageAddresses } from "../../contract/pages.ts";
 import * as settings from "../../contract/settings.ts";
+import * as sources from "../../contract/sources.ts";
 import { apiRoutes } from "../../server/http/api-routes.ts";
 import { peopleRoutes } from "../../server/http/people-routes.ts";
 
 const dashboard = join(import.meta.dir, "..", "..", "dashboard");
 const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  ...{ contract, entities, figures, lists, overview, retention, scores, settings, traits },
+  ...{ contract, entities, figures, lists, overview, retention, scores, settings, sources, traits },
 };
 const paths = readFileSync(join(dashboard, "api", "paths.ts"), "utf8");
 
@@ -36,7 +37,7 @@ const propertiesOf = (schema: unknown) =>
 const reads = [...paths.matchAll(/"(\/api\/[^"]+)":\s*(Figure|Read)<\s*([^,>]+),\s*([^,>]+?),?\s*>/g)].map(
   ([, path = "", kind = "", query = "", answer = ""]) => ({ path, kind, query, answer }),
 );
-const ofAnalysis = reads.filter(({ answer }) => !/people\.|audit\.|views\./.test(answer));
+const ofAnalysis = reads.filter(({ answer }) => !/people\.|audit\.|views\.|sourceSettings\./.test(answer));
 
 test("every figure that pages can ask for is a route of the server, with these schemas", () => {
   expect(ofAnalysis.length).toBeGreaterThan(25);
@@ -61,7 +62,9 @@ test("every path about people that pages use is a route of intake, by method", (
   );
   const used = [
     ...changes,
-    ...reads.filter(({ answer }) => /people\.|audit\.|views\./.test(answer)).map(({ path }) => `GET ${path}`),
+    ...reads
+      .filter(({ answer }) => /people\.|audit\.|views\.|sourceSettings\./.test(answer))
+      .map(({ path }) => `GET ${path}`),
   ];
   const known = [...apiRoutes, ...peopleRoutes].map(({ method, path }) => `${method} ${path}`);
   expect(used.length).toBeGreaterThan(20);
@@ -71,7 +74,7 @@ test("every path about people that pages use is a route of intake, by method", (
 test("every change that pages can make is a route of the server", () => {
   const changes = paths.slice(paths.indexOf("interface Changes"), paths.indexOf("interface PersonalChanges"));
   const routes = [...changes.matchAll(/"([A-Z]+) (\/api\/[^"]+)": Change<\s*([^,]+),/g)];
-  const ofIntake = /^\/api\/(organization|members|invitations|tokens|read-keys|views)/;
+  const ofIntake = /^\/api\/(organization|members|invitations|tokens|read-keys|views|webhooks|stripe)/;
   const checked = routes.filter(([, , path = ""]) => !ofIntake.test(path));
   expect(checked.length).toBeGreaterThan(4);
   for (const [, method, path, body = ""] of checked) {

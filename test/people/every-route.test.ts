@@ -75,9 +75,15 @@ async function theirIds(): Promise<Readonly<Record<string, number>>> {
     invitations: await made(at("/api/invitations"), { email: `${hidden}@example.org`, role: "viewer" }),
     exclusions: await made(rule, undefined, 200),
     views: await made(at("/api/views"), { page: "users", name: hidden, query: "state=active" }),
+    webhooks: await made(at("/api/webhooks"), {
+      name: hidden,
+      mapping: { ...mapping, account: { id: hidden } },
+    }),
     members: viewer.id,
   };
 }
+
+const mapping = { userId: "user", event: { path: "name" } };
 
 /** A body that each route takes. A route with a body that is not here fails the test, until somebody thought of it. */
 const bodies: Readonly<Record<string, object>> = {
@@ -88,6 +94,10 @@ const bodies: Readonly<Record<string, object>> = {
   "POST /api/tokens": { name: "new" },
   "POST /api/views": { page: "users", name: "new", query: "state=active" },
   "PATCH /api/views/{id}": { name: "ours now" },
+  "POST /api/webhooks": { name: "new", mapping },
+  "POST /api/webhooks/try": { mapping, payload: { user: "1", name: "a" } },
+  "PATCH /api/webhooks/{id}": { mapping },
+  "PATCH /api/stripe": { unknownCustomers: "wait" },
   "POST /api/read-keys": { name: "new", rights: ["read"] },
 };
 
@@ -112,7 +122,8 @@ function addressOf(route: Route, organization: number | undefined, isAbsent = fa
   const path = route.path
     .replace("{id}", String(isAbsent ? absent : (ids[kind] ?? 1)))
     .replace("{userId}", isAbsent ? "nobody" : "their-user")
-    .replace("{accountId}", isAbsent ? "nobody" : "their-account");
+    .replace("{accountId}", isAbsent ? "nobody" : "their-account")
+    .replace("{source}", isAbsent ? "nobody" : "segment");
   const search = new URLSearchParams();
   if (organization !== undefined) search.set("organization", String(organization));
   for (const { name, in: where, required } of route.parameters ?? []) {
@@ -147,7 +158,7 @@ async function stateOfTheirs(): Promise<string> {
   const { owner, at } = theirs;
   const paths = [
     ...["organization", "members", "tokens", "read-keys", "settings", "exclusions"],
-    ...["users", "users/their-user", "accounts", "dead-letters", "views"],
+    ...["users", "users/their-user", "accounts", "dead-letters", "views", "sources", "webhooks", "stripe"],
   ];
   const answers = [];
   for (const path of paths) {

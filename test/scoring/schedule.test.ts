@@ -9,6 +9,7 @@ import { marksOf } from "../../server/scoring/run/marks.ts";
 import { listRuns } from "../../server/scoring/run/records.ts";
 import { Scheduler } from "../../server/scoring/run/scheduler.ts";
 import { Scoring } from "../../server/scoring/run/scoring.ts";
+import type { Silence } from "../../server/scoring/run/source-watch.ts";
 import { dataStoppedSince, newestRun } from "../../server/scoring/run/status.ts";
 import type { EventRow } from "../../server/warehouse/rows.ts";
 import type { Warehouse } from "../../server/warehouse/warehouse.ts";
@@ -23,6 +24,7 @@ const settings = defaultSettings;
 class Installation {
   today: number;
   settings: Settings = defaultSettings;
+  silence: Silence | null = null;
   /** Before each statement of a run. */
   beforeStatement: (sql: string) => Promise<void> = async () => undefined;
   readonly #organizations: Organization[] = [];
@@ -108,7 +110,8 @@ class Installation {
         history: refuse,
       },
     };
-    this.scoring = new Scoring({ host, ledger, log, nowMs });
+    const sources = { frozenBy: async () => this.silence };
+    this.scoring = new Scoring({ host, ledger, sources, log, nowMs });
     return new Scheduler({
       scoring: this.scoring,
       host,

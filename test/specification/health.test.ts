@@ -15,6 +15,7 @@ interface Freshness {
   readonly rebuilding: { readonly since: string; readonly progress: number } | null;
   readonly excludedUsers: number;
   readonly timezone: string;
+  readonly silentSources: readonly object[];
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-health-"));
@@ -57,6 +58,7 @@ test("every figure says up to when it is complete, and of which timezone its day
     const found = await freshness(path);
     expect(found).toEqual({
       ...{ loadedUpto: expect.any(String), rebuilding: null, excludedUsers: 0, timezone: "UTC" },
+      silentSources: [],
     });
     expect(Date.parse(found.loadedUpto ?? "")).toBeGreaterThanOrEqual(beforeMs);
   }

@@ -19,12 +19,16 @@ import { SqliteEntrance } from "./entrance.ts";
 import { SqliteErasures } from "./erasures.ts";
 import { SqliteExclusions } from "./exclusions.ts";
 import { FlushedInbox } from "./flushed-inbox.ts";
+import { SqliteIdentities } from "./identities.ts";
 import type { SqliteImports } from "./imports.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
+import type { Parking } from "./parking.ts";
 import { SqlitePeople } from "./people.ts";
 import { SqliteSettings } from "./settings.ts";
 import { takeSnapshot } from "./snapshot.ts";
+import { SqliteSourceSettings } from "./source-settings.ts";
+import { SqliteSources } from "./sources.ts";
 import { type Parts, Transactor } from "./transact.ts";
 import { SqliteViews } from "./views.ts";
 import { SqliteWarnings } from "./warnings.ts";
@@ -45,6 +49,10 @@ export class SqliteLedger implements Ledger {
   readonly people: SqlitePeople;
   readonly entrance: SqliteEntrance;
   readonly views: SqliteViews;
+  readonly parking: Parking;
+  readonly sources: SqliteSources;
+  readonly sourceSettings: SqliteSourceSettings;
+  readonly identities: SqliteIdentities;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
@@ -67,10 +75,14 @@ export class SqliteLedger implements Ledger {
     const { warnings, exclusions } = this;
     this.erasures = new SqliteErasures(db, { ...parts, warnings, exclusions }, this.#inboxTidy, clock);
     this.imports = parts.imports;
+    this.parking = parts.parking;
     this.audit = new SqliteAudit(db);
     this.people = new SqlitePeople(db, this.organizations, this.audit);
     this.entrance = new SqliteEntrance(db, this.audit);
     this.views = new SqliteViews(db, this.audit);
+    this.sources = new SqliteSources(db);
+    this.sourceSettings = new SqliteSourceSettings(db, this.audit);
+    this.identities = new SqliteIdentities(db);
     this.settings = new SqliteSettings(db, this.organizations);
   }
 
@@ -147,6 +159,8 @@ export class SqliteLedger implements Ledger {
       await this.#inboxTidy.deleteLoadedRows(nowMs);
       await this.#parts.messageIds.tidy(nowMs);
       await this.warnings.tidy(nowMs);
+      await this.parking.tidy(nowMs);
+      await this.sources.tidy(nowMs);
       this.entrance.tidy(nowMs);
       this.audit.tidy(nowMs);
       await this.#inboxTidy.shrink();

@@ -8,7 +8,10 @@
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../ledger.ts";
+import { parkingTables } from "./parking-tables.ts";
 import { peopleAndAudit } from "./people-tables.ts";
+import { sourceSettingsTable } from "./source-settings.ts";
+import { sourcesTables } from "./sources.ts";
 import { inTransaction } from "./transaction.ts";
 import { viewsTable } from "./views.ts";
 import { warningsExclusionsAndChecks } from "./warnings-tables.ts";
@@ -242,6 +245,9 @@ const migrations: readonly string[] = [
   rebuildOfAll,
   peopleAndAudit,
   viewsTable,
+  parkingTables,
+  sourcesTables,
+  sourceSettingsTable,
 ];
 
 /** How many migrations this code knows. */

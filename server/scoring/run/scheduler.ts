@@ -15,7 +15,7 @@ import type { Scoring, ScoringHost } from "./scoring.ts";
 import { dataStoppedSince } from "./status.ts";
 
 export interface SchedulerParts {
-  readonly scoring: Pick<Scoring, "scoredOrganization" | "scoreAsOf" | "noticeChanges">;
+  readonly scoring: Pick<Scoring, "scoredOrganization" | "scoreAsOf" | "noticeChanges" | "silentSource">;
   readonly host: ScoringHost;
   readonly ledger: Pick<SharedLedger, "organizations" | "inbox" | "dayCounts">;
   readonly log: Logger;
@@ -50,6 +50,8 @@ interface Plan {
   isTodayDue: boolean;
   /** Earlier days, the newest first. */
   readonly days: number[];
+  /** The source for which today's scores wait, when the plan was made. */
+  readonly silent: string;
 }
 
 /** What is remembered of an organization; a restart only asks again. */
@@ -131,8 +133,10 @@ export class Scheduler {
       memory.newestInboxId = newestInboxId;
     }
     const key = runKey(scored);
-    if (memory.plan?.today !== today || memory.plan.settingsKey !== key) {
-      memory.plan = await this.#plan(scored, today, key);
+    const silence = await scoring.silentSource(scored, today);
+    const silent = silence === null ? "" : `${silence.source} ${silence.sinceMs}`;
+    if (memory.plan?.today !== today || memory.plan.settingsKey !== key || memory.plan.silent !== silent) {
+      memory.plan = { ...(await this.#plan(scored, today, key)), silent };
     }
     return this.#runNext(memory, memory.plan, scored, organization.name);
   }
@@ -152,7 +156,7 @@ export class Scheduler {
     delete memory.plan;
   }
 
-  async #plan({ id, zone }: ScoredOrganization, today: number, key: string): Promise<Plan> {
+  async #plan({ id, zone }: ScoredOrganization, today: number, key: string): Promise<Omit<Plan, "silent">> {
     const { warehouse } = this.#parts.host;
     const firstDay = await firstDayOf(warehouse, id);
     if (firstDay === undefined || firstDay >= today) {
@@ -194,7 +198,7 @@ export class Scheduler {
     return { ...organization, settings: told.settings };
   }
 
-  /** Returns false on a day on which data had stopped: then scores stay as they were. */
+  /** Returns false on a day on which data had stopped, or a source is silent: then scores stay as they were. */
   async #run(memory: Memory, organization: ScoredOrganization, day: number, name: string): Promise<boolean> {
     const { host, scoring, log } = this.#parts;
     if (memory.stoppedOn.has(day)) return false;
@@ -203,6 +207,18 @@ export class Scheduler {
       memory.stoppedOn.add(day);
       const what = { organization: name, day: formatDay(day), since: formatDay(since) };
       log.warn(what, "data has stopped: scores stay as they were");
+      return false;
+    }
+    const silence = await scoring.silentSource(organization, day);
+    if (silence !== null) {
+      const { source, sinceMs } = silence;
+      const what = {
+        organization: name,
+        day: formatDay(day),
+        source,
+        since: new Date(sinceMs).toISOString(),
+      };
+      log.warn(what, "a source is silent: scores stay as they were");
       return false;
     }
     const startedMs = performance.now();

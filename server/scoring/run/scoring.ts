@@ -7,6 +7,7 @@ import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { noticeChanges } from "./changed-days.ts";
 import { excludedKey, type ScoredOrganization } from "./population.ts";
 import { type KindSummary, scoreDay } from "./score-day.ts";
+import type { Silence, SourceWatch } from "./source-watch.ts";
 import { dataStoppedSince } from "./status.ts";
 import { statementByStatement } from "./turns.ts";
 
@@ -22,6 +23,7 @@ export interface ScoringHost {
 export interface ScoringParts {
   readonly host: ScoringHost;
   readonly ledger: Pick<SharedLedger, "organizations" | "settings">;
+  readonly sources: Pick<SourceWatch, "frozenBy">;
   readonly log: Logger;
   readonly nowMs: () => number;
 }
@@ -35,8 +37,10 @@ export interface ScoreSummary {
   readonly day: number;
   /** Of users and of accounts; none when there was no event before that day, or data had stopped by it. */
   readonly kinds: readonly KindSummary[];
-  /** The day since which data had stopped, so that nobody was scored; null when everybody was. */
+  /** The day since which data had stopped, so that nobody was scored; null otherwise. */
   readonly stoppedSince: number | null;
+  /** The source that is silent, so that nobody was scored; null otherwise. */
+  readonly silence: Silence | null;
 }
 
 export interface ScoreRequest {
@@ -49,7 +53,7 @@ export interface ScoreRequest {
 
 /** What can be asked of scoring, in this process or across a socket. */
 export interface ScoringService {
-  /** Scores an organization, unless data has stopped: then scores stay as they were. @throws Refusal for a day to come */
+  /** Scores an organization, unless data has stopped or a source is silent: then scores stay as they were. @throws Refusal for a day to come */
   score(request: ScoreRequest, report: (progress: ScoreProgress) => void): Promise<ScoreSummary>;
 }
 
@@ -82,9 +86,15 @@ export class Scoring implements ScoringService {
     const asOf = day ?? today;
     if (!evenIfStopped) {
       const stoppedSince = await dataStoppedSince(this.#parts.host.warehouse, organization, asOf);
-      if (stoppedSince !== null) return { day: asOf, kinds: [], stoppedSince };
+      const silence = await this.silentSource(organization, asOf);
+      if (stoppedSince !== null || silence !== null) return { day: asOf, kinds: [], stoppedSince, silence };
     }
     return this.scoreAsOf(organization, asOf, report);
+  }
+
+  /** The source for which scores as of a day wait; null when none does. */
+  silentSource(organization: ScoredOrganization, day: number): Promise<Silence | null> {
+    return this.#parts.sources.frozenBy(organization, day);
   }
 
   /** Takes notice of events that came for earlier days; their scores are stale from then on. */
@@ -116,7 +126,7 @@ export class Scoring implements ScoringService {
       await this.#inTurn(() => noticeChanges(host.warehouse, organization.id, today));
       return scoreDay(warehouse, { organization, day, report: (step) => report({ step }), nowMs });
     });
-    return { day, kinds, stoppedSince: null };
+    return { day, kinds, stoppedSince: null, silence: null };
   }
 
   /** An organization as runs take it, with its settings of now. */

@@ -1,0 +1,200 @@
+/** What an organization sets of its sources, as JSON Schema: Stripe's signing secrets, and how the webhooks of other
+ * tools are read. */
+import Type, { type Static } from "typebox";
+import { instant, nullable } from "./api.ts";
+
+export const sourceSettingLimits = {
+  webhooksPerOrganization: 20,
+  pathCharacters: 200,
+  keysPerTable: 50,
+  keyCharacters: 100,
+  signingSecrets: 2,
+  signingSecretCharacters: 200,
+  /** Of a request that tries a mapping. */
+  tryBytes: 256 * 1024,
+} as const;
+
+const strict = { additionalProperties: false } as const;
+const { pathCharacters, keysPerTable, keyCharacters } = sourceSettingLimits;
+
+const aPath = "a path such as data.user.id, items[0].name or $.account.id";
+/** Keys with dots between, places in brackets; `$` is the whole body. The server's reader of paths takes the same. */
+const pathPattern =
+  '^(\\$|[^.\\[\\]"\\s]+|\\[(\\d{1,4}|"([^"\\\\\\u0000-\\u001f]|\\\\["\\\\/bfnrt])*")\\])' +
+  '(\\.[^.\\[\\]"\\s]+|\\[(\\d{1,4}|"([^"\\\\\\u0000-\\u001f]|\\\\["\\\\/bfnrt])*")\\])*$';
+
+const path = (description: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: pathCharacters,
+    pattern: pathPattern,
+    description: `Path: ${description}`,
+    "x-send": aPath,
+  });
+
+const pathOrTable = (description: string) =>
+  Type.Union(
+    [
+      path("of an object."),
+      Type.Record(Type.String(), path("of the value of this key."), {
+        maxProperties: keysPerTable,
+        propertyNames: Type.String({
+          minLength: 1,
+          maxLength: keyCharacters,
+          "x-send": `names of 1 to ${keyCharacters} characters`,
+        }),
+        "x-send": `a path, or an object of at most ${keysPerTable} paths by key`,
+      }),
+    ],
+    {
+      description: `${description} A path of an object, or a path for each key.`,
+      "x-send": `${aPath}, or an object of at most ${keysPerTable} such paths by key`,
+    },
+  );
+
+/** How a webhook's body becomes users and events. Paths start at each item; those with `$` at the whole body. */
+export const WebhookMapping = Type.Object(
+  {
+    items: Type.Optional(path("of the list of items, or of the one item. Without it the body is the item.")),
+    userId: Type.Optional(path("of the user's id.")),
+    anonymousId: Type.Optional(path("of an id that the tool gave before it knew the user.")),
+    email: Type.Optional(path("of the user's e-mail address.")),
+    event: Type.Optional(
+      Type.Union(
+        [
+          Type.Object({ path: path("of the event's name.") }, strict),
+          Type.Object(
+            { text: Type.String({ minLength: 1, maxLength: 256, pattern: "\\S", "x-send": "a name" }) },
+            strict,
+          ),
+        ],
+        {
+          description: "The event's name: where it is, or a fixed text. Without it nothing is an event.",
+          "x-send": 'an object {"path": …} or {"text": …}',
+        },
+      ),
+    ),
+    isActivity: Type.Optional(
+      Type.Boolean({
+        description: "Whether the user did it: false for what happens without the user. True when left out.",
+        "x-send": "true or false",
+      }),
+    ),
+    timestamp: Type.Optional(
+      path("of the time: RFC 3339, or seconds or milliseconds since 1970. Without it the time of arrival."),
+    ),
+    messageId: Type.Optional(path("of an id of the message: what comes twice is stored once.")),
+    account: Type.Optional(
+      Type.Object(
+        { id: path("of the account's id."), name: Type.Optional(path("of the account's name.")) },
+        { ...strict, "x-send": "an object with id and perhaps name, both paths" },
+      ),
+    ),
+    traits: Type.Optional(pathOrTable("The user's traits.")),
+    properties: Type.Optional(pathOrTable("The event's properties.")),
+  },
+  { ...strict, "x-send": "an object of paths" },
+);
+export type WebhookMapping = Static<typeof WebhookMapping>;
+
+/** Names of webhooks that mean something else in an address. */
+export const reservedWebhookNames = ["stripe", "try"] as const;
+
+const webhookName = Type.String({
+  pattern: "^[a-z0-9][a-z0-9_-]{0,39}$",
+  description: "Its name in the address to which it is sent.",
+  "x-send": "1 to 40 small letters, digits, hyphens and underscores",
+});
+
+export const WebhookAnswer = Type.Object({
+  id: Type.Integer({ minimum: 1 }),
+  name: webhookName,
+  mapping: WebhookMapping,
+  createdAt: instant("When it was made."),
+  updatedAt: instant("When it was changed last."),
+});
+
+export const WebhooksAnswer = Type.Object({
+  webhooks: Type.Array(WebhookAnswer, { description: "By name." }),
+});
+
+export const WebhookCreateBody = Type.Object({ name: webhookName, mapping: WebhookMapping }, strict);
+export const WebhookChangeBody = Type.Object({ mapping: WebhookMapping }, strict);
+
+export const WebhookTryBody = Type.Object(
+  {
+    mapping: WebhookMapping,
+    payload: Type.Unknown({ description: "A body as the tool sends it.", "x-send": "any JSON" }),
+  },
+  strict,
+);
+
+/** One item of a sample, and what would come of it. */
+const TriedItem = Type.Object({
+  sent: Type.Unknown({ description: "The item as it was sent." }),
+  invalid: nullable(Type.String({ description: "Why it cannot be taken; null when it can." })),
+  ignored: nullable(Type.String({ description: "Why it says nothing to us; null when it does." })),
+  items: Type.Array(
+    Type.Object({
+      type: Type.Enum(["identify", "track", "alias"]),
+      at: instant("When it was, or holds from."),
+      messageId: nullable(Type.String()),
+      userId: nullable(Type.String()),
+      anonymousId: nullable(Type.String()),
+      email: nullable(Type.String()),
+      event: nullable(Type.String()),
+      isActivity: nullable(Type.Boolean()),
+      account: nullable(Type.Object({ id: Type.String(), name: nullable(Type.String()) })),
+      traits: nullable(Type.Record(Type.String(), Type.Unknown())),
+      properties: nullable(Type.Record(Type.String(), Type.Unknown())),
+    }),
+  ),
+});
+export type TriedItem = Static<typeof TriedItem>;
+
+export const WebhookTryAnswer = Type.Object({
+  invalid: nullable(Type.String(), {
+    description: "Why the body as a whole cannot be read; null when it can.",
+  }),
+  items: Type.Array(TriedItem, { description: "The first 20." }),
+});
+
+/** What becomes of a customer whom Stripe names and nobody knows. */
+const unknownCustomers = ["create", "wait"] as const;
+
+const unknownCustomersField = Type.Enum([...unknownCustomers], {
+  description:
+    "A customer whom no user is known to be: `create` makes a user of the customer's id, `wait` keeps what is said for 30 days.",
+  "x-send": `one of ${unknownCustomers.join(", ")}`,
+});
+
+export const StripeSettingsAnswer = Type.Object({
+  signingSecrets: Type.Array(Type.Object({ lastFour: Type.String() }), {
+    description:
+      "Never shown again but for their last four characters. Without one, signatures are not looked at.",
+  }),
+  unknownCustomers: unknownCustomersField,
+  updatedAt: nullable(instant("When it was changed last."), { description: "Null while nothing was." }),
+});
+
+export const StripeSettingsChangeBody = Type.Object(
+  {
+    signingSecrets: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: "^whsec_[A-Za-z0-9+/=_-]{8,}$",
+          maxLength: sourceSettingLimits.signingSecretCharacters,
+          "x-send": "the signing secret of the endpoint in Stripe, which begins with whsec_",
+        }),
+        {
+          maxItems: sourceSettingLimits.signingSecrets,
+          description: "All that are accepted from now on; an empty list stops looking at signatures.",
+          "x-send": `at most ${sourceSettingLimits.signingSecrets} signing secrets`,
+        },
+      ),
+    ),
+    unknownCustomers: Type.Optional(unknownCustomersField),
+  },
+  { ...strict, minProperties: 1, "x-send": "a JSON object with signingSecrets or unknownCustomers" },
+);
+export type StripeSettingsChangeBody = Static<typeof StripeSettingsChangeBody>;

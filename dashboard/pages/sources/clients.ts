@@ -1,0 +1,119 @@
+/** How each source's client is told to send here, in its own words: three lines with the address and the token in place. */
+import type { SenderName } from "../../../contract/sources.ts";
+
+/** One client of a source. */
+export interface Client {
+  readonly label: string;
+  /** What to do with the code, where it does not say itself. */
+  readonly note?: string;
+  readonly code: (address: string, token: string) => string;
+}
+
+/** The part of an address that a browser's client wants without its protocol. */
+const hostOf = (address: string) => address.replace(/^\w+:\/\//, "");
+const protocolOf = (address: string) => address.slice(0, address.indexOf(":"));
+
+/** The clients of each source; the write API's calls are on the page Start. */
+export const clients: Readonly<Record<Exclude<SenderName, "api">, readonly Client[]>> = {
+  segment: [
+    {
+      label: "On a server, @segment/analytics-node",
+      code: (address, token) => `import { Analytics } from "@segment/analytics-node";
+const analytics = new Analytics({ writeKey: "${token}", host: "${address}" });
+analytics.track({ userId: "u1", event: "Report Created" });`,
+    },
+    {
+      label: "In a browser, @segment/analytics-next",
+      note: "The token can be read in the page. It can only write.",
+      code: (address, token) => `import { AnalyticsBrowser } from "@segment/analytics-next";
+const host = { apiKey: "${token}", apiHost: "${hostOf(address)}/v1", protocol: "${protocolOf(address)}" };
+AnalyticsBrowser.load({ writeKey: "${token}", cdnSettings: { integrations: { "Segment.io": host } } });`,
+    },
+  ],
+  rudderstack: [
+    {
+      label: "On a server, @rudderstack/rudder-sdk-node",
+      code: (address, token) => `const Analytics = require("@rudderstack/rudder-sdk-node");
+const client = new Analytics("${token}", { dataPlaneUrl: "${address}" });
+client.track({ userId: "u1", event: "Report Created" });`,
+    },
+  ],
+  customerio: [
+    {
+      label: "On a server, @customerio/cdp-analytics-node",
+      code: (address, token) => `import { Analytics } from "@customerio/cdp-analytics-node";
+const analytics = new Analytics({ writeKey: "${token}", host: "${address}" });
+analytics.track({ userId: "u1", event: "Report Created" });`,
+    },
+  ],
+  posthog: [
+    {
+      label: "On a server, posthog-node",
+      code: (address, token) => `import { PostHog } from "posthog-node";
+const posthog = new PostHog("${token}", { host: "${address}" });
+posthog.capture({ distinctId: "u1", event: "report_created" });`,
+    },
+  ],
+  stripe: [
+    {
+      label: "An endpoint in Stripe's dashboard, under Webhooks",
+      note: "Choose snapshot payloads, and the events of customers, subscriptions, invoices and checkout.",
+      code: (address, token) => `${address}/v1/webhooks/stripe/${token}`,
+    },
+  ],
+  webhook: [
+    {
+      label: "The address for the other tool",
+      note: "NAME is the webhook's own: it says how the body is read.",
+      code: (address, token) => `${address}/v1/webhooks/NAME/${token}`,
+    },
+  ],
+};
+
+/** What a source says, and what it becomes here. */
+export type Meaning = readonly [theirs: string, ours: string];
+
+const ofSegment: readonly Meaning[] = [
+  ["identify", "A user with e-mail, name and traits; the trait company is the account"],
+  ["track", "An event. “Order Completed” is kept as Order_Completed and shown as it was sent"],
+  ["page, screen", "The events page_viewed and screen_viewed"],
+  ["group", "The user joins the account; its traits become the user's, as account_…"],
+  ["context.groupId", "The account in which it happened"],
+  ["alias", "Two ids are one person"],
+  ["context.active: false", "The event is kept and is no activity"],
+  ["anonymousId without userId", "Waits for 30 days until an identify or an alias names the person"],
+];
+
+/** What each source's words mean, as its translation reads them. */
+export const meanings: Readonly<Record<SenderName, readonly Meaning[]>> = {
+  segment: ofSegment,
+  rudderstack: ofSegment,
+  customerio: ofSegment,
+  posthog: [
+    ["$identify, $set", "A user with e-mail and traits"],
+    ["your own events", "Events of the same name"],
+    ["$pageview, $screen", "The events page_viewed and screen_viewed"],
+    ["$autocapture, $rageclick, $exception", "Kept, and no activity"],
+    ["$groupidentify, $groups", "Accounts"],
+    ["$create_alias", "Two ids are one person"],
+    ["an unknown distinct_id", "Waits for 30 days until an identify or an alias names the person"],
+    ["$pageleave, $web_vitals, flags, recordings", "Ignored"],
+  ],
+  stripe: [
+    ["customer.created, customer.updated", "A user with e-mail, or a customer who waits for one"],
+    [
+      "customer.subscription.…",
+      "subscription_started, subscription_changed, subscription_canceled; the trait plan",
+    ],
+    ["invoice.paid, invoice.payment_failed", "payment_succeeded, payment_failed"],
+    ["checkout.session.completed", "checkout_completed"],
+    ["charge.refunded, charge.dispute.created", "payment_refunded, payment_disputed"],
+    ["all others", "Ignored"],
+  ],
+  webhook: [["the paths that are set for it", "A user, an event, traits, an account"]],
+  api: [
+    ["POST /identify", "A user with traits and account"],
+    ["POST /track", "An event of a user who is identified"],
+    ["POST /batch", "Both, many at once"],
+  ],
+};

@@ -1,0 +1,198 @@
+/** One source: its state, when it sent, how much, and behind a button how it is connected. */
+import { Link } from "@tanstack/react-router";
+import type { ReactElement, ReactNode } from "react";
+import { useChange } from "../../api/query.ts";
+import { useMayAs, useOrganization } from "../../app/session.ts";
+import { Button } from "../../parts/button.tsx";
+import { useConfirm } from "../../parts/confirm.tsx";
+import { Badge } from "../../parts/health.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { Sparkline } from "../../parts/stat.tsx";
+import { Ago } from "../../parts/time.tsx";
+import { useTell } from "../../parts/toast.tsx";
+import { numbers } from "../../text/format.ts";
+import { sourceName } from "../../text/source-names.ts";
+import type { Source } from "./page.tsx";
+import { SetUp } from "./set-up.tsx";
+
+interface RowProps {
+  readonly of: Source;
+  readonly isOpen: boolean;
+  readonly onOpen: (isOpen: boolean) => void;
+  readonly token: string | undefined;
+  readonly onToken: (token: string) => void;
+}
+
+export function SourceRow({ of, isOpen, onOpen, token, onToken }: RowProps): ReactElement {
+  const name = sourceName(of.source);
+  const id = `source-${of.source}`;
+  const hasSent = of.state !== "never_sent";
+  return (
+    <li className="border-b border-line px-4 py-3 last:border-0">
+      <div className="grid grid-cols-[minmax(0,1fr)] items-center gap-x-6 gap-y-2 lg:grid-cols-[minmax(0,1fr)_auto_10.5rem]">
+        <div className="min-w-0">
+          <h3 className="flex flex-wrap items-center gap-x-2 text-base font-medium">
+            {name} <State of={of} />
+          </h3>
+          <Story of={of} />
+        </div>
+        {hasSent && <Amounts of={of} />}
+        <div className="flex flex-wrap gap-2 lg:col-start-3 lg:justify-end">
+          {of.state === "silent" && <Retire of={of} />}
+          <Button
+            isSmall
+            aria-expanded={isOpen}
+            aria-controls={id}
+            aria-label={isOpen ? `Close the set-up of ${name}` : `Set up ${name}`}
+            onClick={() => onOpen(!isOpen)}
+          >
+            Set up
+            <Icon name={isOpen ? "up" : "down"} size={13} />
+          </Button>
+        </div>
+      </div>
+      {isOpen && (
+        <div id={id} className="mt-4">
+          <SetUp source={of.source} token={token} onToken={onToken} />
+        </div>
+      )}
+    </li>
+  );
+}
+
+function State({ of: { state } }: { of: Source }): ReactElement | null {
+  if (state === "sending") return <Badge tone="good">Sending</Badge>;
+  if (state === "silent") return <Badge tone="bad">Silent</Badge>;
+  return state === "retired" ? <Badge>Retired</Badge> : null;
+}
+
+/** What is to be known of its state, in one line. */
+function Story({ of }: { of: Source }): ReactElement {
+  return <p className="text-sm text-soft">{storyOf(of)}</p>;
+}
+
+function storyOf(of: Source): ReactNode {
+  const { state, lastSentAt, silentSince, rhythm, silentFrom, retiredAt } = of;
+  if (state === "never_sent") return "Has never sent anything";
+  if (state === "retired") {
+    return (
+      <>
+        Retired <Ago instant={retiredAt} />; nobody waits for it until it sends again
+      </>
+    );
+  }
+  if (state === "silent") {
+    return (
+      <>
+        Nothing since <Ago instant={silentSince} />
+        {rhythm !== null && `, where usually something comes ${rhythm}`}
+        {lastSentAt !== silentSince && of.day.rejected > 0 && "; what it sends is rejected"}
+      </>
+    );
+  }
+  return (
+    <>
+      Last sent <Ago instant={lastSentAt} />
+      {rhythm !== null ? ` · ${rhythm}` : " · known for less than a week, so its rhythm is not known yet"}
+      {silentFrom !== null && (
+        <>
+          {" "}
+          · counts as silent <Ago instant={silentFrom} /> if nothing comes
+        </>
+      )}
+    </>
+  );
+}
+
+function Amounts({ of: { source, day, week, hours } }: { of: Source }): ReactElement {
+  const organization = String(useOrganization().id);
+  const name = sourceName(source);
+  return (
+    <div className="flex items-center gap-4">
+      <span className="*:mt-0" title={`Items of ${name} by the hour, 7 days`}>
+        <Sparkline values={hours} width={112} height={36} />
+      </span>
+      <dl className="grid w-44 grid-cols-[3rem_1fr_auto] gap-x-3 text-sm">
+        <Amount label="24 h" value={takenOf(day)} />
+        <Amount label="7 days" value={takenOf(week)} />
+        <div className="text-right">
+          <dt className="text-soft">Rejected</dt>
+          <dd className="font-medium">
+            {week.rejected === 0 ? (
+              "0"
+            ) : (
+              <Link
+                to="/o/$organization/events"
+                params={{ organization }}
+                search={{ tab: "live", outcome: "rejected" }}
+                className="text-at-risk"
+                title={`${numbers.count(day.rejected)} of them in 24 hours. See them live, with their reasons`}
+              >
+                {numbers.compact(week.rejected)}
+              </Link>
+            )}
+          </dd>
+        </div>
+        {(week.parked > 0 || week.duplicate > 0 || week.ignored > 0) && (
+          <div className="col-span-3 text-right text-soft">
+            <dt className="sr-only">Of those of 7 days</dt>
+            <dd>{asideOf(week)}</dd>
+          </div>
+        )}
+      </dl>
+    </div>
+  );
+}
+
+function Amount({ label, value }: { label: string; value: number }): ReactElement {
+  return (
+    <div className="text-right">
+      <dt className="text-soft">{label}</dt>
+      <dd className="font-medium" title={numbers.count(value)}>
+        {numbers.compact(value)}
+      </dd>
+    </div>
+  );
+}
+
+function takenOf({ accepted, parked, duplicate, ignored }: Source["day"]): number {
+  return accepted + parked + duplicate + ignored;
+}
+
+/** What became of those that were taken and not simply stored. */
+function asideOf({ parked, duplicate, ignored }: Source["week"]): string {
+  return [[parked, "parked"] as const, [duplicate, "sent twice"] as const, [ignored, "ignored"] as const]
+    .filter(([items]) => items > 0)
+    .map(([items, word]) => `${numbers.compact(items)} ${word}`)
+    .join(", ");
+}
+
+function Retire({ of: { source, freezesScores } }: { of: Source }): ReactElement | null {
+  const mayRetire = useMayAs("member");
+  const confirm = useConfirm();
+  const tell = useTell();
+  const retire = useChange("POST /api/sources/:source/retire");
+  const name = sourceName(source);
+  if (!mayRetire) return null;
+  const ask = async () => {
+    const isSure = await confirm({
+      title: `Retire ${name}?`,
+      text: `Say this when it was removed on purpose. ${
+        freezesScores
+          ? "Scores no longer wait for it and go on without its events."
+          : "It is no longer told as silent."
+      } Its next event undoes it.`,
+      action: "Retire it",
+    });
+    if (!isSure) return;
+    retire.mutate(
+      { path: { source } },
+      { onSuccess: () => tell(`${name} is retired.`), onError: tell.failed },
+    );
+  };
+  return (
+    <Button isSmall isBusy={retire.isPending} onClick={ask} aria-label={`Retire ${name}`}>
+      Retire
+    </Button>
+  );
+}

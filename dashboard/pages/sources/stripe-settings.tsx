@@ -1,0 +1,82 @@
+/** Stripe's signing secrets, which are written and never shown again, and what becomes of unknown customers. */
+import { type ReactElement, useState } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { useChange, useRead } from "../../api/query.ts";
+import { useMayAs } from "../../app/session.ts";
+import { Button } from "../../parts/button.tsx";
+import { FormError, PasswordInput, Select } from "../../parts/field.tsx";
+import { InlineForm } from "../../parts/inline-form.tsx";
+import { Figures } from "../../parts/states.tsx";
+import { useTell } from "../../parts/toast.tsx";
+
+type Settings = Reads["/api/stripe"]["answer"];
+
+const choices = [
+  { value: "create", label: "Make a user of the customer's id" },
+  { value: "wait", label: "Wait until the product names the user" },
+] as const;
+
+export function StripeSettings(): ReactElement {
+  const asked = useRead("/api/stripe");
+  return <Figures of={asked}>{(settings) => <Form of={settings} />}</Figures>;
+}
+
+function Form({ of }: { of: Settings }): ReactElement {
+  const mayChange = useMayAs("member");
+  const [secret, setSecret] = useState("");
+  const tell = useTell();
+  const change = useChange("PATCH /api/stripe");
+  const { signingSecrets, unknownCustomers } = of;
+  const shown = signingSecrets.map(({ lastFour }) => `whsec_…${lastFour}`).join(" and ");
+  const replace = (secrets: string[]) =>
+    change.mutate(
+      { body: { signingSecrets: secrets } },
+      {
+        onSuccess: () => {
+          setSecret("");
+          tell(
+            secrets.length > 0 ? "Only what is signed is taken now." : "Signatures are not looked at now.",
+          );
+        },
+      },
+    );
+  return (
+    <div className="grid gap-3">
+      <p>
+        {signingSecrets.length === 0
+          ? "Signatures are not looked at: the token in the address is all that lets in."
+          : `Only what is signed with ${shown} is taken.`}
+      </p>
+      {mayChange && (
+        <>
+          <InlineForm action="Save" isBusy={change.isPending} onSend={() => replace([secret.trim()])}>
+            <PasswordInput
+              label="Signing secret"
+              value={secret}
+              onChange={({ target }) => setSecret(target.value)}
+              required
+              autoComplete="off"
+              help="Of the endpoint in Stripe; it takes the place of the one before."
+            />
+          </InlineForm>
+          {signingSecrets.length > 0 && (
+            <div>
+              <Button isSmall onClick={() => replace([])}>
+                Remove the signing secret
+              </Button>
+            </div>
+          )}
+          <Select
+            label="A customer whom no user is known to be"
+            value={unknownCustomers}
+            choices={choices}
+            onChoose={(value) =>
+              change.mutate({ body: { unknownCustomers: value } }, { onSuccess: () => tell("Saved.") })
+            }
+          />
+        </>
+      )}
+      <FormError error={change.error} />
+    </div>
+  );
+}

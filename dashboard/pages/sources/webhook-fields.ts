@@ -1,0 +1,85 @@
+/** A webhook's mapping as the fields of a form, and back. */
+import type { WebhookMapping } from "../../../contract/source-settings.ts";
+
+/** What is typed: a path each, but for the event's text and the two tables. */
+export interface WebhookFields {
+  readonly items: string;
+  readonly userId: string;
+  readonly anonymousId: string;
+  readonly email: string;
+  readonly eventPath: string;
+  readonly eventText: string;
+  readonly timestamp: string;
+  readonly messageId: string;
+  readonly accountId: string;
+  readonly accountName: string;
+  /** A path, or a line for each key: `plan = user.plan`. */
+  readonly traits: string;
+  readonly properties: string;
+  readonly isActivity: boolean;
+}
+
+export function fieldsOf(mapping: WebhookMapping): WebhookFields {
+  const { event, account, traits, properties } = mapping;
+  const path = (text: string | undefined) => text ?? "";
+  return {
+    items: path(mapping.items),
+    userId: path(mapping.userId),
+    anonymousId: path(mapping.anonymousId),
+    email: path(mapping.email),
+    eventPath: event !== undefined && "path" in event ? event.path : "",
+    eventText: event !== undefined && "text" in event ? event.text : "",
+    timestamp: path(mapping.timestamp),
+    messageId: path(mapping.messageId),
+    accountId: path(account?.id),
+    accountName: path(account?.name),
+    traits: tableText(traits),
+    properties: tableText(properties),
+    isActivity: mapping.isActivity ?? true,
+  };
+}
+
+/** What is typed as a mapping; whether its paths are paths the server says. Of an event's path and text the path counts. */
+export function mappingOf(fields: WebhookFields): WebhookMapping {
+  const paths = (["items", "userId", "anonymousId", "email", "timestamp", "messageId"] as const)
+    .map((name) => [name, fields[name].trim()] as const)
+    .filter(([, path]) => path !== "");
+  const [eventPath, eventText] = [fields.eventPath.trim(), fields.eventText.trim()];
+  const [id, name] = [fields.accountId.trim(), fields.accountName.trim()];
+  const [traits, properties] = [tableOf(fields.traits), tableOf(fields.properties)];
+  return {
+    ...Object.fromEntries(paths),
+    ...(eventPath !== "" && { event: { path: eventPath } }),
+    ...(eventPath === "" && eventText !== "" && { event: { text: eventText } }),
+    ...(id !== "" && { account: { id, ...(name !== "" && { name }) } }),
+    ...(traits !== undefined && { traits }),
+    ...(properties !== undefined && { properties }),
+    ...(!fields.isActivity && { isActivity: false }),
+  };
+}
+
+type Table = string | Record<string, string>;
+
+function tableText(table: Table | undefined): string {
+  if (table === undefined || typeof table === "string") return table ?? "";
+  return Object.entries(table)
+    .map(([key, path]) => `${key} = ${path}`)
+    .join("\n");
+}
+
+/** One line without `=` is a path; else each line is a key and its path, and a line without a path is for the key of the
+ * same name. */
+function tableOf(text: string): Table | undefined {
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  const [only] = lines;
+  if (only === undefined) return undefined;
+  if (lines.length === 1 && !only.includes("=")) return only;
+  const pairs = lines.map((line) => {
+    const at = line.indexOf("=");
+    return at < 0 ? [line, line] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+  });
+  return Object.fromEntries(pairs);
+}

@@ -1,0 +1,87 @@
+/** What would come of a body as a mapping stands, before it is saved. Nothing is stored. */
+import { type ReactElement, useState } from "react";
+import type { WebhookMapping } from "../../../contract/source-settings.ts";
+import type { Changes } from "../../api/paths.ts";
+import { useChange } from "../../api/query.ts";
+import { Button } from "../../parts/button.tsx";
+import { Field, FormError } from "../../parts/field.tsx";
+
+type Tried = Changes["POST /api/webhooks/try"]["answer"]["items"][number];
+
+export function WebhookTrial({ mapping }: { mapping: WebhookMapping }): ReactElement {
+  const [text, setText] = useState("");
+  const [problem, setProblem] = useState<Error | null>(null);
+  const attempt = useChange("POST /api/webhooks/try");
+  const send = () => {
+    const parsed = parse(text);
+    setProblem(parsed === undefined ? new Error("The sample is not valid JSON.") : null);
+    if (parsed !== undefined) attempt.mutate({ body: { mapping, payload: parsed.value } });
+  };
+  return (
+    <fieldset className="grid gap-3 rounded border border-line p-3">
+      <legend className="px-1 text-sm font-medium">Try it</legend>
+      <Field label="A body as the tool sends it" help="It is read as above, and not stored.">
+        {(tied) => (
+          <textarea
+            {...tied}
+            value={text}
+            onChange={({ target }) => setText(target.value)}
+            rows={6}
+            spellCheck={false}
+            className="w-full rounded border border-edge bg-raised px-2.5 py-1.5 font-mono text-sm"
+          />
+        )}
+      </Field>
+      <div>
+        <Button isSmall isBusy={attempt.isPending} disabled={text.trim() === ""} onClick={send}>
+          Try
+        </Button>
+      </div>
+      <FormError error={problem ?? attempt.error} />
+      <div role="status">{attempt.data !== undefined && <Results of={attempt.data} />}</div>
+    </fieldset>
+  );
+}
+
+function Results({ of }: { of: Changes["POST /api/webhooks/try"]["answer"] }): ReactElement {
+  if (of.invalid !== null) return <p className="text-at-risk">{of.invalid}</p>;
+  if (of.items.length === 0) return <p>There is no item in it.</p>;
+  // Results come in the order of their items, and have nothing else to be known by.
+  const results = of.items.map((item, place) => ({ item, place }));
+  return (
+    <ol className="grid gap-2">
+      {results.map(({ item, place }) => (
+        <Result key={place} of={item} />
+      ))}
+    </ol>
+  );
+}
+
+function Result({ of }: { of: Tried }): ReactElement {
+  if (of.invalid !== null) return <li className="text-at-risk">{of.invalid}</li>;
+  return (
+    <li className="grid gap-1">
+      {of.items.map((item) => (
+        <div key={item.type}>
+          <p>
+            {item.type === "track" ? `The event ${item.event}` : "Who it is:"}{" "}
+            {item.type === "track" ? "of " : ""}
+            {item.userId ?? item.anonymousId}
+            {item.account !== null && `, of the account ${item.account.name ?? item.account.id}`}
+          </p>
+          <pre className="font-mono text-sm whitespace-pre-wrap text-soft [overflow-wrap:anywhere]">
+            {JSON.stringify(item.type === "track" ? item.properties : { email: item.email, ...item.traits })}
+          </pre>
+        </div>
+      ))}
+    </li>
+  );
+}
+
+function parse(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}

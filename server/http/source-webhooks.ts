@@ -1,0 +1,55 @@
+/** Webhooks: `POST /v1/webhooks/stripe/TOKEN`, and `/v1/webhooks/NAME/TOKEN` for those that an organization has set up.
+ * Their senders can set no header, or one that is their own, so the token is the end of the address: nothing logs it. */
+import type { Ledger } from "../ledger/ledger.ts";
+import { findPerson, translateStripe, translateWebhook, whyNotSigned } from "../sources/sources.ts";
+import { notFound } from "./answers.ts";
+import { type SourceRoute, sourceHandler } from "./source-handler.ts";
+import { webhookAddress, webhookPrefix } from "./source-token.ts";
+import type { WriteParts } from "./write-steps.ts";
+
+type Parts = Pick<Ledger, "sourceSettings" | "identities" | "findUser">;
+
+/** Makes the handler of all webhooks. */
+export function webhookHandler(parts: WriteParts): (request: Request) => Promise<Response> | Response {
+  const stripe = sourceHandler(stripeRoute(parts.ledger), parts);
+  const other = sourceHandler(webhookRoute(parts.ledger), parts);
+  return (request) => {
+    const address = webhookAddress(request.url);
+    if (address === undefined) return notFound();
+    return address.name === "stripe" ? stripe(request) : other(request);
+  };
+}
+
+function stripeRoute(ledger: Parts): SourceRoute {
+  return {
+    ...{ source: "stripe", path: `${webhookPrefix}stripe`, isWebhook: true },
+    senderOf: () => "stripe",
+    success: () => Response.json({ received: true }),
+    translate: async (body, delivery, { organization, headers, bytes }) => {
+      const { signingSecrets, unknownCustomers } = await ledger.sourceSettings.stripe(organization);
+      if (signingSecrets.length > 0) {
+        const signature = headers.get("stripe-signature");
+        const why = whyNotSigned(signature, bytes, signingSecrets, delivery.receivedAtMs);
+        if (why !== undefined) return { invalid: why };
+      }
+      const known = await findPerson(ledger, organization, body);
+      return translateStripe(body, delivery, known, unknownCustomers);
+    },
+  };
+}
+
+function webhookRoute(ledger: Parts): SourceRoute {
+  return {
+    ...{ source: "webhook", path: `${webhookPrefix}NAME`, isWebhook: true },
+    senderOf: () => "webhook",
+    success: () => Response.json({ success: true }),
+    translate: async (body, delivery, { organization, url }) => {
+      const name = webhookAddress(url)?.name ?? "";
+      const webhook = await ledger.sourceSettings.webhook(organization, name);
+      if (webhook === undefined) {
+        return { invalid: `There is no webhook called ${name}: add it among the sources, with its mapping.` };
+      }
+      return translateWebhook(body, webhook.mapping, delivery);
+    },
+  };
+}

@@ -1,0 +1,30 @@
+/** Look-ups of users by other things than their ids. */
+import type { Database } from "bun:sqlite";
+import { type IdentityStore, maxUsersWithEmail } from "../source-settings.ts";
+
+/** What is added to the ledger by the migration that brings sources' settings. */
+export const usersByEmail =
+  "CREATE INDEX users_by_email ON users (organization, lower(email)) WHERE email <> '';";
+
+export class SqliteIdentities implements IdentityStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  async linkedTo(organization: number, anonymousId: string): Promise<string | undefined> {
+    const linked = this.#db.query<{ userId: string }, [number, string]>(
+      "SELECT user_id AS userId FROM person_links WHERE organization = ? AND id = ?",
+    );
+    return linked.get(organization, anonymousId)?.userId;
+  }
+
+  async withEmail(organization: number, email: string): Promise<readonly string[]> {
+    const users = this.#db.query<{ userId: string }, [number, string]>(
+      `SELECT user_id AS userId FROM users
+       WHERE organization = ? AND lower(email) = lower(?) AND email <> '' LIMIT ${maxUsersWithEmail}`,
+    );
+    return users.all(organization, email).map(({ userId }) => userId);
+  }
+}

@@ -1,0 +1,8 @@
+/** The room's interface: what other tools' clients send, translated into what intake stores. One source, one file. */
+export { type SegmentCall, senderOf, translateSegment } from "./segment.ts";
+export type { Delivery, Translated, TranslatedItem } from "./source.ts";
+export { translateStripe } from "./stripe.ts";
+export { findPerson } from "./stripe-person.ts";
+export { whyNotSigned } from "./stripe-signature.ts";
+export { triedItem } from "./tried.ts";
+export { checkMapping, translateWebhook } from "./webhook.ts";

@@ -1,0 +1,26 @@
+/** Looks up in the ledger whom an event of Stripe's is about. */
+import type { Ledger } from "../ledger/ledger.ts";
+import { type KnownPerson, stripeAnonymousId, stripePerson } from "./stripe.ts";
+
+/** What the ledger knows of whom an event is about. @param body parsed JSON */
+export async function findPerson(
+  ledger: Pick<Ledger, "identities" | "findUser">,
+  organization: number,
+  body: unknown,
+): Promise<KnownPerson> {
+  const { userId, customerId, email } = stripePerson(body) ?? {};
+  if (userId !== undefined) {
+    const named = await ledger.findUser(organization, userId);
+    return { linked: undefined, withEmail: undefined, hasEmail: Boolean(named?.user.email) };
+  }
+  const { identities } = ledger;
+  const linked = customerId && (await identities.linkedTo(organization, stripeAnonymousId(customerId)));
+  const found = email === undefined ? [] : await identities.withEmail(organization, email);
+  // A user made of the customer's own id gives way to one whom the product has named.
+  const others = found.filter((user) => user !== customerId);
+  return {
+    linked: linked || undefined,
+    withEmail: others.length === 1 ? others[0] : undefined,
+    hasEmail: false,
+  };
+}

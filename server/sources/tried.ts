@@ -1,0 +1,38 @@
+/** How a translation is shown to who tries it. */
+import type { TriedItem } from "../../contract/source-settings.ts";
+import type { SourcedItem } from "../intake/intake.ts";
+import type { JsonObject } from "../ledger/ledger.ts";
+import type { TranslatedItem } from "./source.ts";
+
+/** One item and what would come of it: every field is there, null where nothing is said. */
+export function triedItem({ sent, translated }: TranslatedItem): TriedItem {
+  return {
+    sent,
+    invalid: "invalid" in translated ? translated.invalid : null,
+    ignored: "ignored" in translated ? translated.ignored : null,
+    items: "items" in translated ? translated.items.map(shown) : [],
+  };
+}
+
+function shown(item: SourcedItem): TriedItem["items"][number] {
+  const identify = item.type === "identify" ? item : undefined;
+  const track = item.type === "track" ? item : undefined;
+  const account = (identify ?? track)?.account;
+  return {
+    type: item.type,
+    at: new Date(item.atMs).toISOString(),
+    messageId: item.messageId,
+    userId: item.userId ?? null,
+    anonymousId: (item.type === "alias" ? item.previousId : item.anonymousId) ?? null,
+    email: identify?.email ?? null,
+    event: track?.event ?? null,
+    isActivity: track?.isActivity ?? null,
+    account: account ? { id: account.id, name: account.name ?? null } : null,
+    traits: copyOf(identify?.traits),
+    properties: copyOf(track?.properties),
+  };
+}
+
+function copyOf(object: JsonObject | undefined): Record<string, unknown> | null {
+  return object === undefined ? null : { ...object };
+}

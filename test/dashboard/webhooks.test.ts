@@ -1,0 +1,94 @@
+/** Webhooks and Stripe's settings on the page of sources: tried, saved, changed, deleted; secrets shown by their ends. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { fieldsOf, mappingOf } from "../../dashboard/pages/sources/webhook-fields.ts";
+import { joined } from "../people/support.ts";
+import { Server } from "../server.ts";
+import { startBrowser } from "./chromium.ts";
+import { axe, openInOrganization, openPage, phone, sidewaysPixels } from "./support.ts";
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
+  await server.ready();
+  await server.organization("Hooked");
+}, 90_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const mapping = {
+  ...{ userId: "user.id", event: { path: "type" }, account: { id: "$.team" }, isActivity: false },
+  ...{ traits: { plan: "user.plan" }, properties: "data" },
+};
+
+test("fields and mappings say the same", () => {
+  expect(mappingOf(fieldsOf(mapping))).toEqual(mapping);
+  expect(mappingOf(fieldsOf({}))).toEqual({});
+  const fields = { ...fieldsOf({}), eventText: " called ", traits: "plan\nseats = team.seats" };
+  expect(mappingOf(fields)).toEqual({
+    event: { text: "called" },
+    traits: { plan: "plan", seats: "team.seats" },
+  });
+});
+
+test("a webhook is tried before it is saved, has its address, is changed and deleted", async () => {
+  const { page, complaints } = await openInOrganization(browser, server, "/sources?open=webhook", "Hooked");
+  await page.getByText("No webhook yet").waitFor();
+  await page.getByRole("button", { name: "Add a webhook" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("forms");
+  await page.getByLabel("The user's id").fill("user.id");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("mapping says nothing about them").waitFor();
+  await page.getByLabel("The event's name").fill("type");
+  await page.getByLabel("The event's properties").fill("form = data.form");
+  const sample = { user: { id: 42 }, type: "Form sent", data: { form: "contact" } };
+  await page.getByLabel("A body as the tool sends it").fill(JSON.stringify([sample, {}]));
+  await page.getByRole("button", { name: "Try", exact: true }).click();
+  await page.getByText("The event Form sent of 42").waitFor();
+  await page.getByText('{"form":"contact"}', { exact: true }).waitFor();
+  await page.getByText("There is no id of a user at user.id.").waitFor();
+  await page.getByLabel("A body as the tool sends it").fill("no JSON");
+  await page.getByRole("button", { name: "Try", exact: true }).click();
+  await page.getByText("The sample is not valid JSON.").waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText(`${server.url}/v1/webhooks/forms/YOUR_TOKEN`).waitFor();
+  await page.getByRole("button", { name: "Change the webhook forms" }).click();
+  expect(await page.getByLabel("The event's properties").inputValue()).toBe("form = data.form");
+  await page.setViewportSize(phone);
+  expect(await sidewaysPixels(page)).toBe(0);
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("button", { name: "Delete the webhook forms" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No webhook yet").waitFor();
+  expect(complaints.filter((complaint) => !complaint.includes("400"))).toEqual([]);
+  await page.context().close();
+}, 60_000);
+
+test("a signing secret is typed, shown by its end, and removed; a viewer sees no form", async () => {
+  const { page } = await openInOrganization(browser, server, "/sources?open=stripe", "Hooked");
+  await page.getByText("Signatures are not looked at: the token").waitFor();
+  await page.getByLabel("Signing secret").fill("whsec_secretsABCD");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Only what is signed with whsec_…ABCD is taken.").waitFor();
+  expect(await page.content()).not.toContain("whsec_secretsABCD");
+  await page.getByLabel("A customer whom no user is known to be").selectOption("wait");
+  await page.getByText("Saved.", { exact: true }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("button", { name: "Remove the signing secret" }).click();
+  await page.getByText("Signatures are not looked at: the token").waitFor();
+  await page.context().close();
+
+  const viewer = await joined(server, "Hooked", "viewer", "Vera Viewer");
+  const opened = await openPage(browser);
+  const cookie = { name: "rekindle_session", value: viewer.cookie ?? "", url: server.url };
+  await opened.page.context().addCookies([cookie]);
+  await opened.page.goto(`${server.url}/o/${viewer.organization}/sources?open=stripe`);
+  await opened.page.getByText("Signatures are not looked at: the token").waitFor();
+  expect(await opened.page.getByLabel("Signing secret").count()).toBe(0);
+  await opened.page.context().close();
+}, 60_000);

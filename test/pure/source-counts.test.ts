@@ -1,0 +1,87 @@
+/** What comes from sources is counted in memory: nothing twice, nothing lost when it cannot be written, never too much. */
+import { expect, test } from "bun:test";
+import { msPerHour } from "../../server/calendar/zone.ts";
+import { SourceCounts } from "../../server/intake/source-counts.ts";
+import type { CountedHour } from "../../server/ledger/sources.ts";
+
+const hourMs = 480_000 * msPerHour;
+
+/** Counts, and what was written down of them; `store.fails` makes writing fail. */
+function subject() {
+  const written: CountedHour[] = [];
+  const store = {
+    fails: false,
+    add: async (lines: readonly CountedHour[]) => {
+      if (store.fails) throw new Error("the disk is full");
+      written.push(...lines.map((line) => ({ ...line })));
+    },
+  };
+  return { counts: new SourceCounts(store), store, written };
+}
+
+const item = { organization: 1, source: "segment", atMs: hourMs, outcome: "accepted" } as const;
+
+test("items are counted by organization, source, hour and outcome, and written down once", async () => {
+  const { counts, written } = subject();
+  counts.note(item);
+  counts.note({ ...item, atMs: hourMs + 5, outcome: "rejected" });
+  counts.note({ ...item, atMs: hourMs + 3, outcome: "parked" }, 4);
+  counts.note({ ...item, atMs: hourMs + msPerHour, outcome: "rejected" });
+  counts.note({ ...item, organization: 2, source: "api" });
+  expect(counts.size).toBe(3);
+  await counts.flush();
+  await counts.flush();
+  const none = { accepted: 0, parked: 0, duplicate: 0, rejected: 0, ignored: 0 };
+  const first = { organization: 1, source: "segment", utcHour: 480_000 } as const;
+  expect(written).toEqual([
+    {
+      ...{ ...first, ...none, accepted: 1, rejected: 1, parked: 4 },
+      ...{ firstMs: hourMs, lastMs: hourMs + 5, firstHeardMs: hourMs, lastHeardMs: hourMs + 3 },
+    },
+    {
+      ...{ ...first, utcHour: 480_001, ...none, rejected: 1 },
+      ...{ firstMs: hourMs + msPerHour, lastMs: hourMs + msPerHour, firstHeardMs: null, lastHeardMs: null },
+    },
+    {
+      ...{ ...first, organization: 2, source: "api", ...none, accepted: 1 },
+      ...{ firstMs: hourMs, lastMs: hourMs, firstHeardMs: hourMs, lastHeardMs: hourMs },
+    },
+  ]);
+});
+
+test("an item that is counted after the hour has turned stays in the hour that is open", async () => {
+  const { counts, written } = subject();
+  counts.note({ ...item, atMs: hourMs + msPerHour });
+  counts.note(item);
+  await counts.flush();
+  expect(written.map(({ utcHour, accepted }) => [utcHour, accepted])).toEqual([[480_001, 2]]);
+});
+
+test("what cannot be written is written later, with what came meanwhile", async () => {
+  const { counts, store, written } = subject();
+  counts.note(item);
+  store.fails = true;
+  const failing = counts.flush();
+  counts.note(item);
+  await expect(failing).rejects.toThrow("full");
+  counts.note(item);
+  store.fails = false;
+  await counts.flush();
+  expect(written.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(3);
+  expect(counts.size).toBe(0);
+});
+
+test("memory is bounded: past 20,000 lines a source goes on in its last hour, and a new one is not counted", async () => {
+  const { counts, written } = subject();
+  for (let organization = 1; organization <= 20_000; organization += 1)
+    counts.note({ ...item, organization });
+  counts.note({ ...item, atMs: hourMs + msPerHour });
+  counts.note({ ...item, organization: 20_001 });
+  expect(counts.size).toBe(20_000);
+  await counts.flush();
+  const ofFirst = written.filter(({ organization }) => organization === 1);
+  expect(ofFirst.map(({ utcHour, accepted }) => [utcHour, accepted])).toEqual([[480_000, 2]]);
+  expect(written).toHaveLength(20_000);
+  counts.note({ ...item, organization: 20_001 });
+  expect(counts.size).toBe(1);
+});

@@ -1,0 +1,192 @@
+/** A subscription's life at the front door, as Stripe sends it. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type Stripe from "stripe";
+import { Server } from "../server.ts";
+import { expectError, user } from "../specification/support.ts";
+import {
+  charge,
+  customer,
+  invoice,
+  price,
+  session,
+  signed,
+  signingSecret,
+  stripeEvent,
+  subscription,
+  subscriptionItem,
+} from "./stripe-objects.ts";
+import { at, deliver, delivered, eventsOf, withStripe } from "./webhooks-support.ts";
+
+let server: Server;
+beforeAll(async () => {
+  server = await Server.start();
+  await server.ready();
+}, 120_000);
+afterAll(() => server?.stop());
+
+/** Two months of a subscription, in the order in which it happened. */
+const life = [
+  at("customer.created", 0, customer()),
+  at("customer.subscription.created", 0, subscription({ status: "incomplete" })),
+  at("customer.subscription.updated", 1, subscription(), { status: "incomplete" }),
+  at("invoice.paid", 2, invoice({ id: "in_1" })),
+  at("invoice.payment_succeeded", 2, invoice({ id: "in_1" })),
+  at(
+    "customer.subscription.updated",
+    20,
+    subscription({}, [subscriptionItem({}, price({ nickname: "Gold", unit_amount: 9_900 }))]),
+    { items: { data: [subscriptionItem()] } },
+  ),
+  at("invoice.payment_failed", 30, invoice({ id: "in_2", amount_due: 9_900 })),
+  at("customer.subscription.updated", 31, subscription({ cancel_at_period_end: true }), {
+    cancel_at_period_end: false,
+  }),
+  at("charge.refunded", 32, charge()),
+  at("customer.subscription.deleted", 60, subscription({ status: "canceled" })),
+];
+const namesOfLife = [
+  "subscription_started",
+  "payment_succeeded",
+  "subscription_changed",
+  "payment_failed",
+  "cancellation_scheduled",
+  "payment_refunded",
+  "subscription_canceled",
+];
+const traitsOfLife = {
+  ...{ plan: null, planAmount: null, planCurrency: null, planInterval: null },
+  subscriptionStatus: "canceled",
+};
+
+/** What must be known after that life, in whatever order it came. */
+async function expectLife(name: string, userId: string): Promise<void> {
+  const events = await eventsOf(server, name);
+  expect(events.map(({ event, userId: whose }) => [event, whose])).toEqual(
+    namesOfLife.map((event) => [event, userId]),
+  );
+  const users = await server.exported("users", name);
+  expect(users.map((one) => [one.userId, one.email, one.properties])).toEqual([
+    [userId, "ada@example.com", traitsOfLife],
+  ]);
+}
+
+describe("the life of a subscription", () => {
+  test("is the events of the user with the customer's e-mail address", async () => {
+    const token = await server.organization("Stripe by e-mail");
+    expect((await server.post("/identify", token, { ...user("42"), email: "Ada@example.com" })).status).toBe(
+      201,
+    );
+    await delivered(server, token, ...life);
+    const events = await eventsOf(server, "Stripe by e-mail");
+    expect(events.map(({ event, userId }) => [event, userId])).toEqual(namesOfLife.map((one) => [one, "42"]));
+    expect(events[2]).toMatchObject({
+      properties: { plan: "Gold", fromPlan: "Team", amount: 9_900, fromAmount: 4_900, currency: "eur" },
+    });
+    const [ada, ...others] = await server.exported("users", "Stripe by e-mail");
+    expect([ada?.userId, ada?.email, others]).toEqual(["42", "Ada@example.com", []]);
+    expect(ada?.properties).toMatchObject(traitsOfLife);
+  }, 60_000);
+
+  test("is the same when it comes backwards, and each of it twice", async () => {
+    const token = await server.organization("Stripe backwards");
+    const backwards = [...life].reverse();
+    await delivered(server, token, ...backwards, ...backwards);
+    await expectLife("Stripe backwards", "cus_1");
+  }, 60_000);
+
+  test("waits for who it is, and is the user's whom the checkout names", async () => {
+    const owner = await withStripe(server, "Stripe waits", { unknownCustomers: "wait" });
+    await delivered(server, owner.token, ...life);
+    expect(await eventsOf(server, "Stripe waits")).toEqual([]);
+    await delivered(
+      server,
+      owner.token,
+      at("checkout.session.completed", 61, session({ client_reference_id: "42" })),
+    );
+    const events = await eventsOf(server, "Stripe waits");
+    expect(events.map(({ event, userId }) => [event, userId])).toEqual(
+      [...namesOfLife, "checkout_completed"].map((event) => [event, "42"]),
+    );
+    const [ada] = await server.exported("users", "Stripe waits");
+    expect(ada).toMatchObject({ userId: "42", properties: traitsOfLife });
+  }, 60_000);
+
+  test("is nobody's who shares the address with somebody, and goes over to who is named later", async () => {
+    const token = await server.organization("Stripe shared");
+    for (const userId of ["7", "8"]) await server.post("/identify", token, user(userId));
+    await delivered(server, token, at("customer.created", 0, customer()), at("invoice.paid", 1, invoice()));
+    const named = at(
+      "customer.updated",
+      2,
+      customer({ metadata: { user_id: "8" }, email: "bills@example.com" }),
+    );
+    await delivered(
+      server,
+      token,
+      named,
+      at("customer.subscription.deleted", 3, subscription({ status: "canceled" })),
+    );
+    const events = await eventsOf(server, "Stripe shared");
+    expect(events.map(({ event, userId }) => [event, userId])).toEqual([
+      ["payment_succeeded", "cus_1"],
+      ["subscription_canceled", "8"],
+    ]);
+    const users = await server.exported("users", "Stripe shared");
+    expect(users.map(({ userId, email }) => [userId, email])).toEqual(
+      ["7", "8", "cus_1"].map((userId) => [userId, "ada@example.com"]),
+    );
+  }, 60_000);
+
+  test("is no activity", async () => {
+    const { token, browser } = await withStripe(server, "Stripe is passive");
+    const now = Math.floor(Date.now() / 1_000) - 60;
+    const recent = (type: Stripe.Event["type"], object: object) =>
+      stripeEvent(type, object, { created: now });
+    const lastSeen = async () => {
+      const path = `/api/users/cus_1?organization=${browser.organization}`;
+      return (await browser.json<{ lastSeenDay: string | null }>("GET", path)).lastSeenDay;
+    };
+    await delivered(server, token, recent("customer.created", customer()), recent("invoice.paid", invoice()));
+    expect((await eventsOf(server, "Stripe is passive")).map(({ event }) => event)).toEqual([
+      "payment_succeeded",
+    ]);
+    expect(await lastSeen()).toBeNull();
+    await server.post("/track", token, { userId: "cus_1", event: "opened" });
+    expect(await eventsOf(server, "Stripe is passive")).toHaveLength(2);
+    expect(await lastSeen()).not.toBeNull();
+  }, 60_000);
+});
+
+describe("a signature", () => {
+  test("is asked for once a secret is set, and a wrong one is refused", async () => {
+    const { token } = await withStripe(server, "Stripe signs", {
+      signingSecrets: [signingSecret, "whsec_rolledover"],
+    });
+    const payload = JSON.stringify(at("customer.created", 0, customer()));
+    const path = `/v1/webhooks/stripe/${token}`;
+    const now = Math.floor(Date.now() / 1_000);
+    const wrong: readonly (readonly [string | undefined, string])[] = [
+      [undefined, "Stripe-Signature is missing"],
+      [await signed(payload, "whsec_another"), "check the signing secret"],
+      [await signed(`${payload} `), "check the signing secret"],
+      [await signed(payload, signingSecret, now - 600), "older than 5 minutes"],
+    ];
+    for (const [header, why] of wrong) {
+      const response = await deliver(
+        server,
+        path,
+        payload,
+        header === undefined ? {} : { "Stripe-Signature": header },
+      );
+      await expectError(response, "validation_error", why);
+    }
+    expect(await server.exported("users", "Stripe signs")).toEqual([]);
+    for (const secret of [signingSecret, "whsec_rolledover"]) {
+      const response = await deliver(server, path, payload, {
+        "Stripe-Signature": await signed(payload, secret),
+      });
+      expect(response.status).toBe(200);
+    }
+    expect(await server.exported("users", "Stripe signs")).toHaveLength(1);
+  }, 60_000);
+});

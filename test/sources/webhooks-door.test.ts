@@ -1,0 +1,131 @@
+/** Webhooks at the front door: their tokens, and bodies that a mapping reads. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { company } from "../people/support.ts";
+import { Server } from "../server.ts";
+import { expectError, user } from "../specification/support.ts";
+import { customer } from "./stripe-objects.ts";
+import { at, deliver, eventsOf, withStripe } from "./webhooks-support.ts";
+
+let server: Server;
+beforeAll(async () => {
+  server = await Server.start();
+  await server.ready();
+}, 120_000);
+afterAll(() => server?.stop());
+
+describe("the token", () => {
+  const body = at("customer.created", 0, customer());
+
+  test("is taken from the address, a parameter or a header, and no other is", async () => {
+    const token = await server.organization("Webhook tokens");
+    const taken = [
+      deliver(server, `/v1/webhooks/stripe/${token}`, body),
+      deliver(server, `/v1/webhooks/stripe/${token}/`, body),
+      deliver(server, `//v1/webhooks/stripe/${token}`, body),
+      deliver(server, `/v1/webhooks/stripe?token=${token}`, body),
+      server.post("/v1/webhooks/stripe", token, body),
+      deliver(server, "/v1/webhooks/stripe", body, { Authorization: `Basic ${btoa(`${token}:`)}` }),
+    ];
+    for (const response of await Promise.all(taken)) expect(response.status).toBe(200);
+    const wrong = `rk-${"0".repeat(32)}`;
+    for (const path of [`stripe/${wrong}`, "stripe", "stripe/", `stripe?token=${wrong}`, `forms/${wrong}`]) {
+      await expectError(await deliver(server, `/v1/webhooks/${path}`, body), "invalid_write_key");
+    }
+    for (const path of [
+      "/v1/webhooks",
+      "/v1/webhooks/",
+      `/v1/webhooks/No/${token}`,
+      `/v1/webhooks/a/${token}/b`,
+    ]) {
+      await expectError(await deliver(server, path, body), "not_found");
+    }
+    const read = await fetch(`${server.url}/v1/webhooks/stripe/${token}`);
+    expect([read.status, read.redirected]).toEqual([404, false]);
+  }, 60_000);
+
+  test("is in no log and in no live view, and neither is what an answer says", async () => {
+    const { token, browser } = await withStripe(server, "Webhook secrets");
+    const stopping = new AbortController();
+    const live = await fetch(`${server.url}/api/live?organization=${browser.organization}`, {
+      ...{ headers: { Cookie: `${browser.cookieName}=${browser.cookie}` }, signal: stopping.signal },
+    });
+    let shown = "";
+    const reading = (async () => {
+      const decoder = new TextDecoder();
+      for await (const chunk of live.body ?? []) shown += decoder.decode(chunk, { stream: true });
+    })().catch(() => undefined);
+    const answers = [];
+    for (const sent of [
+      { ...body, token, link: `/v1/webhooks/stripe/${token}` },
+      { nothing: token },
+      "no JSON",
+    ]) {
+      answers.push(await (await deliver(server, `/v1/webhooks/stripe/${token}`, sent)).text());
+    }
+    const deadlineMs = performance.now() + 20_000;
+    while ((shown.match(/^event: item$/gm) ?? []).length < 3) {
+      if (performance.now() > deadlineMs) throw new Error(`not shown: ${shown}`);
+      await Bun.sleep(20);
+    }
+    stopping.abort();
+    await reading;
+    expect(shown).toContain('"endpoint":"stripe"');
+    for (const text of [shown, server.output(), ...answers]) expect(text).not.toContain(token);
+  }, 60_000);
+});
+
+describe("a webhook of one's own", () => {
+  const mapping = {
+    ...{ items: "events", userId: "user.id", email: "user.email", event: { path: "type" }, messageId: "id" },
+    ...{ timestamp: "at", traits: { plan: "user.plan" }, properties: "data" },
+  };
+
+  test("is read as its mapping says, each message once, good ones beside bad ones", async () => {
+    const { name, token, owner, at: path } = await company(server, "Own webhook");
+    await owner.json("POST", path("/api/webhooks"), { name: "forms", mapping }, 201);
+    const message = (id: string, more: object = {}) => ({
+      ...{ id, type: "Form sent", at: "2026-05-17T11:00:00+02:00", data: { form: "contact" } },
+      ...{ user: { id: 42, email: "ada@example.com", plan: "Gold" }, ...more },
+    });
+    const rounded = message("m3", { data: { snowflake: 1 } });
+    const text = JSON.stringify({
+      events: [message("m1"), message("m1"), message("m2", { user: {} }), rounded],
+    });
+    const sent = text.replace('"snowflake":1', '"snowflake":1234567890123456789');
+    const response = await deliver(server, `/v1/webhooks/forms/${token}`, sent, {
+      "Content-Type": "text/plain",
+    });
+    expect([response.status, await response.json()]).toEqual([200, { success: true }]);
+    const events = await eventsOf(server, name);
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({ event: "Form_sent", userId: "42", properties: { form: "contact" } });
+    expect(await server.exported("users", name)).toEqual([
+      expect.objectContaining({ userId: "42", email: "ada@example.com", properties: { plan: "Gold" } }),
+    ]);
+  }, 60_000);
+
+  test("takes an array, and refuses what it cannot read and what nobody has set up", async () => {
+    const { name, token, owner, at: path } = await company(server, "Array webhook");
+    const called = { userId: "who", event: { text: "called" }, isActivity: true };
+    await owner.json("POST", path("/api/webhooks"), { name: "calls", mapping: called }, 201);
+    expect((await deliver(server, `/v1/webhooks/calls/${token}`, [{ who: "a" }, { who: "b" }])).status).toBe(
+      200,
+    );
+    expect(await server.command("export", "events", "--organization", name, "--format", "jsonl")).toBe("");
+    const refused: readonly (readonly [string, unknown, string])[] = [
+      ["calls", "no JSON", "body is not valid JSON"],
+      ["others", {}, "There is no webhook called others"],
+    ];
+    for (const [webhook, body, why] of refused) {
+      await expectError(
+        await deliver(server, `/v1/webhooks/${webhook}/${token}`, body),
+        "validation_error",
+        why,
+      );
+    }
+    await server.post("/identify", token, user("a"));
+    expect((await eventsOf(server, name)).map(({ event, userId }) => [event, userId])).toEqual([
+      ["called", "a"],
+    ]);
+  }, 60_000);
+});
