@@ -1,0 +1,58 @@
+/** What PostHog's clients wrap their events in: one event, an array of them, or a batch; and where the token is. */
+import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
+
+/** The events of a body, and what the whole delivery says. */
+export interface PosthogEnvelope {
+  readonly events: readonly unknown[];
+  /** The sender's clock when it sent this. */
+  readonly sentAt: unknown;
+  /** Times are those of an older system, not of the sender's clock. */
+  readonly isHistorical: boolean;
+}
+
+/** Reads the forms `{batch}`, `[event]` and `{event}`; a body of another form makes no sense. */
+export function posthogEnvelope(body: unknown): PosthogEnvelope | { readonly invalid: string } {
+  if (Array.isArray(body)) return { events: body, sentAt: undefined, isHistorical: false };
+  if (!isJsonObject(body)) return { invalid: "body is not an event: send an event, an array, or a batch." };
+  const { sent_at: sentAt, historical_migration: historical } = body;
+  if (body.batch === undefined) return { events: [body], sentAt, isHistorical: historical === true };
+  if (!Array.isArray(body.batch)) return { invalid: "batch is not an array: send an array of events." };
+  return { events: body.batch, sentAt, isHistorical: historical === true };
+}
+
+const tokenKeys = ["api_key", "token", "$token"] as const;
+
+function tokenIn(object: JsonObject): string | undefined {
+  for (const key of tokenKeys) {
+    const value = object[key];
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return undefined;
+}
+
+/** The token of an event that is sent without an envelope. */
+function tokenOf(event: unknown): string | undefined {
+  if (!isJsonObject(event)) return undefined;
+  return tokenIn(event) ?? (isJsonObject(event.properties) ? tokenIn(event.properties) : undefined);
+}
+
+/** The project token of a body: the envelope's, else that of its events. Undefined when there is none, or more than one. */
+export function posthogToken(body: unknown): string | undefined {
+  const own = tokenOf(body);
+  if (own !== undefined) return own;
+  const envelope = posthogEnvelope(body);
+  if ("invalid" in envelope) return undefined;
+  const tokens = new Set(envelope.events.map(tokenOf).filter((token) => token !== undefined));
+  return tokens.size === 1 ? tokens.values().next().value : undefined;
+}
+
+/** An event as people may see it: without the token. */
+export function withoutToken(event: unknown): unknown {
+  if (!isJsonObject(event)) return event;
+  const shown = without(event);
+  return isJsonObject(event.properties) ? { ...shown, properties: without(event.properties) } : shown;
+}
+
+function without(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !tokenKeys.some((own) => own === key)));
+}
