@@ -7,6 +7,7 @@ import { Compile, type Validator } from "typebox/compile";
 import Format from "typebox/format";
 import { explainInvalid, wrongField } from "../../contract/explain.ts";
 import { limits } from "../../contract/limits.ts";
+import { IdentifyBody } from "../../contract/write-api.ts";
 import type { Zone } from "../calendar/zone.ts";
 import type { JsonObject } from "../ledger/ledger.ts";
 import type { Invalid, ParsedBody } from "./json.ts";
@@ -32,7 +33,8 @@ function isInternationalEmail(text: string): boolean {
   return Format.IsIdnEmail(text.slice(0, text.length - domain.length) + domain.replace(/\p{M}/gu, ""));
 }
 
-function isPictureUrl(text: string): boolean {
+/** Whether a browser can show a picture from this address. */
+export function isPictureUrl(text: string): boolean {
   if (!/^(https?:\/\/|data:image\/)/i.test(text)) return false;
   return URL.canParse(text);
 }
@@ -40,6 +42,13 @@ function isPictureUrl(text: string): boolean {
 /** Compiles a schema of the contract: 50 ns a body, where an interpreted one takes 2,200. */
 export function compile<Schema extends TSchema>(schema: Schema): Validator<Record<never, never>, Schema> {
   return Compile(schema);
+}
+
+const email = compile(IdentifyBody.properties.email);
+
+/** Whether a text is an e-mail address that /identify takes. */
+export function isEmailAddress(text: string): boolean {
+  return email.Check(text);
 }
 
 /** Says which field of an invalid body is wrong, how, and what to send. */

@@ -17,8 +17,10 @@ import { IngestionWarnings } from "./warnings.ts";
 import type { WatchedRequest } from "./watched-request.ts";
 
 export type { Arrival } from "./admission.ts";
+export { isEmailAddress, isPictureUrl } from "./admission.ts";
 export { parseBatch } from "./batch.ts";
 export type { Outcome } from "./decide.ts";
+export type { Invalid } from "./json.ts";
 export { isInvalid } from "./json.ts";
 export { errorOf } from "./outcome-error.ts";
 export type {
@@ -29,6 +31,7 @@ export type {
   SourcedPerson,
   SourcedTrack,
 } from "./sourced.ts";
+export { parseEventTime } from "./time.ts";
 export type { WatchedRequest } from "./watched-request.ts";
 
 export interface IntakeLimits {
