@@ -1,4 +1,5 @@
 /** What PostHog's clients wrap their events in: one event, an array of them, or a batch; and where the token is. */
+import { type Invalid, isInvalid } from "../intake/intake.ts";
 import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
 
 /** The events of a body, and what the whole delivery says. */
@@ -11,7 +12,7 @@ export interface PosthogEnvelope {
 }
 
 /** Reads the forms `{batch}`, `[event]` and `{event}`; a body of another form makes no sense. */
-export function posthogEnvelope(body: unknown): PosthogEnvelope | { readonly invalid: string } {
+export function posthogEnvelope(body: unknown): PosthogEnvelope | Invalid {
   if (Array.isArray(body)) return { events: body, sentAt: undefined, isHistorical: false };
   if (!isJsonObject(body)) return { invalid: "body is not an event: send an event, an array, or a batch." };
   const { sent_at: sentAt, historical_migration: historical } = body;
@@ -41,7 +42,7 @@ export function posthogToken(body: unknown): string | undefined {
   const own = tokenOf(body);
   if (own !== undefined) return own;
   const envelope = posthogEnvelope(body);
-  if ("invalid" in envelope) return undefined;
+  if (isInvalid(envelope)) return undefined;
   const tokens = new Set(envelope.events.map(tokenOf).filter((token) => token !== undefined));
   return tokens.size === 1 ? tokens.values().next().value : undefined;
 }

@@ -9,26 +9,32 @@
  * somebody signs in. One that is known to be made up is a visitor's; every other is taken for a user's. Either
  * way events of somebody unknown wait, until `$identify` or an alias says who it is.
  */
-import { isInvalid, type SourcedAccount, type SourcedItem, type SourcedPerson } from "../intake/intake.ts";
+import {
+  type Invalid,
+  isInvalid,
+  type SourcedAccount,
+  type SourcedItem,
+  type SourcedPerson,
+} from "../intake/intake.ts";
 import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
-import { posthogEnvelope, withoutToken } from "./posthog-envelope.ts";
+import { type PosthogEnvelope, posthogEnvelope, withoutToken } from "./posthog-envelope.ts";
 import { accountGroup, isAccountGroup, isNobody, meaningOf, propertiesOf } from "./posthog-events.ts";
-import { type Clock, posthogTime, sentAtMs } from "./posthog-time.ts";
+import { saidId, saidMessageId, saidTime } from "./said.ts";
+import { accountOf, companyTraits, userTraits } from "./segment-traits.ts";
 import type { Delivery, Translated, TranslatedItem } from "./source.ts";
 
-/** Translates a body, whose token was already taken. `querySentAt` is the `_` of the address, where a browser says when it sent. */
+/** Translates a body. @param querySentAt the `_` of the address: the browser's clock when it sent, where the body says none */
 export function translatePosthog(
   body: unknown,
   delivery: Delivery,
-  querySentAt?: string,
-): TranslatedItem[] | { invalid: string } {
+  querySentAt?: string | null,
+): TranslatedItem[] | Invalid {
   const envelope = posthogEnvelope(body);
-  if ("invalid" in envelope) return envelope;
-  const sentMs = envelope.isHistorical ? undefined : sentAtMs(envelope.sentAt, querySentAt);
-  const clock: Clock = { receivedAtMs: delivery.receivedAtMs, sentAtMs: sentMs };
+  if (isInvalid(envelope)) return envelope;
+  const said = { ...envelope, sentAt: envelope.sentAt ?? querySentAt };
   return envelope.events.map((sent) => ({
     sent: withoutToken(sent),
-    translated: translateEvent(sent, clock),
+    translated: translateEvent(sent, said, delivery),
   }));
 }
 
@@ -40,14 +46,14 @@ interface Read {
   readonly properties: JsonObject;
   readonly atMs: number;
   readonly messageId: string | null;
-  /** Person properties that are said with it: `$set` and `$unset`. */
-  readonly said: PersonProperties;
+  /** Person properties that are said with it, `$set` and `$unset`; undefined when none are. */
+  readonly set: JsonObject | undefined;
   readonly account: SourcedAccount | undefined;
 }
 
-function translateEvent(sent: unknown, clock: Clock): Translated {
-  const read = readEvent(sent, clock);
-  if ("invalid" in read) return read;
+function translateEvent(sent: unknown, envelope: PosthogEnvelope, delivery: Delivery): Translated {
+  const read = readEvent(sent, envelope, delivery);
+  if (isInvalid(read)) return read;
   const { meaning, name } = meaningOf(read.event);
   switch (meaning) {
     case "identify":
@@ -63,37 +69,48 @@ function translateEvent(sent: unknown, clock: Clock): Translated {
   }
 }
 
-function readEvent(sent: unknown, clock: Clock): Read | { readonly invalid: string } {
+function readEvent(sent: unknown, envelope: PosthogEnvelope, delivery: Delivery): Read | Invalid {
   if (!isJsonObject(sent)) return { invalid: "event is not a JSON object: send a JSON object." };
   const { event } = sent;
   if (typeof event !== "string" || event.trim() === "") {
-    return { invalid: "event is missing or not a name: send the event's name." };
+    return { invalid: "event is missing: send the event's name, a string." };
   }
-  const properties = isJsonObject(sent.properties) ? sent.properties : {};
-  const distinctId = readDistinctId(sent.distinct_id ?? sent.$distinct_id ?? properties.distinct_id);
-  if (typeof distinctId !== "string") return distinctId;
-  const at = posthogTime({ ...sent, ignoreSentAt: properties.$ignore_sent_at === true }, clock);
-  if (isInvalid(at)) return at;
-  const account = isJsonObject(properties.$groups) ? accountOf(accountGroup(properties.$groups)) : undefined;
+  const properties = objectOf(sent.properties);
+  const distinctId = readId(sent.distinct_id ?? sent.$distinct_id ?? properties.distinct_id, "distinct_id");
+  if (isInvalid(distinctId)) return distinctId;
+  const atMs = timeOf(sent, properties, envelope, delivery);
+  if (isInvalid(atMs)) return atMs;
+  const messageId = saidMessageId(sent.uuid || properties.$insert_id, "uuid");
+  if (isInvalid(messageId)) return messageId;
   return {
-    ...{ event, distinctId, properties, account, atMs: at },
+    ...{ event, distinctId, properties, atMs, messageId },
     person: isVisitor(distinctId, properties) ? { anonymousId: distinctId } : { userId: distinctId },
-    messageId: text(sent.uuid) ?? text(properties.$insert_id) ?? null,
-    said: personProperties(sent, properties),
+    set: personProperties(sent, properties),
+    account: accountOf(accountGroup(objectOf(properties.$groups)), {}),
   };
 }
 
-function readDistinctId(value: unknown): string | { readonly invalid: string } {
-  if (typeof value === "number" && !Number.isInteger(value)) return String(value);
-  if (typeof value === "number" && !Number.isSafeInteger(value)) {
-    return { invalid: "distinct_id is a number that its digits do not say exactly: send it as a string." };
+/** `timestamp` by the rule of all sources, else `offset` before arrival, else arrival. Of an older system's times the
+ * sender's clock says nothing. */
+function timeOf(
+  { timestamp, offset }: JsonObject,
+  { $ignore_sent_at: ignoresSentAt }: JsonObject,
+  { sentAt, isHistorical }: PosthogEnvelope,
+  delivery: Delivery,
+): number | Invalid {
+  const isSaid = timestamp !== undefined && timestamp !== null && timestamp !== "";
+  if (!isSaid && typeof offset === "number" && offset > 0) {
+    return saidTime({ timestamp: delivery.receivedAtMs - offset }, delivery);
   }
-  const id = typeof value === "number" ? String(value) : value;
-  if (typeof id !== "string" || id === "") {
-    return { invalid: "distinct_id is missing or not valid: send the user's id, a non-empty string." };
-  }
+  return saidTime({ timestamp, ...(!isHistorical && ignoresSentAt !== true && { sentAt }) }, delivery);
+}
+
+function readId(value: unknown, field: string): string | Invalid {
+  const id = saidId(value, field);
+  if (isInvalid(id)) return id;
+  if (id === undefined) return { invalid: `${field} is missing: send the user's id.` };
   return isNobody(id)
-    ? { invalid: `distinct_id ${JSON.stringify(id)} is what programs send for nobody: send the user's id.` }
+    ? { invalid: `${field} ${JSON.stringify(id)} is what programs send for nobody: send the user's id.` }
     : id;
 }
 
@@ -103,83 +120,73 @@ function isVisitor(distinctId: string, properties: JsonObject): boolean {
   return properties.$is_identified === false || properties.$device_id === distinctId;
 }
 
-interface PersonProperties {
-  readonly email: string | undefined;
-  readonly traits: JsonObject;
-}
-
-function personProperties(sent: JsonObject, properties: JsonObject): PersonProperties {
-  const traits: Record<string, unknown> = {};
-  const unset = [sent.$unset, properties.$unset].filter(Array.isArray).flat();
-  for (const key of unset) if (typeof key === "string" && !key.startsWith("$")) traits[key] = null;
-  let email: string | undefined;
-  for (const set of [properties.$set, sent.$set].filter(isJsonObject)) {
-    for (const [key, value] of Object.entries(set)) {
-      if (isAddress(value) && (key === "email" || key === "$email")) email = value;
-      else if (!key.startsWith("$") && key !== "email") traits[key] = value;
-    }
-  }
-  return { email, traits };
+/** What is said of the person: `$set` beside the event wins over that among its properties, and both over `$unset`. */
+function personProperties(sent: JsonObject, properties: JsonObject): JsonObject | undefined {
+  const unset = [properties.$unset, sent.$unset].filter(Array.isArray).flat().map(String);
+  const set = {
+    ...Object.fromEntries(unset.map((key) => [key, null])),
+    ...objectOf(properties.$set),
+    ...objectOf(sent.$set),
+  };
+  // With `$` begin those that PostHog's clients and PostHog itself say, of the browser and the way there.
+  const kept = Object.entries(set).filter(([key]) => !key.startsWith("$"));
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
 function identify(read: Read): Translated {
-  const { person, said, atMs, messageId, account, distinctId, properties } = read;
-  const traits = said.traits;
-  if (read.event !== "$identify")
-    return { items: [{ type: "identify", ...person, ...{ ...said, traits, account, atMs, messageId } }] };
+  const { distinctId, properties, set = {} } = read;
+  if (read.event !== "$identify") return { items: [identifyItem(read, read.person, set)] };
   // Who is identified is no visitor, though a browser that was told the id at its start says so.
-  const user = { userId: distinctId, email: said.email ?? (isAddress(distinctId) ? distinctId : undefined) };
-  const before = text(properties.$anon_distinct_id);
-  const isLinked = before !== undefined && before !== distinctId && !isNobody(before);
-  const item = { type: "identify", ...user, traits, account, atMs, messageId } as const;
-  return { items: [isLinked ? { ...item, anonymousId: before } : item] };
+  const before = saidId(properties.$anon_distinct_id, "$anon_distinct_id");
+  const isLinked = typeof before === "string" && before !== distinctId && !isNobody(before);
+  const person = { userId: distinctId, ...(isLinked && { anonymousId: before }) };
+  return { items: [identifyItem(read, person, set)] };
 }
 
-/** Both ids are one person's. PostHog's own clients disagree on which of them is the user's (posthog-node's example has
- * it as `alias`, posthog.com's as `distinct_id`, and it is `distinct_id` that PostHog keeps). */
+function identifyItem(read: Read, person: SourcedPerson, set: JsonObject): SourcedItem {
+  const { atMs, messageId, account } = read;
+  const { account: ofCompany, ...said } = userTraits(set, person.userId);
+  const joined = account ?? ofCompany;
+  return { type: "identify", ...person, atMs, messageId, ...said, ...(joined && { account: joined }) };
+}
+
+/** Both ids are one person's. PostHog keeps `distinct_id`; its clients' examples have the user's id in either place, so
+ * one that is known to be a visitor's is the one that was used before. */
 function alias({ properties, distinctId, person, atMs, messageId }: Read): Translated {
-  const other = readDistinctId(properties.alias);
-  if (typeof other !== "string") return { invalid: other.invalid.replace("distinct_id", "alias") };
-  if (other === distinctId) return { ignored: "alias says that an id is itself." };
+  const other = readId(properties.alias, "alias");
+  if (isInvalid(other)) return other;
+  if (other === distinctId) return { ignored: "alias and distinct_id are the same id." };
   const [previousId, userId] = person.userId === undefined ? [distinctId, other] : [other, distinctId];
   return { items: [{ type: "alias", previousId, userId, atMs, messageId }] };
 }
 
 function group({ properties, distinctId, person, atMs, messageId }: Read): Translated {
-  const { $group_type: type, $group_key: key, $group_set: set } = properties;
+  const { $group_type: type, $group_key: key } = properties;
   if (!isAccountGroup(type))
     return { ignored: `groups of the type ${JSON.stringify(type)} are no accounts.` };
-  const account = accountOf(key);
-  if (account === undefined) return { invalid: "$group_key is missing or not valid: send the account's id." };
-  // What posthog-node writes for a group that is told without a user.
-  if (distinctId === `$${type}_${key}`)
-    return { ignored: "a group without a user: an account begins with its first user." };
-  const name = isJsonObject(set) ? text(set.name) : undefined;
-  const item = { type: "identify", ...person, traits: {}, atMs, messageId } as const;
-  return { items: [{ ...item, account: { ...account, name } }] };
+  const traits = objectOf(properties.$group_set);
+  const account = accountOf(key, traits);
+  if (account === undefined) return { invalid: "$group_key is missing: send the account's id." };
+  // What posthog-node writes when a group is described and no user named.
+  if (distinctId === `$${type}_${key}`) {
+    return { ignored: "it describes a group and names no user: an account is described by its users." };
+  }
+  return {
+    items: [{ type: "identify", ...person, atMs, messageId, traits: companyTraits(traits), account }],
+  };
 }
 
 function track(read: Read, event: string, isActivity: boolean): Translated {
-  const { person, said, atMs, messageId, account } = read;
-  const items: SourcedItem[] = [];
-  if (said.email !== undefined || Object.keys(said.traits).length > 0) {
-    items.push({ type: "identify", ...person, ...said, account, atMs, messageId: null });
-  }
+  const { person, set, atMs, messageId, account } = read;
   const properties = propertiesOf(read.properties);
-  items.push({ type: "track", ...person, event, properties, isActivity, account, atMs, messageId });
-  return { items };
+  const happened = { ...person, atMs, messageId, ...(account && { account }) };
+  const item: SourcedItem = { type: "track", ...happened, event, properties, isActivity };
+  // The message's id is its event's; to say the same of the person again changes nothing. A visitor's would fill the
+  // room for what waits: browsers say some with every event.
+  const isSaid = set !== undefined && person.userId !== undefined;
+  return { items: isSaid ? [identifyItem({ ...read, messageId: null }, person, set), item] : [item] };
 }
 
-function accountOf(key: unknown): SourcedAccount | undefined {
-  const id = typeof key === "number" && Number.isSafeInteger(key) ? String(key) : text(key);
-  return id === undefined ? undefined : { id };
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-/** Whether a text can be an e-mail address; what PostHog takes for one may be anything. */
-function isAddress(value: unknown): value is string {
-  return typeof value === "string" && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value);
+function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
