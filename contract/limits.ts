@@ -5,6 +5,11 @@ export const limits = {
   bodyBytes: 256 * 1024,
   batchBytes: 8 * 1024 * 1024,
   batchItems: 2_000,
+  /** Of a connected source's request: four times what Segment takes. */
+  sourceItems: 10_000,
+  /** Of a connected source's request that has its token nowhere but in the body, which has to be read to know whose it
+   * is: twice what Segment takes, 16 times what a beacon can carry. */
+  openBodyBytes: 1024 * 1024,
   identifierCharacters: 256,
   emailCharacters: 320,
   eventNameCharacters: 256,

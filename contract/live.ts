@@ -1,6 +1,7 @@
 /** What `GET /api/live` sends: server-sent events about what an organization's senders send, as it arrives. */
 import Type, { type Static } from "typebox";
 import { count, instant, nullable, warningKinds } from "./api.ts";
+import { sourceNames, sourceOutcomes } from "./sources.ts";
 import { ErrorBody } from "./write-api.ts";
 
 /** The limits of the live view, each with its unit in its name. */
@@ -17,9 +18,6 @@ export const liveLimits = {
   watchers: 50,
 } as const;
 
-/** What became of an item. */
-const liveOutcomes = ["accepted", "duplicate", "rejected"] as const;
-
 export const LiveParameters = Type.Object(
   {
     after: Type.String({
@@ -31,16 +29,28 @@ export const LiveParameters = Type.Object(
   { additionalProperties: false },
 );
 
-/** One identify or track, alone or of a batch; a request that could not be read is one item. */
+/** One identify, track or alias, alone or of a batch; a request that could not be read is one item. */
 export const LiveItem = Type.Object({
   id: Type.String({ description: "Counts up within one life of the service." }),
   at: instant("When the request came in."),
-  endpoint: Type.Enum(["identify", "track", "batch"]),
-  kind: nullable(Type.Enum(["identify", "track"]), { description: "Null where it could not be read." }),
-  userId: nullable(Type.String()),
+  endpoint: Type.Enum(["identify", "track", "batch", ...sourceNames], {
+    description: "Of the write API, or the connected source that sent it.",
+  }),
+  path: Type.String({ description: "Where it was sent, without what is secret in an address." }),
+  kind: nullable(Type.Enum(["identify", "track", "alias"]), {
+    description: "What it was taken for; null where it could not be read.",
+  }),
+  userId: nullable(Type.String({ description: "A visitor's id where there is no user's." })),
   event: nullable(Type.String({ description: "The event's name, of a track." })),
-  outcome: Type.Enum([...liveOutcomes]),
-  error: nullable(ErrorBody, { description: "Why it was rejected, as the sender was told." }),
+  outcome: Type.Enum([...sourceOutcomes], {
+    description:
+      "parked: its user is not identified yet. ignored: it says nothing that is kept here. Both only of connected sources.",
+  }),
+  error: nullable(ErrorBody, {
+    description:
+      "Why it was rejected, as the sender was told; clients of connected sources are told only of whole requests.",
+  }),
+  ignoredBecause: nullable(Type.String(), { description: "Why it was ignored." }),
   status: Type.Integer({ description: "The status of the request's answer." }),
   answer: Type.String({ description: "The body of the request's answer, cut off after 2,048 characters." }),
   batch: nullable(
@@ -61,8 +71,10 @@ export const LiveItem = Type.Object({
 export const LiveSkipped = Type.Object({
   at: instant("When it was counted."),
   accepted: count("Stored."),
+  parked: count("Kept until their user is identified."),
   duplicate: count("Answered 201 and not stored again."),
   rejected: count("Refused."),
+  ignored: count("Of no meaning here."),
 });
 
 /** The last message of a stream that the service ends. */

@@ -4,7 +4,7 @@ import type { Logger } from "../process/log.ts";
 import { unexpected } from "./answers.ts";
 import { readDashboard } from "./dashboard-pages.ts";
 import { type ApiHandler, dispatch, type Pages, routes } from "./routes.ts";
-import type { WriteParts } from "./write.ts";
+import type { WriteParts } from "./write-steps.ts";
 
 export interface HttpServer {
   /** The port that was bound; with PORT=0 the system chose it. */

@@ -3,8 +3,9 @@
  * when who watches may not any more: what a session shows must not outlive it.
  */
 import type { LiveSkipped } from "../../contract/live.ts";
+import { sourceOutcomes } from "../../contract/sources.ts";
 import type { LiveView } from "../intake/live.ts";
-import { eventBytes, type LiveMessage, type LiveWatcher } from "../intake/live-channel.ts";
+import { eventBytes, type LiveMessage, type LiveWatcher, noItems } from "../intake/live-channel.ts";
 
 /** What may wait for a slow watcher; then messages are counted instead. */
 const maxWaitingBytes = 512 * 1024;
@@ -53,7 +54,7 @@ class StreamWatcher implements LiveWatcher {
   #tookAtMs = performance.now();
   #beatAtMs = performance.now();
   #askedAtMs = performance.now();
-  #missed = { accepted: 0, duplicate: 0, rejected: 0 };
+  #missed = noItems();
   #isOver = false;
   leave: () => void = () => undefined;
 
@@ -107,17 +108,16 @@ class StreamWatcher implements LiveWatcher {
   }
 
   #tellMissed(): void {
-    const { accepted, duplicate, rejected } = this.#missed;
-    if (accepted + duplicate + rejected === 0 || this.#room() < maxWaitingBytes / 2) return;
-    const skipped: LiveSkipped = { at: new Date().toISOString(), accepted, duplicate, rejected };
-    this.#missed = { accepted: 0, duplicate: 0, rejected: 0 };
+    const missed = this.#missed;
+    const isNone = Object.values(missed).every((count) => count === 0);
+    if (isNone || this.#room() < maxWaitingBytes / 2) return;
+    const skipped: LiveSkipped = { at: new Date().toISOString(), ...missed };
+    this.#missed = noItems();
     this.#controller.enqueue(eventBytes("skipped", skipped));
   }
 
-  #miss({ accepted, duplicate, rejected }: LiveSkipped): void {
-    this.#missed.accepted += accepted;
-    this.#missed.duplicate += duplicate;
-    this.#missed.rejected += rejected;
+  #miss({ at: _at, ...skipped }: LiveSkipped): void {
+    for (const outcome of sourceOutcomes) this.#missed[outcome] += skipped[outcome];
   }
 
   #room(): number {

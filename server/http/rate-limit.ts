@@ -26,11 +26,21 @@ export class TokenBucket {
   /** Takes the place of one request, or of several items, of all or of none. Returns 0, or the seconds to wait,
    * whole and at least 1. More than the limit at once never pass. */
   take(monotonicMs: number, places = 1): number {
+    return this.#take(monotonicMs, places, places);
+  }
+
+  /** The same for a sender that cannot send less at once: more than the limit pass when the bucket is full, and what they
+   * took beyond it has to flow in before the next. */
+  takeInAdvance(monotonicMs: number, places: number): number {
+    return this.#take(monotonicMs, places, Math.min(places, this.#perSecond));
+  }
+
+  #take(monotonicMs: number, places: number, needed: number): number {
     const elapsedMs = Math.max(0, monotonicMs - this.#refilledAtMs);
     this.#available = Math.min(this.#perSecond, this.#available + (elapsedMs * this.#perSecond) / 1_000);
     this.#refilledAtMs = monotonicMs;
-    if (this.#available < places) {
-      return Math.max(1, Math.ceil((places - this.#available) / this.#perSecond));
+    if (this.#available < needed) {
+      return Math.max(1, Math.ceil((needed - this.#available) / this.#perSecond));
     }
     this.#available -= places;
     return 0;

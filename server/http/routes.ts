@@ -2,7 +2,9 @@
 import { isPageAddress } from "../../contract/pages.ts";
 import { notFound } from "./answers.ts";
 import type { DashboardPages } from "./dashboard-pages.ts";
-import { type WriteParts, writeHandler } from "./write.ts";
+import { sourceRoutes } from "./source-routes.ts";
+import { writeHandler } from "./write.ts";
+import type { WriteParts } from "./write-steps.ts";
 
 type Handler = (request: Request) => Response | Promise<Response>;
 
@@ -30,6 +32,7 @@ export function routes(parts: WriteParts, pages: Pages): Record<string, Handler>
     "POST /identify": writeHandler("identify", parts),
     "POST /track": writeHandler("track", parts),
     "POST /batch": writeHandler("batch", parts),
+    ...sourceRoutes(parts),
 
     "GET /": () => Response.redirect("/reference", 302),
     "GET /openapi.json": () => Response.json(pages.openapi()),
@@ -56,7 +59,8 @@ function page(html: string): Response {
 }
 
 /** Finds the route of a request: the path without its query and without a trailing slash. The addresses of pages all have
- * the one document, whose router shows the page. */
+ * the one document, whose router shows the page. Writes may have slashes to spare, as they do where a client was given an
+ * address that ends with one: to redirect them would lose what they bring. */
 export function dispatch(
   table: Record<string, Handler>,
   api: ApiHandler,
@@ -73,6 +77,8 @@ export function dispatch(
     if (handler !== undefined) return handler(request);
     if (path.startsWith("/api/")) return api(request, connection);
     const isRead = request.method === "GET" || request.method === "HEAD";
+    const tidied = isRead ? undefined : handlers.get(`${request.method} ${withoutSpareSlashes(path)}`);
+    if (tidied !== undefined) return tidied(request);
     return isRead && dashboard !== undefined && isPageAddress(path)
       ? dashboard.document(request)
       : notFound();
@@ -88,9 +94,14 @@ function withHeadAndOptions(table: Record<string, Handler>): Map<string, Handler
     if (get !== undefined) handlers.set(`HEAD ${path}`, get);
     const names = own.map((route) => route.slice(0, route.indexOf(" ")));
     const Allow = [...names, ...(get === undefined ? [] : ["HEAD"]), "OPTIONS"].join(", ");
+    if (handlers.has(`OPTIONS ${path}`)) continue;
     handlers.set(`OPTIONS ${path}`, () => new Response(null, { status: 204, headers: { Allow } }));
   }
   return handlers;
+}
+
+function withoutSpareSlashes(path: string): string {
+  return path.replace(/\/{2,}/g, "/").replace(/\/$/, "");
 }
 
 /** The path of a URL; `new URL` would cost 1 µs of every request. With a Host header that is none, Bun gives the

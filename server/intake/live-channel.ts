@@ -6,7 +6,8 @@ import { type LiveItem, type LiveSkipped, liveLimits } from "../../contract/live
 
 /** What happens to an item, by which it is counted. */
 export type LiveOutcome = LiveItem["outcome"];
-type Counts = Record<LiveOutcome, number>;
+/** Items by what became of them. */
+export type LiveCounts = Record<LiveOutcome, number>;
 
 /** A message as watchers get it. */
 export type LiveMessage =
@@ -33,7 +34,8 @@ export function eventBytes(event: string, data: object): Uint8Array<ArrayBuffer>
   return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-const none = (): Counts => ({ accepted: 0, duplicate: 0, rejected: 0 });
+/** Counts of nothing. */
+export const noItems = (): LiveCounts => ({ accepted: 0, parked: 0, duplicate: 0, rejected: 0, ignored: 0 });
 
 export class LiveChannel {
   readonly #life: string;
@@ -42,7 +44,7 @@ export class LiveChannel {
   /** Each with the number of the last item until then. */
   #recent: { readonly number: number; readonly message: LiveMessage }[] = [];
   #lastNumber = 0;
-  #skipped = none();
+  #skipped = noItems();
   /** Places of this second: a flood of what is stored must not hide what is refused. */
   #places = { stored: liveLimits.itemsPerSecond as number, others: liveLimits.itemsPerSecond as number };
   #leftAtMs = 0;
@@ -64,7 +66,7 @@ export class LiveChannel {
 
   /** Whether there is a place left in this second for an item; otherwise it is counted. */
   takePlace(outcome: LiveOutcome): boolean {
-    const kind = outcome === "accepted" ? "stored" : "others";
+    const kind = outcome === "accepted" || outcome === "parked" ? "stored" : "others";
     if (this.#places[kind] > 0) {
       this.#places[kind] -= 1;
       return true;
@@ -83,8 +85,8 @@ export class LiveChannel {
   tick(): void {
     this.#places = { stored: liveLimits.itemsPerSecond, others: liveLimits.itemsPerSecond };
     const skipped = this.#skipped;
-    if (skipped.accepted + skipped.duplicate + skipped.rejected > 0) {
-      this.#skipped = none();
+    if (Object.values(skipped).some((count) => count > 0)) {
+      this.#skipped = noItems();
       this.#tell({ event: "skipped", data: { at: new Date(this.#nowMs()).toISOString(), ...skipped } });
     }
     for (const watcher of [...this.#watchers]) watcher.tick();

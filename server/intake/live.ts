@@ -6,6 +6,9 @@ import { randomBytes } from "node:crypto";
 import { liveLimits } from "../../contract/live.ts";
 import { LiveChannel, type LiveWatcher } from "./live-channel.ts";
 import type { Endpoint } from "./notes.ts";
+
+export type { Endpoint } from "./notes.ts";
+
 import { WatchedRequest } from "./watched-request.ts";
 
 /** Items are kept so long after the last watcher has gone, so that a page that is opened again is not blank. */
@@ -27,8 +30,10 @@ export class LiveView {
   }
 
   /** Follows a write request; whose it is, it is told when that is known. */
-  request(endpoint: Endpoint): WatchedRequest {
-    return new WatchedRequest(endpoint, this.#nowMs(), (organization) => this.#channels.get(organization));
+  request(endpoint: Endpoint, path: string): WatchedRequest {
+    return new WatchedRequest({ endpoint, path, atMs: this.#nowMs() }, (organization) =>
+      this.#channels.get(organization),
+    );
   }
 
   /** Whether one more may watch the organization. */

@@ -1,13 +1,15 @@
 /** What of a request is worth an ingestion warning. A well-formed request costs a look at each of its keys
  * and a comparison of two times: 0.05 µs. */
 import { errorMessages } from "../../contract/errors.ts";
+import type { SourceName } from "../../contract/sources.ts";
 import { BatchIdentify, BatchTrack, IdentifyBody, TrackBody } from "../../contract/write-api.ts";
-import type { JsonObject } from "../ledger/ledger.ts";
+import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
 import type { Admitted, Outcome } from "./decide.ts";
 import type { Noted } from "./warnings.ts";
 
-export type Endpoint = "identify" | "track" | "batch";
+/** Where it was sent: a path of the write API, or a connected source. */
+export type Endpoint = "identify" | "track" | "batch" | SourceName;
 
 /** Who is told of what is unusual. */
 export interface NoteTaker {
@@ -102,6 +104,19 @@ export function noteInvalid(
     message,
     userId,
   });
+}
+
+/** Notes an item of a connected source that was refused, or was sent before. @param message why it was refused */
+export function noteSourced(
+  warnings: NoteTaker,
+  source: SourceName,
+  { organization, receivedAtMs: atMs }: Pick<Arrival, "organization" | "receivedAtMs">,
+  kind: "refused_validation" | "duplicate",
+  sent: unknown,
+  message?: string,
+): void {
+  const userId = userIdOf(isJsonObject(sent) ? sent : undefined);
+  warnings.note({ organization, atMs, endpoint: source, kind, detail: message ?? null, message, userId });
 }
 
 function about(endpoint: Endpoint, { organization, receivedAtMs: atMs, userId }: Admitted) {

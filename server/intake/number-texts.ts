@@ -26,6 +26,16 @@ export class NumberTexts {
     return new NumberTexts(root, texts);
   }
 
+  /** The value whose numbers these are. */
+  get value(): unknown {
+    return this.#holder;
+  }
+
+  /** The numbers of an object that is part of the value. */
+  around(part: object): NumberTexts {
+    return new NumberTexts(part, this.#texts);
+  }
+
   /** The numbers of what a key of this object, or an index of this array, holds. */
   below(key: string): NumberTexts {
     const holder = this.#holder;

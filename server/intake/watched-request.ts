@@ -1,10 +1,12 @@
 /** A write request that somebody watches: what was sent, what became of each item, and what the sender was answered. */
 import { type LiveItem, liveLimits } from "../../contract/live.ts";
+import type { SourceOutcome } from "../../contract/sources.ts";
 import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
 import type { Outcome } from "./decide.ts";
 import type { LiveChannel, LiveOutcome } from "./live-channel.ts";
 import type { Endpoint } from "./notes.ts";
 import { errorOf } from "./outcome-error.ts";
+import type { SourcedItem } from "./sourced.ts";
 import type { Noted } from "./warnings.ts";
 
 /** Who sent a request. */
@@ -12,7 +14,24 @@ export interface Sender {
   readonly organization: number;
   readonly token: LiveItem["token"];
   readonly idempotencyKey: string | null;
+  /** The token itself, where it may be in what was sent: whoever looks on must not see it. */
+  readonly secret?: string;
 }
+
+/** What became of an item of a connected source, as it is shown. */
+export interface WatchedItem {
+  /** As it was sent. */
+  readonly sent: unknown;
+  /** What it was taken for; undefined when it could not be. */
+  readonly item: SourcedItem | undefined;
+  readonly outcome: SourceOutcome;
+  /** Why it was rejected or ignored. */
+  readonly reason: string | undefined;
+  readonly batch: LiveItem["batch"];
+}
+
+/** Stands where a token stood. */
+const hiddenSecret = "rk-…";
 
 /** What is said of a refused item anyway, by its error. */
 const saidByOutcome: ReadonlySet<string> = new Set([
@@ -27,12 +46,22 @@ const maxKeyCharacters = 256;
 
 type Shown = Pick<
   LiveItem,
-  "kind" | "userId" | "event" | "outcome" | "error" | "batch" | "payload" | "payloadCharacters" | "warnings"
+  | "kind"
+  | "userId"
+  | "event"
+  | "outcome"
+  | "error"
+  | "ignoredBecause"
+  | "batch"
+  | "payload"
+  | "payloadCharacters"
+  | "warnings"
 >;
 
 export class WatchedRequest {
-  readonly #endpoint: Endpoint;
+  readonly #path: string;
   readonly #atMs: number;
+  #endpoint: Endpoint;
   readonly #channelOf: (organization: number) => LiveChannel | undefined;
   #channel: LiveChannel | undefined;
   #sender: Sender | undefined;
@@ -43,11 +72,11 @@ export class WatchedRequest {
   #hasItems = false;
 
   constructor(
-    endpoint: Endpoint,
-    atMs: number,
+    { endpoint, path, atMs }: { endpoint: Endpoint; path: string; atMs: number },
     channelOf: (organization: number) => LiveChannel | undefined,
   ) {
     this.#endpoint = endpoint;
+    this.#path = path;
     this.#atMs = atMs;
     this.#channelOf = channelOf;
   }
@@ -56,6 +85,11 @@ export class WatchedRequest {
   from(sender: Sender): void {
     this.#sender = sender;
     this.#channel = this.#channelOf(sender.organization);
+  }
+
+  /** Which tool's client sent it, where several send to one path. */
+  sentBy(source: Endpoint): void {
+    this.#endpoint = source;
   }
 
   /** What was sent. */
@@ -82,13 +116,31 @@ export class WatchedRequest {
     const shownOutcome = outcomeOf(outcome);
     if (!this.#channel?.takePlace(shownOutcome)) return;
     const error = errorOf(outcome) ?? null;
-    const payload = batch === null ? this.#bodyText() : textOf(JSON.stringify(sent ?? null));
+    const payload = batch === null ? this.#bodyText() : this.#textOf(sent);
     const said = isJsonObject(sent) ? sent : undefined;
     const kind = this.#kindOf(said);
     const event = kind === "track" ? nameIn(said?.event) : null;
     this.#shown.push({
       ...{ kind, userId: nameIn(said?.userId), event, outcome: shownOutcome, error, batch, warnings },
-      ...payload,
+      ...{ ignoredBecause: null, ...payload },
+    });
+  }
+
+  /** What became of an item of a connected source. */
+  sourcedItem({ sent, item, outcome, reason, batch }: WatchedItem): void {
+    this.#hasItems = true;
+    if (!this.#channel?.takePlace(outcome)) return;
+    const said = isJsonObject(sent) ? sent : {};
+    const userId = item?.type === "alias" ? item.userId : (item?.userId ?? item?.anonymousId);
+    const isRejected = outcome === "rejected" && reason !== undefined;
+    this.#shown.push({
+      kind: item?.type ?? null,
+      userId: nameIn(userId ?? said.userId ?? said.anonymousId),
+      event: nameIn(item?.type === "track" ? item.event : said.event),
+      ...{ outcome, batch, warnings: [] },
+      error: isRejected ? (errorOf({ invalid: reason }) ?? null) : null,
+      ignoredBecause: outcome === "ignored" ? (reason ?? null) : null,
+      ...(batch === null ? this.#bodyText() : this.#textOf(sent)),
     });
   }
 
@@ -102,6 +154,7 @@ export class WatchedRequest {
     const request = {
       at: new Date(this.#atMs).toISOString(),
       endpoint: this.#endpoint,
+      path: this.#path,
       status: response.status,
       answer: bounded(text, liveLimits.answerCharacters),
       token: sender.token,
@@ -114,33 +167,41 @@ export class WatchedRequest {
   #unread(answer: string): Shown {
     return {
       ...{ kind: this.#kindOf(undefined), userId: null, event: null, outcome: "rejected" as const },
-      ...{ error: JSON.parse(answer) as LiveItem["error"], batch: null, warnings: [] },
+      ...{ error: JSON.parse(answer) as LiveItem["error"], ignoredBecause: null, batch: null, warnings: [] },
       ...this.#bodyText(),
     };
   }
 
   #kindOf(sent: JsonObject | undefined): LiveItem["kind"] {
-    if (this.#endpoint !== "batch") return this.#endpoint;
+    if (this.#endpoint === "identify" || this.#endpoint === "track") return this.#endpoint;
     return sent?.type === "identify" || sent?.type === "track" ? sent.type : null;
   }
 
   #bodyText(): Pick<LiveItem, "payload" | "payloadCharacters"> {
-    if (this.#body === undefined) return { payload: null, payloadCharacters: 0 };
+    const body = this.#body;
+    if (body === undefined) return { payload: null, payloadCharacters: 0 };
+    if (this.#sender?.secret !== undefined) return this.#withoutSecret(new TextDecoder().decode(body));
     // What is cut in the middle of a character is left out, as `stream` says.
-    const text = new TextDecoder().decode(this.#body.subarray(0, liveLimits.payloadCharacters), {
+    const text = new TextDecoder().decode(body.subarray(0, liveLimits.payloadCharacters), {
       stream: true,
     });
-    return { payload: text, payloadCharacters: this.#body.byteLength };
+    return { payload: text, payloadCharacters: body.byteLength };
+  }
+
+  #textOf(sent: unknown): Pick<LiveItem, "payload" | "payloadCharacters"> {
+    return this.#withoutSecret(JSON.stringify(sent ?? null));
+  }
+
+  #withoutSecret(text: string): Pick<LiveItem, "payload" | "payloadCharacters"> {
+    const secret = this.#sender?.secret;
+    const shown = secret === undefined ? text : text.replaceAll(secret, hiddenSecret);
+    return { payload: bounded(shown, liveLimits.payloadCharacters), payloadCharacters: shown.length };
   }
 }
 
 function outcomeOf(outcome: Outcome): LiveOutcome {
   if (outcome === "stored") return "accepted";
   return outcome === "duplicate" ? "duplicate" : "rejected";
-}
-
-function textOf(text: string): Pick<LiveItem, "payload" | "payloadCharacters"> {
-  return { payload: bounded(text, liveLimits.payloadCharacters), payloadCharacters: text.length };
 }
 
 /** An id or a name as it is shown: whatever was sent there. */

@@ -6,7 +6,8 @@ export interface Delivery {
   readonly receivedAtMs: number;
 }
 
-/** What became of one item of a body: what it says, why it cannot be taken, or why it says nothing to us. */
+/** What became of one item of a body: what it says, why it cannot be taken, or why it says nothing to us. The last of
+ * `items` is what the item is about, and its outcome the item's; those before are what it says beside. */
 export type Translated =
   | { readonly items: readonly SourcedItem[] }
   | { readonly invalid: string }

@@ -11,7 +11,7 @@ const maxWaitingBytes = 512 * 1024;
 async function send(live: LiveView, requests: number, user = "ada"): Promise<void> {
   const body = { userId: user, text: '"'.repeat(liveLimits.payloadCharacters) };
   for (let number = 0; number < requests; number += 1) {
-    const request = live.request("identify");
+    const request = live.request("identify", "/identify");
     request.from({ organization, token: { name: "Shop", lastFour: "abcd" }, idempotencyKey: null });
     request.body(new TextEncoder().encode(JSON.stringify(body)));
     request.item(body, "stored");

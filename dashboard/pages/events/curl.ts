@@ -1,11 +1,11 @@
 /** A live item as a command that sends it again, and JSON as a reader likes it. */
 import type { LiveItem } from "../../../contract/live.ts";
 
-type Sent = Pick<LiveItem, "endpoint" | "batch" | "payload" | "payloadCharacters" | "idempotencyKey">;
+type Sent = Pick<LiveItem, "path" | "batch" | "payload" | "payloadCharacters" | "idempotencyKey">;
 
 /** The command for a POSIX shell, with a placeholder for the token; undefined when not all that was sent is known. */
 export function curlOf(
-  { endpoint, batch, payload, payloadCharacters, idempotencyKey }: Sent,
+  { path, batch, payload, payloadCharacters, idempotencyKey }: Sent,
   origin: string,
 ): string | undefined {
   if (payload === null || lengthOf(payload, batch) !== payloadCharacters) return undefined;
@@ -16,7 +16,7 @@ export function curlOf(
     ...(idempotencyKey !== null && idempotencyKey !== "" ? [`Idempotency-Key: ${idempotencyKey}`] : []),
   ];
   return [
-    `curl -X POST ${quoted(`${origin}/${endpoint}`)}`,
+    `curl -X POST ${quoted(`${origin}${path}`)}`,
     ...headers.map((header) => `  -H ${quoted(header)}`),
     `  --data-raw ${quoted(body)}`,
   ].join(" \\\n");

@@ -11,9 +11,17 @@ import { Facts, UserId } from "./facts.tsx";
 import { noteOf, OutcomeBadge, titleOf } from "./live-row.tsx";
 import { warningWords } from "./warning-words.tsx";
 
+const outcomeMeanings = {
+  parked:
+    "Nobody knows yet who this is: it waits for 30 days, and is the user's once an identify or alias names them.",
+  ignored: "It says nothing that is kept here.",
+} as const;
+
 export function LiveDialog({ item, onClose }: { item: LiveItem; onClose: () => void }): ReactElement {
   const { timezone } = useOrganization();
-  const { at, endpoint, userId, error, status, answer, batch, payload, token, warnings } = item;
+  const { at, endpoint, path, userId, error, status, answer, batch, payload, token, warnings } = item;
+  const source = endpoint === path.slice(1) ? null : endpoint;
+  const isKnown = item.outcome === "accepted" || item.outcome === "duplicate";
   const curl = curlOf(item, location.origin);
   return (
     <Dialog isOpen onClose={onClose} title={titleOf(item)} isWide>
@@ -30,6 +38,11 @@ export function LiveDialog({ item, onClose }: { item: LiveItem; onClose: () => v
             </span>
           </p>
         )}
+        {(item.outcome === "parked" || item.outcome === "ignored") && (
+          <p className="rounded border border-line bg-sunk px-3 py-2">
+            {item.ignoredBecause ?? outcomeMeanings[item.outcome]}
+          </p>
+        )}
         {warnings.map((warning) => (
           <p key={noteOf(warning)} className="rounded border border-watch bg-watch-wash px-3 py-2 text-watch">
             <b className="font-medium">{noteOf(warning)}</b>
@@ -44,8 +57,9 @@ export function LiveDialog({ item, onClose }: { item: LiveItem; onClose: () => v
               <OutcomeBadge key="outcome" outcome={item.outcome} status={error?.statusCode ?? status} />,
             ],
             ["Arrived", `${timeText(at, timezone)}, ${timezone.replaceAll("_", " ")}`],
-            ["Request", `POST /${endpoint}${placeOf(batch)}`],
-            ["User", <UserId key="user" userId={userId} isKnown={item.outcome !== "rejected"} />],
+            ["Source", source],
+            ["Request", `POST ${path}${placeOf(batch)}`],
+            ["User", <UserId key="user" userId={userId} isKnown={isKnown} />],
             ["Project token", `${token.name}, ends in ${token.lastFour}`],
             ["Idempotency-Key", item.idempotencyKey],
           ]}

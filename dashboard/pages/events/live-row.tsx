@@ -1,6 +1,7 @@
 /** One line of the live view. */
 import { memo, type ReactElement } from "react";
 import type { LiveItem, LiveSkipped } from "../../../contract/live.ts";
+import { sourceNames, sourceOutcomes } from "../../../contract/sources.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Badge } from "../../parts/health.tsx";
 import { classes } from "../../text/classes.ts";
@@ -9,14 +10,21 @@ import { warningWords } from "./warning-words.tsx";
 
 const outcomes = {
   accepted: { word: "Accepted", tone: "good" },
+  parked: { word: "Parked", tone: "warn" },
   duplicate: { word: "Duplicate", tone: "info" },
   rejected: { word: "Rejected", tone: "bad" },
+  ignored: { word: "Ignored", tone: "info" },
 } as const;
 
 /** What became of an item, in a word. */
 export function OutcomeBadge({ outcome, status }: Pick<LiveItem, "outcome" | "status">): ReactElement {
   const { word, tone } = outcomes[outcome];
   return <Badge tone={tone}>{outcome === "rejected" ? `${word} ${status}` : word}</Badge>;
+}
+
+/** What was called: a path, or the connected source whose client sent. */
+export function senderText(endpoint: string): string {
+  return sourceNames.some((source) => source === endpoint) ? endpoint : `/${endpoint}`;
 }
 
 /** What an item is called: the event's name, or what else it is. */
@@ -34,9 +42,9 @@ export const LiveRow = memo(function LiveRow({
   onOpen: (item: LiveItem) => void;
 }): ReactElement {
   const { timezone } = useOrganization();
-  const { at, error, warnings, userId, batch, token } = item;
+  const { at, error, warnings, userId, batch, token, ignoredBecause } = item;
   const status = error?.statusCode ?? item.status;
-  const note = error?.message ?? warnings.map(noteOf).join(" · ");
+  const note = error?.message ?? ignoredBecause ?? warnings.map(noteOf).join(" · ");
   return (
     <li>
       <button
@@ -89,12 +97,11 @@ export function noteOf({ kind, detail }: LiveItem["warnings"][number]): string {
 
 /** How many items are missing here, and what became of them. */
 export function SkippedRow({ skipped }: { skipped: LiveSkipped }): ReactElement {
-  const { accepted, duplicate, rejected } = skipped;
-  const parts = [
-    accepted > 0 && `${numbers.count(accepted)} accepted`,
-    duplicate > 0 && `${numbers.count(duplicate)} duplicate`,
-    rejected > 0 && `${numbers.count(rejected)} rejected`,
-  ].filter((part) => part !== false);
+  const counts = sourceOutcomes.map((outcome) => [outcome, skipped[outcome]] as const);
+  const parts = counts.flatMap(([outcome, count]) =>
+    count > 0 ? [`${numbers.count(count)} ${outcome}`] : [],
+  );
+  const all = counts.reduce((sum, [, count]) => sum + count, 0);
   return (
     <li
       className="border-b border-line bg-sunk px-4 py-1 text-center text-sm text-soft"
@@ -102,7 +109,7 @@ export function SkippedRow({ skipped }: { skipped: LiveSkipped }): ReactElement 
     >
       {parts.length === 1
         ? `${parts[0]?.replace(" ", " more ")}, not shown`
-        : `${numbers.count(accepted + duplicate + rejected)} more not shown: ${parts.join(", ")}`}
+        : `${numbers.count(all)} more not shown: ${parts.join(", ")}`}
     </li>
   );
 }

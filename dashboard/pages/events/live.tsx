@@ -1,5 +1,6 @@
 /** The live view: every item that arrives, what became of it, and what its sender was told. */
 import { type ReactElement, useMemo, useRef, useState } from "react";
+import { sourceOutcomes } from "../../../contract/sources.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
 import { Input, Select } from "../../parts/field.tsx";
@@ -13,7 +14,7 @@ import { LiveRow, SkippedRow } from "./live-row.tsx";
 import { type LiveEntry, type LiveFeed, useLive } from "./use-live.ts";
 
 const filters = {
-  outcome: choiceFilter(["all", "accepted", "duplicate", "rejected", "warned"], "all"),
+  outcome: choiceFilter(["all", ...sourceOutcomes, "warned"], "all"),
   event: textFilter(),
   user: textFilter(),
 };
@@ -35,7 +36,7 @@ export function Live(): ReactElement {
   return (
     <Panel
       title="Live"
-      note={`Every item that reaches the write API, the newest first; times of ${timezone.replaceAll("_", " ")}`}
+      note={`Every item that reaches the write API or comes from a connected source, the newest first; times of ${timezone.replaceAll("_", " ")}`}
       actions={
         <>
           <Status feed={feed} waiting={frozen && Math.max(0, feed.received - frozen.received)} />
@@ -95,8 +96,10 @@ function Filters(): ReactElement {
         choices={[
           { value: "all", label: "Every outcome" },
           { value: "accepted", label: "Accepted" },
+          { value: "parked", label: "Parked" },
           { value: "duplicate", label: "Duplicate" },
           { value: "rejected", label: "Rejected" },
+          { value: "ignored", label: "Ignored" },
           { value: "warned", label: "With a warning" },
         ]}
         onChoose={(chosen) => change({ outcome: chosen })}

@@ -4,6 +4,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { Instant } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
 import { Facts, UserId } from "./facts.tsx";
+import { senderText } from "./live-row.tsx";
 import { warningWords } from "./warning-words.tsx";
 import type { Warning } from "./warnings.tsx";
 
@@ -16,7 +17,7 @@ export function WarningDialog({ warning, onClose }: { warning: Warning; onClose:
       <Facts
         facts={[
           ["About", detail],
-          ["Endpoint", `POST /${endpoint}`],
+          ["Endpoint", senderText(endpoint)],
           ["The sender was told", message],
           ["Requests on this day", numbers.count(count)],
           ["First", <Instant key="first" instant={firstSeen} />],

@@ -10,6 +10,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
+import { senderText } from "./live-row.tsx";
 import { WarningDialog } from "./warning-dialog.tsx";
 import { WarningBadge, warningKinds, warningWords } from "./warning-words.tsx";
 
@@ -38,7 +39,7 @@ const columnsOf = (onOpen: (warning: Warning) => void): readonly Column<Warning>
     hint: "On this day; of unknown keys, how often the key was sent",
     cell: ({ count }) => numbers.count(count),
   },
-  { id: "endpoint", header: "Endpoint", cell: ({ endpoint }) => <code>/{endpoint}</code> },
+  { id: "endpoint", header: "Endpoint", cell: ({ endpoint }) => <code>{senderText(endpoint)}</code> },
   {
     ...{ id: "userId", header: "Latest user", hint: "The id that the latest of these requests named" },
     cell: ({ userId }) => userId ?? nothing,
