@@ -14,7 +14,7 @@ export interface PosthogBodySaid {
 /** A form around base64 around gzip around base64 is the most that any client was seen to send. */
 const maxWrappings = 4;
 
-/** The JSON's bytes. `maxBytes` bounds them, and what is around them. */
+/** The bytes of the JSON object; an array of events becomes a batch. `maxBytes` bounds them, and what is around them. */
 export function readPosthogBody(
   bytes: Uint8Array,
   said: PosthogBodySaid,
@@ -31,10 +31,16 @@ export function readPosthogBody(
     typeof data === "string" ? Buffer.from(looksLikeJson(data) ? data : data.replace(/ /g, "+")) : bytes;
   for (let wrapping = 0; wrapping < maxWrappings; wrapping += 1) {
     const inner = unwrap(body, maxBytes);
-    if (inner === undefined || isInvalid(inner)) return inner ?? body;
+    if (inner === undefined) return asObject(body);
+    if (isInvalid(inner)) return inner;
     body = inner;
   }
-  return body;
+  return { invalid: `body is wrapped more than ${maxWrappings} times: send JSON, or JSON in gzip.` };
+}
+
+function asObject(json: Uint8Array): Uint8Array {
+  if (!/^\s*\[/.test(textStart(json))) return json;
+  return Buffer.concat([Buffer.from('{"batch":'), json, Buffer.from("}")]);
 }
 
 function formOf(bytes: Uint8Array, contentType: string | null): URLSearchParams | undefined {

@@ -9,9 +9,9 @@ import { type Arrival, type Invalid, isInvalid, type WatchedRequest } from "../i
 import type { Delivery, TranslatedItem } from "../sources/sources.ts";
 import { failure, tooMany } from "./answers.ts";
 import type { Authorizer, Caller } from "./authorize.ts";
-import { readSourceBytes, SourceBody } from "./source-body.ts";
+import { SourceBody } from "./source-body.ts";
 import { noteOutcomes, outcomesOf } from "./source-outcomes.ts";
-import { tokenInBody, tokenInHead } from "./source-token.ts";
+import { tokenInHead } from "./source-token.ts";
 import { turnedAway, type WriteParts, writing } from "./write-steps.ts";
 
 /** What a path of a connected source is. */
@@ -21,9 +21,18 @@ export interface SourceRoute {
   readonly path: string;
   /** Who sends, by what the body and the User-Agent header say. */
   readonly senderOf: (body: unknown, userAgent: string | null) => SourceName;
-  readonly translate: (body: unknown, delivery: Delivery) => readonly TranslatedItem[] | Invalid;
+  /** The bytes of its JSON object, as they were before its client wrapped them. */
+  readonly readBytes: (request: Request, maxBytes: number) => Promise<Uint8Array | Invalid>;
+  readonly tokenIn: (body: unknown, authorizer: Authorizer) => string | undefined;
+  readonly translate: (
+    body: unknown,
+    delivery: Delivery,
+    request: Request,
+  ) => readonly TranslatedItem[] | Invalid;
   /** The 200 that the client knows. */
-  readonly success: (sender: SourceName) => Response;
+  readonly success: (sender: SourceName, request: Request) => Response;
+  /** What the client knows of a body that is too large, where that is no 400. */
+  readonly tooLarge?: (message: string) => Response;
 }
 
 /** Makes the handler of a source's path. */
@@ -36,14 +45,15 @@ export function sourceHandler(
   );
 }
 
-async function receive(
+/** The steps of a source's request, for those who count and log it themselves. */
+export async function receive(
   route: SourceRoute,
   parts: WriteParts,
   request: Request,
   watched: WatchedRequest | undefined,
 ): Promise<Response> {
   const { authorizer, intake } = parts;
-  const opened = await openToken(request, authorizer);
+  const opened = await openToken(route, request, authorizer);
   if (opened instanceof Response) return opened;
   const { secret, caller } = opened;
   watched?.from({
@@ -53,16 +63,16 @@ async function receive(
   const refused = turnedAway(intake, route.source, caller);
   if (refused !== undefined) return refused;
 
-  const bytes = opened.body?.bytes ?? (await readSourceBytes(request, limits.batchBytes));
+  const bytes = opened.body?.bytes ?? (await route.readBytes(request, limits.batchBytes));
   if (!isInvalid(bytes)) watched?.body(bytes);
   const body = opened.body ?? (isInvalid(bytes) ? bytes : SourceBody.parse(bytes));
   // A slow body may take longer than a change of the timezone, or than the token lives.
   const current = await authorizer.authorizeSecret(secret);
   if (current === undefined) return failure("invalid_write_key", errorMessages.invalidToken);
-  if (isInvalid(body)) return unreadable(route.source, parts, current, body);
+  if (isInvalid(body)) return unreadable(route, parts, current, body);
   const sender = route.senderOf(body.value, request.headers.get("user-agent"));
   watched?.sentBy(sender);
-  return store(route, parts, { sender, body, caller: current, watched });
+  return store(route, parts, { request, sender, body, caller: current, watched });
 }
 
 interface Opened {
@@ -74,19 +84,23 @@ interface Opened {
 
 /** Whose request it is, or its refusal. A body that may be anybody's is read up to a lower limit, and only when nothing
  * else says whose it is. */
-async function openToken(request: Request, authorizer: Authorizer): Promise<Opened | Response> {
+async function openToken(
+  route: SourceRoute,
+  request: Request,
+  authorizer: Authorizer,
+): Promise<Opened | Response> {
   const shown = tokenInHead(request, authorizer);
   if (shown !== undefined) {
     const caller = await authorizer.authorizeSecret(shown);
     return caller === undefined ? unknownToken() : { secret: shown, caller };
   }
-  const bytes = await readSourceBytes(request, limits.openBodyBytes);
+  const bytes = await route.readBytes(request, limits.openBodyBytes);
   if (isInvalid(bytes)) {
-    return failure("validation_error", `${bytes.invalid} With the token in a header it may be larger.`);
+    return refusal(route, bytes, `${bytes.invalid} With the token in a header it may be larger.`);
   }
   // What has no token anywhere is not worth being parsed.
   const body = authorizer.mayHoldSecret(bytes) ? SourceBody.parse(bytes) : undefined;
-  const secret = body instanceof SourceBody ? tokenInBody(body.value, authorizer) : undefined;
+  const secret = body instanceof SourceBody ? route.tokenIn(body.value, authorizer) : undefined;
   const caller = secret === undefined ? undefined : await authorizer.authorizeSecret(secret);
   if (!(body instanceof SourceBody) || secret === undefined || caller === undefined) return unknownToken();
   return { secret, caller, body };
@@ -97,16 +111,21 @@ function unknownToken(): Response {
 }
 
 function unreadable(
-  source: SourceName,
+  route: SourceRoute,
   { intake }: WriteParts,
   { organization }: Caller,
-  { invalid }: Invalid,
+  body: Invalid,
 ): Response {
-  intake.noteTurnedAway(source, organization.id, "refused_validation", invalid);
-  return failure("validation_error", invalid);
+  intake.noteTurnedAway(route.source, organization.id, "refused_validation", body.invalid);
+  return refusal(route, body, body.invalid);
+}
+
+function refusal({ tooLarge }: SourceRoute, { isTooLarge }: Invalid, message: string): Response {
+  return isTooLarge && tooLarge !== undefined ? tooLarge(message) : failure("validation_error", message);
 }
 
 interface Sent {
+  readonly request: Request;
   readonly sender: SourceName;
   readonly body: SourceBody;
   readonly caller: Caller;
@@ -117,7 +136,7 @@ interface Sent {
 async function store(
   route: SourceRoute,
   parts: WriteParts,
-  { sender, body, caller, watched }: Sent,
+  { request, sender, body, caller, watched }: Sent,
 ): Promise<Response> {
   const { intake } = parts;
   const { usage, organization, zone } = caller;
@@ -127,11 +146,12 @@ async function store(
     idempotencyKey: null,
   };
   usage.lastUsedAtMs = arrival.receivedAtMs;
-  const translated = route.translate(body.value, arrival);
-  if (isInvalid(translated)) return unreadable(sender, parts, caller, translated);
+  const translated = route.translate(body.value, arrival, request);
+  const ofSender = { ...route, source: sender };
+  if (isInvalid(translated)) return unreadable(ofSender, parts, caller, translated);
   if (translated.length > limits.sourceItems) {
     const invalid = `body has more than ${limits.sourceItems} messages: send fewer.`;
-    return unreadable(sender, parts, caller, { invalid });
+    return unreadable(ofSender, parts, caller, { invalid, isTooLarge: true });
   }
   const waitSeconds = usage.itemsBucket.takeInAdvance(performance.now(), translated.length);
   if (waitSeconds > 0) {
@@ -145,5 +165,5 @@ async function store(
   const said = items.flatMap(({ translated: one }) => ("items" in one ? one.items : []));
   const decided = said.length === 0 ? [] : await intake.sourced(said, arrival);
   noteOutcomes(sender, arrival, outcomesOf(items, decided), intake, watched);
-  return route.success(sender);
+  return route.success(sender, request);
 }

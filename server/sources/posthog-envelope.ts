@@ -1,4 +1,4 @@
-/** What PostHog's clients wrap their events in: one event, an array of them, or a batch; and where the token is. */
+/** What PostHog's clients wrap their events in, one event or a batch, and where the token is. */
 import { type Invalid, isInvalid } from "../intake/intake.ts";
 import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
 
@@ -11,12 +11,13 @@ export interface PosthogEnvelope {
   readonly isHistorical: boolean;
 }
 
-/** Reads the forms `{batch}`, `[event]` and `{event}`; a body of another form makes no sense. */
+/** Reads the forms `{batch}` and `{event}`; a body of another form makes no sense. `created_at` is what the newest form,
+ * of /i/v1/analytics/events, has for `sent_at`. */
 export function posthogEnvelope(body: unknown): PosthogEnvelope | Invalid {
-  if (Array.isArray(body)) return { events: body, sentAt: undefined, isHistorical: false };
-  if (!isJsonObject(body)) return { invalid: "body is not an event: send an event, an array, or a batch." };
-  const { sent_at: sentAt, historical_migration: historical } = body;
-  if (body.batch === undefined) return { events: [body], sentAt, isHistorical: historical === true };
+  if (!isJsonObject(body)) return { invalid: "body is not an event: send an event, or a batch of them." };
+  const { sent_at, created_at, historical_migration: historical } = body;
+  const sentAt = sent_at ?? created_at;
+  if (body.batch === undefined) return { events: [body], sentAt: sent_at, isHistorical: false };
   if (!Array.isArray(body.batch)) return { invalid: "batch is not an array: send an array of events." };
   return { events: body.batch, sentAt, isHistorical: historical === true };
 }
@@ -45,15 +46,4 @@ export function posthogToken(body: unknown): string | undefined {
   if (isInvalid(envelope)) return undefined;
   const tokens = new Set(envelope.events.map(tokenOf).filter((token) => token !== undefined));
   return tokens.size === 1 ? tokens.values().next().value : undefined;
-}
-
-/** An event as people may see it: without the token. */
-export function withoutToken(event: unknown): unknown {
-  if (!isJsonObject(event)) return event;
-  const shown = without(event);
-  return isJsonObject(event.properties) ? { ...shown, properties: without(event.properties) } : shown;
-}
-
-function without(object: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([key]) => !tokenKeys.some((own) => own === key)));
 }

@@ -17,7 +17,7 @@ import {
   type SourcedPerson,
 } from "../intake/intake.ts";
 import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
-import { type PosthogEnvelope, posthogEnvelope, withoutToken } from "./posthog-envelope.ts";
+import { type PosthogEnvelope, posthogEnvelope } from "./posthog-envelope.ts";
 import { accountGroup, isAccountGroup, isNobody, meaningOf, propertiesOf } from "./posthog-events.ts";
 import { saidId, saidMessageId, saidTime } from "./said.ts";
 import { accountOf, companyTraits, userTraits } from "./segment-traits.ts";
@@ -32,10 +32,7 @@ export function translatePosthog(
   const envelope = posthogEnvelope(body);
   if (isInvalid(envelope)) return envelope;
   const said = { ...envelope, sentAt: envelope.sentAt ?? querySentAt };
-  return envelope.events.map((sent) => ({
-    sent: withoutToken(sent),
-    translated: translateEvent(sent, said, delivery),
-  }));
+  return envelope.events.map((sent) => ({ sent, translated: translateEvent(sent, said, delivery) }));
 }
 
 /** One event, read as far as all of them are alike. */
@@ -93,8 +90,8 @@ function readEvent(sent: unknown, envelope: PosthogEnvelope, delivery: Delivery)
 /** `timestamp` by the rule of all sources, else `offset` before arrival, else arrival. Of an older system's times the
  * sender's clock says nothing. */
 function timeOf(
-  { timestamp, offset }: JsonObject,
-  { $ignore_sent_at: ignoresSentAt }: JsonObject,
+  { timestamp, offset, options }: JsonObject,
+  { $ignore_sent_at: ignoresSentAt = objectOf(options).disable_skew_correction }: JsonObject,
   { sentAt, isHistorical }: PosthogEnvelope,
   delivery: Delivery,
 ): number | Invalid {

@@ -95,7 +95,7 @@ test("ids that mean nobody, and ids that cannot be read, are refused one by one"
   for (const id of ["undefined", "null", "Anonymous", "0", "[object Object]", "", null, {}, 2 ** 60]) {
     expect(whyNot({ distinct_id: id })).toEqual({ invalid: expect.stringContaining("distinct_id") });
   }
-  expect(translate([{ event: "done", distinct_id: "a" }, 7, { distinct_id: "a" }])).toEqual([
+  expect(translate({ batch: [{ event: "done", distinct_id: "a" }, 7, { distinct_id: "a" }] })).toEqual([
     { items: [expect.objectContaining({ userId: "a" })] },
     { invalid: expect.stringContaining("JSON object") },
     { invalid: expect.stringContaining("event") },
@@ -148,12 +148,6 @@ test("pages and screens are activity, clicks are kept and count for nothing, the
   }
 });
 
-test("what is sent is shown without the token", () => {
-  const sent = { event: "done", distinct_id: "a", token: "t", properties: { token: "t", price: 1 } };
-  const [item] = translatePosthog([sent], { receivedAtMs }) as { sent: unknown }[];
-  expect(item?.sent).toEqual({ event: "done", distinct_id: "a", properties: { price: 1 } });
-});
-
 test("groups that are no accounts, and groups without a user, are ignored and say so", () => {
   const project = { $group_type: "project", $group_key: "p" };
   expect(whyNot({ event: "$groupidentify", properties: project })).toEqual({ ignored: expect.any(String) });
@@ -194,26 +188,29 @@ test("an event's time is its own, corrected for a clock that is wrong by more th
 test("a browser says in the address when it sent", () => {
   const hourAhead = String(receivedAtMs + 3_600_000);
   const event = { event: "e", distinct_id: "a", timestamp: "2026-11-21T12:30:00Z" };
-  expect(translate([event], hourAhead)).toMatchObject([{ items: [{ atMs: receivedAtMs - 30 * 60_000 }] }]);
-  expect(translate([event], "now")).toMatchObject([{ items: [{ atMs: receivedAtMs + 30 * 60_000 }] }]);
+  expect(translate({ batch: [event] }, hourAhead)).toMatchObject([
+    { items: [{ atMs: receivedAtMs - 30 * 60_000 }] },
+  ]);
+  expect(translate({ batch: [event] }, "now")).toMatchObject([
+    { items: [{ atMs: receivedAtMs + 30 * 60_000 }] },
+  ]);
 });
 
 test("the token is found wherever clients put it, and two tokens are none", () => {
   expect(posthogToken({ api_key: "a", batch: [] })).toBe("a");
   expect(posthogToken({ token: "a", event: "e" })).toBe("a");
-  expect(
-    posthogToken([
-      { event: "e", properties: { token: "a" } },
-      { event: "e", token: "a" },
-    ]),
-  ).toBe("a");
-  expect(posthogToken([{ token: "a" }, { token: "b" }])).toBeUndefined();
+  const events = [
+    { event: "e", properties: { token: "a" } },
+    { event: "e", token: "a" },
+  ];
+  expect(posthogToken({ batch: events })).toBe("a");
+  expect(posthogToken({ batch: [{ token: "a" }, { token: "b" }] })).toBeUndefined();
   expect(posthogToken({ batch: [{ event: "e" }] })).toBeUndefined();
   expect(posthogToken("text")).toBeUndefined();
 });
 
 test("a body that is no event at all makes no sense", () => {
-  for (const body of [7, "text", null, { batch: 3 }]) {
+  for (const body of [7, "text", null, [], { batch: 3 }]) {
     expect(translatePosthog(body, { receivedAtMs })).toEqual({ invalid: expect.any(String) });
   }
 });
