@@ -13,6 +13,7 @@ import {
 } from "../../contract/write-api.ts";
 import { apiRoutes } from "./api-routes.ts";
 import { apiPaths, peoplePaths } from "./openapi-api.ts";
+import { sourceDocumentPaths } from "./openapi-sources.ts";
 import { peopleRoutes } from "./people-routes.ts";
 
 const summaries: Record<ErrorName, string> = {
@@ -91,6 +92,7 @@ export function openApiDocument(publicUrl: string): object {
         success: "At least one item is stored, or was before.",
         errors: ["validation_error", "invalid_write_key", "rate_limit_exceeded", "application_error"],
       }),
+      ...sourceDocumentPaths(),
       ...mergedPaths(apiPaths(apiRoutes), peoplePaths(peopleRoutes)),
     },
     components: {

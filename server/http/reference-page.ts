@@ -1,5 +1,6 @@
 /** The reference for people: the OpenAPI document as one page without scripts. */
 import { openApiDocument } from "./openapi.ts";
+import { sourcesTag } from "./openapi-sources.ts";
 
 interface Schema {
   readonly type?: string;
@@ -13,6 +14,7 @@ interface Schema {
 }
 
 interface Operation {
+  readonly tags?: readonly string[];
   readonly summary: string;
   readonly description: string;
   readonly requestBody: { readonly content: { "application/json": { schema: { $ref: string } } } };
@@ -28,8 +30,10 @@ interface OpenApi {
 /** The page as HTML; every text in it is escaped. */
 export function referencePage(publicUrl: string): string {
   const { info, paths, components } = openApiDocument(publicUrl) as OpenApi;
-  const sections = Object.entries(paths)
-    .filter(([path]) => !path.startsWith("/api/"))
+  const writes = Object.entries(paths).filter(([path]) => !path.startsWith("/api/"));
+  const ofSources = writes.filter(([, { post }]) => post.tags?.includes(sourcesTag));
+  const sections = writes
+    .filter((one) => !ofSources.includes(one))
     .map(([path, { post }]) => operationSection(path, post, components.schemas, publicUrl));
   return `<!doctype html>
 <html lang="en">
@@ -47,6 +51,7 @@ export function referencePage(publicUrl: string): string {
 which may be compressed: <code>Content-Encoding: gzip</code> or <code>deflate</code>. Errors are
 <code>{"message", "statusCode", "name"}</code>: branch on <code>name</code>.</p>
 ${sections.join("\n")}
+${sourcesSection(ofSources)}
 </main>
 </body>
 </html>
@@ -101,6 +106,23 @@ ${fieldRows(schemas[name] ?? {}, "")}
 ${Object.entries(operation.responses)
   .map(([status, { description }]) => `<tr><td>${status}</td><td colspan="2">${prose(description)}</td></tr>`)
   .join("\n")}
+</tbody>
+</table>
+</section>`;
+}
+
+function sourcesSection(ofSources: readonly (readonly [string, { readonly post: Operation }])[]): string {
+  const rows = ofSources.map(
+    ([path, { post }]) =>
+      `<tr><td><code>POST ${escapeHtml(path)}</code></td><td colspan="2">${prose(post.summary)}.</td></tr>`,
+  );
+  return `<section>
+<h2>${sourcesTag}</h2>
+<p>${prose(ofSources[0]?.[1].post.description ?? "")}</p>
+<table>
+<thead><tr><th>Path</th><th colspan="2">What it takes</th></tr></thead>
+<tbody>
+${rows.join("\n")}
 </tbody>
 </table>
 </section>`;

@@ -10,7 +10,7 @@ import type { Delivery, TranslatedItem } from "../sources/sources.ts";
 import { failure, tooMany } from "./answers.ts";
 import type { Authorizer, Caller } from "./authorize.ts";
 import { SourceBody } from "./source-body.ts";
-import { noteOutcomes, outcomesOf } from "./source-outcomes.ts";
+import { noteOutcomes, storeSourced } from "./source-outcomes.ts";
 import { tokenInHead } from "./source-token.ts";
 import { turnedAway, type WriteParts, writing } from "./write-steps.ts";
 
@@ -162,8 +162,7 @@ async function store(
     sent,
     translated: body.whyUnstorable(sent) ?? said,
   }));
-  const said = items.flatMap(({ translated: one }) => ("items" in one ? one.items : []));
-  const decided = said.length === 0 ? [] : await intake.sourced(said, arrival);
-  noteOutcomes(sender, arrival, outcomesOf(items, decided), intake, watched);
+  const outcomes = await storeSourced(items, arrival, sender, intake);
+  noteOutcomes(sender, organization.id, outcomes, { intake, watched });
   return route.success(sender, request);
 }

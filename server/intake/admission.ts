@@ -33,8 +33,7 @@ function isInternationalEmail(text: string): boolean {
   return Format.IsIdnEmail(text.slice(0, text.length - domain.length) + domain.replace(/\p{M}/gu, ""));
 }
 
-/** Whether a browser can show a picture from this address. */
-export function isPictureUrl(text: string): boolean {
+function isPictureUrl(text: string): boolean {
   if (!/^(https?:\/\/|data:image\/)/i.test(text)) return false;
   return URL.canParse(text);
 }

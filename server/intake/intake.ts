@@ -4,7 +4,6 @@
  */
 import { statfs } from "node:fs/promises";
 import { errorMessages } from "../../contract/errors.ts";
-import type { SourceName } from "../../contract/sources.ts";
 import { isJsonObject, type Ledger } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
 import { admitBatch, type ParsedBatch } from "./batch.ts";
@@ -12,20 +11,13 @@ import type { Admitted, Outcome } from "./decide.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { admitIdentify } from "./identify.ts";
 import { type Invalid, isInvalid, type ParsedBody, parseBody } from "./json.ts";
-import {
-  type Endpoint,
-  type NoteTaker,
-  noteAdmitted,
-  noteInvalid,
-  noteOutcome,
-  noteSourced,
-} from "./notes.ts";
+import { type Endpoint, type NoteTaker, noteAdmitted, noteInvalid, noteOutcome } from "./notes.ts";
 import { admitTrack } from "./track.ts";
 import { IngestionWarnings } from "./warnings.ts";
 import type { WatchedRequest } from "./watched-request.ts";
 
 export type { Arrival } from "./admission.ts";
-export { isEmailAddress, isPictureUrl } from "./admission.ts";
+export { isEmailAddress } from "./admission.ts";
 export { parseBatch } from "./batch.ts";
 export type { Outcome } from "./decide.ts";
 export type { Invalid } from "./json.ts";
@@ -162,17 +154,6 @@ export class Intake {
   ): void {
     const detail = kind === "rate_limited" ? null : message;
     this.#warnings.note({ organization, atMs: this.#nowMs(), kind, endpoint, detail, message });
-  }
-
-  /** Counts an item of a connected source that was refused, or was sent before. */
-  noteSourced(
-    source: SourceName,
-    arrival: Arrival,
-    kind: "refused_validation" | "duplicate",
-    sent: unknown,
-    message?: string,
-  ): void {
-    noteSourced(this.#warnings, source, arrival, kind, sent, message);
   }
 
   /** Writes the counted warnings down. Called every few seconds. */

@@ -3,7 +3,7 @@
 import { errorMessages } from "../../contract/errors.ts";
 import type { SourceName } from "../../contract/sources.ts";
 import { BatchIdentify, BatchTrack, IdentifyBody, TrackBody } from "../../contract/write-api.ts";
-import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
+import type { JsonObject } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
 import type { Admitted, Outcome } from "./decide.ts";
 import type { Noted } from "./warnings.ts";
@@ -104,19 +104,6 @@ export function noteInvalid(
     message,
     userId,
   });
-}
-
-/** Notes an item of a connected source that was refused, or was sent before. @param message why it was refused */
-export function noteSourced(
-  warnings: NoteTaker,
-  source: SourceName,
-  { organization, receivedAtMs: atMs }: Pick<Arrival, "organization" | "receivedAtMs">,
-  kind: "refused_validation" | "duplicate",
-  sent: unknown,
-  message?: string,
-): void {
-  const userId = userIdOf(isJsonObject(sent) ? sent : undefined);
-  warnings.note({ organization, atMs, endpoint: source, kind, detail: message ?? null, message, userId });
 }
 
 function about(endpoint: Endpoint, { organization, receivedAtMs: atMs, userId }: Admitted) {

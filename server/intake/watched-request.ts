@@ -18,16 +18,16 @@ export interface Sender {
   readonly secret?: string;
 }
 
-/** What became of an item of a connected source, as it is shown. */
-export interface WatchedItem {
+/** What became of an item of a connected source. */
+interface WatchedItem {
   /** As it was sent. */
   readonly sent: unknown;
   /** What it was taken for; undefined when it could not be. */
-  readonly item: SourcedItem | undefined;
+  readonly item?: SourcedItem | undefined;
   readonly outcome: SourceOutcome;
   /** Why it was rejected or ignored. */
-  readonly reason: string | undefined;
-  readonly batch: LiveItem["batch"];
+  readonly reason?: string | undefined;
+  readonly warnings: LiveItem["warnings"];
 }
 
 /** Stands where a token stood. */
@@ -105,7 +105,7 @@ export class WatchedRequest {
   /** Takes a warning about the next item. */
   note({ kind, detail }: Noted): void {
     if (this.#channel === undefined || saidByOutcome.has(kind)) return;
-    this.#warnings.push({ kind, detail: detail === null ? null : bounded(detail, maxKeyCharacters) });
+    this.#warnings.push(boundedWarning({ kind, detail }));
   }
 
   /** What became of an item. @param sent what it says, as far as it could be read */
@@ -127,7 +127,7 @@ export class WatchedRequest {
   }
 
   /** What became of an item of a connected source. */
-  sourcedItem({ sent, item, outcome, reason, batch }: WatchedItem): void {
+  sourcedItem({ sent, item, outcome, reason, warnings }: WatchedItem, batch: LiveItem["batch"]): void {
     this.#hasItems = true;
     if (!this.#channel?.takePlace(outcome)) return;
     const said = isJsonObject(sent) ? sent : {};
@@ -137,7 +137,11 @@ export class WatchedRequest {
       kind: item?.type ?? null,
       userId: nameIn(userId ?? said.userId ?? said.anonymousId),
       event: nameIn(item?.type === "track" ? item.event : said.event),
-      ...{ outcome, batch, warnings: [] },
+      ...{
+        outcome,
+        batch,
+        warnings: warnings.filter(({ kind }) => !saidByOutcome.has(kind)).map(boundedWarning),
+      },
       error: isRejected ? (errorOf({ invalid: reason }) ?? null) : null,
       ignoredBecause: outcome === "ignored" ? (reason ?? null) : null,
       ...(batch === null ? this.#bodyText() : this.#textOf(sent)),
@@ -209,6 +213,10 @@ function nameIn(value: unknown): string | null {
   return typeof value === "string" || typeof value === "number"
     ? bounded(String(value), maxKeyCharacters)
     : null;
+}
+
+function boundedWarning({ kind, detail }: LiveItem["warnings"][number]): LiveItem["warnings"][number] {
+  return { kind, detail: detail === null ? null : bounded(detail, maxKeyCharacters) };
 }
 
 /** The text's beginning, copied: a slice would keep the whole of it in memory. */

@@ -1,5 +1,5 @@
 /** What Segment's traits are called here, as tables. Every trait also stays under its own name. */
-import { isEmailAddress, isPictureUrl, type SourcedAccount } from "../intake/intake.ts";
+import { isEmailAddress, type SourcedAccount } from "../intake/intake.ts";
 import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
 import { saidId } from "./said.ts";
 
@@ -38,24 +38,20 @@ export interface UserTraits {
   readonly account: SourcedAccount | undefined;
 }
 
-/** Reads a person's traits. An e-mail address that is none stays a trait, and a picture that no browser can show is left
- * out: neither is a reason to refuse the person. */
+/** Reads a person's traits. Whether an address is one, and a picture can be shown, admission says: what it leaves out of a
+ * person it warns of. */
 export function userTraits(sent: JsonObject, userId: string | undefined): UserTraits {
-  const { email, avatar, isAccountOwner, ...others } = sent;
+  const { email, isAccountOwner, ...others } = sent;
   const company = isJsonObject(others.company) ? others.company : {};
   const name = nameOf(others);
-  const address = typeof email === "string" ? email.trim() : "";
-  const hasAddress = isEmailAddress(address);
+  const isOwnId = !isText(email) && userId !== undefined && isEmailAddress(userId);
   return {
-    email: hasAddress ? address : userId !== undefined && isEmailAddress(userId) ? userId : undefined,
+    email: isText(email) ? email.trim() : isOwnId ? userId : undefined,
     traits: {
-      ...others,
+      ...withoutEmptyAvatar(others),
       ...reserved(company, reservedOfCompanies),
       ...reserved(others, reservedOfPeople),
       ...(name !== undefined && { name }),
-      ...(isShown(avatar) && { avatar }),
-      ...(!hasAddress && isSaid(email) && { email }),
-      ...(typeof isAccountOwner !== "boolean" && isSaid(isAccountOwner) && { isAccountOwner }),
     },
     isAccountOwner: typeof isAccountOwner === "boolean" ? isAccountOwner : undefined,
     account: accountOf(company.id, company),
@@ -73,42 +69,37 @@ export function companyTraits(sent: JsonObject): JsonObject {
 export function accountOf(id: unknown, { name, avatar }: JsonObject): SourcedAccount | undefined {
   const accountId = saidId(id, "id");
   if (typeof accountId !== "string") return undefined;
-  const text = isSaid(name) ? textOf(name) : undefined;
+  const text = typeof name === "number" ? String(name) : name;
   return {
     id: accountId,
-    ...(typeof text === "string" && { name: text }),
-    ...(isShown(avatar) && { avatar }),
+    ...(isText(text) && { name: text }),
+    ...((isText(avatar) || avatar === null) && { avatar }),
   };
 }
 
-function nameOf(traits: JsonObject): string | null | undefined {
-  if (traits.name !== undefined) return textOf(traits.name);
+/** Many clients send a picture's address that is empty where there is none. */
+function withoutEmptyAvatar({ avatar, ...others }: JsonObject): JsonObject {
+  return avatar === undefined || avatar === "" ? others : { ...others, avatar };
+}
+
+function nameOf(traits: JsonObject): unknown {
+  if (traits.name !== undefined) return traits.name;
   for (const [first, last] of partsOfNames) {
-    const parts = [traits[first], traits[last]].filter(isSaid).map(textOf);
+    const parts = [traits[first], traits[last]].filter(isText);
     if (parts.length > 0) return parts.join(" ");
   }
   return undefined;
 }
 
-function reserved(sent: JsonObject, names: Names): Record<string, string | null> {
-  const found: Record<string, string | null> = {};
+function reserved(sent: JsonObject, names: Names): JsonObject {
+  const found: Record<string, unknown> = {};
   for (const [ours, theirs] of Object.entries(names)) {
     const name = theirs.find((one) => sent[one] !== undefined);
-    if (name !== undefined) found[ours] = textOf(sent[name]);
+    if (name !== undefined) found[ours] = sent[name];
   }
   return found;
 }
 
-/** Our reserved traits are texts: 250 is "250", and an object is its JSON. */
-function textOf(value: unknown): string | null {
-  if (typeof value === "string" || value === null) return value;
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
-}
-
-function isSaid(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== "";
-}
-
-function isShown(avatar: unknown): avatar is string | null {
-  return avatar === null || (typeof avatar === "string" && isPictureUrl(avatar));
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
 }

@@ -17,7 +17,10 @@ beforeAll(async () => {
   token = await server.organization("OpenAPI");
   api = await OpenApi.of(server);
   document = api.document;
-  paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => !path.startsWith("/api/")));
+  const own = Object.entries(document.paths).filter(
+    ([path]) => !/^\/(api|v1|beacon|i|e|capture)(\/|$)/.test(path),
+  );
+  paths = Object.fromEntries(own);
 }, 60_000);
 afterAll(() => server.stop());
 
@@ -42,6 +45,17 @@ describe("the document", () => {
       ["/track", ["post"], ["201", "400", "401", "404", "429", "500"]],
       ["/batch", ["post"], ["201", "400", "401", "429", "500"]],
     ]);
+  });
+
+  test("names every path of the connected sources, each of which is there", async () => {
+    const calls = ["identify", "track", "group", "page", "screen", "alias", "batch"];
+    const expected = calls.flatMap((call) => [`/v1/${call}`, `/v1/${call.slice(0, 1)}`]);
+    const named = Object.keys(document.paths).filter((path) => /^\/(v1|beacon|i|e|capture)(\/|$)/.test(path));
+    const posthog = ["/i/v0/e", "/i/v1/analytics/events", "/e", "/capture"];
+    expect(named.sort()).toEqual([...expected, "/beacon/v1/batch", ...posthog].sort());
+    for (const path of named) expect((await post(path, { batch: [] })).status).toBe(200);
+    const html = await (await fetch(`${server.url}/reference`)).text();
+    for (const path of named) expect(html).toContain(`POST ${path}<`);
   });
 
   test("declares the project token as the specification says", () => {
