@@ -95,7 +95,7 @@ export const AccountMembersAnswer = Type.Object({
   members: Type.Array(
     Type.Object({
       userId: Type.String(),
-      email: Type.String(),
+      email: nullable(Type.String(), { description: "Null until it is known." }),
       name: nullable(Type.String(), { description: "The trait `name`, if it is a text." }),
       avatar: nullable(Type.String(), { description: "The trait `avatar`, if it is a text." }),
       isAccountOwner: nullable(Type.Boolean()),

@@ -40,7 +40,7 @@ const scoreSorts = ["lastSeen", "firstSeen", "health", "risk", "engagement", "mo
 
 const userFields = {
   userId: Type.String(),
-  email: Type.String(),
+  email: nullable(Type.String(), { description: "Null until it is known." }),
   name: nullable(Type.String(), { description: "The trait `name`, if it is a text." }),
   accountId: nullable(Type.String()),
   accountName: nullable(Type.String()),

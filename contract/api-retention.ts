@@ -156,7 +156,7 @@ export const RetentionPeopleAnswer = Type.Object({
   people: Type.Array(
     Type.Object({
       userId: Type.String(),
-      email: Type.String(),
+      email: nullable(Type.String(), { description: "Null until it is known." }),
       name: nullable(Type.String()),
       lastSeenDay: nullable(day("The day of the last event, today at the latest.")),
     }),

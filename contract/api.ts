@@ -12,6 +12,11 @@ export const warningKinds = [
   "refused_validation",
   "refused_unknown_user",
   "rate_limited",
+  "email_left_out",
+  "trait_left_out",
+  "parked_full",
+  "parked_expired",
+  "parked_refused",
 ] as const;
 
 /** By what users can be excluded from figures. */
@@ -32,7 +37,7 @@ export const NoParameters = Type.Object({}, { additionalProperties: false });
 
 export const UserAnswer = Type.Object({
   userId: Type.String(),
-  email: Type.String(),
+  email: nullable(Type.String(), { description: "Null until it is known." }),
   traits: Type.Record(Type.String(), Type.Unknown()),
   isAccountOwner: nullable(Type.Boolean()),
   isExcluded: Type.Boolean({ description: "Whether the user counts in no figure, and has no scores." }),
@@ -81,7 +86,8 @@ export const WarningsAnswer = Type.Object({
     Type.Object({
       day: day("UTC."),
       kind: Type.Enum([...warningKinds], {
-        description: "unknown_key, event_in_future and duplicate were answered 201; the others were refused.",
+        description:
+          "unknown_key, event_in_future and duplicate were answered 201; what a connected source sends is stored but for its e-mail or trait that is left out, or parked, and dropped when it is too much (parked_full), nobody is named in 30 days (parked_expired), or it cannot become its user's (parked_refused); the others were refused.",
       }),
       endpoint: Type.String(),
       detail: nullable(Type.String(), {

@@ -21,6 +21,16 @@ export const limits = {
   firstYear: 1970,
   lastYear: 2299,
   messageIdMemoryHours: 24,
+  /** Of one person who is not identified yet; the oldest are dropped. */
+  parkedItems: 1_000,
+  parkedBytes: 4 * 1024 * 1024,
+  parkedDays: 30,
+  /** Of all who are not identified yet, of an organization. */
+  parkedBytesOfOrganization: 512 * 1024 * 1024,
+  /** Visitors' ids that are known to be one user's; the oldest are forgotten. */
+  linksOfUser: 1_000,
+  /** Events of an organization that are shown under another name than they are stored by. */
+  eventLabels: 10_000,
   defaultRequestsPerSecond: 1_000,
   defaultItemsPerSecond: 10_000,
 } as const;

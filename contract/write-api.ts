@@ -53,6 +53,9 @@ const Traits = Type.Object(
   },
 );
 
+/** The keys of traits with meanings. */
+export const reservedTraits: ReadonlySet<string> = new Set(Object.keys(Traits.properties));
+
 const AccountBody = Type.Object(
   {
     id: identifier("Unique identifier of the account in your system."),

@@ -4,7 +4,7 @@
  * number of events in the days that are asked for.
  */
 import { periodStarts } from "../calendar/period-starts.ts";
-import type { Warehouse } from "../warehouse/warehouse.ts";
+import { countsAsActivity, type Warehouse } from "../warehouse/warehouse.ts";
 import { askedRows, type EventsOfPeriod, type EventsOverTimeQuestion } from "./events-over-time.ts";
 import { jsonKey, jsonSettings, jsonText } from "./json-text.ts";
 import { periodOf } from "./period-of.ts";
@@ -36,7 +36,7 @@ const rest = "'~'";
 
 const ofProperty = `
   SELECT user, day, 1 AS times, ${marked(jsonText("properties"))} AS mark
-  FROM events WHERE ${askedRows}`;
+  FROM events WHERE ${askedRows} AND ${countsAsActivity}`;
 
 const ofTrait = `
   SELECT user, day, user_event_days.count AS times, mark

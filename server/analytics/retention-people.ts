@@ -30,7 +30,8 @@ export interface RetentionPeople {
 
 interface Person {
   readonly userId: string;
-  readonly email: string;
+  /** Null until it is known. */
+  readonly email: string | null;
   readonly name: string | null;
   readonly lastSeenDay: number | null;
 }
@@ -88,7 +89,7 @@ export async function retentionPeople(
 const maxPeople = 1_000;
 
 const peopleSql = `
-  SELECT known.user_id AS userId, known.email AS email, known.name AS name, seen.last_day AS lastSeenDay
+  SELECT known.user_id AS userId, nullIf(known.email, '') AS email, known.name AS name, seen.last_day AS lastSeenDay
   FROM (
     SELECT user, user_id, email, nullIf(JSONExtractString(traits, 'name'), '') AS name
     FROM users FINAL

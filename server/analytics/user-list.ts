@@ -52,7 +52,8 @@ export interface UserListQuestion extends UserSelection {
 
 export interface UserListRow extends ScoresOfRow {
   readonly userId: string;
-  readonly email: string;
+  /** Null until it is known. */
+  readonly email: string | null;
   /** JSON text. */
   readonly traits: string;
   readonly isAccountOwner: boolean | null;
@@ -115,8 +116,8 @@ const orders = {
   firstSeen: "seen.firstDay",
   firstIdentified: "u.first_identified_at",
   userId: "u.user_id",
-  email: "u.email",
-  name: `lowerUTF8(if(u.name = '', u.email, u.name))`,
+  email: "nullIf(u.email, '')",
+  name: `lowerUTF8(multiIf(u.name != '', u.name, u.email != '', u.email, u.user_id))`,
   account: "nullIf(lowerUTF8(if(named.name = '', named.account_id, named.name)), '')",
   ...scoreOrders,
 } as const;
@@ -203,7 +204,7 @@ const accountNames = `(
 const among = "user IN {users:Array(UInt32)}";
 const detailed = (scores: string) => `
   SELECT
-    whole.user AS user, user_id AS userId, email, traits, is_account_owner AS isAccountOwner,
+    whole.user AS user, user_id AS userId, nullIf(whole.email, '') AS email, traits, is_account_owner AS isAccountOwner,
     nullIf(named.account_id, '') AS accountId,
     if(accountId IS NULL, NULL, named.name) AS accountName,
     toBool(NOT ${isIncluded("whole.user")}) AS isExcluded,

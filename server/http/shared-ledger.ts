@@ -16,6 +16,7 @@ const deadLetterCalls = ["list", "count", "retry", "drop", "missing"] as const;
 const exclusionCalls = ["list", "add", "remove", "rules", "revisions"] as const;
 const auditCalls = ["add", "list"] as const;
 const peopleCalls = ["members", "invitations", "invite", "withEmail", "remove", "addPasswordLink"] as const;
+const parkingCalls = ["counts", "people", "labels"] as const;
 const checkCalls = ["list", "keep"] as const;
 const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
 const ledgerCalls = [
@@ -76,6 +77,7 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   offer("exclusions", ledger.exclusions, exclusionCalls);
   offer("audit", ledger.audit, auditCalls);
   offer("people", ledger.people, peopleCalls);
+  offer("parking", ledger.parking, parkingCalls);
   offer("checks", ledger.checks, checkCalls);
   operations.set("warnings.list", async (organization: number, limit: number) => {
     await memory.recordWarnings();
@@ -131,6 +133,7 @@ export function remoteLedger(
     exclusions: remote<SharedLedger["exclusions"]>("exclusions", exclusionCalls),
     audit: remote<SharedLedger["audit"]>("audit", auditCalls),
     people: remote<SharedLedger["people"]>("people", peopleCalls),
+    parking: remote<SharedLedger["parking"]>("parking", parkingCalls),
     checks: remote<SharedLedger["checks"]>("checks", checkCalls),
     warnings: remote<SharedLedger["warnings"]>("warnings", ["list"]),
     erasures: remote<SharedLedger["erasures"]>("erasures", erasureCalls),

@@ -33,7 +33,8 @@ function isInternationalEmail(text: string): boolean {
   return Format.IsIdnEmail(text.slice(0, text.length - domain.length) + domain.replace(/\p{M}/gu, ""));
 }
 
-function isPictureUrl(text: string): boolean {
+/** Whether a browser can show what is at this address as a picture. */
+export function isPictureUrl(text: string): boolean {
   if (!/^(https?:\/\/|data:image\/)/i.test(text)) return false;
   return URL.canParse(text);
 }

@@ -7,7 +7,8 @@
  * Invariant: a promise that `submit` returned resolves only after the commit that holds its request.
  */
 import type { Ledger } from "../ledger/ledger.ts";
-import { type Admitted, decide, NeedsOf, type Outcome } from "./decide.ts";
+import type { AdmittedSourced } from "./admit-sourced.ts";
+import { type Admitted, decide, NeedsOf, type Outcome, type SourcedOutcome, unparked } from "./decide.ts";
 
 /** A commit blocks the event loop, so its rows are capped: 500 take about 1 ms. One batch may be larger. */
 const maxEntriesPerCommit = 500;
@@ -22,11 +23,11 @@ const failingMs = 10_000;
 
 /** What came in one request: stored together or not at all. */
 interface Waiting {
-  readonly entries: readonly Admitted[];
+  readonly entries: readonly (Admitted | AdmittedSourced)[];
   /** Of the body that they came in. */
   readonly bytes: number;
   /** Called with the outcomes of a group, and where among them those of this request begin. */
-  readonly resolve: (outcomes: readonly Outcome[], first: number) => void;
+  readonly resolve: (outcomes: readonly SourcedOutcome[], first: number) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -62,18 +63,25 @@ export class GroupCommit {
   /** Resolves when the request is on disk, or decided not to be stored; rejects when the ledger failed, and
    * then nothing is stored. */
   submit(entry: Admitted, bytes: number): Promise<Outcome> {
-    return this.#add([entry], bytes, (outcomes, first) => outcomes[first] ?? undecided());
+    return this.#add([entry], bytes, (outcomes, first) => unparked(outcomes[first] ?? undecided()));
   }
 
   /** The same for several that are stored together; an outcome for each. */
   submitAll(entries: readonly Admitted[], bytes: number): Promise<readonly Outcome[]> {
+    return this.#add(entries, bytes, (outcomes, first) =>
+      outcomes.slice(first, first + entries.length).map(unparked),
+    );
+  }
+
+  /** The same for what connected sources say. */
+  submitSourced(entries: readonly AdmittedSourced[], bytes: number): Promise<readonly SourcedOutcome[]> {
     return this.#add(entries, bytes, (outcomes, first) => outcomes.slice(first, first + entries.length));
   }
 
   #add<Result>(
-    entries: readonly Admitted[],
+    entries: Waiting["entries"],
     bytes: number,
-    resultOf: (outcomes: readonly Outcome[], first: number) => Result,
+    resultOf: (outcomes: readonly SourcedOutcome[], first: number) => Result,
   ): Promise<Result> {
     const submitted = new Promise<Result>((resolve, reject) => {
       this.#waiting.push({
@@ -127,7 +135,7 @@ export class GroupCommit {
 
   async #commit(group: readonly Waiting[]): Promise<void> {
     const entries = group.flatMap((waiting) => waiting.entries);
-    let outcomes: readonly Outcome[] = [];
+    let outcomes: readonly SourcedOutcome[] = [];
     try {
       await this.#ledger.transact(new NeedsOf(entries), (stored) => {
         const decision = decide(entries, stored, this.#nowMs());

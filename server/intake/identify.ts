@@ -6,6 +6,7 @@
  *         → on disk → 201                             (group-commit.ts)
  */
 import { IdentifyBody } from "../../contract/write-api.ts";
+import type { Zone } from "../calendar/zone.ts";
 import type { JsonObject } from "../ledger/ledger.ts";
 import { type Arrival, compile, explain, identifier, messageIdOf } from "./admission.ts";
 import { type Invalid, isInvalid, type ParsedBody } from "./json.ts";
@@ -15,7 +16,8 @@ export interface AdmittedIdentify {
   readonly kind: "identify";
   readonly organization: number;
   readonly userId: string;
-  readonly email: string;
+  /** A connected source may say none. */
+  readonly email: string | undefined;
   readonly traits: JsonObject;
   readonly isAccountOwner: boolean | undefined;
   /** Null: the user leaves the account. */
@@ -24,11 +26,14 @@ export interface AdmittedIdentify {
   readonly receivedAtMs: number;
   /** When it was true: now, unless an item of a batch says otherwise; never in the future. */
   readonly saidAtMs: number;
+  /** The organization's, for the days of events that waited for this user. */
+  readonly zone: Zone;
 }
 
 export interface SentAccount {
   readonly accountId: string;
-  readonly name: string;
+  /** Undefined keeps what is stored; an account that is new is named by its id. */
+  readonly name: string | undefined;
   readonly avatar: string | null | undefined;
 }
 
@@ -55,6 +60,7 @@ export function admitIdentify(body: ParsedBody, arrival: Arrival): AdmittedIdent
     messageId,
     receivedAtMs: arrival.receivedAtMs,
     saidAtMs: arrival.receivedAtMs,
+    zone: arrival.zone,
   };
 }
 

@@ -11,7 +11,7 @@ import { type Ledger, Refusal } from "../ledger/ledger.ts";
 import type { Writes } from "../ledger/transaction.ts";
 import type { Arrival } from "./admission.ts";
 import { admitItem } from "./batch.ts";
-import { type Admitted, decide, NeedsOf, type Outcome } from "./decide.ts";
+import { type Admitted, decide, NeedsOf, type Outcome, unparked } from "./decide.ts";
 import { type Invalid, isInvalid, parseBody } from "./json.ts";
 
 /** A row as the text of its item, `{"type":"track" | "identify", …}`, or why it could not be made into one. */
@@ -96,7 +96,7 @@ export class Importer {
     const admitted = verdicts.filter((verdict): verdict is Admitted => !isInvalid(verdict));
     await this.#ledger.transact(new NeedsOf(admitted), (stored) => {
       const { outcomes, writes } = decide(admitted, stored, arrival.receivedAtMs);
-      const decided = outcomes.values();
+      const decided = outcomes.map(unparked).values();
       const all = verdicts.map((verdict) => (isInvalid(verdict) ? verdict : next(decided)));
       const before = (userId: string) => stored.user(arrival.organization, userId)?.version ?? 0;
       const changes = writes.users.reduce((sum, { userId, version }) => sum + version - before(userId), 0);

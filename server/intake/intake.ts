@@ -6,12 +6,21 @@ import { statfs } from "node:fs/promises";
 import { errorMessages } from "../../contract/errors.ts";
 import { isJsonObject, type Ledger } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
+import { type AdmittedSourced, admitSourced, type LeftOut } from "./admit-sourced.ts";
 import { admitBatch, type ParsedBatch } from "./batch.ts";
-import type { Admitted, Outcome } from "./decide.ts";
+import type { Admitted, Outcome, SourcedOutcome } from "./decide.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { admitIdentify } from "./identify.ts";
 import { type Invalid, isInvalid, type ParsedBody, parseBody } from "./json.ts";
-import { type Endpoint, type NoteTaker, noteAdmitted, noteInvalid, noteOutcome } from "./notes.ts";
+import {
+  type Endpoint,
+  type NoteTaker,
+  noteAdmitted,
+  noteInvalid,
+  noteOutcome,
+  noteSourced,
+} from "./notes.ts";
+import type { SourcedItem } from "./sourced.ts";
 import { admitTrack } from "./track.ts";
 import { IngestionWarnings } from "./warnings.ts";
 import type { WatchedRequest } from "./watched-request.ts";
@@ -19,7 +28,7 @@ import type { WatchedRequest } from "./watched-request.ts";
 export type { Arrival } from "./admission.ts";
 export { isEmailAddress } from "./admission.ts";
 export { parseBatch } from "./batch.ts";
-export type { Outcome } from "./decide.ts";
+export type { Outcome, SourcedOutcome } from "./decide.ts";
 export type { Invalid } from "./json.ts";
 export { isInvalid } from "./json.ts";
 export { errorOf } from "./outcome-error.ts";
@@ -33,6 +42,11 @@ export type {
 } from "./sourced.ts";
 export { parseEventTime } from "./time.ts";
 export type { WatchedRequest } from "./watched-request.ts";
+
+/** Who is told of the items of a source, in their order: first of what is unusual about one, then what became of it. */
+export interface SourcedWatcher extends NoteTaker {
+  decided(index: number, outcome: SourcedOutcome): void;
+}
 
 export interface IntakeLimits {
   /** Bytes that may wait for the warehouse; past them senders get 429 until the loader has caught up. */
@@ -112,6 +126,36 @@ export class Intake {
     });
   }
 
+  /**
+   * Stores what a connected source says, in its order and in one commit, or parks what is of somebody who is not
+   * identified yet; resolves with an outcome for each item. Rejects when the ledger failed, and then none is stored.
+   * @param source its name, under which warnings are counted
+   */
+  async sourced(
+    items: readonly SourcedItem[],
+    arrival: Arrival,
+    source = "sources",
+    watcher?: SourcedWatcher,
+  ): Promise<readonly SourcedOutcome[]> {
+    const leftOut: LeftOut[][] = items.map(() => []);
+    const admitted = items.map((item, index) =>
+      admitSourced(item, arrival, (left) => leftOut[index]?.push(left)),
+    );
+    const good = admitted.filter((item): item is AdmittedSourced => !isInvalid(item));
+    const bytes = good.reduce((sum, item) => sum + item.bytes, 0);
+    const decided = good.length === 0 ? [] : await this.#commits.submitSourced(good, bytes);
+    const outcomes = decided.values();
+    const taker = this.#noteTaker(watcher);
+    return items.map((item, index) => {
+      const mine = admitted[index];
+      const outcome = mine === undefined || isInvalid(mine) ? mine : outcomes.next().value;
+      if (outcome === undefined) throw new Error("an item of the source was not decided");
+      noteSourced(taker, source, arrival, { item, outcome, leftOut: leftOut[index] ?? [] });
+      watcher?.decided(index, outcome);
+      return outcome;
+    });
+  }
+
   async #store(
     endpoint: Endpoint,
     bytes: Uint8Array,
@@ -135,7 +179,7 @@ export class Intake {
   }
 
   /** Warnings are counted, and also told to who watches. */
-  #noteTaker(watched: WatchedRequest | undefined): NoteTaker {
+  #noteTaker(watched: NoteTaker | undefined): NoteTaker {
     if (watched === undefined) return this.#warnings;
     return {
       note: (noted) => {

@@ -10,7 +10,8 @@ import type { Invalid } from "./json.ts";
 
 /** What an identify makes of a user. */
 export interface Merged {
-  readonly email: string;
+  /** Null until one is said. */
+  readonly email: string | null;
   readonly traits: JsonObject;
   readonly isAccountOwner: boolean | null;
   readonly account: number;
@@ -38,7 +39,7 @@ export interface News {
  */
 export function merge(
   before: User | undefined,
-  entry: AdmittedIdentify,
+  entry: Pick<AdmittedIdentify, "saidAtMs" | "email" | "traits" | "isAccountOwner">,
   account: number | undefined,
 ): Merged | Invalid {
   const fields = new Fields(before, entry.saidAtMs);
@@ -64,7 +65,7 @@ export function merge(
     return fields.said(field, known, sent === none) ? sent : (stored ?? none);
   };
   const merged = {
-    email: told("email", entry.email, before?.email, ""),
+    email: told<string | null>("email", entry.email, before?.email, null),
     traits,
     isAccountOwner: told<boolean | null>(
       "isAccountOwner",
@@ -141,9 +142,10 @@ class Fields {
 
   /** The times to be stored. Who says everything anew each time needs no list. */
   times(
-    after: Pick<Merged, "traits" | "isAccountOwner" | "account">,
+    after: Pick<Merged, "email" | "traits" | "isAccountOwner" | "account">,
   ): Pick<Merged, "saidAtMs" | "fieldsSaidAtMs"> {
-    const fields = ["email", ...Object.keys(after.traits).map((key) => `properties.${key}`)];
+    const fields = Object.keys(after.traits).map((key) => `properties.${key}`);
+    if (after.email !== null) fields.push("email");
     if (after.isAccountOwner !== null) fields.push("isAccountOwner");
     if (after.account !== 0 || this.isListed("account")) fields.push("account");
     if (fields.some((field) => this.timeOf(field) !== this.#atMs)) {

@@ -5,7 +5,10 @@ import type { SourceName } from "../../contract/sources.ts";
 import { BatchIdentify, BatchTrack, IdentifyBody, TrackBody } from "../../contract/write-api.ts";
 import type { JsonObject } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
-import type { Admitted, Outcome } from "./decide.ts";
+import type { LeftOut } from "./admit-sourced.ts";
+import type { Admitted, Outcome, SourcedOutcome } from "./decide.ts";
+import { isInvalid } from "./json.ts";
+import type { SourcedItem } from "./sourced.ts";
 import type { Noted } from "./warnings.ts";
 
 /** Where it was sent: a path of the write API, or a connected source. */
@@ -83,6 +86,26 @@ export function noteOutcome(
       detail: invalid,
       message: invalid,
     });
+  }
+}
+
+/** Notes what is unusual about an item of a connected source, and what became of it. */
+export function noteSourced(
+  warnings: NoteTaker,
+  source: string,
+  { organization, receivedAtMs: atMs }: Pick<Arrival, "organization" | "receivedAtMs">,
+  { item, outcome, leftOut }: { item: SourcedItem; outcome: SourcedOutcome; leftOut: readonly LeftOut[] },
+): void {
+  const userId = "anonymousId" in item ? (item.userId ?? item.anonymousId) : item.userId;
+  const who = { organization, atMs, endpoint: source, userId: userId?.toWellFormed() };
+  for (const left of leftOut) warnings.note({ ...who, ...left });
+  if (isInvalid(outcome)) {
+    const { invalid } = outcome;
+    warnings.note({ ...who, kind: "refused_validation", detail: invalid, message: invalid });
+  } else if (outcome === "duplicate") {
+    warnings.note({ ...who, kind: "duplicate", detail: null });
+  } else if (item.type === "track" && item.atMs > atMs + maxClockDifferenceMs) {
+    warnings.note({ ...who, kind: "event_in_future", detail: item.event });
   }
 }
 

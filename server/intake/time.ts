@@ -19,9 +19,14 @@ const endMs = Date.UTC(limits.lastYear + 1, 0, 1);
  */
 export function parseEventTime(text: string, zone: Zone): number | undefined {
   const ms = parseDateTime(text) ?? parseDate(text, zone);
-  if (ms === undefined || ms < firstMs || ms >= endMs) return undefined;
+  return ms !== undefined && isKeptTime(ms, zone) ? ms : undefined;
+}
+
+/** Whether a time is of the years that are kept, in UTC and in the zone. */
+export function isKeptTime(ms: number, zone: Zone): boolean {
+  if (!(ms >= firstMs && ms < endMs)) return false;
   const day = zone.dayOf(ms);
-  return day >= firstMs / msPerDay && day < endMs / msPerDay ? ms : undefined;
+  return day >= firstMs / msPerDay && day < endMs / msPerDay;
 }
 
 function parseDate(text: string, zone: Zone): number | undefined {

@@ -15,6 +15,7 @@ import type { Erasures } from "./erasures.ts";
 import type { ExclusionStore } from "./exclusions.ts";
 import type { CheckStore, LedgerFreshness } from "./health.ts";
 import type { Imports } from "./imports.ts";
+import type { ParkingStore } from "./parking.ts";
 import type { EntranceStore, PeopleStore } from "./people.ts";
 import type { SettingsStore } from "./settings.ts";
 import type { Needs, Stored, Writes } from "./transaction.ts";
@@ -61,7 +62,8 @@ export interface User {
   readonly userId: string;
   /** Dense within the organization, from 1: the bitmaps of the warehouse are made of it. */
   readonly number: number;
-  readonly email: string;
+  /** Null until one is said: a connected source may identify without it. */
+  readonly email: string | null;
   readonly traits: JsonObject;
   readonly isAccountOwner: boolean | null;
   /** Number of the account the user belongs to; 0 when none. */
@@ -174,6 +176,7 @@ export interface Ledger {
   readonly people: PeopleStore;
   readonly entrance: EntranceStore;
   readonly views: ViewStore;
+  readonly parking: ParkingStore;
 
   /**
    * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns.

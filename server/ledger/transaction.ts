@@ -2,6 +2,7 @@
 import type { VersionRows } from "./dead-letters.ts";
 import type { ImportProgress } from "./imports.ts";
 import type { Account, DayCount, InboxRows, User } from "./ledger.ts";
+import type { EventLabel, ParkedItem, ParkingWrites, PersonKey, PersonLink } from "./parking.ts";
 
 /** What a track request has to know of its user. */
 export type KnownUser = Pick<User, "number" | "account">;
@@ -15,6 +16,11 @@ export interface Needs {
   readonly users: readonly { readonly organization: number; readonly userId: string }[];
   readonly accounts: readonly { readonly organization: number; readonly accountId: string }[];
   readonly messageIds: readonly MessageKey[];
+  /** Ids of which it matters whose they are and what is parked under them. Whatever these lead to may be asked for,
+   * too: the users to whom they are linked, and the accounts of what is parked. None of it has to be loaded for an
+   * organization that has nothing parked and no links. */
+  readonly people: readonly PersonKey[];
+  readonly labels: readonly Omit<EventLabel, "label">[];
 }
 
 export interface MessageKey {
@@ -36,6 +42,17 @@ export interface Stored {
   erasedAtMs(organization: number, userId: string): number | undefined;
   account(organization: number, accountId: string): Account | undefined;
   message(organization: number, messageId: string): Message;
+  /** Whether anything is parked in the organization, or any id linked: asked for every identify, so it is known
+   * without a look-up. True may be wrong, false never is. */
+  hasParked(organization: number): boolean;
+  /** To whom the id is linked. */
+  link(organization: number, id: string): PersonLink | undefined;
+  /** The ids that are linked to this one. */
+  linksTo(organization: number, id: string): readonly string[];
+  /** What is parked under the id, in the order in which it was received. */
+  parked(organization: number, id: string): readonly ParkedItem[];
+  /** Under which other name the event was sent first. */
+  label(organization: number, event: string): string | undefined;
   /** The highest number given so far in the organization, to erased users too; 0 before the first. */
   lastUserNumber(organization: number): number;
   lastAccountNumber(organization: number): number;
@@ -51,6 +68,8 @@ export interface Writes {
   readonly versionRows: readonly (VersionRows & { readonly organization: number })[];
   readonly messages: readonly Message[];
   readonly dayCounts: readonly DayCount[];
+  /** Undefined where nothing is parked, linked or named. */
+  readonly parking?: ParkingWrites;
   /** Moves an import on by the rows that are written here. */
   readonly importProgress?: ImportProgress;
   readonly nowMs: number;

@@ -3,7 +3,8 @@
 
 import type { warningKinds } from "../../contract/api.ts";
 
-/** `unknown_key`, `event_in_future` and `duplicate` were answered 201; the others were refused. */
+/** `unknown_key`, `event_in_future` and `duplicate` were answered 201; `…_left_out` was taken without something, and
+ * `parked_…` dropped later; the others were refused. */
 export type WarningKind = (typeof warningKinds)[number];
 
 /** What is counted together: one line of the list. */
@@ -12,7 +13,7 @@ export interface IngestionWarning {
   /** Days since 1970-01-01, UTC. */
   readonly utcDay: number;
   readonly kind: WarningKind;
-  /** The last part of the path that was called: `identify`, `track`. */
+  /** The last part of the path that was called, `identify` or `track`; or the source. */
   readonly endpoint: string;
   /** The key, the event's name or the message's beginning; null for all others, once there are too many. */
   readonly detail: string | null;

@@ -12,6 +12,7 @@ import { formatDay } from "../calendar/days.ts";
 import type { DayCount, MissingRows, NumberedVersion, Populations } from "../ledger/ledger.ts";
 import { eventCounts } from "./event-counts.ts";
 import { dayParameter, firstPossibleDay } from "./keep-events.ts";
+import { countsAsActivity } from "./tables.ts";
 import type { Warehouse } from "./warehouse.ts";
 
 /** What the ledger says it acknowledged. */
@@ -211,7 +212,7 @@ class Check {
       FROM (
         SELECT day, count() AS fromEvents, sum(cityHash64(user, event, account)) AS eventHash,
           sum(cityHash64(event)) AS nameHash, 0 AS fromRollup, 0 AS rollupHash, 0 AS countsHash
-        FROM events WHERE ${ofDays} GROUP BY day
+        FROM events WHERE ${ofDays} AND ${countsAsActivity} GROUP BY day
         UNION ALL
         SELECT day, 0, 0, 0, sum(count), sum(cityHash64(user, event, account) * count), 0
         FROM user_event_days WHERE ${ofDays} GROUP BY day
@@ -244,7 +245,7 @@ class Check {
       SELECT toInt32(day) AS day, ${key === "day" ? "''" : "event"} AS event, groupBitmapXor(bitmap) AS users
       FROM (
         SELECT ${key}, groupBitmapState(user) AS bitmap
-        FROM events WHERE ${ofDays} GROUP BY ${key}
+        FROM events WHERE ${ofDays} AND ${countsAsActivity} GROUP BY ${key}
         UNION ALL
         SELECT ${key}, groupBitmapMergeState(users) AS bitmap
         FROM ${table} WHERE ${ofDays} GROUP BY ${key})
@@ -253,12 +254,13 @@ class Check {
 
   /** Against the events; where old ones are gone, against the rollup of days, which still has theirs. */
   async userSpans(): Promise<Difference[]> {
-    const source = this.#fromDay === firstPossibleDay ? "events" : "user_event_days";
+    const [source, counted] =
+      this.#fromDay === firstPossibleDay ? ["events", countsAsActivity] : ["user_event_days", "true"];
     const [row] = await this.#rows<{ users: number }>(`
       SELECT count() AS users FROM (
         SELECT user FROM (
           SELECT user, min(day) AS first, max(day) AS last, 1 AS source
-          FROM ${source} WHERE organization = {organization:UInt32} GROUP BY user
+          FROM ${source} WHERE organization = {organization:UInt32} AND ${counted} GROUP BY user
           UNION ALL
           SELECT user, min(first_day), max(last_day), 2
           FROM user_spans WHERE organization = {organization:UInt32} GROUP BY user)

@@ -73,6 +73,8 @@ const inOrder =
 
 const messageId = "multiIf(id_is_message_id, toString(id), message_id = '', NULL, message_id)";
 
+const knownEmail = "nullIf(u.email, '')";
+
 const accountJson = `if(u.account = 0, NULL, concat(
   '{"id":', toJSONString(a.account_id), ',"name":', toJSONString(a.name),
   ',"avatar":', ${jsonOrNull("a.avatar")}, '}'))`;
@@ -100,7 +102,7 @@ const sources: Record<ExportTable, Source> = {
       ON u.account = a.account`,
     columns: [
       { name: "userId", value: "u.user_id" },
-      { name: "email", value: "u.email" },
+      { name: "email", value: knownEmail, json: jsonOrNull(knownEmail) },
       { name: "properties", value: "u.traits", json: "u.traits" },
       { name: "isAccountOwner", value: "u.is_account_owner", json: jsonOrNull("u.is_account_owner") },
       { name: "account", value: accountJson, json: `ifNull(${accountJson}, 'null')` },

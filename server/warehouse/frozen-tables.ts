@@ -69,9 +69,15 @@ export async function attachFile(
   const copy = `${database}.${table}`;
   await warehouse.command(`CREATE DATABASE IF NOT EXISTS ${database}`);
   await createCopy(warehouse, copy, table);
+  // By their names: a backup of before a column was added does not have it.
+  const columns = await warehouse.rows<{ name: string }>(
+    "DESCRIBE TABLE file({path:String}, 'Native', 'auto', 'zstd')",
+    { path: file.path },
+  );
+  const names = columns.map(({ name }) => `\`${name}\``).join(", ");
   await warehouse.command(
-    `INSERT INTO ${copy} SETTINGS insert_deduplicate = 0, optimize_on_insert = 0
-     SELECT * FROM file({path:String}, 'Native', 'auto', 'zstd')`,
+    `INSERT INTO ${copy} (${names}) SETTINGS insert_deduplicate = 0, optimize_on_insert = 0
+     SELECT ${names} FROM file({path:String}, 'Native', 'auto', 'zstd')`,
     { path: file.path },
     { maxSeconds: 0 },
   );

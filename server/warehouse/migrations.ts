@@ -6,6 +6,7 @@
 import { scoreTables } from "./score-tables.ts";
 import {
   accounts,
+  activityColumn,
   countsOfEvents,
   createRollupView,
   createTable,
@@ -60,6 +61,15 @@ const migrations: readonly Migration[] = [
          deduplicate_merge_projection_mode = 'rebuild', lightweight_mutation_projection_mode = 'rebuild'`,
       `ALTER TABLE ${countsOfEvents.of} ADD PROJECTION IF NOT EXISTS ${countsOfEvents.name} (${countsOfEvents.select})`,
       `ALTER TABLE ${countsOfEvents.of} MATERIALIZE PROJECTION ${countsOfEvents.name}`,
+    ],
+  },
+  {
+    // As above, no MODIFY QUERY.
+    name: "events that are kept and shown, and count for no figure",
+    statements: [
+      `ALTER TABLE events ADD COLUMN IF NOT EXISTS ${activityColumn}`,
+      ...rollups.map(({ table }) => `DROP TABLE IF EXISTS ${table.name}_view SYNC`),
+      ...rollups.map(createRollupView),
     ],
   },
 ];

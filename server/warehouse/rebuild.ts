@@ -14,7 +14,7 @@
  */
 import type { OffsetTransition } from "../calendar/zone.ts";
 import { dayParameter, firstPossibleDay } from "./keep-events.ts";
-import { countsOfEvents, type Rollup, rollups } from "./tables.ts";
+import { countsAsActivity, countsOfEvents, type Rollup, rollups } from "./tables.ts";
 import type { Warehouse } from "./warehouse.ts";
 
 export interface RebuildProgress {
@@ -115,6 +115,7 @@ async function rebuildRollup(
     rebuiltFrom === undefined
       ? (["events", days, { organization, fromDay }] as const)
       : ([rebuiltFrom, all, { organization }] as const);
+  const counted = rebuiltFrom === undefined ? `${where} AND ${countsAsActivity}` : where;
   const aside = `${table.name}_rebuilt`;
   await warehouse.command(`DROP TABLE IF EXISTS ${aside} SYNC`);
   // As the table is, not as it would be made today: parts go only where the primary key is the same, too.
@@ -123,7 +124,7 @@ async function rebuildRollup(
   await warehouse.command(
     `INSERT INTO ${aside} SETTINGS insert_deduplicate = 0, optimize_aggregation_in_order = 1,
        max_bytes_before_external_group_by = ${maxGroupBytes}
-     SELECT ${select} FROM ${source} WHERE ${where} GROUP BY ${groupBy}`,
+     SELECT ${select} FROM ${source} WHERE ${counted} GROUP BY ${groupBy}`,
     parameters,
     noLimitOfTime,
   );

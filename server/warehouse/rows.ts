@@ -7,23 +7,14 @@
  */
 import type { Account, JsonObject, User, WarehouseTable } from "../ledger/ledger.ts";
 
+const eventsOfFirstSchema = [
+  ...["organization", "user", "account", "event", "time", "day", "received_at"],
+  ...["id", "id_is_message_id", "message_id", "properties"],
+];
+
 /** Columns of every schema version that may still lie in an inbox; versions count from 1. */
 export const columns: Record<WarehouseTable, readonly (readonly string[])[]> = {
-  events: [
-    [
-      "organization",
-      "user",
-      "account",
-      "event",
-      "time",
-      "day",
-      "received_at",
-      "id",
-      "id_is_message_id",
-      "message_id",
-      "properties",
-    ],
-  ],
+  events: [eventsOfFirstSchema, [...eventsOfFirstSchema, "is_activity"]],
   users: [
     [
       "organization",
@@ -46,7 +37,7 @@ export const columns: Record<WarehouseTable, readonly (readonly string[])[]> = {
 
 /** The schema version that rows are written in today. */
 export const currentSchema: Record<WarehouseTable, number> = {
-  events: 1,
+  events: 2,
   users: 1,
   accounts: 1,
   user_versions: 1,
@@ -68,6 +59,8 @@ export interface EventRow {
   readonly messageId: string | null;
   /** JSON text. */
   readonly properties: string;
+  /** False: it is kept and shown, and counts for no figure. True when it is left out. */
+  readonly isActivity?: boolean;
 }
 
 /**
@@ -88,6 +81,7 @@ export function eventRow(row: EventRow): string {
     idIsMessageId,
     idIsMessageId ? "" : (row.messageId ?? ""),
     row.properties,
+    row.isActivity ?? true,
   ]);
 }
 
@@ -104,7 +98,7 @@ export function userRow(user: User): string {
     user.organization,
     user.number,
     user.userId,
-    user.email,
+    user.email ?? "",
     JSON.stringify(user.traits),
     user.isAccountOwner,
     user.account,

@@ -47,16 +47,22 @@ export function createTable({ name, engine, columns, orderBy, partitionBy, granu
       ${granuleRows === undefined ? "" : `, index_granularity = ${granuleRows}`}`;
 }
 
+/** What of the events figures are made of: some are kept and shown only. */
+export const countsAsActivity = "is_activity";
+
 /** The statement that makes a rollup follow the events. */
 export function createRollupView(rollup: Rollup): string {
   return `
     CREATE MATERIALIZED VIEW IF NOT EXISTS ${rollup.table.name}_view TO ${rollup.table.name}
-    AS SELECT ${rollup.select} FROM events GROUP BY ${rollup.groupBy}`;
+    AS SELECT ${rollup.select} FROM events WHERE ${countsAsActivity} GROUP BY ${rollup.groupBy}`;
 }
 
 const mergeTree: Engine = { family: "MergeTree", arguments: "" };
 const lastVersion: Engine = { family: "ReplacingMergeTree", arguments: "version" };
 const aggregating: Engine = { family: "AggregatingMergeTree", arguments: "" };
+
+/** Rows that were written before there was this column are activity. */
+export const activityColumn = "is_activity Bool DEFAULT true CODEC(ZSTD(1))";
 
 export const events: Table = {
   name: "events",
@@ -73,6 +79,7 @@ export const events: Table = {
     "id_is_message_id Bool CODEC(ZSTD(1))",
     "message_id String CODEC(ZSTD(1))",
     "properties String CODEC(ZSTD(1))",
+    activityColumn,
   ],
   orderBy: "organization, user, time",
   // By month, an import of 13 years would be refused.

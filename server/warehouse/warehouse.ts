@@ -7,6 +7,7 @@ import type { WarehouseTable } from "../ledger/ledger.ts";
 
 /** What stands where in a row of the inbox. */
 export { columns } from "./rows.ts";
+export { countsAsActivity } from "./tables.ts";
 
 /** A value that is bound to a `{name:Type}` placeholder of a query; never pasted into its text. */
 export type Parameter = string | number | bigint | boolean | readonly Parameter[];

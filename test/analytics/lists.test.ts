@@ -117,7 +117,7 @@ describe("users", () => {
         traitText(user, plan) !== "" &&
         user.lastSeenDay !== null &&
         daysAgo(user.lastSeenDay) < 14 &&
-        [user.userId, user.email, user.name ?? ""].some((text) => text.toLowerCase().includes("a")),
+        [user.userId, user.email ?? "", user.name ?? ""].some((text) => text.toLowerCase().includes("a")),
     ],
   ];
 
@@ -150,7 +150,7 @@ describe("users", () => {
     change: ({ change }) => change,
     firstSeen: ({ firstSeenDay }) => firstSeenDay,
     firstIdentified: ({ firstIdentifiedAt }) => firstIdentifiedAt,
-    name: ({ name, email }) => (name ?? email).toLowerCase(),
+    name: ({ name, email }) => (name ?? email ?? "").toLowerCase(),
     account: ({ accountName, accountId }) => (accountName || accountId)?.toLowerCase() ?? null,
     trait: (user) => traitText(user, "plan").toLowerCase() || null,
   };

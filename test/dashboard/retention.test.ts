@@ -119,7 +119,7 @@ describe("the people behind a cell", () => {
     const drawer = page.getByRole("dialog");
     const names = () => drawer.getByRole("listitem").getByRole("link").allInnerTexts();
     await drawer.getByRole("listitem").first().waitFor();
-    expect(await names()).toEqual(people.people.map(({ name, email }) => name ?? email));
+    expect(await names()).toEqual(people.people.map(({ name, email }) => name ?? email ?? ""));
     expect(await axe(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await drawer.waitFor({ state: "detached" });
@@ -130,7 +130,7 @@ describe("the people behind a cell", () => {
     await drawer.getByRole("tab", { name: "Did not" }).click();
     await page.waitForURL(/side=lost/);
     await drawer.getByText(`${gone.people.length} of ${gone.cohortUsers} users`).waitFor();
-    expect(await names()).toEqual(gone.people.map(({ name, email }) => name ?? email));
+    expect(await names()).toEqual(gone.people.map(({ name, email }) => name ?? email ?? ""));
     const csv = await page.request.get(
       `${server.url}${await drawer.getByRole("link", { name: "CSV" }).getAttribute("href")}`,
     );

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { createLogger } from "../../server/process/log.ts";
 import { openAnalysis } from "../../server/warehouse/analysis.ts";
-import { eventRow } from "../../server/warehouse/rows.ts";
+import { currentSchema, eventRow } from "../../server/warehouse/rows.ts";
 import { needs, writes } from "../ledger/writes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rekindle-replay-"));
@@ -27,7 +27,7 @@ test("a batch that a crash left frozen is in the first answer", async () => {
   const ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite") });
   await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 0 });
   await ledger.transact(needs({}), () =>
-    writes(0, { inbox: [{ table: "events", year: 1970, schema: 1, rows, body: body() }] }),
+    writes(0, { inbox: [{ table: "events", year: 1970, schema: currentSchema.events, rows, body: body() }] }),
   );
   expect(await ledger.inbox.freeze(rows)).toHaveLength(1);
 

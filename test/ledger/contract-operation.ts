@@ -4,7 +4,7 @@ import type { FrozenBatch, MissingRows, WarehouseTable } from "../../server/ledg
 import type { IngestionWarning } from "../../server/ledger/warnings.ts";
 import { eventRow, userRow, userVersionRow } from "../../server/warehouse/rows.ts";
 import type { LedgerUnderTest } from "./contract.ts";
-import { append, user, writePeople, writes } from "./writes.ts";
+import { append, needs, user, writePeople, writes } from "./writes.ts";
 
 const msPerDay = 86_400_000;
 const timeMs = 20_000 * msPerDay + 23 * 3_600_000;
@@ -113,9 +113,7 @@ function deadLettersContract(subject: LedgerUnderTest): void {
   test("dropped events are taken out of what was acknowledged", async () => {
     const { id } = await subject.organization();
     const dayCounts = [{ organization: id, utcDay: 20_000, events: 3, checksum: 2 ** 32 - 1 }];
-    await subject.ledger.transact({ known: [], users: [], accounts: [], messageIds: [] }, () =>
-      writes(1_000, { dayCounts }),
-    );
+    await subject.ledger.transact(needs({}), () => writes(1_000, { dayCounts }));
     await bury(subject, "events", [eventLine(id, 2 ** 32 - 5), eventLine(id, 7)], 2024);
     expect(await subject.ledger.deadLetters.drop({})).toBe(2);
     await subject.reopen();
@@ -141,7 +139,7 @@ function peopleContract(subject: LedgerUnderTest): void {
     const [first] = versions;
     if (first === undefined) throw new Error("there is no first");
     await writePeople(subject.ledger, { users: [first] });
-    await subject.ledger.transact({ known: [], users: [], accounts: [], messageIds: [] }, () =>
+    await subject.ledger.transact(needs({}), () =>
       writes(1_000, { versionRows: [{ organization: id, rows: 2, versions: 4 }] }),
     );
     await bury(subject, "users", versions.map(userRow));

@@ -6,7 +6,7 @@ import { basename, join } from "node:path";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { JournalFile, readRecords, recordHeadBytes } from "../../server/ledger/sqlite/journal-file.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
-import { append, inboxRows, look, messageOf, remember, user, writePeople } from "./writes.ts";
+import { append, inboxRows, look, messageOf, needs, remember, user, writePeople } from "./writes.ts";
 
 const base = mkdtempSync(join(tmpdir(), "rekindle-journal-"));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
@@ -67,7 +67,7 @@ test("after a crash everything that was acknowledged is there once: rows, counts
   const folder = newFolder();
   const ledger = await open(folder);
   await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs });
-  await ledger.transact({ known: [], users: [], accounts: [], messageIds: keys("m") }, (stored) => ({
+  await ledger.transact(needs({ messageIds: keys("m") }), (stored) => ({
     ...{ users: [], accounts: [], versionRows: [], nowMs },
     inbox: [inboxRows(["a", "b"]), inboxRows(["old"], { year: 2025 })],
     messages: keys("m").map((key) => messageOf(stored, key)),

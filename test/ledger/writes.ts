@@ -2,7 +2,7 @@
 import type { Account, InboxRows, Ledger, User } from "../../server/ledger/ledger.ts";
 import type { Message, MessageKey, Needs, Stored, Writes } from "../../server/ledger/transaction.ts";
 
-const nothingNeeded: Needs = { known: [], users: [], accounts: [], messageIds: [] };
+const nothingNeeded: Needs = { known: [], users: [], accounts: [], messageIds: [], people: [], labels: [] };
 const noWrites: Omit<Writes, "nowMs"> = {
   users: [],
   accounts: [],

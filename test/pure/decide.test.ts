@@ -15,7 +15,7 @@ const options = seeded("decide.test.ts", 500);
 
 /** What a reader may see of a user. */
 interface Seen {
-  email: string;
+  email: string | null;
   traits: Map<string, string>;
   owner: boolean | null;
   account: string | null;
@@ -58,10 +58,10 @@ class Model {
   #identify(sent: AdmittedIdentify): Outcome {
     const { organization, userId, email, account, saidAtMs } = sent;
     const key = `${organization}/${userId}`;
-    const user = this.users.get(key) ?? { email, traits: new Map(), owner: null, account: null };
+    const user: Seen = this.users.get(key) ?? { email: null, traits: new Map(), owner: null, account: null };
     this.users.set(key, user);
     const wins = (field: string) => this.#times.wins(`${key} ${field}`, saidAtMs);
-    if (wins("email")) user.email = email;
+    if (email !== undefined && wins("email")) user.email = email;
     for (const [name, value] of Object.entries(sent.traits)) {
       if (wins(`trait ${name}`)) user.traits.set(name, JSON.stringify(value));
     }
@@ -71,7 +71,8 @@ class Model {
       const accountKey = `${organization}/${account.accountId}`;
       const before = this.accounts.get(accountKey);
       const avatar = account.avatar === undefined ? (before?.avatar ?? null) : account.avatar;
-      this.accounts.set(accountKey, { name: account.name, avatar });
+      const name = account.name ?? before?.name ?? account.accountId;
+      this.accounts.set(accountKey, { name, avatar });
     }
     return "stored";
   }

@@ -1,5 +1,6 @@
 /** Requests that share a commit, and two groups on their way to the disk, which syncs when the test says so. */
 import { expect, test } from "bun:test";
+import { Zone } from "../../server/calendar/zone.ts";
 import { GroupCommit } from "../../server/intake/group-commit.ts";
 import type { AdmittedIdentify } from "../../server/intake/identify.ts";
 import type { Needs, Stored, Writes } from "../../server/ledger/transaction.ts";
@@ -25,10 +26,13 @@ class SlowDisk {
   }
 }
 
+const zone = new Zone("UTC");
+
 function identify(userId: string): AdmittedIdentify {
   return {
     ...{ kind: "identify", organization: 1, userId, email: `${userId}@example.com`, traits: {} },
     ...{ isAccountOwner: undefined, account: undefined, messageId: null, saidAtMs: 1, receivedAtMs: 1 },
+    zone,
   };
 }
 

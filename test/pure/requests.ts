@@ -1,6 +1,7 @@
 /** Random requests, and the way they go through `decide`. */
 import fc from "fast-check";
-import { type Admitted, decide, NeedsOf, type Outcome } from "../../server/intake/decide.ts";
+import { Zone } from "../../server/calendar/zone.ts";
+import { type Admitted, decide, NeedsOf, type SourcedOutcome } from "../../server/intake/decide.ts";
 import type { AdmittedIdentify } from "../../server/intake/identify.ts";
 import type { AdmittedTrack } from "../../server/intake/track.ts";
 import type { LedgerModel } from "./ledger-model.ts";
@@ -21,19 +22,21 @@ const account = fc.oneof(
   fc.constant(null),
   fc.record({
     accountId: fc.constantFrom("x", "y"),
-    name: fc.constantFrom("X", "Y"),
+    name: fc.constantFrom("X", "Y", undefined),
     avatar: fc.constantFrom(undefined, null, "https://example.com/a.png"),
   }),
 );
+const zone = new Zone("UTC");
 const common = { organization, userId, messageId, receivedAtMs: fc.constant(1_000) };
 /** Identifies of few users, some of them late. */
 export const identify: fc.Arbitrary<AdmittedIdentify> = fc.record({
   kind: fc.constant("identify" as const),
-  email: fc.constantFrom("a@example.com", "b@example.com"),
+  email: fc.constantFrom("a@example.com", "b@example.com", undefined),
   traits,
   isAccountOwner: fc.constantFrom(undefined, true, false),
   account,
   saidAtMs: fc.constantFrom(400, 600, 800, 1_000),
+  zone: fc.constant(zone),
   ...common,
 });
 const track: fc.Arbitrary<AdmittedTrack> = fc.record({
@@ -50,8 +53,12 @@ export const requests = fc.array(fc.oneof(identify, track), { minLength: 1, maxL
 export const sizes = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 40 });
 
 /** Runs the requests through `decide` in groups of these sizes; the outcomes. */
-export function run(ledger: LedgerModel, all: readonly Admitted[], groupSizes: readonly number[]): Outcome[] {
-  const outcomes: Outcome[] = [];
+export function run(
+  ledger: LedgerModel,
+  all: readonly Admitted[],
+  groupSizes: readonly number[],
+): SourcedOutcome[] {
+  const outcomes: SourcedOutcome[] = [];
   for (let at = 0, groups = 0; at < all.length; groups += 1) {
     const size = groupSizes[groups % groupSizes.length] ?? 1;
     const group = all.slice(at, at + size);

@@ -12,7 +12,7 @@ import type { Manifest } from "../../server/warehouse/backup-files.ts";
 import { applyExclusions } from "../../server/warehouse/exclusions.ts";
 import { freezeTables } from "../../server/warehouse/frozen-tables.ts";
 import { Loader } from "../../server/warehouse/loader.ts";
-import { eventRow } from "../../server/warehouse/rows.ts";
+import { currentSchema, eventRow } from "../../server/warehouse/rows.ts";
 import { scoreTables } from "../../server/warehouse/score-tables.ts";
 import { append, needs, writes } from "../ledger/writes.ts";
 import { rekindle } from "../server.ts";
@@ -46,7 +46,13 @@ function parts(loader: Loader) {
 
 async function appendEvents(count: number): Promise<void> {
   const lines = Array.from({ length: count }, () => `${eventRow(event(1))}\n`);
-  await append(ledger, { table: "events", year: 2026, schema: 1, rows: count, body: lines.join("") });
+  await append(ledger, {
+    table: "events",
+    year: 2026,
+    schema: currentSchema.events,
+    rows: count,
+    body: lines.join(""),
+  });
 }
 
 test("rows that wait are in the ledger's part, and are loaded once after a restore", async () => {
@@ -100,7 +106,7 @@ test("a pause leaves no frozen batch unfinished, of however many tables and year
   });
   const ofYears = [2024, 2025, 2026].map((year) => {
     const body = `${eventRow(event(1, { timeMs: Date.UTC(year, 5) }))}\n`;
-    return { table: "events", year, schema: 1, rows: 1, body } as const;
+    return { table: "events", year, schema: currentSchema.events, rows: 1, body } as const;
   });
   await ledger.transact(needs({}), () => writes(1_000, { inbox: ofYears }));
   const loader = new Loader({ inbox: ledger.inbox, warehouse });

@@ -12,7 +12,7 @@ import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
 import { checkOrganization } from "../../server/warehouse/check.ts";
 import { Loader } from "../../server/warehouse/loader.ts";
-import { eventRow } from "../../server/warehouse/rows.ts";
+import { currentSchema, eventRow } from "../../server/warehouse/rows.ts";
 import type { Warehouse } from "../../server/warehouse/warehouse.ts";
 import { Random } from "../../simulation/random.ts";
 import { needs, writes } from "../ledger/writes.ts";
@@ -71,7 +71,10 @@ async function acknowledge(ledger: Ledger, from: number, count: number): Promise
     checksum,
   }));
   await ledger.transact(needs({}), () =>
-    writes(1_000, { inbox: [{ table: "events", year: 2026, schema: 1, rows: count, body }], dayCounts }),
+    writes(1_000, {
+      inbox: [{ table: "events", year: 2026, schema: currentSchema.events, rows: count, body }],
+      dayCounts,
+    }),
   );
 }
 

@@ -75,7 +75,11 @@ function randomRule(random: Random): ExclusionRule {
 const asciiLower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /** One rule and one user, as the documentation says it. */
-function matches({ kind, key, value }: ExclusionRule, { userId, email, account, traits }: User): boolean {
+function matches(
+  { kind, key, value }: ExclusionRule,
+  { userId, email: known, account, traits }: User,
+): boolean {
+  const email = known ?? "";
   if (kind === "user") return userId === value;
   if (kind === "account") return account > 0 && value === `account ${account}`;
   if (kind === "email_domain")

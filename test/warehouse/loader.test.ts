@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Inbox, Ledger } from "../../server/ledger/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { Loader } from "../../server/warehouse/loader.ts";
-import { type EventRow, eventRow } from "../../server/warehouse/rows.ts";
+import { currentSchema, type EventRow, eventRow } from "../../server/warehouse/rows.ts";
 import { type FrozenRows, type Warehouse, WarehouseError } from "../../server/warehouse/warehouse.ts";
 import { append } from "../ledger/writes.ts";
 import { unreliable, withInserts } from "./failures.ts";
@@ -27,7 +27,13 @@ afterAll(async () => {
 
 async function appendLines(lines: readonly string[]): Promise<void> {
   const body = lines.map((line) => `${line}\n`).join("");
-  await append(ledger, { table: "events", year: 2026, schema: 1, rows: lines.length, body });
+  await append(ledger, {
+    table: "events",
+    year: 2026,
+    schema: currentSchema.events,
+    rows: lines.length,
+    body,
+  });
 }
 
 const utcDay = ({ day }: EventRow) => day;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WarehouseTable } from "../../server/ledger/ledger.ts";
 import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
-import { type EventRow, eventRow } from "../../server/warehouse/rows.ts";
+import { currentSchema, type EventRow, eventRow } from "../../server/warehouse/rows.ts";
 import { countsOfEvents } from "../../server/warehouse/tables.ts";
 import type { Warehouse } from "../../server/warehouse/warehouse.ts";
 import { Random } from "../../simulation/random.ts";
@@ -50,7 +50,13 @@ export class WarehouseUnderTest {
   /** Inserts rows as the loader does. */
   async insert(table: WarehouseTable, lines: readonly string[], token: string = crypto.randomUUID()) {
     const body = Buffer.from(lines.map((line) => `${line}\n`).join(""));
-    await this.warehouse.insertFrozen({ table, schema: 1, rows: lines.length, body, token });
+    await this.warehouse.insertFrozen({
+      table,
+      schema: currentSchema[table],
+      rows: lines.length,
+      body,
+      token,
+    });
   }
 
   async count(table: string, organization: number): Promise<number> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { migrate } from "../../server/warehouse/migrations.ts";
-import { eventRow } from "../../server/warehouse/rows.ts";
+import { currentSchema, eventRow } from "../../server/warehouse/rows.ts";
 import { WarehouseError } from "../../server/warehouse/warehouse.ts";
 import { event, recount, rollupsOf, WarehouseUnderTest } from "./support.ts";
 
@@ -90,7 +90,7 @@ describe("insertFrozen", () => {
 
   test("fewer or more rows than promised, an empty token and an unknown schema are refused", async () => {
     const body = Buffer.from(`${eventRow(event(subject.newOrganization()))}\n`);
-    const rows = { table: "events", schema: 1, rows: 1, body, token: "t" } as const;
+    const rows = { table: "events", schema: currentSchema.events, rows: 1, body, token: "t" } as const;
     const { warehouse } = subject;
     await expect(warehouse.insertFrozen({ ...rows, rows: 2 })).rejects.toThrow(
       "2 rows of events were promised, 1 came",

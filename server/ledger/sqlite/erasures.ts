@@ -61,9 +61,11 @@ export class SqliteErasures implements Erasures {
   }
 
   async begin(organization: number, userId: string): Promise<Erasure | undefined> {
-    const { users, counts, inbox, tombstones, knownUsers, warnings, exclusions } = this.#parts;
+    const { users, counts, inbox, tombstones, knownUsers, parking, warnings, exclusions } = this.#parts;
     this.#parts.journal.flush();
     const begun = inTransaction(this.#db, () => {
+      // Also of one who was never identified.
+      parking.forget(organization, userId);
       const user = users.find(organization, userId);
       if (user === undefined) return undefined;
       users.delete(organization, user.number);

@@ -22,6 +22,7 @@ import { FlushedInbox } from "./flushed-inbox.ts";
 import type { SqliteImports } from "./imports.ts";
 import { InboxTidy } from "./inbox-tidy.ts";
 import { SqliteOrganizations } from "./organizations.ts";
+import type { Parking } from "./parking.ts";
 import { SqlitePeople } from "./people.ts";
 import { SqliteSettings } from "./settings.ts";
 import { takeSnapshot } from "./snapshot.ts";
@@ -45,6 +46,7 @@ export class SqliteLedger implements Ledger {
   readonly people: SqlitePeople;
   readonly entrance: SqliteEntrance;
   readonly views: SqliteViews;
+  readonly parking: Parking;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
@@ -67,6 +69,7 @@ export class SqliteLedger implements Ledger {
     const { warnings, exclusions } = this;
     this.erasures = new SqliteErasures(db, { ...parts, warnings, exclusions }, this.#inboxTidy, clock);
     this.imports = parts.imports;
+    this.parking = parts.parking;
     this.audit = new SqliteAudit(db);
     this.people = new SqlitePeople(db, this.organizations, this.audit);
     this.entrance = new SqliteEntrance(db, this.audit);
@@ -147,6 +150,7 @@ export class SqliteLedger implements Ledger {
       await this.#inboxTidy.deleteLoadedRows(nowMs);
       await this.#parts.messageIds.tidy(nowMs);
       await this.warnings.tidy(nowMs);
+      await this.parking.tidy(nowMs);
       this.entrance.tidy(nowMs);
       this.audit.tidy(nowMs);
       await this.#inboxTidy.shrink();

@@ -8,6 +8,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../ledger.ts";
+import { parkingTables } from "./parking-tables.ts";
 import { peopleAndAudit } from "./people-tables.ts";
 import { inTransaction } from "./transaction.ts";
 import { viewsTable } from "./views.ts";
@@ -242,6 +243,7 @@ const migrations: readonly string[] = [
   rebuildOfAll,
   peopleAndAudit,
   viewsTable,
+  parkingTables,
 ];
 
 /** How many migrations this code knows. */

@@ -15,6 +15,7 @@ import { KnownUsers } from "./known-users.ts";
 import { SqliteLedger } from "./ledger.ts";
 import { MessageIds } from "./message-ids.ts";
 import { migrate } from "./migrations.ts";
+import { Parking } from "./parking.ts";
 import { refuseUnfinishedRestore } from "./restoring.ts";
 import { Tombstones } from "./tombstones.ts";
 import { Users } from "./users.ts";
@@ -68,6 +69,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
       knownUsers: new KnownUsers(sizes.knownUsersCapacity),
       messageIds: new MessageIds(db, join(dirname(file), "message-ids"), sizes.messageIdsPerRun, clock()),
       tombstones: new Tombstones(db),
+      parking: new Parking(db),
       counts: new Counts(db),
       inbox: new SqliteInbox(db, clock, new DeadLetterRows(db, sizes.deadLetterLimits)),
       imports: new SqliteImports(db),

@@ -1,11 +1,13 @@
 /** What the ledger tells a transaction, looked up when it is asked: in SQLite a look-up costs no round trip. */
 import type { Account, User } from "../ledger.ts";
+import type { ParkedItem, PersonLink } from "../parking.ts";
 import type { KnownUser, Message, Stored } from "../transaction.ts";
 import type { Accounts } from "./accounts.ts";
 import { ByOrganization } from "./by-organization.ts";
 import type { KnownUsers } from "./known-users.ts";
 import type { MessageIdHash } from "./message-id-table.ts";
 import type { MessageIds } from "./message-ids.ts";
+import type { Parking } from "./parking.ts";
 import type { Tombstones } from "./tombstones.ts";
 import type { Users } from "./users.ts";
 
@@ -15,6 +17,7 @@ export interface Sources {
   readonly knownUsers: KnownUsers;
   readonly messageIds: MessageIds;
   readonly tombstones: Tombstones;
+  readonly parking: Parking;
 }
 
 interface FoundUser {
@@ -77,6 +80,26 @@ export class LookedUp implements Stored {
   message(organization: number, messageId: string): HashedMessage {
     const hash = this.#sources.messageIds.hash(organization, messageId);
     return new HashedMessage(hash, this.#sources.messageIds.remembers(hash, this.#nowMs));
+  }
+
+  hasParked(organization: number): boolean {
+    return this.#sources.parking.has(organization);
+  }
+
+  link(organization: number, id: string): PersonLink | undefined {
+    return this.#sources.parking.links.find(organization, id);
+  }
+
+  linksTo(organization: number, id: string): readonly string[] {
+    return this.#sources.parking.links.to(organization, id);
+  }
+
+  parked(organization: number, id: string): readonly ParkedItem[] {
+    return this.#sources.parking.items.of(organization, id);
+  }
+
+  label(organization: number, event: string): string | undefined {
+    return this.#sources.parking.eventLabels.find(organization, event);
   }
 
   lastUserNumber(organization: number): number {

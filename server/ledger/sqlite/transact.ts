@@ -1,12 +1,13 @@
 /**
  * The one way by which requests change the ledger: a pure function decides with what it looks up, and what
- * it returns is written at once and whole: events of known users to the journal, and what changes a user, an account or
- * an import to SQLite, in ONE transaction.
+ * it returns is written at once and whole: events of known users to the journal, and what changes a user, an account,
+ * an import or what is parked to SQLite, in ONE transaction.
  *
  * Invariant: memory follows what is written. The cache of known users, the table of message ids and the inbox's
  * totals are told afterwards, so that a transaction that failed is remembered by nobody.
  */
 import type { Database } from "bun:sqlite";
+import type { EventLabel } from "../parking.ts";
 import type { Message, Stored, Writes } from "../transaction.ts";
 import type { AddedPopulations, Counts } from "./counts.ts";
 import type { SqliteImports } from "./imports.ts";
@@ -74,17 +75,20 @@ export class Transactor {
   /** Writes everything in one transaction of SQLite, which is synced when `#committing` resolves.
    * @returns the sequence of its message ids. */
   #commit(writes: Writes, stored: LookedUp, messageIds: Uint8Array): number | undefined {
-    const { log, journal, inbox, counts, imports, messageIds: ids } = this.#parts;
+    const { log, journal, inbox, counts, imports, parking, messageIds: ids } = this.#parts;
+    let labels: readonly EventLabel[] = [];
     journal.flush();
     const sequence = log.unsynced(() =>
       inTransaction(this.#db, () => {
         if (changesPeople(writes)) this.#writePeople(writes, stored);
+        if (writes.parking !== undefined) labels = parking.write(writes.parking, writes.nowMs);
         inbox.append(writes.inbox);
         for (const count of writes.dayCounts) counts.addDay(count);
         if (writes.importProgress !== undefined) imports.advance(writes.importProgress, writes.nowMs);
         return messageIds.length === 0 ? undefined : ids.write(messageIds, writes.nowMs);
       }),
     );
+    parking.eventLabels.remember(labels);
     const committing = log.synced().finally(() => {
       if (this.#committing === committing) this.#committing = undefined;
     });
@@ -152,13 +156,16 @@ function hashOf(message: Message): MessageIdHash {
 
 /** What the journal takes: it numbers groups by the rows that they bring. */
 function isEventsOnly(writes: Writes): boolean {
-  return writes.inbox.length > 0 && !changesPeople(writes) && writes.importProgress === undefined;
+  return writes.inbox.length > 0 && !changesMore(writes);
 }
 
 function isNothing(writes: Writes): boolean {
-  const { inbox, messages, dayCounts, importProgress } = writes;
-  const rows = inbox.length + messages.length + dayCounts.length;
-  return rows === 0 && !changesPeople(writes) && importProgress === undefined;
+  const { inbox, messages, dayCounts } = writes;
+  return inbox.length + messages.length + dayCounts.length === 0 && !changesMore(writes);
+}
+
+function changesMore(writes: Writes): boolean {
+  return changesPeople(writes) || writes.parking !== undefined || writes.importProgress !== undefined;
 }
 
 function changesPeople({ users, accounts, versionRows }: Writes): boolean {

@@ -6,6 +6,7 @@ import type { KnownUser } from "../transaction.ts";
 interface UserRow {
   readonly number: number;
   readonly account: number;
+  /** Empty while none is known. */
   readonly email: string;
   readonly is_account_owner: number | null;
   readonly first_identified_at_ms: number;
@@ -62,7 +63,7 @@ export class Users {
       organization,
       userId,
       number: row.number,
-      email: row.email,
+      email: row.email || null,
       traits: parseObject(row.traits),
       isAccountOwner: row.is_account_owner === null ? null : row.is_account_owner === 1,
       account: row.account,
@@ -88,7 +89,7 @@ export class Users {
   write(user: User, previous: User | undefined): void {
     const columns = [
       user.account,
-      user.email,
+      user.email ?? "",
       user.isAccountOwner === null ? null : Number(user.isAccountOwner),
       user.updatedAtMs,
       user.version,

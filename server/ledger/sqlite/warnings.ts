@@ -73,6 +73,11 @@ export class SqliteWarnings implements WarningStore {
     if (waiting.length > 0) await this.add(waiting);
   }
 
+  /** Adds one, inside the caller's transaction. */
+  count(warning: IngestionWarning): void {
+    this.#add(warning);
+  }
+
   async list(organization: number, limit: number): Promise<readonly IngestionWarning[]> {
     return this.#statements.list.all(organization, limit);
   }

@@ -23,7 +23,8 @@ export type MemberSort = "share" | "lastActive" | "health" | "risk" | "email";
 
 export interface AccountMember {
   readonly userId: string;
-  readonly email: string;
+  /** Null until it is known. */
+  readonly email: string | null;
   /** Texts of traits, empty where there is none. */
   readonly name: string;
   readonly avatar: string;
@@ -63,7 +64,7 @@ export function accountMembers(
   const members = membersQuery(question);
   const { scores = { day: 0, rowsVersion: 0 } } = question;
   const sql = `
-    SELECT user_id AS userId, email, JSONExtractString(traits, 'name') AS name,
+    SELECT user_id AS userId, nullIf(named.email, '') AS email, JSONExtractString(traits, 'name') AS name,
       JSONExtractString(traits, 'avatar') AS avatar, is_account_owner AS isAccountOwner, isMember,
       lastActiveDay, activeDays28, share, if(scored.state = '', 'no_data', scored.state) AS state,
       if(scored.colour = '', 'none', scored.colour) AS colour, health, engagement, risk
@@ -97,7 +98,7 @@ const orders: Readonly<Record<MemberSort, string>> = {
   lastActive: "lastActiveDay",
   health: "health",
   risk: "risk",
-  email: "email",
+  email: "nullIf(named.email, '')",
 };
 
 /** Rows (user, isMember, lastActiveDay, activeDays28, share): who belongs to it now, and who was active in 90 days. */

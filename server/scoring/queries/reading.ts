@@ -102,7 +102,7 @@ export async function listScores(warehouse: Warehouse, question: ListQuestion): 
   const { sql, parameters } = selectionQuery(question);
   const names =
     kind === "user"
-      ? "user AS entity, user_id AS id, email AS label FROM users"
+      ? "user AS entity, user_id AS id, if(email = '', user_id, email) AS label FROM users"
       : "account AS entity, account_id AS id, name AS label FROM accounts";
   const order = `${question.sort} ${question.descending ? "DESC" : "ASC"} NULLS LAST, entity`;
   return warehouse.rows<ListedScore>(

@@ -1,0 +1,168 @@
+/**
+ * Decides what connected sources say: whose it is, and what happens when nobody knows that yet.
+ *
+ *   an id that was identified              the user's
+ *   an id that is linked to another        as that one's
+ *   any other id                           parked under it, until an identify or an alias names it
+ *
+ * An id that was identified is linked to nobody, and whom an id is linked to is linked to nobody: so there is no cycle,
+ * and one look-up says whose an id is. Of two words on whose an id is the later said counts.
+ */
+import type { Zone } from "../calendar/zone.ts";
+import type { ParkedItem } from "../ledger/parking.ts";
+import type { Stored } from "../ledger/transaction.ts";
+import type { AdmittedAlias, AdmittedSaid, AdmittedSourced, SaidOfPerson } from "./admit-sourced.ts";
+import type { DecidedParking } from "./decided-parking.ts";
+import type { DecidedPeople } from "./decided-people.ts";
+import type { DecidedRows } from "./decided-rows.ts";
+import { type Invalid, isInvalid } from "./json.ts";
+
+/** A request by which somebody becomes known. */
+interface Naming {
+  readonly organization: number;
+  readonly receivedAtMs: number;
+  readonly zone: Zone;
+}
+
+/** What is parked, as JSON. */
+type ParkedBody = SaidOfPerson & { readonly messageId: string | null };
+
+interface Parts {
+  readonly stored: Stored;
+  readonly people: DecidedPeople;
+  readonly rows: DecidedRows;
+  readonly parking: DecidedParking;
+}
+
+export class DecidedSources {
+  readonly #stored: Stored;
+  readonly #people: DecidedPeople;
+  readonly #rows: DecidedRows;
+  readonly #parking: DecidedParking;
+
+  constructor({ stored, people, rows, parking }: Parts) {
+    this.#stored = stored;
+    this.#people = people;
+    this.#rows = rows;
+    this.#parking = parking;
+  }
+
+  decide(entry: AdmittedSourced): "stored" | "duplicate" | "parked" | Invalid {
+    return entry.kind === "alias" ? this.#alias(entry) : this.#said(entry);
+  }
+
+  /** Gives a user who is identified now what waited under the user's own id. */
+  named(naming: Naming, userId: string): void {
+    const { organization } = naming;
+    if (!this.#parking.concerns(organization)) return;
+    // From now on the id is a user of its own.
+    if (this.#parking.link(organization, userId) !== undefined) {
+      this.#parking.setLink(organization, userId, null);
+    }
+    this.#attach(naming, userId, this.#parking.take(organization, userId));
+  }
+
+  #said(entry: AdmittedSaid): "stored" | "duplicate" | "parked" | Invalid {
+    const { organization, userId, anonymousId, said, atMs } = entry;
+    if (said.kind === "track" && said.label !== null) {
+      this.#parking.label(organization, said.event, said.label);
+    }
+    const isIdentify = said.kind === "identify" && userId !== undefined;
+    const whose = isIdentify ? userId : this.#whose(organization, userId ?? anonymousId ?? "");
+    if (!isIdentify && this.#people.known(organization, whose) === undefined) {
+      if (this.#wasErased(organization, whose, atMs)) return "duplicate";
+      this.#parking.park(organization, whose, parkedItem(entry));
+      return "parked";
+    }
+    const outcome = this.#become(entry, whose, entry, isIdentify);
+    if (!isIdentify || outcome !== "stored") return outcome;
+    this.named(entry, userId);
+    if (anonymousId === undefined || this.#people.known(organization, anonymousId) !== undefined)
+      return outcome;
+    this.#link(entry, anonymousId, userId, atMs);
+    return outcome;
+  }
+
+  #alias(entry: AdmittedAlias): "stored" | "duplicate" | Invalid {
+    const { organization, previousId, userId, atMs } = entry;
+    if (this.#people.known(organization, previousId) !== undefined) {
+      return previousId === userId
+        ? "stored"
+        : { invalid: "previousId is a user who was identified: two users are not made one." };
+    }
+    if (this.#wasErased(organization, userId, atMs)) return "duplicate";
+    this.#link(entry, previousId, userId, atMs);
+    return "stored";
+  }
+
+  /** Says that an id that was not identified is another's. */
+  #link(naming: Naming, id: string, other: string, atMs: number): void {
+    const { organization } = naming;
+    const userId = this.#whose(organization, other);
+    if (userId === id) return;
+    const known = this.#parking.link(organization, id);
+    if (known !== undefined && known.atMs > atMs) return;
+    this.#parking.setLink(organization, id, { userId, atMs });
+    for (const linked of this.#parking.linksTo(organization, id)) {
+      const saidAtMs = this.#parking.link(organization, linked)?.atMs ?? atMs;
+      this.#parking.setLink(organization, linked, { userId, atMs: saidAtMs });
+    }
+    const items = this.#parking.take(organization, id);
+    if (this.#people.known(organization, userId) !== undefined) this.#attach(naming, userId, items);
+    else for (const item of items) this.#parking.park(organization, userId, item);
+  }
+
+  /** The id itself when it was identified or is not linked, else the one to which it is linked. */
+  #whose(organization: number, id: string): string {
+    if (this.#people.known(organization, id) !== undefined) return id;
+    return this.#parking.link(organization, id)?.userId ?? id;
+  }
+
+  /** What was said before the user was erased, and only delivered late, stays out. */
+  #wasErased(organization: number, userId: string, atMs: number): boolean {
+    return atMs < (this.#stored.erasedAtMs(organization, userId) ?? Number.NEGATIVE_INFINITY);
+  }
+
+  #attach(naming: Naming, userId: string, items: readonly ParkedItem[]): void {
+    const { organization } = naming;
+    for (const { body, receivedAtMs, atMs } of items) {
+      if (this.#wasErased(organization, userId, atMs)) continue;
+      const { messageId, ...said } = JSON.parse(body) as ParkedBody;
+      const outcome = this.#become(naming, userId, { said, messageId, receivedAtMs, atMs }, false);
+      if (isInvalid(outcome)) this.#parking.refuse(organization, outcome.invalid);
+    }
+  }
+
+  /** Makes what was said an identified user's, or the user's who is identified by it. */
+  #become(
+    { organization, zone, receivedAtMs: nowMs }: Naming,
+    userId: string,
+    item: Pick<AdmittedSaid, "said" | "messageId" | "receivedAtMs" | "atMs">,
+    isIdentified: boolean,
+  ): "stored" | "duplicate" | Invalid {
+    const { said, messageId, receivedAtMs, atMs } = item;
+    const whose = { organization, userId, receivedAtMs: nowMs, saidAtMs: Math.min(atMs, nowMs) };
+    if (said.kind === "identify") {
+      const { email, traits, isAccountOwner, account } = said;
+      return this.#people.identify({ ...whose, email, traits, isAccountOwner, account }, isIdentified);
+    }
+    const user = this.#people.known(organization, userId);
+    if (user === undefined) throw new Error("an event became the event of nobody");
+    const { event, properties, isActivity, account: sent } = said;
+    const account = sent === undefined ? user.account : this.#people.account(organization, sent, nowMs);
+    if (sent !== undefined && user.account === 0) {
+      const silent = { email: undefined, traits: {}, isAccountOwner: undefined };
+      this.#people.identify({ ...whose, ...silent, account: sent }, false);
+    }
+    this.#rows.event({
+      ...{ organization, user: user.number, account, event, timeMs: atMs, day: zone.dayOf(atMs) },
+      ...{ receivedAtMs, messageId, properties, isActivity },
+    });
+    return "stored";
+  }
+}
+
+function parkedItem({ said, messageId, receivedAtMs, atMs }: AdmittedSaid): ParkedItem {
+  const body: ParkedBody = { ...said, messageId };
+  return { receivedAtMs, atMs, accountId: said.account?.accountId ?? null, body: JSON.stringify(body) };
+}

@@ -1,0 +1,115 @@
+/** The users and accounts of a group of requests: each as it is stored, and as the requests before have left it. */
+import type { Account, User } from "../ledger/ledger.ts";
+import type { KnownUser, Stored, Writes } from "../ledger/transaction.ts";
+import type { DecidedRows } from "./decided-rows.ts";
+import type { AdmittedIdentify, SentAccount } from "./identify.ts";
+import { type Invalid, isInvalid } from "./json.ts";
+import { merge } from "./merge.ts";
+
+/** What is said of a user, whoever says it. */
+type UserSaid = Omit<AdmittedIdentify, "kind" | "messageId" | "zone">;
+
+export class DecidedPeople {
+  readonly #stored: Stored;
+  readonly #rows: DecidedRows;
+  readonly #users = new Map<string, User>();
+  readonly #accounts = new Map<string, Account>();
+  readonly #lastUserNumber = new Map<number, number>();
+  readonly #lastAccountNumber = new Map<number, number>();
+
+  constructor(stored: Stored, rows: DecidedRows) {
+    this.#stored = stored;
+    this.#rows = rows;
+  }
+
+  known(organization: number, userId: string): KnownUser | undefined {
+    const identified = this.#users.size === 0 ? undefined : this.#users.get(keyOf(organization, userId));
+    return identified ?? this.#stored.known(organization, userId);
+  }
+
+  /**
+   * Registers a user or changes the one who exists.
+   * @param isIdentified false for what was said of somebody before it was known who that is: it is no day on which the
+   * user was identified
+   */
+  identify(entry: UserSaid, isIdentified = true): "stored" | "duplicate" | Invalid {
+    if (this.#wasErased(entry)) return "duplicate";
+    const key = keyOf(entry.organization, entry.userId);
+    const before = this.#users.get(key) ?? this.#stored.user(entry.organization, entry.userId);
+    const merged = merge(before, entry, this.#accountNumber(entry));
+    if (isInvalid(merged)) return merged;
+    const { changed, retimed, news, ...fields } = merged;
+    if (!changed && !retimed) return "stored";
+    const identifiedAtMs = isIdentified ? entry.saidAtMs : entry.receivedAtMs;
+    const after: User = {
+      organization: entry.organization,
+      userId: entry.userId,
+      number: before?.number ?? this.#nextUserNumber(entry.organization),
+      ...fields,
+      firstIdentifiedAtMs: Math.min(before?.firstIdentifiedAtMs ?? identifiedAtMs, identifiedAtMs),
+      updatedAtMs: entry.receivedAtMs,
+      version: (before?.version ?? 0) + (changed ? 1 : 0),
+    };
+    this.#users.set(key, after);
+    // What was only said again is kept by the ledger, so that what is delivered late cannot win over it.
+    if (changed) this.#rows.user(after);
+    for (const said of news) this.#rows.version(after, said);
+    return "stored";
+  }
+
+  /** The number of an account that was sent; a new or changed account is written. */
+  account(organization: number, sent: SentAccount, atMs: number): number {
+    const key = keyOf(organization, sent.accountId);
+    const before = this.#accounts.get(key) ?? this.#stored.account(organization, sent.accountId);
+    const name = sent.name ?? before?.name ?? sent.accountId;
+    const avatar = sent.avatar === undefined ? (before?.avatar ?? null) : sent.avatar;
+    if (before !== undefined && before.name === name && before.avatar === avatar) return before.number;
+    const after: Account = {
+      organization,
+      accountId: sent.accountId,
+      number: before?.number ?? this.#nextAccountNumber(organization),
+      name,
+      avatar,
+      createdAtMs: before?.createdAtMs ?? atMs,
+      updatedAtMs: atMs,
+      version: (before?.version ?? 0) + 1,
+    };
+    this.#accounts.set(key, after);
+    this.#rows.account(after);
+    return after.number;
+  }
+
+  writes(): Pick<Writes, "users" | "accounts"> {
+    return { users: [...this.#users.values()], accounts: [...this.#accounts.values()] };
+  }
+
+  /** Whether this was said before the user was erased, and only delivered late: it stays out. What says no time
+   * of its own is said now. */
+  #wasErased({ organization, userId, saidAtMs, receivedAtMs }: UserSaid): boolean {
+    if (saidAtMs >= receivedAtMs) return false;
+    const erasedAtMs = this.#stored.erasedAtMs(organization, userId);
+    return erasedAtMs !== undefined && saidAtMs < erasedAtMs;
+  }
+
+  #accountNumber({ organization, account, receivedAtMs }: UserSaid): number | undefined {
+    if (!account) return account === null ? 0 : undefined;
+    return this.account(organization, account, receivedAtMs);
+  }
+
+  #nextUserNumber(organization: number): number {
+    const last = this.#lastUserNumber.get(organization) ?? this.#stored.lastUserNumber(organization);
+    this.#lastUserNumber.set(organization, last + 1);
+    return last + 1;
+  }
+
+  #nextAccountNumber(organization: number): number {
+    const last = this.#lastAccountNumber.get(organization) ?? this.#stored.lastAccountNumber(organization);
+    this.#lastAccountNumber.set(organization, last + 1);
+    return last + 1;
+  }
+}
+
+/** An organization and an id of its own as one text. */
+export function keyOf(organization: number, id: string): string {
+  return `${organization} ${id}`;
+}
