@@ -48,6 +48,7 @@ interface SaidIdentify {
   readonly kind: "identify";
   readonly email: string | undefined;
   readonly traits: JsonObject;
+  readonly traitsOnce: JsonObject | undefined;
   readonly isAccountOwner: boolean | undefined;
   readonly account: SentAccount | null | undefined;
 }
@@ -159,6 +160,7 @@ function admitIdentify(item: SourcedIdentify, note: TakeNote): SaidIdentify | In
     kind: "identify",
     email: isEmail ? item.email : undefined,
     traits: admitTraits(item.traits, note),
+    traitsOnce: item.traitsOnce && admitTraits(item.traitsOnce, note),
     isAccountOwner: item.isAccountOwner,
     account,
   };

@@ -32,6 +32,8 @@ export interface SourcedIdentify extends SourcedPerson, Said {
   /** Undefined keeps what is stored: a user may be without one until it comes. */
   readonly email?: string | undefined;
   readonly traits: JsonObject;
+  /** Said only where nothing is stored under the key, or null. */
+  readonly traitsOnce?: JsonObject | undefined;
   readonly isAccountOwner?: boolean | undefined;
   /** Null: the user leaves the account. */
   readonly account?: SourcedAccount | null | undefined;

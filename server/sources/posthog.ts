@@ -43,8 +43,8 @@ interface Read {
   readonly properties: JsonObject;
   readonly atMs: number;
   readonly messageId: string | null;
-  /** Person properties that are said with it, `$set` and `$unset`; undefined when none are. */
-  readonly set: JsonObject | undefined;
+  /** Person properties that are said with it. */
+  readonly set: PersonProperties;
   readonly account: SourcedAccount | undefined;
 }
 
@@ -117,34 +117,51 @@ function isVisitor(distinctId: string, properties: JsonObject): boolean {
   return properties.$is_identified === false || properties.$device_id === distinctId;
 }
 
+interface PersonProperties {
+  /** `$set` and `$unset`. */
+  readonly traits: JsonObject;
+  /** `$set_once`. */
+  readonly traitsOnce: JsonObject;
+}
+
 /** What is said of the person: `$set` beside the event wins over that among its properties, and both over `$unset`. */
-function personProperties(sent: JsonObject, properties: JsonObject): JsonObject | undefined {
+function personProperties(sent: JsonObject, properties: JsonObject): PersonProperties {
   const unset = [properties.$unset, sent.$unset].filter(Array.isArray).flat().map(String);
   const set = {
     ...Object.fromEntries(unset.map((key) => [key, null])),
     ...objectOf(properties.$set),
     ...objectOf(sent.$set),
   };
-  // With `$` begin those that PostHog's clients and PostHog itself say, of the browser and the way there.
-  const kept = Object.entries(set).filter(([key]) => !key.startsWith("$"));
-  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+  const once = { ...objectOf(properties.$set_once), ...objectOf(sent.$set_once) };
+  return { traits: companysOwn(set), traitsOnce: companysOwn(once) };
+}
+
+/** With `$` begin those that PostHog's clients and PostHog itself say, of the browser and the way there. */
+function companysOwn(properties: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(properties).filter(([key]) => !key.startsWith("$")));
 }
 
 function identify(read: Read): Translated {
-  const { distinctId, properties, set = {} } = read;
-  if (read.event !== "$identify") return { items: [identifyItem(read, read.person, set)] };
+  const { distinctId, properties } = read;
+  if (read.event !== "$identify") return { items: [identifyItem(read, read.person)] };
   // Who is identified is no visitor, though a browser that was told the id at its start says so.
   const before = saidId(properties.$anon_distinct_id, "$anon_distinct_id");
   const isLinked = typeof before === "string" && before !== distinctId && !isNobody(before);
   const person = { userId: distinctId, ...(isLinked && { anonymousId: before }) };
-  return { items: [identifyItem(read, person, set)] };
+  return { items: [identifyItem(read, person)] };
 }
 
-function identifyItem(read: Read, person: SourcedPerson, set: JsonObject): SourcedItem {
-  const { atMs, messageId, account } = read;
-  const { account: ofCompany, ...said } = userTraits(set, person.userId);
+function identifyItem(read: Read, person: SourcedPerson): SourcedItem {
+  const { atMs, messageId, account, set } = read;
+  const { account: ofCompany, ...said } = userTraits(set.traits, person.userId);
   const joined = account ?? ofCompany;
-  return { type: "identify", ...person, atMs, messageId, ...said, ...(joined && { account: joined }) };
+  const { email: _email, ...once } = set.traitsOnce;
+  const item = { type: "identify" as const, ...person, atMs, messageId, ...said };
+  return { ...item, ...(isSaid(once) && { traitsOnce: once }), ...(joined && { account: joined }) };
+}
+
+function isSaid(properties: JsonObject): boolean {
+  return Object.keys(properties).length > 0;
 }
 
 /** Both ids are one person's. PostHog keeps `distinct_id`; its clients' examples have the user's id in either place, so
@@ -180,8 +197,8 @@ function track(read: Read, event: string, isActivity: boolean): Translated {
   const item: SourcedItem = { type: "track", ...happened, event, properties, isActivity };
   // The message's id is its event's; to say the same of the person again changes nothing. A visitor's would fill the
   // room for what waits: browsers say some with every event.
-  const isSaid = set !== undefined && person.userId !== undefined;
-  return { items: isSaid ? [identifyItem({ ...read, messageId: null }, person, set), item] : [item] };
+  const isOfUser = person.userId !== undefined && (isSaid(set.traits) || isSaid(set.traitsOnce));
+  return { items: isOfUser ? [identifyItem({ ...read, messageId: null }, person), item] : [item] };
 }
 
 function objectOf(value: unknown): JsonObject {
