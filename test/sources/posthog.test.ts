@@ -25,82 +25,145 @@ function send({ path = "/i/v0/e/", body, headers = {} }: Sent): Promise<Response
   return fetch(server.url + path, { method: "POST", headers, body: bytes, redirect: "manual" });
 }
 
-const formType = { "Content-Type": "application/x-www-form-urlencoded" };
-const plain = { "Content-Type": "text/plain" };
 const event = (more: object = {}) => ({ event: "opened", distinct_id: "ada", ...more });
 
-/** An organization where Ada is a user, its token, and what it has after `use`. */
-async function eventsOf(name: string, use: (token: string) => Promise<unknown>): Promise<string[]> {
-  const secret = await server.organization(name);
-  await server.post("/identify", secret, { userId: "ada", email: "ada@example.com" });
-  await use(secret);
-  return (await server.exported("events", name)).map((row) => `${row.userId} ${row.event}`).sort();
+/** Something that is sent to an organization which all cases share, each about users of its own: reading it costs two
+ * seconds. */
+interface Case {
+  /** Begins the ids of its people, which are unlike those of other cases. */
+  readonly name: string;
+  readonly send: (secret: string) => Promise<unknown>;
+  /** What is stored in the end, "user event". */
+  readonly stored: readonly string[];
 }
 
-/** The forms of posthog-js, of its older versions, and of clients of servers. */
-const forms: readonly (readonly [string, (secret: string) => Sent])[] = [
-  ["one event", (secret) => ({ path: "/capture/", body: event({ api_key: secret }) })],
-  [
-    "events with the token among their properties",
-    (secret) => ({
-      path: "/e/?ip=1&_=1795264200000&ver=1",
-      body: [event({ properties: { token: secret } })],
-    }),
-  ],
-  [
-    "gzip of which only the address tells",
-    (secret) => ({
-      path: "/e/?compression=gzip-js&ver=1",
-      body: gzipSync(JSON.stringify([event({ properties: { token: secret } })])),
-      headers: plain,
-    }),
-  ],
-  [
-    "base64 in a form",
-    (secret) => ({
-      path: "/e/?compression=base64",
-      body: `data=${encodeURIComponent(Buffer.from(JSON.stringify(event({ token: secret }))).toString("base64"))}`,
-      headers: formType,
-    }),
-  ],
-  ["a batch", (secret) => ({ path: "/batch/", body: { api_key: secret, batch: [event()] } })],
-  [
-    "a batch without the last slash",
-    (secret) => ({ path: "/batch", body: { api_key: secret, batch: [event()] } }),
-  ],
-  [
-    "a batch with a header too",
-    (secret) => ({
-      ...{ path: "/batch/", body: gzipSync(JSON.stringify({ api_key: secret, batch: [event()] })) },
-      headers: { "Content-Encoding": "gzip", Authorization: `Basic ${secret}` },
-    }),
-  ],
-];
+/** Registers a test for each case. */
+function stores(organization: string, cases: readonly Case[]): void {
+  let events: string[] = [];
+  beforeAll(async () => {
+    const secret = await server.organization(organization);
+    for (const one of cases) await one.send(secret);
+    events = (await server.exported("events", organization)).map((row) => `${row.userId} ${row.event}`);
+  });
+  test.each(cases.map((one) => [one.name, one] as const))("%s", (name, one) => {
+    expect(events.filter((event) => event.startsWith(name)).sort()).toEqual([...one.stored]);
+  });
+}
+
+const identify = (secret: string, id: string) =>
+  send({ body: { api_key: secret, event: "$identify", distinct_id: id } });
+
+/** The forms of posthog-js, of its older versions, and of clients of servers: the events of a user in each. */
+const forms: Readonly<Record<string, (token: string, distinct_id: string) => Sent>> = {
+  "one event": (token, distinct_id) => ({ path: "/capture/", body: event({ api_key: token, distinct_id }) }),
+  "events with the token among their properties": (token, distinct_id) => ({
+    path: "/e/?ip=1&_=1795264200000&ver=1",
+    body: [event({ distinct_id, properties: { token } })],
+  }),
+  "gzip of which only the address tells": (token, distinct_id) => ({
+    path: "/e/?compression=gzip-js&ver=1",
+    body: gzipSync(JSON.stringify([event({ distinct_id, properties: { token } })])),
+    headers: { "Content-Type": "text/plain" },
+  }),
+  "base64 in a form": (token, distinct_id) => ({
+    path: "/e/?compression=base64",
+    body: `data=${encodeURIComponent(Buffer.from(JSON.stringify(event({ token, distinct_id }))).toString("base64"))}`,
+    headers: { "Content-Type": "application/x-www-form-urlencoded" },
+  }),
+  "a batch": (token, distinct_id) => ({
+    path: "/batch/",
+    body: { api_key: token, batch: [event({ distinct_id })] },
+  }),
+  "a short path of a batch": (token, distinct_id) => ({
+    path: "/batch",
+    body: { api_key: token, batch: [event({ distinct_id })] },
+  }),
+  "a header beside a batch": (token, distinct_id) => ({
+    ...{
+      path: "/batch/",
+      body: gzipSync(JSON.stringify({ api_key: token, batch: [event({ distinct_id })] })),
+    },
+    headers: { "Content-Encoding": "gzip", Authorization: `Basic ${token}` },
+  }),
+};
 
 describe("an event is stored, and answered as PostHog answers it, from", () => {
-  test.each(forms)("%s", async (form, sent) => {
-    let answer: unknown;
-    const events = await eventsOf(form, async (secret) => {
-      const response = await send(sent(secret));
-      answer = [response.status, await response.text()];
-    });
-    expect(answer).toEqual([200, '{"status":"Ok"}']);
-    expect(events).toEqual(["ada opened"]);
-  });
+  stores(
+    "Forms",
+    Object.entries(forms).map(([name, form]) => ({
+      ...{ name, stored: [`${name} opened`] },
+      send: async (secret) => {
+        await identify(secret, name);
+        const response = await send(form(secret, name));
+        expect([response.status, await response.text()]).toEqual([200, '{"status":"Ok"}']);
+      },
+    })),
+  );
+});
 
-  test("the newest path, where its client asks for it", async () => {
-    const events = await eventsOf("Newest", async (secret) => {
-      process.env.POSTHOG_CAPTURE_MODE = "v1";
-      const client = new PostHog(secret, { host: server.url });
-      delete process.env.POSTHOG_CAPTURE_MODE;
-      const errors: unknown[] = [];
-      client.on("error", (error) => errors.push(error));
-      client.capture({ distinctId: "ada", event: "opened" });
-      await client.shutdown();
-      expect(errors).toEqual([]);
-    });
-    expect(events).toEqual(["ada opened"]);
-  });
+describe("from a client there arrives", () => {
+  const text = "x".repeat(30_000);
+  stores("Clients", [
+    {
+      name: "what it sends to the newest path",
+      stored: ["what it sends to the newest path opened"],
+      send: async (secret) => {
+        const id = "what it sends to the newest path";
+        process.env.POSTHOG_CAPTURE_MODE = "v1";
+        const client = new PostHog(secret, { host: server.url });
+        delete process.env.POSTHOG_CAPTURE_MODE;
+        const errors: unknown[] = [];
+        client.on("error", (error) => errors.push(error));
+        client.identify({ distinctId: id });
+        client.capture({ distinctId: id, event: "opened" });
+        await client.shutdown();
+        expect(errors).toEqual([]);
+      },
+    },
+    {
+      name: "in parts what is too large at once",
+      stored: Array.from(
+        { length: 60 },
+        (_, index) => `in parts what is too large at once opened_${index + 10}`,
+      ),
+      send: async (secret) => {
+        const id = "in parts what is too large at once";
+        const client = new PostHog(secret, { host: server.url, flushAt: 70, disableCompression: true });
+        client.identify({ distinctId: id });
+        for (let index = 10; index < 70; index += 1) {
+          client.capture({ distinctId: id, event: `opened_${index}`, properties: { text } });
+        }
+        await client.shutdown();
+      },
+    },
+    {
+      name: "beside bad ones the good one",
+      stored: ["beside bad ones the good one opened"],
+      send: async (secret) => {
+        const distinct_id = "beside bad ones the good one";
+        await identify(secret, distinct_id);
+        const bad = [
+          7,
+          { event: "opened" },
+          event({ distinct_id, timestamp: "yesterday" }),
+          event({ distinct_id: "null" }),
+        ];
+        const batch = [...bad, event({ distinct_id })];
+        expect((await send({ path: "/batch/", body: { api_key: secret, batch } })).status).toBe(200);
+      },
+    },
+    {
+      name: "once what is sent again",
+      stored: ["once what is sent again opened"],
+      send: async (secret) => {
+        const distinct_id = "once what is sent again";
+        const uuid = "0190a5d2-7a3c-7cc0-8f3b-3d1f5f0a4b11";
+        await identify(secret, distinct_id);
+        for (let time = 0; time < 2; time += 1)
+          await send({ body: event({ api_key: secret, distinct_id, uuid }) });
+      },
+    },
+  ]);
 });
 
 test("a beacon is answered with nothing", async () => {
@@ -135,18 +198,6 @@ test("what cannot be read is 400 and says why", async () => {
   await expectError(await send({ body: cut }), "validation_error", "body ends before");
 });
 
-test("a client whose body is too large is told to send it in parts, and it does", async () => {
-  const text = "x".repeat(30_000);
-  const events = await eventsOf("Large", async (secret) => {
-    const client = new PostHog(secret, { host: server.url, flushAt: 60, disableCompression: true });
-    for (let index = 0; index < 60; index += 1) {
-      client.capture({ distinctId: "ada", event: `opened_${index}`, properties: { text } });
-    }
-    await client.shutdown();
-  });
-  expect(events).toHaveLength(60);
-});
-
 test("a page of any origin may send", async () => {
   const headers = { Origin: "https://app.example", "Access-Control-Request-Headers": "content-type" };
   for (const path of ["/e/", "/i/v0/e/", "/batch/", "/capture/"]) {
@@ -158,77 +209,62 @@ test("a page of any origin may send", async () => {
   }
 });
 
-test("a bad event fails no other", async () => {
-  const events = await eventsOf("Bad ones", async (secret) => {
-    const bad = [7, { event: "opened" }, event({ timestamp: "yesterday" }), event({ distinct_id: "null" })];
-    const response = await send({ path: "/batch/", body: { api_key: secret, batch: [...bad, event()] } });
-    expect(response.status).toBe(200);
-  });
-  expect(events).toEqual(["ada opened"]);
-});
+const visit = (secret: string, visitor: string) => {
+  const properties = { $device_id: visitor, $is_identified: false };
+  return send({ body: { api_key: secret, event: "$pageview", distinct_id: visitor, properties } });
+};
 
-test("an event that is sent again is stored once", async () => {
-  const uuid = "0190a5d2-7a3c-7cc0-8f3b-3d1f5f0a4b11";
-  const events = await eventsOf("Again", async (secret) => {
-    for (let time = 0; time < 2; time += 1) await send({ body: event({ api_key: secret, uuid }) });
-  });
-  expect(events).toEqual(["ada opened"]);
-});
+const alias = (secret: string, distinct_id: string, other: string) =>
+  send({ body: { api_key: secret, event: "$create_alias", distinct_id, properties: { alias: other } } });
 
 describe("what a visitor did becomes the user's", () => {
-  const visited = (secret: string) => ({
-    ...{ api_key: secret, event: "$pageview", distinct_id: "visitor" },
-    properties: { $device_id: "visitor", $is_identified: false },
-  });
-
-  test("when the browser identifies the user", async () => {
-    const events = await eventsOf("Identified", async (secret) => {
-      await send({ body: visited(secret) });
-      const properties = { $anon_distinct_id: "visitor", $device_id: "visitor", $is_identified: true };
-      await send({ body: { api_key: secret, event: "$identify", distinct_id: "bob", properties } });
-      await send({ body: visited(secret) });
-    });
-    expect(events).toEqual(["bob page_viewed", "bob page_viewed"]);
-  });
-
-  const aliases = [
-    ["distinct_id", { distinct_id: "bob", properties: { alias: "visitor" } }],
-    ["alias", { distinct_id: "visitor", properties: { alias: "bob" } }],
-  ] as const;
-  const identify = (secret: string) =>
-    send({ body: { api_key: secret, event: "$identify", distinct_id: "bob" } });
-
-  test.each(aliases)("when an alias names a user who is known, as %s", async (field, alias) => {
-    const events = await eventsOf(`Known ${field}`, async (secret) => {
-      await send({ body: visited(secret) });
-      await identify(secret);
-      await send({ body: { api_key: secret, event: "$create_alias", ...alias } });
-      await send({ body: visited(secret) });
-    });
-    expect(events).toEqual(["bob page_viewed", "bob page_viewed"]);
-  });
-
-  test.each(aliases)("when an alias names a user who is known later, as %s", async (field, alias) => {
-    const events = await eventsOf(`Later ${field}`, async (secret) => {
-      await send({ body: visited(secret) });
-      await send({ body: { api_key: secret, event: "$create_alias", ...alias } });
-      await send({ body: event({ api_key: secret, distinct_id: "bob" }) });
-      await identify(secret);
-      await send({ body: visited(secret) });
-    });
-    expect(events).toEqual(["bob opened", "bob page_viewed", "bob page_viewed"]);
-  });
-
-  test("and an alias of two users changes neither", async () => {
-    const events = await eventsOf("Two users", async (secret) => {
-      await identify(secret);
-      const properties = { alias: "bob" };
-      await send({ body: event({ api_key: secret, event: "$create_alias", properties }) });
-      await send({ body: event({ api_key: secret }) });
-      await send({ body: event({ api_key: secret, distinct_id: "bob" }) });
-    });
-    expect(events).toEqual(["ada opened", "bob opened"]);
-  });
+  const viewed = (user: string) => [`${user} page_viewed`, `${user} page_viewed`];
+  stores("Visitors", [
+    {
+      name: "when the browser identifies",
+      stored: viewed("when the browser identifies"),
+      send: async (secret) => {
+        await visit(secret, "v1");
+        const properties = { $anon_distinct_id: "v1", $device_id: "v1", $is_identified: true };
+        const distinct_id = "when the browser identifies";
+        await send({ body: { api_key: secret, event: "$identify", distinct_id, properties } });
+        await visit(secret, "v1");
+      },
+    },
+    ...[0, 1].map((place) => {
+      const name = `when a known user is the ${place === 0 ? "distinct id" : "alias"} of an alias`;
+      const send = async (secret: string) => {
+        const visitor = `v2-${place}`;
+        await visit(secret, visitor);
+        await identify(secret, name);
+        await (place === 0 ? alias(secret, name, visitor) : alias(secret, visitor, name));
+        await visit(secret, visitor);
+      };
+      return { name, stored: viewed(name), send };
+    }),
+    ...[0, 1].map((place) => {
+      const name = `when somebody is identified after an alias as its ${place === 0 ? "distinct id" : "alias"}`;
+      const sendAll = async (secret: string) => {
+        const visitor = `v3-${place}`;
+        await visit(secret, visitor);
+        await (place === 0 ? alias(secret, name, visitor) : alias(secret, visitor, name));
+        await send({ body: event({ api_key: secret, distinct_id: name }) });
+        await identify(secret, name);
+        await visit(secret, visitor);
+      };
+      return { name, stored: [`${name} opened`, ...viewed(name)], send: sendAll };
+    }),
+    {
+      name: "and of two users neither",
+      stored: ["and of two users neither 1 opened", "and of two users neither 2 opened"],
+      send: async (secret) => {
+        const ids = ["and of two users neither 1", "and of two users neither 2"] as const;
+        for (const id of ids) await identify(secret, id);
+        await alias(secret, ...ids);
+        for (const id of ids) await send({ body: event({ api_key: secret, distinct_id: id }) });
+      },
+    },
+  ]);
 });
 
 test("traits, groups and what is said once come from posthog-node as they do to PostHog", async () => {
