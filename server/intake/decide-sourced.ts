@@ -48,7 +48,9 @@ export class DecidedSources {
   }
 
   decide(entry: AdmittedSourced): "stored" | "duplicate" | "parked" | Invalid {
-    return entry.kind === "alias" ? this.#alias(entry) : this.#said(entry);
+    if (entry.kind !== "account") return entry.kind === "alias" ? this.#alias(entry) : this.#said(entry);
+    this.#people.account(entry.organization, entry.account, entry.receivedAtMs);
+    return "stored";
   }
 
   /** Gives a user who is identified now what waited under the user's own id. */

@@ -182,9 +182,8 @@ function group({ properties, distinctId, person, atMs, messageId }: Read): Trans
   const account = accountOf(key, traits);
   if (account === undefined) return { invalid: "$group_key is missing: send the account's id." };
   // What posthog-node writes when a group is described and no user named.
-  if (distinctId === `$${type}_${key}`) {
-    return { ignored: "it describes a group and names no user: an account is described by its users." };
-  }
+  const isNobodys = distinctId === `$${type}_${key}`;
+  if (isNobodys) return { items: [{ type: "account", atMs, messageId, account }] };
   return {
     items: [{ type: "identify", ...person, atMs, messageId, traits: companyTraits(traits), account }],
   };

@@ -135,6 +135,7 @@ class Model {
       else this.#link(previousId, userId, said.atMs);
       return "stored";
     }
+    if (said.type === "account") return "stored";
     const { userId, anonymousId } = said;
     if (said.type === "identify" && userId !== undefined) {
       this.#identify(userId);

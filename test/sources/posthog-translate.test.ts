@@ -148,13 +148,14 @@ test("pages and screens are activity, clicks are kept and count for nothing, the
   }
 });
 
-test("groups that are no accounts, and groups without a user, are ignored and say so", () => {
+test("groups that are no accounts are ignored and say so, and one without a user is an account", () => {
   const project = { $group_type: "project", $group_key: "p" };
   expect(whyNot({ event: "$groupidentify", properties: project })).toEqual({ ignored: expect.any(String) });
   const company = { $group_type: "company", $group_key: "acme" };
-  expect(whyNot({ event: "$groupidentify", distinct_id: "$company_acme", properties: company })).toEqual({
-    ignored: expect.any(String),
-  });
+  const named = { ...company, $group_set: { name: "Acme", seats: 3 } };
+  expect(itemsOf({ event: "$groupidentify", distinct_id: "$company_acme", properties: named })).toEqual([
+    { type: "account", account: { id: "acme", name: "Acme" }, messageId: null, atMs: receivedAtMs },
+  ]);
   expect(itemsOf({ properties: { $groups: { project: "p", Organization: 7 } } })).toMatchObject([
     { account: { id: "7" } },
   ]);

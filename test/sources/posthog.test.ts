@@ -277,15 +277,13 @@ test("traits, groups and what is said once come from posthog-node as they do to 
     propertiesOnce: { source: "friend", cohort: "2026" },
   });
   client.unsetPersonProperties({ distinctId: "ada", properties: ["seats"] });
-  client.groupIdentify({
-    ...{ groupType: "company", groupKey: "acme", distinctId: "ada" },
-    properties: { name: "Acme" },
-  });
+  // The client names no user here, nor is there one of this account yet.
+  client.groupIdentify({ groupType: "company", groupKey: "acme", properties: { name: "Acme" } });
   client.capture({ distinctId: "ada", event: "Order Completed", groups: { company: "acme" } });
   await client.shutdown();
   const expected = { name: "Ada", plan: "pro", seats: null, source: "ad", cohort: "2026" };
   expect(await server.exported("users", "Traits")).toMatchObject([
-    { userId: "ada", email: "ada@example.com", properties: expected },
+    { userId: "ada", email: "ada@example.com", properties: expected, account: { id: "acme", name: "Acme" } },
   ]);
   expect(await server.exported("accounts", "Traits")).toMatchObject([{ name: "Acme" }]);
   const [stored] = await server.exported("events", "Traits");
