@@ -2,4 +2,4 @@
 export { translatePosthog } from "./posthog.ts";
 export { posthogToken } from "./posthog-envelope.ts";
 export { type SegmentCall, senderOf, translateSegment } from "./segment.ts";
-export type { Delivery, Translated, TranslatedItem } from "./source.ts";
+export type { Delivery, TranslatedItem } from "./source.ts";

@@ -29,8 +29,7 @@ export function senderText(endpoint: string): string {
 
 /** What an item is called: the event's name, or what else it is. */
 export function titleOf({ kind, event }: Pick<LiveItem, "kind" | "event">): string {
-  if (kind === null) return "Not readable";
-  return event ?? kind;
+  return event ?? kind ?? "Not readable";
 }
 
 /** A line; on a phone it is two. */
