@@ -12,6 +12,7 @@ import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract } from "./contract-inbox.ts";
 import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
+import { parkingContract } from "./contract-parking.ts";
 import { peopleStoreContract } from "./contract-people.ts";
 import { settingsContract } from "./contract-settings.ts";
 import { transactContract } from "./contract-transact.ts";
@@ -74,5 +75,6 @@ export function ledgerContract(store: string, open: OpenLedger): void {
     importerContract(subject);
     settingsContract(subject);
     peopleStoreContract(subject);
+    parkingContract(subject);
   });
 }
