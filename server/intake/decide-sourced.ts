@@ -161,10 +161,11 @@ export class DecidedSources {
       const silent = { email: undefined, traits: {}, isAccountOwner: undefined };
       this.#people.identify({ ...whose, ...silent, account: sent }, false);
     }
-    this.#rows.event({
-      ...{ organization, user: user.number, account, event, timeMs: atMs, day: zone.dayOf(atMs) },
-      ...{ receivedAtMs, messageId, properties, isActivity },
-    });
+    const day = zone.dayOf(atMs);
+    this.#rows.event(
+      { organization, event, timeMs: atMs, day, receivedAtMs, messageId, properties, isActivity },
+      { number: user.number, account },
+    );
     return "stored";
   }
 }
