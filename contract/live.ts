@@ -39,7 +39,7 @@ export const LiveItem = Type.Object({
     description: "Of the write API, or the connected source that sent it.",
   }),
   path: Type.String({ description: "Where it was sent, without what is secret in an address." }),
-  kind: nullable(Type.Enum(["identify", "track", "alias"]), {
+  kind: nullable(Type.Enum(["identify", "track", "alias", "account"]), {
     description: "What it was taken for; null where it could not be read.",
   }),
   userId: nullable(Type.String({ description: "A visitor's id where there is no user's." })),

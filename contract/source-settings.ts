@@ -136,7 +136,7 @@ const TriedItem = Type.Object({
   ignored: nullable(Type.String({ description: "Why it says nothing to us; null when it does." })),
   items: Type.Array(
     Type.Object({
-      type: Type.Enum(["identify", "track", "alias"]),
+      type: Type.Enum(["identify", "track", "alias", "account"]),
       at: instant("When it was, or holds from."),
       messageId: nullable(Type.String()),
       userId: nullable(Type.String()),

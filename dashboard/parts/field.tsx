@@ -32,7 +32,7 @@ interface Tied {
 }
 
 /** Ties a label, a help text and an error to any control. */
-function Field({
+export function Field({
   label,
   isLabelHidden = false,
   help,

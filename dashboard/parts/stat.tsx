@@ -68,7 +68,7 @@ export function Stats({
 }
 
 /** A line without axes; it decorates a figure that is said beside it. */
-function Sparkline({
+export function Sparkline({
   values,
   width = 96,
   height = 32,

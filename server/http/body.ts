@@ -57,5 +57,5 @@ async function readChunks(
 }
 
 function tooLarge(maxBytes: number): Invalid {
-  return { invalid: `body is larger than ${maxBytes} bytes: send less.` };
+  return { invalid: `body is larger than ${maxBytes} bytes: send less.`, isTooLarge: true };
 }

@@ -55,7 +55,7 @@ export function inflate(bytes: Uint8Array, coding: Coding, maxBytes: number): Ui
     if (engine.bytesWritten === bytes.byteLength) return buffer;
     return { invalid: `body goes on after its ${coding} data has ended: send nothing after it.` };
   } catch (error) {
-    return { invalid: problem(error, coding, maxBytes) };
+    return problem(error, coding, maxBytes);
   }
 }
 
@@ -79,16 +79,18 @@ function withEngine(run: Inflater, bytes: Uint8Array, options: ZlibOptions) {
 }
 
 /** @throws the error itself when it is none that the input can cause. */
-function problem(error: unknown, coding: Coding, maxBytes: number): string {
+function problem(error: unknown, coding: Coding, maxBytes: number): Invalid {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   switch (code) {
     case "ERR_BUFFER_TOO_LARGE":
-      return `body inflates to more than ${maxBytes} bytes: send less.`;
+      return { invalid: `body inflates to more than ${maxBytes} bytes: send less.`, isTooLarge: true };
     case "Z_BUF_ERROR":
-      return `body ends before its ${coding} data does: send all of it.`;
+      return { invalid: `body ends before its ${coding} data does: send all of it.` };
     case "Z_DATA_ERROR":
     case "Z_NEED_DICT":
-      return `body is not valid ${coding} data: send what a compressor wrote, or no Content-Encoding.`;
+      return {
+        invalid: `body is not valid ${coding} data: send what a compressor wrote, or no Content-Encoding.`,
+      };
     default:
       throw error;
   }

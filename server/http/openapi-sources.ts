@@ -20,11 +20,22 @@ const summaries: Readonly<Record<keyof typeof sourcePaths.segment, string>> = {
   batch: "Several of these calls, each with its type",
 };
 
-const description = [
+const segmentDescription = [
   "Speaks to the clients of Segment, RudderStack and Customer.io pipelines.",
   "The token is theirs to send: Authorization as Basic or Bearer, X-Write-Key, writeKey in the body or in the address.",
   "The body may be gzip, and of any Content-Type.",
   "A message that cannot be taken fails no other: the answer is 200, and the live view says why.",
+  "A page of any origin may send.",
+].join(" ");
+
+const posthogSummary = "Events, as PostHog's clients send them";
+
+const posthogDescription = [
+  "Speaks to the clients of PostHog: an event, an array of events, or a batch.",
+  "The token is api_key or token in the body. POST /batch is PostHog's too when the body has an api_key.",
+  "The body may be gzip, base64, or a form's data.",
+  `A body that is larger than ${mebibytes(limits.openBodyBytes)} is answered 413, so that the client sends it in parts.`,
+  "An event that cannot be taken fails no other: the answer is 200, and the live view says why.",
   "A page of any origin may send.",
 ].join(" ");
 
@@ -77,9 +88,15 @@ export function sourceDocumentPaths(): Record<string, object> {
   const paths: Record<string, object> = {};
   for (const [call, ofCall] of Object.entries(sourcePaths.segment)) {
     const summary = summaries[call as keyof typeof summaries];
-    const content = { "application/json": { schema: { type: "object" } } };
-    const post = { tags: [sourcesTag], summary, description, requestBody: { content }, responses };
-    for (const path of ofCall) paths[path] = { post };
+    for (const path of ofCall) paths[path] = { post: operation(summary, segmentDescription) };
+  }
+  for (const path of sourcePaths.posthog) {
+    paths[path] = { post: operation(posthogSummary, posthogDescription) };
   }
   return { ...paths, ...webhookPaths() };
+}
+
+function operation(summary: string, description: string): object {
+  const content = { "application/json": { schema: { type: "object" } } };
+  return { tags: [sourcesTag], summary, description, requestBody: { content }, responses };
 }

@@ -33,7 +33,7 @@ export function routes(parts: WriteParts, pages: Pages): Record<string, Handler>
   return {
     "POST /identify": writeHandler("identify", parts),
     "POST /track": writeHandler("track", parts),
-    "POST /batch": writeHandler("batch", parts),
+    // POST /batch among them, which is PostHog's too.
     ...sourceRoutes(parts),
     [`POST ${webhookPrefix}*`]: webhookHandler(parts),
 

@@ -53,9 +53,11 @@ export class SourceBody {
  * because in which digits it was sent is not known any more. Undefined when it can. */
 export function whyRounded(translated: Translated): Invalid | undefined {
   const items = "items" in translated ? translated.items : [];
-  const isRounded = items.some((item) => {
-    return item.type !== "alias" && hasRounded(item.type === "track" ? item.properties : item.traits);
-  });
+  const isRounded = items.some(
+    (item) =>
+      (item.type === "track" && hasRounded(item.properties)) ||
+      (item.type === "identify" && hasRounded(item.traits)),
+  );
   return isRounded
     ? { invalid: "A whole number has too many digits to be kept: send it as a string." }
     : undefined;

@@ -9,9 +9,9 @@ import { type Arrival, type Invalid, isInvalid, type WatchedRequest } from "../i
 import type { Delivery, TranslatedItem } from "../sources/sources.ts";
 import { failure, tooMany } from "./answers.ts";
 import type { Authorizer, Caller } from "./authorize.ts";
-import { readSourceBytes, SourceBody, whyRounded } from "./source-body.ts";
+import { SourceBody, whyRounded } from "./source-body.ts";
 import { noteOutcomes, storeSourced } from "./source-outcomes.ts";
-import { tokenInBody, tokenInHead } from "./source-token.ts";
+import { tokenInHead } from "./source-token.ts";
 import { turnedAway, type WriteParts, writing } from "./write-steps.ts";
 
 /** What a path of a connected source is. */
@@ -21,16 +21,20 @@ export interface SourceRoute {
   readonly path: string;
   /** Who sends, by what the body and the User-Agent header say. */
   readonly senderOf: (body: unknown, userAgent: string | null) => SourceName;
+  /** The bytes of its JSON, as they were before its client wrapped them. */
+  readonly readBytes: (request: Request, maxBytes: number) => Promise<Uint8Array | Invalid>;
+  /** The token, where clients put it into the body. Without it the path is a webhook's: sent by a tool's server to an address
+   * that was given to it, the token is in the address or in a header, the body may be an array, and only parts of it are kept. */
+  readonly tokenIn?: (body: unknown, authorizer: Authorizer) => string | undefined;
   readonly translate: (
     body: unknown,
     delivery: Delivery,
     sent: SentBody,
   ) => Translation | Promise<Translation>;
-  /** Sent by a tool's server to an address that was given to it: the token is in the address or in a header, the body may
-   * be an array, and only parts of it are kept. */
-  readonly isWebhook?: boolean;
   /** The 200 that the client knows. */
-  readonly success: (sender: SourceName) => Response;
+  readonly success: (sender: SourceName, request: Request) => Response;
+  /** What the client knows of a body that is too large, where that is no 400. */
+  readonly tooLarge?: (message: string) => Response;
 }
 
 type Translation = readonly TranslatedItem[] | Invalid;
@@ -53,7 +57,8 @@ export function sourceHandler(
   );
 }
 
-async function receive(
+/** The steps of a source's request, for those who count and log it themselves. */
+export async function receive(
   route: SourceRoute,
   parts: WriteParts,
   request: Request,
@@ -70,13 +75,13 @@ async function receive(
   const refused = turnedAway(intake, route.source, caller);
   if (refused !== undefined) return refused;
 
-  const bytes = opened.body?.bytes ?? (await readSourceBytes(request, limits.batchBytes));
+  const bytes = opened.body?.bytes ?? (await route.readBytes(request, limits.batchBytes));
   if (!isInvalid(bytes)) watched?.body(bytes);
-  const body = opened.body ?? (isInvalid(bytes) ? bytes : SourceBody.parse(bytes, route.isWebhook));
+  const body = opened.body ?? (isInvalid(bytes) ? bytes : SourceBody.parse(bytes, isWebhook(route)));
   // A slow body may take longer than a change of the timezone, or than the token lives.
   const current = await authorizer.authorizeSecret(secret);
   if (current === undefined) return failure("invalid_write_key", errorMessages.invalidToken);
-  if (isInvalid(body)) return unreadable(route.source, parts, current, body);
+  if (isInvalid(body)) return unreadable(route, parts, current, body);
   const sender = route.senderOf(body.value, request.headers.get("user-agent"));
   watched?.sentBy(sender);
   return store(route, parts, { sender, body, caller: current, request, watched });
@@ -92,7 +97,7 @@ interface Opened {
 /** Whose request it is, or its refusal. A body that may be anybody's is read up to a lower limit, and only when nothing
  * else says whose it is. */
 async function openToken(
-  { isWebhook }: SourceRoute,
+  route: SourceRoute,
   request: Request,
   authorizer: Authorizer,
 ): Promise<Opened | Response> {
@@ -101,14 +106,15 @@ async function openToken(
     const caller = await authorizer.authorizeSecret(shown);
     return caller === undefined ? unknownToken() : { secret: shown, caller };
   }
-  if (isWebhook) return unknownToken();
-  const bytes = await readSourceBytes(request, limits.openBodyBytes);
+  const { tokenIn } = route;
+  if (tokenIn === undefined) return unknownToken();
+  const bytes = await route.readBytes(request, limits.openBodyBytes);
   if (isInvalid(bytes)) {
-    return failure("validation_error", `${bytes.invalid} With the token in a header it may be larger.`);
+    return refusal(route, bytes, `${bytes.invalid} With the token in a header it may be larger.`);
   }
   // What has no token anywhere is not worth being parsed.
   const body = authorizer.mayHoldSecret(bytes) ? SourceBody.parse(bytes) : undefined;
-  const secret = body instanceof SourceBody ? tokenInBody(body.value, authorizer) : undefined;
+  const secret = body instanceof SourceBody ? tokenIn(body.value, authorizer) : undefined;
   const caller = secret === undefined ? undefined : await authorizer.authorizeSecret(secret);
   if (!(body instanceof SourceBody) || secret === undefined || caller === undefined) return unknownToken();
   return { secret, caller, body };
@@ -118,15 +124,24 @@ function unknownToken(): Response {
   return failure("invalid_write_key", errorMessages.invalidToken);
 }
 
+function isWebhook({ tokenIn }: SourceRoute): boolean {
+  return tokenIn === undefined;
+}
+
+/** @param route with the sender as its source, once that is known */
 function unreadable(
-  source: SourceName,
+  route: SourceRoute,
   { intake }: WriteParts,
   { organization }: Caller,
-  { invalid }: Invalid,
+  why: Invalid,
 ): Response {
-  intake.noteTurnedAway(source, organization.id, "refused_validation", invalid);
-  intake.countSourced(source, organization.id, "rejected");
-  return failure("validation_error", invalid);
+  intake.noteTurnedAway(route.source, organization.id, "refused_validation", why.invalid);
+  intake.countSourced(route.source, organization.id, "rejected");
+  return refusal(route, why, why.invalid);
+}
+
+function refusal({ tooLarge }: SourceRoute, { isTooLarge }: Invalid, message: string): Response {
+  return isTooLarge && tooLarge !== undefined ? tooLarge(message) : failure("validation_error", message);
 }
 
 interface Sent {
@@ -154,10 +169,11 @@ async function store(
   const { headers, url } = request;
   const beside = { organization: organization.id, headers, url, bytes: body.bytes };
   const translated = await route.translate(body.value, arrival, beside);
-  if (isInvalid(translated)) return unreadable(sender, parts, caller, translated);
+  const ofSender = { ...route, source: sender };
+  if (isInvalid(translated)) return unreadable(ofSender, parts, caller, translated);
   if (translated.length > limits.sourceItems) {
     const invalid = `body has more than ${limits.sourceItems} messages: send fewer.`;
-    return unreadable(sender, parts, caller, { invalid });
+    return unreadable(ofSender, parts, caller, { invalid, isTooLarge: true });
   }
   const waitSeconds = usage.itemsBucket.takeInAdvance(performance.now(), translated.length);
   if (waitSeconds > 0) {
@@ -166,9 +182,9 @@ async function store(
   }
   const items = translated.map(({ sent, translated: said }) => ({
     sent,
-    translated: (route.isWebhook ? whyRounded(said) : body.whyUnstorable(sent)) ?? said,
+    translated: (isWebhook(route) ? whyRounded(said) : body.whyUnstorable(sent)) ?? said,
   }));
   const outcomes = await storeSourced(items, arrival, sender, intake);
   noteOutcomes(sender, organization.id, outcomes, { intake, watched });
-  return route.success(sender);
+  return route.success(sender, request);
 }

@@ -1,10 +1,13 @@
 /** Every path that the clients of other tools speak, and which of their pages may send from a browser. */
 import type { SourceName } from "../../contract/sources.ts";
 import { type SegmentCall, senderOf, translateSegment } from "../sources/sources.ts";
+import { posthogPaths, posthogRoutes, sharedBatch } from "./posthog-routes.ts";
+import { readSourceBytes } from "./source-body.ts";
 import { type SourceRoute, sourceHandler } from "./source-handler.ts";
+import { tokenInBody } from "./source-token.ts";
 import type { WriteParts } from "./write-steps.ts";
 
-type Handler = (request: Request) => Promise<Response> | Response;
+type Handler = (request: Request) => Promise<Response>;
 
 /** Segment's paths, which RudderStack and Customer.io share: of servers, of browsers, and of RudderStack's beacon. */
 const segmentPaths: Readonly<Record<SegmentCall, readonly string[]>> = {
@@ -22,6 +25,7 @@ const calls = Object.keys(segmentPaths) as SegmentCall[];
 const segmentRoutes: readonly SourceRoute[] = calls.flatMap((call) =>
   segmentPaths[call].map((path) => ({
     ...{ source: "segment" as const, path, senderOf, success: segmentSuccess },
+    ...{ readBytes: readSourceBytes, tokenIn: tokenInBody },
     translate: (body, delivery) => translateSegment(body, delivery, call),
   })),
 );
@@ -31,18 +35,23 @@ function segmentSuccess(sender: SourceName): Response {
 }
 
 /** The paths by what they are for, for those who describe them. */
-export const sourcePaths = { segment: segmentPaths } as const;
+export const sourcePaths = { segment: segmentPaths, posthog: posthogPaths } as const;
 
 /** The handlers of connected sources, by method and path. A page of any origin may send, with a token and never with
  * cookies; what it may not do is read, so this is said of no other path. */
-export function sourceRoutes(parts: WriteParts): Record<string, Handler> {
-  const handlers: Record<string, Handler> = {};
-  for (const route of segmentRoutes) {
-    const handle = sourceHandler(route, parts);
-    handlers[`POST ${route.path}`] = async (request) => opened(await handle(request));
+export function sourceRoutes(parts: WriteParts): Record<string, Handler | typeof preflight> {
+  const handlers: Record<string, Handler | typeof preflight> = {};
+  for (const route of [...segmentRoutes, ...posthogRoutes]) {
+    handlers[`POST ${route.path}`] = withOpened(sourceHandler(route, parts));
     handlers[`OPTIONS ${route.path}`] = preflight;
   }
+  handlers["POST /batch"] = sharedBatch(parts, withOpened);
+  handlers["OPTIONS /batch"] = preflight;
   return handlers;
+}
+
+function withOpened(handle: Handler): Handler {
+  return async (request) => opened(await handle(request));
 }
 
 function opened(response: Response): Response {

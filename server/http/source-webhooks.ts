@@ -3,6 +3,7 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import { findPerson, translateStripe, translateWebhook, whyNotSigned } from "../sources/sources.ts";
 import { notFound } from "./answers.ts";
+import { readSourceBytes } from "./source-body.ts";
 import { type SourceRoute, sourceHandler } from "./source-handler.ts";
 import { webhookAddress, webhookPrefix } from "./source-token.ts";
 import type { WriteParts } from "./write-steps.ts";
@@ -22,7 +23,7 @@ export function webhookHandler(parts: WriteParts): (request: Request) => Promise
 
 function stripeRoute(ledger: Parts): SourceRoute {
   return {
-    ...{ source: "stripe", path: `${webhookPrefix}stripe`, isWebhook: true },
+    ...{ source: "stripe", path: `${webhookPrefix}stripe`, readBytes: readSourceBytes },
     senderOf: () => "stripe",
     success: () => Response.json({ received: true }),
     translate: async (body, delivery, { organization, headers, bytes }) => {
@@ -40,7 +41,7 @@ function stripeRoute(ledger: Parts): SourceRoute {
 
 function webhookRoute(ledger: Parts): SourceRoute {
   return {
-    ...{ source: "webhook", path: `${webhookPrefix}NAME`, isWebhook: true },
+    ...{ source: "webhook", path: `${webhookPrefix}NAME`, readBytes: readSourceBytes },
     senderOf: () => "webhook",
     success: () => Response.json({ success: true }),
     translate: async (body, delivery, { organization, url }) => {

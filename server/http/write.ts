@@ -12,9 +12,20 @@ import { turnedAway, type WriteParts, writing } from "./write-steps.ts";
 
 export type WriteKind = "identify" | "track" | "batch";
 
+/** Answers a body that is somebody else's than the write API's; undefined for its own. */
+export type OtherHandler = (
+  request: Request,
+  body: Uint8Array,
+  watched: WatchedRequest | undefined,
+) => Promise<Response> | undefined;
+
 /** Makes the handler of POST /identify, /track or /batch. */
-export function writeHandler(kind: WriteKind, parts: WriteParts): (request: Request) => Promise<Response> {
-  return writing(kind, `/${kind}`, parts, (request, watched) => write(kind, parts, request, watched));
+export function writeHandler(
+  kind: WriteKind,
+  parts: WriteParts,
+  other?: OtherHandler,
+): (request: Request) => Promise<Response> {
+  return writing(kind, `/${kind}`, parts, (request, watched) => write(kind, parts, request, watched, other));
 }
 
 async function write(
@@ -22,6 +33,7 @@ async function write(
   parts: WriteParts,
   request: Request,
   watched: WatchedRequest | undefined,
+  other: OtherHandler | undefined,
 ): Promise<Response> {
   const { authorizer, intake } = parts;
   const authorization = request.headers.get("authorization");
@@ -40,6 +52,8 @@ async function write(
     intake.noteTurnedAway(kind, caller.organization.id, "refused_validation", body.invalid);
     return failure("validation_error", body.invalid);
   }
+  const others = other?.(request, body, watched);
+  if (others !== undefined) return others;
   watched?.body(body);
   // A slow body may take longer than a change of the timezone, or than the token lives.
   const current = await authorizer.authorize(authorization);

@@ -39,7 +39,12 @@ export interface AdmittedAlias extends Admitted {
   readonly userId: string;
 }
 
-export type AdmittedSourced = AdmittedSaid | AdmittedAlias;
+export interface AdmittedAccount extends Admitted {
+  readonly kind: "account";
+  readonly account: SentAccount;
+}
+
+export type AdmittedSourced = AdmittedSaid | AdmittedAlias | AdmittedAccount;
 
 /** It has to come through JSON unchanged, because it may be parked: what is undefined may be missing. */
 export type SaidOfPerson = SaidIdentify | SaidTrack;
@@ -48,6 +53,7 @@ interface SaidIdentify {
   readonly kind: "identify";
   readonly email: string | undefined;
   readonly traits: JsonObject;
+  readonly traitsOnce: JsonObject | undefined;
   readonly isAccountOwner: boolean | undefined;
   readonly account: SentAccount | null | undefined;
 }
@@ -89,6 +95,10 @@ export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote
     const { previousId, userId } = item;
     return { ...admitted, kind: "alias", previousId, userId, atMs: Math.min(atMs, receivedAtMs) };
   }
+  if (item.type === "account") {
+    const account = admitAccount(item.account, note);
+    return isInvalid(account) ? account : { ...admitted, kind: "account", account, atMs };
+  }
   const said = item.type === "track" ? admitTrack(item, note) : admitIdentify(item, note);
   if (isInvalid(said)) return said;
   return {
@@ -109,15 +119,13 @@ function whyTooLarge(bytes: number): Invalid | undefined {
 
 /** What is wrong with whom it is about, when it was, and its id. */
 function whyUnclear(item: SourcedItem, { zone }: Arrival): Invalid | undefined {
-  const ids =
-    item.type === "alias"
-      ? ({ previousId: item.previousId, userId: item.userId } as const)
-      : ({ userId: item.userId, anonymousId: item.anonymousId } as const);
+  const ids = idsIn(item);
   for (const [name, id] of Object.entries(ids)) {
     if (id !== undefined && id.length > limits.identifierCharacters) return tooLong(name);
   }
   const said = Object.values(ids).filter(Boolean).length;
-  if (said === 0) return { invalid: "userId is missing: send a userId, or the id of a visitor." };
+  if (said === 0 && item.type !== "account")
+    return { invalid: "userId is missing: send a userId, or the id of a visitor." };
   if (item.type === "alias" && said < 2) {
     return { invalid: "previousId or userId is missing: send the two ids of one person." };
   }
@@ -126,6 +134,12 @@ function whyUnclear(item: SourcedItem, { zone }: Arrival): Invalid | undefined {
   return {
     invalid: `timestamp is not a time of the years ${limits.firstYear} to ${limits.lastYear}: send when it happened.`,
   };
+}
+
+function idsIn(item: SourcedItem): Readonly<Record<string, string | undefined>> {
+  if (item.type === "account") return {};
+  if (item.type === "alias") return { previousId: item.previousId, userId: item.userId };
+  return { userId: item.userId, anonymousId: item.anonymousId };
 }
 
 function tooLong(name: string): Invalid {
@@ -159,6 +173,7 @@ function admitIdentify(item: SourcedIdentify, note: TakeNote): SaidIdentify | In
     kind: "identify",
     email: isEmail ? item.email : undefined,
     traits: admitTraits(item.traits, note),
+    traitsOnce: item.traitsOnce && admitTraits(item.traitsOnce, note),
     isAccountOwner: item.isAccountOwner,
     account,
   };

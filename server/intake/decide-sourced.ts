@@ -48,7 +48,9 @@ export class DecidedSources {
   }
 
   decide(entry: AdmittedSourced): "stored" | "duplicate" | "parked" | Invalid {
-    return entry.kind === "alias" ? this.#alias(entry) : this.#said(entry);
+    if (entry.kind !== "account") return entry.kind === "alias" ? this.#alias(entry) : this.#said(entry);
+    this.#people.account(entry.organization, entry.account, entry.receivedAtMs);
+    return "stored";
   }
 
   /** Gives a user who is identified now what waited under the user's own id. */
@@ -56,10 +58,13 @@ export class DecidedSources {
     const { organization } = naming;
     if (!this.#parking.concerns(organization)) return;
     // From now on the id is a user of its own.
-    if (this.#parking.link(organization, userId) !== undefined) {
-      this.#parking.setLink(organization, userId, null);
-    }
+    const link = this.#parking.link(organization, userId);
+    if (link !== undefined) this.#parking.setLink(organization, userId, null);
     this.#attach(naming, userId, this.#parking.take(organization, userId));
+    // An alias said that two ids are one person, and it is this one that turns out to be the user's.
+    if (link !== undefined && this.#people.known(organization, link.userId) === undefined) {
+      this.#link(naming, link.userId, userId, link.atMs);
+    }
   }
 
   #said(entry: AdmittedSaid): "stored" | "duplicate" | "parked" | Invalid {
@@ -85,13 +90,15 @@ export class DecidedSources {
 
   #alias(entry: AdmittedAlias): "stored" | "duplicate" | Invalid {
     const { organization, previousId, userId, atMs } = entry;
-    if (this.#people.known(organization, previousId) !== undefined) {
-      return previousId === userId
-        ? "stored"
-        : { invalid: "previousId is a user who was identified: two users are not made one." };
+    if (previousId === userId) return "stored";
+    // Tools' clients disagree on which of the two is the user's: one that was identified is.
+    const isTurned = this.#people.known(organization, previousId) !== undefined;
+    if (isTurned && this.#people.known(organization, userId) !== undefined) {
+      return { invalid: "previousId is a user who was identified: two users are not made one." };
     }
-    if (this.#wasErased(organization, userId, atMs)) return "duplicate";
-    this.#link(entry, previousId, userId, atMs);
+    const [id, other] = isTurned ? [userId, previousId] : [previousId, userId];
+    if (this.#wasErased(organization, other, atMs)) return "duplicate";
+    this.#link(entry, id, other, atMs);
     return "stored";
   }
 
@@ -143,8 +150,8 @@ export class DecidedSources {
     const { said, messageId, receivedAtMs, atMs } = item;
     const whose = { organization, userId, receivedAtMs: nowMs, saidAtMs: Math.min(atMs, nowMs) };
     if (said.kind === "identify") {
-      const { email, traits, isAccountOwner, account } = said;
-      return this.#people.identify({ ...whose, email, traits, isAccountOwner, account }, isIdentified);
+      const { kind: _kind, ...what } = said;
+      return this.#people.identify({ ...whose, ...what }, isIdentified);
     }
     const user = this.#people.known(organization, userId);
     if (user === undefined) throw new Error("an event became the event of nobody");
@@ -154,10 +161,11 @@ export class DecidedSources {
       const silent = { email: undefined, traits: {}, isAccountOwner: undefined };
       this.#people.identify({ ...whose, ...silent, account: sent }, false);
     }
-    this.#rows.event({
-      ...{ organization, user: user.number, account, event, timeMs: atMs, day: zone.dayOf(atMs) },
-      ...{ receivedAtMs, messageId, properties, isActivity },
-    });
+    const day = zone.dayOf(atMs);
+    this.#rows.event(
+      { organization, event, timeMs: atMs, day, receivedAtMs, messageId, properties, isActivity },
+      { number: user.number, account },
+    );
     return "stored";
   }
 }

@@ -147,7 +147,7 @@ class Decision {
   #track(entry: AdmittedTrack): Outcome {
     const user = this.#people.known(entry.organization, entry.userId);
     if (user === undefined) return "not_found";
-    this.#rows.event({ ...entry, user: user.number, account: user.account, isActivity: true });
+    this.#rows.event(entry, user);
     return "stored";
   }
 

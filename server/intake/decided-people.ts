@@ -1,5 +1,5 @@
 /** The users and accounts of a group of requests: each as it is stored, and as the requests before have left it. */
-import type { Account, User } from "../ledger/ledger.ts";
+import type { Account, JsonObject, User } from "../ledger/ledger.ts";
 import type { KnownUser, Stored, Writes } from "../ledger/transaction.ts";
 import type { DecidedRows } from "./decided-rows.ts";
 import type { AdmittedIdentify, SentAccount } from "./identify.ts";
@@ -7,7 +7,10 @@ import { type Invalid, isInvalid } from "./json.ts";
 import { merge } from "./merge.ts";
 
 /** What is said of a user, whoever says it. */
-type UserSaid = Omit<AdmittedIdentify, "kind" | "messageId" | "zone">;
+interface UserSaid extends Omit<AdmittedIdentify, "kind" | "messageId" | "zone"> {
+  /** Said only where nothing is stored. */
+  readonly traitsOnce?: JsonObject | undefined;
+}
 
 export class DecidedPeople {
   readonly #stored: Stored;
@@ -36,7 +39,8 @@ export class DecidedPeople {
     if (this.#wasErased(entry)) return "duplicate";
     const key = keyOf(entry.organization, entry.userId);
     const before = this.#users.get(key) ?? this.#stored.user(entry.organization, entry.userId);
-    const merged = merge(before, entry, this.#accountNumber(entry));
+    const traits = { ...missing(before?.traits, entry.traitsOnce), ...entry.traits };
+    const merged = merge(before, { ...entry, traits }, this.#accountNumber(entry));
     if (isInvalid(merged)) return merged;
     const { changed, retimed, news, ...fields } = merged;
     if (!changed && !retimed) return "stored";
@@ -107,6 +111,11 @@ export class DecidedPeople {
     this.#lastAccountNumber.set(organization, last + 1);
     return last + 1;
   }
+}
+
+/** The traits of which nothing is stored. */
+function missing(stored: JsonObject = {}, once: JsonObject = {}): JsonObject {
+  return Object.fromEntries(Object.entries(once).filter(([key]) => (stored[key] ?? null) === null));
 }
 
 /** An organization and an id of its own as one text. */

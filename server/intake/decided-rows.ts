@@ -1,7 +1,7 @@
 /** What a group of requests adds to the warehouse, and the counts that the ledger keeps of it. */
 import { msPerDay } from "../calendar/zone.ts";
 import type { Account, DayCount, InboxRows, User, WarehouseTable } from "../ledger/ledger.ts";
-import type { Stored, Writes } from "../ledger/transaction.ts";
+import type { KnownUser, Stored, Writes } from "../ledger/transaction.ts";
 import {
   accountRow,
   currentSchema,
@@ -12,8 +12,8 @@ import {
 } from "../warehouse/rows.ts";
 import type { News } from "./merge.ts";
 
-/** An event whose user and account are known by their numbers. */
-export type DecidedEvent = Omit<Parameters<typeof eventRow>[0], "id">;
+/** What is said of an event, before it is known whose it is. */
+type SaidEvent = Omit<Parameters<typeof eventRow>[0], "id" | "user" | "account">;
 
 export class DecidedRows {
   readonly #stored: Stored;
@@ -26,10 +26,15 @@ export class DecidedRows {
     this.#stored = stored;
   }
 
-  event(event: DecidedEvent): void {
+  /** @param of whose it is, and in which account */
+  event(event: SaidEvent, of: KnownUser): void {
     const { organization, messageId, timeMs } = event;
     const id = messageId !== null && isCanonicalUuid(messageId) ? messageId : this.#nextEventId();
-    this.#add("events", new Date(timeMs).getUTCFullYear(), eventRow({ ...event, id }));
+    this.#add(
+      "events",
+      new Date(timeMs).getUTCFullYear(),
+      eventRow({ ...event, user: of.number, account: of.account, id }),
+    );
     this.#count(organization, Math.floor(timeMs / msPerDay), Number.parseInt(id.slice(-8), 16));
   }
 

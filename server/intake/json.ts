@@ -10,6 +10,8 @@ import { NumberTexts } from "./number-texts.ts";
 /** A request that cannot be accepted, with the message that its sender reads. */
 export interface Invalid {
   readonly invalid: string;
+  /** Whether less would be taken. */
+  readonly isTooLarge?: true;
 }
 
 /** Whether a step refused the request. */

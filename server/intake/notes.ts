@@ -8,7 +8,7 @@ import type { Arrival } from "./admission.ts";
 import type { LeftOut } from "./admit-sourced.ts";
 import type { Admitted, Outcome, SourcedOutcome } from "./decide.ts";
 import { isInvalid } from "./json.ts";
-import type { SourcedItem } from "./sourced.ts";
+import { personIn, type SourcedItem } from "./sourced.ts";
 import type { Noted } from "./warnings.ts";
 
 /** Where it was sent: a path of the write API, or a connected source. */
@@ -96,8 +96,7 @@ export function noteSourced(
   { organization, receivedAtMs: atMs }: Pick<Arrival, "organization" | "receivedAtMs">,
   { item, outcome, leftOut }: { item: SourcedItem; outcome: SourcedOutcome; leftOut: readonly LeftOut[] },
 ): void {
-  const userId = "anonymousId" in item ? (item.userId ?? item.anonymousId) : item.userId;
-  const who = { organization, atMs, endpoint: source, userId: userId?.toWellFormed() };
+  const who = { organization, atMs, endpoint: source, userId: personIn(item)?.toWellFormed() };
   for (const left of leftOut) warnings.note({ ...who, ...left });
   if (isInvalid(outcome)) {
     const { invalid } = outcome;

@@ -32,6 +32,8 @@ export interface SourcedIdentify extends SourcedPerson, Said {
   /** Undefined keeps what is stored: a user may be without one until it comes. */
   readonly email?: string | undefined;
   readonly traits: JsonObject;
+  /** Said only where nothing is stored under the key, or null. */
+  readonly traitsOnce?: JsonObject | undefined;
   readonly isAccountOwner?: boolean | undefined;
   /** Null: the user leaves the account. */
   readonly account?: SourcedAccount | null | undefined;
@@ -57,4 +59,16 @@ export interface SourcedAlias extends Said {
   readonly userId: string;
 }
 
-export type SourcedItem = SourcedIdentify | SourcedTrack | SourcedAlias;
+/** What an account is called, without a word of its users. */
+export interface SourcedAccountSaid extends Said {
+  readonly type: "account";
+  readonly account: SourcedAccount;
+}
+
+export type SourcedItem = SourcedIdentify | SourcedTrack | SourcedAlias | SourcedAccountSaid;
+
+/** Whom an item is about; undefined where it is nobody. */
+export function personIn(item: SourcedItem): string | undefined {
+  if (item.type === "account") return undefined;
+  return item.type === "alias" ? item.userId : (item.userId ?? item.anonymousId);
+}

@@ -6,7 +6,7 @@ import type { Outcome } from "./decide.ts";
 import type { LiveChannel, LiveOutcome } from "./live-channel.ts";
 import type { Endpoint } from "./notes.ts";
 import { errorOf } from "./outcome-error.ts";
-import type { SourcedItem } from "./sourced.ts";
+import { personIn, type SourcedItem } from "./sourced.ts";
 import type { Noted } from "./warnings.ts";
 
 /** Who sent a request. */
@@ -131,7 +131,7 @@ export class WatchedRequest {
     this.#hasItems = true;
     if (!this.#channel?.takePlace(outcome)) return;
     const said = isJsonObject(sent) ? sent : {};
-    const userId = item?.type === "alias" ? item.userId : (item?.userId ?? item?.anonymousId);
+    const userId = item && personIn(item);
     const isRejected = outcome === "rejected" && reason !== undefined;
     this.#shown.push({
       kind: item?.type ?? null,

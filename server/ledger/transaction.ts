@@ -17,8 +17,8 @@ export interface Needs {
   readonly accounts: readonly { readonly organization: number; readonly accountId: string }[];
   readonly messageIds: readonly MessageKey[];
   /** Ids of which it matters whose they are and what is parked under them. Whatever these lead to may be asked for,
-   * too: the users to whom they are linked, and the accounts of what is parked. None of it has to be loaded for an
-   * organization that has nothing parked and no links. */
+   * too: the users to whom they are linked, who else is linked to these, and the accounts of what is parked. None of it
+   * has to be loaded for an organization that has nothing parked and no links. */
   readonly people: readonly PersonKey[];
   readonly labels: readonly Omit<EventLabel, "label">[];
 }

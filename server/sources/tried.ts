@@ -17,13 +17,14 @@ export function triedItem({ sent, translated }: TranslatedItem): TriedItem {
 function shown(item: SourcedItem): TriedItem["items"][number] {
   const identify = item.type === "identify" ? item : undefined;
   const track = item.type === "track" ? item : undefined;
-  const account = (identify ?? track)?.account;
+  const alias = item.type === "alias" ? item : undefined;
+  const account = item.type === "alias" ? undefined : item.account;
   return {
     type: item.type,
     at: new Date(item.atMs).toISOString(),
     messageId: item.messageId,
-    userId: item.userId ?? null,
-    anonymousId: (item.type === "alias" ? item.previousId : item.anonymousId) ?? null,
+    userId: (identify ?? track ?? alias)?.userId ?? null,
+    anonymousId: (identify ?? track)?.anonymousId ?? alias?.previousId ?? null,
     email: identify?.email ?? null,
     event: track?.event ?? null,
     isActivity: track?.isActivity ?? null,

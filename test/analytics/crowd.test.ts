@@ -52,6 +52,7 @@ beforeAll(async () => {
     analysis: { erase: absent },
     nowMs: Date.now,
     freshness: absent,
+    sources: { statuses: absent, silent: absent },
     log: createLogger("analysis", "error"),
   };
   const api = new Api(routes);

@@ -162,7 +162,7 @@ test("the stream ends when its session does, and when the member is removed", as
 test("who manages sees by which token an item came, and only as long as they do", async () => {
   const { token, owner, member, viewer, at } = await place("Naming", "owner", "member", "viewer");
   const people = [owner, member, viewer];
-  const seen = await Promise.all(people.map((person) => Watching.open(person, at("/api/live"))));
+  const seen = await Promise.all(people.map((person) => Watching.open(server, person, at("/api/live"))));
   await server.post("/identify", token, ada);
   await until(() => seen.every(({ items }) => items.length === 1));
   const named = { name: expect.any(String), lastFour: token.slice(-4) };
@@ -172,7 +172,7 @@ test("who manages sees by which token an item came, and only as long as they do"
     await server.post("/identify", token, ada);
     return seen[1]?.items.at(-1)?.token === null;
   });
-  const later = await Watching.open(viewer, at("/api/live"));
+  const later = await Watching.open(server, viewer, at("/api/live"));
   await until(() => later.items.length > 0);
   expect(later.items.every((item) => item.token === null)).toBe(true);
   for (const watching of [...seen, later]) watching.stop();
@@ -180,10 +180,10 @@ test("who manages sees by which token an item came, and only as long as they do"
 
 test("nobody watches on more than three pages, and so locks no colleague out", async () => {
   const { owner, viewer, at } = await place("Alone", "owner", "viewer");
-  const three = await Promise.all(Array.from({ length: 3 }, () => Watching.open(viewer, at("/api/live"))));
+  const three = await Promise.all(Array.from({ length: 3 }, () => Watching.open(server, viewer, at("/api/live"))));
   const fourth = await viewer.ask("GET", at("/api/live"));
   expect(fourth.status).toBe(429);
-  const colleague = await Watching.open(owner, at("/api/live"));
+  const colleague = await Watching.open(server, owner, at("/api/live"));
   for (const watching of [...three, colleague]) watching.stop();
 });
 

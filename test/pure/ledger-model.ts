@@ -49,7 +49,7 @@ export class LedgerModel {
     const needed = (asked: readonly object[], one: object) => {
       if (!isNeeded(asked, one)) throw new Error(`not needed: ${JSON.stringify(one)}`);
     };
-    // What is needed of an id is needed of the user to whom it is linked, too.
+    // What is needed of an id is needed of the user to whom it is linked, too, and of the others that are linked there.
     const neededOf = (
       organization: number,
       id: string,
@@ -57,8 +57,12 @@ export class LedgerModel {
       key = "id",
     ) => {
       if (isNeeded(asked, { organization, [key]: id })) return;
-      const leads = (one: string) => isNeeded(needs.people, { organization, id: one });
       const linked = [...this.links].filter(([of]) => organizationOf(of) === organization);
+      const leads = (one: string) =>
+        isNeeded(needs.people, { organization, id: one }) ||
+        linked.some(
+          ([of, { userId }]) => userId === one && isNeeded(needs.people, { organization, id: idOf(of) }),
+        );
       if (
         linked.some(
           ([of, { userId }]) => (leads(idOf(of)) && userId === id) || (leads(userId) && idOf(of) === id),

@@ -118,19 +118,24 @@ class Model {
   }
 
   #identify(userId: string): SourcedOutcome {
+    const link = this.links.get(userId);
     this.users.add(userId);
     this.links.delete(userId);
     this.#settle();
+    if (link !== undefined && !this.users.has(link.to)) this.#link(link.to, userId, link.atMs);
     return "stored";
   }
 
   #item(said: SourcedItem): SourcedOutcome {
     if (said.type === "alias") {
-      const isUser = this.users.has(said.previousId);
-      if (isUser && said.previousId !== said.userId) return { invalid: "" };
-      if (!isUser) this.#link(said.previousId, said.userId, said.atMs);
+      const { previousId, userId } = said;
+      const isTurned = this.users.has(previousId);
+      if (isTurned && previousId !== userId && this.users.has(userId)) return { invalid: "" };
+      if (isTurned) this.#link(userId, previousId, said.atMs);
+      else this.#link(previousId, userId, said.atMs);
       return "stored";
     }
+    if (said.type === "account") return "stored";
     const { userId, anonymousId } = said;
     if (said.type === "identify" && userId !== undefined) {
       this.#identify(userId);

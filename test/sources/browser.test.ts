@@ -14,7 +14,7 @@ beforeAll(async () => {
     Server.start(),
     startBrowser(),
     Bun.build({
-      entrypoints: [Bun.resolveSync("@segment/analytics-next", import.meta.dir)],
+      entrypoints: [require.resolve("@segment/analytics-next")],
       target: "browser",
     }),
   ]);

@@ -223,6 +223,7 @@ test("a bad item costs nothing but itself, and is counted with its reason", asyn
     track({ userId: "u", messageId: "m".repeat(257) }),
     track({ userId: "u", account: { id: "" } }),
     identify("u"),
+    identify("w"),
     { type: "alias", previousId: "u", userId: "w", atMs: nowMs, messageId: null },
     track({ userId: "u", event: "E".repeat(256) }),
   );
@@ -236,6 +237,7 @@ test("a bad item costs nothing but itself, and is counted with its reason", asyn
     "item is larger than 262144 bytes: send less.",
     "messageId is too long: send at most 256 characters.",
     "account is not valid: send an id of 1 to 256 characters.",
+    "stored",
     "stored",
     "previousId is a user who was identified: two users are not made one.",
     "stored",

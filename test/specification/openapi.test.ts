@@ -17,7 +17,9 @@ beforeAll(async () => {
   token = await server.organization("OpenAPI");
   api = await OpenApi.of(server);
   document = api.document;
-  const own = Object.entries(document.paths).filter(([path]) => !/^\/(api|v1|beacon)\//.test(path));
+  const own = Object.entries(document.paths).filter(
+    ([path]) => !/^\/(api|v1|beacon|i|e|capture)(\/|$)/.test(path),
+  );
   paths = Object.fromEntries(own);
 }, 60_000);
 afterAll(() => server.stop());
@@ -48,9 +50,10 @@ describe("the document", () => {
   test("names every path of the connected sources, each of which is there", async () => {
     const calls = ["identify", "track", "group", "page", "screen", "alias", "batch"];
     const expected = calls.flatMap((call) => [`/v1/${call}`, `/v1/${call.slice(0, 1)}`]);
-    const named = Object.keys(document.paths).filter((path) => /^\/(v1|beacon)\//.test(path));
+    const named = Object.keys(document.paths).filter((path) => /^\/(v1|beacon|i|e|capture)(\/|$)/.test(path));
+    const posthog = ["/i/v0/e", "/i/v1/analytics/events", "/e", "/capture"];
     const webhooks = ["/v1/webhooks/stripe/{token}", "/v1/webhooks/{name}/{token}"];
-    expect(named.sort()).toEqual([...expected, "/beacon/v1/batch", ...webhooks].sort());
+    expect(named.sort()).toEqual([...expected, "/beacon/v1/batch", ...posthog, ...webhooks].sort());
     const ofClients = named.filter((path) => !webhooks.includes(path));
     for (const path of ofClients) expect((await post(path, { batch: [] })).status).toBe(200);
     for (const path of webhooks) {

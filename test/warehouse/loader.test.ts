@@ -9,7 +9,7 @@ import { currentSchema, type EventRow, eventRow } from "../../server/warehouse/r
 import { type FrozenRows, type Warehouse, WarehouseError } from "../../server/warehouse/warehouse.ts";
 import { append } from "../ledger/writes.ts";
 import { unreliable, withInserts } from "./failures.ts";
-import { event, randomEvents, randomOfThisRun, recount, rollupsOf, WarehouseUnderTest } from "./support.ts";
+import { event, mixedEvents, randomOfThisRun, recount, rollupsOf, WarehouseUnderTest } from "./support.ts";
 
 const subject = new WarehouseUnderTest();
 let folder = "";
@@ -236,7 +236,7 @@ describe("failures that say nothing about the rows", () => {
 describe("pausing", () => {
   test("begins at a batch's edge; nothing is loaded until it ends, and then everything is", async () => {
     const organization = subject.newOrganization();
-    const stored = randomEvents(randomOfThisRun("pause"), organization, 40);
+    const stored = mixedEvents(randomOfThisRun("pause"), organization, 40);
     let inserts = 0;
     const isInserting = () => inserts > 0;
     const warehouse = failing(async () => {

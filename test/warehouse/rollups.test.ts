@@ -9,8 +9,8 @@ import { withStatements } from "./failures.ts";
 import {
   event,
   insertEvents,
+  mixedEvents,
   msPerDay,
-  randomEvents,
   randomOfThisRun,
   recount,
   rollupsOf,
@@ -24,7 +24,7 @@ const optimized = ["events", "event_days", "active_days", "user_event_days", "us
 
 test("rollups equal a recount of the events, before and after merges", async () => {
   const organization = subject.newOrganization();
-  const events = randomEvents(randomOfThisRun("rollups"), organization, 3_000);
+  const events = mixedEvents(randomOfThisRun("rollups"), organization, 3_000);
   await insertEvents(subject, events, 9);
   expect(await rollupsOf(subject, organization)).toEqual(recount(events, storedDay));
   for (const table of optimized) await subject.warehouse.command(`OPTIMIZE TABLE ${table} FINAL`);
@@ -35,11 +35,11 @@ describe("rebuild", () => {
   test("moves every event to its day in another timezone, and every rollup equals a recount", async () => {
     const random = randomOfThisRun("rebuild");
     const others = subject.newOrganization();
-    const otherEvents = randomEvents(random, others, 300);
+    const otherEvents = mixedEvents(random, others, 300);
     await insertEvents(subject, otherEvents, 2);
     const organization = subject.newOrganization();
     const events = [
-      ...randomEvents(random, organization, 2_000),
+      ...mixedEvents(random, organization, 2_000),
       // The first and the last instant that is accepted.
       event(organization, { timeMs: 0, day: 0 }),
       event(organization, { timeMs: Date.UTC(2300, 0, 1) - 1 }),
@@ -59,7 +59,7 @@ describe("rebuild", () => {
   test("is simply run again after it stopped before any statement", async () => {
     const random = randomOfThisRun("rebuild stopped");
     const organization = subject.newOrganization();
-    const events = randomEvents(random, organization, 400);
+    const events = mixedEvents(random, organization, 400);
     await insertEvents(subject, events, 2);
     const zones = [new Zone("Asia/Tokyo"), new Zone("America/New_York")];
     for (let round = 0; round < 5; round += 1) {
@@ -103,10 +103,7 @@ describe("rebuild", () => {
   test("events that come after it are counted as ever", async () => {
     const organization = subject.newOrganization();
     const random = randomOfThisRun("after rebuild");
-    const [before, after] = [
-      randomEvents(random, organization, 200),
-      randomEvents(random, organization, 200),
-    ];
+    const [before, after] = [mixedEvents(random, organization, 200), mixedEvents(random, organization, 200)];
     await insertEvents(subject, before);
     await rebuild(subject.warehouse, organization, new Zone("UTC").transitions);
     await insertEvents(subject, after);
@@ -214,7 +211,7 @@ describe("check", () => {
 /** An organization whose ledger and warehouse agree. */
 async function checkable() {
   const organization = subject.newOrganization();
-  const events = randomEvents(randomOfThisRun("check"), organization, 150);
+  const events = mixedEvents(randomOfThisRun("check"), organization, 150);
   await insertEvents(subject, events, 2);
   const users = [user(organization, "ada"), user(organization, "bob", { number: 2 })];
   await subject.insert(

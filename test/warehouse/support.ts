@@ -109,6 +109,11 @@ export function randomEvents(random: Random, organization: number, count: number
   );
 }
 
+/** The same, some of which are no activity. */
+export function mixedEvents(random: Random, organization: number, count: number): EventRow[] {
+  return randomEvents(random, organization, count).map((one) => ({ ...one, isActivity: random.chance(0.9) }));
+}
+
 /** Inserts events in several batches, a year in each, as the ledger freezes them. */
 export async function insertEvents(subject: WarehouseUnderTest, events: readonly EventRow[], batches = 1) {
   const perBatch = Math.ceil(events.length / batches);
@@ -165,7 +170,7 @@ export function recount(events: readonly EventRow[], dayOf: (event: EventRow) =>
   const lines = new Set<string>();
   const counts = new Map<string, number>();
   const spans = new Map<number, { first: number; last: number }>();
-  for (const one of events) {
+  for (const one of events.filter(({ isActivity }) => isActivity !== false)) {
     const [{ user, event, account }, day] = [one, dayOf(one)];
     lines.add(`event_days ${event} ${day} ${user}`);
     lines.add(`active_days ${day} ${user}`);

@@ -1,0 +1,106 @@
+/** What PostHog's words mean to us, as tables: its own events, the properties that say something, groups that are accounts. */
+
+/** What an event is to us: said about a person, done by one (activity), shown but no activity (passive), or nothing. */
+export type Meaning = "identify" | "alias" | "group" | "activity" | "passive" | "ignored";
+
+/** PostHog's own events, by name; the name that it gets here where PostHog's own is not for people. */
+const ownEvents: Readonly<Record<string, { readonly meaning: Meaning; readonly name?: string }>> = {
+  $identify: { meaning: "identify" },
+  $set: { meaning: "identify" },
+  $create_alias: { meaning: "alias" },
+  $merge_dangerously: { meaning: "alias" },
+  $groupidentify: { meaning: "group" },
+
+  $pageview: { meaning: "activity", name: "page_viewed" },
+  $screen: { meaning: "activity", name: "screen_viewed" },
+
+  // A click on anything at all is no step of value, and the page that it was on counts already.
+  $autocapture: { meaning: "passive", name: "clicked" },
+  $rageclick: { meaning: "passive", name: "rage_clicked" },
+  $dead_click: { meaning: "passive", name: "dead_clicked" },
+  $exception: { meaning: "passive", name: "error_seen" },
+  "survey shown": { meaning: "passive" },
+  "survey dismissed": { meaning: "passive" },
+  "Application Installed": { meaning: "passive" },
+  "Application Updated": { meaning: "passive" },
+  "Application Backgrounded": { meaning: "passive" },
+
+  // About the page, the browser or PostHog itself, not about what somebody did.
+  $pageleave: { meaning: "ignored" },
+  $bot_pageview: { meaning: "ignored" },
+  $web_vitals: { meaning: "ignored" },
+  $performance_event: { meaning: "ignored" },
+  $feature_flag_called: { meaning: "ignored" },
+  $feature_view: { meaning: "ignored" },
+  $feature_interaction: { meaning: "ignored" },
+  $experiment_started: { meaning: "ignored" },
+  $snapshot: { meaning: "ignored" },
+  $snapshot_items: { meaning: "ignored" },
+  $opt_in: { meaning: "ignored" },
+  $csp_violation: { meaning: "ignored" },
+  $$heatmap: { meaning: "ignored" },
+  $$client_ingestion_warning: { meaning: "ignored" },
+};
+
+/** What an event means, and its name here. An event of PostHog's that is not in the table is kept and counts for nothing. */
+export function meaningOf(event: string): { readonly meaning: Meaning; readonly name: string } {
+  const own = Object.hasOwn(ownEvents, event) ? ownEvents[event] : undefined;
+  if (own !== undefined) return { name: event, ...own };
+  return { meaning: event.startsWith("$") ? "passive" : "activity", name: event };
+}
+
+/** The properties of PostHog's own that say something of an event, and their names here; the others, some forty an
+ * event, are about the browser's state. */
+const ownProperties: Readonly<Record<string, string>> = {
+  $current_url: "url",
+  $pathname: "path",
+  $screen_name: "screen",
+  $referrer: "referrer",
+  $device_type: "device_type",
+  $browser: "browser",
+  $os: "os",
+  $event_type: "event_type",
+  $el_text: "text",
+  $exception_type: "error_type",
+  $exception_message: "error_message",
+};
+
+/** Never kept: the project's token, and what is the event's own already. */
+const envelopeProperties: ReadonlySet<string> = new Set(["token", "api_key", "distinct_id"]);
+
+/** An event's properties under the names that they have here. What the company named itself wins. */
+export function propertiesOf(properties: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const kept: [string, unknown][] = [];
+  for (const [key, value] of Object.entries(properties)) {
+    const name = Object.hasOwn(ownProperties, key) ? ownProperties[key] : undefined;
+    if (name !== undefined && !Object.hasOwn(properties, name)) kept.push([name, value]);
+    else if (!key.startsWith("$") && !envelopeProperties.has(key)) kept.push([key, value]);
+  }
+  return Object.fromEntries(kept);
+}
+
+/** Groups that are the customer, the nearest first; groups of other types, projects say, are no account. */
+const accountGroupTypes = ["company", "organization", "organisation", "account", "workspace", "customer"];
+
+/** Whether a group of this type is an account. */
+export function isAccountGroup(type: unknown): boolean {
+  return typeof type === "string" && accountGroupTypes.includes(type.toLowerCase());
+}
+
+/** The type and key of the group that is the account. */
+export function accountGroup(groups: Readonly<Record<string, unknown>>): unknown {
+  const keys = new Map(Object.entries(groups).map(([type, key]) => [type.toLowerCase(), key]));
+  return accountGroupTypes.map((type) => keys.get(type)).find((key) => key !== undefined && key !== null);
+}
+
+/** What programs send when they have no id; PostHog merges nobody by them. Here they are nobody. */
+const nobody: ReadonlySet<string> = new Set(
+  "anonymous guest distinctid distinct_id id not_authenticated email undefined true false null none nan 0"
+    .split(" ")
+    .concat("[object object]"),
+);
+
+/** Whether a distinct id is what a program sends when it has none. */
+export function isNobody(distinctId: string): boolean {
+  return nobody.has(distinctId.trim().toLowerCase());
+}
