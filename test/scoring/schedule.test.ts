@@ -110,7 +110,10 @@ class Installation {
         history: refuse,
       },
     };
-    const sources = { frozenBy: async () => this.silence };
+    const sources = {
+      frozenBy: async (_: unknown, day: number) =>
+        this.silence !== null && this.silence.sinceMs < day * msPerDay ? this.silence : null,
+    };
     this.scoring = new Scoring({ host, ledger, sources, log, nowMs });
     return new Scheduler({
       scoring: this.scoring,
@@ -249,6 +252,27 @@ describe("by itself", () => {
     installation.restart();
     await installation.finish();
     expect((await runDays(slow)).at(-1)).toBe(200);
+  }, 60_000);
+
+  test("while a source is silent no day after its last is scored; when it is back, all are", async () => {
+    const installation = new Installation(230);
+    const id = installation.organization();
+    await installation.insert(all(id, 6, [220, 228, 229]));
+    await installation.work();
+    expect((await runDays(id)).at(-1)).toBe(230);
+    // The source was heard last in the middle of day 230: what is as of day 230 has all of the days before.
+    installation.silence = { source: "segment", sinceMs: 230.5 * msPerDay, freezesScores: true };
+    installation.today = 231;
+    await installation.insert(all(id, 6, [230]));
+    await installation.finish();
+    installation.today = 232;
+    await installation.insert(all(id, 3, [231]));
+    await installation.finish();
+    expect((await runDays(id)).at(-1)).toBe(230);
+    // Nothing comes for an earlier day, and no other setting: only the silence is over.
+    installation.silence = null;
+    await installation.finish();
+    expect((await runDays(id)).slice(-3)).toEqual([230, 231, 232]);
   }, 60_000);
 
   test("while data has stopped scores stay as they were; a week without data is no period afterwards", async () => {
