@@ -1,6 +1,6 @@
 /** What pages about one user or one account ask beside its scores, as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { count, day, nullable } from "./api.ts";
+import { count, day, eventLabel, nullable } from "./api.ts";
 import { Band, Colour, State } from "./api-states.ts";
 
 const strict = { additionalProperties: false } as const;
@@ -55,6 +55,7 @@ export const OwnEventsParameters = Type.Object(
 
 const ownEvent = {
   event: Type.String(),
+  label: eventLabel,
   count: count("How often it was done until today."),
   firstDay: day("In the organization's timezone."),
   lastDay: day("In the organization's timezone."),

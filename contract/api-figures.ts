@@ -1,6 +1,6 @@
 /** The JSON API's figures of engagement as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { count, day, nullable } from "./api.ts";
+import { count, day, eventLabel, nullable } from "./api.ts";
 
 const strict = { additionalProperties: false } as const;
 
@@ -109,6 +109,7 @@ export const AdoptionAnswer = Type.Object({
   events: Type.Array(
     Type.Object({
       event: Type.String(),
+      label: eventLabel,
       users: count("Users who did it within the days."),
       share: share("Of the users who did anything within them."),
       firstTimeUsers: count("Users who did it within the days and never before."),
@@ -143,6 +144,7 @@ export const EventNamesAnswer = Type.Object({
   events: Type.Array(
     Type.Object({
       event: Type.String(),
+      label: eventLabel,
       count: count("How often it was done."),
       users: count("By how many people."),
       firstDay: day("When it was done first."),

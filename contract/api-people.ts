@@ -1,6 +1,6 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
-import { count, day, instant, nullable } from "./api.ts";
+import { count, day, eventLabel, instant, nullable } from "./api.ts";
 import { listedScores, listHead, sinceText } from "./api-scores.ts";
 import { Band, Colour, State } from "./api-states.ts";
 
@@ -157,6 +157,10 @@ export const TimelineParameters = Type.Object(
 const timelineFields = {
   id: Type.String({ description: "The event's own id." }),
   event: Type.String(),
+  label: eventLabel,
+  isActivity: Type.Boolean({
+    description: "False: a connected source said that it is none, and it counts for no figure.",
+  }),
   timestamp: instant("When it happened."),
   receivedAt: instant("When it was received."),
   properties: Type.Record(Type.String(), Type.Unknown()),

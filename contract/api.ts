@@ -33,6 +33,12 @@ export const count = (description: string) => Type.Integer({ minimum: 0, descrip
 export const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
   Type.Union([schema, Type.Null()], options);
 
+/** Beside an event's name. */
+export const eventLabel = nullable(Type.String(), {
+  description:
+    "The name as a connected source sent it, with its white space; null where it is the name itself.",
+});
+
 export const NoParameters = Type.Object({}, { additionalProperties: false });
 
 export const UserAnswer = Type.Object({

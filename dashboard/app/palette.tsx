@@ -145,8 +145,8 @@ function useHits(text: string, onClose: () => void): { hits: readonly Hit[]; isA
     if (text === "") return pages;
     const foundUsers = (users.data?.users ?? []).map(
       ({ userId, email, name, accountName }): Hit => ({
-        ...{ id: `user ${userId}`, group: "Users", icon: "person", label: name ?? email },
-        about: accountName ?? (name === null ? userId : email),
+        ...{ id: `user ${userId}`, group: "Users", icon: "person", label: name ?? email ?? userId },
+        about: accountName ?? (name === null ? userId : (email ?? userId)),
         go: going(() => navigate({ to: "/o/$organization/users/$userId", params: { organization, userId } })),
       }),
     );

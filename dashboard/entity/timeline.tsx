@@ -16,6 +16,9 @@ import { dayText, instantText, numbers, timeText, todayIn } from "../text/format
 interface TimelineEvent {
   readonly id: string;
   readonly event: string;
+  /** The name as it was sent; null where that is the name itself. */
+  readonly label: string | null;
+  readonly isActivity: boolean;
   readonly timestamp: string;
   readonly receivedAt: string;
   readonly properties: Record<string, unknown>;
@@ -27,7 +30,9 @@ type Pages = ReturnType<typeof usePages<"/api/users/:userId/timeline" | "/api/ac
 
 interface TimelinePanelProps {
   readonly of: Pages;
-  readonly names: Asked<{ readonly events: readonly { event: string; count: number }[] }>;
+  readonly names: Asked<{
+    readonly events: readonly { event: string; label: string | null; count: number }[];
+  }>;
   readonly event: string;
   readonly onEvent: (event: string) => void;
 }
@@ -35,7 +40,8 @@ interface TimelinePanelProps {
 export function TimelinePanel({ of, names, event, onEvent }: TimelinePanelProps): ReactElement {
   const { timezone } = useOrganization();
   const known = names.data?.events ?? [];
-  const chosen = event !== "" && !known.some((one) => one.event === event) ? [{ event, count: 0 }] : [];
+  const chosen =
+    event !== "" && !known.some((one) => one.event === event) ? [{ event, label: null, count: 0 }] : [];
   return (
     <Panel
       title="Timeline"
@@ -52,7 +58,7 @@ export function TimelinePanel({ of, names, event, onEvent }: TimelinePanelProps)
             { value: "", label: "All events" },
             ...[...chosen, ...known].map((one) => ({
               value: one.event,
-              label: `${one.event} (${numbers.count(one.count)})`,
+              label: `${one.label ?? one.event} (${numbers.count(one.count)})`,
             })),
           ]}
         />
@@ -162,7 +168,9 @@ function Row({ event, timezone }: { event: TimelineEvent; timezone: string }): R
             />
             <time dateTime={timestamp}>{timeText(timestamp, timezone)}</time>
           </span>
-          <span className="truncate font-medium">{event.event}</span>
+          <span className={classes("truncate font-medium", !event.isActivity && "text-soft")}>
+            {event.label ?? event.event}
+          </span>
           <span className="col-span-2 truncate pl-4 text-sm text-soft sm:col-span-1 sm:pl-0">
             {summaryOf(properties)}
           </span>
@@ -188,7 +196,7 @@ function Who({ userId }: { userId: string }): ReactElement {
 }
 
 function Details({ event, timezone }: { event: TimelineEvent; timezone: string }): ReactElement {
-  const { properties, id, timestamp, receivedAt } = event;
+  const { properties, id, timestamp, receivedAt, isActivity } = event;
   return (
     <div className="mb-2 ml-4 grid gap-2 rounded bg-sunk p-3">
       {Object.keys(properties).length === 0 ? (
@@ -199,6 +207,7 @@ function Details({ event, timezone }: { event: TimelineEvent; timezone: string }
       <p className="border-t border-line pt-2 text-sm text-soft [overflow-wrap:anywhere]">
         Happened {instantText(timestamp, timezone)}, received {instantText(receivedAt, timezone)} ({timezone})
         · event id {id}
+        {!isActivity && " · counts in no figure: its source says that it is no activity"}
       </p>
       <div>
         <CopyButton text={JSON.stringify(event, null, 2)} label="Copy as JSON" />

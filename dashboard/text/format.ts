@@ -27,6 +27,8 @@ const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
 /** What stands where there is no value. */
 export const nothing = "–";
+/** What stands where a user's address is not known. */
+export const noEmail = "no e-mail yet";
 
 type Maybe = number | null | undefined;
 const of = (format: Intl.NumberFormat) => (value: Maybe) => (value == null ? nothing : format.format(value));

@@ -39,6 +39,8 @@ export interface TimelineEvent {
   readonly receivedAtMs: number;
   /** JSON text, as it was sent. */
   readonly properties: string;
+  /** Whether it counts in figures. */
+  readonly isActivity: boolean;
 }
 
 export interface AccountTimelineEvent extends TimelineEvent {
@@ -77,7 +79,7 @@ function pageParameters({ organization, limit, event = "", before = endOfTime }:
 
 const columns = `
   toString(id) AS id, event, toUnixTimestamp64Milli(time) AS timeMs,
-  toUnixTimestamp64Milli(received_at) AS receivedAtMs, properties`;
+  toUnixTimestamp64Milli(received_at) AS receivedAtMs, properties, is_activity AS isActivity`;
 
 const asked = `
   ({event:String} = '' OR event = {event:String})
@@ -91,10 +93,12 @@ const ofUser = `
   ORDER BY time DESC, events.id DESC
   LIMIT {limit:UInt32}`;
 
-/** Who was ever said to belong to an account, as a subquery: their events alone are read, and not the organization's.
- * Queries bind `organization` and `account`. */
+/** Who was ever said to belong to an account, or did anything in it as a connected source says, as a subquery: their
+ * events alone are read, and not the organization's. Queries bind `organization` and `account`. */
 export const everMembers = `(
   SELECT user FROM user_versions WHERE organization = {organization:UInt32} AND account = {account:UInt32}
+  UNION DISTINCT
+  SELECT user FROM user_event_days WHERE organization = {organization:UInt32} AND account = {account:UInt32}
   UNION DISTINCT
   SELECT user FROM users WHERE organization = {organization:UInt32} AND account = {account:UInt32})`;
 
@@ -102,7 +106,7 @@ const ofAccount = `
   WITH members AS ${everMembers}
   SELECT names.user_id AS userId, ${columns}
   FROM (
-    SELECT user, id, event, time, received_at, properties
+    SELECT user, id, event, time, received_at, properties, is_activity
     FROM events
     WHERE organization = {organization:UInt32} AND account = {account:UInt32} AND user IN (members) AND ${asked}
     ORDER BY time DESC, events.id DESC

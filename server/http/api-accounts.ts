@@ -13,6 +13,7 @@ import { userList } from "../analytics/user-list.ts";
 import { type ApiContext, ApiError } from "./api.ts";
 import { today } from "./api-days.ts";
 import { listedAccount, listedUser, nextPosition, positionOf, timelineEvent } from "./api-rows.ts";
+import { withLabels } from "./event-labels.ts";
 
 type OfAccount = Pick<
   ApiContext<typeof AccountParameters, "/:accountId">,
@@ -50,7 +51,10 @@ export async function timelineOfAccount(
     before: positionOf(before),
   });
   return {
-    events: events.map((event) => ({ ...timelineEvent(event), userId: event.userId })),
+    events: (await withLabels(context, events)).map((event) => ({
+      ...timelineEvent(event),
+      userId: event.userId,
+    })),
     next: nextPosition(events, limit),
   };
 }

@@ -24,6 +24,7 @@ import { advisedHorizon, gapPercentile, usageIntervals } from "../analytics/usag
 import { formatDay } from "../calendar/days.ts";
 import { type ApiContext, ApiError } from "./api.ts";
 import { lastDay, today, weekStart } from "./api-days.ts";
+import { withLabels } from "./event-labels.ts";
 
 /** GET /api/active-days */
 export async function activeDaysHistogram(
@@ -64,7 +65,7 @@ export async function adoptionOfEvents(
   return {
     // Without any event nobody was active.
     activeUsers: rows[0]?.activeUsers ?? 0,
-    events: rows.map(({ activeUsers: _, ...row }) => row),
+    events: (await withLabels(context, rows)).map(({ activeUsers: _, ...row }) => row),
   };
 }
 
@@ -79,9 +80,10 @@ export async function namesOfEvents(
     organization: organization.id,
     toDay: today(context),
   });
+  const events = await withLabels(context, rows);
   return {
     total: rows[0]?.total ?? 0,
-    events: rows.map(({ total: _, ...row }) => ({
+    events: events.map(({ total: _, ...row }) => ({
       ...row,
       firstDay: formatDay(row.firstDay),
       lastDay: formatDay(row.lastDay),

@@ -29,6 +29,7 @@ import { knownAccount } from "./api-accounts.ts";
 import { lastDay, today } from "./api-days.ts";
 import { dayOrNull } from "./api-rows.ts";
 import { knownUser } from "./api-users.ts";
+import { withLabels } from "./event-labels.ts";
 
 /** GET /api/users/:userId/activity */
 export async function activityOfUser(
@@ -68,7 +69,8 @@ export async function eventsOfUser(
   const { limit } = context.query;
   const question = { organization: user.organization, user: user.number, toDay: today(context), limit };
   const rows = await userEvents(context.warehouse, question);
-  return { events: rows.map(({ users: _, ...row }) => withDates(row)) };
+  const events = await withLabels(context, rows);
+  return { events: events.map(({ users: _, ...row }) => withDates(row)) };
 }
 
 /** GET /api/accounts/:accountId/events */
@@ -78,7 +80,8 @@ export async function eventsOfAccount(
   const { account } = await knownAccount(context);
   const { limit } = context.query;
   const question = { organization: context.organization.id, account, toDay: today(context), limit };
-  return { events: (await accountEvents(context.warehouse, question)).map(withDates) };
+  const rows = await accountEvents(context.warehouse, question);
+  return { events: (await withLabels(context, rows)).map(withDates) };
 }
 
 function withDates<Row extends { readonly firstDay: number; readonly lastDay: number }>(row: Row) {

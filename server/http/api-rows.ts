@@ -43,10 +43,10 @@ export function listedScores({ state, colour, health, risk, engagement, momentum
 }
 
 /** An event of a timeline. */
-export function timelineEvent({ id, event, timeMs, receivedAtMs, properties }: TimelineEvent) {
+export function timelineEvent(row: TimelineEvent & { readonly label: string | null }) {
+  const { id, event, label, isActivity, timeMs, receivedAtMs, properties } = row;
   return {
-    id,
-    event,
+    ...{ id, event, label, isActivity },
     timestamp: instant(timeMs),
     receivedAt: instant(receivedAtMs),
     properties: objectIn(properties),

@@ -12,6 +12,7 @@ import type { UserAndAccount } from "../ledger/ledger.ts";
 import { type ApiContext, ApiError } from "./api.ts";
 import { today } from "./api-days.ts";
 import { instant, nextPosition, positionOf, timelineEvent } from "./api-rows.ts";
+import { withLabels } from "./event-labels.ts";
 
 type OfUser = Pick<ApiContext<typeof NoParameters, "/:userId">, "ledger" | "organization" | "path">;
 
@@ -67,7 +68,8 @@ export async function userTimeline(
     event,
     before: positionOf(before),
   });
-  return { events: events.map(timelineEvent), next: nextPosition(events, limit) };
+  const labelled = await withLabels(context, events);
+  return { events: labelled.map(timelineEvent), next: nextPosition(events, limit) };
 }
 
 /** The user whom a path names. @throws ApiError when there is none */

@@ -19,6 +19,9 @@ import type { AdmittedTrack } from "./track.ts";
 /** What came as a request to the write API. */
 export type Admitted = AdmittedIdentify | AdmittedTrack;
 
+/** Whatever may be decided. */
+export type Decidable = Admitted | AdmittedSourced;
+
 export type Outcome = "stored" | "duplicate" | "not_found" | Invalid;
 
 /** What a connected source says may also wait until it is known whose it is. */
@@ -32,9 +35,9 @@ export function unparked(outcome: SourcedOutcome): Outcome {
 
 /** What has to be known to decide these requests; made only as far as the ledger asks. */
 export class NeedsOf implements Needs {
-  readonly #group: readonly (Admitted | AdmittedSourced)[];
+  readonly #group: readonly Decidable[];
 
-  constructor(group: readonly (Admitted | AdmittedSourced)[]) {
+  constructor(group: readonly Decidable[]) {
     this.#group = group;
   }
 
@@ -85,7 +88,7 @@ export class NeedsOf implements Needs {
 
 /** Decides the group in its order; `outcomes` has one entry for each request. */
 export function decide(
-  group: readonly (Admitted | AdmittedSourced)[],
+  group: readonly Decidable[],
   stored: Stored,
   nowMs: number,
 ): { readonly outcomes: readonly SourcedOutcome[]; readonly writes: Writes } {
@@ -113,7 +116,7 @@ class Decision {
     this.#sources = new DecidedSources({ stored, rows, people, parking });
   }
 
-  decide(entry: Admitted | AdmittedSourced): SourcedOutcome {
+  decide(entry: Decidable): SourcedOutcome {
     const { organization, messageId } = entry;
     if (messageId === null) return this.#store(entry);
     const key = keyOf(organization, messageId);
@@ -136,7 +139,7 @@ class Decision {
     };
   }
 
-  #store(entry: Admitted | AdmittedSourced): SourcedOutcome {
+  #store(entry: Decidable): SourcedOutcome {
     if (entry.kind === "track") return this.#track(entry);
     return entry.kind === "identify" ? this.#identify(entry) : this.#sources.decide(entry);
   }

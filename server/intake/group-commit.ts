@@ -8,7 +8,15 @@
  */
 import type { Ledger } from "../ledger/ledger.ts";
 import type { AdmittedSourced } from "./admit-sourced.ts";
-import { type Admitted, decide, NeedsOf, type Outcome, type SourcedOutcome, unparked } from "./decide.ts";
+import {
+  type Admitted,
+  type Decidable,
+  decide,
+  NeedsOf,
+  type Outcome,
+  type SourcedOutcome,
+  unparked,
+} from "./decide.ts";
 
 /** A commit blocks the event loop, so its rows are capped: 500 take about 1 ms. One batch may be larger. */
 const maxEntriesPerCommit = 500;
@@ -23,7 +31,7 @@ const failingMs = 10_000;
 
 /** What came in one request: stored together or not at all. */
 interface Waiting {
-  readonly entries: readonly (Admitted | AdmittedSourced)[];
+  readonly entries: readonly Decidable[];
   /** Of the body that they came in. */
   readonly bytes: number;
   /** Called with the outcomes of a group, and where among them those of this request begin. */

@@ -12,6 +12,7 @@ import { importerContract, importsContract } from "./contract-imports.ts";
 import { inboxContract } from "./contract-inbox.ts";
 import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
+import { parkingContract } from "./contract-parking.ts";
 import { peopleStoreContract } from "./contract-people.ts";
 import { settingsContract } from "./contract-settings.ts";
 import { sourcesContract } from "./contract-sources.ts";
@@ -75,6 +76,7 @@ export function ledgerContract(store: string, open: OpenLedger): void {
     importerContract(subject);
     settingsContract(subject);
     peopleStoreContract(subject);
+    parkingContract(subject);
     sourcesContract(subject);
   });
 }

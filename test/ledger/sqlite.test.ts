@@ -9,13 +9,22 @@ import { openInboxReader } from "../../server/ledger/sqlite/inbox-reader.ts";
 import { migrate } from "../../server/ledger/sqlite/migrations.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { ledgerContract } from "./contract.ts";
+import { parkedMaxBytes } from "./contract-parking.ts";
 import { append, inboxRows, look, user, writePeople } from "./writes.ts";
 
 const fileIn = (folder: string) => join(folder, "ledger.sqlite");
 
-ledgerContract("SQLite", (folder, options) => openSqliteLedger({ file: fileIn(folder), ...options }));
+ledgerContract("SQLite", (folder, options) =>
+  openSqliteLedger({ file: fileIn(folder), parkedMaxBytes, ...options }),
+);
 ledgerContract("SQLite that keeps nothing in memory", (folder, options) =>
-  openSqliteLedger({ file: fileIn(folder), knownUsersCapacity: 1, messageIdsPerRun: 1, ...options }),
+  openSqliteLedger({
+    file: fileIn(folder),
+    knownUsersCapacity: 1,
+    messageIdsPerRun: 1,
+    parkedMaxBytes,
+    ...options,
+  }),
 );
 
 const line = "x".repeat(1_000);

@@ -97,6 +97,17 @@ export class LedgerModel {
         const key = keyOf(organization, messageId);
         return new LookedUpMessage(key, this.messageIds.has(key));
       },
+      ...this.#parking(neededOf),
+      lastUserNumber: (organization) => Math.max(0, ...numbers(this.users.values(), organization)),
+      lastAccountNumber: (organization) => Math.max(0, ...numbers(this.accounts.values(), organization)),
+      transaction: this.#transactions,
+    };
+  }
+
+  #parking(
+    neededOf: (organization: number, id: string) => void,
+  ): Pick<Stored, "hasParked" | "link" | "linksTo" | "parked" | "label"> {
+    return {
       hasParked: (organization) =>
         [...this.parked, ...this.links].some(([key]) => organizationOf(key) === organization),
       link: (organization, id) => {
@@ -114,12 +125,8 @@ export class LedgerModel {
         return this.parked.get(keyOf(organization, id)) ?? [];
       },
       label: (organization, event) => {
-        needed(needs.labels, { organization, event });
         return this.labels.get(keyOf(organization, event));
       },
-      lastUserNumber: (organization) => Math.max(0, ...numbers(this.users.values(), organization)),
-      lastAccountNumber: (organization) => Math.max(0, ...numbers(this.accounts.values(), organization)),
-      transaction: this.#transactions,
     };
   }
 

@@ -1,7 +1,7 @@
 /** Random requests, and the way they go through `decide`. */
 import fc from "fast-check";
 import { Zone } from "../../server/calendar/zone.ts";
-import { type Admitted, decide, NeedsOf, type SourcedOutcome } from "../../server/intake/decide.ts";
+import { type Decidable, decide, NeedsOf, type SourcedOutcome } from "../../server/intake/decide.ts";
 import type { AdmittedIdentify } from "../../server/intake/identify.ts";
 import type { AdmittedTrack } from "../../server/intake/track.ts";
 import type { LedgerModel } from "./ledger-model.ts";
@@ -55,7 +55,7 @@ export const sizes = fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 1, ma
 /** Runs the requests through `decide` in groups of these sizes; the outcomes. */
 export function run(
   ledger: LedgerModel,
-  all: readonly Admitted[],
+  all: readonly Decidable[],
   groupSizes: readonly number[],
 ): SourcedOutcome[] {
   const outcomes: SourcedOutcome[] = [];

@@ -10,7 +10,7 @@ import { Badge, Health, RiskBand } from "../../parts/health.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { DayAgo } from "../../parts/time.tsx";
-import { dayText, nothing, numbers } from "../../text/format.ts";
+import { dayText, noEmail, nothing, numbers } from "../../text/format.ts";
 
 type Members = Reads["/api/accounts/:accountId/members"]["answer"];
 type Member = Members["members"][number];
@@ -138,14 +138,14 @@ function MemberLink({ member }: { member: Member }): ReactElement {
   const { userId, name, email, avatar, isAccountOwner, isMember } = member;
   return (
     <span className="inline-flex max-w-full items-center gap-2">
-      <Avatar name={name ?? email} image={avatar} />
+      <Avatar name={name ?? email ?? userId} image={avatar} />
       <Link
         to="/o/$organization/users/$userId"
         params={{ organization, userId }}
-        title={email}
+        title={email ?? noEmail}
         className="truncate font-medium"
       >
-        {name ?? (email || userId)}
+        {name ?? email ?? userId}
       </Link>
       {isAccountOwner && <Badge>owner</Badge>}
       {!isMember && <Badge tone="warn">has left</Badge>}
@@ -193,7 +193,7 @@ export function CarriersPanel({ of }: { of: Asked<Members> }): ReactElement {
           const parts = [
             ...own.map(({ userId, name, email, share }) => ({
               id: userId,
-              label: name ?? email,
+              label: name ?? email ?? userId,
               share: share ?? 0,
             })),
             ...(others > 0

@@ -20,7 +20,7 @@ const filters = { days: choiceFilter(spans, "28") };
 const columnsOf = (activeUsers: number, days: string): readonly Column<Adopted>[] => [
   {
     ...{ id: "event", header: "Event", isFixed: true, width: 180 },
-    cell: ({ event }) => <EventLink event={event} />,
+    cell: ({ event, label }) => <EventLink event={event} label={label} />,
   },
   {
     ...{ id: "share", header: "Adoption", isFixed: true, width: 200 },

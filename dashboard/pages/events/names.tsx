@@ -24,7 +24,7 @@ const filters = {
 const columns: readonly Column<Named>[] = [
   {
     ...{ id: "event", header: "Event", sort: "event", isFixed: true, width: 200 },
-    cell: ({ event }) => <EventLink event={event} />,
+    cell: ({ event, label }) => <EventLink event={event} label={label} />,
   },
   {
     ...{ id: "count", header: "Events", sort: "count", isNumber: true, hint: "How often it was done, ever" },

@@ -8,13 +8,14 @@ import { useToday } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
 import { type Change, type Choices, periodsText } from "./question.ts";
 
+type NamedEvent = Pick<Reads["/api/events"]["answer"]["events"][number], "event" | "label">;
 type Traits = Reads["/api/traits"]["answer"]["traits"];
 
 interface ControlsProps {
   readonly choices: Choices;
   readonly change: Change;
   /** The names of the organization's events, the most frequent first. */
-  readonly events: readonly string[];
+  readonly events: readonly NamedEvent[];
   readonly traits: Traits;
 }
 
@@ -61,9 +62,14 @@ const periodChoices = [
 ] as const;
 
 /** Events as choices; one that only the address knows is among them. */
-function named(events: readonly string[], chosen: string, prefix = ""): Choice[] {
-  const all = chosen === "" || events.includes(chosen) ? events : [chosen, ...events];
-  return all.map((event) => ({ value: `${prefix}${event}`, label: event, group: "An event" }));
+function named(events: readonly NamedEvent[], chosen: string, prefix = ""): Choice[] {
+  const isKnown = chosen === "" || events.some(({ event }) => event === chosen);
+  const all = isKnown ? events : [{ event: chosen, label: null }, ...events];
+  return all.map(({ event, label }) => ({
+    value: `${prefix}${event}`,
+    label: label ?? event,
+    group: "An event",
+  }));
 }
 
 function EntryField({ choices, change, events }: ControlsProps): ReactElement {

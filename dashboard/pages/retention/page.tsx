@@ -60,7 +60,7 @@ export function RetentionPage(): ReactElement {
         <Controls
           choices={choices}
           change={change}
-          events={events.data?.events.map(({ event }) => event) ?? []}
+          events={events.data?.events ?? []}
           traits={traits.data?.traits ?? []}
         />
         <Figures

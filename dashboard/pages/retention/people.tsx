@@ -11,7 +11,7 @@ import { Icon } from "../../parts/icons.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { DayAgo } from "../../parts/time.tsx";
-import { numbers } from "../../text/format.ts";
+import { noEmail, numbers } from "../../text/format.ts";
 import { atText, cohortTitle, groupLabel, groupOfKey } from "./cohorts.ts";
 import { type Change, type Choices, closedCell, queryOf } from "./question.ts";
 
@@ -136,9 +136,11 @@ function List({ people }: { people: Answer["people"] }): ReactElement {
               search={{}}
               className="font-medium"
             >
-              {name ?? email}
+              {name ?? email ?? userId}
             </Link>
-            {name !== null && <span className="ml-2 text-sm text-soft">{email}</span>}
+            {(name !== null || email === null) && (
+              <span className="ml-2 text-sm text-soft">{email ?? noEmail}</span>
+            )}
           </span>
           <span className="shrink-0 text-sm text-soft">
             <span className="sr-only">last seen </span>

@@ -62,7 +62,7 @@ function Arrived({ of: { people, kinds } }: { of: ReturnType<typeof useArrivals>
   const isAll = events.length < maxKinds;
   return (
     <div className="grid gap-3">
-      {user !== undefined && <Latest userId={user.userId} name={user.name ?? user.email} />}
+      {user !== undefined && <Latest userId={user.userId} name={user.name ?? user.email ?? user.userId} />}
       <Stats>
         <Stat label="Users identified" value={numbers.count(people.data?.total)} />
         <Stat

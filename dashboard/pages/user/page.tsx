@@ -18,7 +18,7 @@ import { Stat } from "../../parts/stat.tsx";
 import { Figures, Loading } from "../../parts/states.tsx";
 import { DayAgo, useToday } from "../../parts/time.tsx";
 import { Tree } from "../../parts/tree.tsx";
-import { dayPlus, dayText } from "../../text/format.ts";
+import { dayPlus, dayText, noEmail } from "../../text/format.ts";
 import { EraseDialog, Erased, type Receipt } from "./erase.tsx";
 
 type User = Reads["/api/users/:userId"]["answer"];
@@ -130,7 +130,7 @@ function UserHeader({
   const [isErasing, setErasing] = useState(false);
   const mayErase = useMayAs("owner");
   const name = textTrait(user, "name");
-  const title = name ?? (user?.email || userId);
+  const title = name ?? user?.email ?? userId;
   return (
     <>
       <EntityHeader
@@ -160,7 +160,7 @@ function Line({ user, hasName }: { user: User; hasName: boolean }): ReactElement
   const { email, userId, account, isAccountOwner } = user;
   return (
     <>
-      {hasName && <>{email} · </>}
+      {email === null ? <>{noEmail} · </> : hasName && <>{email} · </>}
       <span title="The user's id">{userId}</span>
       {account !== null && (
         <>

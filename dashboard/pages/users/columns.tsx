@@ -7,7 +7,7 @@ import { Badge } from "../../parts/health.tsx";
 import { scoreColumns } from "../../parts/score-columns.tsx";
 import type { Column } from "../../parts/table-model.ts";
 import { DayAgo, Instant } from "../../parts/time.tsx";
-import { dayText, nothing } from "../../text/format.ts";
+import { dayText, noEmail, nothing } from "../../text/format.ts";
 
 type User = Reads["/api/users"]["answer"]["users"][number];
 
@@ -47,7 +47,7 @@ const before: readonly Column<User>[] = [
   },
   {
     ...{ id: "email", header: "E-mail", sort: "email", isHidden: true },
-    cell: ({ email }) => email,
+    cell: ({ email }) => email ?? <span className="text-soft">{noEmail}</span>,
   },
   {
     ...{ id: "userId", header: "User id", sort: "userId", isHidden: true },
@@ -89,11 +89,11 @@ function TraitValue({ value }: { value: unknown }): ReactElement {
 function UserLink({ user: { userId, name, email, isExcluded } }: { user: User }): ReactElement {
   const organization = String(useOrganization().id);
   return (
-    <span title={name === null ? email : `${name}, ${email}`}>
+    <span title={[name, email ?? noEmail].filter(Boolean).join(", ")}>
       <Link to="/o/$organization/users/$userId" params={{ organization, userId }} className="font-medium">
-        {name ?? email}
+        {name ?? email ?? userId}
       </Link>
-      {name !== null && <span className="ml-2 text-soft">{email}</span>}
+      {(name !== null || email === null) && <span className="ml-2 text-soft">{email ?? noEmail}</span>}
       {isExcluded && (
         <span className="ml-2" title="Counts in no figure: see the rules of exclusion">
           <Badge>excluded</Badge>

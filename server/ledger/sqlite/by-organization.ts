@@ -14,6 +14,10 @@ export class ByOrganization<Value> {
     return this.#organizations.get(organization)?.get(key);
   }
 
+  *values(): Iterable<Value> {
+    for (const values of this.#organizations.values()) yield* values.values();
+  }
+
   delete(organization: number, key: string): void {
     if (this.#organizations.get(organization)?.delete(key)) this.#size -= 1;
   }

@@ -4,6 +4,7 @@
  */
 import { Database } from "bun:sqlite";
 import { dirname, join } from "node:path";
+import { limits } from "../../../contract/limits.ts";
 import { type Ledger, Refusal } from "../ledger.ts";
 import { Accounts } from "./accounts.ts";
 import { Counts } from "./counts.ts";
@@ -38,6 +39,8 @@ export interface SqliteLedgerOptions {
   /** Events wait in a file of twice as many bytes until SQLite has them; it is written over from its start. */
   readonly journalHalfBytes?: number;
   readonly deadLetterLimits?: DeadLetterLimits;
+  /** What waits in one organization until it is known whose it is. */
+  readonly parkedMaxBytes?: number;
   readonly clock?: () => number;
 }
 
@@ -48,6 +51,7 @@ const defaults = {
   messageIdsPerRun: 750_000,
   // Half a second of 40,000 events a second: then it has to have come to rest in SQLite.
   journalHalfBytes: 4 * 1024 * 1024,
+  parkedMaxBytes: limits.parkedBytesOfOrganization,
   deadLetterLimits: { rows: 100_000, bytes: 256 * 1024 * 1024 },
   clock: Date.now,
 };
@@ -69,7 +73,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
       knownUsers: new KnownUsers(sizes.knownUsersCapacity),
       messageIds: new MessageIds(db, join(dirname(file), "message-ids"), sizes.messageIdsPerRun, clock()),
       tombstones: new Tombstones(db),
-      parking: new Parking(db),
+      parking: new Parking(db, sizes.parkedMaxBytes),
       counts: new Counts(db),
       inbox: new SqliteInbox(db, clock, new DeadLetterRows(db, sizes.deadLetterLimits)),
       imports: new SqliteImports(db),

@@ -124,10 +124,23 @@ export class ParkedItems {
     return dropped.length;
   }
 
-  /** Drops at most `limit` of the organization's oldest that were received before. @returns how many */
-  dropBefore(organization: number, beforeMs: number, limit: number, why: Dropped): number {
+  /** Drops at most `limit` of an organization's items that were received before. @returns how many */
+  dropBefore(organization: number, beforeMs: number, limit: number): number {
     const dropped = this.#statements.oldest.all(organization, beforeMs, limit);
-    this.#drop(organization, dropped, why);
+    this.#drop(organization, dropped, "expired");
+    return dropped.length;
+  }
+
+  /** Drops at most `limit` of an organization's oldest, until no more bytes than `maxBytes` are left. @returns how many */
+  dropOldest(organization: number, maxBytes: number, limit: number): number {
+    let bytes = this.counts(organization)?.bytes ?? 0;
+    const dropped: Row[] = [];
+    for (const row of this.#statements.oldest.iterate(organization, Number.MAX_SAFE_INTEGER, limit)) {
+      if (bytes <= maxBytes) break;
+      dropped.push(row);
+      bytes -= row.bytes;
+    }
+    this.#drop(organization, dropped, "full");
     return dropped.length;
   }
 

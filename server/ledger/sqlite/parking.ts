@@ -7,7 +7,15 @@
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../contract/limits.ts";
 import { msPerDay } from "../../calendar/zone.ts";
-import type { EventLabel, ParkedCounts, ParkedPerson, ParkingStore, ParkingWrites } from "../parking.ts";
+import type {
+  EventLabel,
+  ParkedCounts,
+  ParkedPerson,
+  ParkingStore,
+  ParkingWrites,
+  PersonKey,
+} from "../parking.ts";
+import { ByOrganization } from "./by-organization.ts";
 import { EventLabels } from "./event-labels.ts";
 import { type Dropped, ParkedItems } from "./parked-items.ts";
 import { PersonLinks } from "./person-links.ts";
@@ -30,8 +38,11 @@ export class Parking implements ParkingStore {
   readonly #db: Database;
   readonly #warnings: SqliteWarnings;
   readonly #organizations: Set<number>;
+  readonly #maxBytes: number;
 
-  constructor(db: Database) {
+  /** @param maxBytes of an organization: the oldest beyond are dropped */
+  constructor(db: Database, maxBytes: number) {
+    this.#maxBytes = maxBytes;
     this.#db = db;
     this.items = new ParkedItems(db);
     this.links = new PersonLinks(db);
@@ -53,19 +64,23 @@ export class Parking implements ParkingStore {
       this.#organizations.add(organization);
     }
     for (const { organization, id } of taken) this.items.take(organization, id);
-    const parkedAt = new Map<string, { organization: number; id: string }>();
+    const parkedAt = new ByOrganization<PersonKey>();
     for (const item of parked) {
       this.items.park(item);
-      parkedAt.set(`${item.organization} ${item.id}`, item);
+      parkedAt.set(item.organization, item.id, item);
     }
     for (const { organization, id } of parkedAt.values()) {
       const dropped = this.items.dropOldestOf(organization, id, mostOfPerson);
       this.#warn(organization, "full", dropped, nowMs);
     }
     for (const { organization, message } of refused) this.#warn(organization, "refused", 1, nowMs, message);
-    for (const { link, ...key } of links) {
-      this.links.write(key, link);
-      if (link !== null) this.links.keepNewest(key.organization, link.userId, limits.linksOfUser);
+    const linkedTo = new ByOrganization<PersonKey>();
+    for (const { organization, id, link } of links) {
+      this.links.write({ organization, id }, link);
+      if (link !== null) linkedTo.set(organization, link.userId, { organization, id: link.userId });
+    }
+    for (const { organization, id } of linkedTo.values()) {
+      this.links.keepNewest(organization, id, limits.linksOfUser);
     }
     return this.eventLabels.write(labels);
   }
@@ -99,21 +114,20 @@ export class Parking implements ParkingStore {
     for (const organization of this.#organizations) {
       const { oldestAtMs, bytes } = await this.counts(organization);
       if (oldestAtMs !== null && oldestAtMs < expiredMs) {
-        await inSmallSteps(() => this.#drop(organization, expiredMs, "expired", nowMs));
+        const drop = () => this.items.dropBefore(organization, expiredMs, droppedInAStep);
+        await inSmallSteps(() => this.#step(organization, "expired", nowMs, drop));
       }
-      if (bytes <= limits.parkedBytesOfOrganization) continue;
-      await inSmallSteps(
-        () =>
-          (this.items.counts(organization)?.bytes ?? 0) > limits.parkedBytesOfOrganization &&
-          this.#drop(organization, Number.MAX_SAFE_INTEGER, "full", nowMs),
-      );
+      if (bytes > this.#maxBytes) {
+        const drop = () => this.items.dropOldest(organization, this.#maxBytes, droppedInAStep);
+        await inSmallSteps(() => this.#step(organization, "full", nowMs, drop));
+      }
     }
   }
 
-  /** One step; true when there may be more. */
-  #drop(organization: number, beforeMs: number, why: Dropped, nowMs: number): boolean {
+  /** Drops once; true when there may be more. */
+  #step(organization: number, why: Dropped, nowMs: number, drop: () => number): boolean {
     return inTransaction(this.#db, () => {
-      const dropped = this.items.dropBefore(organization, beforeMs, droppedInAStep, why);
+      const dropped = drop();
       this.#warn(organization, why, dropped, nowMs);
       return dropped === droppedInAStep;
     });

@@ -1,0 +1,247 @@
+/** The part of the contract about what is parked, links between ids, and names of events. */
+import { expect, test } from "bun:test";
+import { limits } from "../../contract/limits.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
+import type { ParkedItem, ParkingWrites } from "../../server/ledger/parking.ts";
+import type { LedgerUnderTest } from "./contract.ts";
+import { look, needs, user, writePeople, writes } from "./writes.ts";
+
+/** Ledgers under test are opened with this, less than in an installation. */
+export const parkedMaxBytes = 6 * 1024 * 1024;
+const dayMs = 86_400_000;
+const nothing: ParkingWrites = { taken: [], parked: [], refused: [], links: [], labels: [] };
+
+/** Declares the tests of parking. */
+export function parkingContract(subject: LedgerUnderTest): void {
+  itemsContract(subject);
+  limitsContract(subject);
+  linksContract(subject);
+  goneContract(subject);
+}
+
+function write(ledger: Ledger, nowMs: number, some: Partial<ParkingWrites>): Promise<void> {
+  return ledger.transact(needs({}), () => writes(nowMs, { parking: { ...nothing, ...some } }));
+}
+
+function item(organization: number, id: string, some: Partial<ParkedItem> = {}) {
+  return { organization, id, receivedAtMs: 2_000, atMs: 1_000, accountId: null, body: "{}", ...some };
+}
+
+function parkedIn(ledger: Ledger, organization: number, id: string): Promise<readonly ParkedItem[]> {
+  return look(ledger, { people: [{ organization, id }] }, (stored) => stored.parked(organization, id));
+}
+
+/** What is linked, as `id → user`. */
+function linksIn(ledger: Ledger, organization: number, ids: readonly string[]): Promise<string[]> {
+  return look(ledger, { people: ids.map((id) => ({ organization, id })) }, (stored) =>
+    ids.flatMap((id) => {
+      const link = stored.link(organization, id);
+      return link === undefined ? [] : [`${id} → ${link.userId} at ${link.atMs}`];
+    }),
+  );
+}
+
+const link = (organization: number, id: string, userId: string, atMs = 1) => ({
+  ...{ organization, id, link: { userId, atMs } },
+});
+
+function itemsContract(subject: LedgerUnderTest): void {
+  test("what is parked comes back in the order in which it was received, until it is taken", async () => {
+    const { id } = await subject.organization();
+    const ofVisitor = [
+      item(id, "v\u0000", { receivedAtMs: 3_000, body: '{"n":"ü\u0000"}' }),
+      item(id, "v\u0000", { receivedAtMs: 2_000, accountId: "acme", atMs: -1 }),
+    ];
+    await write(subject.ledger, subject.nowMs, { parked: [...ofVisitor, item(id, "other")] });
+    for (const reopen of [false, true]) {
+      if (reopen) await subject.reopen();
+      const found = await parkedIn(subject.ledger, id, "v\u0000");
+      expect(found).toEqual(ofVisitor.toReversed().map(({ organization: _, id: __, ...stored }) => stored));
+      expect(await subject.ledger.parking.counts(id)).toEqual({
+        ...{ people: 2, items: 3, bytes: 11 + 2 + 2, oldestAtMs: 2_000, droppedFull: 0, droppedExpired: 0 },
+      });
+      expect(await subject.ledger.parking.people(id, 1)).toEqual([
+        { id: "v\u0000", items: 2, oldestAtMs: 2_000, newestAtMs: 3_000 },
+      ]);
+    }
+    await write(subject.ledger, subject.nowMs, {
+      taken: [{ organization: id, id: "v\u0000" }],
+      parked: [item(id, "v\u0000", { body: "[]" })],
+    });
+    expect((await parkedIn(subject.ledger, id, "v\u0000")).map(({ body }) => body)).toEqual(["[]"]);
+    expect(await subject.ledger.parking.counts(id)).toMatchObject({ people: 2, items: 2, bytes: 4 });
+  });
+
+  test("nothing is parked in an organization of which nothing is known, and nothing of another is seen", async () => {
+    const first = await subject.organization("first");
+    const second = await subject.organization("second");
+    const has = () =>
+      look(subject.ledger, {}, (stored) => [first, second].map(({ id }) => stored.hasParked(id)));
+    expect(await has()).toEqual([false, false]);
+    await write(subject.ledger, subject.nowMs, {
+      ...{ parked: [item(first.id, "v")], links: [link(first.id, "w", "u")] },
+      labels: [{ organization: first.id, event: "a_b", label: "a b" }],
+    });
+    for (const reopen of [false, true]) {
+      if (reopen) await subject.reopen();
+      expect(await has()).toEqual([true, false]);
+      expect(await parkedIn(subject.ledger, second.id, "v")).toEqual([]);
+      expect(await linksIn(subject.ledger, second.id, ["w"])).toEqual([]);
+      expect(await subject.ledger.parking.labels(second.id, ["a_b"])).toEqual({});
+      expect(await subject.ledger.parking.counts(second.id)).toMatchObject({ people: 0, oldestAtMs: null });
+      expect(await subject.ledger.parking.people(second.id, 9)).toEqual([]);
+    }
+  });
+
+  test("a transaction that fails parks nothing, links nothing and names nothing", async () => {
+    const { id } = await subject.organization();
+    const parking = {
+      ...{ ...nothing, parked: [item(id, "v")], links: [link(id, "w", "u")] },
+      labels: [{ organization: id, event: "a_b", label: "a b" }],
+    };
+    const dayCounts = [{ organization: 1_000_000, utcDay: 1, events: 1, checksum: 1 }];
+    const failing = subject.ledger.transact(needs({}), () => writes(1_000, { parking, dayCounts }));
+    await expect(failing).rejects.toThrow();
+    for (const reopen of [false, true]) {
+      if (reopen) await subject.reopen();
+      expect(await parkedIn(subject.ledger, id, "v")).toEqual([]);
+      expect(await linksIn(subject.ledger, id, ["w"])).toEqual([]);
+      expect(await subject.ledger.parking.labels(id, ["a_b"])).toEqual({});
+    }
+    await write(subject.ledger, subject.nowMs, parking);
+    expect(await subject.ledger.parking.counts(id)).toMatchObject({ people: 1, items: 1 });
+  });
+}
+
+/** Warnings as `kind: count`. */
+async function warningsOf(ledger: Ledger, organization: number): Promise<string[]> {
+  return (await ledger.warnings.list(organization, 100)).map(({ kind, count }) => `${kind}: ${count}`);
+}
+
+function limitsContract(subject: LedgerUnderTest): void {
+  test("of one person the newest 1,000 are kept, and not more bytes than are allowed", async () => {
+    const { id } = await subject.organization();
+    const many = Array.from({ length: limits.parkedItems + 2 }, (_, n) =>
+      item(id, "v", { receivedAtMs: n, body: `${n}` }),
+    );
+    await write(subject.ledger, subject.nowMs, { parked: many });
+    const kept = await parkedIn(subject.ledger, id, "v");
+    expect([kept.length, kept[0]?.body]).toEqual([limits.parkedItems, "2"]);
+    const large = [1, 2, 3, 4, 5].map((n) =>
+      item(id, "w", { receivedAtMs: n, body: `${n}`.repeat(limits.parkedBytes / 4) }),
+    );
+    await write(subject.ledger, subject.nowMs, { parked: large });
+    expect((await parkedIn(subject.ledger, id, "w")).map(({ receivedAtMs }) => receivedAtMs)).toEqual([
+      2, 3, 4, 5,
+    ]);
+    expect(await subject.ledger.parking.counts(id)).toMatchObject({
+      ...{ people: 2, items: limits.parkedItems + 4, droppedFull: 3, droppedExpired: 0 },
+    });
+    expect(await warningsOf(subject.ledger, id)).toEqual(["parked_full: 3"]);
+  });
+
+  test("after 30 days what is parked is dropped and counted", async () => {
+    const { id } = await subject.organization();
+    const receivedAtMs = subject.nowMs;
+    const parked = Array.from({ length: 150 }, (_, n) => item(id, `v${n}`, { receivedAtMs }));
+    await write(subject.ledger, subject.nowMs, { parked });
+    await write(subject.ledger, subject.nowMs, {
+      parked: [item(id, "v0", { receivedAtMs: receivedAtMs + 2 })],
+    });
+    subject.nowMs += limits.parkedDays * dayMs;
+    await subject.ledger.tidy(subject.nowMs);
+    expect(await subject.ledger.parking.counts(id)).toMatchObject({ items: 151, droppedExpired: 0 });
+    subject.nowMs += 1;
+    await subject.ledger.tidy(subject.nowMs);
+    expect(await subject.ledger.parking.counts(id)).toMatchObject({
+      ...{ people: 1, items: 1, oldestAtMs: receivedAtMs + 2, droppedFull: 0, droppedExpired: 150 },
+    });
+    expect(await warningsOf(subject.ledger, id)).toEqual(["parked_expired: 150"]);
+  });
+
+  test("of an organization that has too much waiting the oldest is dropped and counted", async () => {
+    const { id } = await subject.organization();
+    const body = "x".repeat(parkedMaxBytes / 6);
+    const parked = Array.from({ length: 8 }, (_, n) =>
+      item(id, `v${n}`, { receivedAtMs: subject.nowMs + n, body }),
+    );
+    await write(subject.ledger, subject.nowMs, { parked });
+    await subject.ledger.tidy(subject.nowMs);
+    expect(await subject.ledger.parking.counts(id)).toMatchObject({
+      ...{ people: 6, bytes: parkedMaxBytes, oldestAtMs: subject.nowMs + 2, droppedFull: 2 },
+    });
+    expect(await warningsOf(subject.ledger, id)).toEqual(["parked_full: 2"]);
+  });
+
+  test("what could not become its user's is counted, with the reason", async () => {
+    const { id } = await subject.organization();
+    await write(subject.ledger, subject.nowMs, {
+      refused: [
+        { organization: id, message: "too many traits" },
+        { organization: id, message: "too many traits" },
+      ],
+    });
+    expect(await subject.ledger.warnings.list(id, 9)).toMatchObject([
+      { kind: "parked_refused", count: 2, detail: "too many traits", message: "too many traits" },
+    ]);
+  });
+
+  test("names of events are kept as they were sent first, 10,000 of an organization", async () => {
+    const { id } = await subject.organization();
+    const label = (n: number, text: string) => ({ organization: id, event: `e_${n}`, label: text });
+    const all = Array.from({ length: limits.eventLabels + 1 }, (_, n) => label(n, `e ${n}`));
+    await write(subject.ledger, subject.nowMs, { labels: all });
+    await write(subject.ledger, subject.nowMs, { labels: [label(1, "E 1")] });
+    const asked = ["e_1", "e_2", "none", `e_${limits.eventLabels}`];
+    for (const reopen of [false, true]) {
+      if (reopen) await subject.reopen();
+      expect(await subject.ledger.parking.labels(id, asked)).toEqual({ e_1: "e 1", e_2: "e 2" });
+    }
+  });
+}
+
+function linksContract(subject: LedgerUnderTest): void {
+  test("ids are linked, linked anew and no longer", async () => {
+    const { id } = await subject.organization();
+    await write(subject.ledger, subject.nowMs, {
+      links: [link(id, "v", "a"), link(id, "w", "a", 2), link(id, "x", "b")],
+    });
+    await write(subject.ledger, subject.nowMs, {
+      links: [link(id, "v", "b", 5), { ...link(id, "x", ""), link: null }],
+    });
+    for (const reopen of [false, true]) {
+      if (reopen) await subject.reopen();
+      expect(await linksIn(subject.ledger, id, ["v", "w", "x"])).toEqual(["v → b at 5", "w → a at 2"]);
+      const to = await look(subject.ledger, { people: [{ organization: id, id: "b" }] }, (stored) => [
+        ...stored.linksTo(id, "b"),
+      ]);
+      expect(to).toEqual(["v"]);
+    }
+  });
+
+  test("of the ids that are linked to one user the newest 1,000 are known", async () => {
+    const { id } = await subject.organization();
+    const links = Array.from({ length: limits.linksOfUser + 1 }, (_, n) => link(id, `v${n}`, "u", n));
+    await write(subject.ledger, subject.nowMs, { links });
+    const to = await look(subject.ledger, { people: [{ organization: id, id: "u" }] }, (stored) =>
+      stored.linksTo(id, "u"),
+    );
+    expect([to.length, to.includes("v0"), to.includes("v1")]).toEqual([limits.linksOfUser, false, true]);
+  });
+}
+
+function goneContract(subject: LedgerUnderTest): void {
+  test("an erasure takes the links of a user and what is parked under the id, and nobody else's", async () => {
+    const { id } = await subject.organization();
+    await writePeople(subject.ledger, { users: [user(id, "ada")] });
+    await write(subject.ledger, subject.nowMs, {
+      parked: [item(id, "visitor", { body: '"a secret of nobody"' }), item(id, "bob")],
+      links: [link(id, "v", "ada"), link(id, "w", "bob")],
+    });
+    expect(await subject.ledger.erasures.begin(id, "ada")).toBeDefined();
+    expect(await subject.ledger.erasures.begin(id, "visitor")).toBeUndefined();
+    expect(await linksIn(subject.ledger, id, ["v", "w"])).toEqual(["w → bob at 1"]);
+    expect(await parkedIn(subject.ledger, id, "visitor")).toEqual([]);
+    expect(await subject.ledger.parking.counts(id)).toMatchObject({ people: 1, items: 1, bytes: 2 });
+  });
+}

@@ -1,0 +1,272 @@
+/**
+ * What connected sources say, from intake through the ledger into the warehouse: who is named later, what counts for
+ * nothing, and what is not known yet.
+ */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { limits } from "../../contract/limits.ts";
+import { accountTimeline, timeline } from "../../server/analytics/timeline.ts";
+import { userList } from "../../server/analytics/user-list.ts";
+import { Zone } from "../../server/calendar/zone.ts";
+import { Intake, intakeLimits, type SourcedItem, type SourcedTrack } from "../../server/intake/intake.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { checkOrganization } from "../../server/warehouse/check.ts";
+import { eraseUser, findUser } from "../../server/warehouse/erase.ts";
+import { type ExportTable, exportTable } from "../../server/warehouse/export.ts";
+import { attachFile } from "../../server/warehouse/frozen-tables.ts";
+import { Loader } from "../../server/warehouse/loader.ts";
+import { rebuild } from "../../server/warehouse/rebuild.ts";
+import { event, recount, rollupsOf, WarehouseUnderTest } from "../warehouse/support.ts";
+
+const subject = new WarehouseUnderTest();
+const zone = new Zone("Europe/Paris");
+const nowMs = Date.UTC(2026, 4, 17, 12);
+const hourMs = 3_600_000;
+
+let ledger: Ledger;
+let intake: Intake;
+let loader: Loader;
+
+beforeAll(async () => {
+  const dataDir = subject.folder;
+  ledger = await openSqliteLedger({ file: join(dataDir, "ledger.sqlite"), clock: () => nowMs });
+  intake = new Intake(ledger, dataDir, intakeLimits, () => nowMs);
+  loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+  await loader.replay();
+  loader.start();
+});
+
+afterAll(async () => {
+  await loader.stop();
+  await ledger.close();
+});
+
+/** An organization of its own, and the way in which a source speaks to it. */
+async function newOrganization(name: string) {
+  const { id } = await ledger.organizations.create({ name, timezone: "Europe/Paris", nowMs });
+  const arrival = { organization: id, zone, receivedAtMs: nowMs, idempotencyKey: null };
+  const encoder = new TextEncoder();
+  return {
+    id,
+    say: (...items: readonly SourcedItem[]) => intake.sourced(items, arrival, "segment"),
+    identify: (body: object) => intake.identify(encoder.encode(JSON.stringify(body)), arrival),
+    track: (body: object) => intake.track(encoder.encode(JSON.stringify(body)), arrival),
+    warnings: async () => {
+      await intake.recordWarnings();
+      const all = await ledger.warnings.list(id, 100);
+      return all.map(({ kind, endpoint, detail }) => [kind, endpoint, detail]).sort();
+    },
+  };
+}
+
+async function loaded(): Promise<void> {
+  await loader.drain((await ledger.inbox.backlog()).newestInboxId);
+}
+
+async function differences(organization: number) {
+  await loaded();
+  const dayCounts = await ledger.dayCounts(organization);
+  const populations = await ledger.populations(organization);
+  return checkOrganization(subject.warehouse, organization, { dayCounts, populations });
+}
+
+async function exported(organization: number, table: ExportTable): Promise<Record<string, unknown>[]> {
+  const request = { organization, table, format: "jsonl", temporaryFolder: subject.folder } as const;
+  const chunks = await Array.fromAsync(exportTable(subject.warehouse, request));
+  const lines = Buffer.concat(chunks).toString().split("\n").slice(0, -1);
+  return lines.map((line) => JSON.parse(line));
+}
+
+const track = (some: Partial<SourcedTrack>): SourcedTrack => ({
+  ...{ type: "track", event: "opened", properties: {}, isActivity: true, atMs: nowMs, messageId: null },
+  ...some,
+});
+const identify = (userId: string, some: object = {}): SourcedItem => ({
+  ...{ type: "identify", userId, traits: {}, atMs: nowMs, messageId: null },
+  ...some,
+});
+
+test("what waited is a user's by an identify of the source, and by one to the write API", async () => {
+  const { id, say, identify: identifyDirectly, track: trackDirectly } = await newOrganization("named");
+  const uuid = "0a1b2c3d-0000-4000-8000-00000000000f";
+  const early = track({ anonymousId: "v", messageId: uuid, atMs: nowMs - 30 * hourMs, properties: { n: 1 } });
+  expect(await say(early, early, track({ userId: "u", event: "later" }))).toEqual([
+    ...(["parked", "duplicate", "parked"] as const),
+  ]);
+  expect(await ledger.parking.counts(id)).toMatchObject({ people: 2, items: 2 });
+  expect(await trackDirectly({ userId: "u", event: "refused" })).toBe("not_found");
+  expect(await differences(id)).toEqual([]);
+  expect(await identifyDirectly({ userId: "u", email: "u@example.com" })).toBe("stored");
+  expect(
+    await say(identify("u", { anonymousId: "v" }), track({ anonymousId: "v", event: "at_once" })),
+  ).toEqual([...(["stored", "stored"] as const)]);
+  expect(await ledger.parking.counts(id)).toMatchObject({ people: 0, items: 0, bytes: 0 });
+  expect(await differences(id)).toEqual([]);
+  const events = (await exported(id, "events")).map(
+    ({ userId, event: name, timestamp, messageId, properties }) => [
+      ...[userId, name, timestamp, messageId, properties],
+    ],
+  );
+  const now = new Date(nowMs).toISOString();
+  expect(events.sort()).toEqual([
+    ["u", "at_once", now, null, {}],
+    ["u", "later", now, null, {}],
+    ["u", "opened", "2026-05-16T06:00:00.000Z", uuid, { n: 1 }],
+  ]);
+});
+
+test("a user whose e-mail is not known is listed, exported and completed; a wrong one is left out", async () => {
+  const {
+    id,
+    say,
+    identify: identifyDirectly,
+    track: trackDirectly,
+    warnings,
+  } = await newOrganization("no e-mail");
+  await say(
+    identify("u", { email: "not an address", traits: { plan: 3, name: ["x"], n: 1 } }),
+    identify("w"),
+  );
+  expect(await trackDirectly({ userId: "u", event: "opened" })).toBe("stored");
+  await loaded();
+  const question = {
+    ...{ organization: id, toDay: zone.dayOf(nowMs), run: undefined, earlier: undefined, search: "" },
+    ...{ sort: "email" as const, descending: false, limit: 10, offset: 0 },
+  } as const;
+  const listed = async () =>
+    (await userList(subject.warehouse, question)).map(({ userId, email, traits }) => [userId, email, traits]);
+  expect(await listed()).toEqual([
+    ["u", null, '{"plan":"3","n":1}'],
+    ["w", null, "{}"],
+  ]);
+  expect((await exported(id, "users")).map(({ email }) => email)).toEqual([null, null]);
+  expect(await warnings()).toEqual([
+    ["email_left_out", "segment", "not an address"],
+    ["trait_left_out", "segment", "name"],
+  ]);
+  await identifyDirectly({ userId: "w", email: "w@example.com" });
+  await loaded();
+  expect((await listed()).map(([userId, email]) => [userId, email])).toEqual([
+    ["w", "w@example.com"],
+    ["u", null],
+  ]);
+  expect((await ledger.findUser(id, "u"))?.user.email).toBeNull();
+  expect(await differences(id)).toEqual([]);
+});
+
+test("what is no activity is on the timeline and in exports, and in no figure, after a rebuild too", async () => {
+  const { id, say } = await newOrganization("passive");
+  const dayMs = 24 * hourMs;
+  await say(
+    identify("u"),
+    track({ userId: "u", atMs: nowMs - dayMs }),
+    track({ userId: "u", event: "mail_sent", isActivity: false }),
+    track({ anonymousId: "v", event: "mail_sent", isActivity: false, atMs: nowMs - 9 * dayMs }),
+    { type: "alias", previousId: "v", userId: "u", atMs: nowMs, messageId: null },
+  );
+  await loaded();
+  const active = [event(id, { user: 1, event: "opened", day: zone.dayOf(nowMs - dayMs) })];
+  const expected = recount(active, ({ day }) => day);
+  for (const rebuilt of [false, true]) {
+    if (rebuilt) await rebuild(subject.warehouse, id, zone.transitions);
+    expect(await rollupsOf(subject, id)).toEqual(expected);
+    expect(await differences(id)).toEqual([]);
+  }
+  const shown = await timeline(subject.warehouse, { organization: id, user: 1, limit: 10 });
+  expect(shown.map(({ event: name, isActivity }) => [name, isActivity])).toEqual([
+    ["mail_sent", false],
+    ["opened", true],
+    ["mail_sent", false],
+  ]);
+  expect(await exported(id, "events")).toHaveLength(3);
+});
+
+test("an event in another account than the user's own is on that account's timeline", async () => {
+  const { id, say } = await newOrganization("accounts");
+  await say(
+    identify("u", { account: { id: "own" } }),
+    track({ userId: "u", event: "visited", account: { id: "other", name: "Other" } }),
+  );
+  await loaded();
+  const of = (account: number) =>
+    accountTimeline(subject.warehouse, { organization: id, account, limit: 10 });
+  expect(await of(1)).toEqual([]);
+  expect((await of(2)).map(({ event: name, userId }) => [name, userId])).toEqual([["visited", "u"]]);
+});
+
+test("an erased user's links and events go, and late events of theirs stay out", async () => {
+  const { id, say } = await newOrganization("erased");
+  await say(track({ anonymousId: "v", event: "secret" }), identify("u", { anonymousId: "v" }));
+  await loaded();
+  const erasure = await ledger.erasures.begin(id, "u");
+  if (erasure === undefined) throw new Error("the user was not known");
+  await ledger.erasures.counted(erasure.id, await findUser(subject.warehouse, erasure));
+  await eraseUser(subject.warehouse, erasure);
+  await ledger.erasures.finish(erasure.id);
+  expect(
+    await say(track({ userId: "u", atMs: nowMs - 1 }), track({ anonymousId: "v", event: "new" })),
+  ).toEqual([...(["duplicate", "parked"] as const)]);
+  expect(await exported(id, "events")).toEqual([]);
+  expect(await differences(id)).toEqual([]);
+});
+
+test("a bad item costs nothing but itself, and is counted with its reason", async () => {
+  const { say, warnings } = await newOrganization("bad items");
+  const outcomes = await say(
+    track({ userId: "u", event: " \n " }),
+    track({}),
+    track({ userId: "u".repeat(257) }),
+    track({ userId: "u", atMs: Date.UTC(2300, 0, 1) }),
+    track({ userId: "u", properties: { half: "\ud800" } }),
+    track({ userId: "u", properties: { long: "x".repeat(limits.bodyBytes) } }),
+    track({ userId: "u", messageId: "m".repeat(257) }),
+    track({ userId: "u", account: { id: "" } }),
+    identify("u"),
+    { type: "alias", previousId: "u", userId: "w", atMs: nowMs, messageId: null },
+    track({ userId: "u", event: "E".repeat(256) }),
+  );
+  const refused = outcomes.map((outcome) => (typeof outcome === "string" ? outcome : outcome.invalid));
+  expect(refused).toEqual([
+    "event is not valid: send a name of 1 to 256 characters.",
+    "userId is missing: send a userId, or the id of a visitor.",
+    "userId is too long: send at most 256 characters.",
+    "timestamp is not a time of the years 1970 to 2299: send when it happened.",
+    "properties.half has half of a surrogate pair: send whole characters.",
+    "item is larger than 262144 bytes: send less.",
+    "messageId is too long: send at most 256 characters.",
+    "account is not valid: send an id of 1 to 256 characters.",
+    "stored",
+    "previousId is a user who was identified: two users are not made one.",
+    "stored",
+  ]);
+  expect((await warnings()).map(([kind]) => kind)).toEqual(Array(9).fill("refused_validation"));
+});
+
+test("rows that were written before there was activity are activity, in an inbox and in a backup", async () => {
+  const { id } = await newOrganization("older rows");
+  const row = event(id, { user: 7 });
+  const older = [
+    ...[row.organization, row.user, row.account, row.event, row.timeMs, row.day, row.receivedAtMs, row.id],
+    ...[false, "", row.properties],
+  ];
+  const body = Buffer.from(`${JSON.stringify(older)}\n`);
+  await subject.warehouse.insertFrozen({
+    table: "events",
+    schema: 1,
+    rows: 1,
+    body,
+    token: crypto.randomUUID(),
+  });
+  expect(await rollupsOf(subject, id)).toEqual(recount([row], ({ day }) => day));
+  const path = join(subject.folder, "older.native.zst");
+  await subject.warehouse.command(
+    `INSERT INTO FUNCTION file({path:String}, 'Native', 'auto', 'zstd')
+     SELECT * EXCEPT is_activity REPLACE {other:UInt32} AS organization
+     FROM (SELECT * FROM events WHERE organization = {organization:UInt32})`,
+    { path, organization: id, other: id + 1_000 },
+  );
+  await attachFile(subject.warehouse, "events", { path, rows: 1 });
+  const [shown] = await timeline(subject.warehouse, { organization: id + 1_000, user: 7, limit: 1 });
+  expect(shown).toMatchObject({ event: row.event, isActivity: true });
+});
