@@ -28,6 +28,7 @@ const pureGlobs = [
   "contract/**",
   "server/intake/admission*.ts",
   "server/intake/{time,zone,decide,merge,json,identify,track}.ts",
+  "server/sources/**",
   "server/warehouse/rows.ts",
   "simulation/**",
   "server/scoring/*.ts",

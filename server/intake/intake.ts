@@ -36,7 +36,6 @@ export { isInvalid } from "./json.ts";
 export { errorOf } from "./outcome-error.ts";
 export type {
   SourcedAccount,
-  SourcedAlias,
   SourcedIdentify,
   SourcedItem,
   SourcedPerson,

@@ -1,9 +1,10 @@
 /** The live view: what senders send, shown to members as it arrives, and to nobody else. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { LiveEnd, LiveItem, LiveSkipped } from "../../contract/live.ts";
+import type { LiveItem } from "../../contract/live.ts";
 import type { BatchAnswer, ErrorAnswer } from "../../contract/write-api.ts";
 import { Server } from "../server.ts";
-import { type Browser, joined } from "./support.ts";
+import { joined } from "./support.ts";
+import { until, Watching } from "./watching.ts";
 
 let server: Server;
 
@@ -12,52 +13,6 @@ beforeAll(async () => {
   await server.ready();
 });
 afterAll(() => server?.stop());
-
-/** The messages of one open stream. */
-class Watching {
-  readonly items: LiveItem[] = [];
-  readonly skipped: LiveSkipped[] = [];
-  end: LiveEnd | undefined;
-  readonly #stopping = new AbortController();
-  isOver = false;
-
-  static async open(browser: Browser, path: string): Promise<Watching> {
-    const watching = new Watching();
-    const response = await fetch(server.url + path, {
-      headers: { Cookie: `rekindle_session=${browser.cookie}` },
-      signal: watching.#stopping.signal,
-    });
-    expect([response.status, response.headers.get("content-type")]).toEqual([
-      200,
-      "text/event-stream; charset=utf-8",
-    ]);
-    watching.#read(response).catch(() => undefined);
-    return watching;
-  }
-
-  async #read(response: Response): Promise<void> {
-    let text = "";
-    const decoder = new TextDecoder();
-    for await (const chunk of response.body ?? []) {
-      text += decoder.decode(chunk, { stream: true });
-      const messages = text.split("\n\n");
-      text = messages.pop() ?? "";
-      for (const message of messages) this.#take(message);
-    }
-    this.isOver = true;
-  }
-
-  #take(message: string): void {
-    const [, event, data = ""] = /^event: (\w+)\ndata: (.*)$/s.exec(message) ?? [];
-    if (event === "item") this.items.push(JSON.parse(data));
-    if (event === "skipped") this.skipped.push(JSON.parse(data));
-    if (event === "end") this.end = JSON.parse(data);
-  }
-
-  stop(): void {
-    this.#stopping.abort();
-  }
-}
 
 /** An organization of its own with members of these roles: each costs a second. */
 async function place<Role extends "owner" | "member" | "viewer">(name: string, ...roles: readonly Role[]) {
@@ -70,20 +25,12 @@ async function place<Role extends "owner" | "member" | "viewer">(name: string, .
   return { token, organization, ...members, at: (path: string) => `${path}?organization=${organization}` };
 }
 
-async function until(what: () => boolean | Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + 20_000;
-  while (!(await what())) {
-    if (performance.now() > deadlineMs) throw new Error(`it never came: ${what}`);
-    await Bun.sleep(20);
-  }
-}
-
 const ada = { userId: "ada", email: "ada@example.com" };
 const signedUp = { userId: "ada", event: "signed_up", messageId: "m-1" };
 
 test("an item tells who sent it, what it says, what became of it, and what the sender was answered", async () => {
   const { token, viewer, at } = await place("Plain", "viewer");
-  const watching = await Watching.open(viewer, at("/api/live"));
+  const watching = await Watching.open(server, viewer, at("/api/live"));
   await server.post("/identify", token, { ...ada, plann: "pro" });
   await server.post("/track", token, signedUp, { "Idempotency-Key": "key-1" });
   await server.post("/track", token, signedUp);
@@ -112,7 +59,7 @@ test("an item tells who sent it, what it says, what became of it, and what the s
 
 test("the items of a batch are told apart, and no token is in what is shown", async () => {
   const { token, owner, at } = await place("Batches", "owner");
-  const watching = await Watching.open(owner, at("/api/live"));
+  const watching = await Watching.open(server, owner, at("/api/live"));
   const batch = [{ type: "identify", ...ada }, { type: "track", ...signedUp }, { type: "walk" }, 7];
   const answer = (await (await server.post("/batch", token, { batch })).json()) as BatchAnswer;
   await until(() => watching.items.length === 4);
@@ -133,7 +80,7 @@ test("the items of a batch are told apart, and no token is in what is shown", as
 
 test("a long payload is cut off between two characters, and its whole length is told", async () => {
   const { token, owner, at } = await place("Long", "owner");
-  const watching = await Watching.open(owner, at("/api/live"));
+  const watching = await Watching.open(server, owner, at("/api/live"));
   const body = JSON.stringify({ ...ada, properties: { text: "é".repeat(20_000) } });
   await server.post("/identify", token, body);
   await until(() => watching.items.length === 1);
@@ -146,14 +93,14 @@ test("a long payload is cut off between two characters, and its whole length is 
 
 test("who opens the page later sees the latest items, and who comes back only newer ones", async () => {
   const { token, owner, at } = await place("Later", "owner");
-  const first = await Watching.open(owner, at("/api/live"));
+  const first = await Watching.open(server, owner, at("/api/live"));
   await server.post("/identify", token, ada);
   await until(() => first.items.length === 1);
   first.stop();
   await server.post("/track", token, signedUp);
-  const second = await Watching.open(owner, at("/api/live"));
+  const second = await Watching.open(server, owner, at("/api/live"));
   await until(() => second.items.length === 2);
-  const again = await Watching.open(owner, `${at("/api/live")}&after=${second.items[0]?.id}`);
+  const again = await Watching.open(server, owner, `${at("/api/live")}&after=${second.items[0]?.id}`);
   await until(() => again.items.length === 1);
   expect(again.items[0]).toEqual(second.items[1] as LiveItem);
   second.stop();
@@ -163,7 +110,7 @@ test("who opens the page later sees the latest items, and who comes back only ne
 test("a flood is counted to the last item, and does not hide what is refused", async () => {
   const { token, owner, at } = await place("Flood", "owner");
   await server.post("/identify", token, ada);
-  const watching = await Watching.open(owner, at("/api/live"));
+  const watching = await Watching.open(server, owner, at("/api/live"));
   const events = Array.from({ length: 1_500 }, (_, index) => ({
     type: "track",
     userId: "ada",
@@ -184,8 +131,8 @@ test("a flood is counted to the last item, and does not hide what is refused", a
 test("nothing of another organization is shown, nor what came with a wrong token", async () => {
   const mine = await place("Mine", "owner");
   const theirs = await place("Theirs", "owner");
-  const watching = await Watching.open(mine.owner, mine.at("/api/live"));
-  const other = await Watching.open(theirs.owner, theirs.at("/api/live"));
+  const watching = await Watching.open(server, mine.owner, mine.at("/api/live"));
+  const other = await Watching.open(server, theirs.owner, theirs.at("/api/live"));
   await server.post("/identify", theirs.token, ada);
   await server.post("/identify", "rk-wrong", ada);
   await server.post("/identify", mine.token, { ...ada, userId: "mine" });
@@ -203,8 +150,8 @@ test("nothing of another organization is shown, nor what came with a wrong token
 test("the stream ends when its session does, and when the member is removed", async () => {
   const { owner, member, viewer, at } = await place("Leaving", "owner", "member", "viewer");
   const [one, two] = [
-    await Watching.open(member, at("/api/live")),
-    await Watching.open(viewer, at("/api/live")),
+    await Watching.open(server, member, at("/api/live")),
+    await Watching.open(server, viewer, at("/api/live")),
   ];
   await member.done("DELETE", "/api/session");
   await owner.done("DELETE", at(`/api/members/${viewer.id}`));
@@ -214,7 +161,9 @@ test("the stream ends when its session does, and when the member is removed", as
 
 test("only a few may watch at once, and who leaves makes room", async () => {
   const { owner, at } = await place("Crowd", "owner");
-  const five = await Promise.all(Array.from({ length: 5 }, () => Watching.open(owner, at("/api/live"))));
+  const five = await Promise.all(
+    Array.from({ length: 5 }, () => Watching.open(server, owner, at("/api/live"))),
+  );
   const sixth = await owner.ask("GET", at("/api/live"));
   expect([sixth.status, ((await sixth.json()) as ErrorAnswer).name]).toEqual([429, "rate_limit_exceeded"]);
   five[0]?.stop();
@@ -228,12 +177,12 @@ test("only a few may watch at once, and who leaves makes room", async () => {
 
 test("an erased user is forgotten here as well", async () => {
   const { token, owner, at } = await place("Erased", "owner");
-  const watching = await Watching.open(owner, at("/api/live"));
+  const watching = await Watching.open(server, owner, at("/api/live"));
   await server.post("/identify", token, ada);
   await server.post("/identify", token, { ...ada, userId: "grace" });
   await until(() => watching.items.length === 2);
   await owner.json("DELETE", at("/api/users/ada"));
-  const later = await Watching.open(owner, at("/api/live"));
+  const later = await Watching.open(server, owner, at("/api/live"));
   await until(() => later.items.length > 0);
   expect(later.items.map(({ userId }) => userId)).toEqual(["grace"]);
   watching.stop();
@@ -243,7 +192,7 @@ test("an erased user is forgotten here as well", async () => {
 test("what is refused for its rate is shown as refused, without having been read", async () => {
   const { token, owner, organization, at } = await place("Fast", "owner");
   await owner.json("PATCH", `/api/organization?organization=${organization}`, { requestsPerSecond: 1 });
-  const watching = await Watching.open(owner, at("/api/live"));
+  const watching = await Watching.open(server, owner, at("/api/live"));
   const answers = await Promise.all(Array.from({ length: 4 }, () => server.post("/identify", token, ada)));
   const refused = answers.find(({ status }) => status === 429);
   await until(() => watching.items.some(({ status }) => status === 429));
@@ -259,7 +208,7 @@ test("a service with watchers stops at once", async () => {
   server = own;
   try {
     const { owner, at } = await place("Stopping", "owner");
-    const watching = await Watching.open(owner, at("/api/live"));
+    const watching = await Watching.open(server, owner, at("/api/live"));
     const beganMs = performance.now();
     await own.stop();
     await until(() => watching.isOver);

@@ -14,7 +14,7 @@ beforeAll(async () => {
     Server.start(),
     startBrowser(),
     Bun.build({
-      entrypoints: [Bun.resolveSync("@segment/analytics-next", import.meta.dir)],
+      entrypoints: [require.resolve("@segment/analytics-next")],
       target: "browser",
     }),
   ]);
@@ -37,8 +37,8 @@ afterAll(async () => {
 
 const html = `<!doctype html><title>Shop</title>
 <script type="module">
-  import { AnalyticsBrowser } from "/client.js";
-  globalThis.AnalyticsBrowser = AnalyticsBrowser;
+  import client from "/client.js";
+  globalThis.AnalyticsBrowser = client.AnalyticsBrowser;
 </script>`;
 
 async function openShop(): Promise<Page> {
@@ -69,7 +69,7 @@ test.each(strategies)(
     const proxy = await BadProxy.start(server.url, fates);
     const page = await openShop();
     const settings = {
-      ...{ apiHost: `${proxy.url.replace("http://", "")}/v1`, protocol: "http" },
+      ...{ apiKey: token, apiHost: `${proxy.url.replace("http://", "")}/v1`, protocol: "http" },
       ...("strategy" in strategy && { deliveryStrategy: strategy }),
     };
     const loaded = { writeKey: token, cdnSettings: { integrations: { "Segment.io": settings } } };

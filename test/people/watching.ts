@@ -1,0 +1,61 @@
+/** What somebody sees who watches what arrives. */
+import { expect } from "bun:test";
+import type { LiveEnd, LiveItem, LiveSkipped } from "../../contract/live.ts";
+import type { Server } from "../server.ts";
+import type { Browser } from "./support.ts";
+
+/** The messages of one open stream. */
+export class Watching {
+  readonly items: LiveItem[] = [];
+  readonly skipped: LiveSkipped[] = [];
+  end: LiveEnd | undefined;
+  readonly #stopping = new AbortController();
+  isOver = false;
+
+  /** Opens a stream as somebody who is signed in. */
+  static async open(server: Server, browser: Browser, path: string): Promise<Watching> {
+    const watching = new Watching();
+    const response = await fetch(server.url + path, {
+      headers: { Cookie: `rekindle_session=${browser.cookie}` },
+      signal: watching.#stopping.signal,
+    });
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      "text/event-stream; charset=utf-8",
+    ]);
+    watching.#read(response).catch(() => undefined);
+    return watching;
+  }
+
+  async #read(response: Response): Promise<void> {
+    let text = "";
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      const messages = text.split("\n\n");
+      text = messages.pop() ?? "";
+      for (const message of messages) this.#take(message);
+    }
+    this.isOver = true;
+  }
+
+  #take(message: string): void {
+    const [, event, data = ""] = /^event: (\w+)\ndata: (.*)$/s.exec(message) ?? [];
+    if (event === "item") this.items.push(JSON.parse(data));
+    if (event === "skipped") this.skipped.push(JSON.parse(data));
+    if (event === "end") this.end = JSON.parse(data);
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+  }
+}
+
+/** Waits until something is so. */
+export async function until(what: () => boolean | Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + 20_000;
+  while (!(await what())) {
+    if (performance.now() > deadlineMs) throw new Error(`it never came: ${what}`);
+    await Bun.sleep(20);
+  }
+}
