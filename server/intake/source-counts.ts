@@ -39,7 +39,7 @@ export class SourceCounts {
     return this.#openLines + this.#over.length;
   }
 
-  /** Counts items: two looks into maps, 0.03 µs. */
+  /** Counts items: two looks into maps, 0.06 µs. */
   note({ organization, source, atMs, outcome }: CountedItem, items = 1): void {
     const utcHour = Math.floor(atMs / msPerHour);
     let line = this.#open.get(organization)?.get(source);

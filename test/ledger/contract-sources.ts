@@ -22,6 +22,11 @@ function counted(organization: number, some: Partial<CountedHour>): CountedHour 
 
 /** Declares the tests of sources' counts. */
 export function sourcesContract(subject: LedgerUnderTest): void {
+  countsContract(subject);
+  retiringContract(subject);
+}
+
+function countsContract(subject: LedgerUnderTest): void {
   test("counts of a source add up by the hour and in total, and another organization's are another's", async () => {
     const { id } = await subject.organization();
     const other = await subject.organization("other");
@@ -64,7 +69,9 @@ export function sourcesContract(subject: LedgerUnderTest): void {
       atMs + 2 * msPerHour + 9,
     ]);
   });
+}
 
+function retiringContract(subject: LedgerUnderTest): void {
   test("a retired source stays so until something that can be taken comes after it", async () => {
     const { id } = await subject.organization();
     const other = await subject.organization("other");

@@ -76,7 +76,7 @@ export function ledgerContract(store: string, open: OpenLedger): void {
     importerContract(subject);
     settingsContract(subject);
     peopleStoreContract(subject);
-    sourcesContract(subject);
     parkingContract(subject);
+    sourcesContract(subject);
   });
 }

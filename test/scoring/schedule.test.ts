@@ -1,131 +1,18 @@
 /** When runs happen by themselves, on a clock that the test sets. */
 import { describe, expect, test } from "bun:test";
-import { pino } from "pino";
-import { defaultSettings, type Settings } from "../../contract/settings.ts";
+import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { DayCount, Organization } from "../../server/ledger/ledger.ts";
 import { changeBetween } from "../../server/scoring/run/entity.ts";
 import { marksOf } from "../../server/scoring/run/marks.ts";
 import { listRuns } from "../../server/scoring/run/records.ts";
-import { Scheduler } from "../../server/scoring/run/scheduler.ts";
-import { Scoring } from "../../server/scoring/run/scoring.ts";
-import type { Silence } from "../../server/scoring/run/source-watch.ts";
 import { dataStoppedSince, newestRun } from "../../server/scoring/run/status.ts";
-import type { EventRow } from "../../server/warehouse/rows.ts";
-import type { Warehouse } from "../../server/warehouse/warehouse.ts";
-import { insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
+import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
+import { Installation } from "./installation.ts";
 import { all, on, scoresOf } from "./run-support.ts";
 
 const subject = new WarehouseUnderTest();
 const zone = new Zone("UTC");
 const settings = defaultSettings;
-
-/** A scheduler whose ledger counts what the test inserts, on a clock that the test sets. */
-class Installation {
-  today: number;
-  settings: Settings = defaultSettings;
-  silence: Silence | null = null;
-  /** Before each statement of a run. */
-  beforeStatement: (sql: string) => Promise<void> = async () => undefined;
-  readonly #organizations: Organization[] = [];
-  readonly #counts = new Map<number, Map<number, number>>();
-  #inserted = 0;
-  scoring: Scoring | undefined;
-  #scheduler: Scheduler;
-
-  constructor(today: number) {
-    this.today = today;
-    this.#scheduler = this.#start();
-  }
-
-  /** As after a restart: nothing is remembered. */
-  restart(): void {
-    this.#scheduler = this.#start();
-  }
-
-  organization(timezone = "UTC"): number {
-    const id = subject.newOrganization();
-    this.#organizations.push({
-      ...{ id, name: `organization ${id}`, timezone, requestsPerSecond: 1, itemsPerSecondSet: null },
-      ...{ keepEventsDays: null, eventsFromDay: null, createdAtMs: 0 },
-    });
-    return id;
-  }
-
-  async insert(events: readonly EventRow[]): Promise<void> {
-    await insertEvents(subject, events);
-    this.#inserted += events.length;
-    for (const { organization, day } of events) {
-      const days = this.#counts.get(organization) ?? new Map<number, number>();
-      days.set(day, (days.get(day) ?? 0) + 1);
-      this.#counts.set(organization, days);
-    }
-  }
-
-  work(): Promise<number> {
-    return this.#scheduler.work();
-  }
-
-  /** Until there is nothing left to do. */
-  async finish(): Promise<void> {
-    for (let idle = 0; idle < 3; ) idle = (await this.work()) === 0 ? idle + 1 : 0;
-  }
-
-  #start(): Scheduler {
-    const { warehouse } = subject;
-    const host = {
-      warehouse: {
-        rows: <Row>(...query: Parameters<Warehouse["rows"]>) =>
-          this.beforeStatement(query[0]).then(() => warehouse.rows<Row>(...query)),
-        command: (...query: Parameters<Warehouse["command"]>) =>
-          this.beforeStatement(query[0]).then(() => warehouse.command(...query)),
-        ...{ stream: refuse, insertFrozen: refuse, close: refuse },
-      },
-      drain: async () => undefined,
-      whileNothingChanges: <Result>(work: () => Promise<Result>) => work(),
-    };
-    const dayCounts = async (organization: number): Promise<DayCount[]> =>
-      [...(this.#counts.get(organization) ?? [])].map(([utcDay, events]) => ({
-        ...{ organization, utcDay, events, checksum: 0 },
-      }));
-    const log = pino({ level: "silent" });
-    const nowMs = () => (this.today + 0.5) * msPerDay;
-    const ledger = {
-      organizations: {
-        list: async () => this.#organizations,
-        create: refuse,
-        set: refuse,
-        eventsDropped: refuse,
-      },
-      inbox: {
-        backlog: async () => ({ rows: 0, bytes: 0, newestInboxId: this.#inserted, loadedUptoInboxId: 0 }),
-        freeze: refuse,
-        read: refuse,
-        finish: refuse,
-      },
-      dayCounts,
-      settings: {
-        get: async () => ({ version: 0, settings: this.settings, changedAtMs: null, changedBy: null }),
-        change: refuse,
-        history: refuse,
-      },
-    };
-    const sources = { frozenBy: async () => this.silence };
-    this.scoring = new Scoring({ host, ledger, sources, log, nowMs });
-    return new Scheduler({
-      scoring: this.scoring,
-      host,
-      ledger,
-      log,
-      nowMs,
-      rests: { beforeTodayMs: 0, shareBeforeHistory: 0 },
-    });
-  }
-}
-
-function refuse(): never {
-  throw new Error("scoring has no business with this");
-}
 
 /** The horizon under which a day was scored. */
 async function horizonsOf(organization: number): Promise<Map<number, number>> {
@@ -156,7 +43,7 @@ async function runDays(organization: number): Promise<number[]> {
 
 describe("by itself", () => {
   test("today is scored first, then the past of an import, of each organization in turn", async () => {
-    const installation = new Installation(200);
+    const installation = new Installation(subject, 200);
     const [first, second] = [installation.organization(), installation.organization()];
     for (const id of [first, second]) await installation.insert(all(id, 6, [185, 190, 195, 199]));
     expect(await installation.work()).toBe(2);
@@ -171,7 +58,7 @@ describe("by itself", () => {
   }, 60_000);
 
   test("events that come late are in the scores of all later days, and of no earlier one", async () => {
-    const installation = new Installation(200);
+    const installation = new Installation(subject, 200);
     const id = installation.organization();
     await installation.insert(all(id, 6, [188, 190]));
     await installation.finish();
@@ -189,7 +76,7 @@ describe("by itself", () => {
   }, 60_000);
 
   test("events of today change nothing", async () => {
-    const installation = new Installation(200);
+    const installation = new Installation(subject, 200);
     const id = installation.organization();
     await installation.insert(all(id, 6, [195, 198]));
     await installation.finish();
@@ -198,7 +85,7 @@ describe("by itself", () => {
   }, 60_000);
 
   test("other settings are today's, and those of days that were told only today; the others keep theirs", async () => {
-    const installation = new Installation(200);
+    const installation = new Installation(subject, 200);
     const id = installation.organization();
     await installation.insert(all(id, 6, [190, 195]));
     await installation.finish();
@@ -228,7 +115,7 @@ describe("by itself", () => {
   }, 60_000);
 
   test("while one organization is scored the next round serves the others, and a stop ends it in between", async () => {
-    const installation = new Installation(200);
+    const installation = new Installation(subject, 200);
     const [slow, quick] = [installation.organization(), installation.organization()];
     for (const id of [slow, quick]) await installation.insert(all(id, 6, [195, 199]));
     const [reached, goOn] = [signal(), signal()];
@@ -251,8 +138,29 @@ describe("by itself", () => {
     expect((await runDays(slow)).at(-1)).toBe(200);
   }, 60_000);
 
+  test("while a source is silent no day after its last is scored; when it is back, all are", async () => {
+    const installation = new Installation(subject, 230);
+    const id = installation.organization();
+    await installation.insert(all(id, 6, [220, 228, 229]));
+    await installation.work();
+    expect((await runDays(id)).at(-1)).toBe(230);
+    // The source was heard last in the middle of day 230: what is as of day 230 has all of the days before.
+    installation.silence = { source: "segment", sinceMs: 230.5 * msPerDay, freezesScores: true };
+    installation.today = 231;
+    await installation.insert(all(id, 6, [230]));
+    await installation.finish();
+    installation.today = 232;
+    await installation.insert(all(id, 3, [231]));
+    await installation.finish();
+    expect((await runDays(id)).at(-1)).toBe(230);
+    // Nothing comes for an earlier day, and no other setting: only the silence is over.
+    installation.silence = null;
+    await installation.finish();
+    expect((await runDays(id)).slice(-3)).toEqual([230, 231, 232]);
+  }, 60_000);
+
   test("while data has stopped scores stay as they were; a week without data is no period afterwards", async () => {
-    const installation = new Installation(260);
+    const installation = new Installation(subject, 260);
     const id = installation.organization();
     const days = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
     // The thirteenth does not come back after the outage.

@@ -1,11 +1,11 @@
 /** One line of the live view. */
 import { memo, type ReactElement } from "react";
 import type { LiveItem, LiveSkipped } from "../../../contract/live.ts";
-import { sourceNames, sourceOutcomes } from "../../../contract/sources.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Badge } from "../../parts/health.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers, timeText } from "../../text/format.ts";
+import { isConnectedSource, sourceOutcomes } from "../../text/source-names.ts";
 import { warningWords } from "./warning-words.tsx";
 
 const outcomes = {
@@ -24,7 +24,7 @@ export function OutcomeBadge({ outcome, status }: Pick<LiveItem, "outcome" | "st
 
 /** What was called: a path, or the connected source whose client sent. */
 export function senderText(endpoint: string): string {
-  return sourceNames.some((source) => source === endpoint) ? endpoint : `/${endpoint}`;
+  return isConnectedSource(endpoint) ? endpoint : `/${endpoint}`;
 }
 
 /** What an item is called: the event's name, or what else it is. */

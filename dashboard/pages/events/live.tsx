@@ -1,6 +1,5 @@
 /** The live view: every item that arrives, what became of it, and what its sender was told. */
 import { type ReactElement, useMemo, useRef, useState } from "react";
-import { sourceOutcomes } from "../../../contract/sources.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
 import { Input, Select } from "../../parts/field.tsx";
@@ -9,6 +8,7 @@ import { Panel } from "../../parts/panel.tsx";
 import { Empty, Problem } from "../../parts/states.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
+import { sourceOutcomes } from "../../text/source-names.ts";
 import { LiveDialog } from "./live-dialog.tsx";
 import { LiveRow, SkippedRow } from "./live-row.tsx";
 import { type LiveEntry, type LiveFeed, useLive } from "./use-live.ts";

@@ -1,0 +1,123 @@
+/** A scheduler for tests, on a clock that the test sets. */
+import { pino } from "pino";
+import { defaultSettings, type Settings } from "../../contract/settings.ts";
+import type { DayCount, Organization } from "../../server/ledger/ledger.ts";
+import { Scheduler } from "../../server/scoring/run/scheduler.ts";
+import { Scoring } from "../../server/scoring/run/scoring.ts";
+import type { Silence } from "../../server/scoring/run/source-watch.ts";
+import type { EventRow } from "../../server/warehouse/rows.ts";
+import type { Warehouse } from "../../server/warehouse/warehouse.ts";
+import { insertEvents, msPerDay, type WarehouseUnderTest } from "../warehouse/support.ts";
+
+/** A scheduler whose ledger counts what the test inserts, on a clock that the test sets. */
+export class Installation {
+  today: number;
+  settings: Settings = defaultSettings;
+  silence: Silence | null = null;
+  /** Before each statement of a run. */
+  beforeStatement: (sql: string) => Promise<void> = async () => undefined;
+  readonly #organizations: Organization[] = [];
+  readonly #counts = new Map<number, Map<number, number>>();
+  #inserted = 0;
+  scoring: Scoring | undefined;
+  #scheduler: Scheduler;
+
+  readonly #subject: WarehouseUnderTest;
+
+  constructor(subject: WarehouseUnderTest, today: number) {
+    this.#subject = subject;
+    this.today = today;
+    this.#scheduler = this.#start();
+  }
+
+  /** As after a restart: nothing is remembered. */
+  restart(): void {
+    this.#scheduler = this.#start();
+  }
+
+  organization(timezone = "UTC"): number {
+    const id = this.#subject.newOrganization();
+    this.#organizations.push({
+      ...{ id, name: `organization ${id}`, timezone, requestsPerSecond: 1, itemsPerSecondSet: null },
+      ...{ keepEventsDays: null, eventsFromDay: null, createdAtMs: 0 },
+    });
+    return id;
+  }
+
+  async insert(events: readonly EventRow[]): Promise<void> {
+    await insertEvents(this.#subject, events);
+    this.#inserted += events.length;
+    for (const { organization, day } of events) {
+      const days = this.#counts.get(organization) ?? new Map<number, number>();
+      days.set(day, (days.get(day) ?? 0) + 1);
+      this.#counts.set(organization, days);
+    }
+  }
+
+  work(): Promise<number> {
+    return this.#scheduler.work();
+  }
+
+  /** Until there is nothing left to do. */
+  async finish(): Promise<void> {
+    for (let idle = 0; idle < 3; ) idle = (await this.work()) === 0 ? idle + 1 : 0;
+  }
+
+  #start(): Scheduler {
+    const { warehouse } = this.#subject;
+    const host = {
+      warehouse: {
+        rows: <Row>(...query: Parameters<Warehouse["rows"]>) =>
+          this.beforeStatement(query[0]).then(() => warehouse.rows<Row>(...query)),
+        command: (...query: Parameters<Warehouse["command"]>) =>
+          this.beforeStatement(query[0]).then(() => warehouse.command(...query)),
+        ...{ stream: refuse, insertFrozen: refuse, close: refuse },
+      },
+      drain: async () => undefined,
+      whileNothingChanges: <Result>(work: () => Promise<Result>) => work(),
+    };
+    const dayCounts = async (organization: number): Promise<DayCount[]> =>
+      [...(this.#counts.get(organization) ?? [])].map(([utcDay, events]) => ({
+        ...{ organization, utcDay, events, checksum: 0 },
+      }));
+    const log = pino({ level: "silent" });
+    const nowMs = () => (this.today + 0.5) * msPerDay;
+    const ledger = {
+      organizations: {
+        list: async () => this.#organizations,
+        create: refuse,
+        set: refuse,
+        eventsDropped: refuse,
+      },
+      inbox: {
+        backlog: async () => ({ rows: 0, bytes: 0, newestInboxId: this.#inserted, loadedUptoInboxId: 0 }),
+        freeze: refuse,
+        read: refuse,
+        finish: refuse,
+      },
+      dayCounts,
+      settings: {
+        get: async () => ({ version: 0, settings: this.settings, changedAtMs: null, changedBy: null }),
+        change: refuse,
+        history: refuse,
+      },
+    };
+    const sources = {
+      frozenBy: async (_: unknown, day: number) =>
+        this.silence !== null && this.silence.sinceMs < day * msPerDay ? this.silence : null,
+    };
+    this.scoring = new Scoring({ host, ledger, sources, log, nowMs });
+    return new Scheduler({
+      scoring: this.scoring,
+      host,
+      ledger,
+      log,
+      nowMs,
+      rests: { beforeTodayMs: 0, shareBeforeHistory: 0 },
+    });
+  }
+}
+
+function refuse(): never {
+  throw new Error("scoring has no business with this");
+}
