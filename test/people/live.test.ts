@@ -180,7 +180,9 @@ test("who manages sees by which token an item came, and only as long as they do"
 
 test("nobody watches on more than three pages, and so locks no colleague out", async () => {
   const { owner, viewer, at } = await place("Alone", "owner", "viewer");
-  const three = await Promise.all(Array.from({ length: 3 }, () => Watching.open(server, viewer, at("/api/live"))));
+  const three = await Promise.all(
+    Array.from({ length: 3 }, () => Watching.open(server, viewer, at("/api/live"))),
+  );
   const fourth = await viewer.ask("GET", at("/api/live"));
   expect(fourth.status).toBe(429);
   const colleague = await Watching.open(server, owner, at("/api/live"));
