@@ -15,6 +15,7 @@ const nothing: ParkingWrites = { taken: [], parked: [], refused: [], links: [], 
 export function parkingContract(subject: LedgerUnderTest): void {
   itemsContract(subject);
   limitsContract(subject);
+  countsContract(subject);
   linksContract(subject);
   goneContract(subject);
 }
@@ -172,7 +173,9 @@ function limitsContract(subject: LedgerUnderTest): void {
     });
     expect(await warningsOf(subject.ledger, id)).toEqual(["parked_full: 2"]);
   });
+}
 
+function countsContract(subject: LedgerUnderTest): void {
   test("what could not become its user's is counted, with the reason", async () => {
     const { id } = await subject.organization();
     await write(subject.ledger, subject.nowMs, {

@@ -8,6 +8,7 @@ import { limits } from "../../contract/limits.ts";
 import { accountTimeline, timeline } from "../../server/analytics/timeline.ts";
 import { userList } from "../../server/analytics/user-list.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import { withLabels } from "../../server/http/event-labels.ts";
 import { Intake, intakeLimits, type SourcedItem, type SourcedTrack } from "../../server/intake/intake.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
@@ -180,6 +181,24 @@ test("what is no activity is on the timeline and in exports, and in no figure, a
     ["mail_sent", false],
   ]);
   expect(await exported(id, "events")).toHaveLength(3);
+});
+
+test("an event whose name has white space is stored without it, and answers have the name as it was sent first", async () => {
+  const { id, say } = await newOrganization("names");
+  await say(
+    track({ anonymousId: "v", event: " Order  Completed\n" }),
+    identify("u", { anonymousId: "v" }),
+    track({ userId: "u", event: "Order Completed" }),
+    track({ userId: "u", event: "order_completed" }),
+    track({ userId: "u", event: `${"a".repeat(300)}` }),
+  );
+  await loaded();
+  const events = (await exported(id, "events")).map(({ event: name }) => ({ event: String(name) }));
+  expect(await withLabels({ ledger, organization: { id } }, events)).toEqual([
+    { event: "Order_Completed", label: "Order  Completed" },
+    { event: "Order_Completed", label: "Order  Completed" },
+    { event: "order_completed", label: null },
+  ]);
 });
 
 test("an event in another account than the user's own is on that account's timeline", async () => {

@@ -1,0 +1,168 @@
+/** Random histories of what connected sources and the write API are told, and the rules, said as plainly as possible. */
+import fc from "fast-check";
+import { admitSourced } from "../../server/intake/admit-sourced.ts";
+import type { Decidable, SourcedOutcome } from "../../server/intake/decide.ts";
+import { isInvalid } from "../../server/intake/json.ts";
+import type { SourcedItem } from "../../server/intake/sourced.ts";
+import { arrivalIn } from "./support.ts";
+
+const arrival = arrivalIn("Europe/Paris");
+export const nowMs = arrival.receivedAtMs;
+
+/** What is sent: an item of a source, or a request to the write API. */
+export type Sent = { readonly organization: number } & (
+  | { readonly by: "source"; readonly item: SourcedItem }
+  | {
+      readonly by: "api";
+      readonly type: "identify" | "track";
+      readonly userId: string;
+      readonly name: string;
+    }
+);
+
+const id = fc.constantFrom("a", "b", "c", "d");
+const atMs = fc.constantFrom(1, 2, 3).map((hours) => nowMs - hours * 3_600_000);
+const messageId = fc.oneof(fc.constant(null), fc.constantFrom("m", "n"));
+const organization = fc.constantFrom(1, 2);
+const person = fc.oneof(
+  fc.record({ userId: id }),
+  fc.record({ anonymousId: id }),
+  fc.record({ userId: id, anonymousId: id }),
+);
+const item: fc.Arbitrary<SourcedItem> = fc.oneof(
+  fc
+    .tuple(person, atMs, messageId, fc.constantFrom({}, { plan: "pro" }, { plan: "free" }))
+    .map(([who, at, message, traits]) => ({
+      ...who,
+      ...{ type: "identify" as const, atMs: at, messageId: message, traits },
+    })),
+  fc.tuple(person, atMs, messageId).map(([who, at, message]) => ({
+    ...who,
+    ...{ type: "track" as const, atMs: at, messageId: message, event: "e", properties: {}, isActivity: true },
+  })),
+  fc.record({ type: fc.constant("alias" as const), previousId: id, userId: id, atMs, messageId }),
+);
+const sent: fc.Arbitrary<Sent> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ by: fc.constant("source" as const), organization, item }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      by: fc.constant("api" as const),
+      organization,
+      type: fc.constantFrom("identify" as const, "track" as const),
+      userId: id,
+      name: fc.constant("e"),
+    }),
+  },
+);
+/** Every event has its own name, by which it is known again. */
+export const history = fc.array(sent, { minLength: 1, maxLength: 60 }).map((all) =>
+  all.map((one, index): Sent => {
+    const name = `event_${index}`;
+    if (one.by === "api") return { ...one, name };
+    return one.item.type === "track" ? { ...one, item: { ...one.item, event: name } } : one;
+  }),
+);
+
+export function admitted(one: Sent): Decidable {
+  const { organization: of } = one;
+  if (one.by === "source") {
+    const made = admitSourced(one.item, { ...arrival, organization: of }, () => undefined);
+    if (isInvalid(made)) throw new Error(made.invalid);
+    return made;
+  }
+  const { userId, name: event } = one;
+  const common = { organization: of, userId, messageId: null, receivedAtMs: nowMs };
+  return one.type === "track"
+    ? { ...common, kind: "track", event, timeMs: nowMs, day: 20_000, properties: "{}" }
+    : {
+        ...{ ...common, kind: "identify", email: "a@example.com", traits: {}, isAccountOwner: undefined },
+        ...{ account: undefined, saidAtMs: nowMs, zone: arrival.zone },
+      };
+}
+
+/** The rules, said as plainly as possible, for one organization and one request at a time. */
+export class Model {
+  readonly users = new Set<string>();
+  readonly links = new Map<string, { readonly to: string; readonly atMs: number }>();
+  /** Whose each event is, or under which id it waits. */
+  readonly events = new Map<string, string>();
+  readonly #waiting = new Set<string>();
+  readonly #remembered = new Set<string>();
+
+  take(one: Sent): SourcedOutcome {
+    if (one.by === "api") return one.type === "track" ? this.#track(one) : this.#identify(one.userId);
+    const { messageId: message } = one.item;
+    if (message !== null && this.#remembered.has(message)) return "duplicate";
+    const outcome = this.#item(one.item);
+    if (message !== null && !isInvalid(outcome)) this.#remembered.add(message);
+    return outcome;
+  }
+
+  isWaiting(event: string): boolean {
+    return this.#waiting.has(event);
+  }
+
+  #track({ userId, name }: Extract<Sent, { by: "api" }>): SourcedOutcome {
+    if (!this.users.has(userId)) return "not_found";
+    this.events.set(name, userId);
+    return "stored";
+  }
+
+  #identify(userId: string): SourcedOutcome {
+    const link = this.links.get(userId);
+    this.users.add(userId);
+    this.links.delete(userId);
+    this.#settle();
+    if (link !== undefined && !this.users.has(link.to)) this.#link(link.to, userId, link.atMs);
+    return "stored";
+  }
+
+  #item(said: SourcedItem): SourcedOutcome {
+    if (said.type === "alias") {
+      const { previousId, userId } = said;
+      const isTurned = this.users.has(previousId);
+      if (isTurned && previousId !== userId && this.users.has(userId)) return { invalid: "" };
+      if (isTurned) this.#link(userId, previousId, said.atMs);
+      else this.#link(previousId, userId, said.atMs);
+      return "stored";
+    }
+    if (said.type === "account") return "stored";
+    const { userId, anonymousId } = said;
+    if (said.type === "identify" && userId !== undefined) {
+      this.#identify(userId);
+      if (anonymousId !== undefined && !this.users.has(anonymousId))
+        this.#link(anonymousId, userId, said.atMs);
+      return "stored";
+    }
+    const whose = this.#whose(userId ?? anonymousId ?? "");
+    const isKnown = this.users.has(whose);
+    if (said.type === "track") {
+      this.events.set(said.event, whose);
+      if (!isKnown) this.#waiting.add(said.event);
+    }
+    return isKnown ? "stored" : "parked";
+  }
+
+  #whose(one: string): string {
+    return this.users.has(one) ? one : (this.links.get(one)?.to ?? one);
+  }
+
+  #link(from: string, to: string, atMsOfLink: number): void {
+    const whose = this.#whose(to);
+    if (whose === from || (this.links.get(from)?.atMs ?? 0) > atMsOfLink) return;
+    this.links.set(from, { to: whose, atMs: atMsOfLink });
+    for (const [other, link] of this.links)
+      if (link.to === from) this.links.set(other, { ...link, to: whose });
+    this.#settle();
+  }
+
+  /** What waits under an id moves on to whose the id is now. */
+  #settle(): void {
+    for (const event of this.#waiting) {
+      const whose = this.#whose(this.events.get(event) ?? "");
+      this.events.set(event, whose);
+      if (this.users.has(whose)) this.#waiting.delete(event);
+    }
+  }
+}
