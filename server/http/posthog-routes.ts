@@ -46,7 +46,7 @@ export const posthogRoutes: readonly SourceRoute[] = posthogPaths.map(posthogRou
  * write API reads the body, and hands over what is theirs.
  */
 export function sharedBatch(parts: WriteParts): Handler {
-  const route = posthogRoute("/batch");
+  const route = { ...posthogRoute("/batch"), isShared: true };
   const theirs = sourceHandler(route, parts);
   const ours = writeHandler("batch", parts, (request, body, watched) =>
     hasApiKey(body) ? receive(route, parts, withBody(request, body), watched) : undefined,

@@ -7,11 +7,12 @@ import {
   mayRoundIntegers,
   parseJson,
   parseObject,
+  whyTooDeep,
   whyUnstorable,
 } from "../intake/json.ts";
 import { NumberTexts } from "../intake/number-texts.ts";
 import { isJsonObject } from "../ledger/ledger.ts";
-import type { Translated } from "../sources/sources.ts";
+import type { Translated, TranslatedItem } from "../sources/sources.ts";
 import { readBody } from "./body.ts";
 import { inflate } from "./inflate.ts";
 
@@ -33,6 +34,8 @@ export class SourceBody {
   static parse(bytes: Uint8Array, mayBeAny = false): SourceBody | Invalid {
     const parsed = mayBeAny ? parseJson(bytes) : parseObject(bytes);
     if (isInvalid(parsed)) return parsed;
+    const refused = whyTooMany(parsed.value) ?? whyTooDeep(parsed.value);
+    if (refused !== undefined) return refused;
     if (!mayRoundIntegers(parsed.text)) return new SourceBody(bytes, parsed.value, undefined);
     const texts = NumberTexts.of(parsed.text);
     return new SourceBody(bytes, texts.value, texts);
@@ -47,6 +50,34 @@ export class SourceBody {
     }
     return whyUnstorable(message, this.#texts?.around(message));
   }
+}
+
+/** Why a body has more messages than a request may have. Looked at before anything is done with each: to read the numbers of
+ * some millions again took 8 s. */
+function whyTooMany(value: unknown): Invalid | undefined {
+  const lists = [value, ...Object.values(value ?? {})];
+  if (!lists.some((list) => Array.isArray(list) && list.length > limits.sourceItems)) return undefined;
+  return tooManyMessages;
+}
+
+const tooManyMessages: Invalid = {
+  invalid: `body has more than ${limits.sourceItems} messages: send fewer.`,
+  isTooLarge: true,
+};
+
+/** Why what a mapping takes out of a body cannot be kept as a whole: a path may lead from every item to the same large object. */
+export function whyTooMuch(translated: readonly TranslatedItem[]): Invalid | undefined {
+  if (translated.length > limits.sourceItems) return tooManyMessages;
+  let bytes = 0;
+  for (const { translated: said } of translated) {
+    bytes += "items" in said ? Buffer.byteLength(JSON.stringify(said.items)) : 0;
+    if (bytes > 2 * limits.batchBytes) {
+      return {
+        invalid: "The mapping takes more out of this body than the body holds: take less of each item.",
+      };
+    }
+  }
+  return undefined;
 }
 
 /** Why what was taken out of a message cannot be kept, whatever else is in it: a whole number that may have been rounded,

@@ -9,7 +9,7 @@ import { type Arrival, type Invalid, isInvalid, type WatchedRequest } from "../i
 import type { Delivery, TranslatedItem } from "../sources/sources.ts";
 import { failure, tooMany } from "./answers.ts";
 import type { Authorizer, Caller } from "./authorize.ts";
-import { SourceBody, whyRounded } from "./source-body.ts";
+import { SourceBody, whyRounded, whyTooMuch } from "./source-body.ts";
 import { noteOutcomes, storeSourced } from "./source-outcomes.ts";
 import { tokenInHead } from "./source-token.ts";
 import { turnedAway, type WriteParts, writing } from "./write-steps.ts";
@@ -26,6 +26,8 @@ export interface SourceRoute {
   /** The token, where clients put it into the body. Without it the path is a webhook's: sent by a tool's server to an address
    * that was given to it, the token is in the address or in a header, the body may be an array, and only parts of it are kept. */
   readonly tokenIn?: (body: unknown, authorizer: Authorizer) => string | undefined;
+  /** The path is one of the write API too, whose order of checks holds: without a token it is 401 before anything else. */
+  readonly isShared?: boolean;
   readonly translate: (
     body: unknown,
     delivery: Delivery,
@@ -75,13 +77,15 @@ export async function receive(
   const refused = turnedAway(intake, route.source, caller);
   if (refused !== undefined) return refused;
 
-  const bytes = opened.body?.bytes ?? (await route.readBytes(request, limits.batchBytes));
+  const bytes = opened.bytes ?? (await route.readBytes(request, limits.batchBytes));
   if (!isInvalid(bytes)) watched?.body(bytes);
-  const body = opened.body ?? (isInvalid(bytes) ? bytes : SourceBody.parse(bytes, isWebhook(route)));
+  const body = isInvalid(bytes) ? bytes : SourceBody.parse(bytes, isWebhook(route));
   // A slow body may take longer than a change of the timezone, or than the token lives.
   const current = await authorizer.authorizeSecret(secret);
   if (current === undefined) return failure("invalid_write_key", errorMessages.invalidToken);
   if (isInvalid(body)) return unreadable(route, parts, current, body);
+  // What stands anywhere else in a body, in a property say, lets nobody in.
+  if (opened.bytes !== undefined && route.tokenIn?.(body.value, authorizer) !== secret) return unknownToken();
   const sender = route.senderOf(body.value, request.headers.get("user-agent"));
   watched?.sentBy(sender);
   return store(route, parts, { sender, body, caller: current, request, watched });
@@ -90,8 +94,8 @@ export async function receive(
 interface Opened {
   readonly secret: string;
   readonly caller: Caller;
-  /** Where it had to be read to find the token. */
-  readonly body?: SourceBody;
+  /** The body, where it had to be read to find the token. */
+  readonly bytes?: Uint8Array;
 }
 
 /** Whose request it is, or its refusal. A body that may be anybody's is read up to a lower limit, and only when nothing
@@ -106,18 +110,22 @@ async function openToken(
     const caller = await authorizer.authorizeSecret(shown);
     return caller === undefined ? unknownToken() : { secret: shown, caller };
   }
-  const { tokenIn } = route;
+  const { tokenIn, isShared } = route;
   if (tokenIn === undefined) return unknownToken();
-  const bytes = await route.readBytes(request, limits.openBodyBytes);
+  const bytes = await route.readBytes(request, isShared ? limits.batchBytes : limits.openBodyBytes);
   if (isInvalid(bytes)) {
+    if (isShared) return unknownToken();
     return refusal(route, bytes, `${bytes.invalid} With the token in a header it may be larger.`);
   }
-  // What has no token anywhere is not worth being parsed.
-  const body = authorizer.mayHoldSecret(bytes) ? SourceBody.parse(bytes) : undefined;
-  const secret = body instanceof SourceBody ? tokenIn(body.value, authorizer) : undefined;
-  const caller = secret === undefined ? undefined : await authorizer.authorizeSecret(secret);
-  if (!(body instanceof SourceBody) || secret === undefined || caller === undefined) return unknownToken();
-  return { secret, caller, body };
+  // What has no token anywhere is not worth being parsed, and whose it is decides how often it may be.
+  const callers = await authorizer.callersIn(bytes);
+  const [[secret, caller] = []] = callers;
+  if (secret === undefined || caller === undefined) return unknownToken();
+  if (callers.size === 1) return { secret, caller, bytes };
+  const body = SourceBody.parse(bytes);
+  const said = isInvalid(body) ? undefined : tokenIn(body.value, authorizer);
+  const sayer = said === undefined ? undefined : callers.get(said);
+  return said === undefined || sayer === undefined ? unknownToken() : { secret: said, caller: sayer, bytes };
 }
 
 function unknownToken(): Response {
@@ -171,10 +179,8 @@ async function store(
   const translated = await route.translate(body.value, arrival, beside);
   const ofSender = { ...route, source: sender };
   if (isInvalid(translated)) return unreadable(ofSender, parts, caller, translated);
-  if (translated.length > limits.sourceItems) {
-    const invalid = `body has more than ${limits.sourceItems} messages: send fewer.`;
-    return unreadable(ofSender, parts, caller, { invalid, isTooLarge: true });
-  }
+  const tooMuch = isWebhook(route) ? whyTooMuch(translated) : undefined;
+  if (tooMuch !== undefined) return unreadable(ofSender, parts, caller, tooMuch);
   const waitSeconds = usage.itemsBucket.takeInAdvance(performance.now(), translated.length);
   if (waitSeconds > 0) {
     intake.noteTurnedAway(sender, organization.id, "rate_limited", errorMessages.tooManyItems);

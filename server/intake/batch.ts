@@ -14,6 +14,7 @@ import {
   mayRoundIntegers,
   type ParsedBody,
   parseObject,
+  whyTooDeep,
   whyUnstorable,
 } from "./json.ts";
 import { NumberTexts } from "./number-texts.ts";
@@ -35,6 +36,8 @@ export function parseBatch(bytes: Uint8Array): ParsedBatch | Invalid {
   if (!Array.isArray(items)) return wrong(BatchBody, ["batch"], "is not valid");
   if (items.length === 0) return wrong(BatchBody, ["batch"], "is empty");
   if (items.length > limits.batchItems) return wrong(BatchBody, ["batch"], "is too long");
+  const tooDeep = whyTooDeep(items);
+  if (tooDeep !== undefined) return tooDeep;
   return { items, text: parsed.text };
 }
 

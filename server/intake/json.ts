@@ -50,7 +50,8 @@ export function parseBody(bytes: Uint8Array): ParsedBody | Invalid {
   const parsed = parseObject(bytes);
   if (isInvalid(parsed)) return parsed;
   const { value, text } = parsed;
-  const problem = whyUnstorable(value, mayRoundIntegers(text) ? NumberTexts.of(text) : undefined);
+  const isReadAgain = mayRoundIntegers(text) && !isDeeperThan(value, limits.nestingLevels);
+  const problem = whyUnstorable(value, isReadAgain ? NumberTexts.of(text) : undefined);
   return problem ?? new SingleBody(value, text);
 }
 
@@ -79,6 +80,22 @@ export function parseJson(bytes: Uint8Array): { readonly value: unknown; readonl
   } catch {
     return { invalid: "body is not valid JSON: send a JSON object." };
   }
+}
+
+/** Levels of a body that has several items: some thousand, which `JSON.parse` takes, are too many for whoever walks them. */
+const bodyLevels = 500;
+
+/** Why a body with several items cannot be read, whatever they say; undefined when it can. */
+export function whyTooDeep(value: unknown): Invalid | undefined {
+  return isDeeperThan(value, bodyLevels)
+    ? { invalid: `body is nested deeper than ${bodyLevels} levels: send a flatter one.` }
+    : undefined;
+}
+
+/** Whether objects and arrays lie in one another deeper than so many levels; it goes no deeper itself. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((held) => isDeeperThan(held, levels - 1));
 }
 
 /** Why an object cannot be stored; undefined when it can. @param texts its numbers, when they may be rounded. */

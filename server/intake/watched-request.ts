@@ -153,6 +153,8 @@ export class WatchedRequest {
     const [channel, sender] = [this.#channel, this.#sender];
     if (channel === undefined || sender === undefined) return;
     if (this.#hasItems && this.#shown.length === 0) return;
+    // A batch of nothing is no failure.
+    if (!this.#hasItems && response.ok) return;
     const text = await response.clone().text();
     if (!this.#hasItems && channel.takePlace("rejected")) this.#shown.push(this.#unread(text));
     const request = {

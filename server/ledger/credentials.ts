@@ -83,6 +83,14 @@ export function hashSecret(secret: string): string {
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const randomCharacters = 32;
 
+/** Of a whole secret. */
+export const secretCharacters = "rk-".length + randomCharacters;
+
+/** Whether a text is formed as a secret is. */
+export function looksLikeSecret(text: string): boolean {
+  return text.length === secretCharacters && /^r[kr]-[A-Za-z0-9]+$/.test(text);
+}
+
 function randomText(): string {
   let text = "";
   while (text.length < randomCharacters) {

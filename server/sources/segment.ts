@@ -90,6 +90,7 @@ export function translateSegment(body: unknown, delivery: Delivery, call: Segmen
   if (!Array.isArray(batch)) {
     return [{ sent: body, translated: { invalid: "batch is missing: send an array of messages." } }];
   }
+  const shared = sharedOf(envelope);
   return batch.map((message: unknown) => {
     if (!isJsonObject(message)) {
       return { sent: message, translated: { invalid: "message is not a JSON object: send a JSON object." } };
@@ -98,12 +99,24 @@ export function translateSegment(body: unknown, delivery: Delivery, call: Segmen
     const translated =
       call === undefined
         ? { invalid: `type is not known: send one of ${calls.join(", ")}.` }
-        : translateMessage(message, call, envelope, delivery);
+        : translateMessage(message, call, shared, delivery);
     return { sent: message, translated };
   });
 }
 
-/** @param envelope the batch, whose context, integrations and sentAt hold where a message says none of its own */
+/** What a batch says for all of its messages. Nothing else of it is taken: traits or a page that hold for thousands would be
+ * stored as often. */
+function sharedOf({ context, integrations, sentAt }: JsonObject): JsonObject {
+  const { groupId, active } = objectOf(context);
+  const { Rekindle, All, "Segment.io": theirs } = objectOf(integrations);
+  return {
+    sentAt,
+    context: { ...(groupId !== undefined && { groupId }), ...(active !== undefined && { active }) },
+    integrations: { Rekindle, All, "Segment.io": theirs },
+  };
+}
+
+/** @param envelope what the batch says for all, which holds where a message says none of its own */
 function translateMessage(
   message: JsonObject,
   call: Call,

@@ -1,0 +1,116 @@
+/** Bodies that were made to cost: each is refused before anything is done with its parts, and costs nobody else. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { limits } from "../../contract/limits.ts";
+import { whyTooMuch } from "../../server/http/source-body.ts";
+import { translateSegment } from "../../server/sources/sources.ts";
+import { Server } from "../server.ts";
+import { expectError } from "../specification/support.ts";
+
+let server: Server;
+let token: string;
+let other: string;
+
+beforeAll(async () => {
+  server = await Server.start();
+  token = await server.organization("Hostile");
+  other = await server.organization("Other");
+});
+afterAll(() => server?.stop());
+
+const digits = "9007199254740993";
+const nested = (levels: number) => `${'{"a":'.repeat(levels)}${digits}${"}".repeat(levels)}`;
+const send = (path: string, body: string, secret?: string) =>
+  fetch(server.url + path, {
+    method: "POST",
+    body,
+    ...(secret !== undefined && { headers: { Authorization: `Basic ${secret}` } }),
+  });
+
+describe("a body that nobody can be found for", () => {
+  test.each([
+    ["is full of what looks like a token", `{"writeKey":"${"rk-".repeat(50_000)}"}`],
+    ["has the beginning of one, and is deep", `{"text":"work-","batch":[${nested(60_000)}]}`],
+    ["has one that no organization has", `{"writeKey":"rk-${"A".repeat(32)}","batch":[${nested(8_000)}]}`],
+  ])("%s", async (_name, body) => {
+    await expectError(await send("/v1/batch", body), "invalid_write_key");
+  });
+
+  test("has a token where none belongs", async () => {
+    const track = { userId: "u", event: "pasted", properties: { text: token } };
+    await expectError(await send("/v1/track", JSON.stringify(track)), "invalid_write_key");
+  });
+
+  test("is larger than any of PostHog's on the path that it shares with the write API", async () => {
+    const body = JSON.stringify({ batch: [], text: "x".repeat(limits.batchBytes) });
+    await expectError(await send("/batch", body), "invalid_write_key");
+  });
+});
+
+test("of two tokens in a body that counts which stands where it belongs", async () => {
+  const track = { userId: "u", event: "said", properties: { text: token }, writeKey: other };
+  expect((await send("/v1/track", JSON.stringify(track))).status).toBe(200);
+  const identify = { userId: "u", traits: { email: "u@example.com" }, writeKey: other };
+  expect((await send("/v1/identify", JSON.stringify(identify))).status).toBe(200);
+  expect(await server.exported("events", "Other")).toMatchObject([{ event: "said" }]);
+  expect(await server.exported("events", "Hostile")).toEqual([]);
+});
+
+describe("an error, and no failure of the service, is", () => {
+  test.each([
+    ["/v1/batch", `{"batch":[${nested(60_000)}]}`],
+    ["/v1/batch", `{"batch":[${nested(8_000)}]}`],
+    ["/v1/batch", `{"batch":[${"{},".repeat(limits.sourceItems)}{"n":${digits}}]}`],
+    ["/e/", `{"api_key":"","batch":[${"[1],".repeat(1_000_000)}${digits}]}`],
+    ["/track", `{"userId":"u","event":"e","properties":${nested(8_000)}}`],
+    ["/batch", `{"batch":[{"type":"track","userId":"u","event":"e","properties":${nested(8_000)}}]}`],
+  ])("what is too deep or too much at %s", async (path, body) => {
+    const response = await send(path, body, token);
+    expect(path === "/e/" ? [400, 413] : [400]).toContain(response.status);
+    expect(await response.text()).toMatch(/nested deeper|more than \d+ messages|has more than/);
+  });
+});
+
+test("what a batch says for all of its messages is not stored as often", () => {
+  const context = {
+    traits: { text: "x".repeat(100_000) },
+    page: { url: "y".repeat(100_000) },
+    active: false,
+  };
+  const message = { type: "page", userId: "u", messageId: "m" };
+  const batch = Array.from({ length: 1_000 }, () => message);
+  const translated = translateSegment(
+    { batch, context, integrations: context },
+    { receivedAtMs: 1 },
+    "batch",
+  );
+  expect(JSON.stringify(translated).length).toBeLessThan(1_000_000);
+  expect(translated[0]?.translated).toMatchObject({ items: [{ type: "track", isActivity: false }] });
+});
+
+test("what a mapping takes out of a body is bounded as a whole", () => {
+  const item = (characters: number) => ({
+    sent: null,
+    translated: {
+      items: [
+        {
+          ...({
+            type: "track",
+            userId: "u",
+            event: "e",
+            atMs: 1,
+            messageId: null,
+            isActivity: true,
+          } as const),
+          properties: { text: "x".repeat(characters) },
+        },
+      ],
+    },
+  });
+  expect(whyTooMuch(Array.from({ length: 60 }, () => item(200_000)))).toBeUndefined();
+  expect(whyTooMuch(Array.from({ length: 100 }, () => item(200_000)))).toMatchObject({
+    invalid: expect.stringContaining("takes more out"),
+  });
+  expect(whyTooMuch(Array.from({ length: limits.sourceItems + 1 }, () => item(1)))).toMatchObject({
+    isTooLarge: true,
+  });
+});
