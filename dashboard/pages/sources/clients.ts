@@ -100,7 +100,11 @@ export const meanings: Readonly<Record<SenderName, readonly Meaning[]>> = {
     ["$pageleave, $web_vitals, flags, recordings", "Ignored"],
   ],
   stripe: [
-    ["customer.created, customer.updated", "A user with e-mail, or a customer who waits for one"],
+    [
+      "metadata.userId, client_reference_id",
+      "Whose it is. Else the user with the customer's e-mail address; until there is one it waits for 30 days",
+    ],
+    ["customer.created, customer.updated", "Which user the customer is; no event"],
     [
       "customer.subscription.…",
       "subscription_started, subscription_changed, subscription_canceled; the trait plan",
