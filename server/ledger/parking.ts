@@ -9,7 +9,6 @@
  */
 import { limits } from "../../contract/limits.ts";
 
-
 /** An id of a person, whether a visitor's or a user's. */
 export interface PersonKey {
   readonly organization: number;

@@ -12,7 +12,12 @@ export async function findPerson(
   const { userId, customerId, email } = stripePerson(body) ?? {};
   if (userId !== undefined) {
     const named = await ledger.findUser(organization, userId);
-    return { linked: undefined, withEmail: undefined, isEmailShared: false, hasEmail: Boolean(named?.user.email) };
+    return {
+      linked: undefined,
+      withEmail: undefined,
+      isEmailShared: false,
+      hasEmail: Boolean(named?.user.email),
+    };
   }
   const { identities } = ledger;
   const linked = customerId && (await identities.linkedTo(organization, stripeAnonymousId(customerId)));
