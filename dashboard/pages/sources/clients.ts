@@ -21,7 +21,10 @@ export const clients: Readonly<Record<Exclude<SenderName, "api">, readonly Clien
       label: "On a server, @segment/analytics-node",
       code: (address, token) => `import { Analytics } from "@segment/analytics-node";
 
-const analytics = new Analytics({ writeKey: "${token}", host: "${address}" });
+const analytics = new Analytics({
+  writeKey: "${token}",
+  host: "${address}",
+});
 
 analytics.identify({ userId: "u1", traits: { email: "ada@example.com" } });
 analytics.track({ userId: "u1", event: "Report Created" });
@@ -32,9 +35,16 @@ await analytics.closeAndFlush();`,
       note: "The token can be read in the page; it can only write. With cdnSettings nothing is asked of Segment.",
       code: (address, token) => `import { AnalyticsBrowser } from "@segment/analytics-next";
 
-const rekindle = { apiKey: "${token}", apiHost: "${hostOf(address)}/v1", protocol: "${protocolOf(address)}" };
+const rekindle = {
+  apiKey: "${token}",
+  apiHost: "${hostOf(address)}/v1",
+  protocol: "${protocolOf(address)}",
+};
 const cdnSettings = { integrations: { "Segment.io": rekindle } };
-const analytics = AnalyticsBrowser.load({ writeKey: "${token}", cdnSettings });
+const analytics = AnalyticsBrowser.load({
+  writeKey: "${token}",
+  cdnSettings,
+});
 
 analytics.identify("u1", { email: "ada@example.com" });
 analytics.track("Report Created");`,
@@ -46,7 +56,10 @@ analytics.track("Report Created");`,
       note: "Without retryCount it gives up after 3 attempts within 2 seconds.",
       code: (address, token) => `import RudderAnalytics from "@rudderstack/rudder-sdk-node";
 
-const analytics = new RudderAnalytics("${token}", { dataPlaneUrl: "${address}", retryCount: 10 });
+const analytics = new RudderAnalytics("${token}", {
+  dataPlaneUrl: "${address}",
+  retryCount: 10,
+});
 
 analytics.identify({ userId: "u1", traits: { email: "ada@example.com" } });
 analytics.track({ userId: "u1", event: "Report Created" });
@@ -59,7 +72,11 @@ await analytics.flush();`,
       note: "Without maxRetries it gives up after 3 attempts within 0.2 seconds.",
       code: (address, token) => `import { Analytics } from "@customerio/cdp-analytics-node";
 
-const analytics = new Analytics({ writeKey: "${token}", host: "${address}", maxRetries: 30 });
+const analytics = new Analytics({
+  writeKey: "${token}",
+  host: "${address}",
+  maxRetries: 30,
+});
 
 analytics.identify({ userId: "u1", traits: { email: "ada@example.com" } });
 analytics.track({ userId: "u1", event: "Report Created" });
@@ -72,7 +89,10 @@ await analytics.closeAndFlush();`,
       note: "Without fetchRetryCount it gives up after 3 attempts within 9 seconds.",
       code: (address, token) => `import { PostHog } from "posthog-node";
 
-const posthog = new PostHog("${token}", { host: "${address}", fetchRetryCount: 10 });
+const posthog = new PostHog("${token}", {
+  host: "${address}",
+  fetchRetryCount: 10,
+});
 
 posthog.identify({ distinctId: "u1", properties: { email: "ada@example.com" } });
 posthog.capture({ distinctId: "u1", event: "report_created" });
