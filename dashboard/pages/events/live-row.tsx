@@ -34,7 +34,7 @@ export function titleOf({ kind, event, outcome }: Pick<LiveItem, "kind" | "event
 
 /** Why an item was not simply stored, where its outcome alone says it. */
 const outcomeNotes: Partial<Readonly<Record<LiveItem["outcome"], string>>> = {
-  parked: "Waits until somebody is identified by this id",
+  parked: "Nobody knows yet who this is: it waits",
   duplicate: "Its message id came before: stored once",
 };
 
