@@ -27,6 +27,14 @@ export function isConnectedSource(name: string): boolean {
   return name !== "api" && Object.hasOwn(names, name);
 }
 
+/** Everything that can send, the write API last. */
+export const senders = Object.keys(names) as readonly SenderName[];
+
+/** Who sent, of what was called: a connected source, or the write API by one of its paths. */
+export function senderOf(endpoint: string): string {
+  return isConnectedSource(endpoint) ? endpoint : "api";
+}
+
 /** The name of a source, as the API names it; one that is not known keeps its own. */
 export function sourceName(source: string): string {
   return (names as Readonly<Record<string, string>>)[source] ?? source;

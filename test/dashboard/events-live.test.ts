@@ -86,6 +86,31 @@ describe("live", () => {
     await page.context().close();
   });
 
+  test("says which source sent, shows one alone, and says of what was not stored what it waits for", async () => {
+    const { page } = await livePage();
+    await server.post("/track", token, { userId: "ada", event: "by_api" });
+    const bySegment = (event: string, more: object) =>
+      server.post("/v1/track", undefined, { writeKey: token, event, messageId: event, ...more });
+    await bySegment("by_visitor", { anonymousId: "visitor" });
+    await bySegment("by_user", { userId: "ada" });
+    await bySegment("by_user", { userId: "ada" });
+    await bySegment("by_nobody", {});
+    await page.getByLabel("Source").selectOption("segment");
+    await page.waitForURL(/source=segment/);
+    await arrived(page).filter({ hasText: "by_nobody" }).waitFor();
+    const lines = await arrived(page).allInnerTexts();
+    expect(lines.map((line) => /Accepted|Parked|Duplicate|Rejected/.exec(line)?.[0])).toEqual([
+      ...["Rejected", "Duplicate", "Accepted", "Parked"],
+    ]);
+    for (const line of lines) expect(line).toContain("Segment");
+    expect(lines[1]).toContain("stored once");
+    expect(lines[3]).toContain("Nobody knows yet who this is");
+    await page.getByLabel("Source").selectOption("api");
+    await arrived(page).filter({ hasText: "by_api" }).waitFor();
+    expect(await arrived(page).filter({ hasText: "Segment" }).count()).toBe(0);
+    await page.context().close();
+  });
+
   test("can be read with the arrow keys, and opened with Enter", async () => {
     const { page } = await livePage("&event=by_key");
     for (const event of ["by_key_1", "by_key_2"])

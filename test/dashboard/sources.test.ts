@@ -93,7 +93,7 @@ test("a set-up has the organization's own address, and a token that is made in p
   await page.getByText("Nothing has come yet").waitFor();
   await page.getByRole("button", { name: "Set up Segment" }).click();
   const code = page.getByRole("region", { name: "On a server, @segment/analytics-node" });
-  expect(await code.textContent()).toContain(`writeKey: "YOUR_TOKEN", host: "${server.url}"`);
+  expect(await code.textContent()).toContain(`writeKey: "YOUR_TOKEN",\n  host: "${server.url}"`);
   await page.getByRole("table", { name: "What it becomes" }).getByText("context.groupId").waitFor();
   await page.getByRole("button", { name: "Create a token" }).click();
   await page.getByText("The new token is in place").waitFor();

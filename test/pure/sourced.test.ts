@@ -132,6 +132,45 @@ test("an event in another account is that account's, and the user stays in their
   expect(ledger.accounts.get(JSON.stringify([1, "acme"]))?.name).toBe("Acme");
 });
 
+test("what waits for an address is the user's who has it next, in whatever order it came", () => {
+  const address = { type: "alias", previousId: "customer", userId: "mailto:ada@example.com" } as const;
+  const signedIn = { type: "identify", userId: "u", email: "Ada@example.com" } as const;
+  const said = [
+    address,
+    signedIn,
+    { anonymousId: "customer", event: "e1" },
+    { anonymousId: "customer", event: "e2" },
+  ];
+  fc.assert(
+    fc.property(fc.shuffledSubarray(said, { minLength: said.length }), (inOrder) => {
+      const ledger = new LedgerModel();
+      // Whoever comes back is identified again; an address that is told late takes nothing back.
+      say(ledger, ...inOrder, signedIn, address, { anonymousId: "customer", event: "e3" });
+      const events = seenIn(ledger, 1);
+      expect(events).toEqual(["e1", "e2", "e3"].map((event) => [event, "u"]));
+    }),
+    options,
+  );
+});
+
+test("who is named gets what waits, also where it waits for an address that somebody else may have, too", () => {
+  const ledger = new LedgerModel();
+  const waiting = (anonymousId: string) => [
+    { type: "alias" as const, previousId: anonymousId, userId: "mailto:bills@example.com" },
+    { anonymousId, event: `of_${anonymousId}` },
+  ];
+  say(
+    ledger,
+    ...[...waiting("one"), ...waiting("other")],
+    { type: "identify", userId: "a", anonymousId: "one" },
+    { type: "identify", userId: "b", email: "bills@example.com" },
+  );
+  expect(seenIn(ledger, 1)).toEqual([
+    ["of_one", "a"],
+    ["of_other", "b"],
+  ]);
+});
+
 test("the oldest of a person are dropped when too many wait", () => {
   const ledger = new LedgerModel();
   const tooMany = Array.from({ length: limits.parkedItems + 5 }, (_, index) => ({

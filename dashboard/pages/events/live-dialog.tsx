@@ -15,6 +15,7 @@ const outcomeMeanings = {
   parked:
     "Nobody knows yet who this is: it waits for 30 days, and is the user's once an identify or alias names them.",
   ignored: "It says nothing that is kept here.",
+  duplicate: "A message with the same id came in the 24 hours before: it is stored once.",
 } as const;
 
 export function LiveDialog({ item, onClose }: { item: LiveItem; onClose: () => void }): ReactElement {
@@ -38,7 +39,7 @@ export function LiveDialog({ item, onClose }: { item: LiveItem; onClose: () => v
             </span>
           </p>
         )}
-        {(item.outcome === "parked" || item.outcome === "ignored") && (
+        {item.outcome !== "accepted" && item.outcome !== "rejected" && (
           <p className="rounded border border-line bg-sunk px-3 py-2">
             {item.ignoredBecause ?? outcomeMeanings[item.outcome]}
           </p>

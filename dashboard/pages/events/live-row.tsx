@@ -5,7 +5,7 @@ import { useOrganization } from "../../app/session.ts";
 import { Badge } from "../../parts/health.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers, timeText } from "../../text/format.ts";
-import { isConnectedSource, sourceOutcomes } from "../../text/source-names.ts";
+import { isConnectedSource, sourceName, sourceOutcomes } from "../../text/source-names.ts";
 import { warningWords } from "./warning-words.tsx";
 
 const outcomes = {
@@ -28,8 +28,25 @@ export function senderText(endpoint: string): string {
 }
 
 /** What an item is called: the event's name, or what else it is. */
-export function titleOf({ kind, event }: Pick<LiveItem, "kind" | "event">): string {
-  return event ?? kind ?? "Not readable";
+export function titleOf({ kind, event, outcome }: Pick<LiveItem, "kind" | "event" | "outcome">): string {
+  return event ?? kind ?? (outcome === "ignored" ? "Nothing for us" : "Not readable");
+}
+
+/** Why an item was not simply stored, where its outcome alone says it. */
+const outcomeNotes: Partial<Readonly<Record<LiveItem["outcome"], string>>> = {
+  parked: "Nobody knows yet who this is: it waits",
+  duplicate: "Its message id came before: stored once",
+};
+
+/** What there is to know of an item, in a line. */
+function lineOf({ error, ignoredBecause, warnings, outcome }: LiveItem): string {
+  const said = error?.message ?? ignoredBecause ?? warnings.map(noteOf).join(" · ");
+  return said === "" ? (outcomeNotes[outcome] ?? "") : said;
+}
+
+function toneOf({ error, outcome, warnings }: LiveItem): string {
+  if (error !== null) return "text-at-risk";
+  return outcome === "parked" || warnings.length > 0 ? "text-watch" : "text-soft";
 }
 
 /** A line; on a phone it is two. */
@@ -41,9 +58,8 @@ export const LiveRow = memo(function LiveRow({
   onOpen: (item: LiveItem) => void;
 }): ReactElement {
   const { timezone } = useOrganization();
-  const { at, error, warnings, userId, batch, token, ignoredBecause } = item;
+  const { at, error, userId, batch, token, endpoint } = item;
   const status = error?.statusCode ?? item.status;
-  const note = error?.message ?? ignoredBecause ?? warnings.map(noteOf).join(" · ");
   return (
     <li>
       <button
@@ -68,6 +84,9 @@ export const LiveRow = memo(function LiveRow({
               {numbers.count(batch.index + 1)} of {numbers.count(batch.items)}
             </span>
           )}
+          {isConnectedSource(endpoint) && (
+            <span className="text-sm text-soft"> · {sourceName(endpoint)}</span>
+          )}
         </span>
         <span className="order-4 col-span-3 min-w-0 truncate text-sm lg:order-none lg:col-span-1 lg:text-base">
           {userId ?? <span className="text-soft">no user</span>}
@@ -75,10 +94,10 @@ export const LiveRow = memo(function LiveRow({
         <span
           className={classes(
             "order-5 col-span-3 min-w-0 truncate text-sm lg:order-none lg:col-span-1",
-            error === null ? "text-watch" : "text-at-risk",
+            toneOf(item),
           )}
         >
-          {note}
+          {lineOf(item)}
         </span>
         {token !== null && (
           <span

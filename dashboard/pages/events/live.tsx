@@ -8,17 +8,18 @@ import { Panel } from "../../parts/panel.tsx";
 import { Empty, Problem } from "../../parts/states.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
-import { sourceOutcomes } from "../../text/source-names.ts";
+import { senderOf, senders, sourceName, sourceOutcomes } from "../../text/source-names.ts";
 import { LiveDialog } from "./live-dialog.tsx";
 import { LiveRow, SkippedRow } from "./live-row.tsx";
 import { type LiveEntry, type LiveFeed, useLive } from "./use-live.ts";
 
 const filters = {
   outcome: choiceFilter(["all", ...sourceOutcomes, "warned"], "all"),
+  source: choiceFilter(["all", ...senders], "all"),
   event: textFilter(),
   user: textFilter(),
 };
-type Wanted = { readonly outcome: string; readonly event: string; readonly user: string };
+type Wanted = Readonly<Record<"outcome" | "source" | "event" | "user", string>>;
 type Item = Extract<LiveEntry, { event: "item" }>["data"];
 
 export function Live(): ReactElement {
@@ -36,7 +37,7 @@ export function Live(): ReactElement {
   return (
     <Panel
       title="Live"
-      note={`Every item that reaches the write API or comes from a connected source, the newest first; times of ${timezone.replaceAll("_", " ")}`}
+      note={`Every item with a project token of this organization, the newest first; times of ${timezone.replaceAll("_", " ")}. What has an unknown token is answered 401 and shown nowhere`}
       actions={
         <>
           <Status feed={feed} waiting={frozen && Math.max(0, feed.received - frozen.received)} />
@@ -85,9 +86,9 @@ function Status({ feed, waiting }: { feed: LiveFeed; waiting: number | undefined
 }
 
 function Filters(): ReactElement {
-  const [{ outcome, event, user }, change] = useFilters(filters);
+  const [{ outcome, source, event, user }, change] = useFilters(filters);
   return (
-    <div className="grid grid-cols-2 gap-2 px-4 pb-3 *:first:col-span-2 sm:flex">
+    <div className="grid grid-cols-2 gap-2 px-4 pb-3 sm:flex">
       <Select
         label="Outcome"
         isLabelHidden
@@ -103,6 +104,17 @@ function Filters(): ReactElement {
           { value: "warned", label: "With a warning" },
         ]}
         onChoose={(chosen) => change({ outcome: chosen })}
+      />
+      <Select
+        label="Source"
+        isLabelHidden
+        isSmall
+        value={source}
+        choices={[
+          { value: "all", label: "Every source" },
+          ...senders.map((value) => ({ value, label: sourceName(value) })),
+        ]}
+        onChoose={(chosen) => change({ source: chosen })}
       />
       <Input
         label="Event"
@@ -147,7 +159,7 @@ function Rows({
       >
         {held > 0
           ? `${numbers.count(held)} that arrived do not match the filters.`
-          : "Send an identify or a track with a project token of this organization. What has a wrong token belongs to nobody and is not shown."}
+          : "Send an identify or a track with a project token of this organization. What has a wrong or revoked token belongs to nobody and is not shown: its sender is answered 401."}
       </Empty>
     );
   }
@@ -178,12 +190,15 @@ function Rows({
   );
 }
 
-function isWanted(entry: LiveEntry, { outcome, event, user }: Wanted): boolean {
-  if (entry.event === "skipped") return outcome === "all" && event === "" && user === "";
+function isWanted(entry: LiveEntry, { outcome, source, event, user }: Wanted): boolean {
+  if (entry.event === "skipped") {
+    return outcome === "all" && source === "all" && event === "" && user === "";
+  }
   const { data } = entry;
   const holds = (text: string | null, part: string) =>
     part === "" || (text ?? "").toLowerCase().includes(part.toLowerCase());
   const isOfOutcome =
     outcome === "all" || (outcome === "warned" ? data.warnings.length > 0 : data.outcome === outcome);
-  return isOfOutcome && holds(data.event, event) && holds(data.userId, user);
+  const isOfSource = source === "all" || senderOf(data.endpoint) === source;
+  return isOfOutcome && isOfSource && holds(data.event, event) && holds(data.userId, user);
 }

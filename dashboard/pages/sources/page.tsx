@@ -76,7 +76,8 @@ function Sources({ of }: { of: readonly Source[] }): ReactElement {
       >
         {known.length === 0 ? (
           <Empty title="Nothing has come yet">
-            Connect one of the tools below, or send with the write API as the page Start shows.
+            Connect one of the tools below, or send with the write API as the page Start shows. What has an
+            unknown token is answered 401 and shown nowhere.
           </Empty>
         ) : (
           rows(known)
@@ -85,7 +86,7 @@ function Sources({ of }: { of: readonly Source[] }): ReactElement {
       {others.length > 0 && (
         <Panel
           title="What can be connected"
-          note="Three lines each; nothing else changes in your code"
+          note="Their own clients with another address; nothing else changes in your code"
           isFlush
         >
           {rows(others)}
@@ -115,7 +116,7 @@ function Parked({ of }: { of: Answer["parked"] }): ReactElement | null {
   return (
     <Panel
       title="Waiting for a name"
-      note="What was said of people who are not identified yet. It becomes theirs when an identify or an alias names them; after 30 days it is dropped"
+      note="What was said of people who are not identified yet. It becomes theirs when an identify or an alias names them by the same id, a Stripe customer's also when a user has the e-mail address; after 30 days it is dropped"
     >
       <Stats isDense>
         <Stat label="People" value={numbers.count(people)} />
@@ -130,9 +131,9 @@ function Parked({ of }: { of: Answer["parked"] }): ReactElement | null {
             )
           }
         />
-        <Stat label="Dropped after 30 days" value={numbers.count(droppedExpired)} />
+        <Stat label="Expired" value={numbers.count(droppedExpired)} hint="Nobody was named in 30 days" />
         <Stat
-          label="Dropped, too many"
+          label="Over the limit"
           value={numbers.count(droppedFull)}
           hint="More than 1,000 of one person"
         />

@@ -60,10 +60,17 @@ export function SourceRow({ of, isOpen, onOpen, token, onToken }: RowProps): Rea
   );
 }
 
-function State({ of: { state } }: { of: Source }): ReactElement | null {
+function State({ of }: { of: Source }): ReactElement | null {
+  const { state } = of;
+  if (isAllRejected(of)) return <Badge tone="bad">Rejected</Badge>;
   if (state === "sending") return <Badge tone="good">Sending</Badge>;
   if (state === "silent") return <Badge tone="bad">Silent</Badge>;
   return state === "retired" ? <Badge>Retired</Badge> : null;
+}
+
+/** Whether it sends, and nothing of it is taken. */
+function isAllRejected({ state, week }: Source): boolean {
+  return state === "sending" && takenOf(week) === 0 && week.rejected > 0;
 }
 
 /** What is to be known of its state, in one line. */
@@ -87,6 +94,13 @@ function storyOf(of: Source): ReactNode {
         Nothing since <Ago instant={silentSince} />
         {rhythm !== null && `, where usually something comes ${rhythm}`}
         {lastSentAt !== silentSince && of.day.rejected > 0 && "; what it sends is rejected"}
+      </>
+    );
+  }
+  if (isAllRejected(of)) {
+    return (
+      <>
+        Last sent <Ago instant={lastSentAt} /> · nothing of it is taken: the live view has the reasons
       </>
     );
   }
@@ -124,7 +138,7 @@ function Amounts({ of: { source, day, week, hours } }: { of: Source }): ReactEle
               <Link
                 to="/o/$organization/events"
                 params={{ organization }}
-                search={{ tab: "live", outcome: "rejected" }}
+                search={{ tab: "live", outcome: "rejected", source }}
                 className="text-at-risk"
                 title={`${numbers.count(day.rejected)} of them in 24 hours. See them live, with their reasons`}
               >
