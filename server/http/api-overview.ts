@@ -187,5 +187,6 @@ async function reasonOf(
 ): Promise<string | null> {
   const question = { organization: { id: organization.id, zone }, kind, entity };
   const score = await explainedScore(warehouse, question, run);
-  return score?.explanation.reasons?.reasons.find(({ points }) => points >= 1)?.text ?? null;
+  const reasons = (score?.explanation.reasons?.reasons ?? []).filter(({ points }) => points >= 1);
+  return reasons.toSorted((a, b) => b.points - a.points)[0]?.text ?? null;
 }
