@@ -133,7 +133,7 @@ function riskSentence(
     return sentence("risk", "neutral", [
       hasModel
         ? "Nobody is there who could churn."
-        : "No churn risk is shown, because no model was good enough in the back-test. The page Model says why.",
+        : "No churn risk is shown, because no model was good enough when it was tried on past days. The page Model says why.",
     ]);
   }
   const rounded = Math.round(expectedChurn);
@@ -146,7 +146,7 @@ function riskSentence(
       ") ",
     ],
     `${rounded < 2 ? "is" : "are"} expected to do nothing for ${horizonDays} days`,
-    baseRate === null ? "." : ["; in the back-test ", share(baseRate), " did."],
+    baseRate === null ? "." : ["; usually ", share(baseRate), " do (by the back-test)."],
     isProven ? "" : " The model is not proven on this organization's data yet.",
   ]);
 }

@@ -152,7 +152,7 @@ describe("health", () => {
 describe("churn risk", () => {
   test("is told beside the base rate", () => {
     expect(about("risk", {})?.text).toBe(
-      "Of 101 users who have not churned, about 12 (12.3%) are expected to do nothing for 28 days; in the back-test 10% did.",
+      "Of 101 users who have not churned, about 12 (12.3%) are expected to do nothing for 28 days; usually 10% do (by the back-test).",
     );
   });
 
@@ -161,7 +161,7 @@ describe("churn risk", () => {
       { ...healthOn(0, 1), healthy: 0, watch: 0, onboarding: 0, withRisk: 1, expectedChurn: 0.2 },
     ];
     expect(about("risk", withScores({ health }))?.text).toBe(
-      "Of 1 user who has not churned, fewer than one (20%) is expected to do nothing for 28 days; in the back-test 10% did.",
+      "Of 1 user who has not churned, fewer than one (20%) is expected to do nothing for 28 days; usually 10% do (by the back-test).",
     );
     expect(about("health", withScores({ health }))?.text).toStartWith("1 of 1 user is at risk; there are no");
   });
