@@ -35,7 +35,7 @@ export function historyMarks(
     })),
     ...models.map(({ day, from, to }) => ({
       day,
-      texts: [`Churn risk is worked out from something else: ${namedModel(to)}; before: ${namedModel(from)}`],
+      texts: [`Model of churn risk: ${namedModel(to)}, before ${namedModel(from)}`],
     })),
   ].filter(({ day }) => day > first && day <= last);
   const byDay = Map.groupBy(said, ({ day }) => day);
