@@ -27,17 +27,22 @@ export function senderText(endpoint: string): string {
   return isConnectedSource(endpoint) ? endpoint : `/${endpoint}`;
 }
 
-/** What an item is called: the event's name, or what else it is. */
-export function titleOf({ kind, event }: Pick<LiveItem, "kind" | "event">): string {
-  return event ?? kind ?? "Not readable";
+/** What an item is called: the event's name, as it was sent where that is known, or what else it is. */
+export function titleOf(
+  { kind, event }: Pick<LiveItem, "kind" | "event">,
+  labelOf: (event: string) => string,
+): string {
+  return event === null ? (kind ?? "Not readable") : labelOf(event);
 }
 
 /** A line; on a phone it is two. */
 export const LiveRow = memo(function LiveRow({
   item,
+  labelOf,
   onOpen,
 }: {
   item: LiveItem;
+  labelOf: (event: string) => string;
   onOpen: (item: LiveItem) => void;
 }): ReactElement {
   const { timezone } = useOrganization();
@@ -61,7 +66,9 @@ export const LiveRow = memo(function LiveRow({
           <OutcomeBadge outcome={item.outcome} status={status} />
         </span>
         <span className="order-2 min-w-0 truncate lg:order-none">
-          <b className={classes("font-medium", item.event === null && "text-soft")}>{titleOf(item)}</b>
+          <b className={classes("font-medium", item.event === null && "text-soft")}>
+            {titleOf(item, labelOf)}
+          </b>
           {batch !== null && (
             <span className="text-sm text-soft">
               {" "}

@@ -9,6 +9,7 @@ import { Empty, Problem } from "../../parts/states.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
 import { sourceOutcomes } from "../../text/source-names.ts";
+import { useEventLabels } from "./labels.ts";
 import { LiveDialog } from "./live-dialog.tsx";
 import { LiveRow, SkippedRow } from "./live-row.tsx";
 import { type LiveEntry, type LiveFeed, useLive } from "./use-live.ts";
@@ -28,7 +29,11 @@ export function Live(): ReactElement {
   const [frozen, setFrozen] = useState<Pick<LiveFeed, "entries" | "received">>();
   const [open, setOpen] = useState<Item>();
   const { entries } = frozen ?? feed;
-  const shown = useMemo(() => entries.filter((entry) => isWanted(entry, wanted)), [entries, wanted]);
+  const labelOf = useEventLabels();
+  const shown = useMemo(
+    () => entries.filter((entry) => isWanted(entry, wanted, labelOf)),
+    [entries, wanted, labelOf],
+  );
   const clear = () => {
     feed.clear();
     setFrozen(frozen && { entries: [], received: 0 });
@@ -61,8 +66,14 @@ export function Live(): ReactElement {
           <Problem error={feed.error} {...(feed.status === "over" && { onRetry: feed.retry })} />
         </div>
       )}
-      <Rows shown={shown} held={entries.length} isLive={feed.status === "live"} onOpen={setOpen} />
-      {open !== undefined && <LiveDialog item={open} onClose={() => setOpen(undefined)} />}
+      <Rows
+        shown={shown}
+        held={entries.length}
+        isLive={feed.status === "live"}
+        labelOf={labelOf}
+        onOpen={setOpen}
+      />
+      {open !== undefined && <LiveDialog item={open} labelOf={labelOf} onClose={() => setOpen(undefined)} />}
     </Panel>
   );
 }
@@ -132,11 +143,13 @@ function Rows({
   shown,
   held,
   isLive,
+  labelOf,
   onOpen,
 }: {
   shown: readonly LiveEntry[];
   held: number;
   isLive: boolean;
+  labelOf: (event: string) => string;
   onOpen: (item: Item) => void;
 }): ReactElement {
   const list = useRef<HTMLOListElement>(null);
@@ -169,7 +182,7 @@ function Rows({
     >
       {shown.map((entry) =>
         entry.event === "item" ? (
-          <LiveRow key={entry.key} item={entry.data} onOpen={onOpen} />
+          <LiveRow key={entry.key} item={entry.data} labelOf={labelOf} onOpen={onOpen} />
         ) : (
           <SkippedRow key={entry.key} skipped={entry.data} />
         ),
@@ -178,12 +191,20 @@ function Rows({
   );
 }
 
-function isWanted(entry: LiveEntry, { outcome, event, user }: Wanted): boolean {
+function isWanted(
+  entry: LiveEntry,
+  { outcome, event, user }: Wanted,
+  labelOf: (event: string) => string,
+): boolean {
   if (entry.event === "skipped") return outcome === "all" && event === "" && user === "";
   const { data } = entry;
   const holds = (text: string | null, part: string) =>
     part === "" || (text ?? "").toLowerCase().includes(part.toLowerCase());
   const isOfOutcome =
     outcome === "all" || (outcome === "warned" ? data.warnings.length > 0 : data.outcome === outcome);
-  return isOfOutcome && holds(data.event, event) && holds(data.userId, user);
+  return (
+    isOfOutcome &&
+    (holds(data.event, event) || holds(data.event && labelOf(data.event), event)) &&
+    holds(data.userId, user)
+  );
 }
