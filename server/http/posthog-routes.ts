@@ -44,11 +44,10 @@ export const posthogRoutes: readonly SourceRoute[] = posthogPaths.map(posthogRou
  * POST /batch: PostHog's when the body has an `api_key`, otherwise the write API's. PostHog's clients have no header for a
  * token, so without an Authorization header nothing but an `api_key` can let a request in; with one that lets it in the
  * write API reads the body, and hands over what is theirs.
- * @param opened makes answers such that a page may read them
  */
-export function sharedBatch(parts: WriteParts, opened: (handle: Handler) => Handler): Handler {
+export function sharedBatch(parts: WriteParts): Handler {
   const route = posthogRoute("/batch");
-  const theirs = opened(sourceHandler(route, parts));
+  const theirs = sourceHandler(route, parts);
   const ours = writeHandler("batch", parts, (request, body, watched) =>
     hasApiKey(body) ? receive(route, parts, withBody(request, body), watched) : undefined,
   );

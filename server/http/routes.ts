@@ -62,8 +62,8 @@ function page(html: string): Response {
 }
 
 /** Finds the route of a request: the path without its query and without a trailing slash. The addresses of pages all have
- * the one document, whose router shows the page. Writes may have slashes to spare, as they do where a client was given an
- * address that ends with one: to redirect them would lose what they bring. */
+ * the one document, whose router shows the page. What connected sources send may have slashes to spare, as it does where
+ * a client was given an address that ends with one: to redirect it would lose what it brings. */
 export function dispatch(
   table: Record<string, Handler>,
   api: ApiHandler,
@@ -80,7 +80,7 @@ export function dispatch(
     if (handler !== undefined) return handler(request);
     if (path.startsWith("/api/")) return api(request, connection);
     const isRead = request.method === "GET" || request.method === "HEAD";
-    const tidied = isRead ? undefined : handlers.get(`${request.method} ${writePath(path)}`);
+    const tidied = isRead ? undefined : handlers.get(`${request.method} ${sourcePath(path)}`);
     if (tidied !== undefined) return tidied(request);
     return isRead && dashboard !== undefined && isPageAddress(path)
       ? dashboard.document(request)
@@ -103,9 +103,13 @@ function withHeadAndOptions(table: Record<string, Handler>): Map<string, Handler
   return handlers;
 }
 
-/** The path of a write without spare slashes; webhooks, whose names and tokens are in it, have one for all. */
-function writePath(path: string): string {
+/** Our own clients know their paths. */
+const exactPaths: ReadonlySet<string> = new Set(["/identify", "/track"]);
+
+/** A source's path without spare slashes; webhooks, whose names and tokens are in it, have one for all. */
+function sourcePath(path: string): string {
   const tidied = path.replace(/\/{2,}/g, "/").replace(/\/$/, "");
+  if (exactPaths.has(tidied)) return path;
   return tidied.startsWith(webhookPrefix) ? `${webhookPrefix}*` : tidied;
 }
 

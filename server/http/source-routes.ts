@@ -45,8 +45,8 @@ export function sourceRoutes(parts: WriteParts): Record<string, Handler | typeof
     handlers[`POST ${route.path}`] = withOpened(sourceHandler(route, parts));
     handlers[`OPTIONS ${route.path}`] = preflight;
   }
-  handlers["POST /batch"] = sharedBatch(parts, withOpened);
-  handlers["OPTIONS /batch"] = preflight;
+  // Pages of theirs send elsewhere.
+  handlers["POST /batch"] = sharedBatch(parts);
   return handlers;
 }
 

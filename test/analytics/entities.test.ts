@@ -66,6 +66,7 @@ function namesOf(events: readonly Happening[]) {
   return [...Map.groupBy(past, ({ event }) => event)]
     .map(([event, all]) => ({
       event,
+      label: null,
       count: all.length,
       users: new Set(all.map(({ userId }) => userId)).size,
       firstDay: dateOf(Math.min(...all.map(({ day }) => day))),

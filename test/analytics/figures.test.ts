@@ -129,6 +129,7 @@ test.each(organizations)(
     const expected = [...Map.groupBy(until, ({ event }) => event)]
       .map(([event, of]) => ({
         event,
+        label: null,
         count: of.length,
         users: new Set(of.map(({ userId }) => userId)).size,
         firstDay: dateOf(Math.min(...of.map(({ day }) => day))),

@@ -188,7 +188,7 @@ describe("every table as CSV", () => {
       JSON.stringify({ name: "＝1+1", note: 'a "b", c' }),
     );
     const [, event] = parse(await (await get("/api/events?format=csv")).text());
-    expect(event?.slice(0, 3)).toEqual(['\'=evil,"1"', "6", "6"]);
+    expect(event?.slice(0, 4)).toEqual(['\'=evil,"1"', "", "6", "6"]);
     const values = parse(
       await (await get("/api/events-over-time?breakdown=property&key=value&periods=1&format=csv")).text(),
     );

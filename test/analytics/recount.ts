@@ -79,6 +79,8 @@ export function adoptionRecount({ events }: World, toDay: number, days: number) 
         event,
         users: users.size,
         share: users.size / active,
+        // These senders' names had no white space, so they are shown as they are.
+        label: null,
         firstTimeUsers: firstTimers.length,
         medianDaysToFirstUse: waits.length === 0 ? null : median(waits),
       };

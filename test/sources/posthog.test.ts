@@ -200,7 +200,7 @@ test("what cannot be read is 400 and says why", async () => {
 
 test("a page of any origin may send", async () => {
   const headers = { Origin: "https://app.example", "Access-Control-Request-Headers": "content-type" };
-  for (const path of ["/e/", "/i/v0/e/", "/batch/", "/capture/"]) {
+  for (const path of ["/e/", "/i/v0/e/", "/capture/"]) {
     const response = await fetch(server.url + path, { method: "OPTIONS", headers });
     expect(response.status).toBe(204);
     expect(response.headers.get("access-control-allow-origin")).toBe("*");

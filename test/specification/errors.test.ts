@@ -25,7 +25,7 @@ const nowhere: readonly (readonly [string, string])[] = [
   ["POST", "/nowhere"],
   ["GET", "/nowhere"],
   ["POST", "/Identify"],
-  ["POST", "/v1/identify"],
+  ["POST", "/v2/identify"],
   ["POST", "/identify/u"],
   ["POST", "/identify//"],
   ["POST", "/identify%00"],

@@ -137,8 +137,8 @@ describe("what is asked for", () => {
     const response = await get("/api/users/u%2F1/timeline?format=csv");
     expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
     const [header, first, second] = (await response.text()).split("\r\n");
-    expect(header).toBe("id,event,timestamp,receivedAt,properties");
-    expect(first).toContain(",said,2026-05-15T10:00:00.000Z,");
+    expect(header).toBe("id,event,label,isActivity,timestamp,receivedAt,properties");
+    expect(first).toContain(",said,,true,2026-05-15T10:00:00.000Z,");
     expect(first).toEndWith('"{""text"":""a \\""quoted\\"", word""}"');
     expect(second).toContain(",opened,");
   });
