@@ -188,6 +188,7 @@ export const EventsOverTimeAnswer = Type.Object({
         description:
           "The event's name, or the value, cut off after 256 characters; what is no string as its JSON. Null where there is none.",
       }),
+      label: eventLabel,
       isRest: Type.Boolean({ description: "Everything that is not among the largest groups." }),
       count: count("How often events were done."),
       users: count("By how many people."),

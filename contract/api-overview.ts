@@ -133,6 +133,9 @@ export const WeekSummaryAnswer = Type.Object({
     }),
     { description: "The weightiest first." },
   ),
+  callNote: nullable(
+    Type.String({ description: "Why users are to be called and no accounts; null when it needs no word." }),
+  ),
   callFirst: Type.Array(
     Type.Object({
       kind: Kind,
@@ -145,6 +148,9 @@ export const WeekSummaryAnswer = Type.Object({
       change: nullable(number("Of health, since the earlier scores.")),
       reason: nullable(Type.String({ description: "The weightiest reason of the churn risk." })),
     }),
-    { description: "The largest accounts at risk; without accounts, the users at risk who fell most." },
+    {
+      description:
+        "The largest accounts at risk; without any, the users at risk who fell most; without any, those whose churn risk is high, the highest first.",
+    },
   ),
 });

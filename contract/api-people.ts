@@ -196,7 +196,11 @@ export const TimelineAnswer = Type.Object({
 
 export const AccountTimelineAnswer = Type.Object({
   events: Type.Array(
-    Type.Object({ ...timelineFields, userId: Type.String({ description: "Who did it." }) }),
+    Type.Object({
+      ...timelineFields,
+      userId: Type.String({ description: "Who did it." }),
+      userLabel: Type.String({ description: "Their name, else their e-mail address, else their id." }),
+    }),
     {
       description: "Events of users who belonged to the account when they were received. The newest first.",
     },

@@ -65,7 +65,10 @@ export const ScoreAnswer = Type.Object({
           points: number("Percentage points; they add up to 100 · (probability − referenceRisk)."),
           text: Type.String(),
         }),
-        { description: "The weightiest first." },
+        {
+          description:
+            "Step by step from referenceRisk to probability, each reason after those before it: no sum on the way leaves 0 to 100.",
+        },
       ),
     }),
   ),

@@ -90,6 +90,13 @@ export const FreshnessAnswer = Type.Object({
     }),
     { description: "Sources from which nothing came for much longer than their own rhythm explains." },
   ),
+  earlierScores: nullable(
+    Type.Object({ done: count("Earlier days that are scored."), of: count("All of them.") }),
+    {
+      description:
+        "While earlier days are being scored, after an import say: history and changes are not whole yet.",
+    },
+  ),
 });
 
 const limit = (what: string) =>

@@ -44,7 +44,7 @@ export async function startAnalysis(config: Config, log: Logger): Promise<Runnin
   const scoring = new Scoring({ host: opened, ledger, sources, log, nowMs: Date.now });
   const scheduler = new Scheduler({ scoring, host: opened, ledger, log, nowMs: Date.now });
   scheduler.start();
-  started = { analysis: opened, scoring, sources };
+  started = { analysis: opened, scoring, sources, scheduler };
   gauge(
     registry,
     "rekindle_rows_loaded",

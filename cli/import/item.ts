@@ -43,6 +43,7 @@ function track(row: ReadRow, mapping: Mapping): Fields {
     timestamp,
     properties: properties(row, mapping),
     messageId: id(row, mapping, "messageId"),
+    isActivity: truth(cellOf(row, mapping, "isActivity")),
   };
 }
 

@@ -12,6 +12,7 @@ export type Role =
   | "event"
   | "timestamp"
   | "messageId"
+  | "isActivity"
   | "email"
   | "isAccountOwner"
   | "accountId"
@@ -51,6 +52,7 @@ const names: Readonly<Record<Role, readonly string[]>> = {
   event: ["event", "eventname"],
   timestamp: ["timestamp", "unixtime", ...timestampAliases.map((alias) => alias.toLowerCase())],
   messageId: ["messageid"],
+  isActivity: ["isactivity"],
   email: ["email", "emailaddress"],
   isAccountOwner: ["isaccountowner"],
   accountId: ["accountid"],
@@ -61,7 +63,7 @@ const names: Readonly<Record<Role, readonly string[]>> = {
 };
 
 const rolesOf: Readonly<Record<ImportType, readonly Role[]>> = {
-  events: ["userId", "event", "timestamp", "messageId", "properties"],
+  events: ["userId", "event", "timestamp", "messageId", "isActivity", "properties"],
   users: [
     ...(["userId", "email", "timestamp", "messageId", "properties", "isAccountOwner"] as const),
     ...(["account", "accountId", "accountName", "accountAvatar"] as const),

@@ -32,6 +32,7 @@ const columnRoles = [
   "event",
   "timestamp",
   "messageId",
+  "isActivity",
   "email",
   "isAccountOwner",
   "account",
@@ -77,6 +78,10 @@ export function addImportOptions(command: Command): Command {
         .default("auto"),
     )
     .option("--message-id <column>", "an id by which a repeated event is known for 24 hours")
+    .option(
+      "--is-activity <column>",
+      "false: the event is kept and counts for no figure, as an export says it",
+    )
     .option("--email <column>", "the user's e-mail address")
     .option("--email-template <text>", "an address made of columns, '{id}@example.com' say")
     .option("--is-account-owner <column>", "whether the user owns the account")

@@ -11,10 +11,13 @@ import {
 } from "@tanstack/react-query";
 import { useOrganization } from "../app/session.ts";
 import { ApiFailure, addressOf, call, type QueryValues } from "./client.ts";
-import type { Changes, PathParameters, PersonalChanges, Reads } from "./paths.ts";
+import type { Changes, Freshness, PathParameters, PersonalChanges, Reads } from "./paths.ts";
 
 const minRetryMs = 500;
 const maxRetryMs = 5_000;
+/** While earlier days are being scored, what is about scores is asked again so often. */
+const whileScoringMs = 15_000;
+const aboutScores = /score|health-by-week|week-summary|accounts-at-risk|movers|^\/api\/(users|accounts)$/;
 /** How long an answer is shown without asking again when a page comes back. */
 const freshForMs = 15_000;
 
@@ -75,9 +78,16 @@ export function useRead<Path extends keyof Reads>(
   return useQuery<Reads[Path]["answer"], ApiFailure>({
     ...asked,
     enabled,
-    ...(everyMs !== undefined && { refetchInterval: everyMs }),
+    refetchInterval: everyMs ?? (({ state }) => isBeingScored(path, state.data) && whileScoringMs),
     ...(keepsPrevious && { placeholderData: keepPreviousData }),
   });
+}
+
+/** Whether an answer is about scores of which some are still being worked out: then it is asked again by itself. */
+function isBeingScored(path: string, answer: unknown): boolean {
+  if (!aboutScores.test(path) || typeof answer !== "object" || answer === null) return false;
+  const { freshness } = answer as { readonly freshness?: Partial<Freshness> };
+  return freshness?.earlierScores != null;
 }
 
 /** Paths whose answers are pages of a list. */
@@ -115,6 +125,8 @@ export function useReadPages<Path extends ListPath>(
     placeholderData: keepPreviousData,
     // All pages would be asked again, one after another.
     refetchOnWindowFocus: false,
+    refetchInterval: ({ state: { data } }) =>
+      data?.pages.length === 1 && isBeingScored(path, data.pages[0]) && whileScoringMs,
   });
 }
 

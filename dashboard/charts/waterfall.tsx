@@ -1,5 +1,5 @@
-/** Contributions that add up: each begins where the one before ends, and the last bar is their sum. Figures stand beside
- * the bars, so that nothing is told by colour or length alone. */
+/** Contributions that add up: each begins where the one before ends, and the last bar is their sum. No sum on the way
+ * leaves 0 to 100. Figures stand beside the bars, so that nothing is told by colour or length alone. */
 import type { ReactElement } from "react";
 import { classes } from "../text/classes.ts";
 import { numbers } from "../text/format.ts";
@@ -19,15 +19,11 @@ interface WaterfallProps {
   readonly isMoreGood: boolean;
 }
 
-/** Rows of bars on one scale of at least 0 to 100. */
+/** Rows of bars on one scale of 0 to 100. */
 export function Waterfall(props: WaterfallProps): ReactElement {
   const { label, start, steps, total, unit = "", isMoreGood } = props;
   const first = start?.value ?? 0;
   const placed = stepsOf(first, steps, total.value);
-  const ends = placed.flatMap(({ from, to }) => [from, to]);
-  const least = Math.min(0, first, ...ends);
-  const most = Math.max(100, first, ...ends);
-  const at = (value: number) => ((value - least) / (most - least)) * 100;
   return (
     <table aria-label={label} className="w-full border-separate border-spacing-y-1">
       <tbody>
@@ -35,8 +31,8 @@ export function Waterfall(props: WaterfallProps): ReactElement {
           <Row
             label={start.label}
             text={`${numbers.tenths(downToTenths(start.value))}${unit}`}
-            left={at(0)}
-            right={at(start.value)}
+            left={0}
+            right={start.value}
             bar="bg-edge"
           />
         )}
@@ -46,16 +42,16 @@ export function Waterfall(props: WaterfallProps): ReactElement {
             label={name}
             hint={hint}
             text={numbers.tenthsChange(points)}
-            left={at(Math.min(from, to))}
-            right={at(Math.max(from, to))}
+            left={Math.min(from, to)}
+            right={Math.max(from, to)}
             bar={points >= 0 === isMoreGood ? "bg-healthy" : "bg-at-risk"}
           />
         ))}
         <Row
           label={total.label}
           text={`${numbers.tenths(downToTenths(total.value))}${unit}`}
-          left={at(0)}
-          right={at(total.value)}
+          left={0}
+          right={total.value}
           bar="bg-ink"
           isTotal
         />

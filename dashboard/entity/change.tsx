@@ -7,6 +7,7 @@ import { Scrollable } from "../parts/scrollable.tsx";
 import { Empty, Figures, Loading } from "../parts/states.tsx";
 import { dayText, nothing, numbers } from "../text/format.ts";
 import { partsInTenths, toTenths } from "../text/rounding.ts";
+import { ScoringEarlier } from "./history.tsx";
 import type { Score } from "./score-text.ts";
 import type { ScoreProps } from "./scores.tsx";
 
@@ -41,15 +42,19 @@ export function ChangePanel({ of, what, since, onSince }: ChangePanelProps): Rea
       }
     >
       <Figures of={of} loading={<Loading rows={4} />}>
-        {({ change }) =>
-          change === null ? (
-            <Empty title="Nothing to compare with yet">
-              There are no scores of this {what} from {since} days before or earlier.
-            </Empty>
-          ) : (
-            <Changes change={change} what={what} />
-          )
-        }
+        {({ change, freshness: { earlierScores } }) => (
+          <>
+            <ScoringEarlier of={earlierScores} />
+            {change === null ? (
+              <Empty title="Nothing to compare with yet">
+                There are no scores of this {what} from {since} days before or earlier
+                {earlierScores !== null && " yet"}.
+              </Empty>
+            ) : (
+              <Changes change={change} what={what} />
+            )}
+          </>
+        )}
       </Figures>
     </Panel>
   );

@@ -1,6 +1,6 @@
 /** Where the rules of scores changed, in words: pure. */
 import type { Reads } from "../api/paths.ts";
-import { rungName } from "./score-text.ts";
+import { namedModel } from "../text/model-names.ts";
 
 export type ModelChange = Reads["/api/model/changes"]["answer"]["changes"][number];
 
@@ -35,7 +35,7 @@ export function historyMarks(
     })),
     ...models.map(({ day, from, to }) => ({
       day,
-      texts: [`Model of churn risk: ${rungName(to)}, before ${rungName(from)}`],
+      texts: [`Model of churn risk: ${namedModel(to)}, before ${namedModel(from)}`],
     })),
   ].filter(({ day }) => day > first && day <= last);
   const byDay = Map.groupBy(said, ({ day }) => day);

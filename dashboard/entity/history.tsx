@@ -8,6 +8,7 @@ import type { Colours } from "../charts/colours.ts";
 import { tooltipOf } from "../charts/tooltip.ts";
 import { Select } from "../parts/field.tsx";
 import { choiceFilter } from "../parts/filters.ts";
+import { earlierScoresText } from "../parts/freshness.tsx";
 import { healthWord } from "../parts/health.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../parts/states.tsx";
@@ -19,6 +20,16 @@ type Days = History["days"];
 
 export const rangeFilter = choiceFilter(["90", "365", "all"], "365");
 export type Range = "90" | "365" | "all";
+
+/** Says that days are missing because they are yet to be scored. */
+export function ScoringEarlier({ of }: { of: History["freshness"]["earlierScores"] }): ReactElement | null {
+  if (of === null) return null;
+  return (
+    <p role="status" className="mb-2 text-sm text-watch">
+      Not whole yet: {earlierScoresText(of)}. The newest come first, and show here by themselves.
+    </p>
+  );
+}
 
 interface HistoryPanelProps {
   readonly of: Asked<History>;
@@ -59,7 +70,12 @@ export function HistoryPanel({ of, models, what, range, onRange }: HistoryPanelP
           ),
         }}
       >
-        {(history) => <HistoryChart history={history} models={models} what={what} />}
+        {(history) => (
+          <>
+            <ScoringEarlier of={history.freshness.earlierScores} />
+            <HistoryChart history={history} models={models} what={what} />
+          </>
+        )}
       </Figures>
     </Panel>
   );

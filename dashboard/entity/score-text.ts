@@ -1,6 +1,7 @@
 /** What scores mean, in sentences: for the pages of a user and of an account. */
 import type { Reads } from "../api/paths.ts";
 import { dayText, numbers } from "../text/format.ts";
+import { modelNames } from "../text/model-names.ts";
 
 export type Score = Reads["/api/users/:userId/score"]["answer"];
 type Risk = NonNullable<Score["risk"]>;
@@ -39,7 +40,7 @@ export function riskSentence({ probability }: Risk, horizonDays: number): string
 /** A churn risk beside the base rate, in words; undefined without a base rate. */
 export function baseRateSentence({ ratioToBaseRate }: Risk, { baseRate }: Model): string | undefined {
   if (ratioToBaseRate === null || baseRate === null) return undefined;
-  const rate = `the ${numbers.share(baseRate)} that churned in the back-test`;
+  const rate = `the ${numbers.share(baseRate)} that churned on past days (back-test)`;
   if (ratioToBaseRate >= 1.15) return `${numbers.decimal(ratioToBaseRate)} times ${rate}.`;
   if (ratioToBaseRate > 0.87) return `About as likely as ${rate}.`;
   const part = 1 / ratioToBaseRate;
@@ -53,26 +54,12 @@ export function reasonLabel(text: string): string {
   return label.charAt(0).toLocaleUpperCase() + label.slice(1);
 }
 
-const rungs = [
-  { name: "the prior", about: ", which knows only how often others churn" },
-  { name: "BG/BB", about: ", a model of how often people come back" },
-  {
-    name: "calibrated BG/BB",
-    about: ", a model of how often people come back, set right by what became of them",
-  },
-  { name: "ridge regression", about: ", trained on what became of others" },
-] as const;
-
-/** A model's rung by its short name. */
-export function rungName(rung: number | null): string {
-  return rung === null ? "none" : (rungs[rung]?.name ?? `rung ${rung}`);
-}
-
-/** Which model said it, when it was trained and whether it is proven. */
+/** From what a risk is worked out, whether that is proven, and the model's term for who looks it up. */
 export function modelSentence({ rung, isProven, trainedDay }: Model): string {
-  const about = rung === null ? "" : (rungs[rung]?.about ?? "");
-  const proof = isProven ? "proven by back-tests" : "not proven yet";
-  return `Told by ${rungName(rung)}${about} (${proof}), trained as of ${dayText(trainedDay)}.`;
+  const model = rung === null ? undefined : modelNames[rung];
+  const from = model === undefined ? "" : `Worked out from ${model.from} (${model.term}). `;
+  const proof = isProven ? "It held when it was tried on past days" : "Not proven on your own data yet";
+  return `${from}${proof}; trained as of ${dayText(trainedDay)}.`;
 }
 
 /** What a position among others means. */

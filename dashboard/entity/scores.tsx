@@ -142,7 +142,7 @@ export function RiskPanel({ of, what }: ScoreProps): ReactElement {
   return (
     <Panel
       title="Why this churn risk"
-      note="Percentage points of each reason, from the risk of one about whom nothing is special."
+      note={`From the risk of a typical ${what} to this one's: what each reason adds to those above it.`}
     >
       <Figures of={of} loading={<Loading rows={5} />}>
         {({ risk, model, state }) => {

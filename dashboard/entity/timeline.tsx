@@ -22,8 +22,9 @@ interface TimelineEvent {
   readonly timestamp: string;
   readonly receivedAt: string;
   readonly properties: Record<string, unknown>;
-  /** Of an account's timeline: who did it. */
+  /** Of an account's timeline: who did it, and how they are called. */
   readonly userId?: string;
+  readonly userLabel?: string;
 }
 
 type Pages = ReturnType<typeof usePages<"/api/users/:userId/timeline" | "/api/accounts/:accountId/timeline">>;
@@ -150,7 +151,7 @@ function Older({ isBusy, onOlder }: { isBusy: boolean; onOlder: () => void }): R
 
 function Row({ event, timezone }: { event: TimelineEvent; timezone: string }): ReactElement {
   const [isOpen, setOpen] = useState(false);
-  const { properties, timestamp, userId } = event;
+  const { properties, timestamp, userId, userLabel } = event;
   return (
     <li className="border-b border-line last:border-0">
       <div className="flex items-center gap-2">
@@ -175,22 +176,25 @@ function Row({ event, timezone }: { event: TimelineEvent; timezone: string }): R
             {summaryOf(properties)}
           </span>
         </button>
-        {userId !== undefined && <Who userId={userId} />}
+        {userId !== undefined && <Who userId={userId} label={userLabel ?? userId} />}
       </div>
       {isOpen && <Details event={event} timezone={timezone} />}
     </li>
   );
 }
 
-function Who({ userId }: { userId: string }): ReactElement {
+function Who({ userId, label }: { userId: string; label: string }): ReactElement {
   const organization = String(useOrganization().id);
+  const look = "max-w-[40%] shrink-0 truncate text-sm text-soft";
+  if (userId === "") return <span className={look}>erased user</span>;
   return (
     <Link
       to="/o/$organization/users/$userId"
       params={{ organization, userId }}
-      className="max-w-[30%] shrink-0 truncate text-sm text-soft hover:text-ink"
+      title={label}
+      className={classes(look, "hover:text-ink")}
     >
-      {userId === "" ? "erased user" : userId}
+      {label}
     </Link>
   );
 }

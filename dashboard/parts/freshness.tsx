@@ -10,7 +10,7 @@ import { Ago } from "./time.tsx";
 /** The line under a page's title. Nothing while nothing is known. */
 export function Freshness({ of }: { of: FreshnessAnswer | undefined }): ReactElement {
   if (of === undefined) return <span className="skeleton inline-block h-4 w-64 max-w-full align-middle" />;
-  const { loadedUpto, rebuilding, excludedUsers, timezone, silentSources } = of;
+  const { loadedUpto, rebuilding, excludedUsers, timezone, silentSources, earlierScores } = of;
   return (
     <span className="text-sm">
       {loadedUpto === null ? (
@@ -30,11 +30,22 @@ export function Freshness({ of }: { of: FreshnessAnswer | undefined }): ReactEle
           {" · "}days are being computed again, {numbers.wholeShare(rebuilding.progress)} done
         </b>
       )}
+      {earlierScores !== null && (
+        <b className="font-medium text-watch">
+          {" · "}
+          {earlierScoresText(earlierScores)}
+        </b>
+      )}
       {silentSources.map((silent) => (
         <Silent key={silent.source} of={silent} />
       ))}
     </span>
   );
+}
+
+/** How far the scores of earlier days are. */
+export function earlierScoresText({ done, of }: NonNullable<FreshnessAnswer["earlierScores"]>): string {
+  return `earlier days are being scored, ${numbers.count(done)} of ${numbers.count(of)} done`;
 }
 
 /** A source that fell silent, with a way to what is known of it. */

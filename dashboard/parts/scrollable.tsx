@@ -1,5 +1,16 @@
-/** What may be larger than its place. It can be reached and scrolled by keyboard, which is why it has a name. */
-import type { FocusEventHandler, KeyboardEventHandler, ReactElement, ReactNode, Ref } from "react";
+/** What may be larger than its place. It can be reached and scrolled by keyboard, which is why it has a name; an edge
+ * behind which there is more fades. */
+import {
+  type FocusEventHandler,
+  type KeyboardEventHandler,
+  type ReactElement,
+  type ReactNode,
+  type Ref,
+  useImperativeHandle,
+  useRef,
+} from "react";
+import { classes } from "../text/classes.ts";
+import { useFadingEdges } from "./fading-edges.ts";
 
 export function Scrollable({
   label,
@@ -16,15 +27,18 @@ export function Scrollable({
   onKeyDown?: KeyboardEventHandler;
   onFocus?: FocusEventHandler;
 }): ReactElement {
+  const own = useRef<HTMLElement>(null);
+  useImperativeHandle<HTMLElement | null, HTMLElement | null>(ref, () => own.current);
+  useFadingEdges(own);
   return (
     <section
-      ref={ref}
+      ref={own}
       onKeyDown={onKeyDown}
       onFocus={onFocus}
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: without it a keyboard could not scroll
       tabIndex={0}
-      className={className}
+      className={classes("fading-edges", className)}
     >
       {children}
     </section>

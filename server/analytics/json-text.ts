@@ -21,3 +21,8 @@ export function jsonText(column: string, name = "key"): string {
 
 /** The quick parser, simdjson, takes no integer beyond 2^64: a row with one would have no value at all. */
 export const jsonSettings = "SETTINGS allow_simdjson = 0";
+
+/** The text of the trait `name` in a column of traits; empty without one. Queries need `jsonSettings`. */
+export function traitName(column: string): string {
+  return `if(position(${column}, '"name":') > 0, JSONExtractString(${column}, 'name'), '')`;
+}

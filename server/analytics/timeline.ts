@@ -3,6 +3,7 @@
  * account, the newest first. Events whose time is yet to come are shown as well: a timeline is what was sent.
  */
 import type { Warehouse } from "../warehouse/warehouse.ts";
+import { jsonSettings, traitName } from "./json-text.ts";
 
 /** Where to read on: behind this event. */
 export interface TimelinePosition {
@@ -46,6 +47,8 @@ export interface TimelineEvent {
 export interface AccountTimelineEvent extends TimelineEvent {
   /** Who did it; the company's own id. */
   readonly userId: string;
+  /** Their name, else e-mail address, else id. */
+  readonly userLabel: string;
 }
 
 /** The user's latest events. */
@@ -104,7 +107,7 @@ export const everMembers = `(
 
 const ofAccount = `
   WITH members AS ${everMembers}
-  SELECT names.user_id AS userId, ${columns}
+  SELECT names.user_id AS userId, names.label AS userLabel, ${columns}
   FROM (
     SELECT user, id, event, time, received_at, properties, is_activity
     FROM events
@@ -112,6 +115,7 @@ const ofAccount = `
     ORDER BY time DESC, events.id DESC
     LIMIT {limit:UInt32}) AS events
   LEFT JOIN (
-    SELECT user, user_id FROM users FINAL WHERE organization = {organization:UInt32} AND user IN (members)) AS names
+    SELECT user, user_id, multiIf(${traitName("traits")} != '', ${traitName("traits")}, email != '', email, user_id) AS label
+    FROM users FINAL WHERE organization = {organization:UInt32} AND user IN (members)) AS names
   USING user
-  ORDER BY time DESC, events.id DESC`;
+  ORDER BY time DESC, events.id DESC ${jsonSettings}`;

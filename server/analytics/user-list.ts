@@ -5,7 +5,7 @@
 
 import { isIncluded } from "../warehouse/included.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
-import { jsonKey, jsonSettings, jsonText } from "./json-text.ts";
+import { jsonKey, jsonSettings, jsonText, traitName } from "./json-text.ts";
 import {
   condition,
   inOrder,
@@ -110,7 +110,7 @@ export async function usersNumbered(
   return inOrder(users, rows, ({ user }) => user).map(({ user, ...row }) => row);
 }
 
-const name = `if(position(traits, '"name":') > 0, JSONExtractString(traits, 'name'), '')`;
+const name = traitName("traits");
 
 const orders = {
   lastSeen: "seen.lastDay",

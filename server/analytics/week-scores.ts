@@ -40,12 +40,19 @@ export interface ScoresOfWeek {
     readonly to: string | null;
     readonly count: number;
   }[];
-  readonly call: {
-    readonly kind: "user" | "account";
-    /** How many are at risk altogether. */
-    readonly total: number;
-    readonly first: readonly ToCall[];
-  };
+  readonly call: ToCallFirst;
+}
+
+export interface ToCallFirst {
+  readonly kind: "user" | "account";
+  /** `atRisk`: the largest accounts at risk, or the users at risk whose health fell most. `highRisk`: the users with
+   * the highest churn risk, because nobody is at risk by health. */
+  readonly by: "atRisk" | "highRisk";
+  /** Whether accounts have scores, too. */
+  readonly hasAccounts: boolean;
+  /** How many there are altogether. */
+  readonly total: number;
+  readonly first: readonly ToCall[];
 }
 
 /** What is said before the first scores. */
@@ -126,7 +133,7 @@ function riskSentence(
     return sentence("risk", "neutral", [
       hasModel
         ? "Nobody is there who could churn."
-        : "No churn risk is shown, because no model was good enough in the back-test. The page Model says why.",
+        : "No churn risk is shown, because no model was good enough when it was tried on past days. The page Model says why.",
     ]);
   }
   const rounded = Math.round(expectedChurn);
@@ -139,33 +146,50 @@ function riskSentence(
       ") ",
     ],
     `${rounded < 2 ? "is" : "are"} expected to do nothing for ${horizonDays} days`,
-    baseRate === null ? "." : ["; in the back-test ", share(baseRate), " did."],
+    baseRate === null ? "." : ["; usually ", share(baseRate), " do (by the back-test)."],
     isProven ? "" : " The model is not proven on this organization's data yet.",
   ]);
 }
 
+/** Why not accounts are to be called, or not users at risk; null when it is them, or nobody. */
+export function callNote({ kind, by, hasAccounts, first }: ToCallFirst): string | null {
+  if (kind === "account" || first.length === 0) return null;
+  const nobody = hasAccounts ? "No account is at risk" : "No user is at risk";
+  if (by === "highRisk") return `${nobody}, but the churn risk of some users is high.`;
+  return hasAccounts ? `${nobody}, but users are.` : null;
+}
+
 function callSentence({ call, sinceDay }: ScoresOfWeek): Sentence {
-  const { kind, total } = call;
+  const { kind, hasAccounts } = call;
   const [first, ...rest] = call.first;
   if (first === undefined) {
-    return sentence("call", "good", [`No ${kind} is at risk, so nobody has to be called first.`]);
+    const nobody = hasAccounts ? "No account and no user is at risk" : `No ${kind} is at risk`;
+    return sentence("call", "good", [`${nobody}, so nobody has to be called first.`]);
   }
+  const note = callNote(call);
   const others = rest.length === 0 ? "" : [" Then ", joined(rest.map((each) => named(kind, each))), "."];
-  const rule = kind === "account" ? "largest" : "ones whose health fell most";
   const known: Piece[] = [
     ...(first.members === null ? [] : [counted(first.members, "member")]),
     ...(first.health === null ? [] : [["health ", count(Math.floor(first.health)), fallOf(first, sinceDay)]]),
     ...(first.risk === null ? [] : [["churn risk ", share(wholePercent(first.risk))]]),
   ];
   return sentence("call", "bad", [
+    note === null ? "" : `${note} `,
     ["Call ", named(kind, first), " first: ", joined(known)],
     [first.reason === null ? "." : ` (${first.reason}).`, others],
-    rest.length === 0
-      ? total === 1
-        ? ` It is the only ${kind} at risk.`
-        : ""
-      : [` They are the ${rule} of `, counted(total, `${kind} at risk`, `${kind}s at risk`), "."],
+    ruleOf(call),
   ]);
+}
+
+/** Who those are that are named, of how many. */
+function ruleOf({ kind, by, total, first }: ToCallFirst): Piece {
+  const [one, several] =
+    by === "atRisk"
+      ? [`${kind} at risk`, `${kind}s at risk`]
+      : ["user with a high churn risk", "users whose churn risk is high"];
+  if (first.length === 1) return total === 1 ? ` It is the only ${one}.` : "";
+  const fallen = by === "atRisk" ? "ones whose health fell most" : "ones with the highest churn risk";
+  return [` They are the ${kind === "account" ? "largest" : fallen} of `, counted(total, one, several), "."];
 }
 
 /** A risk in whole percent, rounded down as the pages do: 49.6 % is of the band below 50 %. With 14 digits, because

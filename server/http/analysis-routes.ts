@@ -5,6 +5,7 @@ import { counts } from "../analytics/counts.ts";
 import { timeline } from "../analytics/timeline.ts";
 import type { SharedLedger } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
+import type { Scheduler } from "../scoring/run/scheduler.ts";
 import type { ScoreProgress, ScoreSummary, Scoring } from "../scoring/run/scoring.ts";
 import type { SourceWatch } from "../scoring/run/source-watch.ts";
 import type { Analysis } from "../warehouse/analysis.ts";
@@ -30,20 +31,22 @@ export interface StartedAnalysis {
   readonly analysis: Analysis;
   readonly scoring: Scoring;
   readonly sources: SourceWatch;
+  readonly scheduler: Scheduler;
 }
 
 /** Serves the socket. Until analysis has started every question is answered 503, "starting". */
 export function answerAnalysis(
   { ledger, registry, log }: AnalysisParts,
-  { analysis, scoring, sources }: Partial<StartedAnalysis>,
+  { analysis, scoring, sources, scheduler }: Partial<StartedAnalysis>,
   request: Request,
 ): Response | Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
   if (pathname === "/metrics") return registry.metrics().then((text) => new Response(text));
   if (pathname.startsWith("/api/")) {
     const parts = analysis &&
-      sources && {
-        ...{ analysis, sources, warehouse: analysis.warehouse, ledger, nowMs: Date.now, log },
+      sources &&
+      scheduler && {
+        ...{ analysis, sources, scheduler, warehouse: analysis.warehouse, ledger, nowMs: Date.now, log },
         freshness: (organization: number) => analysis.freshness(organization),
       };
     return api.answer(parts, request);

@@ -54,6 +54,7 @@ export async function timelineOfAccount(
     events: (await withLabels(context, events)).map((event) => ({
       ...timelineEvent(event),
       userId: event.userId,
+      userLabel: event.userLabel,
     })),
     next: nextPosition(events, limit),
   };

@@ -127,7 +127,10 @@ export async function eventsOverPeriods(
       ? await eventsByValue(warehouse, { ...question, top, by: breakdown, key })
       : await eventsOverTime(warehouse, { ...question, top: breakdown === "event" ? top : 0 });
   const isOneGroup = breakdown === "none";
-  return { periods: withEmptyPeriods(question, rows, isOneGroup).map(withDates) };
+  const filled = withEmptyPeriods(question, rows, isOneGroup).map(withDates);
+  const isByEvent = breakdown === "event";
+  const named = filled.map((row) => ({ ...row, event: (isByEvent ? row.value : null) ?? "" }));
+  return { periods: (await withLabels(context, named)).map(({ event: _, ...row }) => row) };
 }
 
 /** GET /api/usage-intervals */

@@ -20,7 +20,13 @@ export function figure<Query extends TSchema, Properties extends TProperties, Pa
         context.freshness(context.organization.id),
         context.sources.silent({ id: context.organization.id, zone: context.zone }),
       ]);
-      return { ...(await handler(context)), freshness: freshnessAnswer(freshness, silent) };
+      return {
+        ...(await handler(context)),
+        freshness: {
+          ...freshnessAnswer(freshness, silent),
+          earlierScores: context.scheduler.earlierScores(context.organization.id),
+        },
+      };
     },
   };
 }
@@ -28,7 +34,7 @@ export function figure<Query extends TSchema, Properties extends TProperties, Pa
 function freshnessAnswer(
   { loadedUptoMs, rebuilding, ...rest }: Freshness,
   silent: readonly Silence[],
-): Static<typeof FreshnessAnswer> {
+): Omit<Static<typeof FreshnessAnswer>, "earlierScores"> {
   return {
     loadedUpto: loadedUptoMs === null ? null : instant(loadedUptoMs),
     rebuilding:

@@ -11,7 +11,7 @@ import type {
 } from "../../contract/api-overview.ts";
 import { defaultSettings } from "../../contract/settings.ts";
 import { lifecycleOfSevens } from "../analytics/lifecycle.ts";
-import type { ScoresOfWeek, ToCall } from "../analytics/week-scores.ts";
+import { callNote, type ScoresOfWeek, type ToCall, type ToCallFirst } from "../analytics/week-scores.ts";
 import { weekSummary } from "../analytics/week-summary.ts";
 import { formatDay } from "../calendar/days.ts";
 import { bandOf } from "../scoring/explain.ts";
@@ -107,6 +107,7 @@ export async function weekInSentences(
       usual: sentence.usual === null ? null : { ...sentence.usual },
       parts: [...parts],
     })),
+    callNote: call === undefined ? null : callNote(call),
     callFirst:
       call === undefined
         ? []
@@ -139,33 +140,54 @@ async function scoresOfWeek(context: Context, run: Run): Promise<ScoresOfWeek> {
   };
 }
 
-/** The largest accounts at risk; where there are no accounts, the users at risk whose health fell most. */
-async function whomToCall(
+/**
+ * The largest accounts at risk; where there are none, the users at risk whose health fell most, and where there are none
+ * of them either, the users with the highest churn risk if it is high.
+ */
+async function whomToCall(context: Context, run: Run, earlier: Run | undefined): Promise<ToCallFirst> {
+  const ofAccounts = (await scoreContext(context, "account")).run;
+  const hasAccounts = ofAccounts !== undefined && ofAccounts.body.scored > 0;
+  const accounts = hasAccounts ? await accountsToCall(context, ofAccounts) : undefined;
+  if (accounts !== undefined && accounts.total > 0) return accounts;
+  const atRisk = { colour: "at_risk", sort: "change", descending: false } as const;
+  const users = await usersToCall(context, run, earlier, atRisk);
+  if (users.total > 0) return { kind: "user", by: "atRisk", hasAccounts, ...users };
+  const highRisk = { band: "high", sort: "risk", descending: true } as const;
+  return {
+    ...{ kind: "user", by: "highRisk", hasAccounts },
+    ...(await usersToCall(context, run, earlier, highRisk)),
+  };
+}
+
+async function accountsToCall(context: Context, run: Run): Promise<ToCallFirst> {
+  const { warehouse, organization } = context;
+  const before = await earlierRun(context, "account", run, run.day - weekDays);
+  const rows = await accountsAtRisk(warehouse, {
+    run: rowsOf(organization.id, "account", run),
+    earlier: before && rowsOf(organization.id, "account", before),
+    limit: called,
+  });
+  const first = rows.map(async ({ entity, id, label, members, health, risk, change }) => {
+    const reason = await reasonOf(context, "account", entity, run);
+    return { id, label, members, health, risk, change, reason };
+  });
+  return {
+    ...{ kind: "account", by: "atRisk", hasAccounts: true },
+    ...{ total: rows[0]?.total ?? 0, first: await Promise.all(first) },
+  };
+}
+
+async function usersToCall(
   context: Context,
   run: Run,
   earlier: Run | undefined,
-): Promise<ScoresOfWeek["call"]> {
+  selection: Pick<ListQuestion, "colour" | "band" | "sort" | "descending">,
+): Promise<Pick<ToCallFirst, "total" | "first">> {
   const { warehouse, organization, ledger } = context;
-  const ofAccounts = (await scoreContext(context, "account")).run;
-  if (ofAccounts !== undefined && ofAccounts.body.scored > 0) {
-    const before = await earlierRun(context, "account", ofAccounts, ofAccounts.day - weekDays);
-    const rows = await accountsAtRisk(warehouse, {
-      run: rowsOf(organization.id, "account", ofAccounts),
-      earlier: before && rowsOf(organization.id, "account", before),
-      limit: called,
-    });
-    const first = rows.map(async ({ entity, id, label, members, health, risk, change }) => {
-      const reason = await reasonOf(context, "account", entity, ofAccounts);
-      return { id, label, members, health, risk, change, reason };
-    });
-    return { kind: "account", total: rows[0]?.total ?? 0, first: await Promise.all(first) };
-  }
   const question: ListQuestion = {
     run: rowsOf(organization.id, "user", run),
     earlier: earlier && rowsOf(organization.id, "user", earlier),
-    colour: "at_risk",
-    sort: "change",
-    descending: false,
+    ...selection,
     limit: called,
     offset: 0,
   };
@@ -175,7 +197,7 @@ async function whomToCall(
     const reason = found === undefined ? null : await reasonOf(context, "user", found.user.number, run);
     return { id, label, members: null, health, risk, change, reason };
   });
-  return { kind: "user", total: await countListed(warehouse, question), first: await Promise.all(first) };
+  return { total: await countListed(warehouse, question), first: await Promise.all(first) };
 }
 
 /** The weightiest reason that raises a churn risk; null without one. */
@@ -187,5 +209,6 @@ async function reasonOf(
 ): Promise<string | null> {
   const question = { organization: { id: organization.id, zone }, kind, entity };
   const score = await explainedScore(warehouse, question, run);
-  return score?.explanation.reasons?.reasons.find(({ points }) => points >= 1)?.text ?? null;
+  const reasons = (score?.explanation.reasons?.reasons ?? []).filter(({ points }) => points >= 1);
+  return reasons.toSorted((a, b) => b.points - a.points)[0]?.text ?? null;
 }

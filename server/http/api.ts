@@ -13,6 +13,7 @@ import { isJsonObject, type JsonObject, type Organization, type SharedLedger } f
 import { CallFailed } from "../process/control.ts";
 import type { Asker } from "../process/fair-turns.ts";
 import type { Logger } from "../process/log.ts";
+import type { Scheduler } from "../scoring/run/scheduler.ts";
 import type { SourceWatch } from "../scoring/run/source-watch.ts";
 import type { AnalysisService, Freshness } from "../warehouse/analysis.ts";
 import { askedBy, type Warehouse } from "../warehouse/warehouse.ts";
@@ -37,6 +38,7 @@ export interface ApiParts {
   readonly sources: Pick<SourceWatch, "statuses" | "silent">;
   readonly nowMs: () => number;
   readonly freshness: (organization: number) => Promise<Freshness>;
+  readonly scheduler: Pick<Scheduler, "earlierScores">;
   readonly log: Logger;
 }
 

@@ -151,7 +151,14 @@ function admitRow(row: ImportRow, arrival: Arrival): Admitted | Invalid {
     return { invalid: `body has ${bytes.length} bytes: send at most ${limits.bodyBytes}.` };
   }
   const body = parseBody(bytes);
-  return isInvalid(body) ? body : admitItem(body, arrival);
+  if (isInvalid(body)) return body;
+  const admitted = admitItem(body, arrival);
+  const { isActivity = true } = body.value;
+  if (isInvalid(admitted) || admitted.kind !== "track" || isActivity === true || isActivity === null) {
+    return admitted;
+  }
+  if (isActivity === false) return { ...admitted, isActivity };
+  return { invalid: "isActivity is not valid: send true or false." };
 }
 
 function next(outcomes: Iterator<Outcome>): Outcome {

@@ -26,6 +26,8 @@ export interface AdmittedTrack {
   readonly properties: string;
   readonly messageId: string | null;
   readonly receivedAtMs: number;
+  /** False: it counts for no figure. Only an import says it, of what was exported so; true when it is left out. */
+  readonly isActivity?: boolean;
 }
 
 const validator = compile(TrackBody);

@@ -9,9 +9,9 @@ import {
 } from "./engagement.ts";
 import type { Features } from "./features.ts";
 import { type Health, type HealthParts, healthOf } from "./health.ts";
-import { type Contributions, type ReasonGroup, reasonGroups } from "./logistic.ts";
+import type { Contributions, ReasonGroup } from "./logistic.ts";
 import { momentumOf } from "./momentum.ts";
-import { pointsOf } from "./reasons.ts";
+import { pointsOf, stepsOfReasons } from "./reasons.ts";
 import { segmentIndex } from "./segments.ts";
 import { logistic } from "./special.ts";
 import { isScored, type State, stateOf } from "./state.ts";
@@ -63,7 +63,7 @@ function segmentOf(model: ChurnModel | null, { traits }: Features): SegmentOfEnt
 export interface RiskReasons {
   /** The risk of an entity about which nothing is special. */
   readonly referenceRisk: number;
-  /** In percentage points, the weightiest first; they add up to 100 · (risk − reference). */
+  /** In percentage points, step by step from the reference to the risk: no sum on the way leaves 0 to 100. */
   readonly reasons: readonly Reason[];
 }
 
@@ -122,14 +122,13 @@ function reasonsOf(features: Features, contributions: Contributions, reference: 
   const points = pointsOf(contributions, reference);
   return {
     referenceRisk: logistic(reference),
-    reasons: reasonGroups
+    reasons: stepsOfReasons
       .filter((group) => points[group] !== 0)
       .map((group) => ({
         group,
         points: 100 * points[group],
         text: sentence(group, features, 100 * points[group]),
-      }))
-      .sort((a, b) => Math.abs(b.points) - Math.abs(a.points)),
+      })),
   };
 }
 

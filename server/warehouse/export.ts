@@ -81,7 +81,7 @@ const accountJson = `if(u.account = 0, NULL, concat(
 
 const sources: Record<ExportTable, Source> = {
   events: {
-    from: `(SELECT user, event, time, received_at, properties, id, id_is_message_id, message_id FROM events
+    from: `(SELECT user, event, time, received_at, properties, id, id_is_message_id, message_id, is_activity FROM events
             WHERE organization = {organization:UInt32} ORDER BY user, time, id) AS e
       LEFT ANY JOIN (SELECT user, user_id FROM users FINAL WHERE organization = {organization:UInt32}) AS u
       ON e.user = u.user`,
@@ -92,6 +92,7 @@ const sources: Record<ExportTable, Source> = {
       { name: "receivedAt", value: "e.received_at", text: isoText("e.received_at") },
       { name: "properties", value: "e.properties", json: "e.properties" },
       { name: "messageId", value: messageId, json: jsonOrNull(messageId) },
+      { name: "isActivity", value: "e.is_activity", json: "toString(e.is_activity)" },
     ],
   },
   users: {

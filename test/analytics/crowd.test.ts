@@ -53,6 +53,7 @@ beforeAll(async () => {
     nowMs: Date.now,
     freshness: absent,
     sources: { statuses: absent, silent: absent },
+    scheduler: { earlierScores: () => null },
     log: createLogger("analysis", "error"),
   };
   const api = new Api(routes);

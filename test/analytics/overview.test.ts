@@ -77,6 +77,10 @@ beforeAll(async () => {
   const { users, events } = customers();
   await organization("Customers", { users, events });
   await organization("Loners", { users: users.map(({ id }) => ({ id })), events });
+  await organization("Mixed", {
+    users: users.map(({ id }) => ({ id, account: "all" })),
+    events,
+  });
   for (const weeksAgo of [3, 1, 0]) {
     await server.command("score", "--as-of", formatDay(today - 7 * weeksAgo));
   }
@@ -199,6 +203,19 @@ test("without accounts the users at risk who fell most are to be called", async 
   expect(sentences.at(-1)?.text).toEndWith(
     `They are the ones whose health fell most of ${total} users at risk.`,
   );
+});
+
+test("when no account is at risk, the users who are at risk are to be called", async () => {
+  const week = await weekOf("Mixed");
+  const { scores, total } = await ask<Static<typeof ScoreListAnswer>>(
+    "Mixed",
+    `/api/scores/users?colour=at_risk&sort=change&since=${formatDay(today - 7)}&limit=3`,
+  );
+  expect(await ask<object>("Mixed", "/api/accounts-at-risk")).toMatchObject({ total: 0, scored: 1 });
+  expect(total).toBeGreaterThan(0);
+  expect(week.callFirst.map(({ kind, id }) => [kind, id])).toEqual(scores.map(({ id }) => ["user", id]));
+  expect(week.callNote).toBe("No account is at risk, but users are.");
+  expect(week.sentences.at(-1)?.text).toStartWith(`${week.callNote} Call ${scores[0]?.label} first: health `);
 });
 
 test("with little data the week says so", async () => {

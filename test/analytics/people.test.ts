@@ -236,7 +236,12 @@ describe("timelines", () => {
     }
   });
 
-  test("of an account have what its users did while they belonged to it", async () => {
+  const called = (userId: unknown) => {
+    const person = everybody().find((each) => each.userId === userId);
+    return person?.traits.name ?? person?.email ?? "";
+  };
+
+  test("of an account have what its users did while they belonged to it, by name", async () => {
     for (const id of ["acme", "o'neil & sons"]) {
       const seen = await readAll(`/api/accounts/${encodeURIComponent(id)}/timeline`);
       const facts = seen.map((one) => `${one.timestamp} ${one.event} ${"userId" in one ? one.userId : ""}`);
@@ -245,6 +250,8 @@ describe("timelines", () => {
         .map(({ timeMs, event, userId }) => `${new Date(timeMs).toISOString()} ${event} ${userId}`);
       expect(expected.length).toBeGreaterThan(50);
       expect(facts.sort()).toEqual(expected.sort());
+      for (const one of seen)
+        expect(one).toMatchObject({ userLabel: called("userId" in one ? one.userId : "") });
     }
   });
 });

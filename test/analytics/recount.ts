@@ -129,7 +129,7 @@ export function overTimeRecount({ events }: World, options: OverTimeOptions) {
     shown.map(({ value, isRest, of }) => {
       const within = of.filter(({ day }) => day >= period.fromDay && day <= period.endDay);
       const users = new Set(within.map(({ userId }) => userId)).size;
-      return { ...columnsOf(period, toDay), value, isRest, count: within.length, users };
+      return { ...columnsOf(period, toDay), value, label: null, isRest, count: within.length, users };
     }),
   );
 }

@@ -51,12 +51,12 @@ test("its figures are the endpoint's, and it does not call proven what is not", 
   expect(text).toContain(`${decimal.format((serving.auc ?? 0) * 100)} of 100`);
   expect(text).toContain(`${decimal.format(serving.topDecileLift ?? 0)} ×`);
   expect(text).toContain(`a log loss of ${digits.format(serving.logLoss)}`);
-  expect(text).toContain(`${percent.format(card.baseRate ?? 0)} left in the back-test`);
+  expect(text).toContain(`${percent.format(card.baseRate ?? 0)} left on past days (back-test)`);
   const { cutoffs, rarerLabels } = card.proof ?? { cutoffs: undefined, rarerLabels: undefined };
   for (const part of [cutoffs, rarerLabels]) expect(text).toContain(`${part?.have} of ${part?.need}`);
   const table = page.getByRole("table", { name: "Models" });
   expect(await table.getByRole("row").count()).toBe(card.models.length + 1);
-  const served = await table.getByRole("row", { name: /Rhythm of use Serves/ }).textContent();
+  const served = await table.getByRole("row", { name: /How regularly they come Serves/ }).textContent();
   expect(served).toContain(digits.format(serving.logLoss));
   expect(complaints).toEqual([]);
   await page.context().close();

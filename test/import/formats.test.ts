@@ -181,15 +181,22 @@ test.each(["jsonl", "csv", "parquet"])(
       properties: { b: { c: 1 } },
     };
     await bench.server.post("/track", token, { ...event, messageId: "m-1" });
+    const quiet = JSON.stringify({ ...event, messageId: "m-2", isActivity: false });
+    await bench.import(bench.file(`quiet-${format}.jsonl`, quiet), from);
     for (const what of ["users", "events"] as const) {
       const output = Bun.file(bench.path(`${from}-${what}.${format}`));
       await Bun.write(output, await exportedBytes(from, what, format));
       const result = await bench.import(bench.path(`${from}-${what}.${format}`), to);
-      expect([result.stderr, countsOf(result).new]).toEqual(["", 1]);
+      expect([result.stderr, countsOf(result).new]).toEqual(["", what === "users" ? 1 : 2]);
       const sent = await bench.server.exported(what, from);
       const received = await bench.server.exported(what, to);
       const plain = (rows: Record<string, unknown>[]) => rows.map((row) => ({ ...row, receivedAt: null }));
       expect(plain(received)).toEqual(plain(sent));
+      if (what === "events")
+        expect(received.map(({ messageId, isActivity }) => [messageId, isActivity]).sort()).toEqual([
+          ["m-1", true],
+          ["m-2", false],
+        ]);
     }
   },
   60_000,

@@ -1,5 +1,6 @@
 /** The week in sentences: every word follows from the figures. */
 import { describe, expect, test } from "bun:test";
+import { callNote } from "../../server/analytics/week-scores.ts";
 import { type WeekFigures, type WeekOfUsers, weekSummary } from "../../server/analytics/week-summary.ts";
 import { parseDay } from "../../server/calendar/days.ts";
 
@@ -42,7 +43,7 @@ const scores: Scores = {
     { from: "watch", to: "watch", count: 30 },
   ],
   call: {
-    kind: "account",
+    ...{ kind: "account", by: "atRisk", hasAccounts: true },
     total: 5,
     first: [
       {
@@ -151,7 +152,7 @@ describe("health", () => {
 describe("churn risk", () => {
   test("is told beside the base rate", () => {
     expect(about("risk", {})?.text).toBe(
-      "Of 101 users who have not churned, about 12 (12.3%) are expected to do nothing for 28 days; in the back-test 10% did.",
+      "Of 101 users who have not churned, about 12 (12.3%) are expected to do nothing for 28 days; usually 10% do (by the back-test).",
     );
   });
 
@@ -160,7 +161,7 @@ describe("churn risk", () => {
       { ...healthOn(0, 1), healthy: 0, watch: 0, onboarding: 0, withRisk: 1, expectedChurn: 0.2 },
     ];
     expect(about("risk", withScores({ health }))?.text).toBe(
-      "Of 1 user who has not churned, fewer than one (20%) is expected to do nothing for 28 days; in the back-test 10% did.",
+      "Of 1 user who has not churned, fewer than one (20%) is expected to do nothing for 28 days; usually 10% do (by the back-test).",
     );
     expect(about("health", withScores({ health }))?.text).toStartWith("1 of 1 user is at risk; there are no");
   });
@@ -188,20 +189,42 @@ describe("whom to call", () => {
   });
 
   test("is nobody when nobody is at risk", () => {
-    const call = { kind: "account", total: 0, first: [] } as const;
+    const call = { kind: "user", by: "highRisk", hasAccounts: true, total: 0, first: [] } as const;
     expect(about("call", withScores({ call }))).toMatchObject({
-      ...{ tone: "good", text: "No account is at risk, so nobody has to be called first." },
+      ...{ tone: "good", text: "No account and no user is at risk, so nobody has to be called first." },
     });
+    expect(about("call", withScores({ call: { ...call, hasAccounts: false } }))?.text).toStartWith(
+      "No user is at risk,",
+    );
+    expect(callNote(call)).toBeNull();
   });
 
+  const users = scores.call.first.map((each) => ({ ...each, members: null }));
+
   test("may be the only one", () => {
-    const [first] = scores.call.first;
     const call = {
       kind: "user",
+      by: "atRisk",
+      hasAccounts: false,
       total: 1,
-      first: first === undefined ? [] : [{ ...first, members: null }],
+      first: users.slice(0, 1),
     } as const;
     expect(about("call", withScores({ call }))?.text).toEndWith("It is the only user at risk.");
+    expect(callNote(call)).toBeNull();
+  });
+
+  test("are users when no account is at risk, and it says so", () => {
+    const call = { kind: "user", by: "atRisk", hasAccounts: true, total: 7, first: users } as const;
+    const text = about("call", withScores({ call }))?.text;
+    expect(text).toStartWith("No account is at risk, but users are. Call Acme first: health 39,");
+    expect(text).toEndWith("They are the ones whose health fell most of 7 users at risk.");
+    const high = { ...call, by: "highRisk" } as const;
+    const said = about("call", withScores({ call: high }))?.text;
+    expect(said).toStartWith("No account is at risk, but the churn risk of some users is high. Call Acme");
+    expect(said).toEndWith(
+      "They are the ones with the highest churn risk of 7 users whose churn risk is high.",
+    );
+    expect(callNote(high)).toBe("No account is at risk, but the churn risk of some users is high.");
   });
 });
 

@@ -60,6 +60,8 @@ describe("a change", () => {
           if (change === null) continue;
           const { total, behaviour, time, settings } = change;
           expect(behaviour + time + settings).toBeCloseTo(total, 9);
+          const most = score === riskOf ? 1 : 100;
+          for (const part of [total, behaviour, time]) expect(Math.abs(part)).toBeLessThanOrEqual(most);
         }
       }),
     );

@@ -2,7 +2,7 @@
 import { pino } from "pino";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
 import type { DayCount, Organization } from "../../server/ledger/ledger.ts";
-import { Scheduler } from "../../server/scoring/run/scheduler.ts";
+import { type EarlierScores, Scheduler } from "../../server/scoring/run/scheduler.ts";
 import { Scoring } from "../../server/scoring/run/scoring.ts";
 import type { Silence } from "../../server/scoring/run/source-watch.ts";
 import type { EventRow } from "../../server/warehouse/rows.ts";
@@ -56,6 +56,10 @@ export class Installation {
 
   work(): Promise<number> {
     return this.#scheduler.work();
+  }
+
+  earlierScores(organization: number): EarlierScores | null {
+    return this.#scheduler.earlierScores(organization);
   }
 
   /** Until there is nothing left to do. */

@@ -4,12 +4,14 @@ import { type LogisticProblem, solveLogistic } from "../../server/scoring/irls.t
 import {
   type Column,
   fitRidge,
+  noContributions,
+  type ReasonGroup,
   reasonGroups,
   ridgeContributions,
   ridgeLogOdds,
 } from "../../server/scoring/logistic.ts";
 import { calibrate, fitPlatt } from "../../server/scoring/platt.ts";
-import { pointsOf } from "../../server/scoring/reasons.ts";
+import { pointsOf, stepsOfReasons } from "../../server/scoring/reasons.ts";
 import { logistic } from "../../server/scoring/special.ts";
 import { dot } from "../../server/scoring/vectors.ts";
 import { randomFrom } from "./random.ts";
@@ -134,19 +136,35 @@ describe("ridge regression", () => {
     );
   });
 
-  test("points exist where reasons cancel each other", () => {
-    const contributions = {
-      silence: 2,
-      frequency: -2,
-      trend: 0,
-      breadth: 0,
-      tenure: 0,
-      traits: 0,
-      calibration: 0,
-    };
-    const points = pointsOf(contributions, 0);
-    expect(points.silence).toBeCloseTo(0.5, 6);
-    expect(points.silence + points.frequency).toBe(0);
+  test("points of any reasons are steps between probabilities that add up", () => {
+    // Far beyond what any model says, so that steps begin and end where the curve is flat as well.
+    const logOdds = fc.double({ min: -60, max: 60, noNaN: true });
+    const each = fc.record(
+      Object.fromEntries(reasonGroups.map((group) => [group, logOdds])) as Record<
+        ReasonGroup,
+        typeof logOdds
+      >,
+    );
+    fc.assert(
+      fc.property(each, logOdds, (contributions, reference) => {
+        const points = pointsOf(contributions, reference);
+        let sum = logistic(reference);
+        for (const group of stepsOfReasons) {
+          sum += points[group];
+          expect(sum).toBeWithin(-1e-9, 1 + 1e-9);
+        }
+        const all = reasonGroups.reduce((total, group) => total + contributions[group], reference);
+        expect(Math.abs(sum - logistic(all))).toBeLessThan(1e-9);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(stepsOfReasons.toSorted()).toEqual(reasonGroups.toSorted());
+  });
+
+  test("points of reasons that nearly cancel stay what they are: no step is larger than 100 points", () => {
+    const points = pointsOf({ ...noContributions, silence: 12, frequency: -11.9 }, 0.2);
+    expect(points.frequency).toBeCloseTo(logistic(-11.7) - logistic(0.2), 12);
+    expect(points.silence).toBeCloseTo(logistic(0.3) - logistic(-11.7), 12);
   });
 });
 

@@ -48,7 +48,11 @@ describe("by itself", () => {
     for (const id of [first, second]) await installation.insert(all(id, 6, [185, 190, 195, 199]));
     expect(await installation.work()).toBe(2);
     expect([await runDays(first), await runDays(second)]).toEqual([[200], [200]]);
+    expect(installation.earlierScores(first)).toEqual({ done: 0, of: 8 });
+    await installation.work();
+    expect(installation.earlierScores(first)).toEqual({ done: 1, of: 8 });
     await installation.finish();
+    expect(installation.earlierScores(first)).toBeNull();
     expect(await runDays(first)).toEqual([192, 193, 194, 195, 196, 197, 198, 199, 200]);
     installation.restart();
     expect(await installation.work()).toBe(0);

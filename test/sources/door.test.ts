@@ -207,6 +207,14 @@ test("every call is understood, and what comes before its user waits for it", as
       { userId: "ada", event: "before", properties: {} },
     ]),
   );
+  const key = (await server.command("key", "create", "--organization", "Calls")).trim();
+  const overTime = await fetch(
+    `${server.url}/api/events-over-time?breakdown=event&period=month&periods=1&to=2026-01-31`,
+    { headers: { Authorization: `Bearer ${key}` } },
+  );
+  expect(await overTime.json()).toMatchObject({
+    periods: [{ value: "Signed_Up", label: "Signed Up", isRest: false, count: 1 }],
+  });
 });
 
 describe("who sends too much", () => {

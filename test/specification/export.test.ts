@@ -58,14 +58,17 @@ type Row = Record<string, unknown>;
 const byEvent = (a: Row, b: Row) => String(a.event).localeCompare(String(b.event));
 
 function expectEvents(rows: readonly Row[]): void {
-  const expected = events.map((one) => ({ userId: "plain", ...one, receivedAt: expect.any(String) }));
+  const expected = events.map((one) => ({
+    ...{ userId: "plain", ...one },
+    ...{ receivedAt: expect.any(String), isActivity: true },
+  }));
   expect([...rows].sort(byEvent)).toEqual(expected.sort(byEvent));
   for (const { receivedAt } of rows)
     expect(Math.abs(Date.now() - Date.parse(String(receivedAt)))).toBeLessThan(60_000);
 }
 
 const columns = {
-  events: ["userId", "event", "timestamp", "receivedAt", "properties", "messageId"],
+  events: ["userId", "event", "timestamp", "receivedAt", "properties", "messageId", "isActivity"],
   users: ["userId", "email", "properties", "isAccountOwner", "account"],
   accounts: ["id", "name", "avatar"],
 } as const;
@@ -118,6 +121,7 @@ describe("CSV", () => {
       ...row,
       properties: JSON.parse(String(row.properties)),
       messageId: row.messageId === "" ? null : row.messageId,
+      isActivity: row.isActivity === "true",
     }));
     expectEvents(parsed);
   });

@@ -16,6 +16,7 @@ interface Freshness {
   readonly excludedUsers: number;
   readonly timezone: string;
   readonly silentSources: readonly object[];
+  readonly earlierScores: object | null;
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-health-"));
@@ -58,7 +59,7 @@ test("every figure says up to when it is complete, and of which timezone its day
     const found = await freshness(path);
     expect(found).toEqual({
       ...{ loadedUpto: expect.any(String), rebuilding: null, excludedUsers: 0, timezone: "UTC" },
-      silentSources: [],
+      ...{ silentSources: [], earlierScores: null },
     });
     expect(Date.parse(found.loadedUpto ?? "")).toBeGreaterThanOrEqual(beforeMs);
   }

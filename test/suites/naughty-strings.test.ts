@@ -78,7 +78,7 @@ withSuite("strings/blns.json", (path) => {
   function expectSent(table: keyof typeof sent, rows: readonly Row[]): void {
     const found = rows
       .filter(({ userId }) => userId !== "u")
-      .map(({ timestamp: _timestamp, receivedAt: _receivedAt, ...row }) => row);
+      .map(({ timestamp: _time, receivedAt: _received, isActivity: _isActivity, ...row }) => row);
     expect(inOrder(found)).toEqual(inOrder(sent[table]));
   }
 

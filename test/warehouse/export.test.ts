@@ -91,6 +91,7 @@ async function hostileOrganization() {
       timeMs: Date.UTC(1970 + n * 41, 5, 5, 1, 2, 3, n),
       properties: JSON.stringify({ [name]: name }),
       messageId,
+      isActivity: n % 5 !== 3,
       ...(n % 4 === 2 && messageId !== null ? { id: messageId } : {}),
     });
   });
@@ -109,6 +110,7 @@ describe("hostile strings come out unchanged", () => {
         receivedAt: new Date(one.receivedAtMs).toISOString(),
         properties: JSON.parse(one.properties),
         messageId: one.messageId,
+        isActivity: one.isActivity,
       })),
     );
     expect(await jsonLines(organization, "users")).toEqual(
@@ -129,7 +131,7 @@ describe("hostile strings come out unchanged", () => {
   test("as CSV", async () => {
     const { organization, events } = await hostileOrganization();
     expect(readCsv(await text(organization, "events", "csv"))).toEqual([
-      ["userId", "event", "timestamp", "receivedAt", "properties", "messageId"],
+      ["userId", "event", "timestamp", "receivedAt", "properties", "messageId", "isActivity"],
       ...events.map((one, n) => [
         hostile[n] ?? "",
         one.event,
@@ -137,6 +139,7 @@ describe("hostile strings come out unchanged", () => {
         new Date(one.receivedAtMs).toISOString(),
         one.properties,
         one.messageId ?? "",
+        String(one.isActivity),
       ]),
     ]);
     const users = readCsv(await text(organization, "users", "csv"));
@@ -169,6 +172,7 @@ describe("hostile strings come out unchanged", () => {
         receivedAt: time(one.receivedAtMs),
         properties: one.properties,
         messageId: one.messageId,
+        isActivity: one.isActivity,
       })),
     );
     const users = await readParquet(organization, "users");

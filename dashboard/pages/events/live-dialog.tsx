@@ -18,14 +18,22 @@ const outcomeMeanings = {
   duplicate: "A message with the same id came in the 24 hours before: it is stored once.",
 } as const;
 
-export function LiveDialog({ item, onClose }: { item: LiveItem; onClose: () => void }): ReactElement {
+export function LiveDialog({
+  item,
+  labelOf,
+  onClose,
+}: {
+  item: LiveItem;
+  labelOf: (event: string) => string;
+  onClose: () => void;
+}): ReactElement {
   const { timezone } = useOrganization();
   const { at, endpoint, path, userId, error, status, answer, batch, payload, token, warnings } = item;
   const source = endpoint === path.slice(1) ? null : endpoint;
   const isKnown = item.outcome === "accepted" || item.outcome === "duplicate";
   const curl = curlOf(item, location.origin);
   return (
-    <Dialog isOpen onClose={onClose} title={titleOf(item)} isWide>
+    <Dialog isOpen onClose={onClose} title={titleOf(item, labelOf)} isWide>
       <div className="grid gap-5">
         {error !== null && (
           <p className="flex gap-2 rounded border border-at-risk bg-at-risk-wash px-3 py-2 text-at-risk">

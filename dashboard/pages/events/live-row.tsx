@@ -27,9 +27,13 @@ export function senderText(endpoint: string): string {
   return isConnectedSource(endpoint) ? endpoint : `/${endpoint}`;
 }
 
-/** What an item is called: the event's name, or what else it is. */
-export function titleOf({ kind, event, outcome }: Pick<LiveItem, "kind" | "event" | "outcome">): string {
-  return event ?? kind ?? (outcome === "ignored" ? "Nothing for us" : "Not readable");
+/** What an item is called: the event's name, as it was sent where that is known, or what else it is. */
+export function titleOf(
+  { kind, event, outcome }: Pick<LiveItem, "kind" | "event" | "outcome">,
+  labelOf: (event: string) => string,
+): string {
+  if (event !== null) return labelOf(event);
+  return kind ?? (outcome === "ignored" ? "Nothing for us" : "Not readable");
 }
 
 /** Why an item was not simply stored, where its outcome alone says it. */
@@ -52,9 +56,11 @@ function toneOf({ error, outcome, warnings }: LiveItem): string {
 /** A line; on a phone it is two. */
 export const LiveRow = memo(function LiveRow({
   item,
+  labelOf,
   onOpen,
 }: {
   item: LiveItem;
+  labelOf: (event: string) => string;
   onOpen: (item: LiveItem) => void;
 }): ReactElement {
   const { timezone } = useOrganization();
@@ -77,7 +83,9 @@ export const LiveRow = memo(function LiveRow({
           <OutcomeBadge outcome={item.outcome} status={status} />
         </span>
         <span className="order-2 min-w-0 truncate lg:order-none">
-          <b className={classes("font-medium", item.event === null && "text-soft")}>{titleOf(item)}</b>
+          <b className={classes("font-medium", item.event === null && "text-soft")}>
+            {titleOf(item, labelOf)}
+          </b>
           {batch !== null && (
             <span className="text-sm text-soft">
               {" "}

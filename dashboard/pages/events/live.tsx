@@ -9,6 +9,7 @@ import { Empty, Problem } from "../../parts/states.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
 import { senderOf, senders, sourceName, sourceOutcomes } from "../../text/source-names.ts";
+import { useEventLabels } from "./labels.ts";
 import { LiveDialog } from "./live-dialog.tsx";
 import { LiveRow, SkippedRow } from "./live-row.tsx";
 import { type LiveEntry, type LiveFeed, useLive } from "./use-live.ts";
@@ -29,7 +30,11 @@ export function Live(): ReactElement {
   const [frozen, setFrozen] = useState<Pick<LiveFeed, "entries" | "received">>();
   const [open, setOpen] = useState<Item>();
   const { entries } = frozen ?? feed;
-  const shown = useMemo(() => entries.filter((entry) => isWanted(entry, wanted)), [entries, wanted]);
+  const labelOf = useEventLabels();
+  const shown = useMemo(
+    () => entries.filter((entry) => isWanted(entry, wanted, labelOf)),
+    [entries, wanted, labelOf],
+  );
   const clear = () => {
     feed.clear();
     setFrozen(frozen && { entries: [], received: 0 });
@@ -62,8 +67,14 @@ export function Live(): ReactElement {
           <Problem error={feed.error} {...(feed.status === "over" && { onRetry: feed.retry })} />
         </div>
       )}
-      <Rows shown={shown} held={entries.length} isLive={feed.status === "live"} onOpen={setOpen} />
-      {open !== undefined && <LiveDialog item={open} onClose={() => setOpen(undefined)} />}
+      <Rows
+        shown={shown}
+        held={entries.length}
+        isLive={feed.status === "live"}
+        labelOf={labelOf}
+        onOpen={setOpen}
+      />
+      {open !== undefined && <LiveDialog item={open} labelOf={labelOf} onClose={() => setOpen(undefined)} />}
     </Panel>
   );
 }
@@ -144,11 +155,13 @@ function Rows({
   shown,
   held,
   isLive,
+  labelOf,
   onOpen,
 }: {
   shown: readonly LiveEntry[];
   held: number;
   isLive: boolean;
+  labelOf: (event: string) => string;
   onOpen: (item: Item) => void;
 }): ReactElement {
   const list = useRef<HTMLOListElement>(null);
@@ -181,7 +194,7 @@ function Rows({
     >
       {shown.map((entry) =>
         entry.event === "item" ? (
-          <LiveRow key={entry.key} item={entry.data} onOpen={onOpen} />
+          <LiveRow key={entry.key} item={entry.data} labelOf={labelOf} onOpen={onOpen} />
         ) : (
           <SkippedRow key={entry.key} skipped={entry.data} />
         ),
@@ -190,7 +203,11 @@ function Rows({
   );
 }
 
-function isWanted(entry: LiveEntry, { outcome, source, event, user }: Wanted): boolean {
+function isWanted(
+  entry: LiveEntry,
+  { outcome, source, event, user }: Wanted,
+  labelOf: (event: string) => string,
+): boolean {
   if (entry.event === "skipped") {
     return outcome === "all" && source === "all" && event === "" && user === "";
   }
@@ -200,5 +217,6 @@ function isWanted(entry: LiveEntry, { outcome, source, event, user }: Wanted): b
   const isOfOutcome =
     outcome === "all" || (outcome === "warned" ? data.warnings.length > 0 : data.outcome === outcome);
   const isOfSource = source === "all" || senderOf(data.endpoint) === source;
-  return isOfOutcome && isOfSource && holds(data.event, event) && holds(data.userId, user);
+  const isOfEvent = holds(data.event, event) || holds(data.event && labelOf(data.event), event);
+  return isOfOutcome && isOfSource && isOfEvent && holds(data.userId, user);
 }

@@ -129,9 +129,9 @@ function seriesOf(
   const groups = Map.groupBy(rows, ({ value, isRest }) => JSON.stringify([value, isRest]));
   const days = groups.values().next().value ?? [];
   const series = [...groups.values()].map((of) => {
-    const { value, isRest } = of[0] ?? { value: null, isRest: false };
+    const { value, label, isRest } = of[0] ?? { value: null, label: null, isRest: false };
     const counts = of.map((row) => row[measure]);
-    return { name: nameOf(value, isRest, split, measure), value, isRest, numbers: counts };
+    return { name: nameOf(label ?? value, isRest, split, measure), value, isRest, numbers: counts };
   });
   return { days, series, hasOpenPeriod: days.some((row) => isOpen(row, today)) };
 }

@@ -9,6 +9,7 @@ import { Freshness } from "../../parts/freshness.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { KeyField, Keys } from "./keys.tsx";
+import { useEventLabels } from "./labels.ts";
 import { Names } from "./names.tsx";
 import { VolumeChart } from "./volume-chart.tsx";
 
@@ -56,6 +57,7 @@ export function Volume(): ReactElement {
 
 function OverTime(): ReactElement {
   const [{ event, range, measure, by, key }, change] = useFilters(filters);
+  const labelOf = useEventLabels();
   const { period, periods, label } = ranges[range];
   // One event has only one name.
   const split = event !== "" && by === "event" ? "none" : by;
@@ -71,7 +73,7 @@ function OverTime(): ReactElement {
   const what = measure === "count" ? `How often ${events} done` : `How many users did ${they}`;
   return (
     <Panel
-      title={event === "" ? "Events over time" : event}
+      title={event === "" ? "Events over time" : labelOf(event)}
       note={
         <>
           {what}, by {period}, over {label}. {!lacksKey && <Freshness of={asked.data?.freshness} />}
@@ -94,7 +96,7 @@ function OverTime(): ReactElement {
           loading={<Loading rows={1} height={300} />}
           empty={{
             when: ({ periods: rows }) => rows.every(({ count }) => count === 0),
-            show: <NoEvents event={event} label={label} />,
+            show: <NoEvents event={event === "" ? "" : labelOf(event)} label={label} />,
           }}
         >
           {({ periods: rows }) => (

@@ -71,7 +71,7 @@ function Why({ card, rung }: { card: Card; rung: number }): ReactElement | null 
   }
   if (judged !== undefined && judged.failures.length > 0) {
     return (
-      <List title="Not good enough in the back-test:">
+      <List title="Not good enough on past days (back-test):">
         {judged.failures.map((failure) => (
           <li key={failure}>{failure}</li>
         ))}
@@ -109,9 +109,9 @@ export function ProofPanel({ card }: { card: Card }): ReactElement | null {
           text={`Four weeks apart. Each needs about ${Math.round((112 + 2 * horizonDays) / 7)} weeks of events: history before it, and ${horizonDays} days after it.`}
         />
         <Progress
-          label="Cases of the rarer outcome"
+          label="People whose outcome is known"
           {...proof.rarerLabels}
-          text="Who left, or who stayed, whichever happened less often on those days."
+          text="It takes enough who left and enough who stayed: counted are those of whom there were fewer on those days."
         />
         <p className="border-t border-line pt-3 text-sm text-soft">
           There is to learn from: {numbers.count(trainedOn.entities)} {kind}s seen within half a year,{" "}
@@ -167,7 +167,7 @@ export function SegmentsPanel({ card: { segments, parameters, kind } }: { card: 
   return (
     <Panel
       title={`By ${segments.trait}`}
-      note={`Groups of ${kind}s by this trait differ so much that each has a rhythm of its own`}
+      note={`Groups of ${kind}s by this trait differ so much in how regularly they come that each is judged by its own`}
     >
       <table className="w-full">
         <thead>

@@ -159,8 +159,8 @@ function Measures({ card }: { card: Card }): ReactElement {
         : `${advisedHorizonDays} days: nine of ten gaps between visits are no longer`,
     ],
     [
-      "Base rate",
-      baseRate === null ? "no back-test yet" : `${numbers.share(baseRate)} left in the back-test`,
+      "Usual (base rate)",
+      baseRate === null ? "not known yet" : `${numbers.share(baseRate)} left on past days (back-test)`,
     ],
     ["Scores as of", day === null ? "no scores yet" : `the start of ${dayText(day)}`],
     ["Trained and judged as of", trainedDay === null ? "not yet" : dayText(trainedDay)],
@@ -271,7 +271,7 @@ function Comparison({ card }: { card: Card }): ReactElement {
   return (
     <Panel
       isFlush
-      title="All models in the back-test"
+      title="All models, tried on past days (back-test)"
       note="Trained on what was known on past days, judged by what came after. Figures of models judged on different numbers of days are compared through the baseline on the same rows"
     >
       <DataTable

@@ -1,34 +1,25 @@
 /** What the model's page says in words for people who are no statisticians. */
 import type { Reads } from "../../api/paths.ts";
 import { numbers } from "../../text/format.ts";
+import { modelNames } from "../../text/model-names.ts";
 
 export type Card = Reads["/api/model"]["answer"];
 export type Judged = Card["models"][number];
 export type Kind = Card["kind"];
 
-/** The steps of the ladder, the simplest first. */
-export const rungs = [
-  {
-    rung: 0,
-    name: "A starting assumption",
-    how: "Compares silence and rhythm by how people use software in general. It needs no data.",
-  },
-  {
-    rung: 1,
-    name: "Rhythm of use",
-    how: "Learns how regularly people here come, and sees who has been silent for longer than their own rhythm explains (BG/BB).",
-  },
-  {
-    rung: 2,
-    name: "Rhythm, corrected by what happened",
-    how: "The same, corrected by how often such predictions came true here (BG/BB with Platt calibration).",
-  },
-  {
-    rung: 3,
-    name: "Learned from who left",
-    how: "Weighs silence, frequency, trend, breadth of use, tenure and traits as they told leavers from stayers here (ridge logistic regression).",
-  },
+const hows = [
+  "Compares how long somebody is silent with how people use software in general. It needs no data.",
+  "Learns how regularly people here come, and sees who has been silent for longer than their own habit explains.",
+  "The same, corrected by how often such predictions came true here.",
+  "Weighs silence, frequency, trend, breadth of use, tenure and traits as they told leavers from stayers here.",
 ] as const;
+
+/** The steps of the ladder, the simplest first. */
+export const rungs = modelNames.map(({ name, term }, rung) => ({
+  rung,
+  name,
+  how: `${hows[rung]} Its name in statistics: ${term}.`,
+}));
 
 /** The name of a model of the back-test, in words. */
 export function modelWords(model: string): string {
@@ -76,7 +67,7 @@ export function verdict(card: Card): { readonly title: string; readonly text: st
   if (rung === null) {
     return {
       title: "No churn risk is shown",
-      text: "In the back-test no model did clearly better than simply looking at when somebody was last seen. A number that misleads is worse than none, so none is shown. It is tried again every week.",
+      text: "Tried on past days, no model did clearly better than simply looking at when somebody was last seen. A number that misleads is worse than none, so none is shown. It is tried again every week.",
     };
   }
   const result = servingResult(card);
@@ -93,8 +84,8 @@ export function verdict(card: Card): { readonly title: string; readonly text: st
   }
   const judged =
     models.length === 0
-      ? "There was no back-test yet: it begins with about half a year of events, some to learn from and some to be judged by."
-      : "The back-test below is too small to call it proof.";
+      ? "It was not tried on past days yet (a back-test): that begins with about half a year of events, some to learn from and some to be judged by."
+      : "The trial on past days below (the back-test) is too small to call it proof.";
   return {
     title: "Shown, but not proven yet",
     text: `The risk of ${kind}s to do nothing for ${horizonDays} days is worked out, and useful for an order of whom to look at. How far the percentages hold is not known yet. ${judged}`,

@@ -61,7 +61,11 @@ export function ActiveStats({ days }: { days: ActiveDays }): ReactElement {
         label="Stickiness"
         hint="Active yesterday, of those active in the 30 days to yesterday"
         value={numbers.share(last?.stickiness)}
-        note={isBegun && last && `${numbers.count(last.daily)} of ${numbers.count(last.monthly)}`}
+        note={
+          isBegun && last
+            ? `of the ${numbers.count(last.monthly)} active in 30 days came yesterday`
+            : "of those active in 30 days came yesterday"
+        }
         line={whole.slice(-28).map(({ stickiness }) => stickiness ?? 0)}
       />
     </Stats>

@@ -18,7 +18,7 @@ export function RiskPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthByWe
   return (
     <Panel
       title="Churn risk"
-      note={horizonDays && `Of doing nothing for ${horizonDays} days from the day of the scores`}
+      note={horizonDays && `How likely ${plural[kind]} are to do nothing in the next ${horizonDays} days`}
     >
       <Figures
         of={asked}
@@ -53,10 +53,12 @@ function Risk({ kind, answer }: { kind: Kind; answer: HealthByWeek }): ReactElem
           </dd>
         </dl>
         <dl>
-          <dt className="text-sm text-soft">Base rate</dt>
+          <dt className="text-sm text-soft">Usual (base rate)</dt>
           <dd className="text-2xl font-medium tracking-[-0.02em]">{numbers.share(baseRate)}</dd>
           <dd className="text-sm text-soft">
-            {baseRate === null ? "no back-test yet" : `churned within ${horizonDays} days in the back-test`}
+            {baseRate === null
+              ? "not known yet"
+              : `churned within ${horizonDays} days, on past days (back-test)`}
           </dd>
         </dl>
       </div>
@@ -108,7 +110,7 @@ function RiskChart({
           ? []
           : [
               {
-                name: "Base rate",
+                name: "Usual (base rate)",
                 type: "line",
                 symbol: "none",
                 data: weeks.map(() => baseRate),

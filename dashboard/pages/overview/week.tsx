@@ -89,7 +89,7 @@ function PartOf({ part: { form, text, value } }: { part: Sentence["parts"][numbe
   return <b className="font-medium">{say(Number(value))}</b>;
 }
 
-function CallFirst({ week: { callFirst, sentences } }: { week: Week }): ReactElement | null {
+function CallFirst({ week: { callFirst, callNote, sentences } }: { week: Week }): ReactElement | null {
   const said = sentences.find(({ about }) => about === "call");
   if (said === undefined) return null;
   return (
@@ -98,6 +98,7 @@ function CallFirst({ week: { callFirst, sentences } }: { week: Week }): ReactEle
       className="border-t border-line pt-4 xl:border-t-0 xl:border-l xl:pt-0 xl:pl-8"
     >
       <h3 className="text-sm text-soft">Call first</h3>
+      {callNote !== null && <p className="mt-1 text-sm">{callNote}</p>}
       {callFirst.length === 0 ? (
         <p className="mt-1">
           <Words sentence={said} />

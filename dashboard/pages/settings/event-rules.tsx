@@ -15,9 +15,15 @@ const none = "";
 
 interface EventRow {
   readonly event: string;
+  /** The name as it was sent, where that is another. */
+  readonly label?: string | null;
   /** Undefined: it never came. */
   readonly count?: number;
   readonly users?: number;
+}
+
+function nameOf({ event, label }: EventRow): string {
+  return label ?? event;
 }
 
 export function EventRules({ draft, errorOf }: SectionProps): ReactElement {
@@ -32,9 +38,12 @@ export function EventRules({ draft, errorOf }: SectionProps): ReactElement {
   ]);
   const seen: readonly EventRow[] = data?.events ?? [];
   const known = new Set(seen.map(({ event }) => event));
-  const rows = [...[...named].filter((event) => !known.has(event)).map((event) => ({ event })), ...seen];
+  const rows: readonly EventRow[] = [
+    ...[...named].filter((event) => !known.has(event)).map((event) => ({ event })),
+    ...seen,
+  ];
   const wanted = search.trim().toLowerCase();
-  const found = rows.filter(({ event }) => event.toLowerCase().includes(wanted));
+  const found = rows.filter((row) => `${row.event} ${nameOf(row)}`.toLowerCase().includes(wanted));
   const refused = (["eventWeights", "passiveEvents", "keyEvents"] as const).map(errorOf).find(Boolean);
   const isNew =
     wanted !== "" && !/\s/.test(search.trim()) && !rows.some(({ event }) => event === search.trim());
@@ -85,7 +94,7 @@ export function EventRules({ draft, errorOf }: SectionProps): ReactElement {
             value={values.churnEvent ?? none}
             choices={[
               { value: none, label: "None: only silence counts" },
-              ...rows.map(({ event }) => ({ value: event, label: event })),
+              ...rows.map((row) => ({ value: row.event, label: nameOf(row) })),
             ]}
             onChoose={(event) => set({ churnEvent: event === none ? null : event })}
             help="Who does this has left, however active before: subscription_canceled, say."
@@ -134,6 +143,7 @@ const cell = "border-t border-line px-3 py-1";
 
 function Row({ row, draft }: { row: EventRow; draft: SectionProps["draft"] }): ReactElement {
   const { event, count, users } = row;
+  const name = nameOf(row);
   const { eventWeights, keyEvents, passiveEvents } = draft.values;
   const isPassive = passiveEvents.includes(event);
   const isKey = keyEvents.includes(event);
@@ -146,14 +156,14 @@ function Row({ row, draft }: { row: EventRow; draft: SectionProps["draft"] }): R
   return (
     <tr className="hover:bg-sunk">
       <th scope="row" className={`${cell} max-w-72 truncate pl-4 text-left font-normal`} title={event}>
-        {event}
+        {name}
       </th>
       <td className={`${cell} text-right`}>{count === undefined ? "never yet" : numbers.count(count)}</td>
       <td className={`${cell} text-right`}>{numbers.count(users)}</td>
       <td className={cell}>
         <input
           type="number"
-          aria-label={`Weight of ${event}`}
+          aria-label={`Weight of ${name}`}
           min={0}
           max={1_000}
           step="any"
@@ -166,7 +176,7 @@ function Row({ row, draft }: { row: EventRow; draft: SectionProps["draft"] }): R
       </td>
       <td className={cell}>
         <Tick
-          label={`${event} is a key event`}
+          label={`${name} is a key event`}
           isTicked={isKey}
           onTick={(is) =>
             draft.set({
@@ -179,7 +189,7 @@ function Row({ row, draft }: { row: EventRow; draft: SectionProps["draft"] }): R
       </td>
       <td className={cell}>
         <Tick
-          label={`${event} is passive`}
+          label={`${name} is passive`}
           isTicked={isPassive}
           onTick={(is) =>
             draft.set({

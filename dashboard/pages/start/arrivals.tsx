@@ -120,7 +120,7 @@ function Latest({ userId, name }: { userId: string; name: string }): ReactElemen
   if (last === undefined) return null;
   return (
     <p className="rounded border border-healthy/50 bg-healthy-wash px-4 py-3 [overflow-wrap:anywhere]">
-      <b className="font-medium">{last.event}</b> by{" "}
+      <b className="font-medium">{last.label ?? last.event}</b> by{" "}
       <Link to="/o/$organization/users/$userId" params={{ organization, userId }} className="underline">
         {name}
       </Link>

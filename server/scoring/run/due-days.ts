@@ -6,6 +6,8 @@ export interface DueDays {
   readonly isTodayDue: boolean;
   /** Earlier days, the newest first. */
   readonly days: readonly number[];
+  /** How many earlier days have scores, or shall have. */
+  readonly earlierDays: number;
 }
 
 /**
@@ -25,8 +27,10 @@ export function dueDays(
   const right = runs.filter(isRight);
   const isDone = (day: number) => right.filter((run) => run.day === day).length === 2;
   const wanted = new Set([...historyDays(today, firstDay), ...runs.map(({ day }) => day)]);
+  const earlier = [...wanted].filter((day) => day < today);
   return {
     isTodayDue: !isDone(today),
-    days: [...wanted].filter((day) => day < today && !isDone(day)).sort((a, b) => b - a),
+    days: earlier.filter((day) => !isDone(day)).sort((a, b) => b - a),
+    earlierDays: earlier.length,
   };
 }

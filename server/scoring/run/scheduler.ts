@@ -50,8 +50,16 @@ interface Plan {
   isTodayDue: boolean;
   /** Earlier days, the newest first. */
   readonly days: number[];
+  /** How many earlier days have scores, or shall have. */
+  readonly earlierDays: number;
   /** The source for which today's scores wait, when the plan was made. */
   readonly silent: string;
+}
+
+/** How many of an organization's earlier days are scored. */
+export interface EarlierScores {
+  readonly done: number;
+  readonly of: number;
 }
 
 /** What is remembered of an organization; a restart only asks again. */
@@ -91,6 +99,13 @@ export class Scheduler {
         .finally(() => this.#working.delete(round));
       this.#working.add(round);
     }, pollMs);
+  }
+
+  /** How far the scores of earlier days are; null when they are all there, and before that is known. */
+  earlierScores(organization: number): EarlierScores | null {
+    const plan = this.#memories.get(organization)?.plan;
+    if (plan === undefined || plan.days.length === 0) return null;
+    return { done: plan.earlierDays - plan.days.length, of: plan.earlierDays };
   }
 
   /** Waits for the runs in hand. */
@@ -160,11 +175,11 @@ export class Scheduler {
     const { warehouse } = this.#parts.host;
     const firstDay = await firstDayOf(warehouse, id);
     if (firstDay === undefined || firstDay >= today) {
-      return { today, settingsKey: key, isTodayDue: false, days: [] };
+      return { today, settingsKey: key, isTodayDue: false, days: [], earlierDays: 0 };
     }
     const runs = await listRuns(warehouse, id);
-    const { isTodayDue, days } = dueDays(runs, { today, firstDay, key }, (atMs) => zone.dayOf(atMs) >= today);
-    return { today, settingsKey: key, isTodayDue, days: [...days] };
+    const due = dueDays(runs, { today, firstDay, key }, (atMs) => zone.dayOf(atMs) >= today);
+    return { today, settingsKey: key, ...due, days: [...due.days] };
   }
 
   async #runNext(
