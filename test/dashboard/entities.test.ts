@@ -10,6 +10,7 @@ import {
   phone,
   sidewaysPixels,
   signedIn,
+  until,
   whileStarting,
 } from "./support.ts";
 
@@ -250,6 +251,20 @@ describe("both pages", () => {
         await page.context().close();
       }
     }
+  });
+
+  test("a phone sees on which side a table goes on, and a wide window that it does not", async () => {
+    const { page } = await open(`/accounts/${accountId}`, { viewport: phone });
+    const table = `document.querySelector('section[aria-label="Members of this account"]')`;
+    const scrolledTo = (left: string) => page.evaluate(`{ const at = ${table}; at.scrollLeft = ${left}; }`);
+    await until(page, `${table}?.dataset.more === "right"`);
+    await scrolledTo("60");
+    await until(page, `${table}.dataset.more === "left right"`);
+    await scrolledTo("at.scrollWidth");
+    await until(page, `${table}.dataset.more === "left"`);
+    await page.setViewportSize({ width: 3_000, height: 900 });
+    await until(page, `${table}.dataset.more === undefined`);
+    await page.context().close();
   });
 
   test.each(["users", "accounts"])("%s: what is starting is said, and comes by itself", async (kind) => {

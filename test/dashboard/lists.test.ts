@@ -273,25 +273,6 @@ describe("everywhere", () => {
     },
   );
 
-  test("a phone sees on which side a table goes on, and a wide window that it does not", async () => {
-    const { page } = await open("/users", { viewport: phone });
-    const table = page.getByRole("region", { name: "Users", exact: true });
-    await table.locator("tbody tr a").first().waitFor();
-    const sides = `document.querySelector("section[aria-label=Users][tabindex]").dataset.more`;
-    const scrolledTo = (left: string) =>
-      page.evaluate(
-        `{ const at = document.querySelector("section[aria-label=Users][tabindex]"); at.scrollLeft = ${left}; }`,
-      );
-    await until(page, `${sides} === "right"`);
-    await scrolledTo("60");
-    await until(page, `${sides} === "left right"`);
-    await scrolledTo("at.scrollWidth");
-    await until(page, `${sides} === "left"`);
-    await page.setViewportSize({ width: 3_000, height: 900 });
-    await until(page, `${sides} === undefined`);
-    await page.context().close();
-  });
-
   test("an organization without anybody says what to do, and one whose analysis starts says so", async () => {
     await server.organization("Nobody yet");
     const { page } = await openPage(browser);
