@@ -1,11 +1,11 @@
 /** Builds the package `rekindle-client`: `cli/with-bun client/build.ts [FOLDER]`, by default into client/dist. One file of
- * code, and its declarations, which need nothing else. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+ * code, its declarations, which need nothing else, and the license. */
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "..");
 
-/** Writes rekindle.js, its source map and the declarations into a folder, which is emptied before. Throws what the
+/** Writes rekindle.js, its source map, the declarations and the license into a folder, which is emptied before. Throws what the
  * bundler or the compiler says. */
 export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
@@ -25,6 +25,7 @@ export async function buildClient(folder: string): Promise<void> {
     writeFileSync(join(folder, name), text.replaceAll("./types.ts", "./types.js"));
   }
   rmSync(join(folder, ".declarations"), { recursive: true });
+  copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
 }
 
 /** Takes out the line with the bundler's own number for the source map, which nobody asks for. */

@@ -1,5 +1,5 @@
 /** What waits to be sent, in order and within bounds. */
-import { batchLimits } from "../contract/batch-limits.ts";
+import { batchBytes } from "../contract/batch-limits.ts";
 
 /** An item as it was when it was handed over: later changes of the application's objects are not sent. */
 export interface Queued {
@@ -14,9 +14,6 @@ interface Bounds {
   readonly maxQueueItems: number;
   readonly maxQueueBytes: number;
 }
-
-/** `{"batch":[` and `]}`. */
-const envelopeBytes = 12;
 
 export class Queue {
   /** How many items were ever added, and how many of them have left. */
@@ -47,10 +44,11 @@ export class Queue {
   /** The first items, as many as may be sent in one request; they stay. */
   head(maxItems: number): Queued[] {
     let count = 0;
-    let bytes = envelopeBytes;
+    // {"batch":[]}
+    let bytes = 12;
     for (const item of this.#items) {
       bytes += item.bytes + 1;
-      if (count >= maxItems || bytes > batchLimits.batchBytes) break;
+      if (count >= maxItems || bytes > batchBytes) break;
       count += 1;
     }
     return this.#items.slice(0, count);

@@ -7,7 +7,7 @@
  *
  * Only globals that every runtime has are used, and none of them before the first item: some edge runtimes forbid that.
  */
-import { batchLimits } from "../contract/batch-limits.ts";
+import { batchItems, bodyBytes, messageIdMemoryHours } from "../contract/batch-limits.ts";
 import { timestampAliases } from "../contract/timestamp-aliases.ts";
 import { Queue, type Queued } from "./queue.ts";
 import type { DropReason, Failure, Identify, Item, Options, Track } from "./types.ts";
@@ -25,9 +25,9 @@ const defaults = {
 const firstBackoffMs = 250;
 const maxBackoffMs = 30_000;
 /** An hour less than the service remembers messageIds, for clocks that differ and requests that are slow. */
-const expiryMs = (batchLimits.messageIdMemoryHours - 1) * 3_600_000;
+const expiryMs = (messageIdMemoryHours - 1) * 3_600_000;
 /** More, and setTimeout takes it for nothing. */
-const maxTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2e9;
 const minMsBetweenWarnings = 60_000;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -59,10 +59,7 @@ export class Rekindle {
     const given = Object.entries(options ?? {}).filter(([, value]) => value || value === 0);
     const chosen = { ...defaults, ...(Object.fromEntries(given) as unknown as Options) };
     this.#options = chosen;
-    this.#batchItems = chosen.maxBatchItems = Math.min(
-      Math.max(1, chosen.maxBatchItems),
-      batchLimits.batchItems,
-    );
+    this.#batchItems = chosen.maxBatchItems = Math.min(Math.max(1, chosen.maxBatchItems), batchItems);
     this.#queue = new Queue(chosen);
   }
 
@@ -131,7 +128,7 @@ export class Rekindle {
         messageId: given.messageId || crypto.randomUUID(),
       });
       const queued = { text, bytes: new TextEncoder().encode(text).length, sentMs: 0 };
-      if (queued.bytes > batchLimits.bodyBytes) throw Error(`larger than ${batchLimits.bodyBytes} bytes`);
+      if (queued.bytes > bodyBytes) throw Error(`larger than ${bodyBytes} bytes`);
       if (this.#isClosing) this.#drop(queued, "closed");
       else if (!this.#queue.add(queued)) this.#drop(queued, "full");
       else this.#plan(this.#queue.length === this.#options.maxBatchItems ? 0 : this.#options.maxWaitMs);
@@ -143,7 +140,7 @@ export class Rekindle {
   /** Sees to it that what waits is sent, at the latest in so many milliseconds; sooner than a held attempt nothing is. */
   #plan(delayMs: number): void {
     if (this.#isBusy || this.#heldUntilMs || !this.#queue.length) return;
-    if (this.#timer && delayMs > 0) return;
+    if (this.#timer && delayMs) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#attempt(), delayMs);
   }
@@ -165,8 +162,8 @@ export class Rekindle {
     if ("refused" in verdict) this.#answered(items, verdict.refused);
     else this.#failed(items.length, verdict);
     this.#settle();
-    const { maxBatchItems, maxWaitMs } = this.#options;
-    this.#plan(this.#waiters.size || this.#queue.length >= maxBatchItems ? 0 : maxWaitMs);
+    const isAwaited = this.#waiters.size || this.#queue.length >= this.#options.maxBatchItems;
+    this.#plan(isAwaited ? 0 : this.#options.maxWaitMs);
   }
 
   #answered(items: readonly Queued[], refused: Answered["refused"]): void {
@@ -196,7 +193,7 @@ export class Rekindle {
     const { host, token, timeoutMs } = this.#options;
     const request = new AbortController();
     this.#request = request;
-    const timer = setTimeout(() => request.abort(Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => request.abort(Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
     try {
       for (const item of items) item.sentMs ||= Date.now();
       const response = await fetch(`${String(host).replace(/\/+$/, "")}/batch`, {
@@ -217,7 +214,7 @@ export class Rekindle {
 
   /** Drops what may be stored already and is about to be forgotten as a duplicate. */
   #expire(): void {
-    for (const queued of this.#queue.head(batchLimits.batchItems)) {
+    for (const queued of this.#queue.head(batchItems)) {
       if (!queued.sentMs || Date.now() - queued.sentMs < expiryMs) return;
       this.#queue.take(1);
       this.#drop(queued, "expired");

@@ -39,8 +39,9 @@ export function judge(status: number, text: string, headers: Headers, items: num
     statusCode: status,
   };
   // The message is the first item's; what it says of the others is that they are not stored either.
-  if ((status === 400 && failure.name === "validation_error") || (status === 413 && items === 1)) {
-    return { refused: Array.from({ length: items }, (_, index) => ({ index, ...failure })) };
+  if (failure.name === "validation_error" || (status === 413 && items === 1)) {
+    const refused = [ofFirst(failure), ...Array<Problem>(items - 1).fill(failure)];
+    return { refused: refused.map((told, index) => ({ index, ...told })) };
   }
   const isBusy = [408, 413, 429].includes(status) || status >= 500;
   const retryAfter = headers.get("Retry-After");
@@ -50,6 +51,12 @@ export function judge(status: number, text: string, headers: Headers, items: num
     // A limit on requests is no reason to send more of them.
     isTooMuch: isBusy && (status !== 429 || items > Number(headers.get("RateLimit-Limit"))),
   };
+}
+
+/** Of the first item it is known what is wrong with it: it is told as it would be if another had been stored. */
+function ofFirst(failure: Problem): Problem {
+  const message = failure.message.replace("batch.0: ", "");
+  return { ...failure, message, ...(/^User /.test(message) && { name: "not_found", statusCode: 404 }) };
 }
 
 /** The body of the answer; an empty one when it is no JSON object. */

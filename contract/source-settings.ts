@@ -164,7 +164,7 @@ const unknownCustomers = ["create", "wait"] as const;
 
 const unknownCustomersField = Type.Enum([...unknownCustomers], {
   description:
-    "A customer whom no user is known to be: `create` makes a user of the customer's id, `wait` keeps what is said for 30 days.",
+    "A customer whom no user is known to be: `wait` keeps what is said for 30 days, until a user with the customer's e-mail address or named by a checkout or metadata is known; `create` makes a user of the customer's id.",
   "x-send": `one of ${unknownCustomers.join(", ")}`,
 });
 

@@ -4,12 +4,13 @@
  *   an id that was identified              the user's
  *   an id that is linked to another        as that one's
  *   any other id                           parked under it, until an identify or an alias names it
+ *   an id that is linked to an address     the same, or until a user has the address (`addressId`)
  *
  * An id that was identified is linked to nobody, and whom an id is linked to is linked to nobody: so there is no cycle,
  * and one look-up says whose an id is. Of two words on whose an id is the later said counts.
  */
 import type { Zone } from "../calendar/zone.ts";
-import type { ParkedItem } from "../ledger/parking.ts";
+import { addressId, isAddressId, type ParkedItem } from "../ledger/parking.ts";
 import type { Stored } from "../ledger/transaction.ts";
 import type { AdmittedAlias, AdmittedSaid, AdmittedSourced, SaidOfPerson } from "./admit-sourced.ts";
 import type { DecidedParking } from "./decided-parking.ts";
@@ -53,8 +54,8 @@ export class DecidedSources {
     return "stored";
   }
 
-  /** Gives a user who is identified now what waited under the user's own id. */
-  named(naming: Naming, userId: string): void {
+  /** Gives a user who is identified now what waited under the user's own id, and under the e-mail address. */
+  named(naming: Naming, userId: string, email: string | undefined): void {
     const { organization } = naming;
     if (!this.#parking.concerns(organization)) return;
     // From now on the id is a user of its own.
@@ -64,6 +65,11 @@ export class DecidedSources {
     // An alias said that two ids are one person, and it is this one that turns out to be the user's.
     if (link !== undefined && this.#people.known(organization, link.userId) === undefined) {
       this.#link(naming, link.userId, userId, link.atMs);
+    }
+    const address = email === undefined ? undefined : addressId(email);
+    if (address === undefined) return;
+    for (const id of this.#parking.linksTo(organization, address)) {
+      this.#link(naming, id, userId, this.#parking.link(organization, id)?.atMs ?? naming.receivedAtMs);
     }
   }
 
@@ -81,7 +87,7 @@ export class DecidedSources {
     }
     const outcome = this.#become(entry, whose, entry, isIdentify);
     if (!isIdentify || outcome !== "stored") return outcome;
-    this.named(entry, userId);
+    this.named(entry, userId, said.kind === "identify" ? said.email : undefined);
     if (anonymousId === undefined || this.#people.known(organization, anonymousId) !== undefined)
       return outcome;
     this.#link(entry, anonymousId, userId, atMs);
@@ -109,7 +115,11 @@ export class DecidedSources {
     if (userId === id) return;
     const known = this.#parking.link(organization, id);
     if (known !== undefined && known.atMs > atMs) return;
+    // Who somebody is says more than which address they have.
+    if (known !== undefined && isAddressId(userId) && !isAddressId(known.userId)) return;
     this.#parking.setLink(organization, id, { userId, atMs });
+    // Whoever has the address may be somebody else than who is named in the end: items stay where they are.
+    if (isAddressId(userId)) return;
     for (const linked of this.#parking.linksTo(organization, id)) {
       const saidAtMs = this.#parking.link(organization, linked)?.atMs ?? atMs;
       this.#parking.setLink(organization, linked, { userId, atMs: saidAtMs });
@@ -119,10 +129,11 @@ export class DecidedSources {
     else for (const item of items) this.#parking.park(organization, userId, item);
   }
 
-  /** The id itself when it was identified or is not linked, else the one to which it is linked. */
+  /** The id itself when it was identified or is not linked, or only to an address, else the one to which it is linked. */
   #whose(organization: number, id: string): string {
     if (this.#people.known(organization, id) !== undefined) return id;
-    return this.#parking.link(organization, id)?.userId ?? id;
+    const linked = this.#parking.link(organization, id)?.userId ?? id;
+    return isAddressId(linked) ? id : linked;
   }
 
   /** What was said before the user was erased, and only delivered late, stays out. */

@@ -6,6 +6,7 @@
  *
  * Requests of one group see each other in order: a track may follow its user's identify.
  */
+import { addressId } from "../ledger/parking.ts";
 import type { Message, Needs, Stored, Writes } from "../ledger/transaction.ts";
 import type { AdmittedSourced } from "./admit-sourced.ts";
 import { DecidedSources } from "./decide-sourced.ts";
@@ -63,7 +64,8 @@ export class NeedsOf implements Needs {
   }
 
   get people() {
-    return this.users.map(({ organization, userId }) => ({ organization, id: userId }));
+    const ids = this.users.map(({ organization, userId }) => ({ organization, id: userId }));
+    return [...ids, ...this.#addresses];
   }
 
   get labels() {
@@ -72,6 +74,15 @@ export class NeedsOf implements Needs {
         ? [{ organization: entry.organization, event: entry.said.event }]
         : [],
     );
+  }
+
+  /** Under which there may wait what was said of an address before it was a user's. */
+  get #addresses() {
+    return this.#group.flatMap((entry) => {
+      const email = entry.kind === "identify" ? entry.email : emailSaid(entry);
+      const id = email === undefined ? undefined : addressId(email);
+      return id === undefined ? [] : [{ organization: entry.organization, id }];
+    });
   }
 
   /** Every id of whom sources speak. */
@@ -84,6 +95,10 @@ export class NeedsOf implements Needs {
       );
     });
   }
+}
+
+function emailSaid(entry: Decidable): string | undefined {
+  return entry.kind === "said" && entry.said.kind === "identify" ? entry.said.email : undefined;
 }
 
 /** Decides the group in its order; `outcomes` has one entry for each request. */
@@ -153,7 +168,7 @@ class Decision {
 
   #identify(entry: AdmittedIdentify): Outcome {
     const outcome = this.#people.identify(entry);
-    if (outcome === "stored") this.#sources.named(entry, entry.userId);
+    if (outcome === "stored") this.#sources.named(entry, entry.userId, entry.email);
     return outcome;
   }
 }

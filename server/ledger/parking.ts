@@ -7,11 +7,26 @@
  * of its own and linked to nobody; whom an id is linked to is linked to nobody; what is parked is parked under an id
  * that is neither.
  */
+import { limits } from "../../contract/limits.ts";
 
 /** An id of a person, whether a visitor's or a user's. */
 export interface PersonKey {
   readonly organization: number;
   readonly id: string;
+}
+
+/**
+ * The id that stands for whichever user will have an e-mail address, upper and lower case alike. Ids are linked to it, and
+ * nothing is parked under it. Undefined for an address that is too long for an id.
+ */
+export function addressId(email: string): string | undefined {
+  const id = `mailto:${email.toLowerCase()}`;
+  return id.length <= limits.identifierCharacters ? id : undefined;
+}
+
+/** Whether an id stands for an e-mail address. */
+export function isAddressId(id: string): boolean {
+  return id.startsWith("mailto:");
 }
 
 export interface ParkedItem {

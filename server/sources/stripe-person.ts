@@ -1,5 +1,6 @@
 /** Looks up in the ledger whom an event of Stripe's is about. */
 import type { Ledger } from "../ledger/ledger.ts";
+import { isAddressId } from "../ledger/parking.ts";
 import { type KnownPerson, stripeAnonymousId, stripePerson } from "./stripe.ts";
 
 /** What the ledger knows of whom an event is about. @param body parsed JSON */
@@ -11,7 +12,12 @@ export async function findPerson(
   const { userId, customerId, email } = stripePerson(body) ?? {};
   if (userId !== undefined) {
     const named = await ledger.findUser(organization, userId);
-    return { linked: undefined, withEmail: undefined, hasEmail: Boolean(named?.user.email) };
+    return {
+      linked: undefined,
+      withEmail: undefined,
+      isEmailShared: false,
+      hasEmail: Boolean(named?.user.email),
+    };
   }
   const { identities } = ledger;
   const linked = customerId && (await identities.linkedTo(organization, stripeAnonymousId(customerId)));
@@ -19,8 +25,9 @@ export async function findPerson(
   // A user made of the customer's own id gives way to one whom the product has named.
   const others = found.filter((user) => user !== customerId);
   return {
-    linked: linked || undefined,
+    linked: linked && !isAddressId(linked) ? linked : undefined,
     withEmail: others.length === 1 ? others[0] : undefined,
+    isEmailShared: others.length > 1,
     hasEmail: false,
   };
 }

@@ -4,6 +4,7 @@
  */
 import { isEmailAddress, isInvalid, type SourcedItem } from "../intake/intake.ts";
 import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
+import { addressId } from "../ledger/parking.ts";
 import { readTime } from "./said.ts";
 import type { Delivery, TranslatedItem } from "./source.ts";
 import { type SaidOfCustomer, stripeEvents } from "./stripe-events.ts";
@@ -23,6 +24,8 @@ export interface KnownPerson {
   readonly linked: string | undefined;
   /** The only user with the e-mail address, but for a user made of the customer's own id. */
   readonly withEmail: string | undefined;
+  /** Whether several users have it: then it says nothing, and nobody waits for one of them. */
+  readonly isEmailShared: boolean;
   /** Whether the user whom the event names has an e-mail address already, which is then left alone. */
   readonly hasEmail: boolean;
 }
@@ -90,13 +93,15 @@ interface Whose {
   readonly anonymousId: string | undefined;
   /** To be stored; undefined leaves what is stored. */
   readonly email: string | undefined;
+  /** Of whoever will be identified by the customer's e-mail address. */
+  readonly address?: string | undefined;
 }
 
 /** The first that is there: who is named; who the customer is known to be; the only user with the e-mail address; the
  * customer. */
 function whoseIs(
   { userId, customerId, email }: StripePerson,
-  { linked, withEmail, hasEmail }: KnownPerson,
+  { linked, withEmail, isEmailShared, hasEmail }: KnownPerson,
   unknownCustomers: "create" | "wait",
 ): Whose | undefined {
   const anonymousId = customerId === undefined ? undefined : stripeAnonymousId(customerId);
@@ -107,13 +112,15 @@ function whoseIs(
   if (withEmail !== undefined) return { userId: withEmail, anonymousId, email: undefined };
   if (customerId === undefined) return undefined;
   const isUser = linked !== undefined || (email !== undefined && unknownCustomers === "create");
-  return { userId: isUser ? customerId : undefined, anonymousId, email: isUser ? email : undefined };
+  if (isUser) return { userId: customerId, anonymousId, email };
+  const address = email === undefined || isEmailShared ? undefined : addressId(email);
+  return { userId: undefined, anonymousId, email: undefined, address };
 }
 
 function itemsOf(
   { id, object }: StripeEvent,
   said: SaidOfCustomer,
-  { userId, anonymousId, email }: Whose,
+  { userId, anonymousId, email, address }: Whose,
   atMs: number,
 ): readonly SourcedItem[] {
   const person = { userId, anonymousId };
@@ -132,8 +139,12 @@ function itemsOf(
       ...{ event, properties, isActivity: false, account },
     }),
   );
+  const waiting: SourcedItem[] =
+    address === undefined || anonymousId === undefined
+      ? []
+      : [{ type: "alias", previousId: anonymousId, userId: address, atMs, messageId: `${id}:address` }];
   // Without a user and without traits it would say nothing.
-  return userId !== undefined || isTold ? [identify, ...tracks] : tracks;
+  return [...waiting, ...(userId !== undefined || isTold ? [identify] : []), ...tracks];
 }
 
 const userIdKeys = ["userId", "user_id", "rekindle_user_id"] as const;

@@ -45,11 +45,12 @@ test("its code is one file under 5 kB, as its README says, that imports nothing"
   expect(readme()).toContain(`5 kB minified, ${compressed} kB compressed`);
 });
 
-test("what npm would publish is the code, its map, the declarations and the README, under our license", async () => {
+test("what npm would publish is the code, its map, the declarations, the README and our license", async () => {
   const { stdout } = await run(["npm", "pack", "--dry-run", "--json", "--offline"], { cwd: folder });
   const [packed] = JSON.parse(stdout);
   expect(packed.files.map(({ path }: { path: string }) => path).sort()).toEqual([
     "README.md",
+    "dist/LICENSE",
     "dist/rekindle.d.ts",
     "dist/rekindle.js",
     "dist/rekindle.js.map",
@@ -58,6 +59,8 @@ test("what npm would publish is the code, its map, the declarations and the READ
   ]);
   const { license, dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   expect([license, dependencies]).toEqual(["Apache-2.0", undefined]);
+  // A package is read where the repository's files are not beside it.
+  expect(readme()).not.toContain("](");
 });
 
 describe("its declarations", () => {

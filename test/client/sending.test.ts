@@ -1,6 +1,6 @@
 /** The client beside a server that is well: what is handed over arrives once, as it was, in its order. */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
-import type { Item } from "../../client/rekindle.ts";
+import type { Item, Track } from "../../client/rekindle.ts";
 import { Rekindle } from "../../client/rekindle.ts";
 import { Server } from "../server.ts";
 import { Gate } from "./gate.ts";
@@ -100,6 +100,27 @@ test("a batch is taken apart and sent like single calls", async () => {
 });
 
 describe("what cannot be stored", () => {
+  test("is told by its own reason alone as well, and as the first of several of which none can be", async () => {
+    const { client, failures } = start({ maxBatchItems: 2 });
+    client.track({ userId: "nobody", event: "alone" });
+    expect(await client.flush()).toBe(true);
+    expect(failures).toMatchObject([{ name: "not_found", statusCode: 404, willRetry: false }]);
+    expect(failures[0]?.message).toStartWith("User not found.");
+    client.track({ userId: "nobody", event: "two words" });
+    expect(await client.flush()).toBe(true);
+    expect(failures[1]).toMatchObject({ name: "validation_error", statusCode: 400 });
+    expect(failures[1]?.message).toStartWith("event contains white space");
+    client.batch([
+      { type: "track", userId: "nobody", event: "first" },
+      { type: "track", userId: "nobody", event: "second" },
+    ]);
+    expect(await client.flush()).toBe(true);
+    expect(failures.slice(2).map(({ name, item }) => [name, (item as Track).event])).toEqual([
+      ["not_found", "first"],
+      ["validation_error", "second"],
+    ]);
+  });
+
   test("is told with its item and its own reason, and the rest is stored", async () => {
     const { client, failures } = start();
     client.identify(ada("mixed"));

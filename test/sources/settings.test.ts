@@ -128,16 +128,16 @@ test("a mapping is tried on a body, and nothing is stored", async () => {
 test("signing secrets are taken, and shown as their last four characters to nobody but by them", async () => {
   const { owner, viewer, at } = await company(server, "Secrets");
   expect(await viewer.json("GET", at("/api/stripe"))).toEqual({
-    ...{ signingSecrets: [], unknownCustomers: "create", updatedAt: null },
+    ...{ signingSecrets: [], unknownCustomers: "wait", updatedAt: null },
   });
   const other = "whsec_anothersecretABCD";
   const changed = await owner.json("PATCH", at("/api/stripe"), { signingSecrets: [signingSecret, other] });
   expect(changed).toMatchObject({ signingSecrets: [{ lastFour: "ests" }, { lastFour: "ABCD" }] });
-  await owner.json("PATCH", at("/api/stripe"), { unknownCustomers: "wait" });
+  await owner.json("PATCH", at("/api/stripe"), { unknownCustomers: "create" });
   const stripe = await viewer.json("GET", at("/api/stripe"));
   expect(stripe).toMatchObject({
     ...(changed as object),
-    unknownCustomers: "wait",
+    unknownCustomers: "create",
     updatedAt: expect.any(String),
   });
   const log = await auditLog(owner);

@@ -59,14 +59,14 @@ const traitsOfLife = {
 };
 
 /** What must be known after that life, in whatever order it came. */
-async function expectLife(name: string, userId: string): Promise<void> {
+async function expectLife(name: string, userId: string, email = "ada@example.com"): Promise<void> {
   const events = await eventsOf(server, name);
   expect(events.map(({ event, userId: whose }) => [event, whose])).toEqual(
     namesOfLife.map((event) => [event, userId]),
   );
   const users = await server.exported("users", name);
   expect(users.map((one) => [one.userId, one.email, one.properties])).toEqual([
-    [userId, "ada@example.com", traitsOfLife],
+    [userId, email, traitsOfLife],
   ]);
 }
 
@@ -87,20 +87,49 @@ describe("the life of a subscription", () => {
     expect(ada?.properties).toMatchObject(traitsOfLife);
   }, 60_000);
 
-  test("is the same when it comes backwards, and each of it twice", async () => {
+  test("is the same when it comes backwards, each of it twice, and before the user is identified", async () => {
     const token = await server.organization("Stripe backwards");
     const backwards = [...life].reverse();
     await delivered(server, token, ...backwards, ...backwards);
-    await expectLife("Stripe backwards", "cus_1");
+    expect(await server.exported("users", "Stripe backwards")).toEqual([]);
+    const ada = { userId: "42", email: "ADA@example.com" };
+    expect((await server.post("/identify", token, ada)).status).toBe(201);
+    await expectLife("Stripe backwards", "42", "ADA@example.com");
+    // What comes later is hers as well, also where it tells no address.
+    await delivered(server, token, at("customer.subscription.paused", 61, subscription()));
+    expect((await eventsOf(server, "Stripe backwards")).at(-1)).toMatchObject({
+      ...{ event: "subscription_paused", userId: "42" },
+    });
+  }, 60_000);
+
+  test("is a user's made of the customer's id, where it is set so", async () => {
+    const { token } = await withStripe(server, "Stripe creates", { unknownCustomers: "create" });
+    await delivered(server, token, ...life);
+    await expectLife("Stripe creates", "cus_1");
+  }, 60_000);
+
+  test("is nobody's any more when the user is erased before or after", async () => {
+    const token = await server.organization("Stripe erased");
+    const paid = (day: number) => at("invoice.paid", day, invoice({ id: `in_${day}` }));
+    await delivered(server, token, at("customer.created", 0, customer()), paid(1));
+    await server.post("/identify", token, { userId: "42", email: "ada@example.com" });
+    expect(await eventsOf(server, "Stripe erased")).toHaveLength(1);
+    await server.command("erase", "user", "42", "--organization", "Stripe erased");
+    await delivered(server, token, paid(2));
+    expect(await server.exported("users", "Stripe erased")).toEqual([]);
+    // She comes back, with what Stripe said since.
+    await server.post("/identify", token, { userId: "43", email: "ada@example.com" });
+    const events = await eventsOf(server, "Stripe erased");
+    expect(events.map(({ userId }) => userId)).toEqual(["43"]);
   }, 60_000);
 
   test("waits for who it is, and is the user's whom the checkout names", async () => {
-    const owner = await withStripe(server, "Stripe waits", { unknownCustomers: "wait" });
-    await delivered(server, owner.token, ...life);
+    const token = await server.organization("Stripe waits");
+    await delivered(server, token, ...life);
     expect(await eventsOf(server, "Stripe waits")).toEqual([]);
     await delivered(
       server,
-      owner.token,
+      token,
       at("checkout.session.completed", 61, session({ client_reference_id: "42" })),
     );
     const events = await eventsOf(server, "Stripe waits");
@@ -112,7 +141,7 @@ describe("the life of a subscription", () => {
   }, 60_000);
 
   test("is nobody's who shares the address with somebody, and goes over to who is named later", async () => {
-    const token = await server.organization("Stripe shared");
+    const { token } = await withStripe(server, "Stripe shared", { unknownCustomers: "create" });
     for (const userId of ["7", "8"]) await server.post("/identify", token, user(userId));
     await delivered(server, token, at("customer.created", 0, customer()), at("invoice.paid", 1, invoice()));
     const named = at(
@@ -138,7 +167,7 @@ describe("the life of a subscription", () => {
   }, 60_000);
 
   test("is no activity", async () => {
-    const { token, browser } = await withStripe(server, "Stripe is passive");
+    const { token, browser } = await withStripe(server, "Stripe is passive", { unknownCustomers: "create" });
     const now = Math.floor(Date.now() / 1_000) - 60;
     const recent = (type: Stripe.Event["type"], object: object) =>
       stripeEvent(type, object, { created: now });
@@ -162,7 +191,7 @@ describe("a signature", () => {
     const { token } = await withStripe(server, "Stripe signs", {
       signingSecrets: [signingSecret, "whsec_rolledover"],
     });
-    const payload = JSON.stringify(at("customer.created", 0, customer()));
+    const payload = JSON.stringify(at("customer.deleted", 0, customer()));
     const path = `/v1/webhooks/stripe/${token}`;
     const now = Math.floor(Date.now() / 1_000);
     const wrong: readonly (readonly [string | undefined, string])[] = [
@@ -180,13 +209,14 @@ describe("a signature", () => {
       );
       await expectError(response, "validation_error", why);
     }
-    expect(await server.exported("users", "Stripe signs")).toEqual([]);
+    await server.post("/identify", token, user("42"));
+    expect(await eventsOf(server, "Stripe signs")).toEqual([]);
     for (const secret of [signingSecret, "whsec_rolledover"]) {
       const response = await deliver(server, path, payload, {
         "Stripe-Signature": await signed(payload, secret),
       });
       expect(response.status).toBe(200);
     }
-    expect(await server.exported("users", "Stripe signs")).toHaveLength(1);
+    expect(await eventsOf(server, "Stripe signs")).toHaveLength(1);
   }, 60_000);
 });

@@ -58,8 +58,13 @@ describe("whose an event is", () => {
     const waiting = { userId: undefined, anonymousId: "stripe:cus_1" };
     expect(firstOf(stripeEvent("customer.subscription.created", subscription()))).toMatchObject(waiting);
     expect(saidOf(created({ email: null }))).toEqual([]);
-    expect(saidOf(created(), {}, "wait")).toEqual([]);
-    expect(firstOf(stripeEvent("invoice.paid", invoice()), {}, "wait")).toMatchObject(waiting);
+    const address = { type: "alias", previousId: "stripe:cus_1", userId: "mailto:ada@example.com" };
+    expect(saidOf(created({ email: "Ada@Example.com" }), {}, "wait")).toMatchObject([address]);
+    expect(saidOf(created({ email: `ada@${"x".repeat(300)}.com` }), {}, "wait")).toEqual([]);
+    const invoiceSaid = saidOf(stripeEvent("invoice.paid", invoice()), {}, "wait");
+    expect(invoiceSaid).toMatchObject([address, waiting]);
+    // An address that several users have names none of them.
+    expect(saidOf(created(), { isEmailShared: true }, "wait")).toEqual([]);
   });
 
   test("a user's own address is not taken over by that of the bills", () => {

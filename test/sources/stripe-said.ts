@@ -4,7 +4,12 @@ import type { SourcedIdentify, SourcedItem, SourcedTrack } from "../../server/in
 import { type KnownPerson, translateStripe } from "../../server/sources/stripe.ts";
 import { startSeconds, stripeEvent } from "./stripe-objects.ts";
 
-export const nobody: KnownPerson = { linked: undefined, withEmail: undefined, hasEmail: false };
+export const nobody: KnownPerson = {
+  linked: undefined,
+  withEmail: undefined,
+  isEmailShared: false,
+  hasEmail: false,
+};
 export const delivery = { receivedAtMs: startSeconds * 1_000 + 5_000 };
 
 /** What comes of an event that must say something. */

@@ -1,4 +1,4 @@
-/** How each source's client is told to send here, in its own words: three lines with the address and the token in place. */
+/** How each source's client is told to send here, in its own words, with the address and the token in place. */
 import type { SenderName } from "../../../contract/sources.ts";
 
 /** One client of a source. */
@@ -13,58 +13,83 @@ export interface Client {
 const hostOf = (address: string) => address.replace(/^\w+:\/\//, "");
 const protocolOf = (address: string) => address.slice(0, address.indexOf(":"));
 
-/** The clients of each source; the write API's calls are on the page Start. */
+/** The clients of each source, each a program that runs as it stands: a user, an event, and what is needed so that both are
+ * sent before it ends. The write API's calls are on the page Start. */
 export const clients: Readonly<Record<Exclude<SenderName, "api">, readonly Client[]>> = {
   segment: [
     {
       label: "On a server, @segment/analytics-node",
       code: (address, token) => `import { Analytics } from "@segment/analytics-node";
+
 const analytics = new Analytics({ writeKey: "${token}", host: "${address}" });
-analytics.track({ userId: "u1", event: "Report Created" });`,
+
+analytics.identify({ userId: "u1", traits: { email: "ada@example.com" } });
+analytics.track({ userId: "u1", event: "Report Created" });
+await analytics.closeAndFlush();`,
     },
     {
       label: "In a browser, @segment/analytics-next",
-      note: "The token can be read in the page. It can only write.",
+      note: "The token can be read in the page; it can only write. With cdnSettings nothing is asked of Segment.",
       code: (address, token) => `import { AnalyticsBrowser } from "@segment/analytics-next";
-const host = { apiKey: "${token}", apiHost: "${hostOf(address)}/v1", protocol: "${protocolOf(address)}" };
-AnalyticsBrowser.load({ writeKey: "${token}", cdnSettings: { integrations: { "Segment.io": host } } });`,
+
+const rekindle = { apiKey: "${token}", apiHost: "${hostOf(address)}/v1", protocol: "${protocolOf(address)}" };
+const cdnSettings = { integrations: { "Segment.io": rekindle } };
+const analytics = AnalyticsBrowser.load({ writeKey: "${token}", cdnSettings });
+
+analytics.identify("u1", { email: "ada@example.com" });
+analytics.track("Report Created");`,
     },
   ],
   rudderstack: [
     {
       label: "On a server, @rudderstack/rudder-sdk-node",
-      code: (address, token) => `const Analytics = require("@rudderstack/rudder-sdk-node");
-const client = new Analytics("${token}", { dataPlaneUrl: "${address}" });
-client.track({ userId: "u1", event: "Report Created" });`,
+      note: "Without retryCount it gives up after 3 attempts within 2 seconds.",
+      code: (address, token) => `import RudderAnalytics from "@rudderstack/rudder-sdk-node";
+
+const analytics = new RudderAnalytics("${token}", { dataPlaneUrl: "${address}", retryCount: 10 });
+
+analytics.identify({ userId: "u1", traits: { email: "ada@example.com" } });
+analytics.track({ userId: "u1", event: "Report Created" });
+await analytics.flush();`,
     },
   ],
   customerio: [
     {
       label: "On a server, @customerio/cdp-analytics-node",
+      note: "Without maxRetries it gives up after 3 attempts within 0.2 seconds.",
       code: (address, token) => `import { Analytics } from "@customerio/cdp-analytics-node";
-const analytics = new Analytics({ writeKey: "${token}", host: "${address}" });
-analytics.track({ userId: "u1", event: "Report Created" });`,
+
+const analytics = new Analytics({ writeKey: "${token}", host: "${address}", maxRetries: 30 });
+
+analytics.identify({ userId: "u1", traits: { email: "ada@example.com" } });
+analytics.track({ userId: "u1", event: "Report Created" });
+await analytics.closeAndFlush();`,
     },
   ],
   posthog: [
     {
       label: "On a server, posthog-node",
+      note: "Without fetchRetryCount it gives up after 3 attempts within 9 seconds.",
       code: (address, token) => `import { PostHog } from "posthog-node";
-const posthog = new PostHog("${token}", { host: "${address}" });
-posthog.capture({ distinctId: "u1", event: "report_created" });`,
+
+const posthog = new PostHog("${token}", { host: "${address}", fetchRetryCount: 10 });
+
+posthog.identify({ distinctId: "u1", properties: { email: "ada@example.com" } });
+posthog.capture({ distinctId: "u1", event: "report_created" });
+await posthog.shutdown();`,
     },
   ],
   stripe: [
     {
       label: "An endpoint in Stripe's dashboard, under Webhooks",
-      note: "Choose snapshot payloads, and the events of customers, subscriptions, invoices and checkout.",
+      note: "Choose snapshot payloads, and the events of customers, subscriptions, invoices, checkout and charges.",
       code: (address, token) => `${address}/v1/webhooks/stripe/${token}`,
     },
   ],
   webhook: [
     {
       label: "The address for the other tool",
-      note: "NAME is the webhook's own: it says how the body is read.",
+      note: "Add a webhook below: its name, in place of NAME, says how the body is read.",
       code: (address, token) => `${address}/v1/webhooks/NAME/${token}`,
     },
   ],
@@ -81,7 +106,12 @@ const ofSegment: readonly Meaning[] = [
   ["context.groupId", "The account in which it happened"],
   ["alias", "Two ids are one person"],
   ["context.active: false", "The event is kept and is no activity"],
-  ["anonymousId without userId", "Waits for 30 days until an identify or an alias names the person"],
+  ["context.traits", "The user's traits, on any call with a userId"],
+  ["integrations", "Ignored where All is false, and neither Rekindle nor Segment.io is true"],
+  [
+    "anonymousId alone, or a userId not identified",
+    "Waits for 30 days until an identify or an alias names the person",
+  ],
 ];
 
 /** What each source's words mean, as its translation reads them. */
@@ -93,19 +123,26 @@ export const meanings: Readonly<Record<SenderName, readonly Meaning[]>> = {
     ["$identify, $set", "A user with e-mail and traits"],
     ["your own events", "Events of the same name"],
     ["$pageview, $screen", "The events page_viewed and screen_viewed"],
-    ["$autocapture, $rageclick, $exception", "Kept, and no activity"],
-    ["$groupidentify, $groups", "Accounts"],
+    ["$autocapture, $rageclick, $exception", "clicked, rage_clicked, error_seen: kept, and no activity"],
+    ["$groupidentify, $groups", "Accounts, of the types company, organization, account, workspace, customer"],
     ["$create_alias", "Two ids are one person"],
-    ["an unknown distinct_id", "Waits for 30 days until an identify or an alias names the person"],
+    ["a distinct_id not identified", "Waits for 30 days until an identify or an alias names the person"],
     ["$pageleave, $web_vitals, flags, recordings", "Ignored"],
   ],
   stripe: [
-    ["customer.created, customer.updated", "A user with e-mail, or a customer who waits for one"],
+    [
+      "metadata.userId, client_reference_id",
+      "Whose it is. Else the user with the customer's e-mail address; until there is one it waits for 30 days",
+    ],
+    ["customer.created, customer.updated", "Which user the customer is; no event"],
     [
       "customer.subscription.…",
-      "subscription_started, subscription_changed, subscription_canceled; the trait plan",
+      "subscription_started, subscription_changed, subscription_canceled, trial_ending …; the trait plan. No activity, like all of Stripe's events",
     ],
-    ["invoice.paid, invoice.payment_failed", "payment_succeeded, payment_failed"],
+    [
+      "invoice.paid, invoice.payment_failed, invoice.overdue",
+      "payment_succeeded, payment_failed, payment_overdue",
+    ],
     ["checkout.session.completed", "checkout_completed"],
     ["charge.refunded, charge.dispute.created", "payment_refunded, payment_disputed"],
     ["all others", "Ignored"],

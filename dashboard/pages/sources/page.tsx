@@ -85,7 +85,7 @@ function Sources({ of }: { of: readonly Source[] }): ReactElement {
       {others.length > 0 && (
         <Panel
           title="What can be connected"
-          note="Three lines each; nothing else changes in your code"
+          note="Their own clients with another address; nothing else changes in your code"
           isFlush
         >
           {rows(others)}

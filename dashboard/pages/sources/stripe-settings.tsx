@@ -12,8 +12,8 @@ import { useTell } from "../../parts/toast.tsx";
 type Settings = Reads["/api/stripe"]["answer"];
 
 const choices = [
-  { value: "create", label: "Make a user of the customer's id" },
-  { value: "wait", label: "Wait until the product names the user" },
+  { value: "wait", label: "Waits until a user has the e-mail or is named" },
+  { value: "create", label: "Becomes a user with the customer's id" },
 ] as const;
 
 export function StripeSettings(): ReactElement {

@@ -138,6 +138,7 @@ function Token({
 }
 
 function Snippets({ token }: { token: string | undefined }): ReactElement {
+  const organization = String(useOrganization().id);
   const [{ language }, change] = useFilters(filters);
   return (
     <div>
@@ -154,8 +155,18 @@ function Snippets({ token }: { token: string | undefined }): ReactElement {
       </Tabs>
       <p className="mt-2 text-sm text-soft">
         {token === undefined && `Put a token in place of ${tokenToCome}. `}
-        Both answer 201. A user has to be identified before events are recorded for them.{" "}
+        {language === "client"
+          ? "The package batches, retries and counts once by itself; it is in the folder client of Rekindle, whose README says how it is installed. "
+          : "Both answer 201. "}
+        A user has to be identified before events are recorded for them.{" "}
         <a href="/reference">All fields, limits and errors</a>
+      </p>
+      <p className="mt-2 text-sm">
+        You already use Segment, RudderStack, Customer.io, PostHog or Stripe?{" "}
+        <Link to="/o/$organization/sources" params={{ organization }}>
+          Let them send here as well
+        </Link>
+        , and change nothing else.
       </p>
     </div>
   );

@@ -1,10 +1,11 @@
 /** The two calls with which everything begins, ready to be run: identify a user, then record what the user does. */
 
-export const languages = ["curl", "typescript", "python"] as const;
+export const languages = ["curl", "client", "typescript", "python"] as const;
 export type Language = (typeof languages)[number];
 
 export const languageLabels: Readonly<Record<Language, string>> = {
   curl: "curl",
+  client: "rekindle-client",
   typescript: "TypeScript",
   python: "Python",
 };
@@ -18,7 +19,7 @@ const track = { userId: "u1", event: "report_created", properties: { pages: 3 } 
 
 /** The two calls in a language, with the address and the token in place; they run as they stand. */
 export function snippet(language: Language, address: string, token: string): string {
-  return { curl, typescript, python }[language](address, token);
+  return { curl, client, typescript, python }[language](address, token);
 }
 
 function curl(address: string, token: string): string {
@@ -27,6 +28,19 @@ function curl(address: string, token: string): string {
   -H 'Content-Type: application/json' \\
   -d '${JSON.stringify(body)}'`;
   return `${call("/identify", identify)}\n\n${call("/track", track)}\n`;
+}
+
+/** The package in the folder client, for TypeScript and JavaScript. */
+function client(address: string, token: string): string {
+  return `import { Rekindle } from "rekindle-client";
+
+const rekindle = new Rekindle({ token: "${token}", host: "${address}" });
+
+rekindle.identify(${asCode(identify)});
+rekindle.track(${asCode(track)});
+
+await rekindle.close();
+`;
 }
 
 function typescript(address: string, token: string): string {

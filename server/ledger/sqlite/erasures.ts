@@ -5,6 +5,7 @@
  */
 import type { Database } from "bun:sqlite";
 import type { Erasure, Erasures, FoundInWarehouse } from "../erasures.ts";
+import { addressId } from "../parking.ts";
 import { beginningOfRow, DeadLettersOfUser } from "./dead-letters-of-user.ts";
 import type { SqliteExclusions } from "./exclusions.ts";
 import type { InboxTidy } from "./inbox-tidy.ts";
@@ -68,6 +69,8 @@ export class SqliteErasures implements Erasures {
       parking.forget(organization, userId);
       const user = users.find(organization, userId);
       if (user === undefined) return undefined;
+      const address = addressId(user.email ?? "");
+      if (address !== undefined) parking.forget(organization, address);
       users.delete(organization, user.number);
       const gone = { users: -1, userVersions: -user.version, accounts: 0, accountVersions: 0 };
       counts.addPopulations(organization, gone);

@@ -140,7 +140,7 @@ export class SqliteSourceSettings implements SourceSettingsStore {
   async stripe(organization: number): Promise<StripeSettings> {
     const row = this.#statements.named.get(organization, "stripe", noName);
     return row === null
-      ? { signingSecrets: [], unknownCustomers: "create", updatedAtMs: null }
+      ? { signingSecrets: [], unknownCustomers: "wait", updatedAtMs: null }
       : { ...(JSON.parse(row.settings) as StripeStored), updatedAtMs: row.updated_at_ms };
   }
 

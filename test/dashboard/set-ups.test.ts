@@ -1,0 +1,162 @@
+/** The set-up of every source as the page shows it, run as it stands with the source's own client: the user and the event
+ * arrive. Beside it the start page's program with the client package. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { buildClient } from "../../client/build.ts";
+import { run, Server } from "../server.ts";
+import { signed, signingSecret, stripeEvent, subscription } from "../sources/stripe-objects.ts";
+import { startBrowser } from "./chromium.ts";
+import { openInOrganization } from "./support.ts";
+
+const modules = join(import.meta.dir, "..", "..", "node_modules");
+const organization = "Set up";
+let folder: string;
+let server: Server;
+let browser: Browser;
+let page: Page;
+let token: string;
+let id: number;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "rekindle-set-ups-"));
+  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
+  await server.organization(organization);
+  ({ page, id } = await openInOrganization(browser, server, "/sources?open=segment", organization));
+  await page.getByRole("button", { name: "Create a token" }).click();
+  await page.getByText("The new token is in place").waitFor();
+  token = /rk-[A-Za-z0-9]{32}/.exec(await shown("On a server, @segment/analytics-node"))?.[0] ?? "";
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What a box of code shows. */
+async function shown(label: string): Promise<string> {
+  return (await page.getByRole("region", { name: label, exact: true }).textContent()) ?? "";
+}
+
+/** Opens the set-up of a source, and with it the token that was made. */
+async function open(source: string): Promise<void> {
+  const button = page.getByRole("button", { name: `Set up ${source}` });
+  if ((await button.count()) > 0) await button.click();
+}
+
+/** The program as a user of its own, so that several may run beside each other. */
+const asUser = (program: string, userId: string) => program.replaceAll('"u1"', `"${userId}"`);
+
+/** What arrived of a user: the e-mail address, and the names of events. */
+async function arrived(userId: string): Promise<unknown[]> {
+  const [users, events] = await Promise.all([
+    server.exported("users", organization),
+    server.exported("events", organization),
+  ]);
+  const user = users.find((one) => one.userId === userId);
+  return [user?.email, ...events.filter((one) => one.userId === userId).map(({ event }) => event)];
+}
+
+test.each([
+  ["Segment", "@segment/analytics-node"],
+  ["RudderStack", "@rudderstack/rudder-sdk-node"],
+  ["Customer.io", "@customerio/cdp-analytics-node"],
+  ["PostHog", "posthog-node"],
+])("%s: the program with %s runs as it is shown", async (source, client) => {
+  await open(source);
+  const program = await shown(`On a server, ${client}`);
+  expect(program).toContain(token);
+  const place = join(folder, source);
+  mkdirSync(place);
+  symlinkSync(modules, join(place, "node_modules"));
+  writeFileSync(join(place, "index.mjs"), asUser(program, source));
+  const ended = await run(["node", join(place, "index.mjs")]);
+  expect(ended).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+  const name = source === "PostHog" ? "report_created" : "Report_Created";
+  expect(await arrived(source)).toEqual(["ada@example.com", name]);
+});
+
+test("Segment: the program with @segment/analytics-next runs in a browser, and asks nobody else", async () => {
+  await open("Segment");
+  const file = join(folder, "page.js");
+  writeFileSync(file, asUser(await shown("In a browser, @segment/analytics-next"), "browser"));
+  symlinkSync(modules, join(folder, "node_modules"));
+  const { outputs } = await Bun.build({ entrypoints: [file], target: "browser" });
+  const script = (await outputs[0]?.text()) ?? "";
+  const shop = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: ({ url }) =>
+      url.endsWith(".js")
+        ? new Response(script, { headers: { "Content-Type": "text/javascript" } })
+        : new Response('<!doctype html><title>Shop</title><script type="module" src="/page.js"></script>', {
+            headers: { "Content-Type": "text/html" },
+          }),
+  });
+  const visitor = await browser.newContext();
+  const asked: string[] = [];
+  visitor.on("request", (request) => asked.push(new URL(request.url()).origin));
+  const visited = await visitor.newPage();
+  const sent = visited.waitForResponse((response) => response.url().endsWith("/v1/t"));
+  await visited.goto(String(shop.url));
+  expect((await sent).status()).toBe(200);
+  await visitor.close();
+  await shop.stop(true);
+  expect(new Set(asked)).toEqual(new Set([shop.url.origin, server.url]));
+  expect(await arrived("browser")).toEqual(["ada@example.com", "Report_Created"]);
+});
+
+test("Stripe: its events are taken at the address that is shown, signed with the secret that is typed", async () => {
+  await open("Stripe");
+  const address = await shown("An endpoint in Stripe's dashboard, under Webhooks");
+  await page.getByLabel("Signing secret").fill(signingSecret);
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Only what is signed with").waitFor();
+  const event = stripeEvent(
+    "customer.subscription.created",
+    subscription({ metadata: { userId: "customer" } }),
+  );
+  const body = JSON.stringify(event);
+  const headers = { "Content-Type": "application/json; charset=utf-8" };
+  const send = (signature: string) =>
+    fetch(address, { method: "POST", body, headers: { ...headers, "Stripe-Signature": signature } });
+  expect((await send(await signed(body, "whsec_another"))).status).toBe(400);
+  expect((await send(await signed(body))).status).toBe(200);
+  expect(await arrived("customer")).toEqual([null, "subscription_started"]);
+});
+
+test("Webhooks: a webhook has the address that is shown, with its name in place", async () => {
+  await open("Webhooks");
+  const general = await shown("The address for the other tool");
+  await page.getByRole("button", { name: "Add a webhook" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("calls");
+  await page.getByLabel("The user's id").fill("user");
+  await page.getByLabel("The user's e-mail").fill("email");
+  await page.getByLabel("… or always").fill("called");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("heading", { name: "calls" }).waitFor();
+  const address = await shown("The address of calls");
+  expect(address).toBe(general.replace("NAME", "calls"));
+  const body = JSON.stringify({ user: "caller", email: "bob@example.com" });
+  expect((await fetch(address, { method: "POST", body })).status).toBe(200);
+  expect(await arrived("caller")).toEqual(["bob@example.com", "called"]);
+});
+
+test("the start page's program with the client package runs as it is shown", async () => {
+  await page.goto(`${server.url}/o/${id}/start?language=client`);
+  const program = await shown("Two calls in rekindle-client");
+  const place = join(folder, "client");
+  const installed = join(place, "node_modules", "rekindle-client");
+  await buildClient(join(installed, "dist"));
+  writeFileSync(
+    join(installed, "package.json"),
+    await Bun.file(join(import.meta.dir, "..", "..", "client", "package.json")).text(),
+  );
+  expect(program).toContain("YOUR_TOKEN");
+  writeFileSync(join(place, "index.mjs"), asUser(program, "client").replace("YOUR_TOKEN", token));
+  const ended = await run(["node", join(place, "index.mjs")]);
+  expect(ended).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+  expect(await arrived("client")).toEqual(["ada@example.com", "report_created"]);
+});
