@@ -44,13 +44,13 @@ function webhookRoute(ledger: Parts): SourceRoute {
     ...{ source: "webhook", path: `${webhookPrefix}NAME`, readBytes: readSourceBytes },
     senderOf: () => "webhook",
     success: () => Response.json({ success: true }),
-    translate: async (body, delivery, { organization, url }) => {
+    translate: async (body, delivery, { organization, url, bytes }) => {
       const name = webhookAddress(url)?.name ?? "";
       const webhook = await ledger.sourceSettings.webhook(organization, name);
       if (webhook === undefined) {
         return { invalid: `There is no webhook called ${name}: add it among the sources, with its mapping.` };
       }
-      return translateWebhook(body, webhook.mapping, delivery);
+      return translateWebhook(body, webhook.mapping, delivery, () => new TextDecoder().decode(bytes));
     },
   };
 }

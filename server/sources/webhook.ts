@@ -11,8 +11,9 @@ import {
   type SourcedAccount,
   type SourcedItem,
 } from "../intake/intake.ts";
+import { NumberTexts } from "../intake/number-texts.ts";
 import { isJsonObject, type JsonObject, Refusal } from "../ledger/ledger.ts";
-import { type JsonPath, type PathRoots, parsePath, readPath } from "./paths.ts";
+import { holderAt, type JsonPath, type PathRoots, parsePath, readPath } from "./paths.ts";
 import { readTime, saidId, saidMessageId } from "./said.ts";
 import type { Delivery, Translated, TranslatedItem } from "./source.ts";
 
@@ -21,15 +22,29 @@ class Unreadable extends Error {
   override readonly name = "Unreadable";
 }
 
+/** An item, and what it takes to read it. */
+interface ReadItem extends PathRoots {
+  /** That were parsed for items before: there may be 10,000 of them. */
+  readonly paths: Map<string, JsonPath>;
+  /** The digits in which a number of the item was sent. */
+  readonly digitsAt: (path: JsonPath) => string | undefined;
+}
+
 /** What is at the paths of a mapping. */
 class Reader {
   readonly #roots: PathRoots;
   readonly #paths: Map<string, JsonPath>;
+  readonly #digitsAt: (path: JsonPath) => string | undefined;
 
-  /** @param paths that were parsed for items before: there may be 10,000 of them */
-  constructor(roots: PathRoots, paths: Map<string, JsonPath>) {
+  constructor({ paths, digitsAt, ...roots }: ReadItem) {
     this.#roots = roots;
     this.#paths = paths;
+    this.#digitsAt = digitsAt;
+  }
+
+  /** The digits of the number at a path; undefined where they are not known. */
+  digits(path: string | undefined): string | undefined {
+    return path === undefined ? undefined : this.#digitsAt(pathOf(path));
   }
 
   /** What is at a path; undefined for null and where nothing is, or no path is. */
@@ -61,26 +76,54 @@ class Reader {
   }
 }
 
+/** The digits in which the numbers of a body were sent, read only when they matter: that parses the text again. */
+class Digits {
+  readonly #text: (() => string) | undefined;
+  #texts: NumberTexts | undefined;
+
+  constructor(text: (() => string) | undefined) {
+    this.#text = text;
+  }
+
+  /** Those at a path of the item with this index; undefined where no number is, or the text is not known. */
+  at(path: JsonPath, items: JsonPath | undefined, index: number): string | undefined {
+    if (this.#text === undefined) return undefined;
+    this.#texts ??= NumberTexts.of(this.#text());
+    const body = this.#texts.value;
+    const found = items === undefined ? body : readPath(items, { body, item: body });
+    const holder = holderAt(path, { body, item: Array.isArray(found) ? found[index] : found });
+    return holder && this.#texts.around(holder.object).at([holder.key]);
+  }
+}
+
 /**
  * What a body says, item by item.
  * @param body parsed JSON
+ * @param text the body as it was sent, for ids that are numbers of more than 15 digits
  * @returns invalid when there are no items where the mapping says, or too many
  */
 export function translateWebhook(
   body: unknown,
   mapping: WebhookMapping,
   delivery: Delivery,
+  text?: () => string,
 ): readonly TranslatedItem[] | { readonly invalid: string } {
-  const found = mapping.items === undefined ? body : readPath(pathOf(mapping.items), { body, item: body });
+  const itemsPath = mapping.items === undefined ? undefined : pathOf(mapping.items);
+  const found = itemsPath === undefined ? body : readPath(itemsPath, { body, item: body });
   if (found === undefined) return { invalid: `There is nothing at ${mapping.items}, where items are to be.` };
   const items: readonly unknown[] = Array.isArray(found) ? found : [found];
   if (items.length > limits.sourceItems) {
     return { invalid: `There are ${items.length} items: send at most ${limits.sourceItems} at once.` };
   }
   const paths = new Map<string, JsonPath>();
-  return items.map((sent) => ({
+  const digits = new Digits(text);
+  return items.map((sent, index) => ({
     sent,
-    translated: translateItem({ body, item: sent, paths }, mapping, delivery),
+    translated: translateItem(
+      { body, item: sent, paths, digitsAt: (path) => digits.at(path, itemsPath, index) },
+      mapping,
+      delivery,
+    ),
   }));
 }
 
@@ -99,17 +142,10 @@ export function checkMapping(mapping: WebhookMapping): void {
   }
 }
 
-function translateItem(
-  {
-    item,
-    ...read
-  }: { readonly item: unknown; readonly body: unknown; readonly paths: Map<string, JsonPath> },
-  mapping: WebhookMapping,
-  delivery: Delivery,
-): Translated {
-  if (!isJsonObject(item)) return { invalid: "The item is not an object." };
+function translateItem(read: ReadItem, mapping: WebhookMapping, delivery: Delivery): Translated {
+  if (!isJsonObject(read.item)) return { invalid: "The item is not an object." };
   try {
-    return { items: itemsOf(new Reader({ body: read.body, item }, read.paths), mapping, delivery) };
+    return { items: itemsOf(new Reader(read), mapping, delivery) };
   } catch (error) {
     if (error instanceof Unreadable) return { invalid: error.message };
     throw error;
@@ -128,7 +164,9 @@ function itemsOf(read: Reader, mapping: WebhookMapping, delivery: Delivery): rea
     throw new Unreadable(`There is no id of a user at ${paths.join(" or ")}.`);
   }
   const messageId = valid(
-    saidMessageId(read.value(mapping.messageId), `messageId, at ${mapping.messageId},`),
+    saidMessageId(read.value(mapping.messageId), `messageId, at ${mapping.messageId},`, () =>
+      read.digits(mapping.messageId),
+    ),
   );
   const time = valid(readTime(read.value(mapping.timestamp), `The time at ${mapping.timestamp}`));
   const atMs = time ?? delivery.receivedAtMs;
