@@ -2,6 +2,7 @@
  * Bodies of tools that nobody has written a translation for: an organization says by paths (paths.ts) where in them the
  * user, the event and the rest is. An item may say who somebody is, what somebody did, or both.
  */
+import { createHash } from "node:crypto";
 import { limits } from "../../contract/limits.ts";
 import type { WebhookMapping } from "../../contract/source-settings.ts";
 import {
@@ -193,6 +194,23 @@ function itemsOf(read: Reader, mapping: WebhookMapping, delivery: Delivery): rea
     properties: read.object(mapping.properties, "properties"),
   };
   return isTold ? [identify, track] : [track];
+}
+
+/**
+ * The items of a webhook, whose messages' ids are those of this webhook alone: other tools count from 1 as well. An id that
+ * would become too long has its SHA-256 instead.
+ * @param name the webhook's, in its organization
+ */
+export function ofWebhook(name: string, { sent, translated }: TranslatedItem): TranslatedItem {
+  if (!("items" in translated)) return { sent, translated };
+  const items = translated.items.map((item): SourcedItem => {
+    if (item.messageId === null) return item;
+    const messageId = `webhook:${name}:${item.messageId}`;
+    if (messageId.length <= limits.messageIdCharacters) return { ...item, messageId };
+    const hash = createHash("sha256").update(item.messageId).digest("hex");
+    return { ...item, messageId: `webhook:${name}:sha256:${hash}` };
+  });
+  return { sent, translated: { items } };
 }
 
 function eventOf(read: Reader, { event }: WebhookMapping): string | undefined {

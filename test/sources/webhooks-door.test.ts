@@ -130,6 +130,28 @@ describe("a webhook of one's own", () => {
     expect(await eventsOf(server, name)).toHaveLength(40);
   }, 60_000);
 
+  test("has message ids of its own, which other webhooks and sources may have too", async () => {
+    const { name, token, owner, at: path } = await company(server, "Ids of webhooks");
+    const mapping = { userId: "who", email: "email", event: { text: "called" }, messageId: "id" };
+    for (const webhook of ["alpha", "beta"]) {
+      await owner.json("POST", path("/api/webhooks"), { name: webhook, mapping }, 201);
+    }
+    const who = { who: "ada", email: "ada@example.com" };
+    const long = "m".repeat(256);
+    for (const webhook of ["alpha", "beta", "alpha"]) {
+      const body = [1, 2, long].map((id) => ({ ...who, id }));
+      expect((await deliver(server, `/v1/webhooks/${webhook}/${token}`, body)).status).toBe(200);
+    }
+    await server.post("/track", token, { userId: "ada", event: "opened", messageId: "2" });
+    const events = await eventsOf(server, name);
+    const ids = events.map(({ event, messageId }) => `${event} ${messageId}`);
+    const hash = new Bun.CryptoHasher("sha256").update(long).digest("hex");
+    const ofEach = ["alpha", "beta"].flatMap((webhook) =>
+      ["1", "2", `sha256:${hash}`].map((id) => `called webhook:${webhook}:${id}`),
+    );
+    expect(ids.sort()).toEqual([...ofEach, "opened 2"].sort());
+  }, 60_000);
+
   test("takes an array, and refuses what it cannot read and what nobody has set up", async () => {
     const { name, token, owner, at: path } = await company(server, "Array webhook");
     const called = { userId: "who", event: { text: "called" }, isActivity: true };
