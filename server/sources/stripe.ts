@@ -12,8 +12,10 @@ import { fieldOf, idOf, textOf } from "./stripe-plan.ts";
 
 /** Whom an event is about, as far as it says itself. */
 export interface StripePerson {
-  /** In metadata, or given to the checkout. */
+  /** In metadata. */
   readonly userId: string | undefined;
+  /** What the checkout was given for the company's own use: often a cart's id, and who pays by a link may set it. */
+  readonly reference: string | undefined;
   readonly customerId: string | undefined;
   readonly email: string | undefined;
 }
@@ -22,6 +24,8 @@ export interface StripePerson {
 export interface KnownPerson {
   /** The user whom the customer is known to be. */
   readonly linked: string | undefined;
+  /** The user whose id the checkout's reference is. */
+  readonly referenced: string | undefined;
   /** The only user with the e-mail address, but for a user made of the customer's own id. */
   readonly withEmail: string | undefined;
   /** Whether several users have it: then it says nothing, and nobody waits for one of them. */
@@ -51,7 +55,8 @@ export function stripePerson(body: unknown): StripePerson | undefined {
   const customerId =
     textOf(object, "object") === "customer" ? textOf(object, "id") : idOf(object, "customer");
   return {
-    userId: metadataOf(object, userIdKeys) ?? textOf(object, "client_reference_id"),
+    userId: metadataOf(object, userIdKeys),
+    reference: textOf(object, "client_reference_id"),
     customerId,
     email: [emailOf(object)].find((email) => email !== undefined && isEmailAddress(email)),
   };
@@ -97,11 +102,11 @@ interface Whose {
   readonly address?: string | undefined;
 }
 
-/** The first that is there: who is named; who the customer is known to be; the only user with the e-mail address; the
- * customer. */
+/** The first that is there: who is named; who the customer is known to be; the user whom the checkout refers to; the only
+ * user with the e-mail address; the customer. */
 function whoseIs(
   { userId, customerId, email }: StripePerson,
-  { linked, withEmail, isEmailShared, hasEmail }: KnownPerson,
+  { linked, referenced, withEmail, isEmailShared, hasEmail }: KnownPerson,
   unknownCustomers: "create" | "wait",
 ): Whose | undefined {
   const anonymousId = customerId === undefined ? undefined : stripeAnonymousId(customerId);
@@ -109,6 +114,8 @@ function whoseIs(
   if (userId !== undefined) return { userId, anonymousId, email: hasEmail ? undefined : email };
   const isLinked = linked !== undefined && linked !== customerId;
   if (isLinked) return { userId: linked, anonymousId, email: undefined };
+  if (referenced !== undefined)
+    return { userId: referenced, anonymousId, email: hasEmail ? undefined : email };
   if (withEmail !== undefined) return { userId: withEmail, anonymousId, email: undefined };
   if (customerId === undefined) return undefined;
   const isUser = linked !== undefined || (email !== undefined && unknownCustomers === "create");

@@ -127,6 +127,7 @@ describe("the life of a subscription", () => {
     const token = await server.organization("Stripe waits");
     await delivered(server, token, ...life);
     expect(await eventsOf(server, "Stripe waits")).toEqual([]);
+    await server.post("/identify", token, { userId: "42", email: "her@example.com" });
     await delivered(
       server,
       token,
@@ -138,6 +139,21 @@ describe("the life of a subscription", () => {
     );
     const [ada] = await server.exported("users", "Stripe waits");
     expect(ada).toMatchObject({ userId: "42", properties: traitsOfLife });
+  }, 60_000);
+
+  test("is not a cart's, to which a checkout refers", async () => {
+    const token = await server.organization("Stripe carts");
+    await server.post("/identify", token, { userId: "payer", email: "ada@example.com" });
+    const cart = session({ client_reference_id: "cart-4711" });
+    await delivered(server, token, at("checkout.session.completed", 0, cart));
+    await delivered(server, token, at("invoice.paid", 1, invoice()));
+    const events = await eventsOf(server, "Stripe carts");
+    expect(events.map(({ event, userId }) => [event, userId])).toEqual([
+      ["checkout_completed", "payer"],
+      ["payment_succeeded", "payer"],
+    ]);
+    const users = await server.exported("users", "Stripe carts");
+    expect(users.map(({ userId }) => userId)).toEqual(["payer"]);
   }, 60_000);
 
   test("is nobody's who shares the address with somebody, and goes over to who is named later", async () => {

@@ -36,9 +36,13 @@ describe("whose an event is", () => {
     expect(firstOf(stripeEvent("invoice.paid", old))).toMatchObject(named);
   });
 
-  test("a checkout says it as its reference", () => {
+  test("a checkout says it as its reference, if that is a user's id and the customer is nobody else", () => {
     const event = stripeEvent("checkout.session.completed", session({ client_reference_id: "42" }));
-    expect(firstOf(event)).toMatchObject({ type: "identify", userId: "42", anonymousId: "stripe:cus_1" });
+    const named = { type: "identify", userId: "42", anonymousId: "stripe:cus_1" };
+    expect(firstOf(event, { referenced: "42", withEmail: "7" })).toMatchObject(named);
+    expect(firstOf(event, { referenced: "42", linked: "7" })).toMatchObject({ userId: "7" });
+    expect(firstOf(event, { withEmail: "7" })).toMatchObject({ userId: "7" });
+    expect(firstOf(event)).toMatchObject({ userId: undefined, anonymousId: "stripe:cus_1" });
   });
 
   test("the user whom the customer is known to be, before the user with the e-mail address", () => {
