@@ -96,6 +96,24 @@ export function saidId(value: unknown, field: string): string | undefined | Inva
   return text;
 }
 
+/** What programs send when they have no id: PostHog's own list. Taken for a visitor's, all of them would be one large person. */
+const nobody: ReadonlySet<string> = new Set(
+  "anonymous guest distinctid distinct_id id not_authenticated email undefined true false null none nan 0"
+    .split(" ")
+    .concat("[object object]"),
+);
+
+/** Whether an id is what a program sends when it has none. */
+export function isNobody(id: string): boolean {
+  return nobody.has(id.trim().toLowerCase());
+}
+
+/** A visitor's id as text; undefined when none is said, or what programs send for nobody. */
+export function saidVisitorId(value: unknown, field: string): string | undefined | Invalid {
+  const id = saidId(value, field);
+  return typeof id === "string" && isNobody(id) ? undefined : id;
+}
+
 /**
  * The id that a client gave a message once, however often it sends it; null when it has none. A number that is no whole
  * one below 2^53 may have been rounded, and then other messages have the same: it is none, unless its digits are known.

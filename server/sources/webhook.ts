@@ -15,7 +15,7 @@ import {
 import { NumberTexts } from "../intake/number-texts.ts";
 import { isJsonObject, type JsonObject, Refusal } from "../ledger/ledger.ts";
 import { holderAt, type JsonPath, type PathRoots, parsePath, readPath } from "./paths.ts";
-import { readTime, saidId, saidMessageId } from "./said.ts";
+import { readTime, saidId, saidMessageId, saidVisitorId } from "./said.ts";
 import type { Delivery, Translated, TranslatedItem } from "./source.ts";
 
 /** Why an item cannot be taken. */
@@ -158,7 +158,9 @@ function itemsOf(read: Reader, mapping: WebhookMapping, delivery: Delivery): rea
     valid(saidId(read.value(path), `${what}, at ${path},`));
   const person = {
     userId: idAt(mapping.userId, "userId"),
-    anonymousId: idAt(mapping.anonymousId, "anonymousId"),
+    anonymousId: valid(
+      saidVisitorId(read.value(mapping.anonymousId), `anonymousId, at ${mapping.anonymousId},`),
+    ),
   };
   if (person.userId === undefined && person.anonymousId === undefined) {
     const paths = [mapping.userId, mapping.anonymousId].filter((path) => path !== undefined);
