@@ -30,6 +30,19 @@ export class DecidedPeople {
     return identified ?? this.#stored.known(organization, userId);
   }
 
+  /** Users who have this e-mail address now, upper and lower case alike; of more than three some. */
+  withEmail(organization: number, email: string): readonly string[] {
+    const has = (user: User) => user.email?.toLowerCase() === email.toLowerCase();
+    const kept = this.#stored.withEmail(organization, email).filter((userId) => {
+      const changed = this.#users.get(keyOf(organization, userId));
+      return changed === undefined || has(changed);
+    });
+    const changed = [...this.#users.values()].filter(
+      (user) => user.organization === organization && has(user),
+    );
+    return [...new Set([...kept, ...changed.map(({ userId }) => userId)])];
+  }
+
   /**
    * Registers a user or changes the one who exists.
    * @param isIdentified false for what was said of somebody before it was known who that is: it is no day on which the

@@ -141,6 +141,32 @@ describe("the life of a subscription", () => {
     expect(ada).toMatchObject({ userId: "42", properties: traitsOfLife });
   }, 60_000);
 
+  test("is not for good whose e-mail address somebody claims, and nobody's while two have it", async () => {
+    const token = await server.organization("Stripe claimed");
+    const name = "Stripe claimed";
+    const identify = async (userId: string, email: string) =>
+      expect((await server.post("/identify", token, { userId, email })).status).toBe(201);
+    const paid = (day: number) => at("invoice.paid", day, invoice({ id: `in_${day}`, customer_email: null }));
+    const whose = async () => (await eventsOf(server, name)).map(({ userId }) => userId);
+    await delivered(server, token, paid(1), at("customer.created", 0, customer()));
+    await identify("evil", "ada@example.com");
+    await delivered(server, token, paid(2));
+    expect(await whose()).toEqual(["evil", "evil"]);
+    await identify("ada", "Ada@example.com");
+    await delivered(server, token, paid(3));
+    await identify("evil", "ada@example.com");
+    await identify("ada", "ada@example.com");
+    expect(await whose()).toEqual(["evil", "evil"]);
+    // As soon as only one has it, that one gets what waits.
+    await identify("evil", "evil@example.com");
+    await delivered(server, token, paid(4));
+    expect(await whose()).toEqual(["evil", "evil", "ada", "ada"]);
+    // Who is named by metadata is linked for good.
+    const named = customer({ metadata: { userId: "ceo" }, email: "ceo@example.com" });
+    await delivered(server, token, at("customer.updated", 5, named), paid(6));
+    expect((await whose()).at(-1)).toBe("ceo");
+  }, 60_000);
+
   test("is not a cart's, to which a checkout refers", async () => {
     const token = await server.organization("Stripe carts");
     await server.post("/identify", token, { userId: "payer", email: "ada@example.com" });
