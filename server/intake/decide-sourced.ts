@@ -14,7 +14,7 @@ import { addressId, addressIn, isAddressId, type ParkedItem } from "../ledger/pa
 import type { Stored } from "../ledger/transaction.ts";
 import type { AdmittedAlias, AdmittedSaid, AdmittedSourced, SaidOfPerson } from "./admit-sourced.ts";
 import type { DecidedParking } from "./decided-parking.ts";
-import type { DecidedPeople } from "./decided-people.ts";
+import { type DecidedPeople, keyOf } from "./decided-people.ts";
 import type { DecidedRows } from "./decided-rows.ts";
 import { type Invalid, isInvalid } from "./json.ts";
 
@@ -40,6 +40,8 @@ export class DecidedSources {
   readonly #people: DecidedPeople;
   readonly #rows: DecidedRows;
   readonly #parking: DecidedParking;
+  /** Addresses whose links were looked at when a user of this group was named. */
+  readonly #looked = new Set<string>();
 
   constructor({ stored, people, rows, parking }: Parts) {
     this.#stored = stored;
@@ -68,9 +70,12 @@ export class DecidedSources {
     }
     const address = email === undefined ? undefined : addressId(email);
     if (address === undefined) return;
-    for (const id of this.#parking.linksTo(organization, address)) {
-      this.#attachByAddress(naming, id, address);
-    }
+    // The links stay, 1,000 at most: of 10,000 identifies in a group only the first looks at them.
+    const key = keyOf(organization, address);
+    if (this.#looked.has(key)) return;
+    const ids = this.#parking.linksTo(organization, address);
+    if (ids.length > 0) this.#looked.add(key);
+    for (const id of ids) this.#attachByAddress(naming, id, address);
   }
 
   #said(entry: AdmittedSaid): "stored" | "duplicate" | "parked" | Invalid {

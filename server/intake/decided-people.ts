@@ -16,6 +16,8 @@ export class DecidedPeople {
   readonly #stored: Stored;
   readonly #rows: DecidedRows;
   readonly #users = new Map<string, User>();
+  /** Who of `#users` has, or had, an address; made when the first is looked for, which is rare. */
+  #withEmail: Map<string, Set<string>> | undefined;
   readonly #accounts = new Map<string, Account>();
   readonly #lastUserNumber = new Map<number, number>();
   readonly #lastAccountNumber = new Map<number, number>();
@@ -37,10 +39,16 @@ export class DecidedPeople {
       const changed = this.#users.get(keyOf(organization, userId));
       return changed === undefined || has(changed);
     });
-    const changed = [...this.#users.values()].filter(
-      (user) => user.organization === organization && has(user),
-    );
-    return [...new Set([...kept, ...changed.map(({ userId }) => userId)])];
+    if (this.#withEmail === undefined) {
+      this.#withEmail = new Map();
+      for (const user of this.#users.values()) this.#noteEmail(user);
+    }
+    const noted = [...(this.#withEmail.get(keyOf(organization, email.toLowerCase())) ?? [])];
+    const changed = noted.filter((userId) => {
+      const user = this.#users.get(keyOf(organization, userId));
+      return user !== undefined && has(user);
+    });
+    return [...new Set([...kept, ...changed])];
   }
 
   /**
@@ -68,6 +76,7 @@ export class DecidedPeople {
       version: (before?.version ?? 0) + (changed ? 1 : 0),
     };
     this.#users.set(key, after);
+    this.#noteEmail(after);
     // What was only said again is kept by the ledger, so that what is delivered late cannot win over it.
     if (changed) this.#rows.user(after);
     for (const said of news) this.#rows.version(after, said);
@@ -106,6 +115,12 @@ export class DecidedPeople {
     if (saidAtMs >= receivedAtMs) return false;
     const erasedAtMs = this.#stored.erasedAtMs(organization, userId);
     return erasedAtMs !== undefined && saidAtMs < erasedAtMs;
+  }
+
+  #noteEmail({ organization, userId, email }: User): void {
+    if (this.#withEmail === undefined || email === null) return;
+    const key = keyOf(organization, email.toLowerCase());
+    this.#withEmail.set(key, (this.#withEmail.get(key) ?? new Set()).add(userId));
   }
 
   #accountNumber({ organization, account, receivedAtMs }: UserSaid): number | undefined {

@@ -9,10 +9,10 @@ import {
   type Invalid,
   isEmailAddress,
   isInvalid,
+  NumberTexts,
   type SourcedAccount,
   type SourcedItem,
 } from "../intake/intake.ts";
-import { NumberTexts } from "../intake/number-texts.ts";
 import { isJsonObject, type JsonObject, Refusal } from "../ledger/ledger.ts";
 import { holderAt, type JsonPath, type PathRoots, parsePath, readPath } from "./paths.ts";
 import { readTime, saidId, saidMessageId, saidVisitorId } from "./said.ts";
