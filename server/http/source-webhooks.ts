@@ -1,7 +1,13 @@
 /** Webhooks: `POST /v1/webhooks/stripe/TOKEN`, and `/v1/webhooks/NAME/TOKEN` for those that an organization has set up.
  * Their senders can set no header, or one that is their own, so the token is the end of the address: nothing logs it. */
 import type { Ledger } from "../ledger/ledger.ts";
-import { findPerson, translateStripe, translateWebhook, whyNotSigned } from "../sources/sources.ts";
+import {
+  findPerson,
+  ofWebhook,
+  translateStripe,
+  translateWebhook,
+  whyNotSigned,
+} from "../sources/sources.ts";
 import { notFound } from "./answers.ts";
 import { readSourceBytes } from "./source-body.ts";
 import { type SourceRoute, sourceHandler } from "./source-handler.ts";
@@ -44,13 +50,15 @@ function webhookRoute(ledger: Parts): SourceRoute {
     ...{ source: "webhook", path: `${webhookPrefix}NAME`, readBytes: readSourceBytes },
     senderOf: () => "webhook",
     success: () => Response.json({ success: true }),
-    translate: async (body, delivery, { organization, url }) => {
+    translate: async (body, delivery, { organization, url, bytes }) => {
       const name = webhookAddress(url)?.name ?? "";
       const webhook = await ledger.sourceSettings.webhook(organization, name);
       if (webhook === undefined) {
         return { invalid: `There is no webhook called ${name}: add it among the sources, with its mapping.` };
       }
-      return translateWebhook(body, webhook.mapping, delivery);
+      const text = () => new TextDecoder().decode(bytes);
+      const items = translateWebhook(body, webhook.mapping, delivery, text);
+      return "invalid" in items ? items : items.map((item) => ofWebhook(name, item));
     },
   };
 }

@@ -4,17 +4,17 @@
  *   an id that was identified              the user's
  *   an id that is linked to another        as that one's
  *   any other id                           parked under it, until an identify or an alias names it
- *   an id that is linked to an address     the same, or until a user has the address (`addressId`)
+ *   an id that is linked to an address     the same, or until a single user has the address (`addressId`)
  *
  * An id that was identified is linked to nobody, and whom an id is linked to is linked to nobody: so there is no cycle,
  * and one look-up says whose an id is. Of two words on whose an id is the later said counts.
  */
 import type { Zone } from "../calendar/zone.ts";
-import { addressId, isAddressId, type ParkedItem } from "../ledger/parking.ts";
+import { addressId, addressIn, isAddressId, type ParkedItem } from "../ledger/parking.ts";
 import type { Stored } from "../ledger/transaction.ts";
 import type { AdmittedAlias, AdmittedSaid, AdmittedSourced, SaidOfPerson } from "./admit-sourced.ts";
 import type { DecidedParking } from "./decided-parking.ts";
-import type { DecidedPeople } from "./decided-people.ts";
+import { type DecidedPeople, keyOf } from "./decided-people.ts";
 import type { DecidedRows } from "./decided-rows.ts";
 import { type Invalid, isInvalid } from "./json.ts";
 
@@ -40,6 +40,8 @@ export class DecidedSources {
   readonly #people: DecidedPeople;
   readonly #rows: DecidedRows;
   readonly #parking: DecidedParking;
+  /** Addresses whose links were looked at when a user of this group was named. */
+  readonly #looked = new Set<string>();
 
   constructor({ stored, people, rows, parking }: Parts) {
     this.#stored = stored;
@@ -68,9 +70,12 @@ export class DecidedSources {
     }
     const address = email === undefined ? undefined : addressId(email);
     if (address === undefined) return;
-    for (const id of this.#parking.linksTo(organization, address)) {
-      this.#link(naming, id, userId, this.#parking.link(organization, id)?.atMs ?? naming.receivedAtMs);
-    }
+    // The links stay, 1,000 at most: of 10,000 identifies in a group only the first looks at them.
+    const key = keyOf(organization, address);
+    if (this.#looked.has(key)) return;
+    const ids = this.#parking.linksTo(organization, address);
+    if (ids.length > 0) this.#looked.add(key);
+    for (const id of ids) this.#attachByAddress(naming, id, address);
   }
 
   #said(entry: AdmittedSaid): "stored" | "duplicate" | "parked" | Invalid {
@@ -114,12 +119,17 @@ export class DecidedSources {
     const userId = this.#whose(organization, other);
     if (userId === id) return;
     const known = this.#parking.link(organization, id);
-    if (known !== undefined && known.atMs > atMs) return;
-    // Who somebody is says more than which address they have.
-    if (known !== undefined && isAddressId(userId) && !isAddressId(known.userId)) return;
+    if (known !== undefined) {
+      // Who somebody is says more than which address they have, whenever it was said.
+      const isOfAddress = isAddressId(userId);
+      if (isOfAddress && !isAddressId(known.userId)) return;
+      if (isOfAddress === isAddressId(known.userId) && known.atMs > atMs) return;
+    }
     this.#parking.setLink(organization, id, { userId, atMs });
-    // Whoever has the address may be somebody else than who is named in the end: items stay where they are.
-    if (isAddressId(userId)) return;
+    if (isAddressId(userId)) {
+      this.#attachByAddress(naming, id, userId);
+      return;
+    }
     for (const linked of this.#parking.linksTo(organization, id)) {
       const saidAtMs = this.#parking.link(organization, linked)?.atMs ?? atMs;
       this.#parking.setLink(organization, linked, { userId, atMs: saidAtMs });
@@ -127,6 +137,15 @@ export class DecidedSources {
     const items = this.#parking.take(organization, id);
     if (this.#people.known(organization, userId) !== undefined) this.#attach(naming, userId, items);
     else for (const item of items) this.#parking.park(organization, userId, item);
+  }
+
+  /** Gives what waits under an id to the user who has its address, if only one has. The link stays one to the address:
+   * whoever says an address need not be whose it is, and what comes next is looked up anew. */
+  #attachByAddress(naming: Naming, id: string, address: string): void {
+    const { organization } = naming;
+    const [userId, ...others] = this.#people.withEmail(organization, addressIn(address));
+    if (userId === undefined || others.length > 0) return;
+    this.#attach(naming, userId, this.#parking.take(organization, id));
   }
 
   /** The id itself when it was identified or is not linked, or only to an address, else the one to which it is linked. */

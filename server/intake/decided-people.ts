@@ -16,6 +16,8 @@ export class DecidedPeople {
   readonly #stored: Stored;
   readonly #rows: DecidedRows;
   readonly #users = new Map<string, User>();
+  /** Who of `#users` has, or had, an address; made when the first is looked for, which is rare. */
+  #withEmail: Map<string, Set<string>> | undefined;
   readonly #accounts = new Map<string, Account>();
   readonly #lastUserNumber = new Map<number, number>();
   readonly #lastAccountNumber = new Map<number, number>();
@@ -28,6 +30,25 @@ export class DecidedPeople {
   known(organization: number, userId: string): KnownUser | undefined {
     const identified = this.#users.size === 0 ? undefined : this.#users.get(keyOf(organization, userId));
     return identified ?? this.#stored.known(organization, userId);
+  }
+
+  /** Users who have this e-mail address now, upper and lower case alike; of more than three some. */
+  withEmail(organization: number, email: string): readonly string[] {
+    const has = (user: User) => user.email?.toLowerCase() === email.toLowerCase();
+    const kept = this.#stored.withEmail(organization, email).filter((userId) => {
+      const changed = this.#users.get(keyOf(organization, userId));
+      return changed === undefined || has(changed);
+    });
+    if (this.#withEmail === undefined) {
+      this.#withEmail = new Map();
+      for (const user of this.#users.values()) this.#noteEmail(user);
+    }
+    const noted = [...(this.#withEmail.get(keyOf(organization, email.toLowerCase())) ?? [])];
+    const changed = noted.filter((userId) => {
+      const user = this.#users.get(keyOf(organization, userId));
+      return user !== undefined && has(user);
+    });
+    return [...new Set([...kept, ...changed])];
   }
 
   /**
@@ -55,6 +76,7 @@ export class DecidedPeople {
       version: (before?.version ?? 0) + (changed ? 1 : 0),
     };
     this.#users.set(key, after);
+    this.#noteEmail(after);
     // What was only said again is kept by the ledger, so that what is delivered late cannot win over it.
     if (changed) this.#rows.user(after);
     for (const said of news) this.#rows.version(after, said);
@@ -93,6 +115,12 @@ export class DecidedPeople {
     if (saidAtMs >= receivedAtMs) return false;
     const erasedAtMs = this.#stored.erasedAtMs(organization, userId);
     return erasedAtMs !== undefined && saidAtMs < erasedAtMs;
+  }
+
+  #noteEmail({ organization, userId, email }: User): void {
+    if (this.#withEmail === undefined || email === null) return;
+    const key = keyOf(organization, email.toLowerCase());
+    this.#withEmail.set(key, (this.#withEmail.get(key) ?? new Set()).add(userId));
   }
 
   #accountNumber({ organization, account, receivedAtMs }: UserSaid): number | undefined {

@@ -33,6 +33,7 @@ export { parseBatch } from "./batch.ts";
 export type { Outcome, SourcedOutcome } from "./decide.ts";
 export type { Invalid } from "./json.ts";
 export { isInvalid } from "./json.ts";
+export { NumberTexts } from "./number-texts.ts";
 export { errorOf } from "./outcome-error.ts";
 export type {
   SourcedAccount,

@@ -29,6 +29,11 @@ export function isAddressId(id: string): boolean {
   return id.startsWith("mailto:");
 }
 
+/** The address for which an id stands that is an `addressId`, in small letters. */
+export function addressIn(id: string): string {
+  return id.slice("mailto:".length);
+}
+
 export interface ParkedItem {
   readonly receivedAtMs: number;
   readonly atMs: number;

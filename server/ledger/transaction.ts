@@ -17,7 +17,8 @@ export interface Needs {
   readonly accounts: readonly { readonly organization: number; readonly accountId: string }[];
   readonly messageIds: readonly MessageKey[];
   /** Ids of which it matters whose they are and what is parked under them. Whatever these lead to may be asked for,
-   * too: the users to whom they are linked, who else is linked to these, and the accounts of what is parked. None of it
+   * too: the users to whom they are linked, who else is linked to these, who has the
+   * address to which they are linked, and the accounts of what is parked. None of it
    * has to be loaded for an organization that has nothing parked and no links. */
   readonly people: readonly PersonKey[];
   readonly labels: readonly Omit<EventLabel, "label">[];
@@ -38,6 +39,8 @@ export interface Message {
 export interface Stored {
   known(organization: number, userId: string): KnownUser | undefined;
   user(organization: number, userId: string): User | undefined;
+  /** Users with this e-mail address, upper and lower case alike: three at most. May be asked of any address. */
+  withEmail(organization: number, email: string): readonly string[];
   /** When an identified user was erased last: what was said before that stays out. */
   erasedAtMs(organization: number, userId: string): number | undefined;
   account(organization: number, accountId: string): Account | undefined;

@@ -92,15 +92,3 @@ export function accountGroup(groups: Readonly<Record<string, unknown>>): unknown
   const keys = new Map(Object.entries(groups).map(([type, key]) => [type.toLowerCase(), key]));
   return accountGroupTypes.map((type) => keys.get(type)).find((key) => key !== undefined && key !== null);
 }
-
-/** What programs send when they have no id; PostHog merges nobody by them. Here they are nobody. */
-const nobody: ReadonlySet<string> = new Set(
-  "anonymous guest distinctid distinct_id id not_authenticated email undefined true false null none nan 0"
-    .split(" ")
-    .concat("[object object]"),
-);
-
-/** Whether a distinct id is what a program sends when it has none. */
-export function isNobody(distinctId: string): boolean {
-  return nobody.has(distinctId.trim().toLowerCase());
-}

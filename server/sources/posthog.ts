@@ -18,8 +18,8 @@ import {
 } from "../intake/intake.ts";
 import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
 import { type PosthogEnvelope, posthogEnvelope } from "./posthog-envelope.ts";
-import { accountGroup, isAccountGroup, isNobody, meaningOf, propertiesOf } from "./posthog-events.ts";
-import { saidId, saidMessageId, saidTime } from "./said.ts";
+import { accountGroup, isAccountGroup, meaningOf, propertiesOf } from "./posthog-events.ts";
+import { isNobody, saidId, saidMessageId, saidTime } from "./said.ts";
 import { accountOf, companyTraits, userTraits } from "./segment-traits.ts";
 import type { Delivery, Translated, TranslatedItem } from "./source.ts";
 

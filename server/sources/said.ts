@@ -96,10 +96,37 @@ export function saidId(value: unknown, field: string): string | undefined | Inva
   return text;
 }
 
-/** The id that a client gave a message once, however often it sends it; null when it has none. */
-export function saidMessageId(value: unknown, field = "messageId"): string | null | Invalid {
+/** What programs send when they have no id: PostHog's own list. Taken for a visitor's, all of them would be one large person. */
+const nobody: ReadonlySet<string> = new Set(
+  "anonymous guest distinctid distinct_id id not_authenticated email undefined true false null none nan 0"
+    .split(" ")
+    .concat("[object object]"),
+);
+
+/** Whether an id is what a program sends when it has none. */
+export function isNobody(id: string): boolean {
+  return nobody.has(id.trim().toLowerCase());
+}
+
+/** A visitor's id as text; undefined when none is said, or what programs send for nobody. */
+export function saidVisitorId(value: unknown, field: string): string | undefined | Invalid {
+  const id = saidId(value, field);
+  return typeof id === "string" && isNobody(id) ? undefined : id;
+}
+
+/**
+ * The id that a client gave a message once, however often it sends it; null when it has none. A number that is no whole
+ * one below 2^53 may have been rounded, and then other messages have the same: it is none, unless its digits are known.
+ * @param digitsOf the digits in which such a number was sent
+ */
+export function saidMessageId(
+  value: unknown,
+  field = "messageId",
+  digitsOf: () => string | undefined = () => undefined,
+): string | null | Invalid {
   if (value === undefined || value === null || value === "") return null;
-  const text = typeof value === "number" ? String(value) : value;
+  const text = typeof value !== "number" ? value : Number.isSafeInteger(value) ? String(value) : digitsOf();
+  if (text === undefined) return null;
   if (typeof text === "string" && text.length <= limits.messageIdCharacters) return text;
   return {
     invalid: `${field} is not valid: send a string of 1 to ${limits.messageIdCharacters} characters.`,

@@ -17,7 +17,7 @@ import type { SourceName } from "../../contract/sources.ts";
 import type { SourcedAccount, SourcedIdentify, SourcedItem, SourcedPerson } from "../intake/intake.ts";
 import { type Invalid, isInvalid } from "../intake/intake.ts";
 import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
-import { saidId, saidMessageId, saidTime, whyNoObject } from "./said.ts";
+import { saidId, saidMessageId, saidTime, saidVisitorId, whyNoObject } from "./said.ts";
 import { accountOf, companyTraits, userTraits } from "./segment-traits.ts";
 import type { Delivery, Translated, TranslatedItem } from "./source.ts";
 
@@ -73,7 +73,7 @@ const translations: Readonly<Record<Call, (said: Said) => SourcedItem | Invalid>
     return { type: "identify", ...person, ...at, traits: companyTraits(traits), account };
   },
   alias: ({ message, person, at }) => {
-    const previousId = saidId(message.previousId ?? message.from ?? person.anonymousId, "previousId");
+    const previousId = saidVisitorId(message.previousId ?? message.from ?? person.anonymousId, "previousId");
     if (isInvalid(previousId)) return previousId;
     if (previousId === undefined)
       return { invalid: "previousId is missing: send the id that was used before." };
@@ -169,7 +169,7 @@ function traitsBeside({ context, person, at }: Said, call: Call): SourcedIdentif
 function personOf(message: JsonObject): SourcedPerson | Invalid {
   const userId = saidId(message.userId ?? message.to, "userId");
   if (isInvalid(userId)) return userId;
-  const anonymousId = saidId(message.anonymousId, "anonymousId");
+  const anonymousId = saidVisitorId(message.anonymousId, "anonymousId");
   if (isInvalid(anonymousId)) return anonymousId;
   if (userId === undefined && anonymousId === undefined) {
     return { invalid: "userId and anonymousId are missing: send one of them." };

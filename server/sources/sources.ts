@@ -7,4 +7,4 @@ export { translateStripe } from "./stripe.ts";
 export { findPerson } from "./stripe-person.ts";
 export { whyNotSigned } from "./stripe-signature.ts";
 export { triedItem } from "./tried.ts";
-export { checkMapping, translateWebhook } from "./webhook.ts";
+export { checkMapping, ofWebhook, translateWebhook } from "./webhook.ts";

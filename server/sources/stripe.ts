@@ -12,18 +12,26 @@ import { fieldOf, idOf, textOf } from "./stripe-plan.ts";
 
 /** Whom an event is about, as far as it says itself. */
 export interface StripePerson {
-  /** In metadata, or given to the checkout. */
+  /** In metadata. */
   readonly userId: string | undefined;
+  /** What the checkout was given for the company's own use: often a cart's id, and who pays by a link may set it. */
+  readonly reference: string | undefined;
   readonly customerId: string | undefined;
   readonly email: string | undefined;
+  /** Whether the e-mail address is the customer's own, and not where a bill goes. */
+  readonly isOwnEmail: boolean;
 }
 
 /** What the ledger knows of such a person. */
 export interface KnownPerson {
   /** The user whom the customer is known to be. */
   readonly linked: string | undefined;
+  /** The user whose id the checkout's reference is. */
+  readonly referenced: string | undefined;
   /** The only user with the e-mail address, but for a user made of the customer's own id. */
   readonly withEmail: string | undefined;
+  /** The e-mail address by which the user was looked for: the event's, or that by which the customer is known. */
+  readonly address?: string | undefined;
   /** Whether several users have it: then it says nothing, and nobody waits for one of them. */
   readonly isEmailShared: boolean;
   /** Whether the user whom the event names has an e-mail address already, which is then left alone. */
@@ -51,7 +59,9 @@ export function stripePerson(body: unknown): StripePerson | undefined {
   const customerId =
     textOf(object, "object") === "customer" ? textOf(object, "id") : idOf(object, "customer");
   return {
-    userId: metadataOf(object, userIdKeys) ?? textOf(object, "client_reference_id"),
+    userId: metadataOf(object, userIdKeys),
+    isOwnEmail: textOf(object, "object") === "customer",
+    reference: textOf(object, "client_reference_id"),
     customerId,
     email: [emailOf(object)].find((email) => email !== undefined && isEmailAddress(email)),
   };
@@ -93,15 +103,15 @@ interface Whose {
   readonly anonymousId: string | undefined;
   /** To be stored; undefined leaves what is stored. */
   readonly email: string | undefined;
-  /** Of whoever will be identified by the customer's e-mail address. */
-  readonly address?: string | undefined;
+  /** That the customer is known by an e-mail address, whoever may have it. */
+  readonly known?: { readonly previousId: string; readonly userId: string } | undefined;
 }
 
-/** The first that is there: who is named; who the customer is known to be; the only user with the e-mail address; the
- * customer. */
+/** The first that is there: who is named; who the customer is known to be; the user whom the checkout refers to; the only
+ * user with the e-mail address; the customer. */
 function whoseIs(
   { userId, customerId, email }: StripePerson,
-  { linked, withEmail, isEmailShared, hasEmail }: KnownPerson,
+  { linked, referenced, withEmail, isEmailShared, hasEmail, address = email }: KnownPerson,
   unknownCustomers: "create" | "wait",
 ): Whose | undefined {
   const anonymousId = customerId === undefined ? undefined : stripeAnonymousId(customerId);
@@ -109,18 +119,24 @@ function whoseIs(
   if (userId !== undefined) return { userId, anonymousId, email: hasEmail ? undefined : email };
   const isLinked = linked !== undefined && linked !== customerId;
   if (isLinked) return { userId: linked, anonymousId, email: undefined };
-  if (withEmail !== undefined) return { userId: withEmail, anonymousId, email: undefined };
+  if (referenced !== undefined)
+    return { userId: referenced, anonymousId, email: hasEmail ? undefined : email };
+  const addressed = address === undefined || isEmailShared ? undefined : addressId(address);
+  const known = anonymousId && addressed ? { previousId: anonymousId, userId: addressed } : undefined;
+  // Anybody may say an e-mail address, so the customer is not linked to the user: the next event is looked up anew.
+  if (withEmail !== undefined) {
+    return { userId: withEmail, anonymousId: undefined, email: undefined, known: linked ? undefined : known };
+  }
   if (customerId === undefined) return undefined;
   const isUser = linked !== undefined || (email !== undefined && unknownCustomers === "create");
   if (isUser) return { userId: customerId, anonymousId, email };
-  const address = email === undefined || isEmailShared ? undefined : addressId(email);
-  return { userId: undefined, anonymousId, email: undefined, address };
+  return { userId: undefined, anonymousId, email: undefined, known };
 }
 
 function itemsOf(
   { id, object }: StripeEvent,
   said: SaidOfCustomer,
-  { userId, anonymousId, email, address }: Whose,
+  { userId, anonymousId, email, known }: Whose,
   atMs: number,
 ): readonly SourcedItem[] {
   const person = { userId, anonymousId };
@@ -140,9 +156,7 @@ function itemsOf(
     }),
   );
   const waiting: SourcedItem[] =
-    address === undefined || anonymousId === undefined
-      ? []
-      : [{ type: "alias", previousId: anonymousId, userId: address, atMs, messageId: `${id}:address` }];
+    known === undefined ? [] : [{ type: "alias", ...known, atMs, messageId: `${id}:address` }];
   // Without a user and without traits it would say nothing.
   return [...waiting, ...(userId !== undefined || isTold ? [identify] : []), ...tracks];
 }

@@ -2,18 +2,20 @@
  * Bodies of tools that nobody has written a translation for: an organization says by paths (paths.ts) where in them the
  * user, the event and the rest is. An item may say who somebody is, what somebody did, or both.
  */
+import { createHash } from "node:crypto";
 import { limits } from "../../contract/limits.ts";
 import type { WebhookMapping } from "../../contract/source-settings.ts";
 import {
   type Invalid,
   isEmailAddress,
   isInvalid,
+  NumberTexts,
   type SourcedAccount,
   type SourcedItem,
 } from "../intake/intake.ts";
 import { isJsonObject, type JsonObject, Refusal } from "../ledger/ledger.ts";
-import { type JsonPath, type PathRoots, parsePath, readPath } from "./paths.ts";
-import { readTime, saidId, saidMessageId } from "./said.ts";
+import { holderAt, type JsonPath, type PathRoots, parsePath, readPath } from "./paths.ts";
+import { readTime, saidId, saidMessageId, saidVisitorId } from "./said.ts";
 import type { Delivery, Translated, TranslatedItem } from "./source.ts";
 
 /** Why an item cannot be taken. */
@@ -21,15 +23,29 @@ class Unreadable extends Error {
   override readonly name = "Unreadable";
 }
 
+/** An item, and what it takes to read it. */
+interface ReadItem extends PathRoots {
+  /** That were parsed for items before: there may be 10,000 of them. */
+  readonly paths: Map<string, JsonPath>;
+  /** The digits in which a number of the item was sent. */
+  readonly digitsAt: (path: JsonPath) => string | undefined;
+}
+
 /** What is at the paths of a mapping. */
 class Reader {
   readonly #roots: PathRoots;
   readonly #paths: Map<string, JsonPath>;
+  readonly #digitsAt: (path: JsonPath) => string | undefined;
 
-  /** @param paths that were parsed for items before: there may be 10,000 of them */
-  constructor(roots: PathRoots, paths: Map<string, JsonPath>) {
+  constructor({ paths, digitsAt, ...roots }: ReadItem) {
     this.#roots = roots;
     this.#paths = paths;
+    this.#digitsAt = digitsAt;
+  }
+
+  /** The digits of the number at a path; undefined where they are not known. */
+  digits(path: string | undefined): string | undefined {
+    return path === undefined ? undefined : this.#digitsAt(pathOf(path));
   }
 
   /** What is at a path; undefined for null and where nothing is, or no path is. */
@@ -61,26 +77,54 @@ class Reader {
   }
 }
 
+/** The digits in which the numbers of a body were sent, read only when they matter: that parses the text again. */
+class Digits {
+  readonly #text: (() => string) | undefined;
+  #texts: NumberTexts | undefined;
+
+  constructor(text: (() => string) | undefined) {
+    this.#text = text;
+  }
+
+  /** Those at a path of the item with this index; undefined where no number is, or the text is not known. */
+  at(path: JsonPath, items: JsonPath | undefined, index: number): string | undefined {
+    if (this.#text === undefined) return undefined;
+    this.#texts ??= NumberTexts.of(this.#text());
+    const body = this.#texts.value;
+    const found = items === undefined ? body : readPath(items, { body, item: body });
+    const holder = holderAt(path, { body, item: Array.isArray(found) ? found[index] : found });
+    return holder && this.#texts.around(holder.object).at([holder.key]);
+  }
+}
+
 /**
  * What a body says, item by item.
  * @param body parsed JSON
+ * @param text the body as it was sent, for ids that are numbers of more than 15 digits
  * @returns invalid when there are no items where the mapping says, or too many
  */
 export function translateWebhook(
   body: unknown,
   mapping: WebhookMapping,
   delivery: Delivery,
+  text?: () => string,
 ): readonly TranslatedItem[] | { readonly invalid: string } {
-  const found = mapping.items === undefined ? body : readPath(pathOf(mapping.items), { body, item: body });
+  const itemsPath = mapping.items === undefined ? undefined : pathOf(mapping.items);
+  const found = itemsPath === undefined ? body : readPath(itemsPath, { body, item: body });
   if (found === undefined) return { invalid: `There is nothing at ${mapping.items}, where items are to be.` };
   const items: readonly unknown[] = Array.isArray(found) ? found : [found];
   if (items.length > limits.sourceItems) {
     return { invalid: `There are ${items.length} items: send at most ${limits.sourceItems} at once.` };
   }
   const paths = new Map<string, JsonPath>();
-  return items.map((sent) => ({
+  const digits = new Digits(text);
+  return items.map((sent, index) => ({
     sent,
-    translated: translateItem({ body, item: sent, paths }, mapping, delivery),
+    translated: translateItem(
+      { body, item: sent, paths, digitsAt: (path) => digits.at(path, itemsPath, index) },
+      mapping,
+      delivery,
+    ),
   }));
 }
 
@@ -99,17 +143,10 @@ export function checkMapping(mapping: WebhookMapping): void {
   }
 }
 
-function translateItem(
-  {
-    item,
-    ...read
-  }: { readonly item: unknown; readonly body: unknown; readonly paths: Map<string, JsonPath> },
-  mapping: WebhookMapping,
-  delivery: Delivery,
-): Translated {
-  if (!isJsonObject(item)) return { invalid: "The item is not an object." };
+function translateItem(read: ReadItem, mapping: WebhookMapping, delivery: Delivery): Translated {
+  if (!isJsonObject(read.item)) return { invalid: "The item is not an object." };
   try {
-    return { items: itemsOf(new Reader({ body: read.body, item }, read.paths), mapping, delivery) };
+    return { items: itemsOf(new Reader(read), mapping, delivery) };
   } catch (error) {
     if (error instanceof Unreadable) return { invalid: error.message };
     throw error;
@@ -121,14 +158,18 @@ function itemsOf(read: Reader, mapping: WebhookMapping, delivery: Delivery): rea
     valid(saidId(read.value(path), `${what}, at ${path},`));
   const person = {
     userId: idAt(mapping.userId, "userId"),
-    anonymousId: idAt(mapping.anonymousId, "anonymousId"),
+    anonymousId: valid(
+      saidVisitorId(read.value(mapping.anonymousId), `anonymousId, at ${mapping.anonymousId},`),
+    ),
   };
   if (person.userId === undefined && person.anonymousId === undefined) {
     const paths = [mapping.userId, mapping.anonymousId].filter((path) => path !== undefined);
     throw new Unreadable(`There is no id of a user at ${paths.join(" or ")}.`);
   }
   const messageId = valid(
-    saidMessageId(read.value(mapping.messageId), `messageId, at ${mapping.messageId},`),
+    saidMessageId(read.value(mapping.messageId), `messageId, at ${mapping.messageId},`, () =>
+      read.digits(mapping.messageId),
+    ),
   );
   const time = valid(readTime(read.value(mapping.timestamp), `The time at ${mapping.timestamp}`));
   const atMs = time ?? delivery.receivedAtMs;
@@ -155,6 +196,23 @@ function itemsOf(read: Reader, mapping: WebhookMapping, delivery: Delivery): rea
     properties: read.object(mapping.properties, "properties"),
   };
   return isTold ? [identify, track] : [track];
+}
+
+/**
+ * The items of a webhook, whose messages' ids are those of this webhook alone: other tools count from 1 as well. An id that
+ * would become too long has its SHA-256 instead.
+ * @param name the webhook's, in its organization
+ */
+export function ofWebhook(name: string, { sent, translated }: TranslatedItem): TranslatedItem {
+  if (!("items" in translated)) return { sent, translated };
+  const items = translated.items.map((item): SourcedItem => {
+    if (item.messageId === null) return item;
+    const messageId = `webhook:${name}:${item.messageId}`;
+    if (messageId.length <= limits.messageIdCharacters) return { ...item, messageId };
+    const hash = createHash("sha256").update(item.messageId).digest("hex");
+    return { ...item, messageId: `webhook:${name}:sha256:${hash}` };
+  });
+  return { sent, translated: { items } };
 }
 
 function eventOf(read: Reader, { event }: WebhookMapping): string | undefined {

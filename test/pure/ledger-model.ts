@@ -88,6 +88,11 @@ export class LedgerModel {
         neededOf(organization, userId, needs.users, "userId");
         return this.user(organization, userId);
       },
+      withEmail: (organization, email) =>
+        [...this.users.values()]
+          .filter((user) => user.organization === organization)
+          .filter((user) => user.email?.toLowerCase() === email.toLowerCase())
+          .map(({ userId }) => userId),
       erasedAtMs: (organization, userId) => {
         neededOf(organization, userId, needs.users, "userId");
         return this.#erasedAtMs.get(keyOf(organization, userId));

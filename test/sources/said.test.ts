@@ -146,4 +146,9 @@ test("a message's id is a text of at most 256 characters, or none", () => {
   ]);
   expect(saidMessageId("m".repeat(257))).toHaveProperty("invalid");
   expect(saidMessageId({})).toHaveProperty("invalid");
+  // Rounded, it would be the id of other messages, too.
+  expect([2 ** 53, -(2 ** 60), 1.5, 1e21].map((number) => saidMessageId(number))).toEqual([
+    ...[null, null, null, null],
+  ]);
+  expect(saidMessageId(2 ** 53, "id", () => "9007199254740993")).toBe("9007199254740993");
 });

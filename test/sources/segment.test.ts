@@ -109,6 +109,7 @@ describe("track", () => {
   const refused: readonly (readonly [string, object])[] = [
     ["userId and anonymousId are missing", { event: "e" }],
     ["userId and anonymousId are missing", { event: "e", userId: "", anonymousId: null }],
+    ["userId and anonymousId are missing", { event: "e", anonymousId: "undefined" }],
     ["event is missing", { userId: "u" }],
     ["event is missing", { userId: "u", event: "" }],
     ["userId is not valid", { userId: { id: 1 }, event: "e" }],

@@ -127,6 +127,7 @@ describe("the life of a subscription", () => {
     const token = await server.organization("Stripe waits");
     await delivered(server, token, ...life);
     expect(await eventsOf(server, "Stripe waits")).toEqual([]);
+    await server.post("/identify", token, { userId: "42", email: "her@example.com" });
     await delivered(
       server,
       token,
@@ -138,6 +139,47 @@ describe("the life of a subscription", () => {
     );
     const [ada] = await server.exported("users", "Stripe waits");
     expect(ada).toMatchObject({ userId: "42", properties: traitsOfLife });
+  }, 60_000);
+
+  test("is not for good whose e-mail address somebody claims, and nobody's while two have it", async () => {
+    const token = await server.organization("Stripe claimed");
+    const name = "Stripe claimed";
+    const identify = async (userId: string, email: string) =>
+      expect((await server.post("/identify", token, { userId, email })).status).toBe(201);
+    const paid = (day: number) => at("invoice.paid", day, invoice({ id: `in_${day}`, customer_email: null }));
+    const whose = async () => (await eventsOf(server, name)).map(({ userId }) => userId);
+    await delivered(server, token, paid(1), at("customer.created", 0, customer()));
+    await identify("evil", "ada@example.com");
+    await delivered(server, token, paid(2));
+    expect(await whose()).toEqual(["evil", "evil"]);
+    await identify("ada", "Ada@example.com");
+    await delivered(server, token, paid(3));
+    await identify("evil", "ada@example.com");
+    await identify("ada", "ada@example.com");
+    expect(await whose()).toEqual(["evil", "evil"]);
+    // As soon as only one has it, that one gets what waits.
+    await identify("evil", "evil@example.com");
+    await delivered(server, token, paid(4));
+    expect(await whose()).toEqual(["evil", "evil", "ada", "ada"]);
+    // Who is named by metadata is linked for good.
+    const named = customer({ metadata: { userId: "ceo" }, email: "ceo@example.com" });
+    await delivered(server, token, at("customer.updated", 5, named), paid(6));
+    expect((await whose()).at(-1)).toBe("ceo");
+  }, 60_000);
+
+  test("is not a cart's, to which a checkout refers", async () => {
+    const token = await server.organization("Stripe carts");
+    await server.post("/identify", token, { userId: "payer", email: "ada@example.com" });
+    const cart = session({ client_reference_id: "cart-4711" });
+    await delivered(server, token, at("checkout.session.completed", 0, cart));
+    await delivered(server, token, at("invoice.paid", 1, invoice()));
+    const events = await eventsOf(server, "Stripe carts");
+    expect(events.map(({ event, userId }) => [event, userId])).toEqual([
+      ["checkout_completed", "payer"],
+      ["payment_succeeded", "payer"],
+    ]);
+    const users = await server.exported("users", "Stripe carts");
+    expect(users.map(({ userId }) => userId)).toEqual(["payer"]);
   }, 60_000);
 
   test("is nobody's who shares the address with somebody, and goes over to who is named later", async () => {

@@ -36,14 +36,22 @@ describe("whose an event is", () => {
     expect(firstOf(stripeEvent("invoice.paid", old))).toMatchObject(named);
   });
 
-  test("a checkout says it as its reference", () => {
+  test("a checkout says it as its reference, if that is a user's id and the customer is nobody else", () => {
     const event = stripeEvent("checkout.session.completed", session({ client_reference_id: "42" }));
-    expect(firstOf(event)).toMatchObject({ type: "identify", userId: "42", anonymousId: "stripe:cus_1" });
+    const named = { type: "identify", userId: "42", anonymousId: "stripe:cus_1" };
+    expect(firstOf(event, { referenced: "42", withEmail: "7" })).toMatchObject(named);
+    expect(firstOf(event, { referenced: "42", linked: "7" })).toMatchObject({ userId: "7" });
+    expect(firstOf(event, { withEmail: "7" })).toMatchObject({ userId: "7", anonymousId: undefined });
+    expect(firstOf(event)).toMatchObject({ userId: undefined, anonymousId: "stripe:cus_1" });
   });
 
   test("the user whom the customer is known to be, before the user with the e-mail address", () => {
     expect(firstOf(created(), { linked: "42", withEmail: "7" })).toMatchObject({ userId: "42" });
-    expect(firstOf(created(), { withEmail: "7" })).toMatchObject({ userId: "7", email: undefined });
+    // Whose address it is may be said by anybody: no link to the user.
+    expect(saidOf(created(), { withEmail: "7" })).toMatchObject([
+      { type: "alias", previousId: "stripe:cus_1", userId: "mailto:ada@example.com" },
+      { type: "identify", userId: "7", anonymousId: undefined, email: undefined },
+    ]);
   });
 
   test("else it is the customer's, who becomes a user with the e-mail address", () => {

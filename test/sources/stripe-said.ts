@@ -6,6 +6,7 @@ import { startSeconds, stripeEvent } from "./stripe-objects.ts";
 
 export const nobody: KnownPerson = {
   linked: undefined,
+  referenced: undefined,
   withEmail: undefined,
   isEmailShared: false,
   hasEmail: false,

@@ -226,6 +226,16 @@ describe("a body", () => {
     expect([timestamp, event, messageId, properties].every((one) => one !== undefined)).toBe(true);
   });
 
+  test("of nobody says nothing of a visitor", () => {
+    const visitors = { userId: "u", anonymousId: "v", event: { text: "called" } };
+    const results = read([{ u: "42", v: "null" }, { v: " Undefined" }, { v: "v-1" }], visitors);
+    expect(results).toEqual([
+      [expect.objectContaining({ userId: "42", anonymousId: undefined })],
+      { invalid: "There is no id of a user at u or v." },
+      [expect.objectContaining({ userId: undefined, anonymousId: "v-1" })],
+    ]);
+  });
+
   test("with an address that is none keeps the person", () => {
     const [items] = read({ events: { ...item, user: { id: 42, email: "none", plan: null } } }, mapping);
     expect(items).toEqual([expect.objectContaining({ type: "track", userId: "42" })]);

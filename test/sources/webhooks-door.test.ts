@@ -104,6 +104,54 @@ describe("a webhook of one's own", () => {
     ]);
   }, 60_000);
 
+  test("has messages whose ids are numbers of more digits than JSON's readers keep, each of them once", async () => {
+    const { name, token, owner, at: path } = await company(server, "Long ids");
+    const ids = Array.from(
+      { length: 20 },
+      (_, index) => `12345678901234567${String(index).padStart(2, "0")}`,
+    );
+    const event = { text: "called" };
+    const mappings = {
+      flat: { userId: "who", email: "email", event, messageId: "id" },
+      deep: { items: "in[0]", userId: "who", email: "email", event, messageId: 'its["ids"][1]' },
+    };
+    for (const [webhook, mapping] of Object.entries(mappings)) {
+      await owner.json("POST", path("/api/webhooks"), { name: webhook, mapping }, 201);
+    }
+    const who = '"who":"ada","email":"ada@example.com"';
+    const flat = `[${ids.map((id) => `{${who},"id":${id}}`).join()}]`;
+    const deep = `{"in":[[${ids.map((id) => `{${who},"its":{"ids":[0,${id}.5]}}`).join()}]]}`;
+    for (const [webhook, text] of Object.entries({ flat, deep })) {
+      for (const _time of [1, 2]) {
+        const sent = await deliver(server, `/v1/webhooks/${webhook}/${token}`, text);
+        expect(sent.status).toBe(200);
+      }
+    }
+    expect(await eventsOf(server, name)).toHaveLength(40);
+  }, 60_000);
+
+  test("has message ids of its own, which other webhooks and sources may have too", async () => {
+    const { name, token, owner, at: path } = await company(server, "Ids of webhooks");
+    const mapping = { userId: "who", email: "email", event: { text: "called" }, messageId: "id" };
+    for (const webhook of ["alpha", "beta"]) {
+      await owner.json("POST", path("/api/webhooks"), { name: webhook, mapping }, 201);
+    }
+    const who = { who: "ada", email: "ada@example.com" };
+    const long = "m".repeat(256);
+    for (const webhook of ["alpha", "beta", "alpha"]) {
+      const body = [1, 2, long].map((id) => ({ ...who, id }));
+      expect((await deliver(server, `/v1/webhooks/${webhook}/${token}`, body)).status).toBe(200);
+    }
+    await server.post("/track", token, { userId: "ada", event: "opened", messageId: "2" });
+    const events = await eventsOf(server, name);
+    const ids = events.map(({ event, messageId }) => `${event} ${messageId}`);
+    const hash = new Bun.CryptoHasher("sha256").update(long).digest("hex");
+    const ofEach = ["alpha", "beta"].flatMap((webhook) =>
+      ["1", "2", `sha256:${hash}`].map((id) => `called webhook:${webhook}:${id}`),
+    );
+    expect(ids.sort()).toEqual([...ofEach, "opened 2"].sort());
+  }, 60_000);
+
   test("takes an array, and refuses what it cannot read and what nobody has set up", async () => {
     const { name, token, owner, at: path } = await company(server, "Array webhook");
     const called = { userId: "who", event: { text: "called" }, isActivity: true };

@@ -151,7 +151,7 @@ export const meanings: Readonly<Record<SenderName, readonly Meaning[]>> = {
   ],
   stripe: [
     [
-      "metadata.userId, client_reference_id",
+      "metadata.userId, client_reference_id of a user",
       "Whose it is. Else the user with the customer's e-mail address; until there is one it waits for 30 days",
     ],
     ["customer.created, customer.updated", "Which user the customer is; no event"],

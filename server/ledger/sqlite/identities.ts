@@ -1,6 +1,7 @@
 /** Look-ups of users by other things than their ids. */
 import type { Database } from "bun:sqlite";
-import { type IdentityStore, maxUsersWithEmail } from "../source-settings.ts";
+import type { IdentityStore } from "../source-settings.ts";
+import type { Users } from "./users.ts";
 
 /** What is added to the ledger by the migration that brings sources' settings. */
 export const usersByEmail =
@@ -8,9 +9,11 @@ export const usersByEmail =
 
 export class SqliteIdentities implements IdentityStore {
   readonly #db: Database;
+  readonly #users: Users;
 
-  constructor(db: Database) {
+  constructor(db: Database, users: Users) {
     this.#db = db;
+    this.#users = users;
   }
 
   async linkedTo(organization: number, anonymousId: string): Promise<string | undefined> {
@@ -21,10 +24,6 @@ export class SqliteIdentities implements IdentityStore {
   }
 
   async withEmail(organization: number, email: string): Promise<readonly string[]> {
-    const users = this.#db.query<{ userId: string }, [number, string]>(
-      `SELECT user_id AS userId FROM users
-       WHERE organization = ? AND lower(email) = lower(?) AND email <> '' LIMIT ${maxUsersWithEmail}`,
-    );
-    return users.all(organization, email).map(({ userId }) => userId);
+    return this.#users.withEmail(organization, email);
   }
 }

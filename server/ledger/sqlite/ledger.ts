@@ -82,7 +82,7 @@ export class SqliteLedger implements Ledger {
     this.views = new SqliteViews(db, this.audit);
     this.sources = new SqliteSources(db);
     this.sourceSettings = new SqliteSourceSettings(db, this.audit);
-    this.identities = new SqliteIdentities(db);
+    this.identities = new SqliteIdentities(db, parts.users);
     this.settings = new SqliteSettings(db, this.organizations);
   }
 

@@ -67,6 +67,10 @@ export class LookedUp implements Stored {
     return once(this.#users, organization, userId, () => this.#sources.users.find(organization, userId));
   }
 
+  withEmail(organization: number, email: string): readonly string[] {
+    return this.#sources.users.withEmail(organization, email);
+  }
+
   erasedAtMs(organization: number, userId: string): number | undefined {
     return this.#sources.tombstones.erasedAtMs(organization, userId);
   }

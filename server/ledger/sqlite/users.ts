@@ -1,6 +1,7 @@
 /** Users as the ledger stores them: one row each, found by the company's own id, numbered densely. */
 import type { Database } from "bun:sqlite";
 import { isJsonObject, type JsonObject, type User } from "../ledger.ts";
+import { maxUsersWithEmail } from "../source-settings.ts";
 import type { KnownUser } from "../transaction.ts";
 
 interface UserRow {
@@ -26,6 +27,10 @@ function prepare(db: Database) {
       `SELECT number, account, email, is_account_owner, first_identified_at_ms, updated_at_ms, version, traits,
               said_at_ms, fields_said_at_ms
        FROM users WHERE organization = ? AND user_id = ?`,
+    ),
+    withEmail: db.prepare<{ userId: string }, [number, string]>(
+      `SELECT user_id AS userId FROM users
+       WHERE organization = ? AND lower(email) = lower(?) AND email <> '' LIMIT ${maxUsersWithEmail}`,
     ),
     lastNumber: db.prepare<{ last: number }, [number]>(
       `SELECT max(coalesce((SELECT max(number) FROM users WHERE organization = ?1), 0),
@@ -73,6 +78,11 @@ export class Users {
       updatedAtMs: row.updated_at_ms,
       version: row.version,
     };
+  }
+
+  /** Users with this e-mail address, upper and lower case alike: at most `maxUsersWithEmail`. */
+  withEmail(organization: number, email: string): readonly string[] {
+    return this.#statements.withEmail.all(organization, email).map(({ userId }) => userId);
   }
 
   /** The highest number given so far, those of erased users among them; 0 before the first. */
