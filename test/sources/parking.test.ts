@@ -88,6 +88,10 @@ const identify = (userId: string, some: object = {}): SourcedItem => ({
   ...some,
 });
 
+const alias = (previousId: string, userId: string): SourcedItem => ({
+  ...{ type: "alias", previousId, userId, atMs: nowMs, messageId: null },
+});
+
 test("what waited is a user's by an identify of the source, and by one to the write API", async () => {
   const { id, say, identify: identifyDirectly, track: trackDirectly } = await newOrganization("named");
   const uuid = "0a1b2c3d-0000-4000-8000-00000000000f";
@@ -228,6 +232,24 @@ test("an erased user's links and events go, and late events of theirs stay out",
   ).toEqual([...(["duplicate", "parked"] as const)]);
   expect(await exported(id, "events")).toEqual([]);
   expect(await differences(id)).toEqual([]);
+});
+
+test("a chain of aliases is linked on as far as one request may, and to its end when the rest is sent again", async () => {
+  const { id, say } = await newOrganization("chain");
+  await say(track({ anonymousId: "c0" }));
+  let waiting = Array.from({ length: 300 }, (_, n) => alias(`c${n}`, `c${n + 1}`));
+  const refused: number[] = [];
+  for (let sent = 0; waiting.length > 0 && sent < 10; sent += 1) {
+    const outcomes = await say(...waiting);
+    waiting = waiting.filter((_, index) => typeof outcomes[index] === "object");
+    refused.push(waiting.length);
+  }
+  expect(refused[0]).toBeGreaterThan(0);
+  expect(refused.at(-1)).toBe(0);
+  expect((await ledger.parking.people(id, 9)).map((one) => one.id)).toEqual(["c300"]);
+  await say(identify("u", { anonymousId: "c300" }), track({ anonymousId: "c7", event: "at_once" }));
+  await loaded();
+  expect((await exported(id, "events")).map(({ userId }) => userId)).toEqual(["u", "u"]);
 });
 
 test("a bad item costs nothing but itself, and is counted with its reason", async () => {
