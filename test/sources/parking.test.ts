@@ -252,6 +252,29 @@ test("a chain of aliases is linked on as far as one request may, and to its end 
   expect((await exported(id, "events")).map(({ userId }) => userId)).toEqual(["u", "u"]);
 });
 
+test("an erasure takes the warnings of the visitor's ids, and of somebody who was never identified every byte", async () => {
+  const { id, say, warnings } = await newOrganization("erased warnings");
+  await say(
+    identify("u", { anonymousId: "device" }),
+    { ...identify("u", { email: "secret one" }), userId: undefined, anonymousId: "device" } as SourcedItem,
+    { ...identify("u", { email: "secret two" }), userId: undefined, anonymousId: "visitor" } as SourcedItem,
+    track({ anonymousId: "visitor", properties: { secret: "secret three" } }),
+  );
+  expect(await warnings()).toHaveLength(2);
+  await loaded();
+  expect(await ledger.erasures.begin(id, "u")).toBeDefined();
+  expect((await warnings()).map(([, , detail]) => detail)).toEqual(["secret two"]);
+  expect(await ledger.erasures.begin(id, "visitor")).toBeUndefined();
+  expect(await warnings()).toEqual([]);
+  for (const file of ["ledger.sqlite", "ledger.sqlite-wal"]) {
+    const text = await Bun.file(join(subject.folder, file)).text();
+    expect([file, ["one", "two", "three"].filter((each) => text.includes(`secret ${each}`))]).toEqual([
+      file,
+      [],
+    ]);
+  }
+});
+
 test("a bad item costs nothing but itself, and is counted with its reason", async () => {
   const { say, warnings } = await newOrganization("bad items");
   const outcomes = await say(
