@@ -45,6 +45,9 @@ export class DecidedSources {
   /** By organization: links and items that were moved to ids that nobody knows either. */
   readonly #moved = new Map<number, number>();
 
+  /** Items that became their users' in this commit. */
+  attached = 0;
+
   constructor({ stored, people, rows, parking }: Parts) {
     this.#stored = stored;
     this.#people = people;
@@ -149,6 +152,7 @@ export class DecidedSources {
 
   #attach(naming: Naming, userId: string, items: readonly ParkedItem[]): void {
     const { organization } = naming;
+    this.attached += items.length;
     for (const { body, receivedAtMs, atMs } of items) {
       if (this.#wasErased(organization, userId, atMs)) continue;
       const { messageId, ...said } = JSON.parse(body) as ParkedBody;

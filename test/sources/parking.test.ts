@@ -2,7 +2,7 @@
  * What connected sources say, from intake through the ledger into the warehouse: who is named later, what counts for
  * nothing, and what is not known yet.
  */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { limits } from "../../contract/limits.ts";
 import { accountTimeline, timeline } from "../../server/analytics/timeline.ts";
@@ -273,6 +273,22 @@ test("an erasure takes the warnings of the visitor's ids, and of somebody who wa
       [],
     ]);
   }
+});
+
+test("what very much waited for becomes its users' in several commits, and all of it", async () => {
+  const { id, say } = await newOrganization("much at once");
+  const visitors = Array.from({ length: 8 }, (_, n) => `v${n}`);
+  for (const anonymousId of visitors) {
+    await say(...Array.from({ length: limits.parkedItems }, () => track({ anonymousId })));
+  }
+  const transact = spyOn(ledger, "transact");
+  const outcomes = await say(...visitors.map((anonymousId, n) => identify(`u${n}`, { anonymousId })));
+  expect(outcomes).toEqual(visitors.map(() => "stored"));
+  expect(transact).toHaveBeenCalledTimes(2);
+  transact.mockRestore();
+  expect(await ledger.parking.counts(id)).toMatchObject({ people: 0, items: 0 });
+  expect(await differences(id)).toEqual([]);
+  expect((await exported(id, "events")).length).toBe(8 * limits.parkedItems);
 });
 
 test("a bad item costs nothing but itself, and is counted with its reason", async () => {
