@@ -18,6 +18,9 @@ import { type DecidedPeople, keyOf } from "./decided-people.ts";
 import type { DecidedRows } from "./decided-rows.ts";
 import { type Invalid, isInvalid } from "./json.ts";
 
+/** Links and items of an organization that aliases of unknown ids move in one commit. A chain of n aliases moves n²/2. */
+const maxMovedInCommit = 20_000;
+
 /** A request by which somebody becomes known. */
 interface Naming {
   readonly organization: number;
@@ -42,6 +45,11 @@ export class DecidedSources {
   readonly #parking: DecidedParking;
   /** Addresses whose links were looked at when a user of this group was named. */
   readonly #looked = new Set<string>();
+  /** By organization: links and items that were moved to ids that nobody knows either. */
+  readonly #moved = new Map<number, number>();
+
+  /** Items that became their users' in this commit. */
+  attached = 0;
 
   constructor({ stored, people, rows, parking }: Parts) {
     this.#stored = stored;
@@ -109,6 +117,11 @@ export class DecidedSources {
     }
     const [id, other] = isTurned ? [userId, previousId] : [previousId, userId];
     if (this.#wasErased(organization, other, atMs)) return "duplicate";
+    if (this.#movesTooMuch(organization, other)) {
+      return {
+        invalid: "previousId is one of too many that are linked on at once: send fewer in a request.",
+      };
+    }
     this.#link(entry, id, other, atMs);
     return "stored";
   }
@@ -130,13 +143,20 @@ export class DecidedSources {
       this.#attachByAddress(naming, id, userId);
       return;
     }
-    for (const linked of this.#parking.linksTo(organization, id)) {
-      const saidAtMs = this.#parking.link(organization, linked)?.atMs ?? atMs;
-      this.#parking.setLink(organization, linked, { userId, atMs: saidAtMs });
-    }
+    const links = this.#parking.moveLinks(organization, id, userId);
     const items = this.#parking.take(organization, id);
-    if (this.#people.known(organization, userId) !== undefined) this.#attach(naming, userId, items);
-    else for (const item of items) this.#parking.park(organization, userId, item);
+    if (this.#people.known(organization, userId) !== undefined) {
+      this.#attach(naming, userId, items);
+      return;
+    }
+    for (const item of items) this.#parking.park(organization, userId, item);
+    this.#moved.set(organization, (this.#moved.get(organization) ?? 0) + links + items.length);
+  }
+
+  /** Whether enough was moved in this commit already. What is moved to a user stays there, so that it is moved once. */
+  #movesTooMuch(organization: number, other: string): boolean {
+    if ((this.#moved.get(organization) ?? 0) < maxMovedInCommit) return false;
+    return this.#people.known(organization, this.#whose(organization, other)) === undefined;
   }
 
   /** Gives what waits under an id to the user who has its address, if only one has. The link stays one to the address:
@@ -162,6 +182,7 @@ export class DecidedSources {
 
   #attach(naming: Naming, userId: string, items: readonly ParkedItem[]): void {
     const { organization } = naming;
+    this.attached += items.length;
     for (const { body, receivedAtMs, atMs } of items) {
       if (this.#wasErased(organization, userId, atMs)) continue;
       const { messageId, ...said } = JSON.parse(body) as ParkedBody;

@@ -101,14 +101,24 @@ function emailSaid(entry: Decidable): string | undefined {
   return entry.kind === "said" && entry.said.kind === "identify" ? entry.said.email : undefined;
 }
 
-/** Decides the group in its order; `outcomes` has one entry for each request. */
+/** When so many items that were parked became their users', the commit is full: about 25 ms. */
+const maxAttachedInCommit = 5_000;
+
+/**
+ * Decides the group in its order; `outcomes` has one entry for each request that was decided. That is the whole group,
+ * unless so much that was parked becomes its users' that the rest is left to a further commit.
+ */
 export function decide(
   group: readonly Decidable[],
   stored: Stored,
   nowMs: number,
 ): { readonly outcomes: readonly SourcedOutcome[]; readonly writes: Writes } {
   const decision = new Decision(stored);
-  const outcomes = group.map((entry) => decision.decide(entry));
+  const outcomes: SourcedOutcome[] = [];
+  for (const entry of group) {
+    if (decision.isFull) break;
+    outcomes.push(decision.decide(entry));
+  }
   return { outcomes, writes: decision.writes(nowMs) };
 }
 
@@ -129,6 +139,10 @@ class Decision {
     this.#people = people;
     this.#parking = parking;
     this.#sources = new DecidedSources({ stored, rows, people, parking });
+  }
+
+  get isFull(): boolean {
+    return this.#sources.attached >= maxAttachedInCommit;
   }
 
   decide(entry: Decidable): SourcedOutcome {

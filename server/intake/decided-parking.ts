@@ -15,6 +15,8 @@ export class DecidedParking {
   readonly #links = new Map<string, PersonKey & { readonly link: PersonLink | null }>();
   /** By the id to which others were linked in this group. */
   readonly #linkedTo = new Map<string, Set<string>>();
+  /** Ids from which all links were moved: what is stored of them is of no use any more. */
+  readonly #movedFrom = new Set<string>();
   readonly #parked = new Map<string, Parked>();
   readonly #labels = new Map<string, EventLabel>();
   readonly #refused: ParkingWrites["refused"][number][] = [];
@@ -34,13 +36,6 @@ export class DecidedParking {
     return this.#stored.hasParked(organization) ? this.#stored.link(organization, id) : undefined;
   }
 
-  /** The ids that are linked to this one. */
-  linksTo(organization: number, id: string): readonly string[] {
-    const stored = this.#stored.hasParked(organization) ? this.#stored.linksTo(organization, id) : [];
-    const all = new Set([...stored, ...(this.#linkedTo.get(keyOf(organization, id)) ?? [])]);
-    return [...all].filter((each) => this.link(organization, each)?.userId === id);
-  }
-
   /** Links an id, or, with null, no longer. */
   setLink(organization: number, id: string, link: PersonLink | null): void {
     this.#links.set(keyOf(organization, id), { organization, id, link });
@@ -48,6 +43,27 @@ export class DecidedParking {
     const key = keyOf(organization, link.userId);
     const linked = this.#linkedTo.get(key) ?? new Set();
     this.#linkedTo.set(key, linked.add(id));
+  }
+
+  /** The ids that are linked to this one. */
+  linksTo(organization: number, id: string): readonly string[] {
+    const key = keyOf(organization, id);
+    const isStored = !this.#movedFrom.has(key) && this.#stored.hasParked(organization);
+    const stored = isStored ? this.#stored.linksTo(organization, id) : [];
+    const all = new Set([...stored, ...(this.#linkedTo.get(key) ?? [])]);
+    return [...all].filter((each) => this.link(organization, each)?.userId === id);
+  }
+
+  /** Links to the user whatever is linked to the id. @returns how many ids these are */
+  moveLinks(organization: number, id: string, userId: string): number {
+    const ids = this.linksTo(organization, id);
+    for (const each of ids) {
+      const atMs = this.link(organization, each)?.atMs ?? 0;
+      this.setLink(organization, each, { userId, atMs });
+    }
+    this.#linkedTo.delete(keyOf(organization, id));
+    this.#movedFrom.add(keyOf(organization, id));
+    return ids.length;
   }
 
   park(organization: number, id: string, item: ParkedItem): void {

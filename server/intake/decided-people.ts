@@ -143,7 +143,9 @@ export class DecidedPeople {
 
 /** The traits of which nothing is stored. */
 function missing(stored: JsonObject = {}, once: JsonObject = {}): JsonObject {
-  return Object.fromEntries(Object.entries(once).filter(([key]) => (stored[key] ?? null) === null));
+  return Object.fromEntries(
+    Object.entries(once).filter(([key]) => !Object.hasOwn(stored, key) || stored[key] === null),
+  );
 }
 
 /** An organization and an id of its own as one text. */

@@ -29,7 +29,7 @@ const maxWaitingBytes = 256 * 1024 * 1024;
 /** For so long a failure is told. */
 const failingMs = 10_000;
 
-/** What came in one request: stored together or not at all. */
+/** What came in one request: stored together or not at all, but for what attaches more than a commit may. */
 interface Waiting {
   readonly entries: readonly Decidable[];
   /** Of the body that they came in. */
@@ -69,7 +69,7 @@ export class GroupCommit {
   }
 
   /** Resolves when the request is on disk, or decided not to be stored; rejects when the ledger failed, and
-   * then nothing is stored. */
+   * then it is not stored. */
   submit(entry: Admitted, bytes: number): Promise<Outcome> {
     return this.#add([entry], bytes, (outcomes, first) => unparked(outcomes[first] ?? undecided()));
   }
@@ -143,24 +143,35 @@ export class GroupCommit {
 
   async #commit(group: readonly Waiting[]): Promise<void> {
     const entries = group.flatMap((waiting) => waiting.entries);
-    let outcomes: readonly SourcedOutcome[] = [];
+    const outcomes: SourcedOutcome[] = [];
+    let failure: unknown;
     try {
-      await this.#ledger.transact(new NeedsOf(entries), (stored) => {
-        const decision = decide(entries, stored, this.#nowMs());
-        outcomes = decision.outcomes;
-        return decision.writes;
-      });
+      // Mostly once: only what attaches very much that was parked takes further commits.
+      do outcomes.push(...(await this.#transact(entries.slice(outcomes.length))));
+      while (outcomes.length < entries.length);
+      this.#failedAtMs = Number.NEGATIVE_INFINITY;
     } catch (error) {
       this.#failedAtMs = performance.now();
-      for (const { reject } of group) reject(error);
-      return;
+      failure = error;
     }
-    this.#failedAtMs = Number.NEGATIVE_INFINITY;
     let first = 0;
-    for (const { entries: own, resolve } of group) {
-      resolve(outcomes, first);
+    for (const { entries: own, resolve, reject } of group) {
+      const isStored = failure === undefined || first + own.length <= outcomes.length;
+      if (isStored) resolve(outcomes, first);
+      else reject(failure);
       first += own.length;
     }
+  }
+
+  /** Decides and stores as many of the first entries as a commit may hold. */
+  async #transact(entries: readonly Decidable[]): Promise<readonly SourcedOutcome[]> {
+    let outcomes: readonly SourcedOutcome[] = [];
+    await this.#ledger.transact(new NeedsOf(entries), (stored) => {
+      const decision = decide(entries, stored, this.#nowMs());
+      outcomes = decision.outcomes;
+      return decision.writes;
+    });
+    return outcomes;
   }
 }
 

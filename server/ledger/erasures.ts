@@ -35,9 +35,9 @@ export interface FoundInWarehouse {
 
 /** The steps of an erasure, in their order. Each may be done again after a crash. */
 export interface Erasures {
-  /** Deletes the user, with the ingestion warnings and the exclusion rules that name them and the links of other ids
-   * to theirs, and leaves a tombstone, in one commit: from now on the user is not known. What is parked under the id goes
-   * as well, also of somebody who was never identified.
+  /** Deletes the user, with the exclusion rules that name them, and leaves a tombstone, in one commit: from now on the
+   * user is not known. What is parked under the id, the links of other ids to it and the ingestion warnings that name it
+   * or one of these go as well, also of somebody who was never identified, and then from the files at once.
    * @returns undefined when there is no such user. */
   begin(organization: number, userId: string): Promise<Erasure | undefined>;
   /** Those that are not done, oldest first. */

@@ -65,7 +65,7 @@ export function run(
     const decision = decide(group, ledger.stored(new NeedsOf(group)), 1_000);
     ledger.write(decision.writes);
     outcomes.push(...decision.outcomes);
-    at += size;
+    at += decision.outcomes.length;
   }
   return outcomes;
 }

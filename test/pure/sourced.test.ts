@@ -195,3 +195,18 @@ test("what was said before an erasure stays out, whether it waits or comes", () 
   say(ledger, { type: "identify", userId: "u", anonymousId: "v" });
   expect(ledger.rows.get("events")?.map(([, , , event]) => event)).toEqual(["after"]);
 });
+
+test("a name's white space is looked at once, and a name that is mostly white space is refused", () => {
+  const ledger = new LedgerModel();
+  const long = `a${" ".repeat(4 * limits.eventNameCharacters)}b`;
+  expect(() => say(ledger, { userId: "u", event: long })).toThrow("event is not valid");
+  say(ledger, { type: "identify", userId: "u" }, { userId: "u", event: "\u0085 \n\u0085a\u0085 b \u0085" });
+  expect(ledger.rows.get("events")?.map(([, , , event]) => event)).toEqual(["a_b"]);
+});
+
+test("what is said once is kept under names that every object has, too", () => {
+  const ledger = new LedgerModel();
+  const traitsOnce = { constructor: "search", toString: "ad", plan: "free" };
+  say(ledger, { type: "identify", userId: "u", traits: { plan: "pro" }, traitsOnce });
+  expect(userOf(ledger)?.traits).toEqual({ constructor: "search", toString: "ad", plan: "pro" } as never);
+});

@@ -65,7 +65,10 @@ export class SqliteErasures implements Erasures {
     const { users, counts, inbox, tombstones, knownUsers, parking, warnings, exclusions } = this.#parts;
     this.#parts.journal.flush();
     const begun = inTransaction(this.#db, () => {
-      // Also of one who was never identified.
+      // Also of one who was never identified, and of the visitor's ids that were this person's.
+      for (const id of [userId, ...parking.links.to(organization, userId)]) {
+        warnings.forgetUser(organization, id);
+      }
       parking.forget(organization, userId);
       const user = users.find(organization, userId);
       if (user === undefined) return undefined;
@@ -74,14 +77,17 @@ export class SqliteErasures implements Erasures {
       users.delete(organization, user.number);
       const gone = { users: -1, userVersions: -user.version, accounts: 0, accountVersions: 0 };
       counts.addPopulations(organization, gone);
-      warnings.forgetUser(organization, userId);
       exclusions.forgetUser(organization, userId);
       const hmac = tombstones.hmac(organization, userId);
       return this.#statements.begin.get(
         ...([organization, user.number, hmac, inbox.newestInboxId, this.#clock()] as const),
       );
     });
-    if (!begun) return undefined;
+    if (!begun) {
+      // There is no erasure to be finished, but what was parked is in the log still.
+      await this.#inboxTidy.erase(0);
+      return undefined;
+    }
     knownUsers.forget(organization, userId);
     tombstones.remember(organization);
     return begun;
