@@ -14,7 +14,6 @@ import { WarehouseUnderTest } from "../warehouse/support.ts";
 const subject = new WarehouseUnderTest();
 const zone = new Zone("Europe/Paris");
 const nowMs = Date.UTC(2026, 4, 17, 12);
-const _hourMs = 3_600_000;
 
 let ledger: Ledger;
 let intake: Intake;
