@@ -2,7 +2,7 @@
  * What connected sources say, from intake through the ledger into the warehouse: who is named later, what counts for
  * nothing, and what is not known yet.
  */
-import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { limits } from "../../contract/limits.ts";
 import { accountTimeline, timeline } from "../../server/analytics/timeline.ts";
@@ -86,10 +86,6 @@ const track = (some: Partial<SourcedTrack>): SourcedTrack => ({
 const identify = (userId: string, some: object = {}): SourcedItem => ({
   ...{ type: "identify", userId, traits: {}, atMs: nowMs, messageId: null },
   ...some,
-});
-
-const alias = (previousId: string, userId: string): SourcedItem => ({
-  ...{ type: "alias", previousId, userId, atMs: nowMs, messageId: null },
 });
 
 test("what waited is a user's by an identify of the source, and by one to the write API", async () => {
@@ -232,63 +228,6 @@ test("an erased user's links and events go, and late events of theirs stay out",
   ).toEqual([...(["duplicate", "parked"] as const)]);
   expect(await exported(id, "events")).toEqual([]);
   expect(await differences(id)).toEqual([]);
-});
-
-test("a chain of aliases is linked on as far as one request may, and to its end when the rest is sent again", async () => {
-  const { id, say } = await newOrganization("chain");
-  await say(track({ anonymousId: "c0" }));
-  let waiting = Array.from({ length: 300 }, (_, n) => alias(`c${n}`, `c${n + 1}`));
-  const refused: number[] = [];
-  for (let sent = 0; waiting.length > 0 && sent < 10; sent += 1) {
-    const outcomes = await say(...waiting);
-    waiting = waiting.filter((_, index) => typeof outcomes[index] === "object");
-    refused.push(waiting.length);
-  }
-  expect(refused[0]).toBeGreaterThan(0);
-  expect(refused.at(-1)).toBe(0);
-  expect((await ledger.parking.people(id, 9)).map((one) => one.id)).toEqual(["c300"]);
-  await say(identify("u", { anonymousId: "c300" }), track({ anonymousId: "c7", event: "at_once" }));
-  await loaded();
-  expect((await exported(id, "events")).map(({ userId }) => userId)).toEqual(["u", "u"]);
-});
-
-test("an erasure takes the warnings of the visitor's ids, and of somebody who was never identified every byte", async () => {
-  const { id, say, warnings } = await newOrganization("erased warnings");
-  await say(
-    identify("u", { anonymousId: "device" }),
-    { ...identify("u", { email: "secret one" }), userId: undefined, anonymousId: "device" } as SourcedItem,
-    { ...identify("u", { email: "secret two" }), userId: undefined, anonymousId: "visitor" } as SourcedItem,
-    track({ anonymousId: "visitor", properties: { secret: "secret three" } }),
-  );
-  expect(await warnings()).toHaveLength(2);
-  await loaded();
-  expect(await ledger.erasures.begin(id, "u")).toBeDefined();
-  expect((await warnings()).map(([, , detail]) => detail)).toEqual(["secret two"]);
-  expect(await ledger.erasures.begin(id, "visitor")).toBeUndefined();
-  expect(await warnings()).toEqual([]);
-  for (const file of ["ledger.sqlite", "ledger.sqlite-wal"]) {
-    const text = await Bun.file(join(subject.folder, file)).text();
-    expect([file, ["one", "two", "three"].filter((each) => text.includes(`secret ${each}`))]).toEqual([
-      file,
-      [],
-    ]);
-  }
-});
-
-test("what very much waited for becomes its users' in several commits, and all of it", async () => {
-  const { id, say } = await newOrganization("much at once");
-  const visitors = Array.from({ length: 8 }, (_, n) => `v${n}`);
-  for (const anonymousId of visitors) {
-    await say(...Array.from({ length: limits.parkedItems }, () => track({ anonymousId })));
-  }
-  const transact = spyOn(ledger, "transact");
-  const outcomes = await say(...visitors.map((anonymousId, n) => identify(`u${n}`, { anonymousId })));
-  expect(outcomes).toEqual(visitors.map(() => "stored"));
-  expect(transact).toHaveBeenCalledTimes(2);
-  transact.mockRestore();
-  expect(await ledger.parking.counts(id)).toMatchObject({ people: 0, items: 0 });
-  expect(await differences(id)).toEqual([]);
-  expect((await exported(id, "events")).length).toBe(8 * limits.parkedItems);
 });
 
 test("a bad item costs nothing but itself, and is counted with its reason", async () => {
