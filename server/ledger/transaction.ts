@@ -39,7 +39,8 @@ export interface Message {
 export interface Stored {
   known(organization: number, userId: string): KnownUser | undefined;
   user(organization: number, userId: string): User | undefined;
-  /** Users with this e-mail address, upper and lower case alike: three at most. May be asked of any address. */
+  /** Users with this e-mail address, upper and lower case alike: three at most. May be asked of any address, and the
+   * users whom it names of anything. */
   withEmail(organization: number, email: string): readonly string[];
   /** When an identified user was erased last: what was said before that stays out. */
   erasedAtMs(organization: number, userId: string): number | undefined;

@@ -49,6 +49,7 @@ export class LedgerModel {
     const needed = (asked: readonly object[], one: object) => {
       if (!isNeeded(asked, one)) throw new Error(`not needed: ${JSON.stringify(one)}`);
     };
+    const named = new Set<string>();
     // What is needed of an id is needed of the user to whom it is linked, too, and of the others that are linked there.
     const neededOf = (
       organization: number,
@@ -56,7 +57,7 @@ export class LedgerModel {
       asked: readonly object[] = needs.people,
       key = "id",
     ) => {
-      if (isNeeded(asked, { organization, [key]: id })) return;
+      if (isNeeded(asked, { organization, [key]: id }) || named.has(keyOf(organization, id))) return;
       const linked = [...this.links].filter(([of]) => organizationOf(of) === organization);
       const leads = (one: string) =>
         isNeeded(needs.people, { organization, id: one }) ||
@@ -88,11 +89,11 @@ export class LedgerModel {
         neededOf(organization, userId, needs.users, "userId");
         return this.user(organization, userId);
       },
-      withEmail: (organization, email) =>
-        [...this.users.values()]
-          .filter((user) => user.organization === organization)
-          .filter((user) => user.email?.toLowerCase() === email.toLowerCase())
-          .map(({ userId }) => userId),
+      withEmail: (organization, email) => {
+        const found = this.#withEmail(organization, email);
+        for (const userId of found) named.add(keyOf(organization, userId));
+        return found;
+      },
       erasedAtMs: (organization, userId) => {
         neededOf(organization, userId, needs.users, "userId");
         return this.#erasedAtMs.get(keyOf(organization, userId));
@@ -111,6 +112,13 @@ export class LedgerModel {
       lastAccountNumber: (organization) => Math.max(0, ...numbers(this.accounts.values(), organization)),
       transaction: this.#transactions,
     };
+  }
+
+  #withEmail(organization: number, email: string): string[] {
+    return [...this.users.values()]
+      .filter((user) => user.organization === organization)
+      .filter((user) => user.email?.toLowerCase() === email.toLowerCase())
+      .map(({ userId }) => userId);
   }
 
   #parking(
