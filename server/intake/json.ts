@@ -114,7 +114,9 @@ interface Problem {
 const maxPathCharacters = 200;
 
 function message({ path, text }: Problem): string {
-  const joined = path.join(".");
+  const plain = path.join(".");
+  // White space around it would not be seen.
+  const joined = plain.trim() === plain ? plain : JSON.stringify(plain);
   const shown = joined.length > maxPathCharacters ? `${joined.slice(0, maxPathCharacters)}…` : joined;
   return `${shown || "body"} ${text}`;
 }

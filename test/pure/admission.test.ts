@@ -30,6 +30,12 @@ function expectHelpful({ invalid }: Invalid): void {
 }
 
 describe.each(doors)("%s", (_name, door) => {
+  test("names a field in quotes whose name begins or ends with white space", () => {
+    expect(admit<object>(door, '{"\\t":"\\ud800"}')).toEqual({
+      invalid: '"\\t" has half of a surrogate pair: send whole characters.',
+    });
+  });
+
   test("never throws on any JSON, and every refusal names a field and says what to send", () => {
     let refused = 0;
     fc.assert(
