@@ -34,9 +34,11 @@ export class SourceBody {
   static parse(bytes: Uint8Array, mayBeAny = false): SourceBody | Invalid {
     const parsed = mayBeAny ? parseJson(bytes) : parseObject(bytes);
     if (isInvalid(parsed)) return parsed;
-    const refused = whyTooMany(parsed.value) ?? whyTooDeep(parsed.value);
+    const isReadAgain = mayRoundIntegers(parsed.text);
+    const isWalked = isReadAgain || mayBeAny;
+    const refused = whyTooMany(parsed.value) ?? (isWalked ? whyTooDeep(parsed.value) : undefined);
     if (refused !== undefined) return refused;
-    if (!mayRoundIntegers(parsed.text)) return new SourceBody(bytes, parsed.value, undefined);
+    if (!isReadAgain) return new SourceBody(bytes, parsed.value, undefined);
     const texts = NumberTexts.of(parsed.text);
     return new SourceBody(bytes, texts.value, texts);
   }
@@ -44,11 +46,13 @@ export class SourceBody {
   /** Why a message, an object in this body, cannot be stored whatever it says; undefined when it can. */
   whyUnstorable(message: unknown): Invalid | undefined {
     if (!isJsonObject(message)) return undefined;
-    const mayBeTooLarge = this.bytes.byteLength > limits.bodyBytes;
+    // What is too deep cannot be made into a text again.
+    const problem = whyUnstorable(message, this.#texts?.around(message));
+    const mayBeTooLarge = problem === undefined && this.bytes.byteLength > limits.bodyBytes;
     if (mayBeTooLarge && Buffer.byteLength(JSON.stringify(message)) > limits.bodyBytes) {
       return { invalid: `message is larger than ${limits.bodyBytes} bytes: send less.` };
     }
-    return whyUnstorable(message, this.#texts?.around(message));
+    return problem;
   }
 }
 

@@ -36,7 +36,7 @@ export function parseBatch(bytes: Uint8Array): ParsedBatch | Invalid {
   if (!Array.isArray(items)) return wrong(BatchBody, ["batch"], "is not valid");
   if (items.length === 0) return wrong(BatchBody, ["batch"], "is empty");
   if (items.length > limits.batchItems) return wrong(BatchBody, ["batch"], "is too long");
-  const tooDeep = whyTooDeep(items);
+  const tooDeep = mayRoundIntegers(parsed.text) ? whyTooDeep(items) : undefined;
   if (tooDeep !== undefined) return tooDeep;
   return { items, text: parsed.text };
 }
@@ -95,9 +95,12 @@ class BatchText {
   }
 
   whyUnstorable(item: JsonObject, index: number): Invalid | undefined {
-    if (this.#mayBeTooLarge && Buffer.byteLength(JSON.stringify(item)) > limits.bodyBytes) {
+    // What is too deep cannot be made into a text again.
+    const problem = whyUnstorable(item, this.#mayRoundIntegers ? this.numbersOf(index) : undefined);
+    const mayBeTooLarge = problem === undefined && this.#mayBeTooLarge;
+    if (mayBeTooLarge && Buffer.byteLength(JSON.stringify(item)) > limits.bodyBytes) {
       return { invalid: `item is larger than ${limits.bodyBytes} bytes: send less.` };
     }
-    return whyUnstorable(item, this.#mayRoundIntegers ? this.numbersOf(index) : undefined);
+    return problem;
   }
 }

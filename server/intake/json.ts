@@ -82,10 +82,10 @@ export function parseJson(bytes: Uint8Array): { readonly value: unknown; readonl
   }
 }
 
-/** Levels of a body that has several items: some thousand, which `JSON.parse` takes, are too many for whoever walks them. */
+/** Levels of a body that has several items: some thousand, which `JSON.parse` takes, are too many for whoever walks them all. */
 const bodyLevels = 500;
 
-/** Why a body with several items cannot be read, whatever they say; undefined when it can. */
+/** Why a body with several items cannot be walked as a whole, to read its numbers again say; undefined when it can. */
 export function whyTooDeep(value: unknown): Invalid | undefined {
   return isDeeperThan(value, bodyLevels)
     ? { invalid: `body is nested deeper than ${bodyLevels} levels: send a flatter one.` }

@@ -3,6 +3,7 @@ import { type LiveItem, liveLimits } from "../../contract/live.ts";
 import type { SourceOutcome } from "../../contract/sources.ts";
 import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
 import type { Outcome } from "./decide.ts";
+import { whyTooDeep } from "./json.ts";
 import type { LiveChannel, LiveOutcome } from "./live-channel.ts";
 import type { Endpoint } from "./notes.ts";
 import { errorOf } from "./outcome-error.ts";
@@ -195,7 +196,8 @@ export class WatchedRequest {
   }
 
   #textOf(sent: unknown): Pick<LiveItem, "payload" | "payloadCharacters"> {
-    return this.#withoutSecret(JSON.stringify(sent ?? null));
+    const isTooDeep = whyTooDeep(sent) !== undefined;
+    return this.#withoutSecret(isTooDeep ? "(nested too deep to be shown)" : JSON.stringify(sent ?? null));
   }
 
   #withoutSecret(text: string): Pick<LiveItem, "payload" | "payloadCharacters"> {

@@ -63,9 +63,15 @@ export async function axe(page: Page): Promise<string[]> {
   return violations;
 }
 
-/** Pixels by which a page is wider than the window. */
+/** Pixels by which a page is wider than the window, once what has a size of its own, a chart say, has followed the window:
+ * that is a frame or two later, more on a busy machine. */
 export async function sidewaysPixels(page: Page): Promise<number> {
-  return (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
+  const deadlineMs = performance.now() + 5_000;
+  while (true) {
+    const pixels = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
+    if (pixels <= 0 || performance.now() > deadlineMs) return pixels;
+    await Bun.sleep(50);
+  }
 }
 
 /** Waits until an expression is true on the page, whose security policy keeps Playwright's own wait from it. */
