@@ -7,89 +7,27 @@ import { join } from "node:path";
 import { limits } from "../../contract/limits.ts";
 import { accountTimeline, timeline } from "../../server/analytics/timeline.ts";
 import { userList } from "../../server/analytics/user-list.ts";
-import { Zone } from "../../server/calendar/zone.ts";
 import { withLabels } from "../../server/http/event-labels.ts";
-import { Intake, intakeLimits, type SourcedItem, type SourcedTrack } from "../../server/intake/intake.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
-import { checkOrganization } from "../../server/warehouse/check.ts";
 import { eraseUser, findUser } from "../../server/warehouse/erase.ts";
-import { type ExportTable, exportTable } from "../../server/warehouse/export.ts";
 import { attachFile } from "../../server/warehouse/frozen-tables.ts";
-import { Loader } from "../../server/warehouse/loader.ts";
 import { rebuild } from "../../server/warehouse/rebuild.ts";
 import { event, recount, rollupsOf, WarehouseUnderTest } from "../warehouse/support.ts";
+import { identify, nowMs, SpokenTo, track, zone } from "./spoken-to.ts";
 
 const subject = new WarehouseUnderTest();
-const zone = new Zone("Europe/Paris");
-const nowMs = Date.UTC(2026, 4, 17, 12);
 const hourMs = 3_600_000;
 
+let spokenTo: SpokenTo;
 let ledger: Ledger;
-let intake: Intake;
-let loader: Loader;
-
 beforeAll(async () => {
-  const dataDir = subject.folder;
-  ledger = await openSqliteLedger({ file: join(dataDir, "ledger.sqlite"), clock: () => nowMs });
-  intake = new Intake(ledger, dataDir, intakeLimits, () => nowMs);
-  loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
-  await loader.replay();
-  loader.start();
+  spokenTo = await SpokenTo.open(subject);
+  ledger = spokenTo.ledger;
 });
-
-afterAll(async () => {
-  await loader.stop();
-  await ledger.close();
-});
-
-/** An organization of its own, and the way in which a source speaks to it. */
-async function newOrganization(name: string) {
-  const { id } = await ledger.organizations.create({ name, timezone: "Europe/Paris", nowMs });
-  const arrival = { organization: id, zone, receivedAtMs: nowMs, idempotencyKey: null };
-  const encoder = new TextEncoder();
-  return {
-    id,
-    say: (...items: readonly SourcedItem[]) => intake.sourced(items, arrival, "segment"),
-    identify: (body: object) => intake.identify(encoder.encode(JSON.stringify(body)), arrival),
-    track: (body: object) => intake.track(encoder.encode(JSON.stringify(body)), arrival),
-    warnings: async () => {
-      await intake.recordWarnings();
-      const all = await ledger.warnings.list(id, 100);
-      return all.map(({ kind, endpoint, detail }) => [kind, endpoint, detail]).sort();
-    },
-  };
-}
-
-async function loaded(): Promise<void> {
-  await loader.drain((await ledger.inbox.backlog()).newestInboxId);
-}
-
-async function differences(organization: number) {
-  await loaded();
-  const dayCounts = await ledger.dayCounts(organization);
-  const populations = await ledger.populations(organization);
-  return checkOrganization(subject.warehouse, organization, { dayCounts, populations });
-}
-
-async function exported(organization: number, table: ExportTable): Promise<Record<string, unknown>[]> {
-  const request = { organization, table, format: "jsonl", temporaryFolder: subject.folder } as const;
-  const chunks = await Array.fromAsync(exportTable(subject.warehouse, request));
-  const lines = Buffer.concat(chunks).toString().split("\n").slice(0, -1);
-  return lines.map((line) => JSON.parse(line));
-}
-
-const track = (some: Partial<SourcedTrack>): SourcedTrack => ({
-  ...{ type: "track", event: "opened", properties: {}, isActivity: true, atMs: nowMs, messageId: null },
-  ...some,
-});
-const identify = (userId: string, some: object = {}): SourcedItem => ({
-  ...{ type: "identify", userId, traits: {}, atMs: nowMs, messageId: null },
-  ...some,
-});
+afterAll(() => spokenTo.close());
 
 test("what waited is a user's by an identify of the source, and by one to the write API", async () => {
-  const { id, say, identify: identifyDirectly, track: trackDirectly } = await newOrganization("named");
+  const { id, say, identify: identifyDirectly, track: trackDirectly } = await spokenTo.organization("named");
   const uuid = "0a1b2c3d-0000-4000-8000-00000000000f";
   const early = track({ anonymousId: "v", messageId: uuid, atMs: nowMs - 30 * hourMs, properties: { n: 1 } });
   expect(await say(early, early, track({ userId: "u", event: "later" }))).toEqual([
@@ -97,14 +35,14 @@ test("what waited is a user's by an identify of the source, and by one to the wr
   ]);
   expect(await ledger.parking.counts(id)).toMatchObject({ people: 2, items: 2 });
   expect(await trackDirectly({ userId: "u", event: "refused" })).toBe("not_found");
-  expect(await differences(id)).toEqual([]);
+  expect(await spokenTo.differences(id)).toEqual([]);
   expect(await identifyDirectly({ userId: "u", email: "u@example.com" })).toBe("stored");
   expect(
     await say(identify("u", { anonymousId: "v" }), track({ anonymousId: "v", event: "at_once" })),
   ).toEqual([...(["stored", "stored"] as const)]);
   expect(await ledger.parking.counts(id)).toMatchObject({ people: 0, items: 0, bytes: 0 });
-  expect(await differences(id)).toEqual([]);
-  const events = (await exported(id, "events")).map(
+  expect(await spokenTo.differences(id)).toEqual([]);
+  const events = (await spokenTo.exported(id, "events")).map(
     ({ userId, event: name, timestamp, messageId, properties }) => [
       ...[userId, name, timestamp, messageId, properties],
     ],
@@ -124,13 +62,13 @@ test("a user whose e-mail is not known is listed, exported and completed; a wron
     identify: identifyDirectly,
     track: trackDirectly,
     warnings,
-  } = await newOrganization("no e-mail");
+  } = await spokenTo.organization("no e-mail");
   await say(
     identify("u", { email: "not an address", traits: { plan: 3, name: ["x"], n: 1 } }),
     identify("w"),
   );
   expect(await trackDirectly({ userId: "u", event: "opened" })).toBe("stored");
-  await loaded();
+  await spokenTo.loaded();
   const question = {
     ...{ organization: id, toDay: zone.dayOf(nowMs), run: undefined, earlier: undefined, search: "" },
     ...{ sort: "email" as const, descending: false, limit: 10, offset: 0 },
@@ -141,23 +79,23 @@ test("a user whose e-mail is not known is listed, exported and completed; a wron
     ["u", null, '{"plan":"3","n":1}'],
     ["w", null, "{}"],
   ]);
-  expect((await exported(id, "users")).map(({ email }) => email)).toEqual([null, null]);
+  expect((await spokenTo.exported(id, "users")).map(({ email }) => email)).toEqual([null, null]);
   expect(await warnings()).toEqual([
     ["email_left_out", "segment", "not an address"],
     ["trait_left_out", "segment", "name"],
   ]);
   await identifyDirectly({ userId: "w", email: "w@example.com" });
-  await loaded();
+  await spokenTo.loaded();
   expect((await listed()).map(([userId, email]) => [userId, email])).toEqual([
     ["w", "w@example.com"],
     ["u", null],
   ]);
   expect((await ledger.findUser(id, "u"))?.user.email).toBeNull();
-  expect(await differences(id)).toEqual([]);
+  expect(await spokenTo.differences(id)).toEqual([]);
 });
 
 test("what is no activity is on the timeline and in exports, and in no figure, after a rebuild too", async () => {
-  const { id, say } = await newOrganization("passive");
+  const { id, say } = await spokenTo.organization("passive");
   const dayMs = 24 * hourMs;
   await say(
     identify("u"),
@@ -166,13 +104,13 @@ test("what is no activity is on the timeline and in exports, and in no figure, a
     track({ anonymousId: "v", event: "mail_sent", isActivity: false, atMs: nowMs - 9 * dayMs }),
     { type: "alias", previousId: "v", userId: "u", atMs: nowMs, messageId: null },
   );
-  await loaded();
+  await spokenTo.loaded();
   const active = [event(id, { user: 1, event: "opened", day: zone.dayOf(nowMs - dayMs) })];
   const expected = recount(active, ({ day }) => day);
   for (const rebuilt of [false, true]) {
     if (rebuilt) await rebuild(subject.warehouse, id, zone.transitions);
     expect(await rollupsOf(subject, id)).toEqual(expected);
-    expect(await differences(id)).toEqual([]);
+    expect(await spokenTo.differences(id)).toEqual([]);
   }
   const shown = await timeline(subject.warehouse, { organization: id, user: 1, limit: 10 });
   expect(shown.map(({ event: name, isActivity }) => [name, isActivity])).toEqual([
@@ -180,11 +118,11 @@ test("what is no activity is on the timeline and in exports, and in no figure, a
     ["opened", true],
     ["mail_sent", false],
   ]);
-  expect(await exported(id, "events")).toHaveLength(3);
+  expect(await spokenTo.exported(id, "events")).toHaveLength(3);
 });
 
 test("an event whose name has white space is stored without it, and answers have the name as it was sent first", async () => {
-  const { id, say } = await newOrganization("names");
+  const { id, say } = await spokenTo.organization("names");
   await say(
     track({ anonymousId: "v", event: " Order  Completed\n" }),
     identify("u", { anonymousId: "v" }),
@@ -192,8 +130,8 @@ test("an event whose name has white space is stored without it, and answers have
     track({ userId: "u", event: "order_completed" }),
     track({ userId: "u", event: `${"a".repeat(300)}` }),
   );
-  await loaded();
-  const events = (await exported(id, "events")).map(({ event: name }) => ({ event: String(name) }));
+  await spokenTo.loaded();
+  const events = (await spokenTo.exported(id, "events")).map(({ event: name }) => ({ event: String(name) }));
   expect(await withLabels({ ledger, organization: { id } }, events)).toEqual([
     { event: "Order_Completed", label: "Order  Completed" },
     { event: "Order_Completed", label: "Order  Completed" },
@@ -202,12 +140,12 @@ test("an event whose name has white space is stored without it, and answers have
 });
 
 test("an event in another account than the user's own is on that account's timeline", async () => {
-  const { id, say } = await newOrganization("accounts");
+  const { id, say } = await spokenTo.organization("accounts");
   await say(
     identify("u", { account: { id: "own" } }),
     track({ userId: "u", event: "visited", account: { id: "other", name: "Other" } }),
   );
-  await loaded();
+  await spokenTo.loaded();
   const of = (account: number) =>
     accountTimeline(subject.warehouse, { organization: id, account, limit: 10 });
   expect(await of(1)).toEqual([]);
@@ -215,9 +153,9 @@ test("an event in another account than the user's own is on that account's timel
 });
 
 test("an erased user's links and events go, and late events of theirs stay out", async () => {
-  const { id, say } = await newOrganization("erased");
+  const { id, say } = await spokenTo.organization("erased");
   await say(track({ anonymousId: "v", event: "secret" }), identify("u", { anonymousId: "v" }));
-  await loaded();
+  await spokenTo.loaded();
   const erasure = await ledger.erasures.begin(id, "u");
   if (erasure === undefined) throw new Error("the user was not known");
   await ledger.erasures.counted(erasure.id, await findUser(subject.warehouse, erasure));
@@ -226,12 +164,12 @@ test("an erased user's links and events go, and late events of theirs stay out",
   expect(
     await say(track({ userId: "u", atMs: nowMs - 1 }), track({ anonymousId: "v", event: "new" })),
   ).toEqual([...(["duplicate", "parked"] as const)]);
-  expect(await exported(id, "events")).toEqual([]);
-  expect(await differences(id)).toEqual([]);
+  expect(await spokenTo.exported(id, "events")).toEqual([]);
+  expect(await spokenTo.differences(id)).toEqual([]);
 });
 
 test("a bad item costs nothing but itself, and is counted with its reason", async () => {
-  const { say, warnings } = await newOrganization("bad items");
+  const { say, warnings } = await spokenTo.organization("bad items");
   const outcomes = await say(
     track({ userId: "u", event: " \n " }),
     track({}),
@@ -265,7 +203,7 @@ test("a bad item costs nothing but itself, and is counted with its reason", asyn
 });
 
 test("rows that were written before there was activity are activity, in an inbox and in a backup", async () => {
-  const { id } = await newOrganization("older rows");
+  const { id } = await spokenTo.organization("older rows");
   const row = event(id, { user: 7 });
   const older = [
     ...[row.organization, row.user, row.account, row.event, row.timeMs, row.day, row.receivedAtMs, row.id],

@@ -1,0 +1,88 @@
+/** An intake, its ledger and a loader that a connected source speaks to, without a server. */
+import { join } from "node:path";
+import { Zone } from "../../server/calendar/zone.ts";
+import { Intake, intakeLimits, type SourcedItem, type SourcedTrack } from "../../server/intake/intake.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { checkOrganization } from "../../server/warehouse/check.ts";
+import { type ExportTable, exportTable } from "../../server/warehouse/export.ts";
+import { Loader } from "../../server/warehouse/loader.ts";
+import type { WarehouseUnderTest } from "../warehouse/support.ts";
+
+export const zone = new Zone("Europe/Paris");
+export const nowMs = Date.UTC(2026, 4, 17, 12);
+
+export class SpokenTo {
+  readonly ledger: Ledger;
+  readonly #subject: WarehouseUnderTest;
+  readonly #intake: Intake;
+  readonly #loader: Loader;
+
+  private constructor(subject: WarehouseUnderTest, ledger: Ledger) {
+    this.ledger = ledger;
+    this.#subject = subject;
+    this.#intake = new Intake(ledger, subject.folder, intakeLimits, () => nowMs);
+    this.#loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
+  }
+
+  static async open(subject: WarehouseUnderTest): Promise<SpokenTo> {
+    const file = join(subject.folder, "ledger.sqlite");
+    const spokenTo = new SpokenTo(subject, await openSqliteLedger({ file, clock: () => nowMs }));
+    await spokenTo.#loader.replay();
+    spokenTo.#loader.start();
+    return spokenTo;
+  }
+
+  async close(): Promise<void> {
+    await this.#loader.stop();
+    await this.ledger.close();
+  }
+
+  /** An organization of its own, and the way in which a source speaks to it. */
+  async organization(name: string) {
+    const { id } = await this.ledger.organizations.create({ name, timezone: "Europe/Paris", nowMs });
+    const arrival = { organization: id, zone, receivedAtMs: nowMs, idempotencyKey: null };
+    const encoder = new TextEncoder();
+    const intake = this.#intake;
+    return {
+      id,
+      say: (...items: readonly SourcedItem[]) => intake.sourced(items, arrival, "segment"),
+      identify: (body: object) => intake.identify(encoder.encode(JSON.stringify(body)), arrival),
+      track: (body: object) => intake.track(encoder.encode(JSON.stringify(body)), arrival),
+      warnings: async () => {
+        await intake.recordWarnings();
+        const all = await this.ledger.warnings.list(id, 100);
+        return all.map(({ kind, endpoint, detail }) => [kind, endpoint, detail]).sort();
+      },
+    };
+  }
+
+  async loaded(): Promise<void> {
+    await this.#loader.drain((await this.ledger.inbox.backlog()).newestInboxId);
+  }
+
+  async differences(organization: number) {
+    await this.loaded();
+    const dayCounts = await this.ledger.dayCounts(organization);
+    const populations = await this.ledger.populations(organization);
+    return checkOrganization(this.#subject.warehouse, organization, { dayCounts, populations });
+  }
+
+  async exported(organization: number, table: ExportTable): Promise<Record<string, unknown>[]> {
+    const { folder, warehouse } = this.#subject;
+    const request = { organization, table, format: "jsonl", temporaryFolder: folder } as const;
+    const chunks = await Array.fromAsync(exportTable(warehouse, request));
+    const lines = Buffer.concat(chunks).toString().split("\n").slice(0, -1);
+    return lines.map((line) => JSON.parse(line));
+  }
+}
+
+export const track = (some: Partial<SourcedTrack>): SourcedTrack => ({
+  ...{ type: "track", event: "opened", properties: {}, isActivity: true, atMs: nowMs, messageId: null },
+  ...some,
+});
+
+export const identify = (userId: string, some: object = {}): SourcedItem => ({
+  ...{ type: "identify", userId, traits: {}, atMs: nowMs, messageId: null },
+  ...some,
+});
