@@ -107,16 +107,18 @@ const maxAttachedInCommit = 5_000;
 /**
  * Decides the group in its order; `outcomes` has one entry for each request that was decided. That is the whole group,
  * unless so much that was parked becomes its users' that the rest is left to a further commit.
+ * @param maxAttached when so many parked items were attached the rest is left; Infinity decides the whole group
  */
 export function decide(
   group: readonly Decidable[],
   stored: Stored,
   nowMs: number,
+  maxAttached = maxAttachedInCommit,
 ): { readonly outcomes: readonly SourcedOutcome[]; readonly writes: Writes } {
   const decision = new Decision(stored);
   const outcomes: SourcedOutcome[] = [];
   for (const entry of group) {
-    if (decision.isFull) break;
+    if (decision.attached >= maxAttached) break;
     outcomes.push(decision.decide(entry));
   }
   return { outcomes, writes: decision.writes(nowMs) };
@@ -141,8 +143,9 @@ class Decision {
     this.#sources = new DecidedSources({ stored, rows, people, parking });
   }
 
-  get isFull(): boolean {
-    return this.#sources.attached >= maxAttachedInCommit;
+  /** Parked items that became their users'. */
+  get attached(): number {
+    return this.#sources.attached;
   }
 
   decide(entry: Decidable): SourcedOutcome {

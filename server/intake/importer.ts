@@ -95,7 +95,8 @@ export class Importer {
     const verdicts = rows.map((row) => admitRow(row, arrival));
     const admitted = verdicts.filter((verdict): verdict is Admitted => !isInvalid(verdict));
     await this.#ledger.transact(new NeedsOf(admitted), (stored) => {
-      const { outcomes, writes } = decide(admitted, stored, arrival.receivedAtMs);
+      // Rows are one commit with the move of their import's record, however much waited for their users.
+      const { outcomes, writes } = decide(admitted, stored, arrival.receivedAtMs, Number.POSITIVE_INFINITY);
       const decided = outcomes.map(unparked).values();
       const all = verdicts.map((verdict) => (isInvalid(verdict) ? verdict : next(decided)));
       const before = (userId: string) => stored.user(arrival.organization, userId)?.version ?? 0;
