@@ -1,25 +1,25 @@
 /** The analysis that a command asks: the running server's, or one of its own when no server runs. */
+import { type ClusterConfig, readConfig } from "../server/config.ts";
 import { remoteAnalysis, remoteScoring } from "../server/http/remote-analysis.ts";
-import { createLogger } from "../server/process/log.ts";
-import { socketPath } from "../server/process/sockets.ts";
+import { Refusal } from "../server/ledger/ledger.ts";
 import type { ScoringService } from "../server/scoring/run/scoring.ts";
 import type { AnalysisService } from "../server/warehouse/analysis.ts";
-import { type Installation, withInstallation } from "./installation.ts";
+import { type Installation, refuseNothing, withInstallation } from "./installation.ts";
 
-/** Opens the installation and its analysis for the time of `work`. */
-export function withAnalysis(
-  work: (installation: Installation, analysis: AnalysisService, scoring: ScoringService) => Promise<void>,
-): Promise<void> {
+type Work = (installation: Installation, analysis: AnalysisService, scoring: ScoringService) => Promise<void>;
+
+/** Opens the installation and its analysis for the time of `work`. @throws Refusal when there is none */
+export async function withAnalysis(work: Work): Promise<void> {
+  refuseNothing(readConfig());
   return withInstallation(async (installation) => {
-    const { config, ledger, served } = installation;
-    if (served) {
-      const socket = socketPath(config.dataDir, "analysis");
-      return work(installation, remoteAnalysis(socket), remoteScoring(socket));
-    }
+    const { config, ledger, analysis: running } = installation;
+    if (running !== undefined) return work(installation, remoteAnalysis(running), remoteScoring(running));
+    if (config.cluster !== null) return withOwnNode(installation, config.cluster, work);
     // Loaded here only: a command that a server answers starts without the engine, in a third of the time.
     const { openAnalysis, takeAnalysisLock } = await import("../server/warehouse/analysis.ts");
     const { Scoring } = await import("../server/scoring/run/scoring.ts");
     const { SourceWatch } = await import("../server/scoring/run/source-watch.ts");
+    const { createLogger } = await import("../server/process/log.ts");
     const lock = await takeAnalysisLock(config.dataDir);
     const log = createLogger("analysis", "warn");
     const analysis = await openAnalysis(config.dataDir, ledger, log);
@@ -32,4 +32,33 @@ export function withAnalysis(
       lock.release();
     }
   });
+}
+
+/** Where nobody leads, a dead leader's lease holds for 30 s. */
+const startingPatienceMs = 45_000;
+
+/** Without an analysis node that can be asked the command is one itself, for as long as it runs. */
+async function withOwnNode(installation: Installation, cluster: ClusterConfig, work: Work): Promise<void> {
+  const { openAnalysisNode } = await import("../server/analysis-node.ts");
+  const { createLogger } = await import("../server/process/log.ts");
+  const log = createLogger("analysis", "warn");
+  // Nobody else shall ask it.
+  const config = { ...installation.config, cluster: { ...cluster, nodeUrl: null } };
+  const host = await openAnalysisNode(config, log);
+  try {
+    await host.begin();
+    const deadlineMs = performance.now() + startingPatienceMs;
+    const hasLeader = () => host.work !== undefined || installation.node?.leader !== undefined;
+    while (host.started.analysis === undefined || !hasLeader()) {
+      if (performance.now() > deadlineMs) {
+        throw new Refusal(`the warehouse cannot be asked: ${host.waitsFor ?? "no analysis node leads"}.`);
+      }
+      await Bun.sleep(100);
+    }
+    const { analysis, scoring } = host.started;
+    if (analysis !== undefined && scoring !== undefined) await work(installation, analysis, scoring);
+  } finally {
+    await host.leave();
+    await host.close();
+  }
 }

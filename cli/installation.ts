@@ -1,23 +1,51 @@
 /**
  * The installation that a command works on: the ledger of the running server, reached through its control
- * socket, or, when no server runs, the ledger itself, held under the same lock that a server would take.
+ * socket, or, when no server runs, the ledger itself, held under the same lock that a server would take. The ledger of a
+ * cluster is everybody's: a command is a node of it while it runs.
  */
-import { type Config, readConfig } from "../server/config.ts";
+import { existsSync, readdirSync } from "node:fs";
+import { type ClusterConfig, type Config, readConfig } from "../server/config.ts";
 import { remoteLedger } from "../server/http/shared-ledger.ts";
 import { type Ledger, type Organization, Refusal, type SharedLedger } from "../server/ledger/ledger.ts";
+import type { ClusterNode } from "../server/ledger/postgres/node.ts";
 import { openInboxReader } from "../server/ledger/sqlite/inbox-reader.ts";
-import { ledgerFile, openSqliteLedger } from "../server/ledger/sqlite/open.ts";
-import { fetchSocket, Unreachable } from "../server/process/control.ts";
+import { ledgerFile } from "../server/ledger/sqlite/ledger-file.ts";
+import { refuseUnfinishedRestore } from "../server/ledger/sqlite/restoring.ts";
+import { refuseMoved } from "../server/moved.ts";
+import { fetchSocket, nodePeer, type Peer, socketPeer, Unreachable } from "../server/process/control.ts";
 import { takeLock } from "../server/process/lock.ts";
 import { socketPath } from "../server/process/sockets.ts";
 
 export interface Installation {
   readonly config: Config;
   readonly ledger: SharedLedger;
-  /** Whether a server runs, and the ledger here is its. */
+  /** Whether a server runs on the data folder. But in a cluster, the ledger here is its. */
   readonly served: boolean;
-  /** The ledger itself, when no server runs. */
+  /** The ledger itself, when no server runs, or in a cluster. */
   readonly own?: Ledger;
+  /** Analysis that runs, of this machine or another node; undefined when none does. */
+  readonly analysis?: Peer | undefined;
+  /** This command among the nodes of a cluster. */
+  readonly node?: ClusterNode;
+}
+
+/** For commands that look at what is there. A folder where nothing ever was is a wrong DATA_DIR: a nightly backup
+ * of it would be empty, and well.
+ * @throws Refusal when there is no installation */
+export function refuseNothing({ cluster, dataDir }: Config): void {
+  if (cluster !== null || existsSync(ledgerFile(dataDir)) || !mayBeFolder(dataDir)) return;
+  refuseUnfinishedRestore(dataDir);
+  throw new Refusal(`there is no installation in ${dataDir}: set DATA_DIR to the data folder of one.`);
+}
+
+/** What can be no folder is refused with the reason when it is opened. */
+function mayBeFolder(path: string): boolean {
+  try {
+    readdirSync(path);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ENOENT";
+  }
 }
 
 /** A server that is just starting holds the lock before it answers. */
@@ -28,8 +56,12 @@ export async function withInstallation<Result>(
   work: (installation: Installation) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig();
+  if (config.cluster !== null) return withCluster(config, config.cluster, work);
   const lock = takeLock(config.dataDir, "ledger");
   if (lock === undefined) return withServer(config, work);
+  refuseMoved(config.dataDir);
+  // Loaded here only, as the cluster's is: a command whose ledger is the server's starts in half the time.
+  const { openSqliteLedger } = await import("../server/ledger/sqlite/open.ts");
   const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir) });
   try {
     return await work({ config, ledger, served: false, own: ledger });
@@ -37,6 +69,53 @@ export async function withInstallation<Result>(
     await ledger.close();
     lock.release();
   }
+}
+
+async function withCluster<Result>(
+  config: Config,
+  cluster: ClusterConfig,
+  work: (installation: Installation) => Promise<Result>,
+): Promise<Result> {
+  const { openCluster } = await import("../server/open-cluster.ts");
+  const { createLogger } = await import("../server/process/log.ts");
+  const { ledger, node } = await openCluster(cluster, "command", createLogger("command", "warn"));
+  // It remembers nothing; an import says when it has stored what it admitted.
+  node.whenChanged({
+    forget: () => undefined,
+    settled: async () => undefined,
+    writeDown: async () => undefined,
+  });
+  try {
+    const analysis = await analysisOf(config, node);
+    const served = await fetchSocket(socketPath(config.dataDir, "control"), "/").then(
+      () => true,
+      () => false,
+    );
+    const result = await work({ config, ledger, served, own: ledger, node, analysis });
+    // As with one server: a token that is revoked is refused when the command has ended.
+    await node.knownEverywhere();
+    return result;
+  } finally {
+    await node.leave();
+    await Promise.all([node.close(), ledger.close()]);
+  }
+}
+
+/** The analysis node that leads, or else one that can ask it. */
+async function analysisOf(config: Config, node: ClusterNode): Promise<Peer | undefined> {
+  const key = await node.key();
+  const nodes = node.live.filter(({ role }) => role === "analysis");
+  const urls = nodes
+    .toSorted((a, b) => Number(b.leaderSays !== null) - Number(a.leaderSays !== null))
+    .flatMap(({ url }) => (url === null ? [] : [url]));
+  for (const peer of [
+    ...urls.map((url) => nodePeer(url, key)),
+    socketPeer(socketPath(config.dataDir, "analysis")),
+  ]) {
+    const answer = await peer.fetch("/status", { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
+    if (answer?.ok) return peer;
+  }
+  return undefined;
 }
 
 async function withServer<Result>(
@@ -47,7 +126,8 @@ async function withServer<Result>(
   await untilAnswering(socket);
   const reader = openInboxReader(ledgerFile(config.dataDir));
   try {
-    return await work({ config, ledger: remoteLedger(socket, reader), served: true });
+    const analysis = socketPeer(socketPath(config.dataDir, "analysis"));
+    return await work({ config, ledger: remoteLedger(socket, reader), served: true, analysis });
   } finally {
     reader.close();
   }

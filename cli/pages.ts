@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { messageOf } from "../server/process/message-of.ts";
 
 const root = join(import.meta.dir, "..");
 const dist = join(root, "dashboard", "dist");
@@ -50,7 +51,7 @@ async function build(folder: string): Promise<string | undefined> {
     publish(unfinished, folder);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }

@@ -17,6 +17,7 @@ export const warningKinds = [
   "parked_full",
   "parked_expired",
   "parked_refused",
+  "links_full",
 ] as const;
 
 /** By what users can be excluded from figures. */
@@ -110,7 +111,7 @@ export const WarningsAnswer = Type.Object({
       day: day("UTC."),
       kind: Type.Enum([...warningKinds], {
         description:
-          "unknown_key, event_in_future and duplicate were answered 201; what a connected source sends is stored but for its e-mail or trait that is left out, or parked, and dropped when it is too much (parked_full), nobody is named in 30 days (parked_expired), or it cannot become its user's (parked_refused); the others were refused.",
+          "unknown_key, event_in_future and duplicate were answered 201; what a connected source sends is stored but for its e-mail or trait that is left out, or parked, and dropped when it is too much (parked_full), nobody is named in 30 days (parked_expired), or it cannot become its user's (parked_refused); of links_full it was taken, and not remembered that two ids are one person; the others were refused.",
       }),
       endpoint: Type.String(),
       detail: nullable(Type.String(), {

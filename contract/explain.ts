@@ -68,7 +68,9 @@ const maxPathCharacters = 200;
 
 function shownPath(path: readonly string[]): string {
   const joined = path.join(".");
-  return (joined.length > maxPathCharacters ? `${joined.slice(0, maxPathCharacters)}…` : joined) || "body";
+  const isLong = joined.length > maxPathCharacters;
+  // A cut may leave half of a surrogate pair, which PostgreSQL's JSON does not take.
+  return (isLong ? `${joined.slice(0, maxPathCharacters).toWellFormed()}…` : joined.toWellFormed()) || "body";
 }
 
 /** The `x-send` of the schema at a path of keys, through unions with null. */

@@ -25,8 +25,10 @@ export const limits = {
   parkedDays: 30,
   /** Of all who are not identified yet, of an organization. */
   parkedBytesOfOrganization: 512 * 1024 * 1024,
-  /** Visitors' ids that are known to be one user's; the oldest are forgotten. */
+  /** Ids that are known to be one user's; of more those are forgotten that nobody spoke of for `parkedDays`. */
   linksOfUser: 1_000,
+  /** Ids of an organization that are linked to people who are not identified yet: about 60 MB. */
+  linksOfOrganization: 250_000,
   /** Events of an organization that are shown under another name than they are stored by. */
   eventLabels: 10_000,
   defaultRequestsPerSecond: 1_000,

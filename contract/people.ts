@@ -9,28 +9,8 @@ import Type, { type Static } from "typebox";
 import { instant, nullable } from "./api.ts";
 import { auditActions, auditLimits } from "./audit.ts";
 import { limits } from "./limits.ts";
-
-/** What people may send, each with its unit in its name. */
-export const peopleLimits = {
-  nameCharacters: 200,
-  passwordMinCharacters: 10,
-  passwordMaxCharacters: 200,
-  sessionDays: 30,
-  invitationDays: 7,
-  resetLinkHours: 24,
-  membersPerOrganization: 1_000,
-  /** Open ones, of one organization. */
-  invitationsPerOrganization: 200,
-  organizationsPerPerson: 100,
-  /** Living ones of an organization, of each kind. */
-  credentialsPerOrganization: 200,
-  sessionsPerPerson: 50,
-} as const;
-
-/** What a member may do: viewer reads; member also manages (settings, exclusions, dead letters, project tokens);
- * owner does everything. */
-export const roles = ["owner", "member", "viewer"] as const;
-export type Role = (typeof roles)[number];
+import { peopleLimits } from "./people-limits.ts";
+import { roles } from "./roles.ts";
 
 /** The cookie that a session is. Scripts cannot read it. */
 export const sessionCookie = "rekindle_session";

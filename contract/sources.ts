@@ -76,6 +76,9 @@ export const SourcesAnswer = Type.Object({
       "Items that were dropped since the beginning because a person, or everybody, had too many.",
     ),
     droppedExpired: count("Items that were dropped since the beginning because nobody was named in 30 days."),
+    links: count(
+      "Ids that an alias says are somebody's who is not identified yet; without a word for 30 days they are forgotten.",
+    ),
   }),
 });
 

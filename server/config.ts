@@ -11,8 +11,26 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** What owners may set at most as the rate of their organization's tokens; the command line may set more. */
   readonly maxRequestsPerSecond: number;
+  /** Bytes that may wait for the warehouse; past them senders get 429 until it has caught up. */
+  readonly inboxMaxBytes: number;
+  /** Of many nodes, only sockets, locks and temporary files are in it. */
   readonly dataDir: string;
   readonly logLevel: LogLevel;
+  /** The servers on which many nodes share what they store; null for one machine with its embedded engines. */
+  readonly cluster: ClusterConfig | null;
+}
+
+export interface ClusterConfig {
+  /** Of PostgreSQL. It may hold a password, so it is never shown. */
+  readonly databaseUrl: string;
+  /** Connections of one process at most. */
+  readonly databaseConnections: number;
+  /** Of ClickHouse's HTTP interface. It may hold a password, so it is never shown. */
+  readonly clickhouseUrl: string;
+  /** The name of ClickHouse's own cluster, on which tables are replicated; null for a single server. */
+  readonly clickhouseCluster: string | null;
+  /** Where other nodes reach this node's analysis; null when only this machine asks it. */
+  readonly nodeUrl: string | null;
 }
 
 const logLevels = ["debug", "info", "warn", "error"] as const;
@@ -28,9 +46,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Reads the configuration, with defaults for what is not set.
  * @throws ConfigError */
 export function readConfig(environment: Environment = process.env): Config {
-  refuseUnsupported(environment);
   const port = readPort(environment);
   const host = environment.HOST || "127.0.0.1";
+  const cluster = readCluster(environment);
   const urlHost = host.includes(":") ? `[${host}]` : host;
   return {
     port,
@@ -38,8 +56,13 @@ export function readConfig(environment: Environment = process.env): Config {
     publicUrl: readPublicUrl(environment) ?? `http://${urlHost}:${port}`,
     trustedProxies: readTrustedProxies(environment),
     maxRequestsPerSecond: readMaxRate(environment),
+    inboxMaxBytes: readInboxMax(
+      environment,
+      cluster === null ? inboxMaxBytes.embedded : inboxMaxBytes.cluster,
+    ),
     dataDir: resolve(environment.DATA_DIR || "./data"),
     logLevel: readLogLevel(environment),
+    cluster,
   };
 }
 
@@ -81,6 +104,21 @@ function readMaxRate({ MAX_REQUESTS_PER_SECOND: text }: Environment): number {
   );
 }
 
+/**
+ * Embedded: some 7 million waiting events; at a steady 5,000 a second the loader may be away for 20 minutes. In a cluster:
+ * ten minutes without ClickHouse at 50,000 events a second of some 200 bytes are 6 GB, and what was loaded within the last
+ * hour takes more than that anyway (docs/scale.md).
+ */
+const inboxMaxBytes = { embedded: 1024 ** 3, cluster: 8 * 1024 ** 3 };
+
+function readInboxMax({ INBOX_MAX_BYTES: text }: Environment, otherwise: number): number {
+  const bytes = Number(text || otherwise);
+  if (Number.isInteger(bytes) && bytes >= 1024 ** 2 && bytes <= 1024 ** 4) return bytes;
+  throw new ConfigError(
+    `INBOX_MAX_BYTES is ${JSON.stringify(text)}: set it to a whole number from 1048576 to 1099511627776, of bytes that may wait for the warehouse.`,
+  );
+}
+
 function readLogLevel({ LOG_LEVEL }: Environment): LogLevel {
   const level = logLevels.find((known) => known === (LOG_LEVEL || "info"));
   if (level !== undefined) return level;
@@ -89,11 +127,94 @@ function readLogLevel({ LOG_LEVEL }: Environment): LogLevel {
   );
 }
 
-/** Silence would be worse: somebody who sets these believes that the data is in another place. */
-function refuseUnsupported(environment: Environment): void {
-  for (const name of ["DATABASE_URL", "CLICKHOUSE_URL"]) {
-    if (environment[name]) {
-      throw new ConfigError(`${name} is set, but this version runs on its embedded engines only: unset it.`);
+/** Both stores are the machine's own, or both are shared: one of each would leave half of the data on one node. */
+function readCluster(environment: Environment): ClusterConfig | null {
+  const { DATABASE_URL, CLICKHOUSE_URL, CLICKHOUSE_CLUSTER } = environment;
+  if (!DATABASE_URL && !CLICKHOUSE_URL) {
+    for (const name of ["CLICKHOUSE_CLUSTER", "NODE_URL", "DATABASE_CONNECTIONS"]) {
+      if (!environment[name]) continue;
+      throw new ConfigError(
+        `${name} is set, which is for many nodes: set DATABASE_URL and CLICKHOUSE_URL, too, or unset it.`,
+      );
     }
+    return null;
   }
+  if (!DATABASE_URL || !CLICKHOUSE_URL) {
+    const [set, missing] = DATABASE_URL
+      ? ["DATABASE_URL", "CLICKHOUSE_URL"]
+      : ["CLICKHOUSE_URL", "DATABASE_URL"];
+    throw new ConfigError(
+      `${set} is set and ${missing} is not: the ledger and the warehouse are both shared, or both embedded. Set both, or unset both.`,
+    );
+  }
+  // Neither is repeated: it may hold a password.
+  if (!isUrl(DATABASE_URL, /^postgres(ql)?:$/)) {
+    throw new ConfigError(
+      "DATABASE_URL is no address of PostgreSQL: set it to postgres://user:password@host:5432/database, with a % in the password as %25.",
+    );
+  }
+  if (!isUrl(CLICKHOUSE_URL, /^https?:$/)) {
+    throw new ConfigError(
+      "CLICKHOUSE_URL is no address of ClickHouse's HTTP interface: set it to http://user:password@host:8123/database, with a % in the password as %25.",
+    );
+  }
+  if (CLICKHOUSE_CLUSTER && !/^[A-Za-z0-9_.-]{1,100}$/.test(CLICKHOUSE_CLUSTER)) {
+    throw new ConfigError(
+      `CLICKHOUSE_CLUSTER is ${JSON.stringify(CLICKHOUSE_CLUSTER)}: set it to a cluster's name, which has letters, digits, _, . and -.`,
+    );
+  }
+  return {
+    databaseUrl: DATABASE_URL,
+    databaseConnections: readConnections(environment),
+    clickhouseUrl: CLICKHOUSE_URL,
+    clickhouseCluster: CLICKHOUSE_CLUSTER || null,
+    nodeUrl: readNodeUrl(environment),
+  };
+}
+
+function isUrl(text: string, protocol: RegExp): boolean {
+  return URL.canParse(text) && protocol.test(new URL(text).protocol) && isDecodable(text);
+}
+
+/** Whether every % in an address begins a character that is written as %25 is: a password's may stand there as it is. */
+export function isDecodable(url: string): boolean {
+  try {
+    decodeURIComponent(url);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function readConnections({ DATABASE_CONNECTIONS: text }: Environment): number {
+  const connections = Number(text || 8);
+  if (Number.isInteger(connections) && connections >= 4 && connections <= 200) return connections;
+  throw new ConfigError(
+    `DATABASE_CONNECTIONS is ${JSON.stringify(text)}: set it to a whole number from 4 to 200, of one process.`,
+  );
+}
+
+function readNodeUrl({ NODE_URL }: Environment): string | null {
+  if (!NODE_URL) return null;
+  const text = NODE_URL.replace(/\/+$/, "");
+  // Nothing but host and port: what stands behind them, or a password, would not be understood.
+  if (isUrl(text, /^http:$/) && new URL(text).port !== "" && new URL(text).origin === text) return text;
+  throw new ConfigError(
+    `NODE_URL is no address with a port: set it to where other nodes reach this one, http://analysis-1:8081 say.`,
+  );
+}
+
+/** What `rekindle migrate-to` is told by variables, where an option would show passwords in the list of processes. */
+export interface MoveVariables {
+  readonly databaseUrl: string | undefined;
+  readonly clickhouseUrl: string | undefined;
+}
+
+/** Reads `TARGET_DATABASE_URL` and `TARGET_CLICKHOUSE_URL`. */
+export function readMoveVariables(environment: Environment = process.env): MoveVariables {
+  const { TARGET_DATABASE_URL, TARGET_CLICKHOUSE_URL } = environment;
+  return {
+    databaseUrl: TARGET_DATABASE_URL || undefined,
+    clickhouseUrl: TARGET_CLICKHOUSE_URL || undefined,
+  };
 }

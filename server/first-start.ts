@@ -2,7 +2,7 @@
  * somebody has an account, a link to make one. */
 import type { Config } from "./config.ts";
 import { createProjectToken } from "./ledger/credentials.ts";
-import type { Ledger } from "./ledger/ledger.ts";
+import { type Ledger, Refusal } from "./ledger/ledger.ts";
 import { newCode } from "./ledger/people.ts";
 
 const firstOrganization = "default";
@@ -12,7 +12,10 @@ const firstOrganization = "default";
  * @param address the service's, as people reach it */
 export async function announceStart(ledger: Ledger, config: Config, address: string): Promise<void> {
   const link = await claimLink(ledger, address);
-  if ((await ledger.organizations.list()).length === 0) return announceFirst(ledger, config, address, link);
+  if ((await ledger.organizations.list()).length === 0) {
+    const isFirst = await announceFirst(ledger, config, address, link);
+    if (isFirst) return;
+  }
   if (link === undefined) return;
   process.stdout.write(`
 Nobody has an account yet. Make the owner's, once, at
@@ -29,14 +32,21 @@ async function claimLink({ people }: Ledger, address: string): Promise<string | 
   return `${address}/claim#${code}`;
 }
 
+/** @returns false when another node that was started at the same time has said it */
 async function announceFirst(
   ledger: Ledger,
   config: Config,
   address: string,
   link: string | undefined,
-): Promise<void> {
+): Promise<boolean> {
   const nowMs = Date.now();
-  const organization = await ledger.organizations.create({ name: firstOrganization, timezone: "UTC", nowMs });
+  const organization = await ledger.organizations
+    .create({ name: firstOrganization, timezone: "UTC", nowMs })
+    .catch((error: unknown) => {
+      if (error instanceof Refusal) return undefined;
+      throw error;
+    });
+  if (organization === undefined) return false;
   const secret = await createProjectToken(ledger.tokens, {
     organization: organization.id,
     name: "first",
@@ -61,4 +71,5 @@ and record what the user does:
   curl -X POST ${address}/track -H 'Authorization: Basic ${secret}' -H 'Content-Type: application/json' -d '{"userId":"u1","event":"report_created"}'
 
 `);
+  return true;
 }

@@ -18,7 +18,13 @@ export interface ServeOptions {
   readonly http?: HttpOptions;
   /** The clock by which people's sessions and links expire. */
   readonly nowMs?: () => number;
+  /** How long a node says that it will stop, and goes on taking requests, before it does. */
+  readonly noticeMs?: number;
 }
+
+/** A load balancer that asks each second and once more after a bad answer (deploy/haproxy.cfg) has noticed by then. A
+ * connection that is made in the moment in which the port is closed would be lost. */
+const clusterNoticeMs = 2_500;
 
 /** Runs the service until SIGTERM or SIGINT.
  * @throws Refusal, ConfigError when it cannot start. */
@@ -42,6 +48,9 @@ export async function serve(role: Role, options: ServeOptions = {}): Promise<voi
   log.info({ address: addressOf(config, intake.port), dataDir: config.dataDir }, "rekindle is running");
   await untilSignal();
   log.info("stopping");
+  const { noticeMs = config.cluster === null ? 0 : clusterNoticeMs } = options;
+  intake.announceStop();
+  if (noticeMs > 0) await Bun.sleep(noticeMs);
   // The ledger is closed last: analysis asks it to finish the batch that it is loading.
   await Promise.all([intake.stopServing(), watched?.stop()]);
   await intake.close();

@@ -5,11 +5,13 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Refusal } from "./ledger/ledger.ts";
+import { ledgerFile } from "./ledger/sqlite/ledger-file.ts";
 import { ledgerMigrations } from "./ledger/sqlite/migrations.ts";
-import { ledgerFile, openSqliteLedger } from "./ledger/sqlite/open.ts";
+import { openSqliteLedger } from "./ledger/sqlite/open.ts";
 import { beginRestore, finishRestore, refuseInstallation, undoRestore } from "./ledger/sqlite/restoring.ts";
 import { syncTree } from "./process/files.ts";
 import { takeLock } from "./process/lock.ts";
+import { messageOf } from "./process/message-of.ts";
 import { takeAnalysisLock, warehouseFolder } from "./warehouse/analysis.ts";
 import {
   eventsIn,
@@ -75,8 +77,7 @@ async function restoreLocked(
   } catch (error) {
     await undoRestore(dataDir, file, others);
     if (error instanceof Refusal) throw error;
-    const why = error instanceof Error ? error.message : error;
-    throw new Refusal(`nothing was restored: ${why}`, { cause: error });
+    throw new Refusal(`nothing was restored: ${messageOf(error)}`, { cause: error });
   }
   await finishRestore(dataDir, file);
 }

@@ -1,79 +1,132 @@
 /**
- * The analysis process: the embedded engine and all that needs it. It may be killed at any moment; what it
- * had in hand lies frozen in the ledger and is sent again.
+ * The analysis process: the warehouse's engine, or the way to its servers, and all that needs it. It may be killed at any
+ * moment; what it had in hand lies frozen in the ledger and is sent again.
  */
+import type { Registry } from "prom-client";
+import { AnalysisWork } from "./analysis-work.ts";
 import type { Config } from "./config.ts";
 import { answerAnalysis, type StartedAnalysis } from "./http/analysis-routes.ts";
 import { remoteLedger } from "./http/shared-ledger.ts";
+import type { SharedLedger } from "./ledger/ledger.ts";
 import { openInboxReader } from "./ledger/sqlite/inbox-reader.ts";
-import { ledgerFile } from "./ledger/sqlite/open.ts";
+import { ledgerFile } from "./ledger/sqlite/ledger-file.ts";
 import { serveSocket } from "./process/control.ts";
 import type { Logger } from "./process/log.ts";
 import { createRegistry, gauge } from "./process/metrics.ts";
 import { socketPath } from "./process/sockets.ts";
-import { Scheduler } from "./scoring/run/scheduler.ts";
-import { Scoring } from "./scoring/run/scoring.ts";
-import { SourceWatch } from "./scoring/run/source-watch.ts";
 import { openAnalysis, takeAnalysisLock } from "./warehouse/analysis.ts";
+import type { LoaderStatus } from "./warehouse/loader.ts";
+import type { WhyAway } from "./warehouse/why-away.ts";
 
 export interface RunningAnalysis {
   /** Finishes the batch that is being loaded, then closes the engine. */
   stop(): Promise<void>;
 }
 
-/** Starts analysis beside a running intake. The socket answers at once, and says "starting" until every
+/** The stores that the process works on, and what it is at this moment. */
+export interface AnalysisHost {
+  readonly ledger: SharedLedger;
+  /** What questions are answered with; nothing while it starts. */
+  readonly started: Partial<StartedAnalysis>;
+  readonly waitsFor: string | undefined;
+  /** The same for everybody. */
+  readonly why?: WhyAway | undefined;
+  /** What is done here; undefined while it starts, and where another node leads. */
+  readonly work: AnalysisWork | undefined;
+  /** How loading goes here, from its first batch on. */
+  readonly loader: LoaderStatus | undefined;
+  /** Answers other nodes. */
+  serve?(answer: Answer, failed: (error: Error) => Response): Bun.Server<undefined> | undefined;
+  /** Resolves when questions are answered, or when that is waited for beside. */
+  begin(): Promise<void>;
+  /** Others are told to ask this process nothing more. */
+  leave(): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Answer = (request: Request) => Response | Promise<Response>;
+
+/** Starts analysis beside a running intake, or as a node. The socket answers at once, and says "starting" until every
  * frozen batch was sent again. @throws Refusal when another analysis works on the folder. */
 export async function startAnalysis(config: Config, log: Logger): Promise<RunningAnalysis> {
   const lock = await takeAnalysisLock(config.dataDir);
+  const host = config.cluster === null ? ownStores(config, log) : await clusterStores(config, log);
+  const { ledger } = host;
+  const registry = createRegistry("analysis");
+  addGauges(registry, host);
+  const answer: Answer = (request) =>
+    answerAnalysis({ ledger, registry, log, waitsFor: host.waitsFor, why: host.why }, host.started, request);
+  const failed = (error: Error) => {
+    log.error({ err: error }, "a question failed");
+    return new Response(error.message, { status: 500 });
+  };
+  const server = serveSocket(socketPath(config.dataDir, "analysis"), answer, failed);
+  const nodes = host.serve?.(answer, failed);
+  await host.begin();
+  return {
+    async stop() {
+      await host.leave();
+      await Promise.all([server.stop(true), nodes?.stop(true)]);
+      await host.close();
+      lock.release();
+    },
+  };
+}
+
+/** Loaded by nodes of a cluster only. */
+async function clusterStores(config: Config, log: Logger): Promise<AnalysisHost> {
+  const { openAnalysisNode } = await import("./analysis-node.ts");
+  return openAnalysisNode(config, log);
+}
+
+/** The embedded engine, and the ledger of the intake process beside. */
+function ownStores(config: Config, log: Logger): AnalysisHost {
   const reader = openInboxReader(ledgerFile(config.dataDir));
   const ledger = remoteLedger(socketPath(config.dataDir, "control"), reader);
-  const registry = createRegistry("analysis");
-  let started: Partial<StartedAnalysis> = {};
-  const socket = socketPath(config.dataDir, "analysis");
-  const server = serveSocket(
-    socket,
-    (request) => answerAnalysis({ ledger, registry, log }, started, request),
-    (error) => {
-      log.error({ err: error }, "a question failed");
-      return new Response(error.message, { status: 500 });
+  let work: AnalysisWork | undefined;
+  return {
+    ledger,
+    waitsFor: undefined,
+    get work() {
+      return work;
     },
-  );
-  const opened = await openAnalysis(config.dataDir, ledger, log);
-  opened.nightly.start();
-  const sources = new SourceWatch(ledger.sources, Date.now);
-  const scoring = new Scoring({ host: opened, ledger, sources, log, nowMs: Date.now });
-  const scheduler = new Scheduler({ scoring, host: opened, ledger, log, nowMs: Date.now });
-  scheduler.start();
-  started = { analysis: opened, scoring, sources, scheduler };
+    get loader() {
+      return work?.analysis.status().loader;
+    },
+    get started() {
+      return work ?? {};
+    },
+    async begin() {
+      work = new AnalysisWork(await openAnalysis(config.dataDir, ledger, log), ledger, log);
+    },
+    leave: async () => undefined,
+    async close() {
+      await work?.stop();
+      reader.close();
+    },
+  };
+}
+
+function addGauges(registry: Registry, host: AnalysisHost): void {
   gauge(
     registry,
     "rekindle_rows_loaded",
     "Rows brought to the warehouse by this process.",
-    () => opened.status().loader.rowsLoaded,
+    () => host.loader?.rowsLoaded ?? 0,
   );
   gauge(registry, "rekindle_loader_failing", "1 while the loader retries.", () =>
-    opened.status().loader.failure === null ? 0 : 1,
+    (host.loader?.failure ?? null) === null ? 0 : 1,
   );
   gauge(
     registry,
     "rekindle_check_differences",
     "Differences that the last nightly checks found.",
-    () => opened.nightly.differences,
+    () => host.work?.analysis.nightly.differences ?? 0,
   );
   gauge(
     registry,
     "rekindle_check_oldest_timestamp_seconds",
     "When the organization that waits longest was checked; 0 before the first check.",
-    () => Math.floor(opened.nightly.oldestAtMs / 1_000),
+    () => Math.floor((host.work?.analysis.nightly.oldestAtMs ?? 0) / 1_000),
   );
-  return {
-    async stop() {
-      await server.stop(true);
-      scoring.stop();
-      await scheduler.stop();
-      await opened.close();
-      reader.close();
-      lock.release();
-    },
-  };
 }

@@ -2,31 +2,41 @@
  * The intake process: takes writes, and is the only writer of the ledger. Analysis may die and come back
  * without one write request noticing.
  */
+import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import { apiHandler, readKeyRequestsPerSecond } from "./http/api-gateway.ts";
 import { Authorizer } from "./http/authorize.ts";
 import { type HttpOptions, type HttpServer, startHttp } from "./http/http.ts";
 import { openApiDocument } from "./http/openapi.ts";
+import type { PeopleGate } from "./http/people-gate.ts";
 import { referencePage } from "./http/reference-page.ts";
 import { ledgerOperations } from "./http/shared-ledger.ts";
 import { Importer } from "./intake/importer.ts";
-import { Intake, intakeLimits } from "./intake/intake.ts";
+import { Intake, minFreeDiskBytes } from "./intake/intake.ts";
 import { LiveView } from "./intake/live.ts";
+import { startChores } from "./intake-chores.ts";
 import { secretPrefix } from "./ledger/credentials.ts";
-import { itemsPerSecond, type Ledger, Refusal } from "./ledger/ledger.ts";
-import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/open.ts";
-import { answerCall, fetchSocket, type Operations, serveSocket } from "./process/control.ts";
-import { takeLock } from "./process/lock.ts";
+import { itemsPerSecond, type Ledger, type Organization } from "./ledger/ledger.ts";
+import type { ClusterNode } from "./ledger/postgres/node.ts";
+import { relayLive } from "./live-relay.ts";
+import { type LedgerOptions, openStores } from "./open-stores.ts";
+import { answerCall, type Operations, type Peer, serveSocket } from "./process/control.ts";
 import type { Logger } from "./process/log.ts";
 import { AnswerCounts, createRegistry, gauge } from "./process/metrics.ts";
 import { socketPath } from "./process/sockets.ts";
+import { within } from "./process/within.ts";
+import { nodePatienceMs, Readiness, writesOf } from "./readiness.ts";
 import { startPeople } from "./start-people.ts";
+
+export type { LedgerOptions } from "./open-stores.ts";
 
 export interface RunningIntake {
   readonly ledger: Ledger;
   readonly port: number;
   /** The address under which people reach it. */
   readonly address: string;
+  /** Says on /readyz that no more requests should be sent here, and goes on taking those that come. */
+  announceStop(): void;
   /** Stops accepting, and resolves when everything that was accepted is on disk. */
   stopServing(): Promise<void>;
   /** Closes the ledger; analysis has to be gone by then. */
@@ -41,11 +51,10 @@ export interface PublicPort {
   publicAddress(): Promise<string>;
 }
 
-/** What may be other than the ledger's own defaults. */
-export type LedgerOptions = Pick<SqliteLedgerOptions, "inboxMaxRetainedBytes">;
-
 /** How long requests that are under way may take to be finished when the service stops. */
 const maxFinishMs = 6_000;
+/** In a cluster, for what is written down then, and for what is written of requests that were cut off. */
+const maxStepMs = 1_000;
 
 /** Starts intake. @throws Refusal when another service holds the data folder. */
 export async function startIntake(
@@ -55,23 +64,19 @@ export async function startIntake(
   httpOptions: HttpOptions = {},
   nowMs: () => number = Date.now,
 ): Promise<RunningIntake> {
-  const lock = takeLock(config.dataDir, "ledger");
-  if (lock === undefined) {
-    throw new Refusal(
-      `${config.dataDir} is in use by another rekindle: stop that one, or set DATA_DIR to another folder.`,
-    );
-  }
-  const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir), ...options });
-  const intake = new Intake(ledger, config.dataDir, intakeLimits, Date.now);
+  const stores = await openStores(config, log, options);
+  const { ledger, node, analysis } = stores;
+  const room = { maxBacklogBytes: config.inboxMaxBytes, minFreeDiskBytes };
+  const intake = new Intake(ledger, config.dataDir, room, Date.now);
   const live = new LiveView(Date.now);
-  const authorizers = authorizersOf(ledger);
+  const authorizers = authorizersOf(ledger, node?.isFresh);
+  const importer = new Importer(ledger, () => intake.closedBecause, Date.now);
   const registry = createRegistry("intake");
-  gauge(registry, "rekindle_writes_open", "1 while writes are taken.", () =>
-    intake.closedBecause === undefined ? 1 : 0,
-  );
-  const analysis = socketPath(config.dataDir, "analysis");
+  addGauges(registry, intake);
   await intake.checkRoom();
   const address = (): string => publicAddress(config, http.port);
+  let isLeaving = false;
+  const readiness = new Readiness(analysis, node === undefined ? {} : { patienceMs: nodePatienceMs });
   const serving = startPeople({ config, ledger, live, log, memory: authorizers, address, nowMs });
   const http: HttpServer = startHttp(
     config,
@@ -79,52 +84,75 @@ export async function startIntake(
     {
       openapi: () => openApiDocument(config.publicUrl),
       reference: () => referencePage(config.publicUrl),
-      readiness: () => readiness(intake, analysis),
-      metrics: async () => (await registry.metrics()) + (await metricsOf(analysis)),
+      readiness: () => readiness.of(isLeaving ? "stopping" : writesOf(intake, node)),
+      metrics: async () => (await registry.metrics()) + (await metricsOf(stores.metered)),
     },
     apiHandler({ ...serving, authorizer: authorizers.readKeys, analysis }),
     httpOptions,
   );
-  const control = serveControl(config, http.port, ledger, authorizers, intake, live);
-  const chores = startChores(ledger, intake, authorizers, log);
+  const control = serveControl(config, http.port, { ledger, authorizers, intake, importer, live });
+  if (node !== undefined)
+    joinNodes(node, { ledger, authorizers, intake, importer, live, gate: serving.gate });
+  const stopRelay = node === undefined ? () => undefined : relayLive(node, live, log);
+  const chores = startChores(ledger, intake, authorizers.recordUse, log);
+  // The own disk always answers; nobody waits any more for what PostgreSQL has not.
+  const inTime = (work: Promise<unknown>) => (node === undefined ? work : within(maxStepMs, work));
   const close = async () => {
     chores.stop();
-    await authorizers.recordUse().catch(chores.failed);
-    await intake.recordWarnings().catch(chores.failed);
-    await intake.recordSources().catch(chores.failed);
+    stopRelay();
+    const counted = [authorizers.recordUse(), intake.recordWarnings(), intake.recordSources()];
+    await inTime(Promise.all(counted.map((recorded) => recorded.catch(chores.failed))));
     await control.stop(true);
-    await ledger.close();
-    lock.release();
+    await stores.close();
   };
   return {
-    ledger,
-    port: http.port,
-    address: address(),
-    stopServing: () => stopServing(http, intake, live),
-    close,
+    ...{ ledger, port: http.port, address: address(), close },
+    announceStop: () => {
+      isLeaving = true;
+    },
+    stopServing: async () => {
+      await stopServing(http, live);
+      await inTime(intake.settled());
+    },
   };
 }
 
+function addGauges(registry: Registry, intake: Intake): void {
+  gauge(registry, "rekindle_writes_open", "1 while writes are taken.", () =>
+    intake.closedBecause === undefined ? 1 : 0,
+  );
+  gauge(registry, "rekindle_inbox_rows", "Rows that wait for the warehouse.", () => intake.waiting.rows);
+  gauge(registry, "rekindle_inbox_bytes", "Bytes that wait for the warehouse.", () => intake.waiting.bytes);
+  const lag = "Seconds since which not all that was acknowledged is loaded.";
+  gauge(registry, "rekindle_inbox_lag_seconds", lag, () =>
+    Math.max(0, (Date.now() - intake.waiting.loadedUptoMs) / 1_000),
+  );
+}
+
 /** Who may write and who may read, apart: neither is ever asked about the other's secrets. */
-function authorizersOf({ tokens, readKeys }: Ledger) {
+function authorizersOf({ tokens, readKeys }: Ledger, isFresh?: () => boolean) {
+  const ofToken = (organization: Organization) => ({
+    requestsPerSecond: organization.requestsPerSecond,
+    itemsPerSecond: itemsPerSecond(organization),
+  });
+  const ofKey = () => ({ requestsPerSecond: readKeyRequestsPerSecond, itemsPerSecond: 0 });
   const both = {
-    tokens: new Authorizer(tokens, {
-      prefix: secretPrefix.token,
-      limits: (organization) => ({
-        requestsPerSecond: organization.requestsPerSecond,
-        itemsPerSecond: itemsPerSecond(organization),
-      }),
-    }),
-    readKeys: new Authorizer(readKeys, {
-      prefix: secretPrefix.readKey,
-      limits: () => ({ requestsPerSecond: readKeyRequestsPerSecond, itemsPerSecond: 0 }),
-    }),
+    tokens: new Authorizer(tokens, { prefix: secretPrefix.token, limits: ofToken }, isFresh),
+    readKeys: new Authorizer(readKeys, { prefix: secretPrefix.readKey, limits: ofKey }, isFresh),
   };
   return {
     ...both,
     forget: () => {
       both.tokens.forget();
       both.readKeys.forget();
+    },
+    shareOver: (nodes: number) => {
+      both.tokens.shareOver(nodes);
+      both.readKeys.shareOver(nodes);
+    },
+    lookedUp: async () => {
+      await both.tokens.lookedUp();
+      await both.readKeys.lookedUp();
     },
     recordUse: async () => {
       await both.tokens.recordUse();
@@ -135,21 +163,52 @@ function authorizersOf({ tokens, readKeys }: Ledger) {
 
 type Authorizers = ReturnType<typeof authorizersOf>;
 
-async function stopServing(http: HttpServer, intake: Intake, live: LiveView): Promise<void> {
+async function stopServing(http: HttpServer, live: LiveView): Promise<void> {
   live.close();
   // A body that comes byte by byte would hold the stop for ever.
-  await Promise.race([http.stop(), Bun.sleep(maxFinishMs)]);
+  await within(maxFinishMs, http.stop());
   await http.cutOff();
-  await intake.settled();
+}
+
+/** The parts of intake that remember, or have something under way. */
+interface Remembering {
+  readonly ledger: Ledger;
+  readonly authorizers: Authorizers;
+  readonly intake: Intake;
+  readonly importer: Importer;
+  readonly live: LiveView;
+}
+
+/** Forgets what other nodes change, and takes this node's share of the limits. */
+function joinNodes(
+  node: ClusterNode,
+  { authorizers, intake, importer, live, gate }: Remembering & { readonly gate: PeopleGate },
+): void {
+  node.whenChanged({
+    forget: () => authorizers.forget(),
+    settled: async () => {
+      await authorizers.lookedUp();
+      await Promise.all([intake.settled(), importer.settled()]);
+      for (const { organization, userId } of await node.erased()) {
+        live.forgetUser(organization, userId);
+        await intake.forgetWarningsOf(organization, userId);
+      }
+    },
+    writeDown: () => Promise.all([authorizers.recordUse(), intake.recordWarnings(), intake.recordSources()]),
+  });
+  let shared = 1;
+  node.whenLooked(() => {
+    if (node.liveIntakes === shared) return;
+    shared = node.liveIntakes;
+    authorizers.shareOver(shared);
+    gate.shareOver(shared);
+  });
 }
 
 function serveControl(
   config: Config,
   port: number,
-  ledger: Ledger,
-  authorizers: Authorizers,
-  intake: Intake,
-  live: LiveView,
+  { ledger, authorizers, intake, importer, live }: Remembering,
 ) {
   const socket = socketPath(config.dataDir, "control");
   const memory = {
@@ -163,7 +222,6 @@ function serveControl(
     },
     settled: () => intake.settled(),
   };
-  const importer = new Importer(ledger, () => intake.closedBecause, Date.now);
   const operations: Operations = new Map([
     ...ledgerOperations(ledger, memory, importer),
     ["http.address", async () => addressOnThisMachine(config.host, port)],
@@ -183,61 +241,9 @@ function addressOnThisMachine(host: string, port: number): string {
   return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
 }
 
-/** What has to be done about once a second, every few seconds, and once a minute. */
-function startChores(ledger: Ledger, intake: Intake, authorizers: Authorizers, log: Logger) {
-  const failed = (error: unknown) => log.warn({ err: error }, "a chore failed and will be tried again");
-  let tidying = false;
-  const everySecond = setInterval(() => {
-    intake.checkRoom().catch(failed);
-    if (tidying) return;
-    tidying = true;
-    ledger
-      .tidy(Date.now())
-      .catch(failed)
-      .finally(() => {
-        tidying = false;
-      });
-  }, 1_000);
-  const everyFewSeconds = setInterval(() => {
-    intake.recordWarnings().catch(failed);
-    intake.recordSources().catch(failed);
-  }, 5_000);
-  const everyMinute = setInterval(() => authorizers.recordUse().catch(failed), 60_000);
-  return {
-    failed,
-    stop: () => {
-      clearInterval(everySecond);
-      clearInterval(everyFewSeconds);
-      clearInterval(everyMinute);
-    },
-  };
-}
-
-async function readiness(intake: Intake, analysis: string) {
-  const status = await statusOf(analysis);
-  const writes = intake.closedBecause ?? (intake.isFailing ? "failing, see the log" : "open");
-  const ready = writes === "open" && status.state !== "starting";
-  return { ready, detail: { writes, analysis: status } };
-}
-
-/** The state of the analysis process; "starting" while it cannot be reached. The engine's own words about a
- * failure stay in the log: this page is for everybody. */
-async function statusOf(analysis: string): Promise<{ readonly state: string; readonly loading: string }> {
+async function metricsOf(analysis: Peer): Promise<string> {
   try {
-    const response = await fetchSocket(analysis, "/status", { signal: AbortSignal.timeout(2_000) });
-    const { state, loader } = (await response.json()) as {
-      state: string;
-      loader?: { failure: object | null };
-    };
-    return { state, loading: loader?.failure ? "failing, will be tried again" : "ok" };
-  } catch {
-    return { state: "starting", loading: "waiting" };
-  }
-}
-
-async function metricsOf(analysis: string): Promise<string> {
-  try {
-    const response = await fetchSocket(analysis, "/metrics", { signal: AbortSignal.timeout(2_000) });
+    const response = await analysis.fetch("/metrics", { signal: AbortSignal.timeout(2_000) });
     return await response.text();
   } catch {
     return "";

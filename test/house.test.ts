@@ -1,5 +1,5 @@
 /** The tools that read the code instead of running it. A failing one shows its own output. */
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { root } from "./tidy/source-files.ts";
 
 /** Runs a tool's launcher under Bun, so that none of them needs a Node on the path. */
@@ -11,6 +11,9 @@ function run(program: string, ...options: string[]): string {
   });
   return result.success ? "" : `${result.stdout}${result.stderr}` || `${program} failed without a word`;
 }
+
+/** They take half a minute, and several where others work on the same cores. */
+setDefaultTimeout(10 * 60_000);
 
 test("Biome finds nothing to mend or to format", () => {
   expect(run("@biomejs/biome/bin/biome", "check", "--error-on-warnings", ".")).toBe("");

@@ -6,126 +6,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-
-interface Mutant {
-  readonly name: string;
-  readonly file: string;
-  readonly from: string | RegExp;
-  readonly to: string;
-  /** The test file that must fail. */
-  readonly test: string;
-}
-
-const mutants: readonly Mutant[] = [
-  {
-    name: "batches are inserted without a token",
-    file: "server/warehouse/chdb.ts",
-    from: ", insert_deduplication_token: token }",
-    to: ", insert_deduplicate: 0 }",
-    test: "test/warehouse/warehouse.test.ts",
-  },
-  {
-    name: "inbox ids are not AUTOINCREMENT",
-    file: "server/ledger/sqlite/migrations.ts",
-    from: /CREATE TABLE inbox \(\s+id INTEGER PRIMARY KEY AUTOINCREMENT/,
-    to: "CREATE TABLE inbox (id INTEGER PRIMARY KEY",
-    test: "test/ledger/inbox-model.test.ts",
-  },
-  {
-    name: "rows are deleted before the position is past them",
-    file: "server/ledger/sqlite/inbox-tidy.ts",
-    from: "const loadedUpto = this.#inbox.loadedUpto();",
-    to: "const loadedUpto = this.#inbox.newestInboxId;",
-    test: "test/ledger/inbox-model.test.ts",
-  },
-  {
-    name: "commits are not fsynced",
-    file: "server/ledger/sqlite/transact.ts",
-    from: "    await committing;\n",
-    to: "",
-    test: "test/ledger/write-ahead-log.test.ts",
-  },
-  {
-    name: "the journal is not fsynced",
-    file: "server/ledger/sqlite/transact.ts",
-    from: "    if (isDone) await journal.synced();\n",
-    to: "",
-    test: "test/ledger/write-ahead-log.test.ts",
-  },
-  {
-    name: "the journal is written over before SQLite's log is synced",
-    file: "server/ledger/sqlite/journal.ts",
-    from: "lastInboxId(group), this.#restingUpto)",
-    to: "lastInboxId(group), Number.POSITIVE_INFINITY)",
-    test: "test/ledger/journal.test.ts",
-  },
-  {
-    name: "the inbox is frozen without what waits in the journal",
-    file: "server/ledger/sqlite/flushed-inbox.ts",
-    from: "    if (!this.#inbox.hasUnfinished) this.#journal.flush();\n",
-    to: "",
-    test: "test/ledger/inbox-model.test.ts",
-  },
-  {
-    name: "known users are remembered before the commit",
-    file: "server/ledger/sqlite/transact.ts",
-    from: "this.#writePeople(writes, stored);",
-    to: `for (const { organization, userId, number, account } of writes.users) {
-      this.#parts.knownUsers.remember(organization, userId, { number, account });
-    }
-    this.#writePeople(writes, loaded);`,
-    test: "test/ledger/sqlite.test.ts",
-  },
-  {
-    name: "exports join the users of other organizations",
-    file: "server/warehouse/export.ts",
-    from: "FROM users FINAL WHERE organization = {organization:UInt32}) AS u",
-    to: "FROM users FINAL) AS u",
-    test: "test/specification/tenants.test.ts",
-  },
-  {
-    name: "refusals do not name the field",
-    file: "server/intake/admission.ts",
-    from: 'path.join(".") || "body"',
-    to: '"body"',
-    test: "test/specification/generated.test.ts",
-  },
-  {
-    name: "figures are served before the replay",
-    file: "server/warehouse/analysis.ts",
-    from: "  await loader.replay();\n",
-    to: "",
-    test: "test/durability/replay.test.ts",
-  },
-  {
-    name: "a backup's pause begins between two frozen batches",
-    file: "server/warehouse/loader.ts",
-    from: "        await this.#load(batch);\n        rows += batch.rows;\n      }\n      return rows;\n    } finally {\n      endTurn();",
-    to: "        endTurn();\n        await this.#load(batch);\n        rows += batch.rows;\n      }\n      return rows;\n    } finally {",
-    test: "test/warehouse/backup.test.ts",
-  },
-  {
-    name: "restored events pass through the views",
-    file: "server/warehouse/frozen-tables.ts",
-    from: /ALTER TABLE (\S+) ATTACH PARTITION ALL FROM (\S+`\);\n {2}await warehouse.command\(`DROP)/,
-    to: "INSERT INTO $1 SELECT * FROM $2",
-    test: "test/specification/backup.test.ts",
-  },
-  {
-    name: "checksums of a backup are not compared",
-    file: "server/warehouse/backup-files.ts",
-    from: ' || hash.digest("hex") !== sha256',
-    to: "",
-    test: "test/specification/backup.test.ts",
-  },
-  {
-    name: "a restore leaves no mark while it works",
-    file: "server/ledger/sqlite/open.ts",
-    from: "  refuseUnfinishedRestore(dirname(file));\n",
-    to: "",
-    test: "test/durability/backup.test.ts",
-  },
-];
+import { type Mutant, mutants, mutated } from "./mutant-list.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -145,7 +26,7 @@ async function inCopy<Result>(work: (copy: string) => Promise<Result>): Promise<
 function applyMutant(copy: string, mutant: Mutant): void {
   const file = join(copy, mutant.file);
   const before = readFileSync(file, "utf8");
-  const after = before.replace(mutant.from, mutant.to);
+  const after = mutated(before, mutant);
   if (after === before) throw new Error(`${mutant.name}: ${mutant.file} has no such place any more`);
   writeFileSync(file, after);
 }

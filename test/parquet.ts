@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { query } from "chdb";
-import type { Server } from "./server.ts";
+import { environment, type Server } from "./server.ts";
 
 /** The rows that `rekindle export --format parquet` gives. */
 export async function parquetRows(
@@ -17,7 +17,7 @@ export async function parquetRows(
     const file = join(folder, "export.parquet");
     const parameters = ["export", table, "--organization", organization, "--format", "parquet"];
     const child = Bun.spawn([process.execPath, join(import.meta.dir, "../cli/main.ts"), ...parameters], {
-      env: { ...process.env, DATA_DIR: server.dataDir, LOG_LEVEL: "warn" },
+      env: environment(server.dataDir),
       stdout: Bun.file(file),
       stderr: "inherit",
     });

@@ -6,10 +6,13 @@
  * and because a crash then costs one file. A test that is skipped, a file without a test and a process that
  * dies count as failures, so that nothing is left out in silence. The last line is `N passed, N failed`.
  */
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { builtPages } from "../cli/pages.ts";
+import { told } from "./engines.ts";
+import { type Run, runsOnPostgres } from "./on-postgres.ts";
+import { PostgresServer } from "./postgres.ts";
 
 const root = join(import.meta.dir, "..");
 /** One more than the cores of a small machine: files wait for half of their time, for commits, loaders and pages. */
@@ -18,20 +21,15 @@ const filesAtOnce = 3;
  * the seconds that a run prints; to be put in order again when one of the others has become as slow. */
 const longestFirst = [
   "erasure/erasure",
-  "scoring/backtest-command",
   "readme",
   "warehouse/rollups",
   "import/formats",
   "durability/backup",
-  "durability/kill",
   "dashboard/pages",
   "dashboard/lists",
   "dashboard/entities",
   "dashboard/model",
-  "erasure/kill",
   "import/mapping",
-  "scoring/backtest-references",
-  "scoring/truth",
   "analytics/figures",
   "dashboard/retention-choices",
   "dashboard/events",
@@ -44,7 +42,7 @@ const longestFirst = [
   "analytics/overview",
   "durability/full-disk",
 ].map((name) => `test/${name}.test.ts`);
-const ordinary = { testTimeoutMs: 60_000, fileTimeoutMs: 15 * 60_000 };
+const ordinary = { testTimeoutMs: 180_000, fileTimeoutMs: 15 * 60_000 };
 const long = { testTimeoutMs: 20 * 60_000, fileTimeoutMs: 60 * 60_000 };
 
 interface FileResult {
@@ -57,39 +55,46 @@ interface FileResult {
   readonly cpuSeconds: number;
 }
 
+let postgres: PostgresServer | undefined;
+
 async function main(options: readonly string[]): Promise<number> {
   const isLong = options.includes("--long");
   const parts = options.filter((option) => option !== "--long");
-  const files = [...new Bun.Glob("test/**/*.test.ts").scanSync({ cwd: root })]
-    .filter((file) => file.startsWith("test/long/") === isLong)
-    .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
-    .sort(byLength);
+  const files = [...new Bun.Glob("test/**/*.test.ts").scanSync({ cwd: root })].sort(byLength);
+  const runs = [
+    ...files
+      .filter((file) => file.startsWith("test/long/") === isLong)
+      .map((file): Run => ({ name: file, file, nodes: 0 })),
+    ...runsOnPostgres(files, isLong),
+  ].filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
   const gone = longestFirst.filter((file) => !existsSync(join(root, file)));
   if (gone.length > 0) throw new Error(`test/run.ts orders ${gone.join(", ")}, which is not there`);
   // Once and beforehand: many tests start a server, and none of them should wait for a build.
   await builtPages();
+  // One for all: each of their servers has a database of its own.
+  if (runs.some(({ nodes }) => nodes > 0)) postgres = await PostgresServer.start();
   const reports = mkdtempSync(join(tmpdir(), "rekindle-test-"));
   let [passed, failed] = [0, 0];
-  const waiting = [...files];
+  const waiting = [...runs];
   const work = async () => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+    for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) {
       const startedMs = performance.now();
-      const result = await runFile(
-        file,
-        join(reports, `${file.replaceAll("/", "-")}.xml`),
-        isLong ? long : ordinary,
-      );
+      const folder = join(reports, run.name.replaceAll(/[/ ]/g, "-"));
+      mkdirSync(folder);
+      const result = await runFile(run, folder, isLong ? long : ordinary);
+      rmSync(folder, { recursive: true });
       passed += result.passed;
       failed += result.failed;
-      print(file, result, performance.now() - startedMs);
+      print(run.name, result, performance.now() - startedMs);
     }
   };
   try {
     await Promise.all(Array.from({ length: filesAtOnce }, work));
   } finally {
     rmSync(reports, { recursive: true });
+    await postgres?.stop();
   }
-  if (files.length === 0) {
+  if (runs.length === 0) {
     console.log(`no test file ${parts.length === 0 ? "was found" : `has ${parts.join(" or ")} in its path`}`);
     failed += 1;
   }
@@ -102,9 +107,11 @@ function byLength(a: string, b: string): number {
   return rank(a) - rank(b) || (a < b ? -1 : 1);
 }
 
-async function runFile(file: string, report: string, limits: typeof ordinary): Promise<FileResult> {
+/** @param folder an empty one, removed afterwards: for the report, and for what the test's engines keep */
+async function runFile({ file, nodes }: Run, folder: string, limits: typeof ordinary): Promise<FileResult> {
+  const report = join(folder, "report.xml");
   // A file, not a pipe: a pipe stays open, and the run would wait, while anything that a test left behind lives.
-  const outputPath = `${report}.txt`;
+  const outputPath = join(folder, "output.txt");
   const outputFile = openSync(outputPath, "w");
   const child = Bun.spawn(
     [
@@ -118,6 +125,7 @@ async function runFile(file: string, report: string, limits: typeof ordinary): P
     ],
     {
       cwd: root,
+      env: { ...process.env, ...enginesFor(nodes, folder) },
       // A process group of its own, so that nothing that a test started outlives its file. Bun's --no-orphans
       // would be inherited by the processes under test and change how they end.
       detached: true,
@@ -135,6 +143,15 @@ async function runFile(file: string, report: string, limits: typeof ordinary): P
   const ending = child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`;
   const judged = judge(readReport(report), child.exitCode === 0, ending, readFileSync(outputPath, "utf8"));
   return { ...judged, cpuSeconds: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1_000_000 };
+}
+
+function enginesFor(nodes: number, folder: string): Record<string, string> {
+  if (postgres === undefined || nodes === 0) return {};
+  return {
+    [told.postgres]: postgres.url("postgres"),
+    [told.nodes]: String(nodes),
+    [told.folder]: folder,
+  };
 }
 
 const groups = new Set<number>();
@@ -201,7 +218,7 @@ function print(file: string, result: FileResult, milliseconds: number): void {
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
     for (const group of groups) killGroup(group);
-    process.exit(1);
+    void Promise.resolve(postgres?.stop()).finally(() => process.exit(1));
   });
 }
 process.exitCode = await main(process.argv.slice(2));

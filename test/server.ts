@@ -2,18 +2,22 @@
  * Starts the product as its users do, as processes of their own, and takes it down again. Tests come in by
  * the front door: everything here speaks HTTP or runs the `rekindle` command.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { freePort } from "./deploy/running.ts";
+import { enginesOf, knownEnginesOf, nodesOfServers } from "./engines.ts";
 
 const entry = join(import.meta.dir, "..", "cli", "main.ts");
 
-/** The environment of a started process: ours, without what would configure Rekindle. */
-function environment(dataDir: string, extra: Record<string, string>): Record<string, string> {
+/** The environment of a started process: ours, without what would configure Rekindle. On PostgreSQL, something must have
+ * run on the data folder before. */
+export function environment(dataDir: string, extra: Record<string, string> = {}): Record<string, string> {
   const inherited = Object.entries(process.env).filter(
     (pair): pair is [string, string] =>
-      pair[1] !== undefined && !/^(PORT|HOST|PUBLIC_URL|LOG_LEVEL|TZ)$/.test(pair[0]),
+      pair[1] !== undefined &&
+      !/^(PORT|HOST|PUBLIC_URL|LOG_LEVEL|TZ|(DATABASE|CLICKHOUSE|NODE)_[A-Z]+)$/.test(pair[0]),
   );
   return {
     ...Object.fromEntries(inherited),
@@ -21,6 +25,7 @@ function environment(dataDir: string, extra: Record<string, string>): Record<str
     PORT: "0",
     DATA_DIR: dataDir,
     LOG_LEVEL: "warn",
+    ...(extra.DATABASE_URL === undefined && knownEnginesOf(dataDir)),
     ...extra,
   };
 }
@@ -33,12 +38,31 @@ export interface CommandResult {
 
 /** Runs `rekindle …` on a data folder. */
 export function rekindle(dataDir: string, ...parameters: string[]): Promise<CommandResult> {
-  return run([process.execPath, entry, ...parameters], { env: environment(dataDir, {}) });
+  return rekindleWith(dataDir, {}, ...parameters);
+}
+
+/** Runs `rekindle …` with more in its environment. */
+export async function rekindleWith(
+  dataDir: string,
+  env: Record<string, string>,
+  ...parameters: string[]
+): Promise<CommandResult> {
+  await enginesOf(dataDir);
+  return run([process.execPath, entry, ...parameters], { env: environment(dataDir, env) });
 }
 
 /** Begins `rekindle …` on a data folder, to be killed while it runs. */
 export function startRekindle(dataDir: string, ...parameters: string[]): StartedCommand {
-  return start([process.execPath, entry, ...parameters], { env: environment(dataDir, {}) });
+  return startRekindleWith(dataDir, {}, ...parameters);
+}
+
+/** The same with more in its environment. */
+export function startRekindleWith(
+  dataDir: string,
+  env: Record<string, string>,
+  ...parameters: string[]
+): StartedCommand {
+  return start([process.execPath, entry, ...parameters], { env: environment(dataDir, env) });
 }
 
 /** A process that runs, and what it will have printed. */
@@ -76,61 +100,56 @@ export interface ServerOptions {
   readonly entry?: string;
 }
 
+interface Started {
+  readonly url: string;
+  readonly output: () => string;
+  readonly process: Subprocess;
+}
+
 /** A running Rekindle. */
 export class Server {
   readonly dataDir: string;
-  readonly url: string;
   /** What it printed so far. */
   readonly output: () => string;
   readonly #process: Subprocess;
+  readonly #urls: readonly string[];
+  /** Further nodes, which take requests only. */
+  readonly #others: readonly Server[];
+  readonly #env: Record<string, string>;
   readonly #removeFolder: boolean;
 
-  private constructor(parts: {
-    dataDir: string;
-    url: string;
-    output: () => string;
-    process: Subprocess;
-    removeFolder: boolean;
-  }) {
-    this.dataDir = parts.dataDir;
-    this.url = parts.url;
-    this.output = parts.output;
-    this.#process = parts.process;
-    this.#removeFolder = parts.removeFolder;
+  private constructor(dataDir: string, started: Started, others: readonly Server[], options: ServerOptions) {
+    this.dataDir = dataDir;
+    this.output = started.output;
+    this.#process = started.process;
+    this.#urls = [started.url, ...others.map(({ url }) => url)];
+    this.#others = others;
+    this.#env = options.env ?? {};
+    this.#removeFolder = options.dataDir === undefined;
   }
 
   /** Starts a server and waits until it takes requests (not until its analysis is ready). */
   static async start(options: ServerOptions = {}): Promise<Server> {
     const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "rekindle-test-"));
-    const child = Bun.spawn(
-      [process.execPath, options.entry ?? entry, "serve", "--role", options.role ?? "all"],
-      {
-        env: environment(dataDir, { LOG_LEVEL: "info", ...options.env }),
-        stdin: "ignore",
-        stdout: "pipe",
-        stderr: "pipe",
-      },
-    );
-    let output = "";
-    const collect = async (stream: ReadableStream<Uint8Array>) => {
-      const decoder = new TextDecoder();
-      for await (const chunk of stream) output += decoder.decode(chunk, { stream: true });
-    };
-    const collecting = Promise.all([collect(child.stdout), collect(child.stderr)]);
-    const deadlineMs = performance.now() + 30_000;
-    while (true) {
-      const url = /"address":"([^"]+)"/.exec(output)?.[1];
-      if (url !== undefined) {
-        const removeFolder = options.dataDir === undefined;
-        return new Server({ dataDir, url, output: () => output, process: child, removeFolder });
-      }
-      if (child.exitCode !== null || performance.now() > deadlineMs) {
-        child.kill("SIGKILL");
-        await collecting;
-        throw new Error(`the server did not start:\n${output}`);
-      }
-      await Bun.sleep(20);
+    await enginesOf(dataDir);
+    if (nodesOfServers === 1) return new Server(dataDir, await startServing(dataDir, options), [], options);
+    const NODE_URL = `http://127.0.0.1:${await freePort()}`;
+    const first = await startServing(dataDir, { ...options, env: { NODE_URL, ...options.env } });
+    const others: Server[] = [];
+    for (let number = 1; number < nodesOfServers; number += 1) {
+      const folder = mkdtempSync(join(tmpdir(), "rekindle-test-"));
+      const own: ServerOptions = {
+        role: "intake",
+        env: { ...options.env, ...knownEnginesOf(dataDir), PORT: "0" },
+      };
+      others.push(new Server(folder, await startServing(folder, own), [], own));
     }
+    return new Server(dataDir, first, others, options);
+  }
+
+  /** Its address; of any of its nodes, where it is several. */
+  get url(): string {
+    return this.#urls[Math.floor(Math.random() * this.#urls.length)] ?? "";
   }
 
   get pid(): number {
@@ -146,7 +165,7 @@ export class Server {
 
   /** Runs `rekindle …` beside the running server. */
   async command(...parameters: string[]): Promise<string> {
-    const { exitCode, stdout, stderr } = await rekindle(this.dataDir, ...parameters);
+    const { exitCode, stdout, stderr } = await rekindleWith(this.dataDir, this.#env, ...parameters);
     if (exitCode !== 0) throw new Error(`rekindle ${parameters.join(" ")} failed:\n${stderr}`);
     return stdout;
   }
@@ -179,7 +198,8 @@ export class Server {
   async ready(): Promise<void> {
     const deadlineMs = performance.now() + 30_000;
     while (performance.now() < deadlineMs) {
-      if ((await fetch(`${this.url}/readyz`)).ok) return;
+      const answers = await Promise.all(this.#urls.map((url) => fetch(`${url}/readyz`)));
+      if (answers.every(({ ok }) => ok)) return;
       await Bun.sleep(50);
     }
     throw new Error(`analysis did not become ready:\n${this.output()}`);
@@ -197,6 +217,12 @@ export class Server {
       .map((line) => JSON.parse(line));
   }
 
+  /** Makes the demonstration of `rekindle demo`. All of it is loaded then: figures can be compared with later answers. */
+  async demo(...options: string[]): Promise<void> {
+    await this.command("demo", ...options);
+    await this.exported("events", "Demo");
+  }
+
   /** The process id of the analysis process; undefined while it is not running. */
   analysisPid(): number | undefined {
     const children = readFileSync(`/proc/${this.pid}/task/${this.pid}/children`, "utf8");
@@ -207,15 +233,18 @@ export class Server {
   /** Kills both processes without warning, as a power failure would. */
   async crash(): Promise<void> {
     const analysis = this.analysisPid();
+    for (const other of this.#others) await other.crash();
     this.#process.kill("SIGKILL");
     if (analysis !== undefined) process.kill(analysis, "SIGKILL");
     await this.#process.exited;
-    while (analysis !== undefined && existsSync(`/proc/${analysis}/exe`)) await Bun.sleep(5);
+    while (analysis !== undefined && isAlive(analysis)) await Bun.sleep(5);
   }
 
   /** Ends the server with a signal and waits for its end; returns the exit code. */
   async kill(signal: "SIGKILL" | "SIGTERM"): Promise<number> {
+    const ended = this.#others.map((other) => (signal === "SIGTERM" ? other.stop() : other.kill(signal)));
     this.#process.kill(signal);
+    await Promise.all(ended);
     return this.#process.exited;
   }
 
@@ -224,5 +253,44 @@ export class Server {
     const exitCode = await this.kill("SIGTERM");
     if (this.#removeFolder) rmSync(this.dataDir, { recursive: true, force: true });
     return exitCode;
+  }
+}
+
+/** Whether any thread of a process is still there. The first one may be gone while others end, and the files that the
+ * process has locked are locked until the last one has. */
+function isAlive(pid: number): boolean {
+  try {
+    return existsSync(`/proc/${pid}/exe`) || readdirSync(`/proc/${pid}/task`).length > 1;
+  } catch {
+    return false;
+  }
+}
+
+async function startServing(dataDir: string, options: ServerOptions): Promise<Started> {
+  const child = Bun.spawn(
+    [process.execPath, options.entry ?? entry, "serve", "--role", options.role ?? "all"],
+    {
+      env: environment(dataDir, { LOG_LEVEL: "info", ...options.env }),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
+  let output = "";
+  const collect = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) output += decoder.decode(chunk, { stream: true });
+  };
+  const collecting = Promise.all([collect(child.stdout), collect(child.stderr)]);
+  const deadlineMs = performance.now() + 30_000;
+  while (true) {
+    const url = /"address":"([^"]+)"/.exec(output)?.[1];
+    if (url !== undefined) return { url, output: () => output, process: child };
+    if (child.exitCode !== null || performance.now() > deadlineMs) {
+      child.kill("SIGKILL");
+      await collecting;
+      throw new Error(`the server did not start:\n${output}`);
+    }
+    await Bun.sleep(20);
   }
 }

@@ -6,6 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { mutants, mutated } from "./mutant-list.ts";
 import { wrongImports } from "./tidy/imports.ts";
 import {
   compareWithRatchet,
@@ -19,6 +20,7 @@ import {
   clocksInPureFiles,
   environmentReaders,
   shortcuts,
+  testsOfOneName,
   tracesOfMachines,
   undocumentedExports,
 } from "./tidy/text.ts";
@@ -153,6 +155,29 @@ describe("nothing goes around the compiler or the tests", () => {
   });
 });
 
+describe("every test of a file has a name of its own", () => {
+  test("and two of one name are caught, also where the name stands on a line of its own", () => {
+    const twice =
+      'test("a", f);\ntest(\n  "a",\n  f,\n);\ntest.each([1])("a", f);\ntest.each([2])("%s", f);\ntest.each([3])("%s", f);\n';
+    expect(testsOfOneName(example("test/a.test.ts", twice))).toEqual([
+      "test/a.test.ts: two tests are named a",
+      "test/a.test.ts: two tests are named a",
+    ]);
+    expect(testsOfOneName(example("server/a.ts", twice))).toEqual([]);
+  });
+
+  test("and each group may have one of that name", () => {
+    const group = (name: string) => `describe("${name}", () => {\n  test("a", f);\n});\n`;
+    const text = `${group("one")}${group("other")}test("a", f);\n`;
+    expect(testsOfOneName(example("test/a.test.ts", text))).toEqual([]);
+    expect(testsOfOneName(example("test/a.test.ts", group("one") + group("one")))).toHaveLength(1);
+  });
+
+  test("in the project", () => {
+    expect(testsOfOneName(files)).toEqual([]);
+  });
+});
+
 describe("no file knows the machine it was written on", () => {
   test.each([
     "/w\u006frk/main",
@@ -229,4 +254,14 @@ describe("files and functions stay short", () => {
   test("functions in the project", () => {
     expect(compareWithRatchet(functionLengths(files), maxFunctionLines, filesWithLongFunctions)).toEqual([]);
   });
+});
+
+test("every mutant still finds its place in the code, and its test", () => {
+  const codeOf = (path: string) => files.find((file) => file.path === path)?.text ?? "";
+  const stale = mutants.filter((mutant) => {
+    const code = codeOf(mutant.file);
+    return mutated(code, mutant) === code || codeOf(mutant.test) === "";
+  });
+  expect(mutated("code", { from: "none", to: "such" })).toBe("code");
+  expect(stale.map(({ name }) => name)).toEqual([]);
 });

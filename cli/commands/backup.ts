@@ -14,7 +14,8 @@ export function backupCommand(): Command {
       withAnalysis(async (_installation, analysis) => {
         const startedMs = performance.now();
         const line = bytesProgress();
-        const request = { folder: resolve(folder), progress: line.report, signal: interruption() };
+        const path = resolve(folder);
+        const request = { folder: path, progress: line.report, signal: interruption(path) };
         const { events, organizations, files, bytes, pausedMs } = await analysis
           .backUp(request)
           .finally(() => line.end());
@@ -27,12 +28,15 @@ export function backupCommand(): Command {
     );
 }
 
-/** Aborted by Ctrl-C, so that what was begun is removed. A second one ends the process at once. */
-function interruption(): AbortSignal {
+/** Aborted by Ctrl-C, so that what was begun is removed; at the very end it may come too late for that. A second one
+ * ends the process at once. */
+function interruption(folder: string): AbortSignal {
   const interrupted = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () =>
-      interrupted.abort(new Refusal("the backup was interrupted, and nothing of it is left.")),
+      interrupted.abort(
+        new Refusal(`the backup was interrupted: ${folder} is there only if it was whole by then.`),
+      ),
     );
   }
   return interrupted.signal;

@@ -1,14 +1,21 @@
 /** `rekindle doctor` */
 import { Command } from "commander";
+import { type ClusterConfig, readConfig } from "../../server/config.ts";
 import type { CheckResult, Organization, SharedLedger } from "../../server/ledger/ledger.ts";
+import type { Probed } from "../../server/process/probed.ts";
 import { withAnalysis } from "../analysis.ts";
 import { oneLine } from "../print.ts";
+import { hasAnswered, probeDatabase, probeIdentity, probeWarehouse } from "../servers.ts";
 
 export function doctorCommand(): Command {
   return new Command("doctor")
-    .description("Compare ledger, events and rollups for every organization and day, and look at the inbox")
-    .action(() =>
-      withAnalysis(async ({ ledger, served, config }, analysis) => {
+    .description(
+      "Compare ledger, events and rollups for every organization and day, and look at the inbox; in a cluster also at the servers",
+    )
+    .action(async () => {
+      const { cluster } = readConfig();
+      if (cluster !== null && !(await printServers(cluster))) return;
+      await withAnalysis(async ({ ledger, served, config }, analysis) => {
         console.log(`data folder   ${config.dataDir}`);
         console.log(`server        ${served ? "running" : "not running"}`);
         await printDeadLetters(ledger);
@@ -20,8 +27,29 @@ export function doctorCommand(): Command {
           await printOrganization(ledger, organization, found, nightly.get(organization.id));
         }
         if (differences > 0) process.exitCode = 1;
-      }),
-    );
+      });
+    });
+}
+
+/** @returns whether both answered, and belong together: to wait for one that does not is no help to whoever wants to know what is wrong */
+async function printServers(cluster: ClusterConfig): Promise<boolean> {
+  const [database, warehouse] = await Promise.all([probeDatabase(cluster), probeWarehouse(cluster)]);
+  printProbed("PostgreSQL", database);
+  const haveAnswered = hasAnswered(database) && hasAnswered(warehouse);
+  const identity = haveAnswered ? await probeIdentity(cluster) : [];
+  printProbed("ClickHouse", [...warehouse, ...identity]);
+  const areComparable = haveAnswered && identity.every(({ ok }) => ok);
+  if (!areComparable) console.log("ledger, events and rollups were not compared");
+  return areComparable;
+}
+
+function printProbed(server: string, probed: readonly Probed[]): void {
+  console.log(server);
+  for (const { name, ok, warns = false, words } of probed) {
+    const judged = warns ? "warns" : "ok   ";
+    console.log(`  ${ok ? judged : "WRONG"}  ${name}: ${oneLine(words)}`);
+  }
+  if (probed.some(({ ok }) => !ok)) process.exitCode = 1;
 }
 
 async function printOrganization(

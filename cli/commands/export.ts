@@ -1,6 +1,7 @@
 /** `rekindle export` */
 import { Argument, Command, Option } from "commander";
 import { CallFailed } from "../../server/process/control.ts";
+import { messageOf } from "../../server/process/message-of.ts";
 import {
   type ExportFormat,
   type ExportTable,
@@ -29,7 +30,7 @@ export function exportCommand(): Command {
         try {
           await writeToStdout(analysis.export(id, what, format));
         } catch (error) {
-          throw new CallFailed(`the export is incomplete: ${error instanceof Error ? error.message : error}`);
+          throw new CallFailed(`the export is incomplete: ${messageOf(error)}`);
         }
       }),
     );

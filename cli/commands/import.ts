@@ -3,6 +3,7 @@ import { Command } from "commander";
 import type { ImportService } from "../../server/http/shared-ledger.ts";
 import type { ImportRecord } from "../../server/ledger/imports.ts";
 import { type Organization, Refusal } from "../../server/ledger/ledger.ts";
+import { refuseDamaged } from "../import/bytes.ts";
 import { ImportFile } from "../import/file.ts";
 import { itemOf } from "../import/item.ts";
 import { type Mapping, resolveMapping } from "../import/mapping.ts";
@@ -103,6 +104,7 @@ async function preview(
 async function importAll(job: Job): Promise<void> {
   const { service, organization, file, reading, mapping, options } = job;
   const { format, delimiter, header } = reading;
+  if (options.report !== undefined) file.refuseAsReport(options.report);
   // Beside the mapping, all that decides what a row is: another text is another import.
   const text = JSON.stringify({ version: 1, format, delimiter, header, ...mapping });
   const sha256 = await file.sha256();
@@ -113,8 +115,9 @@ async function importAll(job: Job): Promise<void> {
     mapping: text,
     fileName: file.name,
   });
-  if (record.finishedAtMs !== null) return printFinished(record);
-  const report = new Report(options.report);
+  if (record.finishedAtMs !== null) return printFinished(record, options.report);
+  if (reading.gzip && record.rowsDone === 0) await refuseDamaged(file.path);
+  const report = new Report(options.report, record);
   const rows = openRows(reading, file.bytes);
   const progress = new Progress("rows");
   const startedMs = performance.now();
@@ -122,16 +125,17 @@ async function importAll(job: Job): Promise<void> {
   try {
     await runImport({
       ...{ service, record, rows, mapping },
+      onPassed: (row, line) => report.passed(row, line),
       onRejected: (rejected) => report.add(rejected),
       onProgress: (now, waiting) => {
         reached = now;
         progress.show({ done: now.rowsDone, fraction: rows.fractionRead(), waiting });
       },
-      checkFile: () => file.refuseChanged(),
+      checkFile: (rowsDone) => file.refuseChanged(rowsDone),
     });
   } finally {
     progress.end();
-    report.print(reached, record.rowsDone, (performance.now() - startedMs) / 1_000);
+    report.print(reached, (performance.now() - startedMs) / 1_000);
     report.close();
   }
 }
@@ -144,7 +148,7 @@ async function refuseOtherMapping({ service, organization, mapping }: Job, sha25
   const other = known.find((record) => record.stored > 0 && holdsEvents(record));
   if (other === undefined) return;
   throw new Refusal(
-    `${other.stored} events of this file were imported ${new Date(other.startedAtMs).toISOString()} under other ` +
+    `${other.stored === 1 ? "1 event of this file was" : `${other.stored} events of this file were`} imported ${new Date(other.startedAtMs).toISOString()} under other ` +
       "options, and would be stored twice: give the same options to go on, or --as-another-import.",
   );
 }

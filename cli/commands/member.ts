@@ -1,6 +1,6 @@
 /** `rekindle member list | invite | reset-link | remove` */
 import { Command, Option } from "commander";
-import { type Role, roles } from "../../contract/people.ts";
+import { type Role, roles } from "../../contract/roles.ts";
 import { invite as makeInvitation, passwordLink } from "../../server/dashboard/members.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
 import { Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";

@@ -5,7 +5,7 @@ import { runningRebuild } from "../../server/http/remote-analysis.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
 import { changeOrganization, createOrganization } from "../../server/ledger/audited.ts";
 import { itemsPerSecond, type SharedLedger } from "../../server/ledger/ledger.ts";
-import { socketPath } from "../../server/process/sockets.ts";
+import type { Peer } from "../../server/process/control.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { letSomebodyIn, personWith, readEmail } from "../people.ts";
 import { instant, printTable } from "../print.ts";
@@ -38,9 +38,9 @@ function create(): Command {
 
 function list(): Command {
   return new Command("list").description("List organizations").action(() =>
-    withInstallation(async ({ ledger, served, config }) => {
+    withInstallation(async ({ ledger, analysis }) => {
       const organizations = await ledger.organizations.list();
-      const days = await daysOf(ledger, served ? socketPath(config.dataDir, "analysis") : undefined);
+      const days = await daysOf(ledger, analysis);
       printTable(
         ["ID", "NAME", "TIMEZONE", "REQUESTS/S", "CREATED", "ITEMS/S", "KEEP EVENTS", "DAYS"],
         organizations.map((each) => [
@@ -59,8 +59,8 @@ function list(): Command {
 }
 
 /** How far the rebuilds of organizations' days are that a new timezone asked for; only those are in it.
- * @param analysis the running server's socket */
-async function daysOf(ledger: SharedLedger, analysis: string | undefined): Promise<Map<number, string>> {
+ * @param analysis that runs */
+async function daysOf(ledger: SharedLedger, analysis: Peer | undefined): Promise<Map<number, string>> {
   const days = new Map<number, string>();
   for (const id of await ledger.rebuildsPending()) days.set(id, "to be rebuilt");
   const running = analysis === undefined ? undefined : await runningRebuild(analysis);

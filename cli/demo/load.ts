@@ -85,9 +85,11 @@ async function putBack(
 
 /** The address of the running server, which answers there. @throws Refusal */
 async function serverAddress({ config, served }: Installation, given: string | undefined): Promise<string> {
-  if (!served) {
+  // A cluster's servers may run on other machines.
+  if (!served && (config.cluster === null || given === undefined)) {
+    const or = config.cluster === null ? "" : " Or give the address of a node with --url.";
     throw new Refusal(
-      `no server runs on ${config.dataDir}: start one (npm start, or rekindle serve) and run rekindle demo beside it.`,
+      `no server runs on ${config.dataDir}: start one (npm start, or rekindle serve) and run rekindle demo beside it.${or}`,
     );
   }
   const control = socketPath(config.dataDir, "control");

@@ -32,12 +32,24 @@ export class ImportFile {
     return hasher.digest("hex");
   }
 
-  /** @throws Refusal when the file was changed since it was opened: its rows are others now */
-  refuseChanged(): void {
+  /** @param rowsDone how many of its rows were imported before
+   * @throws Refusal when the file was changed since it was opened: its rows are others now */
+  refuseChanged(rowsDone = 0): void {
     const now = stats(this.path);
     const { size, mtimeMs, ino } = this.#stats;
     if (now.size === size && now.mtimeMs === mtimeMs && now.ino === ino) return;
-    throw new Refusal(`${this.path} was changed while it was imported: import a copy that stays as it is.`);
+    const copy = "import a copy that stays as it is";
+    throw new Refusal(
+      `${this.path} was changed while it was imported: ` +
+        `${rowsDone === 0 ? copy : `${copy}, without ${doneBefore(rowsDone)}`}.`,
+    );
+  }
+
+  /** @throws Refusal when the report would be written over the file itself */
+  refuseAsReport(path: string): void {
+    const report = statSync(path, { throwIfNoEntry: false });
+    if (report?.ino !== this.#stats.ino || report.dev !== this.#stats.dev) return;
+    throw new Refusal(`the report ${path} is the file that is imported: give --report another path.`);
   }
 
   /** The format that the name says, and whether it is compressed.
@@ -56,6 +68,11 @@ export class ImportFile {
       throw new Refusal("Parquet is compressed in itself: inflate the .gz first.");
     return { format, gzip };
   }
+}
+
+/** What a mended file must do without: it is another file, and nothing of it is known. */
+export function doneBefore(rows: number): string {
+  return rows === 1 ? "its first row, which is imported" : `its first ${rows} rows, which are imported`;
 }
 
 const byExtension: Readonly<Record<string, Format>> = {

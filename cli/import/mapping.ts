@@ -125,14 +125,17 @@ function guessType(options: MappingOptions, columns: readonly string[]): ImportT
   const events = has("event", options.eventName);
   const users = has("email", options.emailTemplate);
   if (events !== users) return events ? "events" : "users";
-  const [only = "", ...others] = columns;
-  const delimiter = Object.entries(otherDelimiters).find(([character]) => only.includes(character))?.[1];
-  if (others.length === 0 && delimiter !== undefined) {
-    throw new Refusal(`there is but one column, ${JSON.stringify(only)}: give --delimiter ${delimiter}.`);
-  }
+  refuseOneColumn(columns);
   throw new Refusal(
     `the columns do not say what the file holds (${listed(columns)}): give --type events or --type users.`,
   );
+}
+
+/** @throws Refusal when all columns were read as one */
+function refuseOneColumn([only = "", ...others]: readonly string[]): void {
+  const delimiter = Object.entries(otherDelimiters).find(([character]) => only.includes(character))?.[1];
+  if (others.length > 0 || delimiter === undefined) return;
+  throw new Refusal(`there is but one column, ${JSON.stringify(only)}: give --delimiter ${delimiter}.`);
 }
 
 function named(role: Role, type: ImportType, columns: readonly string[]): string | undefined {
@@ -147,8 +150,10 @@ function named(role: Role, type: ImportType, columns: readonly string[]): string
 }
 
 function refuseMissing({ type, columns, eventName, emailTemplate }: Mapping, all: readonly string[]): void {
-  const missing = (what: string, options: string) =>
-    new Refusal(`no column is known to be ${what} (there are ${listed(all)}): give ${options}.`);
+  const missing = (what: string, options: string) => {
+    refuseOneColumn(all);
+    return new Refusal(`no column is known to be ${what} (there are ${listed(all)}): give ${options}.`);
+  };
   if (columns.userId === undefined) throw missing("the user's id", "--user-id COLUMN");
   if (type === "users" && columns.email === undefined && emailTemplate === null) {
     throw missing("the e-mail address", "--email COLUMN, or --email-template TEXT with a {COLUMN} in it");

@@ -1,40 +1,39 @@
-/** What became of the rows: a summary on standard output, and every rejected row in a file when asked for. */
-import { closeSync, openSync, writeSync } from "node:fs";
+/** What became of the rows: a summary on standard output, and every rejected row in a file. */
 import type { ImportRecord } from "../../server/ledger/imports.ts";
-import { Refusal } from "../../server/ledger/ledger.ts";
+import { RejectedFile, type RejectedLine, rejectedFileOf } from "./rejected-file.ts";
 
-interface RejectedLine {
-  readonly line: number;
-  readonly reason: string;
-}
-
-/** More are counted, and go to the file. */
+/** More are counted, and are in the file. */
 const maxShown = 20;
 
 export class Report {
-  readonly #file: number | undefined;
-  readonly #isCsv: boolean;
+  readonly #file: RejectedFile;
+  readonly #before: ImportRecord;
+  /** Reasons of rows that earlier runs rejected and did not write down, by the row's number. */
+  readonly #unwritten: ReadonlyMap<number, string>;
   readonly #shown: RejectedLine[] = [];
-  #rejected = 0;
 
-  /** Makes the file at `path` anew: CSV when it is called so, else JSON lines.
-   * @throws Refusal when it cannot be made */
-  constructor(path: string | undefined) {
-    this.#isCsv = path?.toLowerCase().endsWith(".csv") ?? false;
-    this.#file = path === undefined ? undefined : open(path);
-    if (this.#isCsv) this.#write("line,reason\r\n");
+  /** `before` is the import's record as this run found it; at `path` the file is made, CSV when it is called so, else
+   * JSON lines. @throws Refusal when it cannot be made */
+  constructor(path: string | undefined, before: ImportRecord) {
+    this.#file = new RejectedFile(path, before);
+    this.#before = before;
+    this.#unwritten = new Map(this.#file.unwritten.map(({ row, reason }) => [row, reason]));
   }
 
-  add({ line, reason }: RejectedLine): void {
-    this.#rejected += 1;
-    if (this.#shown.length < maxShown) this.#shown.push({ line, reason });
-    this.#write(
-      this.#isCsv ? `${line},"${reason.replaceAll('"', '""')}"\r\n` : `${JSON.stringify({ line, reason })}\n`,
-    );
+  /** Takes up a row that an earlier run has done. */
+  passed(row: number, line: number): void {
+    const reason = this.#unwritten.get(row);
+    if (reason !== undefined) this.add({ line, reason });
+  }
+
+  add(rejected: RejectedLine): void {
+    if (this.#shown.length < maxShown) this.#shown.push(rejected);
+    this.#file.add(rejected);
   }
 
   /** Prints the whole import's counts, and what this run did. */
-  print(record: ImportRecord, rowsBefore: number, seconds: number): void {
+  print(record: ImportRecord, seconds: number): void {
+    const { rowsDone: rowsBefore } = this.#before;
     const rows = record.rowsDone - rowsBefore;
     const earlier = rowsBefore === 0 ? "" : ` (${rowsBefore} of them in earlier runs)`;
     const rate = Math.round(rows / Math.max(seconds, 0.001));
@@ -45,34 +44,29 @@ export class Report {
       `rejected   ${record.rejected}`,
       `this run   ${rows} rows in ${seconds.toFixed(1)} s, ${rate} rows/s`,
       ...this.#shown.map(({ line, reason }) => `  line ${line}: ${reason}`),
-      ...(this.#rejected > maxShown
-        ? [`  and ${this.#rejected - maxShown} more: --report FILE has them all`]
-        : []),
+      ...this.#others(record),
     ];
     process.stdout.write(`${lines.join("\n")}\n`);
   }
 
+  #others({ rejected }: ImportRecord): readonly string[] {
+    const others = rejected - this.#shown.length;
+    if (others <= 0) return [];
+    const { rows, path } = this.#file;
+    if (rows === this.#shown.length) return [`  and ${others} more, which an earlier run reported`];
+    if (rows === rejected) return [`  and ${others} more: ${path} has them all`];
+    return [`  and ${others} more: ${path} has ${rows} of all ${rejected}, an earlier run had another file`];
+  }
+
   close(): void {
-    if (this.#file !== undefined) closeSync(this.#file);
-  }
-
-  #write(text: string): void {
-    if (this.#file !== undefined) writeSync(this.#file, text);
-  }
-}
-
-function open(path: string): number {
-  try {
-    return openSync(path, "w");
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error;
-    throw new Refusal(`the report ${path} cannot be written (${error.code}): give --report another path.`);
+    this.#file.close(this.#file.rows === this.#shown.length);
   }
 }
 
 /** Prints what a run finds that has nothing to do: every row is known. */
-export function printFinished(record: ImportRecord): void {
+export function printFinished(record: ImportRecord, reportPath: string | undefined): void {
   const at = new Date(record.finishedAtMs ?? record.updatedAtMs).toISOString();
+  const rejectedFile = rejectedFileOf(reportPath, record);
   const lines = [
     `this file was imported already, ${at}: nothing is stored again`,
     `rows       ${record.rowsDone}`,
@@ -81,7 +75,12 @@ export function printFinished(record: ImportRecord): void {
     `rejected   ${record.rejected} (then)`,
     ...(record.rejected === 0
       ? []
-      : ["  rows that were rejected are not tried again: import them from a file of their own"]),
+      : [
+          "  rows that were rejected are not tried again: import them from a file of their own",
+          rejectedFile === undefined
+            ? "  their lines and reasons were reported then, and are in no file that is known here"
+            : `  ${rejectedFile} has their lines and reasons`,
+        ]),
   ];
   process.stdout.write(`${lines.join("\n")}\n`);
 }

@@ -7,6 +7,7 @@ import { type Appended, type ImportRow, maxImportRows } from "../../server/intak
 import type { ImportRecord } from "../../server/ledger/imports.ts";
 import { Refusal } from "../../server/ledger/ledger.ts";
 import { Unreachable } from "../../server/process/control.ts";
+import { doneBefore } from "./file.ts";
 import { itemOf } from "./item.ts";
 import type { Mapping } from "./mapping.ts";
 import type { RowSource } from "./row.ts";
@@ -16,12 +17,14 @@ export interface Run {
   readonly record: ImportRecord;
   readonly rows: RowSource;
   readonly mapping: Mapping;
+  /** Called for every row that earlier runs have done, with its number, counted from 0, and its line. */
+  readonly onPassed: (row: number, line: number) => void;
   /** Called for every rejected row. */
   readonly onRejected: (rejected: { readonly line: number; readonly reason: string }) => void;
   /** Called after every chunk, and while it has to wait with the reason. */
   readonly onProgress: (record: ImportRecord, waiting?: string) => void;
   /** @throws Refusal when the file is not the one that the record is about */
-  readonly checkFile: () => void;
+  readonly checkFile: (rowsDone: number) => void;
 }
 
 /** Beside the rows' number: what a chunk may hold before it is sent. */
@@ -38,7 +41,7 @@ interface Chunk {
 export async function runImport(run: Run): Promise<ImportRecord> {
   let record = run.record;
   const send = async (chunk: Chunk) => {
-    run.checkFile();
+    run.checkFile(record.rowsDone);
     record = await append(run, record, chunk);
   };
   for await (const chunk of chunksOf(run)) await send(chunk);
@@ -46,14 +49,17 @@ export async function runImport(run: Run): Promise<ImportRecord> {
   return record;
 }
 
-async function* chunksOf({ rows, mapping, record }: Run): AsyncIterable<Chunk> {
+async function* chunksOf({ rows, mapping, record, onPassed }: Run): AsyncIterable<Chunk> {
   let chunk: Chunk = { rows: [], lines: [] };
   let characters = 0;
   let passed = 0;
   try {
     for await (const row of rows) {
       passed += 1;
-      if (passed <= record.rowsDone) continue;
+      if (passed <= record.rowsDone) {
+        onPassed(passed - 1, row.line);
+        continue;
+      }
       const item = itemOf(row, mapping);
       const length = typeof item === "string" ? item.length : item.invalid.length;
       if (
@@ -72,22 +78,25 @@ async function* chunksOf({ rows, mapping, record }: Run): AsyncIterable<Chunk> {
     // What was read before the file broke off is kept.
     if (chunk.rows.length > 0) yield chunk;
     if (passed === 0 || !(error instanceof Refusal)) throw error;
-    throw new Refusal(`${error.message} What came before is imported.`);
+    throw new Refusal(`${error.message} Import the mended file without ${doneBefore(passed)}.`);
   }
   if (chunk.rows.length > 0) yield chunk;
 }
 
+/** Sends a chunk until all of it is taken: of users for whom very much waits the service takes a part at a time. */
 async function append(run: Run, before: ImportRecord, chunk: Chunk): Promise<ImportRecord> {
   const fromRow = before.rowsDone;
   const record = await accepted(run, before, chunk);
-  if (record.rowsDone !== fromRow + chunk.rows.length || record.lastFromRow !== fromRow) {
+  const taken = record.rowsDone - fromRow;
+  if (record.lastFromRow !== fromRow || taken < 1 || taken > chunk.rows.length) {
     throw new Refusal("another run of this import has moved on: let it finish, then run this command again.");
   }
   for (const { row, reason } of record.lastRejected) {
     run.onRejected({ line: chunk.lines[row - fromRow] ?? 0, reason });
   }
   run.onProgress(record);
-  return record;
+  if (taken === chunk.rows.length) return record;
+  return append(run, record, { rows: chunk.rows.slice(taken), lines: chunk.lines.slice(taken) });
 }
 
 const triesAgainMs = 500;

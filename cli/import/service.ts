@@ -1,16 +1,23 @@
 /** What an import talks to: the running server's importer, or one of its own when no server runs. */
 import { type ImportService, remoteImporter } from "../../server/http/shared-ledger.ts";
 import { Importer } from "../../server/intake/importer.ts";
-import { Intake, intakeLimits } from "../../server/intake/intake.ts";
+import { Intake, minFreeDiskBytes } from "../../server/intake/intake.ts";
 import { type Ledger, Refusal } from "../../server/ledger/ledger.ts";
 import { socketPath } from "../../server/process/sockets.ts";
 import type { Installation } from "../installation.ts";
 
 /** The importer of this installation. */
-export async function importService({ config, own }: Installation): Promise<ImportService> {
+export async function importService({ config, own, node }: Installation): Promise<ImportService> {
   if (own === undefined) return remoteImporter(socketPath(config.dataDir, "control"));
-  const intake = new Intake(own, config.dataDir, intakeLimits, Date.now);
-  return new OwnImporter(own, intake);
+  const room = { maxBacklogBytes: config.inboxMaxBytes, minFreeDiskBytes };
+  const intake = new Intake(own, config.dataDir, room, Date.now);
+  const importer = new OwnImporter(own, intake);
+  node?.whenChanged({
+    forget: () => undefined,
+    settled: () => importer.settled(),
+    writeDown: async () => undefined,
+  });
+  return importer;
 }
 
 const choresEveryMs = 1_000;

@@ -52,13 +52,17 @@ function fromMs(ms: number, text: string): string | Invalid {
     : date.toISOString();
 }
 
-function rfc3339(text: string, isUtc: boolean): string {
+function rfc3339(text: string, isUtc: boolean): string | Invalid {
   const match = dateAndTime.exec(text);
   if (match === null) return text;
   const [, day, minutes, seconds = ":00", zulu, hours, offsetMinutes = "00"] = match;
   const offset =
     hours === undefined ? (zulu !== undefined || isUtc ? "Z" : undefined) : `${hours}:${offsetMinutes}`;
-  return offset === undefined ? text : `${day}T${minutes}${seconds}${offset}`;
+  if (offset !== undefined) return `${day}T${minutes}${seconds}${offset}`;
+  // What databases write by themselves: the API's words, send an offset, are of no use for a file that is there.
+  return {
+    invalid: `timestamp ${JSON.stringify(text)} does not say of which timezone it is: give --timestamp-format utc when such times are in UTC, or write an offset, +02:00 say, behind them.`,
+  };
 }
 
 function wrong(text: string, what: string): Invalid {

@@ -1,6 +1,8 @@
 /** Members of an organization, and those who are invited to be. */
 import type { Static } from "typebox";
-import { type MembersAnswer, peopleLimits, type Role } from "../../contract/people.ts";
+import type { MembersAnswer } from "../../contract/people.ts";
+import { peopleLimits } from "../../contract/people-limits.ts";
+import type { Role } from "../../contract/roles.ts";
 import type { Actor } from "../ledger/audit.ts";
 import type { SharedLedger } from "../ledger/ledger.ts";
 import { emailKey, newCode } from "../ledger/people.ts";

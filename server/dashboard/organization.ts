@@ -1,14 +1,14 @@
 /** What people see and change of an organization itself: its fields, tokens, read keys and audit log. */
 import type { Static } from "typebox";
-import {
-  type AuditLogAnswer,
-  type OrganizationAnswer,
-  type OrganizationChangeBody,
-  peopleLimits,
-  type ReadKeysAnswer,
-  type readKeyRights,
-  type TokensAnswer,
+import type {
+  AuditLogAnswer,
+  OrganizationAnswer,
+  OrganizationChangeBody,
+  ReadKeysAnswer,
+  readKeyRights,
+  TokensAnswer,
 } from "../../contract/people.ts";
+import { peopleLimits } from "../../contract/people-limits.ts";
 import { formatDay } from "../calendar/days.ts";
 import { Zone, zoneNamed } from "../calendar/zone.ts";
 import type { AuditPage } from "../ledger/audit.ts";

@@ -1,5 +1,5 @@
 /** Passwords: which are taken, and their argon2id hashes, a few at a time because each takes memory. */
-import { peopleLimits } from "../../contract/people.ts";
+import { peopleLimits } from "../../contract/people-limits.ts";
 import { Refusal } from "../ledger/ledger.ts";
 import { emailKey } from "../ledger/people.ts";
 import { type Asker, FairTurns } from "../process/fair-turns.ts";

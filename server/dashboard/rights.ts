@@ -1,5 +1,5 @@
 /** What members may do, by their role. */
-import type { Role } from "../../contract/people.ts";
+import type { Role } from "../../contract/roles.ts";
 import type { Right } from "../ledger/credentials.ts";
 
 /** `own` is for what only owners do: members, read keys, the organization itself and its audit log. No read key has it. */

@@ -2,7 +2,8 @@
  * How people come in and go out. A session is a new random id at every sign-in; it lives for 30 days after its last use.
  * Who comes in by a link chose or knew the password: links are used up in the commit that lets in.
  */
-import { peopleLimits, type SessionAnswer } from "../../contract/people.ts";
+import type { SessionAnswer } from "../../contract/people.ts";
+import { peopleLimits } from "../../contract/people-limits.ts";
 import { personActor } from "../ledger/audit.ts";
 import { type Ledger, Refusal } from "../ledger/ledger.ts";
 import {

@@ -6,13 +6,15 @@ import { timeline } from "../analytics/timeline.ts";
 import type { SharedLedger } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
 import type { Scheduler } from "../scoring/run/scheduler.ts";
-import type { ScoreProgress, ScoreSummary, Scoring } from "../scoring/run/scoring.ts";
+import type { ScoreProgress, ScoreSummary, ScoringService } from "../scoring/run/scoring.ts";
 import type { SourceWatch } from "../scoring/run/source-watch.ts";
-import type { Analysis } from "../warehouse/analysis.ts";
+import type { ServedAnalysis } from "../warehouse/analysis.ts";
 import type { BackupSummary } from "../warehouse/backup.ts";
 import type { BackupProgress } from "../warehouse/backup-files.ts";
 import { exportFormats, exportTables } from "../warehouse/export.ts";
 import { warehouseSize } from "../warehouse/size.ts";
+import type { WhyAway } from "../warehouse/why-away.ts";
+import { startingHeader } from "./answers.ts";
 import { Api } from "./api.ts";
 import { apiRoutes } from "./api-routes.ts";
 import { answerLines } from "./progress-lines.ts";
@@ -24,19 +26,23 @@ interface AnalysisParts {
   readonly ledger: SharedLedger;
   readonly registry: Registry;
   readonly log: Logger;
+  /** What a start waits for, in words for people; undefined while it just takes its time. */
+  readonly waitsFor?: string | undefined;
+  /** The same for everybody. */
+  readonly why?: WhyAway | undefined;
 }
 
 /** The process's work, once it has started. */
 export interface StartedAnalysis {
-  readonly analysis: Analysis;
-  readonly scoring: Scoring;
+  readonly analysis: ServedAnalysis;
+  readonly scoring: ScoringService;
   readonly sources: SourceWatch;
-  readonly scheduler: Scheduler;
+  readonly scheduler: Pick<Scheduler, "earlierScores">;
 }
 
 /** Serves the socket. Until analysis has started every question is answered 503, "starting". */
 export function answerAnalysis(
-  { ledger, registry, log }: AnalysisParts,
+  { ledger, registry, log, waitsFor, why }: AnalysisParts,
   { analysis, scoring, sources, scheduler }: Partial<StartedAnalysis>,
   request: Request,
 ): Response | Promise<Response> {
@@ -51,8 +57,11 @@ export function answerAnalysis(
       };
     return api.answer(parts, request);
   }
-  if (pathname === "/status") return Response.json(analysis?.status() ?? { state: "starting" });
-  if (analysis === undefined || scoring === undefined) return new Response("starting", { status: 503 });
+  if (pathname === "/status")
+    return Response.json(analysis?.status() ?? { state: "starting", waitsFor, why });
+  if (analysis === undefined || scoring === undefined) {
+    return new Response("starting", { status: 503, headers: { [startingHeader]: "yes" } });
+  }
   const organization = Number(searchParams.get("organization"));
   switch (`${request.method} ${pathname}`) {
     case "GET /export": {

@@ -59,3 +59,14 @@ export function notFound(): Response {
 export function unexpected(): Response {
   return failure("application_error", errorMessages.unexpected);
 }
+
+/** Of an answer that says that a process is starting: another may answer the question. */
+export const startingHeader = "rekindle-starting";
+
+/** While the process that answers figures is starting, or is being brought back. */
+export function analysisStarting(): Response {
+  return failure("application_error", errorMessages.analysisStarting, {
+    "Retry-After": "2",
+    [startingHeader]: "yes",
+  });
+}

@@ -7,9 +7,9 @@ import { errorMessages } from "../../contract/errors.ts";
 import { Denied, notSignedIn } from "../dashboard/denied.ts";
 import { isInvalid } from "../intake/json.ts";
 import { type Actor, readKeyActor } from "../ledger/audit.ts";
-import { fetchSocket, Unreachable } from "../process/control.ts";
-import { failure, notFound, tooMany, unexpected } from "./answers.ts";
-import { analysisStarting, callerHeaders } from "./api.ts";
+import { type Peer, Unreachable } from "../process/control.ts";
+import { analysisStarting, failure, notFound, tooMany, unexpected } from "./answers.ts";
+import { callerHeaders } from "./api.ts";
 import { readApiBody } from "./api-body.ts";
 import type { Authorizer } from "./authorize.ts";
 import { type PeopleApi, refused } from "./people-api.ts";
@@ -27,8 +27,8 @@ export interface ApiGateway {
   readonly gate: PeopleGate;
   /** The routes that are answered here. */
   readonly people: PeopleApi;
-  /** The analysis process's socket. */
-  readonly analysis: string;
+  /** Whoever answers questions. */
+  readonly analysis: Peer;
 }
 
 /** Who asks for a figure, and may. */
@@ -78,7 +78,7 @@ async function figure(
   const cookie = signedIn && gateway.gate.renewedCookie(sent, signedIn);
   // Not earlier, because a body may not be as slow as it likes. An erasure is silent for longer than any default.
   connection.timeout(request, 0);
-  const answer = await fetchSocket(gateway.analysis, url.pathname.replace(/\/$/, "") + url.search, {
+  const answer = await gateway.analysis.fetch(url.pathname.replace(/\/$/, "") + url.search, {
     ...{ method: request.method, headers: passedTo(asking, request), body, signal: request.signal },
     timeout: false,
   });

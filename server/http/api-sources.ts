@@ -34,9 +34,9 @@ export async function sources({
     watch.statuses({ id: organization.id, zone }),
     ledger.parking.counts(organization.id),
   ]);
-  const { people, items, droppedFull, droppedExpired } = parked;
+  const { people, items, droppedFull, droppedExpired, links } = parked;
   return {
-    parked: { people, items, oldestAt: instantOrNull(parked.oldestAtMs), droppedFull, droppedExpired },
+    parked: { people, items, oldestAt: instantOrNull(parked.oldestAtMs), droppedFull, droppedExpired, links },
     sources: senderNames.map((source) =>
       sourceAnswer(
         source,

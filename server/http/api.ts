@@ -9,7 +9,13 @@ import { errorMessages } from "../../contract/errors.ts";
 import { Zone } from "../calendar/zone.ts";
 import type { Actor } from "../ledger/audit.ts";
 import type { Right } from "../ledger/credentials.ts";
-import { isJsonObject, type JsonObject, type Organization, type SharedLedger } from "../ledger/ledger.ts";
+import {
+  isJsonObject,
+  type JsonObject,
+  type Organization,
+  Refusal,
+  type SharedLedger,
+} from "../ledger/ledger.ts";
 import { CallFailed } from "../process/control.ts";
 import type { Asker } from "../process/fair-turns.ts";
 import type { Logger } from "../process/log.ts";
@@ -17,7 +23,7 @@ import type { Scheduler } from "../scoring/run/scheduler.ts";
 import type { SourceWatch } from "../scoring/run/source-watch.ts";
 import type { AnalysisService, Freshness } from "../warehouse/analysis.ts";
 import { askedBy, type Warehouse } from "../warehouse/warehouse.ts";
-import { failure, tooMany, unexpected } from "./answers.ts";
+import { analysisStarting, failure, tooMany, unexpected } from "./answers.ts";
 import { parseApiBody } from "./api-body.ts";
 import { csv, csvChunks } from "./csv.ts";
 import { OpenQuestions } from "./open-questions.ts";
@@ -167,7 +173,8 @@ export class Api {
   #failed(error: unknown, route: ApiRoute, request: Request, log: Logger): Response {
     if (error instanceof ApiError) return failure(error.kind, error.message);
     // The ledger's own refusals, which are in words for whoever asked.
-    if (error instanceof CallFailed && error.isRefusal) return failure("validation_error", error.message);
+    const isRefusal = error instanceof Refusal || (error instanceof CallFailed && error.isRefusal);
+    if (isRefusal) return failure("validation_error", error.message);
     // Who went away had the query stopped.
     if (!request.signal.aborted) log.error({ err: error, route: route.path }, "a question failed");
     return unexpected();
@@ -192,11 +199,6 @@ export function checkedQuery(schema: TSchema, validator: Validator, sent: URLSea
     throw new ApiError("validation_error", `${extra} is no parameter of this path: leave it out.`);
   }
   throw new ApiError("validation_error", `${named ?? "a parameter"} is not valid: ${error?.message}.`);
-}
-
-/** While the process that answers is starting, or is being brought back. */
-export function analysisStarting(): Response {
-  return failure("application_error", errorMessages.analysisStarting, { "Retry-After": "2" });
 }
 
 /** Who asks, as intake wrote it down. */

@@ -38,6 +38,10 @@ interface Usage {
 /** Headers and secrets remembered at most: a bound, since only valid ones come in. */
 const maxRemembered = 10_000;
 
+/** Where nothing that is remembered is believed, a look-up is for all who come within so long after its beginning: else
+ * every request of a crowd would ask a ledger that is late already. */
+const sharedMs = 500;
+
 /** Three times as long as ours are. */
 const maxSecretCharacters = 100;
 
@@ -55,30 +59,42 @@ interface SendingLimits {
   readonly itemsPerSecond: number;
 }
 
+/** One that is under way. */
+interface LookUp {
+  readonly found: Promise<Caller | undefined>;
+  readonly beganMs: number;
+}
+
 export class Authorizer {
   readonly #credentials: Credentials;
   readonly #kind: Kind;
+  readonly #isFresh: () => boolean;
+  /** Over how many nodes the limits are shared out. */
+  #nodes = 1;
   #callers = new Map<string, Caller>();
+  /** Look-ups that are under way, so that a crowd with one secret is one. */
+  #finding = new Map<string, LookUp>();
+  readonly #underWay = new Set<Promise<unknown>>();
   /** By the credential's id. */
   readonly #usages = new Map<number, Usage>();
   readonly #zones = new Map<string, Zone>();
 
-  constructor(credentials: Credentials, kind: Kind) {
+  /** @param isFresh whether what was looked up before may be believed; without it until `forget` */
+  constructor(credentials: Credentials, kind: Kind, isFresh = () => true) {
     this.#credentials = credentials;
     this.#kind = kind;
+    this.#isFresh = isFresh;
   }
 
   /** The caller with this Authorization header, or undefined when it holds no living secret of this kind. At once
    * when it was looked up before: a promise would cost every request a turn. */
   authorize(header: string | null): Caller | undefined | Promise<Caller | undefined> {
-    return header === null
-      ? undefined
-      : (this.#callers.get(header) ?? this.#find(header, this.secretIn(header)));
+    return header === null ? undefined : (this.#known(header) ?? this.#find(header, this.secretIn(header)));
   }
 
   /** The caller with this secret, wherever it was sent; undefined when no living credential of this kind has it. */
   authorizeSecret(secret: string): Caller | undefined | Promise<Caller | undefined> {
-    return this.#callers.get(secret) ?? this.#find(secret, secret);
+    return this.#known(secret) ?? this.#find(secret, secret);
   }
 
   /** The secret of this kind in an Authorization header; undefined when it holds none. */
@@ -105,8 +121,23 @@ export class Authorizer {
 
   /** Forgets what was looked up, because a credential or an organization changed. */
   forget(): void {
-    // A new map: a look-up that is still under way ends in the old one and is forgotten with it.
+    // New maps: a look-up that is still under way ends in the old ones and is forgotten with them.
     this.#callers = new Map();
+    this.#finding = new Map();
+  }
+
+  /** Resolves when no look-up is under way that began before the call. */
+  async lookedUp(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
+
+  /** Shares every limit out over so many nodes from now on. */
+  shareOver(nodes: number): void {
+    this.#nodes = nodes;
+    for (const { bucket, itemsBucket } of this.#usages.values()) {
+      bucket.nodes = nodes;
+      itemsBucket.nodes = nodes;
+    }
   }
 
   /** Writes down when they were last used. */
@@ -119,10 +150,28 @@ export class Authorizer {
     for (const { usage, atMs } of used) usage.recordedAtMs = atMs;
   }
 
+  #known(key: string): Caller | undefined {
+    if (!this.#isFresh()) this.#callers = new Map();
+    return this.#callers.get(key);
+  }
+
   /** @param key a header or a secret; neither can be mistaken for the other, since a header begins with its scheme */
-  async #find(key: string, secret: string | undefined): Promise<Caller | undefined> {
+  #find(key: string, secret: string | undefined): Promise<Caller | undefined> | undefined {
     if (secret === undefined) return undefined;
-    const callers = this.#callers;
+    const finding = this.#finding;
+    const before = finding.get(key);
+    const beganMs = performance.now();
+    if (before !== undefined && (this.#isFresh() || beganMs - before.beganMs < sharedMs)) return before.found;
+    const found = this.#lookUp(key, secret, this.#callers).finally(() => {
+      if (finding.get(key)?.found === found) finding.delete(key);
+      this.#underWay.delete(found);
+    });
+    finding.set(key, { found, beganMs });
+    this.#underWay.add(found);
+    return found;
+  }
+
+  async #lookUp(key: string, secret: string, callers: Map<string, Caller>): Promise<Caller | undefined> {
     const found = await this.#credentials.find(hashSecret(secret));
     if (found === undefined) return undefined;
     const { credential, organization } = found;
@@ -154,8 +203,8 @@ export class Authorizer {
     }
     const nowMs = performance.now();
     const usage: Usage = {
-      bucket: new TokenBucket(limits.requestsPerSecond, nowMs),
-      itemsBucket: new TokenBucket(limits.itemsPerSecond, nowMs),
+      bucket: new TokenBucket(limits.requestsPerSecond, nowMs, this.#nodes),
+      itemsBucket: new TokenBucket(limits.itemsPerSecond, nowMs, this.#nodes),
       lastUsedAtMs: 0,
       recordedAtMs: 0,
     };

@@ -5,6 +5,7 @@ const maxBuckets = 20_000;
 
 export class Buckets {
   readonly #perSecond: number;
+  #nodes = 1;
   readonly #buckets = new Map<string, TokenBucket>();
 
   constructor(perSecond: number) {
@@ -15,11 +16,17 @@ export class Buckets {
     return this.#perSecond;
   }
 
+  /** Over how many nodes the limit is shared out from now on. */
+  shareOver(nodes: number): void {
+    this.#nodes = nodes;
+    for (const bucket of this.#buckets.values()) bucket.nodes = nodes;
+  }
+
   /** Takes a place: 0, or the whole seconds to wait. Past the bound the oldest begin again, full. */
   take(key: string, monotonicMs: number): number {
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
-      bucket = new TokenBucket(this.#perSecond, monotonicMs);
+      bucket = new TokenBucket(this.#perSecond, monotonicMs, this.#nodes);
       for (const oldest of this.#buckets.keys()) {
         if (this.#buckets.size < maxBuckets) break;
         this.#buckets.delete(oldest);

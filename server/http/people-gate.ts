@@ -1,7 +1,8 @@
 /** Who is signed in, how often they ask, and what they may do in which organization: the same for the routes that
  * intake answers and for the figures that it asks analysis for. */
 import { errorMessages } from "../../contract/errors.ts";
-import { organizationParameter, type Role } from "../../contract/people.ts";
+import { organizationParameter } from "../../contract/people.ts";
+import type { Role } from "../../contract/roles.ts";
 import { Denied } from "../dashboard/denied.ts";
 import { type MemberRight, roleRights } from "../dashboard/rights.ts";
 import type { From, SignedIn, SignIn } from "../dashboard/sign-in.ts";
@@ -38,6 +39,12 @@ export class PeopleGate {
 
   constructor(parts: GateParts) {
     this.#parts = parts;
+  }
+
+  /** Shares every limit out over so many nodes from now on. */
+  shareOver(nodes: number): void {
+    this.#persons.shareOver(nodes);
+    this.#addresses.shareOver(nodes);
   }
 
   /** The request's cookie. It came by https if that is the service's address, or a trusted proxy says so. */

@@ -3,6 +3,7 @@
  * caller that goes away ends the work, if it listens to the signal.
  */
 import { AnswerBroken, CallFailed } from "../process/control.ts";
+import { messageOf } from "../process/message-of.ts";
 
 type Line<Progress, Summary> =
   | { readonly progress: Progress }
@@ -37,7 +38,7 @@ export function answerLines<Progress extends { readonly step: string }, Summary>
       )
         .then(
           (summary) => send({ summary }),
-          (error: unknown) => send({ error: error instanceof Error ? error.message : String(error) }),
+          (error: unknown) => send({ error: messageOf(error) }),
         )
         .finally(() => {
           if (!signal.aborted) controller.close();

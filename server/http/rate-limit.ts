@@ -1,46 +1,67 @@
 /**
  * A token bucket: as many requests as the limit at once, refilled at the limit a second. Its clock is the
  * monotonic one, so that a jump of the wall clock neither locks a sender out nor lets it through.
+ *
+ * Where several nodes take requests each has an equal share of the limit: its bucket is smaller, and refilled more
+ * slowly. What may be sent at once stays the limit, whichever node it comes to.
  */
 export class TokenBucket {
   #perSecond: number;
+  #nodes: number;
   #available: number;
   #refilledAtMs: number;
 
-  constructor(perSecond: number, monotonicMs: number) {
+  constructor(perSecond: number, monotonicMs: number, nodes = 1) {
     this.#perSecond = perSecond;
-    this.#available = perSecond;
+    this.#nodes = nodes;
+    this.#available = this.#share;
     this.#refilledAtMs = monotonicMs;
   }
 
+  /** The limit, of all nodes together. */
   get perSecond(): number {
     return this.#perSecond;
   }
 
   /** A new limit holds from now on; what was used stays used. */
   set perSecond(perSecond: number) {
-    this.#available = Math.min(this.#available, perSecond);
     this.#perSecond = perSecond;
+    this.#available = Math.min(this.#available, this.#share);
+  }
+
+  /** Over how many nodes the limit is shared out from now on; what was used stays used. */
+  set nodes(nodes: number) {
+    this.#nodes = nodes;
+    this.#available = Math.min(this.#available, this.#share);
   }
 
   /** Takes the place of one request, or of several items, of all or of none. Returns 0, or the seconds to wait,
    * whole and at least 1. More than the limit at once never pass. */
   take(monotonicMs: number, places = 1): number {
-    return this.#take(monotonicMs, places, places);
+    // More than this node's share, but not than the limit: what is beyond the share has to flow in before the next. Half of
+    // the share is enough for those, as other requests would hardly ever leave all of it.
+    const half = Math.min(places, this.#share) / (places > this.#share ? 2 : 1);
+    const needed = places <= this.#perSecond ? half : places;
+    return this.#take(monotonicMs, places, needed);
   }
 
   /** The same for a sender that cannot send less at once: more than the limit pass when the bucket is full, and what they
    * took beyond it has to flow in before the next. */
   takeInAdvance(monotonicMs: number, places: number): number {
-    return this.#take(monotonicMs, places, Math.min(places, this.#perSecond));
+    return this.#take(monotonicMs, places, Math.min(places, this.#share));
+  }
+
+  /** At least one a second, or a node would let nothing pass. */
+  get #share(): number {
+    return this.#nodes === 1 ? this.#perSecond : Math.max(1, this.#perSecond / this.#nodes);
   }
 
   #take(monotonicMs: number, places: number, needed: number): number {
     const elapsedMs = Math.max(0, monotonicMs - this.#refilledAtMs);
-    this.#available = Math.min(this.#perSecond, this.#available + (elapsedMs * this.#perSecond) / 1_000);
+    this.#available = Math.min(this.#share, this.#available + (elapsedMs * this.#share) / 1_000);
     this.#refilledAtMs = monotonicMs;
     if (this.#available < needed) {
-      return Math.max(1, Math.ceil((needed - this.#available) / this.#perSecond));
+      return Math.max(1, Math.ceil((needed - this.#available) / this.#share));
     }
     this.#available -= places;
     return 0;

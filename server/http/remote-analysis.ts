@@ -1,7 +1,7 @@
-/** The analysis process as its callers see it: requests on its Unix socket. */
+/** The analysis process as its callers see it: requests on its Unix socket, or to another node. */
 import { rm } from "node:fs/promises";
 import type { ErasureReceipt } from "../ledger/ledger.ts";
-import { AnswerBroken, CallFailed, fetchSocket, Unreachable } from "../process/control.ts";
+import { AnswerBroken, CallFailed, type Peer, Unreachable } from "../process/control.ts";
 import { unfinishedPath } from "../process/files.ts";
 import type { ScoreProgress, ScoreSummary, ScoringService } from "../scoring/run/scoring.ts";
 import type { AnalysisService, AnalysisStatus } from "../warehouse/analysis.ts";
@@ -9,35 +9,52 @@ import type { BackupRequest, BackupSummary } from "../warehouse/backup.ts";
 import type { BackupProgress } from "../warehouse/backup-files.ts";
 import { readLines } from "./progress-lines.ts";
 
+/** How often it is asked whether it still lives while it works, how long that may take, and how often it may be silent. */
+const lookEveryMs = 1_000;
+const lookPatienceMs = 2_000;
+const maxSilences = 3;
+
 /** How long a caller waits for an analysis process that is just starting. */
 const startingPatienceMs = 30_000;
 
-/** The analysis service behind this socket. */
-export function remoteAnalysis(socket: string): AnalysisService {
+/** The analysis service of this process. */
+export function remoteAnalysis(peer: Peer): AnalysisService {
   return {
     async *export(organization, table, format) {
       const query = new URLSearchParams({ organization: String(organization), table, format });
-      const response = await ask(socket, `/export?${query}`);
-      yield* response.body ?? [];
+      await untilStarted(peer);
+      const watch = new Watch(peer);
+      try {
+        const response = await ask(peer, `/export?${query}`, "GET", watch.signal);
+        yield* response.body ?? [];
+      } catch (error) {
+        throw watch.signal.aborted ? watch.signal.reason : error;
+      } finally {
+        watch.stop();
+      }
     },
-    async rebuild(organization) {
-      await ask(socket, `/rebuild?organization=${organization}`, "POST");
-    },
+    rebuild: (organization) =>
+      watched(peer, async (signal) => {
+        await ask(peer, `/rebuild?organization=${organization}`, "POST", signal);
+      }),
     async erase(organization, userId) {
       const query = new URLSearchParams({ organization: String(organization), userId });
-      const response = await ask(socket, `/erase?${query}`, "POST");
-      return ((await response.json()) as ErasureReceipt | null) ?? undefined;
+      return watched(peer, async (signal) => {
+        const response = await ask(peer, `/erase?${query}`, "POST", signal);
+        return ((await response.json()) as ErasureReceipt | null) ?? undefined;
+      });
     },
-    async check(organization) {
-      const response = await ask(socket, `/check?organization=${organization}`);
-      return (await response.json()) as string[];
-    },
-    backUp: (request) => backUp(socket, request),
+    check: (organization) =>
+      watched(peer, async (signal) => {
+        const response = await ask(peer, `/check?organization=${organization}`, "GET", signal);
+        return (await response.json()) as string[];
+      }),
+    backUp: (request) => backUp(peer, request),
   };
 }
 
-/** The scoring service behind this socket. */
-export function remoteScoring(socket: string): ScoringService {
+/** The scoring service of this process. */
+export function remoteScoring(peer: Peer): ScoringService {
   return {
     async score({ organization, day, evenIfStopped }, report) {
       const query = new URLSearchParams({
@@ -45,16 +62,21 @@ export function remoteScoring(socket: string): ScoringService {
         ...(day !== undefined && { day: String(day) }),
         ...(evenIfStopped && { evenIfStopped: "yes" }),
       });
-      const response = await ask(socket, `/score?${query}`, "POST");
-      return readLines<ScoreProgress, ScoreSummary>(response, report, "scored");
+      return watched(peer, async (signal) => {
+        const response = await ask(peer, `/score?${query}`, "POST", signal);
+        return readLines<ScoreProgress, ScoreSummary>(response, report, "scored");
+      });
     },
   };
 }
 
-async function backUp(socket: string, { folder, progress, signal }: BackupRequest): Promise<BackupSummary> {
+async function backUp(peer: Peer, { folder, progress, signal }: BackupRequest): Promise<BackupSummary> {
   try {
-    const response = await ask(socket, `/backup?${new URLSearchParams({ folder })}`, "POST", signal);
-    return await readLines<BackupProgress, BackupSummary>(response, progress, "made the backup");
+    return await watched(peer, async (gone) => {
+      const either = AbortSignal.any([signal, gone]);
+      const response = await ask(peer, `/backup?${new URLSearchParams({ folder })}`, "POST", either);
+      return readLines<BackupProgress, BackupSummary>(response, progress, "made the backup");
+    });
   } catch (error) {
     // Analysis sees that nobody listens any more, and removes what it wrote.
     if (signal.aborted) throw signal.reason;
@@ -64,36 +86,81 @@ async function backUp(socket: string, { folder, progress, signal }: BackupReques
   }
 }
 
-/** How far the rebuild is that runs behind this socket; undefined when none does, or nobody can say. */
-export async function runningRebuild(socket: string): Promise<AnalysisStatus["rebuild"] | undefined> {
+/** How far the rebuild is that this process runs; undefined when none does, or nobody can say. */
+export async function runningRebuild(peer: Peer): Promise<AnalysisStatus["rebuild"] | undefined> {
+  return (await statusOf(peer).catch(() => undefined))?.rebuild ?? undefined;
+}
+
+type Status = AnalysisStatus | { readonly state: "starting"; readonly rebuild?: undefined };
+
+/** What analysis is doing; undefined when it does not answer. @throws CallFailed when another node answers */
+async function statusOf(peer: Peer): Promise<Status | undefined> {
   try {
-    const response = await fetchSocket(socket, "/status", { signal: AbortSignal.timeout(2_000) });
-    return ((await response.json()) as Partial<AnalysisStatus>).rebuild ?? undefined;
-  } catch {
+    const response = await peer.fetch("/status", { signal: AbortSignal.timeout(lookPatienceMs) });
+    return (await response.json()) as Status;
+  } catch (error) {
+    if (error instanceof CallFailed) throw error;
     return undefined;
   }
 }
 
-/** Asks analysis once, as soon as it is ready. @throws CallFailed, Unreachable */
-async function ask(
-  socket: string,
-  path: string,
-  method = "GET",
-  signal: AbortSignal | null = null,
-): Promise<Response> {
-  await untilStarted(socket);
-  const response = await fetchSocket(socket, path, { method, signal, timeout: false }).catch((error) => {
+/** Notices when analysis stands still: a machine that is gone never ends a connection. */
+class Watch {
+  readonly #gone = new AbortController();
+  readonly #timer: ReturnType<typeof setInterval>;
+
+  constructor(peer: Peer) {
+    let isLooking = false;
+    let silences = 0;
+    this.#timer = setInterval(async () => {
+      if (isLooking) return;
+      isLooking = true;
+      const answer = await statusOf(peer).catch(() => undefined);
+      isLooking = false;
+      silences = answer === undefined ? silences + 1 : 0;
+      if (silences === maxSilences) this.#gone.abort(new AnswerBroken(standsStill));
+    }, lookEveryMs);
+  }
+
+  /** Aborted when it does not answer any more. */
+  get signal(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+const standsStill =
+  "analysis does not answer any more: what was asked for may go on when it does. See the server's log, or try again.";
+
+/** Asks as soon as analysis is ready, and gives up when it stands still. @throws CallFailed, Unreachable */
+async function watched<Result>(peer: Peer, work: (gone: AbortSignal) => Promise<Result>): Promise<Result> {
+  await untilStarted(peer);
+  const watch = new Watch(peer);
+  try {
+    return await work(watch.signal);
+  } catch (error) {
+    throw watch.signal.aborted ? watch.signal.reason : error;
+  } finally {
+    watch.stop();
+  }
+}
+
+/** Asks analysis once. @throws CallFailed */
+async function ask(peer: Peer, path: string, method: string, signal: AbortSignal): Promise<Response> {
+  const response = await peer.fetch(path, { method, signal, timeout: false }).catch((error) => {
     throw new AnswerBroken("analysis ended while it worked: see the server's log.", { cause: error });
   });
   if (!response.ok) throw new CallFailed(await response.text());
   return response;
 }
 
-async function untilStarted(socket: string): Promise<void> {
+async function untilStarted(peer: Peer): Promise<void> {
   const deadlineMs = performance.now() + startingPatienceMs;
   while (performance.now() < deadlineMs) {
-    const response = await fetchSocket(socket, "/status").catch(() => undefined);
-    const status = (await response?.json().catch(() => undefined)) as { state: string } | undefined;
+    const status = await statusOf(peer);
     if (status !== undefined && status.state !== "starting") return;
     await Bun.sleep(100);
   }

@@ -30,6 +30,8 @@ export interface AdmittedSaid extends Admitted {
   readonly kind: "said";
   readonly userId: string | undefined;
   readonly anonymousId: string | undefined;
+  /** Of an identify. */
+  readonly previousId: string | undefined;
   readonly said: SaidOfPerson;
 }
 
@@ -108,6 +110,7 @@ export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote
     kind: "said",
     userId: item.userId || undefined,
     anonymousId: item.anonymousId || undefined,
+    previousId: (item.type === "identify" && item.previousId) || undefined,
     said,
     // Who somebody is cannot be said for a time to come: it would win over all that is really said until then.
     atMs: item.type === "track" ? atMs : Math.min(atMs, receivedAtMs),
@@ -125,7 +128,7 @@ function whyUnclear(item: SourcedItem, { zone }: Arrival): Invalid | undefined {
   for (const [name, id] of Object.entries(ids)) {
     if (id !== undefined && id.length > limits.identifierCharacters) return tooLong(name);
   }
-  const said = Object.values(ids).filter(Boolean).length;
+  const said = [ids.userId, item.type === "alias" ? ids.previousId : ids.anonymousId].filter(Boolean).length;
   if (said === 0 && item.type !== "account")
     return { invalid: "userId is missing: send a userId, or the id of a visitor." };
   if (item.type === "alias" && said < 2) {
@@ -141,7 +144,8 @@ function whyUnclear(item: SourcedItem, { zone }: Arrival): Invalid | undefined {
 function idsIn(item: SourcedItem): Readonly<Record<string, string | undefined>> {
   if (item.type === "account") return {};
   if (item.type === "alias") return { previousId: item.previousId, userId: item.userId };
-  return { userId: item.userId, anonymousId: item.anonymousId };
+  const { userId, anonymousId } = item;
+  return { userId, anonymousId, previousId: item.type === "identify" ? item.previousId : undefined };
 }
 
 function tooLong(name: string): Invalid {

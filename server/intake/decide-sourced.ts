@@ -1,16 +1,29 @@
 /**
  * Decides what connected sources say: whose it is, and what happens when nobody knows that yet.
  *
- *   an id that was identified              the user's
- *   an id that is linked to another        as that one's
+ *   a user's id that was identified        the user's
+ *   an id that is linked to a user         as that one's
  *   any other id                           parked under it, until an identify or an alias names it
  *   an id that is linked to an address     the same, or until a single user has the address (`addressId`)
+ *   any of these, said before its user     left out
+ *   was erased
  *
- * An id that was identified is linked to nobody, and whom an id is linked to is linked to nobody: so there is no cycle,
- * and one look-up says whose an id is. Of two words on whose an id is the later said counts.
+ * The same text as a user's id and as a visitor's is two ids. What waits under a user's is given to whoever is identified by
+ * that user's id, or to whom an alias links it; what waits under a visitor's, to whose identify says it as the visitor's.
+ *
+ * A user who was identified is linked to nobody, and whom an id is linked to is a user, known or not, and linked to nobody: so
+ * there is no cycle, and one look-up says whose an id is. Of two words on whose an id is the later said counts.
  */
 import type { Zone } from "../calendar/zone.ts";
-import { addressId, addressIn, isAddressId, type ParkedItem } from "../ledger/parking.ts";
+import {
+  addressId,
+  addressIn,
+  isAddressId,
+  type ParkedItem,
+  type PersonKey,
+  userKey,
+  visitorKey,
+} from "../ledger/parking.ts";
 import type { Stored } from "../ledger/transaction.ts";
 import type { AdmittedAlias, AdmittedSaid, AdmittedSourced, SaidOfPerson } from "./admit-sourced.ts";
 import type { DecidedParking } from "./decided-parking.ts";
@@ -69,122 +82,148 @@ export class DecidedSources {
     const { organization } = naming;
     if (!this.#parking.concerns(organization)) return;
     // From now on the id is a user of its own.
-    const link = this.#parking.link(organization, userId);
-    if (link !== undefined) this.#parking.setLink(organization, userId, null);
-    this.#attach(naming, userId, this.#parking.take(organization, userId));
+    const person = userKey(organization, userId);
+    const link = this.#parking.link(person);
+    if (link !== undefined) this.#parking.setLink(person, null);
+    this.#attach(naming, userId, this.#parking.take(person));
     // An alias said that two ids are one person, and it is this one that turns out to be the user's.
-    if (link !== undefined && this.#people.known(organization, link.userId) === undefined) {
-      this.#link(naming, link.userId, userId, link.atMs);
+    if (link !== undefined && !isAddressId(link.userId) && !this.#isUser(organization, link.userId)) {
+      this.#linkBoth(naming, link.userId, userId, link.atMs);
     }
     const address = email === undefined ? undefined : addressId(email);
     if (address === undefined) return;
     // The links stay, 1,000 at most: of 10,000 identifies in a group only the first looks at them.
     const key = keyOf(organization, address);
     if (this.#looked.has(key)) return;
-    const ids = this.#parking.linksTo(organization, address);
-    if (ids.length > 0) this.#looked.add(key);
-    for (const id of ids) this.#attachByAddress(naming, id, address);
+    const people = this.#parking.linksTo(organization, address);
+    if (people.length > 0) this.#looked.add(key);
+    for (const each of people) this.#attachByAddress(naming, { organization, ...each }, address);
   }
 
   #said(entry: AdmittedSaid): "stored" | "duplicate" | "parked" | Invalid {
     const { organization, userId, anonymousId, said, atMs } = entry;
+    const isIdentify = said.kind === "identify" && userId !== undefined;
+    const person =
+      userId === undefined ? visitorKey(organization, anonymousId ?? "") : userKey(organization, userId);
+    const whose = isIdentify ? person : this.#whose(person);
+    const isOut = this.#wasErased(person, atMs) || (whose !== person && this.#wasErased(whose, atMs));
+    // A tool that says one id as both means one person.
+    const isBoth = userId !== undefined && userId === anonymousId;
+    if (isOut || (isBoth && this.#wasErased(visitorKey(organization, userId), atMs))) return "duplicate";
     if (said.kind === "track" && said.label !== null) {
       this.#parking.label(organization, said.event, said.label);
     }
-    const isIdentify = said.kind === "identify" && userId !== undefined;
-    const whose = isIdentify ? userId : this.#whose(organization, userId ?? anonymousId ?? "");
-    if (!isIdentify && this.#people.known(organization, whose) === undefined) {
-      if (this.#wasErased(organization, whose, atMs)) return "duplicate";
-      this.#parking.park(organization, whose, parkedItem(entry));
+    if (!isIdentify && !this.#isKnown(whose)) {
+      this.#parking.park(whose, parkedItem(entry));
       return "parked";
     }
-    const outcome = this.#become(entry, whose, entry, isIdentify);
-    if (!isIdentify || outcome !== "stored") return outcome;
-    this.named(entry, userId, said.kind === "identify" ? said.email : undefined);
-    if (anonymousId === undefined || this.#people.known(organization, anonymousId) !== undefined)
-      return outcome;
-    this.#link(entry, anonymousId, userId, atMs);
+    const outcome = this.#become(entry, whose.id, entry, isIdentify);
+    if (isIdentify && outcome === "stored") this.#identified(entry, userId);
     return outcome;
+  }
+
+  /** Gives a user whom a source has identified what waited under the ids that it said of the user. */
+  #identified(entry: AdmittedSaid, userId: string): void {
+    const { organization, anonymousId, previousId, said, atMs } = entry;
+    this.named(entry, userId, said.kind === "identify" ? said.email : undefined);
+    if (anonymousId !== undefined) this.#link(entry, visitorKey(organization, anonymousId), userId, atMs);
+    if (previousId === undefined || this.#isUser(organization, previousId)) return;
+    this.#link(entry, userKey(organization, previousId), userId, atMs);
   }
 
   #alias(entry: AdmittedAlias): "stored" | "duplicate" | Invalid {
     const { organization, previousId, userId, atMs } = entry;
     if (previousId === userId) return "stored";
     // Tools' clients disagree on which of the two is the user's: one that was identified is.
-    const isTurned = this.#people.known(organization, previousId) !== undefined;
-    if (isTurned && this.#people.known(organization, userId) !== undefined) {
+    const isTurned = this.#isUser(organization, previousId);
+    if (isTurned && this.#isUser(organization, userId)) {
       return { invalid: "previousId is a user who was identified: two users are not made one." };
     }
     const [id, other] = isTurned ? [userId, previousId] : [previousId, userId];
-    if (this.#wasErased(organization, other, atMs)) return "duplicate";
+    const people = [userKey(organization, other), userKey(organization, id), visitorKey(organization, id)];
+    if (people.some((each) => this.#wasErased(each, atMs))) return "duplicate";
     if (this.#movesTooMuch(organization, other)) {
       return {
         invalid: "previousId is one of too many that are linked on at once: send fewer in a request.",
       };
     }
-    this.#link(entry, id, other, atMs);
+    this.#linkBoth(entry, id, other, atMs);
     return "stored";
   }
 
-  /** Says that an id that was not identified is another's. */
-  #link(naming: Naming, id: string, other: string, atMs: number): void {
+  /** Says that an id is another user's, whichever kind it is of. */
+  #linkBoth(naming: Naming, id: string, other: string, atMs: number): void {
+    this.#link(naming, userKey(naming.organization, id), other, atMs);
+    this.#link(naming, visitorKey(naming.organization, id), other, atMs);
+  }
+
+  /** Says that an id that was not identified is a user's. */
+  #link(naming: Naming, person: PersonKey, other: string, atMs: number): void {
     const { organization } = naming;
-    const userId = this.#whose(organization, other);
-    if (userId === id) return;
-    const known = this.#parking.link(organization, id);
+    const { id: userId } = this.#whose(userKey(organization, other));
+    if ((person.kind === "user" && userId === person.id) || this.#wasErased(person, atMs)) return;
+    const known = this.#parking.link(person);
     if (known !== undefined) {
       // Who somebody is says more than which address they have, whenever it was said.
       const isOfAddress = isAddressId(userId);
       if (isOfAddress && !isAddressId(known.userId)) return;
       if (isOfAddress === isAddressId(known.userId) && known.atMs > atMs) return;
     }
-    this.#parking.setLink(organization, id, { userId, atMs });
+    this.#parking.setLink(person, { userId, atMs });
     if (isAddressId(userId)) {
-      this.#attachByAddress(naming, id, userId);
+      this.#attachByAddress(naming, person, userId);
       return;
     }
-    const links = this.#parking.moveLinks(organization, id, userId);
-    const items = this.#parking.take(organization, id);
-    if (this.#people.known(organization, userId) !== undefined) {
+    const links = person.kind === "user" ? this.#parking.moveLinks(organization, person.id, userId) : 0;
+    const items = this.#parking.take(person);
+    if (this.#isUser(organization, userId)) {
       this.#attach(naming, userId, items);
       return;
     }
-    for (const item of items) this.#parking.park(organization, userId, item);
+    for (const item of items) this.#parking.park(userKey(organization, userId), item);
     this.#moved.set(organization, (this.#moved.get(organization) ?? 0) + links + items.length);
   }
 
   /** Whether enough was moved in this commit already. What is moved to a user stays there, so that it is moved once. */
   #movesTooMuch(organization: number, other: string): boolean {
     if ((this.#moved.get(organization) ?? 0) < maxMovedInCommit) return false;
-    return this.#people.known(organization, this.#whose(organization, other)) === undefined;
+    return !this.#isKnown(this.#whose(userKey(organization, other)));
   }
 
   /** Gives what waits under an id to the user who has its address, if only one has. The link stays one to the address:
    * whoever says an address need not be whose it is, and what comes next is looked up anew. */
-  #attachByAddress(naming: Naming, id: string, address: string): void {
+  #attachByAddress(naming: Naming, person: PersonKey, address: string): void {
     const { organization } = naming;
     const [userId, ...others] = this.#people.withEmail(organization, addressIn(address));
     if (userId === undefined || others.length > 0) return;
-    this.#attach(naming, userId, this.#parking.take(organization, id));
+    this.#attach(naming, userId, this.#parking.take(person));
   }
 
-  /** The id itself when it was identified or is not linked, or only to an address, else the one to which it is linked. */
-  #whose(organization: number, id: string): string {
-    if (this.#people.known(organization, id) !== undefined) return id;
-    const linked = this.#parking.link(organization, id)?.userId ?? id;
-    return isAddressId(linked) ? id : linked;
+  /** The id itself when it was identified or is not linked, or only to an address, else the user to whom it is linked. */
+  #whose(person: PersonKey): PersonKey {
+    if (this.#isKnown(person)) return person;
+    const linked = this.#parking.link(person)?.userId;
+    return linked === undefined || isAddressId(linked) ? person : userKey(person.organization, linked);
+  }
+
+  #isKnown({ organization, kind, id }: PersonKey): boolean {
+    return kind === "user" && this.#isUser(organization, id);
+  }
+
+  #isUser(organization: number, userId: string): boolean {
+    return this.#people.known(organization, userId) !== undefined;
   }
 
   /** What was said before the user was erased, and only delivered late, stays out. */
-  #wasErased(organization: number, userId: string, atMs: number): boolean {
-    return atMs < (this.#stored.erasedAtMs(organization, userId) ?? Number.NEGATIVE_INFINITY);
+  #wasErased(person: PersonKey, atMs: number): boolean {
+    return atMs < (this.#stored.erasedAtMs(person) ?? Number.NEGATIVE_INFINITY);
   }
 
   #attach(naming: Naming, userId: string, items: readonly ParkedItem[]): void {
     const { organization } = naming;
     this.attached += items.length;
     for (const { body, receivedAtMs, atMs } of items) {
-      if (this.#wasErased(organization, userId, atMs)) continue;
+      if (this.#wasErased(userKey(organization, userId), atMs)) continue;
       const { messageId, ...said } = JSON.parse(body) as ParkedBody;
       const outcome = this.#become(naming, userId, { said, messageId, receivedAtMs, atMs }, false);
       if (isInvalid(outcome)) this.#parking.refuse(organization, outcome.invalid);

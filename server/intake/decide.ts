@@ -6,7 +6,7 @@
  *
  * Requests of one group see each other in order: a track may follow its user's identify.
  */
-import { addressId } from "../ledger/parking.ts";
+import { addressId, userKey, visitorKey } from "../ledger/parking.ts";
 import type { Message, Needs, Stored, Writes } from "../ledger/transaction.ts";
 import type { AdmittedSourced } from "./admit-sourced.ts";
 import { DecidedSources } from "./decide-sourced.ts";
@@ -64,8 +64,8 @@ export class NeedsOf implements Needs {
   }
 
   get people() {
-    const ids = this.users.map(({ organization, userId }) => ({ organization, id: userId }));
-    return [...ids, ...this.#addresses];
+    const ids = this.users.map(({ organization, userId: id }) => userKey(organization, id));
+    return [...ids, ...this.#visitors, ...this.#addresses];
   }
 
   get labels() {
@@ -81,15 +81,24 @@ export class NeedsOf implements Needs {
     return this.#group.flatMap((entry) => {
       const email = entry.kind === "identify" ? entry.email : emailSaid(entry);
       const id = email === undefined ? undefined : addressId(email);
-      return id === undefined ? [] : [{ organization: entry.organization, id }];
+      return id === undefined ? [] : [userKey(entry.organization, id)];
     });
   }
 
-  /** Every id of whom sources speak. */
+  /** Ids that were said as a visitor's, or may have been. */
+  get #visitors() {
+    return this.#group.flatMap((entry) => {
+      if (entry.kind !== "said" && entry.kind !== "alias") return [];
+      const ids = entry.kind === "said" ? [entry.anonymousId] : [entry.previousId, entry.userId];
+      return ids.flatMap((id) => (id === undefined ? [] : [visitorKey(entry.organization, id)]));
+    });
+  }
+
+  /** Every id by which sources speak of users. */
   get #sourced() {
     return this.#group.flatMap((entry) => {
       if (entry.kind !== "said" && entry.kind !== "alias") return [];
-      const ids = [entry.userId, entry.kind === "said" ? entry.anonymousId : entry.previousId];
+      const ids = [entry.userId, entry.previousId];
       return ids.flatMap((userId) =>
         userId === undefined ? [] : [{ organization: entry.organization, userId }],
       );
@@ -102,7 +111,7 @@ function emailSaid(entry: Decidable): string | undefined {
 }
 
 /** When so many items that were parked became their users', the commit is full: about 25 ms. */
-const maxAttachedInCommit = 5_000;
+export const maxAttachedInCommit = 5_000;
 
 /**
  * Decides the group in its order; `outcomes` has one entry for each request that was decided. That is the whole group,

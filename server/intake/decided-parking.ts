@@ -1,9 +1,17 @@
 /** Links between ids and what is parked under them: as it is stored, and as the requests before have left it. */
-import type { EventLabel, ParkedItem, ParkingWrites, PersonKey, PersonLink } from "../ledger/parking.ts";
+import type {
+  EventLabel,
+  ParkedItem,
+  ParkingWrites,
+  PersonId,
+  PersonKey,
+  PersonLink,
+} from "../ledger/parking.ts";
 import type { Stored, Writes } from "../ledger/transaction.ts";
 import { keyOf } from "./decided-people.ts";
 
-interface Parked extends PersonKey {
+interface Parked {
+  readonly person: PersonKey;
   /** Whether what was stored is taken away. */
   isTaken: boolean;
   /** New ones. */
@@ -13,9 +21,9 @@ interface Parked extends PersonKey {
 export class DecidedParking {
   readonly #stored: Stored;
   readonly #links = new Map<string, PersonKey & { readonly link: PersonLink | null }>();
-  /** By the id to which others were linked in this group. */
-  readonly #linkedTo = new Map<string, Set<string>>();
-  /** Ids from which all links were moved: what is stored of them is of no use any more. */
+  /** By the user to whom ids were linked in this group. */
+  readonly #linkedTo = new Map<string, Map<string, PersonId>>();
+  /** Users from which all links were moved: what is stored of them is of no use any more. */
   readonly #movedFrom = new Set<string>();
   readonly #parked = new Map<string, Parked>();
   readonly #labels = new Map<string, EventLabel>();
@@ -30,54 +38,57 @@ export class DecidedParking {
     return this.#links.size + this.#parked.size > 0 || this.#stored.hasParked(organization);
   }
 
-  link(organization: number, id: string): PersonLink | undefined {
-    const changed = this.#links.get(keyOf(organization, id));
+  link(person: PersonKey): PersonLink | undefined {
+    const changed = this.#links.get(personKeyOf(person));
     if (changed !== undefined) return changed.link ?? undefined;
-    return this.#stored.hasParked(organization) ? this.#stored.link(organization, id) : undefined;
+    return this.#stored.hasParked(person.organization) ? this.#stored.link(person) : undefined;
   }
 
   /** Links an id, or, with null, no longer. */
-  setLink(organization: number, id: string, link: PersonLink | null): void {
-    this.#links.set(keyOf(organization, id), { organization, id, link });
+  setLink({ organization, kind, id }: PersonKey, link: PersonLink | null): void {
+    const key = personKeyOf({ organization, kind, id });
+    this.#links.set(key, { organization, kind, id, link });
     if (link === null) return;
-    const key = keyOf(organization, link.userId);
-    const linked = this.#linkedTo.get(key) ?? new Set();
-    this.#linkedTo.set(key, linked.add(id));
+    const to = keyOf(organization, link.userId);
+    const linked = this.#linkedTo.get(to) ?? new Map<string, PersonId>();
+    this.#linkedTo.set(to, linked.set(key, { kind, id }));
   }
 
-  /** The ids that are linked to this one. */
-  linksTo(organization: number, id: string): readonly string[] {
-    const key = keyOf(organization, id);
-    const isStored = !this.#movedFrom.has(key) && this.#stored.hasParked(organization);
-    const stored = isStored ? this.#stored.linksTo(organization, id) : [];
-    const all = new Set([...stored, ...(this.#linkedTo.get(key) ?? [])]);
-    return [...all].filter((each) => this.link(organization, each)?.userId === id);
-  }
-
-  /** Links to the user whatever is linked to the id. @returns how many ids these are */
-  moveLinks(organization: number, id: string, userId: string): number {
-    const ids = this.linksTo(organization, id);
-    for (const each of ids) {
-      const atMs = this.link(organization, each)?.atMs ?? 0;
-      this.setLink(organization, each, { userId, atMs });
+  /** The ids that are linked to this user. */
+  linksTo(organization: number, userId: string): readonly PersonId[] {
+    const to = keyOf(organization, userId);
+    const isStored = !this.#movedFrom.has(to) && this.#stored.hasParked(organization);
+    const all = new Map(this.#linkedTo.get(to));
+    for (const person of isStored ? this.#stored.linksTo(organization, userId) : []) {
+      all.set(personKeyOf({ organization, ...person }), person);
     }
-    this.#linkedTo.delete(keyOf(organization, id));
-    this.#movedFrom.add(keyOf(organization, id));
-    return ids.length;
+    return [...all.values()].filter((person) => this.link({ organization, ...person })?.userId === userId);
   }
 
-  park(organization: number, id: string, item: ParkedItem): void {
-    this.#of(organization, id).items.push(item);
+  /** Links to the user whatever is linked to another. @returns how many ids these are */
+  moveLinks(organization: number, from: string, userId: string): number {
+    const people = this.linksTo(organization, from);
+    for (const each of people) {
+      const person = { organization, ...each };
+      this.setLink(person, { userId, atMs: this.link(person)?.atMs ?? 0 });
+    }
+    this.#linkedTo.delete(keyOf(organization, from));
+    this.#movedFrom.add(keyOf(organization, from));
+    return people.length;
+  }
+
+  park(person: PersonKey, item: ParkedItem): void {
+    this.#of(person).items.push(item);
   }
 
   /** What is parked under the id, which is nothing afterwards. */
-  take(organization: number, id: string): readonly ParkedItem[] {
-    const known = this.#parked.get(keyOf(organization, id));
-    const isStored = known?.isTaken !== true && this.#stored.hasParked(organization);
-    const stored = isStored ? this.#stored.parked(organization, id) : [];
+  take(person: PersonKey): readonly ParkedItem[] {
+    const known = this.#parked.get(personKeyOf(person));
+    const isStored = known?.isTaken !== true && this.#stored.hasParked(person.organization);
+    const stored = isStored ? this.#stored.parked(person) : [];
     const items = [...stored, ...(known?.items ?? [])];
     if (items.length === 0) return items;
-    const parked = this.#of(organization, id);
+    const parked = this.#of(person);
     parked.isTaken ||= stored.length > 0;
     parked.items = [];
     return items;
@@ -100,10 +111,8 @@ export class DecidedParking {
     const people = [...this.#parked.values()];
     return {
       parking: {
-        taken: people.filter(({ isTaken }) => isTaken).map(({ organization, id }) => ({ organization, id })),
-        parked: people.flatMap(({ organization, id, items }) =>
-          items.map((item) => ({ organization, id, ...item })),
-        ),
+        taken: people.filter(({ isTaken }) => isTaken).map(({ person }) => person),
+        parked: people.flatMap(({ person, items }) => items.map((item) => ({ ...person, ...item }))),
         refused: this.#refused,
         links: [...this.#links.values()],
         labels: [...this.#labels.values()],
@@ -111,12 +120,18 @@ export class DecidedParking {
     };
   }
 
-  #of(organization: number, id: string): Parked {
-    const key = keyOf(organization, id);
+  #of({ organization, kind, id }: PersonKey): Parked {
+    const person = { organization, kind, id };
+    const key = personKeyOf(person);
     const known = this.#parked.get(key);
     if (known !== undefined) return known;
-    const parked: Parked = { organization, id, isTaken: false, items: [] };
+    const parked: Parked = { person, isTaken: false, items: [] };
     this.#parked.set(key, parked);
     return parked;
   }
+}
+
+/** An organization and an id of a person as one text. */
+function personKeyOf({ organization, kind, id }: PersonKey): string {
+  return `${organization} ${kind} ${id}`;
 }

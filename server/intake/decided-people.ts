@@ -1,5 +1,6 @@
 /** The users and accounts of a group of requests: each as it is stored, and as the requests before have left it. */
 import type { Account, JsonObject, User } from "../ledger/ledger.ts";
+import { userKey } from "../ledger/parking.ts";
 import type { KnownUser, Stored, Writes } from "../ledger/transaction.ts";
 import type { DecidedRows } from "./decided-rows.ts";
 import type { AdmittedIdentify, SentAccount } from "./identify.ts";
@@ -113,7 +114,7 @@ export class DecidedPeople {
    * of its own is said now. */
   #wasErased({ organization, userId, saidAtMs, receivedAtMs }: UserSaid): boolean {
     if (saidAtMs >= receivedAtMs) return false;
-    const erasedAtMs = this.#stored.erasedAtMs(organization, userId);
+    const erasedAtMs = this.#stored.erasedAtMs(userKey(organization, userId));
     return erasedAtMs !== undefined && saidAtMs < erasedAtMs;
   }
 

@@ -11,7 +11,7 @@ import { type Ledger, Refusal } from "../ledger/ledger.ts";
 import type { Writes } from "../ledger/transaction.ts";
 import type { Arrival } from "./admission.ts";
 import { admitItem } from "./batch.ts";
-import { type Admitted, decide, NeedsOf, type Outcome, unparked } from "./decide.ts";
+import { type Admitted, decide, maxAttachedInCommit, NeedsOf, type Outcome, unparked } from "./decide.ts";
 import { type Invalid, isInvalid, parseBody } from "./json.ts";
 
 /** A row as the text of its item, `{"type":"track" | "identify", …}`, or why it could not be made into one. */
@@ -28,6 +28,7 @@ export class Importer {
   readonly #closedBecause: () => string | undefined;
   readonly #nowMs: () => number;
   readonly #zones = new Map<string, Zone>();
+  readonly #underWay = new Set<Promise<unknown>>();
 
   /** `closedBecause` says why no write is taken now, if so. */
   constructor(ledger: Ledger, closedBecause: () => string | undefined, nowMs: () => number) {
@@ -57,11 +58,23 @@ export class Importer {
   }
 
   /**
-   * Decides and stores the rows that begin at `fromRow`, in one commit with the record's move. Rows that begin
+   * Decides and stores the rows that begin at `fromRow`, in one commit with the record's move. Where very much was
+   * parked for their users these are the first of the rows, at least one: the record says how many. Rows that begin
    * elsewhere than the record stands store nothing, and are answered with the record.
    * @throws Refusal when there is no such import or too many rows
    */
   async append(importId: number, fromRow: number, rows: readonly ImportRow[]): Promise<Appended> {
+    const appending = this.#append(importId, fromRow, rows).finally(() => this.#underWay.delete(appending));
+    this.#underWay.add(appending);
+    return appending;
+  }
+
+  /** Resolves when no rows are being stored that were admitted before the call. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
+
+  async #append(importId: number, fromRow: number, rows: readonly ImportRow[]): Promise<Appended> {
     if (rows.length > maxImportRows) throw new Refusal(`send at most ${maxImportRows} rows at once.`);
     const closedBecause = this.#closedBecause();
     if (closedBecause !== undefined) return { closedBecause };
@@ -69,9 +82,9 @@ export class Importer {
     if (before.rowsDone !== fromRow) return before;
     const arrival = await this.#arrival(before.organization);
     // From here to the commit the event loop has no turn: the organization's timezone is still this one.
-    await this.#decide(rows, arrival, (outcomes, writes, identified) => ({
+    await this.#decide(rows, arrival, maxAttachedInCommit, (outcomes, writes, identified) => ({
       ...writes,
-      importProgress: { importId, fromRow, rows: rows.length, ...counted(outcomes, fromRow, identified) },
+      importProgress: { importId, fromRow, rows: outcomes.length, ...counted(outcomes, fromRow, identified) },
     }));
     return this.#find(importId);
   }
@@ -80,7 +93,8 @@ export class Importer {
   async check(organization: number, rows: readonly ImportRow[]): Promise<readonly string[]> {
     const nothing = { users: [], accounts: [], inbox: [], versionRows: [], messages: [], dayCounts: [] };
     let verdicts: readonly string[] = [];
-    await this.#decide(rows, await this.#arrival(organization), (outcomes, { nowMs }) => {
+    const arrival = await this.#arrival(organization);
+    await this.#decide(rows, arrival, Number.POSITIVE_INFINITY, (outcomes, { nowMs }) => {
       verdicts = outcomes.map((outcome) => reasonOf(outcome) ?? (outcome === "stored" ? "new" : "duplicate"));
       return { ...nothing, nowMs };
     });
@@ -90,15 +104,14 @@ export class Importer {
   async #decide(
     rows: readonly ImportRow[],
     arrival: Arrival,
+    maxAttached: number,
     write: (outcomes: readonly Outcome[], writes: Writes, changedUsers: Identified) => Writes,
   ): Promise<void> {
     const verdicts = rows.map((row) => admitRow(row, arrival));
     const admitted = verdicts.filter((verdict): verdict is Admitted => !isInvalid(verdict));
     await this.#ledger.transact(new NeedsOf(admitted), (stored) => {
-      // Rows are one commit with the move of their import's record, however much waited for their users.
-      const { outcomes, writes } = decide(admitted, stored, arrival.receivedAtMs, Number.POSITIVE_INFINITY);
-      const decided = outcomes.map(unparked).values();
-      const all = verdicts.map((verdict) => (isInvalid(verdict) ? verdict : next(decided)));
+      const { outcomes, writes } = decide(admitted, stored, arrival.receivedAtMs, maxAttached);
+      const all = outcomesOfRows(verdicts, outcomes.map(unparked));
       const before = (userId: string) => stored.user(arrival.organization, userId)?.version ?? 0;
       const changes = writes.users.reduce((sum, { userId, version }) => sum + version - before(userId), 0);
       const kinds = verdicts.map((verdict) => !isInvalid(verdict) && verdict.kind === "identify");
@@ -162,8 +175,17 @@ function admitRow(row: ImportRow, arrival: Arrival): Admitted | Invalid {
   return { invalid: "isActivity is not valid: send true or false." };
 }
 
-function next(outcomes: Iterator<Outcome>): Outcome {
-  const { done, value } = outcomes.next();
-  if (done) throw new Error("a row of the import was not decided");
-  return value;
+/** The outcomes of the rows up to the first that was left to a further commit. */
+function outcomesOfRows(
+  verdicts: readonly (Admitted | Invalid)[],
+  decided: readonly Outcome[],
+): readonly Outcome[] {
+  const next = decided.values();
+  const all: Outcome[] = [];
+  for (const verdict of verdicts) {
+    const outcome = isInvalid(verdict) ? verdict : next.next().value;
+    if (outcome === undefined) break;
+    all.push(outcome);
+  }
+  return all;
 }

@@ -57,12 +57,16 @@ export interface IntakeLimits {
   readonly minFreeDiskBytes: number;
 }
 
-export const intakeLimits: IntakeLimits = {
-  // Some 7 million waiting events; at a steady 5,000 a second the loader may be away for 20 minutes.
-  maxBacklogBytes: 1024 ** 3,
-  // Room for the write-ahead log, a checkpoint, and the merges of the warehouse.
-  minFreeDiskBytes: 8 * 1024 ** 2,
-};
+/** Room for the write-ahead log, a checkpoint, and the merges of the warehouse. */
+export const minFreeDiskBytes = 8 * 1024 ** 2;
+
+/** What waits for the warehouse, when intake looked last. */
+export interface WaitingRows {
+  readonly rows: number;
+  readonly bytes: number;
+  /** Everything that was acknowledged before this instant is loaded; where that is not known, when this began to look. */
+  readonly loadedUptoMs: number;
+}
 
 export class Intake {
   readonly #ledger: Ledger;
@@ -73,6 +77,7 @@ export class Intake {
   readonly #warnings: IngestionWarnings;
   readonly #sources: SourceCounts;
   #closedBecause: string | undefined;
+  #waiting: WaitingRows;
 
   constructor(ledger: Ledger, dataDir: string, limits: IntakeLimits, nowMs: () => number) {
     this.#ledger = ledger;
@@ -82,6 +87,12 @@ export class Intake {
     this.#warnings = new IngestionWarnings(ledger.warnings);
     this.#sources = new SourceCounts(ledger.sources);
     this.#commits = new GroupCommit(ledger, nowMs);
+    this.#waiting = { rows: 0, bytes: 0, loadedUptoMs: nowMs() };
+  }
+
+  /** What waits, a second old at most while the ledger answers. */
+  get waiting(): WaitingRows {
+    return this.#waiting;
   }
 
   /** Why no write is taken now, in words for the sender; undefined while all is well. */
@@ -235,9 +246,12 @@ export class Intake {
     this.#warnings.forgetUser(organization, userId);
   }
 
-  /** Looks at the disk and the backlog. Called about once a second. */
+  /** Looks at the disk and at what waits. Called about once a second. */
   async checkRoom(): Promise<void> {
-    const [{ bytes }, disk] = await Promise.all([this.#ledger.inbox.backlog(), statfs(this.#dataDir)]);
+    const nowMs = this.#nowMs();
+    const [{ rows, bytes }, disk] = await Promise.all([this.#ledger.inbox.backlog(), statfs(this.#dataDir)]);
+    const loadedUptoMs = rows === 0 ? nowMs : await this.#ledger.loadedUptoMs();
+    this.#waiting = { rows, bytes, loadedUptoMs: loadedUptoMs ?? this.#waiting.loadedUptoMs };
     const freeBytes = disk.bavail * disk.bsize;
     if (freeBytes < this.#limits.minFreeDiskBytes) this.#closedBecause = errorMessages.diskNearlyFull;
     else if (bytes > this.#limits.maxBacklogBytes) this.#closedBecause = errorMessages.catchingUp;

@@ -117,7 +117,8 @@ function message({ path, text }: Problem): string {
   const plain = path.join(".");
   // White space around it would not be seen.
   const joined = plain.trim() === plain ? plain : JSON.stringify(plain);
-  const shown = joined.length > maxPathCharacters ? `${joined.slice(0, maxPathCharacters)}…` : joined;
+  const shown =
+    joined.length > maxPathCharacters ? `${joined.slice(0, maxPathCharacters).toWellFormed()}…` : joined;
   return `${shown || "body"} ${text}`;
 }
 

@@ -17,6 +17,8 @@ export type LiveMessage =
 /** Who looks on. */
 export interface LiveWatcher {
   readonly person: number;
+  /** It watches for another node, and is told only of what this one takes. */
+  readonly isRelay?: boolean;
   /** Takes a message, or counts it as missed. @param text the message as a server-sent event */
   take(message: LiveMessage, text: Uint8Array): void;
   /** Called once a second. */
@@ -38,6 +40,12 @@ export function eventBytes(event: string, data: object): Uint8Array<ArrayBuffer>
 /** Counts of nothing. */
 export const noItems = (): LiveCounts => ({ accepted: 0, parked: 0, duplicate: 0, rejected: 0, ignored: 0 });
 
+/** Whether an item is about a user, or names one. */
+export function isAbout({ event, data }: LiveMessage, userId: string): boolean {
+  if (event !== "item") return false;
+  return data.userId === userId || data.payload?.includes(JSON.stringify(userId)) === true;
+}
+
 export class LiveChannel {
   readonly #life: string;
   readonly #nowMs: () => number;
@@ -57,7 +65,7 @@ export class LiveChannel {
   }
 
   get watchers(): number {
-    return this.#watchers.size;
+    return [...this.#watchers].filter(({ isRelay = false }) => !isRelay).length;
   }
 
   /** How many of them are this person's. */
@@ -87,6 +95,17 @@ export class LiveChannel {
     this.#tell({ event: "item", data: { id: `${this.#life}-${this.#lastNumber}`, ...item } });
   }
 
+  /** Shows what another node took. */
+  show(message: LiveMessage): void {
+    if (message.event === "skipped") {
+      this.#tell(message, true);
+      return;
+    }
+    this.#lastNumber += 1;
+    const id = `${this.#life}-${this.#lastNumber}`;
+    this.#tell({ event: "item", data: { ...message.data, id } }, true);
+  }
+
   /** A second has passed. */
   tick(): void {
     this.#places = { stored: liveLimits.itemsPerSecond, others: liveLimits.itemsPerSecond };
@@ -103,6 +122,7 @@ export class LiveChannel {
     const [life, number] = after.split("-");
     const known = life === this.#life ? Number(number) : 0;
     this.#watchers.add(watcher);
+    if (watcher.isRelay) return;
     const messages = this.#recent
       .filter((one) => one.number > known)
       .map(({ message }) => ({ message, text: eventBytes(message.event, message.data) }));
@@ -120,11 +140,7 @@ export class LiveChannel {
 
   /** Forgets the kept items that are about a user, or name one. */
   forgetUser(userId: string): void {
-    const written = JSON.stringify(userId);
-    this.#recent = this.#recent.filter(
-      ({ message: { event, data } }) =>
-        event !== "item" || (data.userId !== userId && !data.payload?.includes(written)),
-    );
+    this.#recent = this.#recent.filter(({ message }) => !isAbout(message, userId));
   }
 
   /** Ends every watcher's stream. */
@@ -132,10 +148,12 @@ export class LiveChannel {
     for (const watcher of [...this.#watchers]) watcher.end(message, false);
   }
 
-  #tell(message: LiveMessage): void {
+  #tell(message: LiveMessage, isOfOther = false): void {
     this.#recent.push({ number: this.#lastNumber, message });
     if (this.#recent.length > liveLimits.recentItems) this.#recent.shift();
     const text = eventBytes(message.event, message.data);
-    for (const watcher of this.#watchers) watcher.take(message, text);
+    for (const watcher of this.#watchers) {
+      if (!isOfOther || !watcher.isRelay) watcher.take(message, text);
+    }
   }
 }

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { liveLimits } from "../../contract/live.ts";
-import { LiveChannel, type LiveWatcher } from "./live-channel.ts";
+import { isAbout, LiveChannel, type LiveMessage, type LiveWatcher } from "./live-channel.ts";
 import type { Endpoint } from "./notes.ts";
 
 export type { Endpoint } from "./notes.ts";
@@ -14,11 +14,16 @@ import { WatchedRequest } from "./watched-request.ts";
 /** Items are kept so long after the last watcher has gone, so that a page that is opened again is not blank. */
 const keptUnwatchedMs = 5 * 60_000;
 const tickMs = 1_000;
+/** For so long what another node took of a user before the erasure may still come: half a second there, and ten and some in
+ * the ledger. */
+const forgottenMs = 30_000;
 
 export class LiveView {
   readonly #nowMs: () => number;
   /** By organization. */
   readonly #channels = new Map<number, LiveChannel>();
+  /** Users who were erased a moment ago, those of longest ago first. */
+  #forgotten: { readonly organization: number; readonly userId: string; readonly atMs: number }[] = [];
   readonly #life = randomBytes(4).toString("hex");
   #timer: ReturnType<typeof setInterval> | undefined;
   #isClosed = false;
@@ -61,8 +66,25 @@ export class LiveView {
     return () => channel.leave(watcher);
   }
 
-  /** Forgets what is kept of a user who is erased. */
+  /** The organizations that somebody watches here. */
+  watchedOrganizations(): readonly number[] {
+    return [...this.#channels].flatMap(([organization, { watchers }]) =>
+      watchers > 0 ? [organization] : [],
+    );
+  }
+
+  /** Shows what another node took. */
+  show(organization: number, message: LiveMessage): void {
+    this.#forgetForgotten();
+    const isOfErased = this.#forgotten.some(
+      (one) => one.organization === organization && isAbout(message, one.userId),
+    );
+    if (!isOfErased) this.#channels.get(organization)?.show(message);
+  }
+
+  /** Forgets what is kept of a user who is erased, and shows nothing of what another node took before. */
   forgetUser(organization: number, userId: string): void {
+    if (this.isWatched) this.#forgotten.push({ organization, userId, atMs: this.#nowMs() });
     this.#channels.get(organization)?.forgetUser(userId);
   }
 
@@ -75,6 +97,7 @@ export class LiveView {
   }
 
   #tick(): void {
+    this.#forgetForgotten();
     for (const [organization, channel] of this.#channels) {
       channel.tick();
       if (channel.unwatchedMs > keptUnwatchedMs) this.#channels.delete(organization);
@@ -82,8 +105,14 @@ export class LiveView {
     if (this.#channels.size === 0) this.#rest();
   }
 
+  #forgetForgotten(): void {
+    const keptAtMs = this.#nowMs() - forgottenMs;
+    this.#forgotten = this.#forgotten.filter(({ atMs }) => atMs > keptAtMs);
+  }
+
   #rest(): void {
     this.isWatched = false;
+    this.#forgotten = [];
     clearInterval(this.#timer);
     this.#timer = undefined;
   }

@@ -29,6 +29,9 @@ export interface SourcedAccount {
 /** Who somebody is. Both ids say that the visitor is the user. */
 export interface SourcedIdentify extends SourcedPerson, Said {
   readonly type: "identify";
+  /** Another id of the same person, of a tool that does not say whether an id is a user's or a visitor's: what waits
+   * under it is the user's, unless it was identified itself. */
+  readonly previousId?: string | undefined;
   /** Undefined keeps what is stored: a user may be without one until it comes. */
   readonly email?: string | undefined;
   readonly traits: JsonObject;
@@ -51,10 +54,11 @@ export interface SourcedTrack extends SourcedPerson, Said {
   readonly account?: SourcedAccount | undefined;
 }
 
-/** That two ids are one person: what was parked for the first belongs to the user. */
+/** That two ids are one person: what was parked for the first, whether it was said as a visitor's or as a user's,
+ * belongs to the user. */
 export interface SourcedAlias extends Said {
   readonly type: "alias";
-  /** A visitor's id, or the id of a user who was never identified. */
+  /** A visitor's id, or the id of a user who was never identified; clients do not say which. */
   readonly previousId: string;
   readonly userId: string;
 }

@@ -3,7 +3,12 @@
  * Memory is bounded; what is beyond is counted without its detail.
  */
 import { msPerDay } from "../calendar/zone.ts";
-import type { IngestionWarning, WarningKind, WarningStore } from "../ledger/warnings.ts";
+import {
+  type IngestionWarning,
+  UnwritableWarnings,
+  type WarningKind,
+  type WarningStore,
+} from "../ledger/warnings.ts";
 
 /** Details of an organization that are held apart between two writes. */
 const maxDetailsOfOrganization = 1_000;
@@ -64,8 +69,8 @@ export class IngestionWarnings {
     });
   }
 
-  /** Writes down what was counted, once earlier calls have ended. What cannot be written is kept and counted
-   * on. */
+  /** Writes down what was counted, once earlier calls have ended. What cannot be written now is kept and counted
+   * on. @throws UnwritableWarnings when some never can, which are left out */
   flush(): Promise<void> {
     const mine = this.#last.then(() => this.#write());
     this.#last = mine.catch(() => undefined);
@@ -90,7 +95,8 @@ export class IngestionWarnings {
     try {
       await this.#store.add(lines);
     } catch (error) {
-      for (const line of lines) this.#count(line);
+      // Lines that can never be written would keep all others in memory until the next start.
+      if (!(error instanceof UnwritableWarnings)) for (const line of lines) this.#count(line);
       throw error;
     }
   }
@@ -126,7 +132,9 @@ function keyOf({ utcDay, kind, endpoint }: Line, detail: string | null): string 
   return `${utcDay} ${kind} ${endpoint} ${detail ?? ""}`;
 }
 
-/** The text's beginning; a cut through a surrogate pair leaves no half of it. */
+/** The text's beginning, without halves of surrogate pairs: PostgreSQL's JSON does not take one. */
 function shortened(text: string, maxCharacters: number): string {
-  return text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters - 1).toWellFormed()}…`;
+  return text.length <= maxCharacters
+    ? text.toWellFormed()
+    : `${text.slice(0, maxCharacters - 1).toWellFormed()}…`;
 }

@@ -36,8 +36,10 @@ export interface FoundInWarehouse {
 /** The steps of an erasure, in their order. Each may be done again after a crash. */
 export interface Erasures {
   /** Deletes the user, with the exclusion rules that name them, and leaves a tombstone, in one commit: from now on the
-   * user is not known. What is parked under the id, the links of other ids to it and the ingestion warnings that name it
-   * or one of these go as well, also of somebody who was never identified, and then from the files at once.
+   * user is not known. The ids that were linked to the user, or to an e-mail address that nobody else has, leave
+   * tombstones as well, and their links, what is parked under any of these ids and the ingestion warnings that name one
+   * go, from the files at once. Of an id that was never identified the same goes, said as a user's and as a visitor's, and
+   * tombstones stay of what there was.
    * @returns undefined when there is no such user. */
   begin(organization: number, userId: string): Promise<Erasure | undefined>;
   /** Those that are not done, oldest first. */

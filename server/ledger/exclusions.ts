@@ -1,6 +1,11 @@
 /** Rules that keep internal, test and bot users out of an organization's figures. */
 
-import type { exclusionKinds } from "../../contract/api.ts";
+import { exclusionKinds } from "../../contract/api.ts";
+import { Refusal } from "./ledger.ts";
+
+/** Of an organization. */
+export const maxExclusionRules = 200;
+const maxCharacters = 1_000;
 
 /**
  * user: this userId. email_domain: addresses at exactly this domain. email: addresses like this, `*` for any
@@ -40,4 +45,39 @@ export interface ExclusionStore {
   rules(organization: number): Promise<ExclusionRules>;
   /** Every organization that ever had a rule, with the number of its last change. */
   revisions(): Promise<readonly { readonly organization: number; readonly revision: number }[]>;
+}
+
+/** @returns what whoever adds one rule too many is told */
+export function tooManyRules(): Refusal {
+  return new Refusal(
+    `There are ${maxExclusionRules} exclusion rules already: remove one before you add another.`,
+  );
+}
+
+/** @returns what whoever names a rule that is none is told */
+export function noRule(id: number): Refusal {
+  return new Refusal(`There is no exclusion rule with the id ${id}: rekindle exclude list shows them.`);
+}
+
+/** The rule in its one spelling. @throws Refusal when it would compare nothing. */
+export function checkedRule({ kind, key, value }: ExclusionRule): ExclusionRule {
+  if (!exclusionKinds.includes(kind)) {
+    throw new Refusal(`An exclusion rule's kind is one of ${exclusionKinds.join(", ")}.`);
+  }
+  for (const text of [key, value]) {
+    if (text.length > maxCharacters || !text.isWellFormed()) {
+      throw new Refusal(`An exclusion rule is text of at most ${maxCharacters} characters.`);
+    }
+  }
+  if (kind === "trait" ? key === "" : key !== "" || value === "") {
+    throw new Refusal(
+      "An exclusion rule needs a value, and a trait's its key too: --trait plan=internal, say.",
+    );
+  }
+  if (kind !== "email_domain") return { kind, key, value };
+  const domain = value.replace(/^@/, "");
+  if (domain === "" || /[@*\s]/.test(domain)) {
+    throw new Refusal(`${value} is no domain: give @example.com, say, or a pattern with * as --email.`);
+  }
+  return { kind, key, value: domain };
 }

@@ -25,3 +25,11 @@ export interface LedgerFreshness {
   /** Since when the days are to be computed again; null when they are as they should be. */
   readonly rebuildingSinceMs: number | null;
 }
+
+/** What a rebuild is to do. */
+export interface RebuildBegun {
+  /** In which the days are to be. */
+  readonly timezone: string;
+  /** When it was asked for; another for each change of the timezone. */
+  readonly askedAtMs: number;
+}

@@ -1,4 +1,5 @@
 /** What the ledger keeps of imported files, so that they can be stopped, resumed and run again. */
+import { Refusal } from "./ledger.ts";
 
 /** A file that is imported, or was: how far, and what became of its rows. */
 export interface ImportRecord {
@@ -22,6 +23,10 @@ export interface ImportRecord {
   readonly finishedAtMs: number | null;
 }
 
+export type NewImport = Pick<ImportRecord, "organization" | "sha256" | "mapping" | "fileName"> & {
+  readonly nowMs: number;
+};
+
 export interface RejectedRow {
   /** Counted from 0, without a header. */
   readonly row: number;
@@ -42,16 +47,15 @@ export interface ImportProgress {
 export interface Imports {
   /** The record of this file under this mapping: the one that exists, or a new one. A finished import of which
    * nothing was stored begins again. */
-  begin(file: {
-    organization: number;
-    sha256: string;
-    mapping: string;
-    fileName: string;
-    nowMs: number;
-  }): Promise<ImportRecord>;
+  begin(file: NewImport): Promise<ImportRecord>;
   find(id: number): Promise<ImportRecord | undefined>;
   /** Every import of this content into the organization, whatever its mapping. */
   ofFile(organization: number, sha256: string): Promise<readonly ImportRecord[]>;
   /** Every row of the file is decided. Finishing twice changes nothing. */
   finish(id: number, nowMs: number): Promise<void>;
+}
+
+/** @returns what a run is told of which another has decided the rows */
+export function importMovedOn(): Refusal {
+  return new Refusal("Another run of this import has moved on: let one finish.");
 }

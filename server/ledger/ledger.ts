@@ -13,7 +13,7 @@ import type { Credentials } from "./credentials.ts";
 import type { DeadLetterStore, VersionRows } from "./dead-letters.ts";
 import type { Erasures } from "./erasures.ts";
 import type { ExclusionStore } from "./exclusions.ts";
-import type { CheckStore, LedgerFreshness } from "./health.ts";
+import type { CheckStore, LedgerFreshness, RebuildBegun } from "./health.ts";
 import type { Imports } from "./imports.ts";
 import type { ParkingStore } from "./parking.ts";
 import type { EntranceStore, PeopleStore } from "./people.ts";
@@ -186,11 +186,14 @@ export interface Ledger {
   readonly identities: IdentityStore;
 
   /**
-   * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns.
+   * One durable transaction: calls `decide` with what is stored of `needs`, writes what it returns. It may be called
+   * again, when it asked for what these led to, or others were first: what it returned before is forgotten.
    * When the promise resolves everything is on disk; when it rejects nothing is, and no cache remembers it.
-   * Transactions run one after another.
+   * In SQLite transactions run one after another, in PostgreSQL beside each other.
    */
   transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void>;
+  /** How many transactions of one process are worth having under way at once: two or more. */
+  readonly groupsAtOnce: number;
 
   /** Deletes what is no longer needed: loaded rows past their hour, forgotten message ids; keeps the
    * write-ahead log short. Called about once a second. */
@@ -200,6 +203,8 @@ export interface Ledger {
   dayCounts(organization: number): Promise<readonly DayCount[]>;
   /** How many users and accounts there are, and the sums of their versions. */
   populations(organization: number): Promise<Populations>;
+  /** Everything that was acknowledged before this instant is loaded; null when that is not known yet. */
+  loadedUptoMs(): Promise<number | null>;
   /** @throws Refusal when the organization does not exist. */
   freshness(organization: number): Promise<LedgerFreshness>;
   /** The user with this id and the account that the user belongs to. */
@@ -214,10 +219,11 @@ export interface Ledger {
 
   /** Organizations whose days in the warehouse were computed in a timezone that they no longer have. */
   rebuildsPending(): Promise<readonly number[]>;
-  /** Marks an organization until `rebuildDone`, so that a rebuild that a crash ends is begun again. */
-  rebuildBegun(organization: number): Promise<void>;
-  /** The days are those of this timezone now. If it has changed meanwhile, the rebuild stays pending. */
-  rebuildDone(organization: number, timezone: string): Promise<void>;
+  /** Marks an organization until `rebuildDone`, so that a rebuild that a crash ends is begun again. @throws Refusal */
+  rebuildBegun(organization: number): Promise<RebuildBegun>;
+  /** The days are as `rebuildBegun` said. It stays pending when the timezone was changed since, be it back: what came in
+   * between has days of another. */
+  rebuildDone(organization: number, askedAtMs: number): Promise<void>;
 
   close(): Promise<void>;
 }
@@ -242,7 +248,8 @@ export interface SnapshotFile {
 }
 
 /** What is only for the process that writes: its own calls, what is asked in another form, and what serves people. */
-type OwnCalls = "transact" | "tidy" | "close" | "tokens" | "readKeys" | "imports" | "warnings";
+type OwnCalls = "transact" | "groupsAtOnce" | "tidy" | "loadedUptoMs" | "close" | CrossedOtherwise;
+type CrossedOtherwise = "tokens" | "readKeys" | "imports" | "warnings";
 type OwnStores = "people" | "entrance" | "views" | "sources" | "sourceSettings" | "identities";
 
 /** What the other processes of an installation may ask of the ledger; only intake writes to it. */

@@ -3,16 +3,35 @@
  * identify or an alias names the person; then it becomes the user's, and the id is linked to the user, so that what
  * comes later is the user's at once.
  *
- * Visitors' ids and users' ids are one kind of id here: tools change between them. An id that was identified is a user
- * of its own and linked to nobody; whom an id is linked to is linked to nobody; what is parked is parked under an id
- * that is neither.
+ * A user's id and a visitor's are two, also where they are the same text: a user's id can be guessed, and who says it as
+ * a visitor's must not get what waits under it. A user who was identified is linked to nobody; whom an id is linked to is
+ * a user, identified or not, and linked to nobody; what is parked is parked under an id that is neither.
  */
 import { limits } from "../../contract/limits.ts";
+import { msPerDay } from "../calendar/zone.ts";
+import type { IngestionWarning } from "./warnings.ts";
 
-/** An id of a person, whether a visitor's or a user's. */
-export interface PersonKey {
-  readonly organization: number;
+/** An id is a user's or a visitor's. */
+export const personKinds = ["user", "visitor"] as const;
+
+/** An id of a person, as it was said: as a `userId`, or as a visitor's (`anonymousId`). */
+export interface PersonId {
+  readonly kind: (typeof personKinds)[number];
   readonly id: string;
+}
+
+export interface PersonKey extends PersonId {
+  readonly organization: number;
+}
+
+/** A user's id, in an organization. */
+export function userKey(organization: number, id: string): PersonKey {
+  return { organization, kind: "user", id };
+}
+
+/** A visitor's id, in an organization. */
+export function visitorKey(organization: number, id: string): PersonKey {
+  return { organization, kind: "visitor", id };
 }
 
 /**
@@ -43,7 +62,7 @@ export interface ParkedItem {
   readonly body: string;
 }
 
-/** That an id is a user's, and when that was said. */
+/** That an id is a user's, who may not be identified yet, and when that was said. */
 export interface PersonLink {
   readonly userId: string;
   readonly atMs: number;
@@ -58,7 +77,13 @@ export interface ParkingWrites {
   readonly parked: readonly (PersonKey & ParkedItem)[];
   /** Items that were taken and could not become their user's: to be counted, with the reason. */
   readonly refused: readonly { readonly organization: number; readonly message: string }[];
-  /** At most `limits.linksOfUser` are kept of a user, the newest. Null: the link is gone. */
+  /**
+   * Null: the link is gone. Not kept, but counted in the ingestion warning `links_full`, is a link to another user than
+   * before when that user has `limits.linksOfUser` that were written within `limits.parkedDays` (of others the one that was
+   * written longest ago gives way), or when the user is not identified and the organization has
+   * `limits.linksOfOrganization` to such users; the first of the list are kept, and what was linked before is not any more.
+   * A link to an e-mail address is one to somebody who is not identified until a user with the address is written.
+   */
   readonly links: readonly (PersonKey & { readonly link: PersonLink | null })[];
   /** Names of events as they were sent. More than `limits.eventLabels` of an organization are not kept. */
   readonly labels: readonly EventLabel[];
@@ -83,10 +108,37 @@ export interface ParkedCounts {
   readonly droppedFull: number;
   /** Because nobody was named in 30 days. */
   readonly droppedExpired: number;
+  /** Ids that are linked to somebody who is not identified yet. Without a word for 30 days such a link is forgotten. */
+  readonly links: number;
 }
 
-export interface ParkedPerson {
-  readonly id: string;
+/** Of an organization of which nothing was ever parked. */
+export const nothingParked: ParkedCounts = {
+  ...{ people: 0, items: 0, bytes: 0, oldestAtMs: null, droppedFull: 0, droppedExpired: 0, links: 0 },
+};
+
+/** The ingestion warnings in which it is counted what was dropped, could not become its user's, or was not linked. */
+export type ParkedWarningKind = "parked_full" | "parked_expired" | "parked_refused" | "links_full";
+
+/** The warning of items that were dropped, or could not become their user's, or of links that were not kept.
+ * @param message why not */
+export function parkedWarning(
+  organization: number,
+  kind: ParkedWarningKind,
+  count: number,
+  nowMs: number,
+  message: string | null = null,
+): IngestionWarning {
+  return {
+    ...{ organization, count, utcDay: Math.floor(nowMs / msPerDay), firstSeenMs: nowMs, lastSeenMs: nowMs },
+    ...{ kind, endpoint: "sources", detail: message, message, userId: null },
+  };
+}
+
+/** More are not listed. */
+export const maxParkedPeople = 1_000;
+
+export interface ParkedPerson extends PersonId {
   readonly items: number;
   readonly oldestAtMs: number;
   readonly newestAtMs: number;

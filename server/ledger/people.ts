@@ -3,9 +3,17 @@
  * they come in. Of the secrets (session ids, codes in links) only SHA-256 is kept: they are 256 random bits.
  */
 import { createHash, randomBytes } from "node:crypto";
-import type { Role } from "../../contract/people.ts";
+import { peopleLimits } from "../../contract/people-limits.ts";
+import type { Role } from "../../contract/roles.ts";
 import type { Actor } from "./audit.ts";
 import type { Organization } from "./ledger.ts";
+
+/** A session that is not used for so long has ended. */
+export const sessionMs = peopleLimits.sessionDays * 86_400_000;
+/** Seeing somebody is written down this often. */
+export const seenEveryMs = 3_600_000;
+/** Every start of a service that nobody has claimed prints a link; so many of them are valid. */
+export const maxClaimLinks = 10;
 
 export interface Person {
   readonly id: number;

@@ -61,7 +61,7 @@ let validator: Validator | undefined;
  * settings are equal texts.
  * @throws Refusal naming the field that is wrong: of the change itself, or of what it would lead to
  */
-export function changedSettings(before: Settings, change: unknown): Settings {
+function changedSettings(before: Settings, change: unknown): Settings {
   validator ??= Compile(SettingsChangeBody);
   if (!isSettingsChange(validator, change)) {
     throw new Refusal(explainInvalid(SettingsChangeBody, validator, change));
@@ -145,4 +145,55 @@ function flat({ healthWeights, eventWeights, ...others }: Settings): Map<string,
     ...below("healthWeights", healthWeights),
     ...below("eventWeights", eventWeights),
   ]);
+}
+
+/** The version that a change makes of the newest one; undefined when it changes nothing.
+ * @throws Refusal naming the field that is wrong */
+export function nextVersion(
+  before: SettingsVersion,
+  change: SettingsChange,
+  by: string,
+  nowMs: number,
+): (SettingsVersion & { readonly changedAtMs: number }) | undefined {
+  const settings = changedSettings(before.settings, change);
+  if (settingDifferences(before.settings, settings).length === 0) return undefined;
+  const changedAtMs = Math.max(nowMs, before.changedAtMs ?? nowMs);
+  return { version: before.version + 1, changedAtMs, changedBy: by, settings };
+}
+
+/** Changes of an organization are counted for so long. */
+export const settingsChangesCountedMs = 86_400_000;
+
+/** @param changes of an organization, within 24 hours
+ * @throws Refusal when there may be no more of them */
+export function refuseTooManyChanges(changes: number): void {
+  if (changes < settingsLimits.changesPerDay) return;
+  throw new Refusal(
+    `The settings were changed ${changes} times within 24 hours, which is all that is allowed: try again later.`,
+  );
+}
+
+/** What an organization has before the first change. */
+export const initialSettings: SettingsVersion = {
+  version: 0,
+  settings: defaultSettings,
+  changedAtMs: null,
+  changedBy: null,
+};
+
+/** Settings as they are stored. A setting that came with a later release is the default in versions that are older. */
+export function storedSettings(text: string): Settings {
+  return { ...defaultSettings, ...(JSON.parse(text) as Settings) };
+}
+
+/** A page of the history.
+ * @param versions the newest first, and, if there is one, one more than the page has: what its oldest one changed */
+export function settingsHistory(
+  versions: readonly Omit<SettingsRecord, "changes">[],
+  limit: number,
+): readonly SettingsRecord[] {
+  return versions.slice(0, limit).map((version, index) => {
+    const before = versions[index + 1]?.settings ?? defaultSettings;
+    return { ...version, changes: settingDifferences(before, version.settings) };
+  });
 }

@@ -1,6 +1,7 @@
 /** What an organization sets of its sources: signing secrets, and how its webhooks are read. */
-import type { WebhookMapping } from "../../contract/source-settings.ts";
-import type { Actor } from "./audit.ts";
+import { sourceSettingLimits, type WebhookMapping } from "../../contract/source-settings.ts";
+import type { Actor, AuditNote } from "./audit.ts";
+import { Refusal } from "./ledger.ts";
 
 export interface Webhook {
   readonly id: number;
@@ -64,3 +65,60 @@ export interface IdentityStore {
 
 /** Enough to tell whether there is one beside a user made of a customer's id. */
 export const maxUsersWithEmail = 3;
+
+/** Of Stripe, as it is stored. */
+export type StripeStored = Omit<StripeSettings, "updatedAtMs">;
+
+/** What an organization starts with. */
+export const stripeInitially: StripeStored = { signingSecrets: [], unknownCustomers: "wait" };
+
+/** The entry of a webhook that was added or deleted. */
+export function webhookNote(
+  action: "webhook.created" | "webhook.deleted",
+  { name, mapping }: Pick<Webhook, "name" | "mapping">,
+): AuditNote {
+  const summary = action === "webhook.created" ? `Added the webhook ${name}` : `Deleted the webhook ${name}`;
+  return { action, summary, detail: { name, mapping } };
+}
+
+/** The entry of a webhook that is read otherwise now. */
+export function webhookChangedNote({ name, mapping }: Webhook, to: WebhookMapping): AuditNote {
+  return {
+    action: "webhook.changed",
+    summary: `Changed how the webhook ${name} is read`,
+    detail: { name, from: mapping, to },
+  };
+}
+
+/** The entry of Stripe's settings that were changed, undefined when they are as before; of secrets it has the last four
+ * characters. */
+export function stripeChangedNote(before: StripeStored, after: StripeStored): AuditNote | undefined {
+  const changed = (["signingSecrets", "unknownCustomers"] as const).filter(
+    (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
+  );
+  if (changed.length === 0) return undefined;
+  return {
+    action: "stripe.changed",
+    summary: `Changed of Stripe: ${changed.map((key) => stripeWords[key]).join(", ")}`,
+    detail: { from: withoutSecrets(before), to: withoutSecrets(after) },
+  };
+}
+
+const stripeWords = { signingSecrets: "signing secrets", unknownCustomers: "unknown customers" } as const;
+
+function withoutSecrets({ signingSecrets, unknownCustomers }: StripeStored) {
+  return { signingSecrets: signingSecrets.map((secret) => secret.slice(-4)), unknownCustomers };
+}
+
+/** Another webhook of the organization has the name. */
+export function webhookNameTaken(name: string): Refusal {
+  return new Refusal(`name is taken: there is a webhook called ${name} already.`);
+}
+
+/** @param webhooks how many an organization has
+ * @throws Refusal when it may have no more */
+export function refuseTooManyWebhooks(webhooks: number): void {
+  const { webhooksPerOrganization: most } = sourceSettingLimits;
+  if (webhooks < most) return;
+  throw new Refusal(`There are ${most} webhooks already: delete one before you add another.`);
+}

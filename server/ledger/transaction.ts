@@ -2,7 +2,7 @@
 import type { VersionRows } from "./dead-letters.ts";
 import type { ImportProgress } from "./imports.ts";
 import type { Account, DayCount, InboxRows, User } from "./ledger.ts";
-import type { EventLabel, ParkedItem, ParkingWrites, PersonKey, PersonLink } from "./parking.ts";
+import type { EventLabel, ParkedItem, ParkingWrites, PersonId, PersonKey, PersonLink } from "./parking.ts";
 
 /** What a track request has to know of its user. */
 export type KnownUser = Pick<User, "number" | "account">;
@@ -16,10 +16,10 @@ export interface Needs {
   readonly users: readonly { readonly organization: number; readonly userId: string }[];
   readonly accounts: readonly { readonly organization: number; readonly accountId: string }[];
   readonly messageIds: readonly MessageKey[];
-  /** Ids of which it matters whose they are and what is parked under them. Whatever these lead to may be asked for,
-   * too: the users to whom they are linked, who else is linked to these, who has the
-   * address to which they are linked, and the accounts of what is parked. None of it
-   * has to be loaded for an organization that has nothing parked and no links. */
+  /** Ids of which it matters whose they are, what is parked under them, and when they were erased. Whatever these lead to
+   * may be asked for, too: the users to whom they are linked, and the visitors with the same ids; who else is linked to
+   * these users; who has the address to which they are linked; and the accounts of what is parked. Of all that only the
+   * erasures have to be loaded for an organization that has nothing parked and no links. */
   readonly people: readonly PersonKey[];
   readonly labels: readonly Omit<EventLabel, "label">[];
 }
@@ -35,29 +35,31 @@ export interface Message {
   readonly remembered: boolean;
 }
 
-/** What is stored: look-ups answer `undefined` for what is not. Only what was among the needs may be asked. */
+/** What is stored: look-ups answer `undefined` for what is not. Only what was among the needs may be asked, and what that
+ * leads to. */
 export interface Stored {
   known(organization: number, userId: string): KnownUser | undefined;
   user(organization: number, userId: string): User | undefined;
   /** Users with this e-mail address, upper and lower case alike: three at most. May be asked of any address, and the
    * users whom it names of anything. */
   withEmail(organization: number, email: string): readonly string[];
-  /** When an identified user was erased last: what was said before that stays out. */
-  erasedAtMs(organization: number, userId: string): number | undefined;
+  /** When the user was erased last, or a user to whom the id was linked then: what was said before that stays out. */
+  erasedAtMs(person: PersonKey): number | undefined;
   account(organization: number, accountId: string): Account | undefined;
   message(organization: number, messageId: string): Message;
   /** Whether anything is parked in the organization, or any id linked: asked for every identify, so it is known
    * without a look-up. True may be wrong, false never is. */
   hasParked(organization: number): boolean;
-  /** To whom the id is linked. */
-  link(organization: number, id: string): PersonLink | undefined;
-  /** The ids that are linked to this one. */
-  linksTo(organization: number, id: string): readonly string[];
+  /** To which user the id is linked. */
+  link(person: PersonKey): PersonLink | undefined;
+  /** The ids that are linked to this user. */
+  linksTo(organization: number, userId: string): readonly PersonId[];
   /** What is parked under the id, in the order in which it was received. */
-  parked(organization: number, id: string): readonly ParkedItem[];
+  parked(person: PersonKey): readonly ParkedItem[];
   /** Under which other name the event was sent first. */
   label(organization: number, event: string): string | undefined;
-  /** The highest number given so far in the organization, to erased users too; 0 before the first. */
+  /** The highest number given so far in the organization, to erased users too; 0 before the first. Only of an
+   * organization of which a user or an account is among the needs. */
   lastUserNumber(organization: number): number;
   lastAccountNumber(organization: number): number;
   /** A number that grows with every transaction that writes rows: one half of the event ids made here. */

@@ -3,8 +3,12 @@
 
 import type { warningKinds } from "../../contract/api.ts";
 
+/** Rows of an organization and a day at most; further details are counted in the row of all others. */
+export const maxWarningDetails = 1_000;
+export const warningsKeptDays = 30;
+
 /** `unknown_key`, `event_in_future` and `duplicate` were answered 201; `…_left_out` was taken without something, and
- * `parked_…` dropped later; the others were refused. */
+ * `parked_…` dropped later; of `links_full` it is not remembered that two ids are one person; the others were refused. */
 export type WarningKind = (typeof warningKinds)[number];
 
 /** What is counted together: one line of the list. */
@@ -22,13 +26,18 @@ export interface IngestionWarning {
   readonly lastSeenMs: number;
   /** The latest message that a sender read; null when the request was taken. */
   readonly message: string | null;
-  /** The latest user's id, where it could be read. */
+  /** The latest user's id, where it could be read; never that of somebody who was erased and is not there again. */
   readonly userId: string | null;
 }
 
+/** Some warnings can never be written, and were left out; all others are kept. */
+export class UnwritableWarnings extends Error {}
+
 export interface WarningStore {
-  /** Adds counts to those that are kept. Past 1,000 details of an organization and day new ones are counted
-   * without their detail. */
+  /** Adds counts to those that are kept, without the ids of people who were erased: what is late of them must not bring
+   * them back. Past 1,000 details of an organization and day new ones are counted
+   * without their detail.
+   * @throws UnwritableWarnings */
   add(counted: readonly IngestionWarning[]): Promise<void>;
   /** The latest first. */
   list(organization: number, limit: number): Promise<readonly IngestionWarning[]>;

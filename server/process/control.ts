@@ -2,7 +2,9 @@
  * Calls between the processes of one installation: JSON over HTTP on a Unix socket that only the service's
  * own user may open. The functions of a service object are called by name; both sides share its type.
  */
+import { createHash, timingSafeEqual } from "node:crypto";
 import { chmodSync, rmSync } from "node:fs";
+import { messageOf } from "./message-of.ts";
 
 /** Asynchronous functions of plain data, by the name under which another process calls them. */
 export type Operations = ReadonlyMap<string, (...parameters: never[]) => Promise<unknown>>;
@@ -15,6 +17,21 @@ interface Call {
 /** The other process could not be reached: it is not running, or just starting. */
 export class Unreachable extends Error {
   override readonly name = "Unreachable";
+
+  /** Whether nothing of the request can have reached it. */
+  get isUnsent(): boolean {
+    const { cause } = this;
+    return cause instanceof Error && "code" in cause && unsentCodes.has(String(cause.code));
+  }
+}
+
+/** Errors of `fetch` before there is a connection. */
+const unsentCodes: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOENT", "ENOTFOUND", "EHOSTUNREACH"]);
+
+/** A process of the service that answers requests, on this machine or another. */
+export interface Peer {
+  /** @throws Unreachable */
+  fetch(path: string, init?: BunFetchRequestInit): Promise<Response>;
 }
 
 /** The other process refused or failed; the message is the one it gave. */
@@ -61,7 +78,7 @@ export async function answerCall(operations: Operations, request: Request): Prom
     const result = await run(...(parameters as never[]));
     return Response.json({ result: result ?? null });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const isRefusal = error instanceof Error && error.name === "Refusal";
     return Response.json({ error: message, isRefusal }, { status: 422 });
   }
@@ -107,6 +124,66 @@ export async function fetchSocket(
     throw new Unreachable("the service cannot be reached on its socket", { cause: error });
   }
 }
+
+/** The process behind a Unix socket. */
+export function socketPeer(socket: string): Peer {
+  return { fetch: (path, init) => fetchSocket(socket, path, init) };
+}
+
+/** In it stands which node is wanted, where only that one can do what is asked for. */
+const wantedHeader = "Rekindle-Node";
+/** The answer of another one: HTTP's "Misdirected Request". */
+const misdirected = 421;
+
+/**
+ * A process of another node. What is asked of it throws CallFailed when another node than the wanted one answers there.
+ * @param key the secret with which nodes ask each other
+ * @param wanted the id of the node, when no other will do
+ */
+export function nodePeer(url: string, key: string, wanted?: string): Peer {
+  return {
+    fetch: async (path, init = {}) => {
+      const headers = new Headers(init.headers);
+      headers.set("Authorization", `Bearer ${key}`);
+      if (wanted !== undefined) headers.set(wantedHeader, wanted);
+      const response = await fetch(url + path, { timeout: false, ...init, headers }).catch((error) => {
+        throw new Unreachable("the other node cannot be reached", { cause: error });
+      });
+      if (response.status === misdirected) throw new CallFailed(await response.text(), { isRefusal: true });
+      return response;
+    },
+  };
+}
+
+/**
+ * Answers requests of other nodes on a port. @param key the secret that they have to know, and the node's own id
+ * @throws Error when the port cannot be had
+ */
+export function serveNodes(
+  address: { readonly hostname: string; readonly port: number },
+  { key, id }: { readonly key: string; readonly id: string },
+  answer: (request: Request) => Response | Promise<Response>,
+  error: (error: Error) => Response,
+): Bun.Server<undefined> {
+  const expected = createHash("sha256").update(`Bearer ${key}`).digest();
+  const patience = { idleTimeout: 0, maxRequestBodySize: 64 * 1024 * 1024 };
+  return Bun.serve({
+    ...address,
+    ...patience,
+    error,
+    fetch: (request) => {
+      const given = createHash("sha256")
+        .update(request.headers.get("Authorization") ?? "")
+        .digest();
+      if (!timingSafeEqual(given, expected)) return new Response("no key", { status: 401 });
+      if ((request.headers.get(wantedHeader) ?? id) === id) return answer(request);
+      return new Response(sameAddress, { status: misdirected });
+    },
+  });
+}
+
+const sameAddress =
+  "another node answers at the NODE_URL of the one that leads: set each to an address of its own, under which others reach it.";
 
 /** Makes a stand-in for a service of another process: each of its functions becomes a call. */
 export function remoteService<Shape extends object>(

@@ -20,6 +20,16 @@ export interface FairTurnsOptions {
   readonly heldAtMost: number;
 }
 
+/** Of several places a group holds at most half while others wait, and never all: a question of its may take half a
+ * minute. */
+export function sharedPlaces(places: number): FairTurnsOptions {
+  return {
+    places,
+    heldWhileOthersWait: Math.max(1, Math.floor(places / 2)),
+    heldAtMost: Math.max(1, places - 1),
+  };
+}
+
 interface Waiting {
   grant(): void;
   refuse(reason: unknown): void;

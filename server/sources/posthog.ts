@@ -6,13 +6,14 @@
  *   here                   whom an event is about, when it happened, and what it says
  *
  * PostHog has one space of ids, distinct ids: a company's own user ids, and those that a browser makes up until
- * somebody signs in. One that is known to be made up is a visitor's; every other is taken for a user's. Either
+ * somebody signs in. One that is said to be made up is a visitor's; every other is taken for a user's. Either
  * way events of somebody unknown wait, until `$identify` or an alias says who it is.
  */
 import {
   type Invalid,
   isInvalid,
   type SourcedAccount,
+  type SourcedIdentify,
   type SourcedItem,
   type SourcedPerson,
 } from "../intake/intake.ts";
@@ -147,11 +148,21 @@ function identify(read: Read): Translated {
   // Who is identified is no visitor, though a browser that was told the id at its start says so.
   const before = saidId(properties.$anon_distinct_id, "$anon_distinct_id");
   const isLinked = typeof before === "string" && before !== distinctId && !isNobody(before);
-  const person = { userId: distinctId, ...(isLinked && { anonymousId: before }) };
-  return { items: [identifyItem(read, person)] };
+  // What that browser said before it said as a visitor's.
+  const visitor = isLinked ? before : isVisitor(distinctId, properties) ? distinctId : undefined;
+  const person = { userId: distinctId, ...(visitor !== undefined && { anonymousId: visitor }) };
+  const item = identifyItem(read, person);
+  return { items: [isLinked && madeUp.test(before) ? { ...item, previousId: before } : item] };
 }
 
-function identifyItem(read: Read, person: SourcedPerson): SourcedItem {
+/**
+ * An id that a client made up, a UUID or longer, which nobody guesses. Servers speak of a visitor by it as if it was a user's,
+ * and what they said becomes the user's, too; of another id that may be a user's, and whoever says it in a page would be
+ * given what waits for that user.
+ */
+const madeUp = /^[0-9a-f-]{32,}$/i;
+
+function identifyItem(read: Read, person: SourcedPerson): SourcedIdentify {
   const { atMs, messageId, account, set } = read;
   const { account: ofCompany, ...said } = userTraits(set.traits, person.userId);
   const joined = account ?? ofCompany;

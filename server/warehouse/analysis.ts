@@ -9,9 +9,10 @@ import { join } from "node:path";
 import { type ErasureReceipt, Refusal, receiptOf, type SharedLedger } from "../ledger/ledger.ts";
 import { type Lock, takeLock } from "../process/lock.ts";
 import type { Logger } from "../process/log.ts";
+import { type Acknowledged, acknowledgedOf } from "./acknowledged.ts";
 import { type BackupRequest, type BackupSummary, backUp } from "./backup.ts";
 import { openChdbWarehouse } from "./chdb.ts";
-import { type Acknowledged, checkOrganization, type Difference, describeDifference } from "./check.ts";
+import { checkOrganization, type Difference, describeDifference } from "./check.ts";
 import { ExclusionKeeper } from "./exclusion-keeper.ts";
 import { type ExportFormat, type ExportTable, exportTable } from "./export.ts";
 import { dropFrozenTables } from "./frozen-tables.ts";
@@ -48,6 +49,14 @@ export interface Freshness {
   readonly timezone: string;
 }
 
+/** Analysis as the process that has it answers questions with it. */
+export interface ServedAnalysis extends AnalysisService {
+  readonly warehouse: Warehouse;
+  status(): AnalysisStatus;
+  /** @throws Refusal when the organization does not exist. */
+  freshness(organization: number): Promise<Freshness>;
+}
+
 export interface AnalysisStatus {
   readonly state: "ready" | "rebuilding";
   readonly loader: LoaderStatus;
@@ -79,28 +88,45 @@ export async function takeAnalysisLock(dataDir: string): Promise<Lock> {
 /** Opens the warehouse, sends again what a crash left frozen, and begins to load what comes.
  * @throws WarehouseError when the folder is in use or was written by a newer version */
 export async function openAnalysis(dataDir: string, ledger: SharedLedger, log: Logger): Promise<Analysis> {
-  const temporaryFolder = join(dataDir, "tmp");
   // What a killed process left there may be as large as an export.
-  await rm(temporaryFolder, { recursive: true, force: true });
+  await rm(join(dataDir, "tmp"), { recursive: true, force: true });
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
   // What a backup left that was killed.
   await dropFrozenTables(warehouse);
+  return beginAnalysis({ warehouse, ledger, log, dataDir });
+}
+
+export interface Beginning {
+  /** A start that is not wanted any more ends where it is. */
+  readonly ending: Promise<void>;
+  /** Hears how the loader is before anything is loaded: that may take as long as there are failures. */
+  loads(status: () => LoaderStatus): void;
+}
+
+/** Begins the work on a warehouse: sends again what a crash left frozen, and loads what comes. Closing it closes the
+ * warehouse, too. */
+export async function beginAnalysis(
+  opened: Omit<Parts, "loader" | "exclusions">,
+  beginning?: Beginning,
+): Promise<Analysis> {
+  const { warehouse, ledger, log } = opened;
   const exclusions = new ExclusionKeeper({ warehouse, exclusions: ledger.exclusions, log });
   const loader = new Loader({
     ...{ inbox: ledger.inbox, warehouse, log },
     loaded: (batch, body) => exclusions.batchLoaded(batch, body),
   });
+  beginning?.ending.then(() => loader.stop());
+  beginning?.loads(() => loader.status());
   await loader.replay();
   await exclusions.apply();
-  return new Analysis({ warehouse, loader, exclusions, ledger, log, dataDir, temporaryFolder });
+  return new Analysis({ ...opened, loader, exclusions });
 }
 
 interface Parts extends UpkeepParts {
   readonly dataDir: string;
-  readonly temporaryFolder: string;
 }
 
-export class Analysis implements AnalysisService {
+export class Analysis implements ServedAnalysis {
   readonly #parts: Parts;
   readonly #upkeep: Upkeep;
   #backup: Promise<unknown> | undefined;
@@ -133,7 +159,6 @@ export class Analysis implements AnalysisService {
     };
   }
 
-  /** @throws Refusal when the organization does not exist. */
   async freshness(organization: number): Promise<Freshness> {
     const { ledger, exclusions } = this.#parts;
     const { timezone, loadedUptoMs, rebuildingSinceMs: sinceMs } = await ledger.freshness(organization);
@@ -148,9 +173,9 @@ export class Analysis implements AnalysisService {
   }
 
   async *export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array> {
-    const { warehouse, temporaryFolder } = this.#parts;
+    const { warehouse } = this.#parts;
     await this.#upkeep.drain();
-    yield* exportTable(warehouse, { organization, table, format, temporaryFolder });
+    yield* exportTable(warehouse, { organization, table, format });
   }
 
   rebuild(organization: number): Promise<void> {
@@ -222,16 +247,11 @@ export class Analysis implements AnalysisService {
 
   async #acknowledged(id: number): Promise<Acknowledged & { readonly erasures: number }> {
     const { ledger } = this.#parts;
-    const [dayCounts, populations, missing, organizations, pending] = await Promise.all([
-      ledger.dayCounts(id),
-      ledger.populations(id),
-      ledger.deadLetters.missing(id),
-      ledger.organizations.list(),
+    const [acknowledged, pending] = await Promise.all([
+      acknowledgedOf(ledger, id),
       ledger.erasures.pending(),
     ]);
-    const eventsFromDay = organizations.find((each) => each.id === id)?.eventsFromDay ?? null;
-    const erasures = pending.filter(({ organization }) => organization === id).length;
-    return { dayCounts, populations, missing, eventsFromDay, erasures };
+    return { ...acknowledged, erasures: pending.filter(({ organization }) => organization === id).length };
   }
 }
 

@@ -17,6 +17,7 @@ import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
 import Type, { type Static } from "typebox";
 import Value from "typebox/value";
 import { Refusal } from "../ledger/ledger.ts";
+import { messageOf } from "../process/message-of.ts";
 
 /** Grows when the folder's form changes in a way that older code would misread. */
 export const backupFormat = 1;
@@ -151,8 +152,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   try {
     manifest = JSON.parse(await readFile(join(folder, manifestName), "utf8"));
   } catch (error) {
-    const why = error instanceof Error ? error.message : error;
-    throw new Refusal(`${folder} is no backup: its ${manifestName} cannot be read (${why}).`);
+    throw new Refusal(`${folder} is no backup: its ${manifestName} cannot be read (${messageOf(error)}).`);
   }
   // The form comes first: of a newer one nothing else is known.
   if (Value.Check(Type.Object({ format: Type.Integer() }), manifest) && manifest.format > backupFormat) {
@@ -196,7 +196,6 @@ async function* readable(stream: ReadStream, file: string): AsyncIterable<Buffer
   try {
     yield* stream;
   } catch (error) {
-    const why = error instanceof Error ? error.message : error;
-    throw new Refusal(`${file} of the backup cannot be read (${why}). Nothing was restored.`);
+    throw new Refusal(`${file} of the backup cannot be read (${messageOf(error)}). Nothing was restored.`);
   }
 }

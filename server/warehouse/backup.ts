@@ -11,6 +11,7 @@ import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import { type LedgerSnapshot, Refusal, type SharedLedger } from "../ledger/ledger.ts";
 import { syncPath, syncTree, unfinishedPath } from "../process/files.ts";
+import { messageOf } from "../process/message-of.ts";
 import { rekindleVersion } from "../process/version.ts";
 import {
   type BackupFile,
@@ -214,6 +215,7 @@ function isSystemError(error: unknown, code: string): boolean {
 }
 
 function notMade(error: unknown): Refusal {
-  const why = error instanceof Error ? error.message : String(error);
-  return new Refusal(`the backup was not made, and nothing of it is left: ${why}`, { cause: error });
+  return new Refusal(`the backup was not made, and nothing of it is left: ${messageOf(error)}`, {
+    cause: error,
+  });
 }

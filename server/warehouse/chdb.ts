@@ -7,11 +7,15 @@
  * SETTINGS clause of an INSERT, as here, ends with it. Never the synchronous calls: they stop the event loop.
  */
 import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Asker } from "../process/fair-turns.ts";
+import { messageOf } from "../process/message-of.ts";
+import { columnsOfFrozen, frozenInsertSettings, neverDeduplicated } from "./insert-frozen.ts";
 import { migrate } from "./migrations.ts";
 import { parameterAssignments } from "./parameters.ts";
-import { columns } from "./rows.ts";
 import { type Engine, SessionPool, sessionOpener } from "./sessions.ts";
+import { throughFile } from "./through-file.ts";
+import { embedded } from "./topology.ts";
 import {
   type FrozenRows,
   type Parameter,
@@ -22,7 +26,7 @@ import {
 } from "./warehouse.ts";
 
 export interface ChdbOptions {
-  /** Made when it is not there. */
+  /** Made when it is not there. What is written for a moment only goes to `tmp` beside it. */
   readonly folder: string;
   /** Queries that run side by side; more wait their turn. */
   readonly readers?: number;
@@ -55,7 +59,9 @@ export async function openChdbWarehouse(options: ChdbOptions): Promise<Warehouse
 }
 
 class ChdbWarehouse implements Warehouse {
+  readonly topology = embedded;
   readonly #engine: Engine;
+  readonly #temporaryFolder: string;
   readonly #memoryBytes: number;
   readonly #readers: SessionPool;
   readonly #streamers: SessionPool;
@@ -72,6 +78,7 @@ class ChdbWarehouse implements Warehouse {
     { folder, readers = defaults.readers, memoryBytes = defaults.memoryBytes }: ChdbOptions,
   ) {
     this.#engine = engine;
+    this.#temporaryFolder = join(dirname(folder), "tmp");
     this.#memoryBytes = memoryBytes;
     const open = sessionOpener(engine, folder, memoryBytes);
     try {
@@ -94,7 +101,7 @@ class ChdbWarehouse implements Warehouse {
   }
 
   command(sql: string, parameters: Record<string, Parameter> = {}, limits: QueryLimits = {}): Promise<void> {
-    const settings = { ...this.#settings(limits), max_result_bytes: 0 };
+    const settings = { ...this.#settings(limits), ...neverDeduplicated, max_result_bytes: 0 };
     return this.#query(sql, settings, parameters, () => undefined, limits.asker);
   }
 
@@ -104,6 +111,16 @@ class ChdbWarehouse implements Warehouse {
     parameters: Record<string, Parameter> = {},
   ): AsyncIterable<Uint8Array> {
     this.#refuseWhenClosed();
+    if (format === "Parquet") {
+      yield* throughFile(this.#temporaryFolder, (path) =>
+        this.command(
+          `INSERT INTO FUNCTION file({fileOfStream:String}, 'Parquet') ${sql}`,
+          { ...parameters, fileOfStream: path },
+          { maxSeconds: 0 },
+        ),
+      );
+      return;
+    }
     const session = await this.#streamers.acquire();
     let complete = false;
     try {
@@ -129,14 +146,11 @@ class ChdbWarehouse implements Warehouse {
     }
   }
 
-  insertFrozen({ table, schema, rows, body, token }: FrozenRows): Promise<void> {
+  insertFrozen(frozen: FrozenRows): Promise<void> {
     return this.#track(async () => {
-      const names = columns[table][schema - 1];
-      if (names === undefined) throw new TypeError(`Rows of ${table} have the unknown schema ${schema}`);
-      if (token === "") throw new TypeError("Frozen rows need a token");
-      const lines = countLines(body);
-      if (lines !== rows) throw new TypeError(`${rows} rows of ${table} were promised, ${lines} came`);
-      const settings = { ...this.#insertSettings(rows), insert_deduplication_token: token };
+      const names = columnsOfFrozen(frozen);
+      const { table, body } = frozen;
+      const settings = { ...frozenInsertSettings(frozen), max_memory_usage: this.#memoryBytes };
       await this.#inserters.use((session) =>
         session.insert({ table, columns: names, values: body, format: "JSONCompactEachRow", settings }),
       );
@@ -214,21 +228,6 @@ class ChdbWarehouse implements Warehouse {
       optimize_aggregation_in_order: groupsInOrder ? 1 : 0,
     };
   }
-
-  #insertSettings(rows: number) {
-    return {
-      async_insert: 0,
-      insert_deduplicate: 1,
-      deduplicate_blocks_in_dependent_materialized_views: 1,
-      // One block, whatever its size: then a row that cannot be read means that nothing was written.
-      input_format_parallel_parsing: 0,
-      max_insert_block_size: rows,
-      max_insert_block_size_bytes: 0,
-      input_format_null_as_default: 0,
-      max_execution_time: 0,
-      max_memory_usage: this.#memoryBytes,
-    };
-  }
 }
 
 /** The engine's settings. Texts are of our own making. */
@@ -248,12 +247,6 @@ function parseLines<Row>(text: string): Row[] {
   return rows;
 }
 
-function countLines(body: Buffer): number {
-  let lines = 0;
-  for (let at = body.indexOf(10); at !== -1; at = body.indexOf(10, at + 1)) lines += 1;
-  return lines;
-}
-
 function closedError(): WarehouseError {
   return new WarehouseError(notFromTheEngine, "The warehouse is closed");
 }
@@ -263,7 +256,7 @@ const notFromTheEngine = 0;
 
 function warehouseError(error: unknown): WarehouseError {
   if (error instanceof WarehouseError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const code = Number(/^Code: (\d+)\./.exec(message)?.[1] ?? notFromTheEngine);
   return new WarehouseError(code, message, { cause: error });
 }

@@ -8,22 +8,14 @@
  * in the warehouse, but for those whose newest version is a dead letter or was dropped. Every row that was
  * appended to `user_versions` (not every version of a user is) is there or among the dead letters.
  */
+
 import { formatDay } from "../calendar/days.ts";
-import type { DayCount, MissingRows, NumberedVersion, Populations } from "../ledger/ledger.ts";
+import type { DayCount, NumberedVersion } from "../ledger/ledger.ts";
+import type { Acknowledged } from "./acknowledged.ts";
 import { eventCounts } from "./event-counts.ts";
 import { dayParameter, firstPossibleDay } from "./keep-events.ts";
 import { countsAsActivity } from "./tables.ts";
 import type { Warehouse } from "./warehouse.ts";
-
-/** What the ledger says it acknowledged. */
-export interface Acknowledged {
-  readonly dayCounts: readonly DayCount[];
-  readonly populations: Populations;
-  /** Rows that the warehouse cannot have; none when left out. */
-  readonly missing?: MissingRows;
-  /** The first day whose raw events are all there; null: every day's. What lies before cannot be compared. */
-  readonly eventsFromDay?: number | null;
-}
 
 interface CountAndSum {
   readonly count: number;

@@ -57,7 +57,7 @@ interface ColumnOfUsers {
 function columnsOfUsers(warehouse: Warehouse): Promise<ColumnOfUsers[]> {
   return warehouse.rows<ColumnOfUsers>(`
     SELECT table, columns.name AS column, type = 'AggregateFunction(groupBitmap, UInt32)' AS isBitmap,
-      engine = 'ReplacingMergeTree' AS isReplacing
+      engine LIKE '%ReplacingMergeTree' AS isReplacing
     FROM system.columns AS columns
     INNER JOIN system.tables AS tables ON tables.database = columns.database AND tables.name = columns.table
     WHERE columns.database = currentDatabase() AND (columns.name = 'user' OR isBitmap) AND engine LIKE '%MergeTree'

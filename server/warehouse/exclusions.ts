@@ -14,6 +14,11 @@ export async function applyExclusions(
   rules: ExclusionRules,
 ): Promise<number> {
   await warehouse.command(insert, { organization, ...parametersOf(rules) }, { maxSeconds: 300 });
+  return excludedUsers(warehouse, organization);
+}
+
+/** How many users of an organization are excluded. */
+export async function excludedUsers(warehouse: Warehouse, organization: number): Promise<number> {
   const [row] = await warehouse.rows<{ users: number }>(count, { organization });
   return row?.users ?? 0;
 }

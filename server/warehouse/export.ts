@@ -6,10 +6,6 @@
  * the line, never parsed, so that no number is rounded and no key moves. Events come in the order in which
  * they are stored (user, then time), so that memory stays flat; the users' ids alone are held for the join.
  */
-import { randomUUID } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { mkdir, rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { Warehouse } from "./warehouse.ts";
 
 export const exportTables = ["events", "users", "accounts"] as const;
@@ -22,8 +18,6 @@ export interface ExportRequest {
   readonly organization: number;
   readonly table: ExportTable;
   readonly format: ExportFormat;
-  /** Where the engine may write a Parquet file, which is removed when it was read. */
-  readonly temporaryFolder: string;
 }
 
 /** The export's bytes.
@@ -43,10 +37,17 @@ export async function* exportTable(warehouse: Warehouse, request: ExportRequest)
       yield* warehouse.stream(sql, "CSVWithNames", { organization });
       break;
     }
-    case "parquet":
-      yield* parquet(warehouse, request);
+    case "parquet": {
+      const values = source.columns.map(({ name, value }) => `${value} AS ${name}`);
+      const sql = `SELECT ${values.join(", ")} FROM ${source.from}
+        SETTINGS ${inOrder}, output_format_parquet_row_group_size = ${parquetRowGroupRows}`;
+      yield* warehouse.stream(sql, "Parquet", { organization });
+    }
   }
 }
+
+/** A group of rows is held in memory before it is written. */
+const parquetRowGroupRows = 100_000;
 
 // RFC 4180 ends a line with CR LF and knows no NULL.
 const csvSettings = "output_format_csv_crlf_end_of_line = 1, format_csv_null_representation = ''";
@@ -136,29 +137,3 @@ function jsonLine({ columns }: Source): string {
   );
   return `concat('{', ${members.join(", ")}, '}')`;
 }
-
-/** The engine writes Parquet to a file only. */
-async function* parquet(
-  warehouse: Warehouse,
-  { organization, table, temporaryFolder }: ExportRequest,
-): AsyncIterable<Uint8Array> {
-  const { from, columns } = sources[table];
-  const selected = columns.map(({ name, value }) => `${value} AS ${name}`);
-  await mkdir(temporaryFolder, { recursive: true });
-  const path = join(temporaryFolder, `${randomUUID()}.parquet`);
-  try {
-    await warehouse.command(
-      `INSERT INTO FUNCTION file({path:String}, 'Parquet') SELECT ${selected.join(", ")} FROM ${from}
-       SETTINGS ${inOrder}, output_format_parquet_row_group_size = ${parquetRowGroupRows}`,
-      { path, organization },
-      { maxSeconds: 0 },
-    );
-    for await (const chunk of createReadStream(path, { highWaterMark: parquetChunkBytes })) yield chunk;
-  } finally {
-    await rm(path, { force: true });
-  }
-}
-
-/** A group of rows is held in memory before it is written. */
-const parquetRowGroupRows = 100_000;
-const parquetChunkBytes = 256 * 1024;

@@ -20,8 +20,14 @@ export interface FrozenPartition {
   readonly uncompressedBytes: number;
 }
 
-/** Copies every table. Nothing may be written meanwhile: the loader has to be paused. */
+/** Copies every table. Nothing may be written meanwhile: the loader has to be paused.
+ * @throws Refusal on a server, whose disks and databases are not ours */
 export async function freezeTables(warehouse: Warehouse): Promise<readonly FrozenPartition[]> {
+  if (!warehouse.topology.isEmbedded) {
+    throw new Refusal(
+      "the warehouse is a server of ClickHouse: back it up with ClickHouse's own BACKUP, and the ledger with PostgreSQL's tools.",
+    );
+  }
   await dropFrozenTables(warehouse);
   await warehouse.command(`CREATE DATABASE ${database}`);
   for (const table of await existingTables(warehouse)) {
@@ -50,8 +56,9 @@ export function readFrozen(
   return warehouse.stream(sql, "Native", { partition });
 }
 
-/** Removes the copies; also those that a process left that died. */
+/** Removes the copies; also those that a process left that died. On a server there are none. */
 export async function dropFrozenTables(warehouse: Warehouse): Promise<void> {
+  if (!warehouse.topology.isEmbedded) return;
   await warehouse.command(`DROP DATABASE IF EXISTS ${database} SYNC`);
 }
 

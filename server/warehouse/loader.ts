@@ -8,6 +8,7 @@
  */
 import type { FrozenBatch, Inbox } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
+import { messageOf } from "../process/message-of.ts";
 import { insertBatch } from "./insert-batch.ts";
 import type { Warehouse } from "./warehouse.ts";
 
@@ -213,7 +214,7 @@ export class Loader {
         this.#failure = null;
         return result;
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
+        const message = messageOf(error);
         this.#failure = { message, sinceMs, attempts };
         this.#reportFailure(this.#failure);
       }

@@ -13,13 +13,21 @@ import type { Parameter } from "./warehouse.ts";
  * @throws TypeError when placeholders and parameters are not the same names, or a value cannot be bound
  */
 export function parameterAssignments(sql: string, parameters: Record<string, Parameter>): string[] {
+  return parameterTexts(sql, parameters).map(([name, text]) => `${name} = ${literal(text)}`);
+}
+
+/**
+ * The settings `param_name` and their texts, one for each placeholder of the query: as they go over HTTP.
+ * @throws TypeError when placeholders and parameters are not the same names, or a value cannot be bound
+ */
+export function parameterTexts(sql: string, parameters: Record<string, Parameter>): [string, string][] {
   const placeholders = new Set(Array.from(sql.matchAll(placeholder), ([, name]) => name ?? ""));
   for (const name of placeholders) {
     if (!Object.hasOwn(parameters, name)) throw new TypeError(`The query's parameter ${name} has no value`);
   }
   return Object.entries(parameters).map(([name, value]) => {
     if (!placeholders.has(name)) throw new TypeError(`The query has no parameter ${name}`);
-    return `param_${name} = ${literal(parameterText(value))}`;
+    return [`param_${name}`, parameterText(value)];
   });
 }
 

@@ -15,6 +15,7 @@
 import type { OffsetTransition } from "../calendar/zone.ts";
 import { dayParameter, firstPossibleDay } from "./keep-events.ts";
 import { countsAsActivity, countsOfEvents, type Rollup, rollups } from "./tables.ts";
+import { onCluster } from "./topology.ts";
 import type { Warehouse } from "./warehouse.ts";
 
 export interface RebuildProgress {
@@ -117,9 +118,10 @@ async function rebuildRollup(
       : ([rebuiltFrom, all, { organization }] as const);
   const counted = rebuiltFrom === undefined ? `${where} AND ${countsAsActivity}` : where;
   const aside = `${table.name}_rebuilt`;
-  await warehouse.command(`DROP TABLE IF EXISTS ${aside} SYNC`);
+  const everywhere = onCluster(warehouse.topology);
+  await warehouse.command(`DROP TABLE IF EXISTS ${aside}${everywhere} SYNC`);
   // As the table is, not as it would be made today: parts go only where the primary key is the same, too.
-  await warehouse.command(`CREATE TABLE ${aside} AS ${table.name}`);
+  await warehouse.command(`CREATE TABLE ${aside}${everywhere} AS ${table.name}`);
   // Rows equal to those of an earlier rebuild must not pass for the same block.
   await warehouse.command(
     `INSERT INTO ${aside} SETTINGS insert_deduplicate = 0, optimize_aggregation_in_order = 1,
@@ -128,12 +130,17 @@ async function rebuildRollup(
     parameters,
     noLimitOfTime,
   );
+  // Only the parts that a replica has can be moved there, and any of them may be asked to.
+  if (everywhere !== "")
+    await warehouse.command(`SYSTEM SYNC REPLICA${everywhere} ${aside}`, {}, noLimitOfTime);
   await warehouse.command(`DELETE FROM ${table.name} WHERE ${where}`, parameters, noLimitOfTime);
-  await warehouse.command(`ALTER TABLE ${table.name} ATTACH PARTITION tuple() FROM ${aside}`);
+  // Moved, not attached: to a replicated table a part is attached only once, and a rebuild that finds what the one
+  // before it found would leave nothing (ClickHouse's issue 31005).
+  await warehouse.command(`ALTER TABLE ${aside} MOVE PARTITION tuple() TO TABLE ${table.name}`);
   // A part of which every row is hidden has no counts, and would never be merged with those beside it that have some.
   // One that is empty is dropped by the engine within a minute.
   if (table.name === countsOfEvents.of) {
     await warehouse.command(`ALTER TABLE ${table.name} APPLY DELETED MASK`, {}, noLimitOfTime);
   }
-  await warehouse.command(`DROP TABLE ${aside} SYNC`);
+  await warehouse.command(`DROP TABLE ${aside}${everywhere} SYNC`);
 }

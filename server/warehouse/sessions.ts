@@ -1,14 +1,13 @@
 /**
  * Connections of the embedded engine, handed out one query at a time, in turns: a session runs one query, and a
- * second one on it would wait without being seen. Of several, an organization holds at most half while others wait, and
- * never all: a query of its may take half a minute.
+ * second one on it would wait without being seen.
  *
  * A session whose query did not run to its end is replaced. After an error the engine leaves the rows that
  * were already written in the session's output, and they come back in front of the NEXT query's answer:
  * measured with a query that timed out. A new session takes 0.6 ms.
  */
 import type { Session } from "chdb";
-import { type Asker, FairTurns } from "../process/fair-turns.ts";
+import { type Asker, FairTurns, sharedPlaces } from "../process/fair-turns.ts";
 
 export class SessionPool {
   readonly #open: () => Session;
@@ -21,11 +20,7 @@ export class SessionPool {
   /** Opens `size` sessions with the same function that later opens replacements. */
   constructor(size: number, open: () => Session) {
     this.#open = open;
-    this.#turns = new FairTurns({
-      places: size,
-      heldWhileOthersWait: Math.max(1, Math.floor(size / 2)),
-      heldAtMost: Math.max(1, size - 1),
-    });
+    this.#turns = new FairTurns(sharedPlaces(size));
     for (let opened = 0; opened < size; opened += 1) this.#idle.push(this.#add());
   }
 

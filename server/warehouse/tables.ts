@@ -1,10 +1,12 @@
 /**
- * Every table of the warehouse, as data: the one source of its DDL. Only the engine of a table will differ
- * when the tables are replicated, so the engine's family and arguments stand apart.
+ * Every table of the warehouse, as data: the one source of its DDL. What differs when the tables are replicated is in
+ * topology.ts.
  *
  * The organization and the user lead every key: a query reads one organization's rows only, and both are
  * there when the tables are sharded.
  */
+
+import { deduplicationWindow, type Engine, engineClause, onCluster, type Topology } from "./topology.ts";
 
 export interface Table {
   readonly name: string;
@@ -14,11 +16,6 @@ export interface Table {
   readonly partitionBy?: string;
   /** Rows that are read together, where the engine's own 8,192 are too many. */
   readonly granuleRows?: number;
-}
-
-export interface Engine {
-  readonly family: "MergeTree" | "ReplacingMergeTree" | "SummingMergeTree" | "AggregatingMergeTree";
-  readonly arguments: string;
 }
 
 /** A rollup is filled from every block of events that is inserted, under the same deduplication token. */
@@ -32,17 +29,15 @@ export interface Rollup {
   readonly rebuiltFrom?: "user_event_days";
 }
 
-/** A token is forgotten after this many blocks: a batch is sent again after at most a few. */
-const deduplicationWindowBlocks = 10_000;
-
 /** The statement that creates a table when it is not there. */
-export function createTable({ name, engine, columns, orderBy, partitionBy, granuleRows }: Table): string {
+export function createTable(table: Table, topology: Topology): string {
+  const { name, engine, columns, orderBy, partitionBy, granuleRows } = table;
   return `
-    CREATE TABLE IF NOT EXISTS ${name} (${columns.join(", ")})
-    ENGINE = ${engine.family}(${engine.arguments})
+    CREATE TABLE IF NOT EXISTS ${name}${onCluster(topology)} (${columns.join(", ")})
+    ENGINE = ${engineClause(topology, engine)}
     ${partitionBy === undefined ? "" : `PARTITION BY ${partitionBy}`}
     ORDER BY (${orderBy})
-    SETTINGS non_replicated_deduplication_window = ${deduplicationWindowBlocks},
+    SETTINGS ${deduplicationWindow(topology)},
       fsync_after_insert = 1, fsync_part_directory = 1
       ${granuleRows === undefined ? "" : `, index_granularity = ${granuleRows}`}`;
 }
@@ -51,9 +46,9 @@ export function createTable({ name, engine, columns, orderBy, partitionBy, granu
 export const countsAsActivity = "is_activity";
 
 /** The statement that makes a rollup follow the events. */
-export function createRollupView(rollup: Rollup): string {
+export function createRollupView(rollup: Rollup, topology: Topology): string {
   return `
-    CREATE MATERIALIZED VIEW IF NOT EXISTS ${rollup.table.name}_view TO ${rollup.table.name}
+    CREATE MATERIALIZED VIEW IF NOT EXISTS ${rollup.table.name}_view${onCluster(topology)} TO ${rollup.table.name}
     AS SELECT ${rollup.select} FROM events WHERE ${countsAsActivity} GROUP BY ${rollup.groupBy}`;
 }
 

@@ -150,16 +150,15 @@ export class Upkeep {
 
   async #rebuild(id: number): Promise<void> {
     const { warehouse, loader, ledger, log } = this.#parts;
-    const organization = await this.#organization(id);
+    const { eventsFromDay, name } = await this.#organization(id);
     // What was admitted in the old timezone has to be in the warehouse, where its day can be changed.
-    await ledger.rebuildBegun(id);
+    const { timezone, askedAtMs } = await ledger.rebuildBegun(id);
     await this.drain();
     await loader.pause();
     const watch = new RebuildWatch(warehouse, id);
     this.#watch = watch;
     try {
       await watch.start(rebuildSteps);
-      const { timezone, eventsFromDay, name } = organization;
       const progress = (step: RebuildProgress) => {
         watch.stepDone(step);
         const { secondsLeft } = watch.status();
@@ -167,7 +166,7 @@ export class Upkeep {
       };
       const fromDay = eventsFromDay ?? firstPossibleDay;
       await rebuild(warehouse, id, this.#zone(timezone).transitions, progress, fromDay);
-      await ledger.rebuildDone(id, organization.timezone);
+      await ledger.rebuildDone(id, askedAtMs);
     } finally {
       this.#watch = undefined;
       await watch.stop();

@@ -5,6 +5,7 @@
  */
 import type { WarehouseTable } from "../ledger/ledger.ts";
 import type { Asker } from "../process/fair-turns.ts";
+import type { Topology } from "./topology.ts";
 
 /** What stands where in a row of the inbox. */
 export { columns } from "./rows.ts";
@@ -25,7 +26,7 @@ export interface QueryLimits {
 }
 
 /** `TabSeparatedRaw` writes values as they are: for one column that is a whole line. `Native` is the engine's own. */
-export type StreamFormat = "JSONEachRow" | "CSVWithNames" | "TabSeparatedRaw" | "Native";
+export type StreamFormat = "JSONEachRow" | "CSVWithNames" | "TabSeparatedRaw" | "Native" | "Parquet";
 
 export interface FrozenRows {
   readonly table: WarehouseTable;
@@ -37,6 +38,9 @@ export interface FrozenRows {
 }
 
 export interface Warehouse {
+  /** Where its tables lie. */
+  readonly topology: Topology;
+
   /** Runs a query and returns its rows; 64-bit integers arrive as numbers while they are below 2^53.
    * @throws WarehouseError */
   rows<Row>(sql: string, parameters?: Record<string, Parameter>, limits?: QueryLimits): Promise<Row[]>;
@@ -75,6 +79,7 @@ export class WarehouseError extends Error {
 /** The warehouse as one question uses it: everything it asks is asked for this asker. */
 export function askedBy(asker: Asker, warehouse: Warehouse): Warehouse {
   return {
+    topology: warehouse.topology,
     rows: <Row>(...[sql, parameters, limits]: Parameters<Warehouse["rows"]>) =>
       warehouse.rows<Row>(sql, parameters, { ...limits, asker }),
     command: (sql, parameters, limits) => warehouse.command(sql, parameters, { ...limits, asker }),

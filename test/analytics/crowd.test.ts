@@ -58,7 +58,7 @@ beforeAll(async () => {
   };
   const api = new Api(routes);
   socket = serveSocket(join(server.dataDir, "analysis.sock"), (request) => api.answer(parts, request));
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await socket.stop(true);
   await server.stop();

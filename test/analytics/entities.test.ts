@@ -17,7 +17,7 @@ beforeAll(async () => {
   await world.fill(30, 1_600);
   await server.ready();
   await world.exclude("u1");
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 interface Activity {

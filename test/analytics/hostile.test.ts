@@ -25,7 +25,7 @@ beforeAll(async () => {
   await send(server, "/identify", token, user("-5", { properties: { name: "\r\n=1" } }));
   await server.exported("events", "Hostile");
   await server.ready();
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 function get(path: string): Promise<Response> {

@@ -92,7 +92,7 @@ beforeAll(async () => {
     ],
   });
   await organization("Nobody", { users: [], events: [] });
-}, 120_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 const colours = [

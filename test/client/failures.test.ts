@@ -1,31 +1,22 @@
 /** The client when something is wrong: every item is stored once, or the application hears why it is not. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import type { Failure } from "../../client/rekindle.ts";
-import { Server } from "../server.ts";
 import { Gate, type Mischief } from "./gate.ts";
-import { ada, storedEvents, Told, until } from "./support.ts";
+import { ada, ClientBench, until } from "./support.ts";
 
-const organization = "Failures";
-let server: Server;
-let token: string;
+let bench: ClientBench;
 let gate: Gate;
-
 beforeAll(async () => {
-  server = await Server.start();
-  token = await server.organization(organization);
-}, 60_000);
+  bench = await ClientBench.start("Failures");
+}, 180_000);
 beforeEach(async () => {
-  gate = await Gate.before(() => server.url);
+  await bench.renewGate();
+  gate = bench.gate;
 });
-afterEach(() => gate.close());
-afterAll(() => server.stop());
+afterAll(() => bench.stop());
 
-const start = (options: object = {}) => new Told({ token, host: gate.url, ...options });
-
-async function eventsOf(userId: string): Promise<unknown[]> {
-  const rows = await storedEvents(server, organization);
-  return rows.filter((row) => row.userId === userId).map(({ event }) => event);
-}
+const start = (options?: object) => bench.client(options);
+const eventsOf = async (userId: string) => (await bench.eventsOf(userId)).map(({ event }) => event);
 
 const json = { "Content-Type": "application/json" };
 const refusal = (name: string, status: number, headers: Record<string, string> = {}) => ({
@@ -98,13 +89,13 @@ test.each(waits)("after a %s it waits as long as it is asked", async (_name, mis
 });
 
 test("a limit of items a second below the batch's size is got through, because batches are halved", async () => {
-  const slow = await server.organization("Slow items");
-  await server.command("organization", "set", "Slow items", "--item-rate-limit", "40");
+  const slow = await bench.server.organization("Slow items");
+  await bench.server.command("organization", "set", "Slow items", "--item-rate-limit", "40");
   const { client, failures } = start({ token: slow });
   for (let n = 0; n < 100; n += 1) client.identify(ada(`slow-${n}`));
   expect(await client.flush(60_000)).toBe(true);
   expect(new Set(failures.map(({ name }) => name))).toEqual(new Set(["rate_limit_exceeded"]));
-  expect(await server.exported("users", "Slow items")).toHaveLength(100);
+  expect(await bench.server.exported("users", "Slow items")).toHaveLength(100);
 });
 
 test("a proxy that takes only small bodies gets small ones, and an item it never takes blocks nobody", async () => {

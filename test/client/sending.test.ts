@@ -2,31 +2,20 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import type { Item, Track } from "../../client/rekindle.ts";
 import { Rekindle } from "../../client/rekindle.ts";
-import { Server } from "../server.ts";
-import { Gate } from "./gate.ts";
-import { ada, storedEvents, Told } from "./support.ts";
+import type { Gate } from "./gate.ts";
+import { ada, ClientBench } from "./support.ts";
 
 const organization = "Sending";
-let server: Server;
-let token: string;
+let bench: ClientBench;
 let gate: Gate;
-
 beforeAll(async () => {
-  server = await Server.start();
-  token = await server.organization(organization);
-  gate = await Gate.before(() => server.url);
-}, 60_000);
-afterAll(async () => {
-  gate.close();
-  await server.stop();
-});
+  bench = await ClientBench.start(organization);
+  gate = bench.gate;
+}, 180_000);
+afterAll(() => bench.stop());
 
-const start = (options: object = {}) => new Told({ token, host: gate.url, ...options });
-
-/** The stored events of a user. */
-async function eventsOf(userId: string) {
-  return (await storedEvents(server, organization)).filter((row) => row.userId === userId);
-}
+const start = (options?: object) => bench.client(options);
+const eventsOf = (userId: string) => bench.eventsOf(userId);
 
 test("a user and events arrive with the time of the call and an id of their own, in one request", async () => {
   const { client, failures } = start();
@@ -49,7 +38,7 @@ test("a user and events arrive with the time of the call and an id of their own,
   expect(created?.messageId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
   expect(created?.messageId).not.toBe(sent?.messageId);
   expect(Date.parse(String(created?.timestamp))).toBeWithin(beganMs, calledMs + 1);
-  const users = await server.exported("users", organization);
+  const users = await bench.server.exported("users", organization);
   expect(users.find(({ userId }) => userId === "first")).toMatchObject({ properties: { plan: "pro" } });
 });
 
@@ -79,7 +68,7 @@ test("identifies of the same millisecond keep their order, and objects that chan
   properties.plan = "never sent";
   properties.seats = 99;
   await client.flush();
-  const users = await server.exported("users", organization);
+  const users = await bench.server.exported("users", organization);
   expect(users.find(({ userId }) => userId === "changing")?.properties).toEqual({ plan: "pro", seats: 1 });
 });
 
@@ -237,7 +226,7 @@ test("callbacks that throw, or return a promise that fails, change nothing", asy
 test("without callbacks there is a warning on the console, once a minute", async () => {
   const warn = spyOn(console, "warn").mockImplementation(() => {});
   try {
-    const client = new Rekindle({ token, host: gate.url });
+    const client = new Rekindle({ token: bench.token, host: gate.url });
     client.track(undefined as never);
     client.track({ userId: "nobody", event: "e" });
     await client.close();

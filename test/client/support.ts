@@ -1,7 +1,8 @@
 /** What tests of the client share. */
 import type { DropReason, Failure, Item, Options } from "../../client/rekindle.ts";
 import { Rekindle } from "../../client/rekindle.ts";
-import type { Server } from "../server.ts";
+import { Server } from "../server.ts";
+import { Gate } from "./gate.ts";
 
 /** A client, and what it told the application. */
 export class Told {
@@ -23,9 +24,56 @@ export class Told {
 export const ada = (userId: string | number = "ada") => ({ userId, email: "ada@example.com" });
 
 /** The events that an organization has, in the order of their time. */
-export async function storedEvents(server: Server, organization: string) {
+async function storedEvents(server: Server, organization: string) {
   const rows = await server.exported("events", organization);
   return rows.sort((a, b) => String(a.timestamp).localeCompare(String(b.timestamp)));
+}
+
+/** A server with an organization, and a gate before it. */
+export class ClientBench {
+  readonly server: Server;
+  readonly token: string;
+  readonly #organization: string;
+  #gate: Gate;
+
+  private constructor(server: Server, token: string, organization: string, gate: Gate) {
+    this.server = server;
+    this.token = token;
+    this.#organization = organization;
+    this.#gate = gate;
+  }
+
+  static async start(organization: string): Promise<ClientBench> {
+    const server = await Server.start();
+    const token = await server.organization(organization);
+    return new ClientBench(server, token, organization, await Gate.before(() => server.url));
+  }
+
+  get gate(): Gate {
+    return this.#gate;
+  }
+
+  /** Puts a gate in the place of the one that there is, which has seen nothing. */
+  async renewGate(): Promise<void> {
+    this.#gate.close();
+    this.#gate = await Gate.before(() => this.server.url);
+  }
+
+  async stop(): Promise<void> {
+    this.#gate.close();
+    await this.server.stop();
+  }
+
+  /** A client that sends through the gate. */
+  client(options: object = {}): Told {
+    return new Told({ token: this.token, host: this.gate.url, ...options });
+  }
+
+  /** The stored events of a user, in the order of their time. */
+  async eventsOf(userId: string) {
+    const rows = await storedEvents(this.server, this.#organization);
+    return rows.filter((row) => row.userId === userId);
+  }
 }
 
 /** Waits until something holds. */

@@ -136,7 +136,7 @@ function interpreterOf(language: Language): string | null {
 describe("a simulated company", () => {
   test("is seen on every page, each figure as its endpoint gives it", async () => {
     const { page } = watched;
-    await server.command("demo", "--users", "60", "--weeks", "10");
+    await server.demo("--users", "60", "--weeks", "10");
     await page.request.get(`${server.url}/api/session`);
     const said = await server.command("member", "invite", "ada@example.com", "--organization", "Demo");
     await page.goto(server.url + (/\/invitation#[A-Za-z0-9_-]+/.exec(said)?.[0] ?? ""));

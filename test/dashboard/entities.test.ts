@@ -26,7 +26,7 @@ const days: string[] = [];
 beforeAll(async () => {
   [server, browser] = await Promise.all([Server.start(), startBrowser()]);
   await server.ready();
-  await server.command("demo", "--users", "150", "--weeks", "14");
+  await server.demo("--users", "150", "--weeks", "14");
   const today = Date.parse(new Date().toISOString().slice(0, 10));
   for (const daysAgo of [85, 28, 0]) {
     const day = new Date(today - daysAgo * 86_400_000).toISOString().slice(0, 10);
@@ -38,7 +38,7 @@ beforeAll(async () => {
   const { id } = await signedIn(page, server, "Demo");
   ({ userId, accountId } = await somebodyWithHistory(page, id));
   await page.context().close();
-}, 120_000);
+}, 180_000);
 afterAll(async () => {
   await browser?.close();
   await server?.stop();

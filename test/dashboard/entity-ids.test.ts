@@ -32,7 +32,7 @@ beforeAll(async () => {
   const erasable = { userId: "to/erase", email: "gone@example.com" };
   expect((await server.post("/identify", token, erasable)).status).toBe(201);
   await server.exported("users", "Strange");
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await browser?.close();
   await server?.stop();

@@ -12,7 +12,7 @@ let browser: Browser;
 beforeAll(async () => {
   [server, browser] = await Promise.all([Server.start(), startBrowser()]);
   await server.ready();
-  await server.command("demo", "--users", "60", "--weeks", "8");
+  await server.demo("--users", "60", "--weeks", "8");
 });
 afterAll(async () => {
   await browser?.close();

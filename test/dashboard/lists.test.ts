@@ -12,9 +12,9 @@ let browser: Browser;
 beforeAll(async () => {
   [server, browser] = await Promise.all([Server.start(), startBrowser()]);
   await server.ready();
-  await server.command("demo", "--users", "230", "--weeks", "10");
+  await server.demo("--users", "230", "--weeks", "10");
   await server.command("score", "--organization", "Demo");
-}, 120_000);
+}, 180_000);
 afterAll(async () => {
   await browser?.close();
   await server?.stop();
@@ -56,9 +56,11 @@ async function untilShown(page: Page, texts: readonly string[]): Promise<void> {
   await until(page, `JSON.stringify(${shown}.map((link) => link.textContent)) === ${asText}`);
 }
 
-/** Breaches that axe finds once nothing is on its way: rows that are out of date are pale. */
+/** Breaches that axe finds once nothing is on its way: rows that are out of date are pale, and become so and not so
+ * slowly. */
 async function axeAtRest(page: Page): Promise<string[]> {
-  await until(page, `document.querySelector("[aria-busy=true]") === null`);
+  const atRest = `document.querySelector("[aria-busy=true]") === null && document.getAnimations().length === 0`;
+  await until(page, atRest);
   return axe(page);
 }
 

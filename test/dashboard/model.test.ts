@@ -14,12 +14,12 @@ beforeAll(async () => {
   [server, browser] = await Promise.all([Server.start(), startBrowser()]);
   await server.ready();
   // Long enough for a first back-test, too short for a proof.
-  await server.command("demo", "--users", "200", "--weeks", "30");
+  await server.demo("--users", "200", "--weeks", "30");
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
   await server.command("score", "--organization", "Demo", "--as-of", daysAgo(28));
   await server.command("score", "--organization", "Demo");
   await server.organization("Empty");
-}, 120_000);
+}, 180_000);
 afterAll(async () => {
   await browser?.close();
   await server?.stop();

@@ -11,12 +11,12 @@ let browser: Browser;
 beforeAll(async () => {
   [server, browser] = await Promise.all([Server.start(), startBrowser()]);
   await server.ready();
-  await server.command("demo", "--users", "150", "--weeks", "20");
+  await server.demo("--users", "150", "--weeks", "20");
   const weekAgo = new Date(Date.now() - 7 * 86_400_000).toISOString().slice(0, 10);
   await server.command("score", "--organization", "Demo", "--as-of", weekAgo);
   await server.command("score", "--organization", "Demo");
   await server.organization("Empty");
-}, 120_000);
+}, 180_000);
 afterAll(async () => {
   await browser?.close();
   await server?.stop();

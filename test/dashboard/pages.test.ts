@@ -11,7 +11,7 @@ let browser: Browser;
 beforeAll(async () => {
   [server, browser] = await Promise.all([Server.start(), startBrowser()]);
   await server.ready();
-  await server.command("demo", "--users", "40", "--weeks", "6");
+  await server.demo("--users", "40", "--weeks", "6");
 });
 afterAll(async () => {
   await browser?.close();

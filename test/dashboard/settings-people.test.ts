@@ -8,7 +8,7 @@ import { axe } from "./support.ts";
 let world: SettingsWorld;
 beforeAll(async () => {
   world = await SettingsWorld.start();
-}, 60_000);
+}, 180_000);
 afterAll(() => world?.stop());
 
 describe("secrets", () => {

@@ -23,7 +23,7 @@ export class SettingsWorld {
   static async start(): Promise<SettingsWorld> {
     const [server, browser] = await Promise.all([Server.start(), startBrowser()]);
     await server.ready();
-    await server.command("demo", "--users", "40", "--weeks", "6");
+    await server.demo("--users", "40", "--weeks", "6");
     return new SettingsWorld(server, browser, await joined(server, "Demo", "owner", "Ada Lovelace"));
   }
 

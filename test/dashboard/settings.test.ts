@@ -6,7 +6,7 @@ import { axe, phone, sidewaysPixels, whileStarting, wide } from "./support.ts";
 let world: SettingsWorld;
 beforeAll(async () => {
   world = await SettingsWorld.start();
-}, 60_000);
+}, 180_000);
 afterAll(() => world?.stop());
 
 describe("the organization", () => {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   writeHistory(dataDir, "Viewed", past);
   server = await Server.start({ dataDir });
   await server.ready();
-}, 90_000);
+}, 180_000);
 afterAll(async () => {
   await browser?.close();
   await server?.kill("SIGTERM");
@@ -125,7 +125,7 @@ test("fits a phone, in the dark as well, with a set-up open", async () => {
     expect(await axe(page)).toEqual([]);
     await page.context().close();
   }
-}, 60_000);
+});
 
 test("a viewer reads, and neither retires a source nor makes a token", async () => {
   const viewer = await joined(server, "Viewed", "viewer", "Vera Viewer");

@@ -14,7 +14,7 @@ beforeAll(async () => {
   [server, browser] = await Promise.all([Server.start(), startBrowser()]);
   await server.ready();
   await server.organization("Hooked");
-}, 90_000);
+}, 180_000);
 afterAll(async () => {
   await browser?.close();
   await server?.stop();
@@ -67,7 +67,7 @@ test("a webhook is tried before it is saved, has its address, is changed and del
   await page.getByText("No webhook yet").waitFor();
   expect(complaints.filter((complaint) => !complaint.includes("400"))).toEqual([]);
   await page.context().close();
-}, 60_000);
+});
 
 test("a signing secret is typed, shown by its end, and removed; a viewer sees no form", async () => {
   const { page } = await openInOrganization(browser, server, "/sources?open=stripe", "Hooked");
@@ -91,4 +91,4 @@ test("a signing secret is typed, shown by its end, and removed; a viewer sees no
   await opened.page.getByText("Signatures are not looked at: the token").waitFor();
   expect(await opened.page.getByLabel("Signing secret").count()).toBe(0);
   await opened.page.context().close();
-}, 60_000);
+});

@@ -13,7 +13,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.start();
   await server.ready();
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await server.stop();
   rmSync(server.dataDir, { recursive: true, force: true });
@@ -158,6 +158,13 @@ describe("what is delivered again", () => {
       rejected: [{ index: 1, name: "not_found" }],
     });
     expect((await server.exported("users", name)).map(({ userId }) => userId)).toEqual(["bob"]);
+    // Counted for whoever looks why, without the id.
+    const refused = async () => {
+      const answer = await api(server, key, "/api/ingestion-warnings");
+      const { warnings } = (await answer.json()) as { warnings: { kind: string; userId: string | null }[] };
+      return warnings.filter(({ kind }) => kind === "refused_unknown_user").map(({ userId }) => userId);
+    };
+    await eventually(refused, [null, null]);
 
     await expectSuccess(await server.post("/identify", token, user("ada")));
     await expectSuccess(await server.post("/track", token, { userId: "ada", event: "returned" }));

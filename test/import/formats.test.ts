@@ -1,13 +1,12 @@
 /** What each format of file becomes: what stands in it comes out of the export as it was. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { renameSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { Session } from "chdb";
-import { countsOf, ImportBench } from "./support.ts";
+import { importBench } from "./bench.ts";
+import { countsOf } from "./support.ts";
 
-const bench = new ImportBench();
-beforeAll(() => bench.startServer(), 60_000);
-afterAll(() => bench.end());
+const bench = importBench();
 
 /** Imports a file into an organization of its own with the users u1 and u2; its events afterwards. */
 async function eventsOf(
@@ -42,7 +41,7 @@ test("CSV: quoted cells, quoted line ends, empty cells and a byte order mark", a
       properties: { note: "é€😀", empty: '5" disc' },
     },
   ]);
-}, 60_000);
+});
 
 test("CSV with semicolons and without a header has columns 1, 2, 3", async () => {
   const columns = ["--user-id", "1", "--event", "2", "--timestamp", "3", "--number", "4"];
@@ -53,7 +52,7 @@ test("CSV with semicolons and without a header has columns 1, 2, 3", async () =>
     ...["--delimiter", "semicolon", "--no-header", ...columns],
   );
   expect(events).toMatchObject([{ userId: "u1", event: "a", properties: { 4: 1.5 } }]);
-}, 60_000);
+});
 
 test("columns between any white space, as CDNOW has them", async () => {
   const { events } = await eventsOf(
@@ -66,7 +65,7 @@ test("columns between any white space, as CDNOW has them", async () => {
     { userId: "u1", event: "purchase", timestamp: "1996-12-31T23:00:00.000Z", properties: { discs: 1 } },
     { userId: "u2", event: "purchase", timestamp: "1997-01-11T23:00:00.000Z", properties: { discs: 12 } },
   ]);
-}, 60_000);
+});
 
 test("JSON lines keep their types, and ids their digits", async () => {
   await bench.organization("jsonl");
@@ -90,20 +89,16 @@ test("JSON lines keep their types, and ids their digits", async () => {
     },
     { event: "d", timestamp: "2026-05-17T09:30:00.000Z", properties: { invalid: "x" }, messageId: "m" },
   ]);
-}, 60_000);
+});
 
-test.each(["csv", "jsonl"])(
-  "%s compressed with gzip is inflated",
-  async (format) => {
-    const content =
-      format === "csv"
-        ? "userId,event,timestamp\nu1,a,2026-05-17\n"
-        : '{"userId":"u1","event":"a","timestamp":"2026-05-17"}\n';
-    const { counts } = await eventsOf(`gz-${format}`, `z.${format}.gz`, gzipSync(content));
-    expect(counts).toEqual({ rows: 1, new: 1, duplicate: 0, rejected: 0 });
-  },
-  60_000,
-);
+test.each(["csv", "jsonl"])("%s compressed with gzip is inflated", async (format) => {
+  const content =
+    format === "csv"
+      ? "userId,event,timestamp\nu1,a,2026-05-17\n"
+      : '{"userId":"u1","event":"a","timestamp":"2026-05-17"}\n';
+  const { counts } = await eventsOf(`gz-${format}`, `z.${format}.gz`, gzipSync(content));
+  expect(counts).toEqual({ rows: 1, new: 1, duplicate: 0, rejected: 0 });
+});
 
 /** Writes a Parquet file of one SELECT. */
 async function parquet(name: string, select: string): Promise<string> {
@@ -137,7 +132,7 @@ test("Parquet: integers, decimals, times, structs, lists and bytes come out as w
     ...{ small: 42, big: "9007199254740993", price: 12.3, exact: "1234567890123456.789", double: 0.1 },
     ...{ day: "2026-05-17", nested: { n: 1, s: "x" }, list: [1, 2], bytes: "/wA=", flag: true },
   });
-}, 60_000);
+});
 
 test("a Parquet file of many blocks comes in whole and in its order, also after a kill", async () => {
   await bench.organization("blocks");
@@ -158,49 +153,45 @@ test("a Parquet file of many blocks comes in whole and in its order, also after 
   const events = await bench.server.exported("events", "blocks");
   const numbers = new Set(events.map(({ properties }) => (properties as { n: number }).n));
   expect([events.length, numbers.size]).toEqual([rows, rows]);
-}, 60_000);
+});
 
-test.each(["jsonl", "csv", "parquet"])(
-  "an export as %s comes back by import as it was",
-  async (format) => {
-    const [from, to] = [`from-${format}`, `to-${format}`];
-    const token = await bench.server.organization(from);
-    await bench.server.command("organization", "create", to);
-    const user = {
-      userId: "u,1",
-      email: "ada@example.com",
-      properties: { name: "Ada", n: 1.5, list: [{ a: null }] },
-      isAccountOwner: true,
-      account: { id: "7", name: 'Engines "&" Sons', avatar: null },
-    };
-    await bench.server.post("/identify", token, user);
-    const event = {
-      userId: "u,1",
-      event: "a",
-      timestamp: "2026-05-17T09:30:00.5Z",
-      properties: { b: { c: 1 } },
-    };
-    await bench.server.post("/track", token, { ...event, messageId: "m-1" });
-    const quiet = JSON.stringify({ ...event, messageId: "m-2", isActivity: false });
-    await bench.import(bench.file(`quiet-${format}.jsonl`, quiet), from);
-    for (const what of ["users", "events"] as const) {
-      const output = Bun.file(bench.path(`${from}-${what}.${format}`));
-      await Bun.write(output, await exportedBytes(from, what, format));
-      const result = await bench.import(bench.path(`${from}-${what}.${format}`), to);
-      expect([result.stderr, countsOf(result).new]).toEqual(["", what === "users" ? 1 : 2]);
-      const sent = await bench.server.exported(what, from);
-      const received = await bench.server.exported(what, to);
-      const plain = (rows: Record<string, unknown>[]) => rows.map((row) => ({ ...row, receivedAt: null }));
-      expect(plain(received)).toEqual(plain(sent));
-      if (what === "events")
-        expect(received.map(({ messageId, isActivity }) => [messageId, isActivity]).sort()).toEqual([
-          ["m-1", true],
-          ["m-2", false],
-        ]);
-    }
-  },
-  60_000,
-);
+test.each(["jsonl", "csv", "parquet"])("an export as %s comes back by import as it was", async (format) => {
+  const [from, to] = [`from-${format}`, `to-${format}`];
+  const token = await bench.server.organization(from);
+  await bench.server.command("organization", "create", to);
+  const user = {
+    userId: "u,1",
+    email: "ada@example.com",
+    properties: { name: "Ada", n: 1.5, list: [{ a: null }] },
+    isAccountOwner: true,
+    account: { id: "7", name: 'Engines "&" Sons', avatar: null },
+  };
+  await bench.server.post("/identify", token, user);
+  const event = {
+    userId: "u,1",
+    event: "a",
+    timestamp: "2026-05-17T09:30:00.5Z",
+    properties: { b: { c: 1 } },
+  };
+  await bench.server.post("/track", token, { ...event, messageId: "m-1" });
+  const quiet = JSON.stringify({ ...event, messageId: "m-2", isActivity: false });
+  await bench.import(bench.file(`quiet-${format}.jsonl`, quiet), from);
+  for (const what of ["users", "events"] as const) {
+    const output = Bun.file(bench.path(`${from}-${what}.${format}`));
+    await Bun.write(output, await exportedBytes(from, what, format));
+    const result = await bench.import(bench.path(`${from}-${what}.${format}`), to);
+    expect([result.stderr, countsOf(result).new]).toEqual(["", what === "users" ? 1 : 2]);
+    const sent = await bench.server.exported(what, from);
+    const received = await bench.server.exported(what, to);
+    const plain = (rows: Record<string, unknown>[]) => rows.map((row) => ({ ...row, receivedAt: null }));
+    expect(plain(received)).toEqual(plain(sent));
+    if (what === "events")
+      expect(received.map(({ messageId, isActivity }) => [messageId, isActivity]).sort()).toEqual([
+        ["m-1", true],
+        ["m-2", false],
+      ]);
+  }
+});
 
 async function exportedBytes(organization: string, what: string, format: string): Promise<ArrayBuffer> {
   const entry = `${import.meta.dir}/../../cli/main.ts`;

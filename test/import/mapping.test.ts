@@ -1,13 +1,9 @@
 /** Which column becomes what, how that is shown before anything is stored, and what is refused in words. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { importBench } from "./bench.ts";
 import { countsOf, ImportBench } from "./support.ts";
 
-const bench = new ImportBench();
-beforeAll(async () => {
-  await bench.startServer();
-  await bench.organization("acme");
-}, 60_000);
-afterAll(() => bench.end());
+const bench = importBench({ acmeUsers: 2 });
 
 async function done(organization: string, name: string, content: string, ...options: string[]) {
   const result = await bench.import(bench.file(name, content), organization, ...options);
@@ -38,7 +34,7 @@ test("users: traits, account, owner and numbers come from columns that are named
       account: null,
     },
   ]);
-}, 60_000);
+});
 
 test("users: what was said later wins, in whatever order the rows stand", async () => {
   await bench.server.command("organization", "create", "late");
@@ -46,7 +42,7 @@ test("users: what was said later wins, in whatever order the rows stand", async 
     "userId,email,plan,updated_at\nu1,a@example.com,pro,2026-02-01\nu1,a@example.com,free,2026-01-01\n";
   await done("late", "late.csv", content);
   expect(await bench.server.exported("users", "late")).toMatchObject([{ properties: { plan: "pro" } }]);
-}, 60_000);
+});
 
 test("users: an address may be made of columns, and a user without them is rejected", async () => {
   await bench.server.command("organization", "create", "template");
@@ -57,14 +53,14 @@ test("users: an address may be made of columns, and a user without them is rejec
   expect(await bench.server.exported("users", "template")).toMatchObject([
     { email: "a@one.example", properties: {} },
   ]);
-}, 60_000);
+});
 
 test("events: chosen properties under other names", async () => {
   const content = "userId,event,timestamp,a,b,c\nu1,chosen,2026-05-17,1,2,3\n";
   await done("acme", "chosen.csv", content, "--property", "a=alpha", "b");
   const events = await bench.server.exported("events", "acme");
   expect(events.find(({ event }) => event === "chosen")?.properties).toEqual({ alpha: "1", b: "2" });
-}, 60_000);
+});
 
 describe("times", () => {
   const times: readonly (readonly [string, string, string | undefined])[] = [
@@ -89,26 +85,29 @@ describe("times", () => {
   ];
   const formats = [...new Set(times.map(([format]) => format))];
 
-  test.each(formats)(
-    "--timestamp-format %s reads what it says and rejects the rest",
-    async (format) => {
-      const organization = `times-${format}`;
-      await bench.organization(organization);
-      const cases = times.filter(([name]) => name === format);
-      const rows = cases.map(([, text], index) => `u1,e${index},${text}\n`);
-      const content = `userId,event,timestamp\n${rows.join("")}`;
-      await done(organization, `${format}.csv`, content, "--timestamp-format", format);
-      const exported = await bench.server.exported("events", organization);
-      const stored = new Map(exported.map(({ event, timestamp }) => [event, timestamp]));
-      expect(cases.map((_, index) => stored.get(`e${index}`))).toEqual(cases.map(([, , time]) => time));
-    },
-    60_000,
-  );
+  test.each(formats)("--timestamp-format %s reads what it says and rejects the rest", async (format) => {
+    const organization = `times-${format}`;
+    await bench.organization(organization);
+    const cases = times.filter(([name]) => name === format);
+    const rows = cases.map(([, text], index) => `u1,e${index},${text}\n`);
+    const content = `userId,event,timestamp\n${rows.join("")}`;
+    await done(organization, `${format}.csv`, content, "--timestamp-format", format);
+    const exported = await bench.server.exported("events", organization);
+    const stored = new Map(exported.map(({ event, timestamp }) => [event, timestamp]));
+    expect(cases.map((_, index) => stored.get(`e${index}`))).toEqual(cases.map(([, , time]) => time));
+  });
+
+  test("a time without an offset is rejected with the option that reads it", async () => {
+    const file = bench.file("no-offset.csv", "userId,event,timestamp\nu1,a,2026-05-17 09:30:00\n");
+    const { stdout } = await bench.import(file, "acme");
+    expect(stdout).toContain('line 2: timestamp "2026-05-17 09:30:00" does not say of which timezone it is');
+    expect(stdout).toContain("give --timestamp-format utc");
+  });
 
   test("an event without its time is rejected, and never gets the time of the import", async () => {
     const content = "userId,event,timestamp\nu1,timeless,\n";
     expect((await done("acme", "timeless.csv", content)).rejected).toBe(1);
-  }, 60_000);
+  });
 });
 
 test("--preview shows the first rows as they are sent with their verdicts, and stores nothing", async () => {
@@ -134,12 +133,14 @@ test("--preview shows the first rows as they are sent with their verdicts, and s
   ]);
   expect(bench.rowsDone(file)).toBe(0);
   expect(await bench.server.exported("events", "preview")).toEqual([]);
-}, 60_000);
+});
 
 const eventColumns = "userId,event,timestamp";
 const refusals: readonly (readonly [string, string, readonly string[], string])[] = [
   ["columns that say nothing", "a,b", [], "give --type events or --type users"],
   ["events and users at once", "userId,event,email,timestamp", [], "give --type events or --type users"],
+  ["columns that are read as one", "userId;event", [], "give --delimiter semicolon"],
+  ["the same of a type that is said", "userId;event", ["--type", "events"], "give --delimiter semicolon"],
   ["no user", "event,timestamp,x", [], "give --user-id COLUMN"],
   ["no time", "userId,event,x", [], "give --timestamp COLUMN"],
   ["no address", "userId,x,y", ["--type", "users"], "--email-template"],
@@ -154,15 +155,11 @@ const refusals: readonly (readonly [string, string, readonly string[], string])[
   ["a column twice", "userId,event,timestamp,event", [], 'the column "event" twice'],
 ];
 
-test.each(refusals)(
-  "%s is refused with what to do",
-  async (_name, header, options, words) => {
-    const row = header.replace(/[^,]+/g, "1");
-    const result = await bench.import(bench.file("refused.csv", `${header}\n${row}\n`), "acme", ...options);
-    expect(result).toEqual({ exitCode: 1, stdout: "", stderr: expect.stringContaining(words) });
-  },
-  60_000,
-);
+test.each(refusals)("%s is refused with what to do", async (_name, header, options, words) => {
+  const row = header.replace(/[^,]+/g, "1");
+  const result = await bench.import(bench.file("refused.csv", `${header}\n${row}\n`), "acme", ...options);
+  expect(result).toEqual({ exitCode: 1, stdout: "", stderr: expect.stringContaining(words) });
+});
 
 test("without a server the same command writes to the ledger, and a server shows it later", async () => {
   const alone = new ImportBench();
@@ -185,4 +182,4 @@ test("without a server the same command writes to the ledger, and a server shows
   } finally {
     await alone.end();
   }
-}, 60_000);
+});

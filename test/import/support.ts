@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CommandResult, rekindle, Server } from "../server.ts";
+import { type CommandResult, rekindleWith, Server } from "../server.ts";
 
 export interface Counts {
   readonly rows: number;
@@ -77,7 +77,9 @@ export class ImportBench {
   }
 
   import(file: string, organization: string, ...options: string[]): Promise<CommandResult> {
-    return rekindle(this.dataDir, "import", file, "--organization", organization, ...options);
+    // What an import leaves there, and a killed one, goes with the bench.
+    const env = { TMPDIR: this.folder };
+    return rekindleWith(this.dataDir, env, "import", file, "--organization", organization, ...options);
   }
 
   /** Starts an import, and kills it once so many rows of the file are done; how many were done then. */
@@ -97,7 +99,6 @@ export class ImportBench {
   startImport(file: string, organization: string, ...options: string[]) {
     const entry = join(import.meta.dir, "..", "..", "cli", "main.ts");
     const command = [process.execPath, entry, "import", file, "--organization", organization, ...options];
-    // What a killed import leaves behind goes with the bench.
     const env = { ...process.env, DATA_DIR: this.dataDir, TMPDIR: this.folder };
     return Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   }

@@ -1,6 +1,7 @@
 /** The part of the contract about erasures. */
 import { expect, test } from "bun:test";
 import type { DayCount, Ledger, User } from "../../server/ledger/ledger.ts";
+import { userKey } from "../../server/ledger/parking.ts";
 import { userRow, userVersionRow } from "../../server/warehouse/rows.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 import { inboxRows, look, needs, user, writePeople, writes } from "./writes.ts";
@@ -55,6 +56,7 @@ export function erasuresContract(subject: LedgerUnderTest): void {
   stepsContract(subject);
   namesContract(subject);
   tombstonesContract(subject);
+  lateContract(subject);
 }
 
 function stepsContract(subject: LedgerUnderTest): void {
@@ -172,7 +174,8 @@ function tombstonesContract(subject: LedgerUnderTest): void {
     await subject.ledger.erasures.begin(id, "ada");
     for (const reopen of [false, true]) {
       if (reopen) await subject.reopen();
-      expect(await look(subject.ledger, {}, (stored) => stored.lastUserNumber(id))).toBe(2);
+      const users = [{ organization: id, userId: "ada" }];
+      expect(await look(subject.ledger, { users }, (stored) => stored.lastUserNumber(id))).toBe(2);
     }
   });
 
@@ -184,12 +187,37 @@ function tombstonesContract(subject: LedgerUnderTest): void {
     await subject.ledger.erasures.begin(id, "ada");
     for (const reopen of [false, true]) {
       if (reopen) await subject.reopen();
-      const times = await look(subject.ledger, { users: [ada, bob, namesake] }, (stored) => [
-        stored.erasedAtMs(id, "ada"),
-        stored.erasedAtMs(id, "bob"),
-        stored.erasedAtMs(other.id, "ada"),
-      ]);
+      const people = [ada, bob, namesake].map(({ organization, userId }) => userKey(organization, userId));
+      const times = await look(subject.ledger, { people }, (stored) =>
+        people.map((person) => stored.erasedAtMs(person)),
+      );
       expect(times).toEqual([subject.nowMs, undefined, undefined]);
     }
+  });
+}
+
+function lateContract(subject: LedgerUnderTest): void {
+  test("what is late of an erased user is counted without their id, until they are there again", async () => {
+    const { id, ada } = await twoUsers(subject);
+    const { warnings, erasures } = subject.ledger;
+    await erasures.begin(id, "ada");
+    const named = async () => (await warnings.list(id, 9)).map(({ userId }) => userId).sort();
+    const late = async (day: number) => {
+      const seen = {
+        utcDay: day,
+        firstSeenMs: atMs,
+        lastSeenMs: atMs,
+        count: 1,
+        message: null,
+        detail: null,
+      };
+      const kind = { kind: "refused_unknown_user", endpoint: "track" } as const;
+      await warnings.add([{ organization: id, ...seen, ...kind, userId: "ada" }]);
+    };
+    await late(utcDay);
+    expect(await named()).toEqual([null]);
+    await writePeople(subject.ledger, { users: [{ ...ada, number: 3 }] });
+    await late(utcDay + 1);
+    expect(await named()).toEqual(["ada", null]);
   });
 }

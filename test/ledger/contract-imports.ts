@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { Importer } from "../../server/intake/importer.ts";
 import type { ImportRecord } from "../../server/ledger/imports.ts";
 import { Refusal } from "../../server/ledger/ledger.ts";
+import { userKey } from "../../server/ledger/parking.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 import { inboxRows, needs, writes } from "./writes.ts";
 
@@ -71,6 +72,30 @@ export function importsContract(subject: LedgerUnderTest): void {
   });
 }
 
+/** Parks 300 events under the id of each of them. @returns how many these are */
+async function park(
+  subject: LedgerUnderTest,
+  organization: number,
+  people: readonly string[],
+): Promise<number> {
+  const { nowMs: receivedAtMs } = subject;
+  const said = {
+    kind: "track",
+    event: "e",
+    label: null,
+    properties: "{}",
+    isActivity: true,
+    messageId: null,
+  };
+  const item = { receivedAtMs, atMs: receivedAtMs - 1_000, accountId: null, body: JSON.stringify(said) };
+  const parked = people.flatMap((userId) =>
+    Array.from({ length: 300 }, () => ({ ...userKey(organization, userId), ...item })),
+  );
+  const parking = { taken: [], parked, refused: [], links: [], labels: [] };
+  await subject.ledger.transact(needs({}), () => writes(receivedAtMs, { parking }));
+  return parked.length;
+}
+
 export function importerContract(subject: LedgerUnderTest): void {
   const begin = () => beginImport(subject);
 
@@ -91,6 +116,32 @@ export function importerContract(subject: LedgerUnderTest): void {
       const before = await inboxRowCount(subject);
       expect(await importer.append(id, 0, rows)).toEqual(answer);
       expect(await inboxRowCount(subject)).toBe(before);
+    });
+
+    test("a chunk of users for whom very much waits is stored in parts, and what waits becomes theirs once", async () => {
+      const { nowMs: receivedAtMs } = subject;
+      const importer = new Importer(
+        subject.ledger,
+        () => undefined,
+        () => receivedAtMs,
+      );
+      const { id, organization } = await begin();
+      const people = Array.from({ length: 40 }, (_, n) => `u${n}`);
+      const parked = await park(subject, organization, people);
+      const rows = people.map((userId) =>
+        JSON.stringify({ type: "identify", userId, email: `${userId}@example.com` }),
+      );
+      const steps: unknown[] = [];
+      for (let done = 0; done < rows.length; ) {
+        const answer = await importer.append(id, done, rows.slice(done));
+        if ("closedBecause" in answer || answer.rowsDone === done) throw new Error("nothing was taken");
+        done = answer.rowsDone;
+        steps.push([done, answer.stored]);
+      }
+      // 17 × 300 are the first that are more than 5,000.
+      expect(steps).toEqual([17, 34, 40].map((done) => [done, done]));
+      const counts = await subject.ledger.dayCounts(organization);
+      expect(counts.reduce((sum, { events }) => sum + events, 0)).toBe(parked);
     });
 
     test("while no write is taken an import is told why, and its record stays", async () => {

@@ -131,7 +131,10 @@ function finishContract(subject: LedgerUnderTest): void {
       expect(await subject.ledger.inbox.backlog()).toMatchObject({ rows: 1, loadedUptoInboxId: 2 });
     }
   });
+}
 
+/** Declares the tests of what becomes of rows that the warehouse does not take. */
+export function deadLettersOfInboxContract(subject: LedgerUnderTest): void {
   test("finishing a batch twice changes nothing, also with other dead letters", async () => {
     await appendAlone(subject.ledger, inboxRows(["a", "b"]));
     const [batch] = await subject.ledger.inbox.freeze(100);

@@ -63,13 +63,28 @@ export function organizationsContract(subject: LedgerUnderTest): void {
     await organizations.set(id, { requestsPerSecond: 6 });
     await subject.reopen();
     expect(await subject.ledger.rebuildsPending()).toEqual([id]);
-    await subject.ledger.rebuildDone(id, "Europe/Paris");
+    const begun = await subject.ledger.rebuildBegun(id);
+    expect(begun.timezone).toBe("Asia/Kathmandu");
+    await subject.ledger.organizations.set(id, { timezone: "Europe/Paris" });
+    await subject.ledger.rebuildDone(id, begun.askedAtMs);
     expect(await subject.ledger.rebuildsPending()).toEqual([id]);
-    await subject.ledger.rebuildDone(id, "Asia/Kathmandu");
+    await subject.ledger.rebuildDone(id, (await subject.ledger.rebuildBegun(id)).askedAtMs);
     expect(await subject.ledger.rebuildsPending()).toEqual([]);
     await subject.ledger.rebuildBegun(id);
     await subject.reopen();
     expect(await subject.ledger.rebuildsPending()).toEqual([id]);
+    await expect(subject.ledger.rebuildBegun(99)).rejects.toBeInstanceOf(Refusal);
+  });
+
+  test("a timezone that was another meanwhile is computed again: what came then has days of the other", async () => {
+    const { id, timezone } = await subject.organization();
+    const begun = await subject.ledger.rebuildBegun(id);
+    await subject.ledger.organizations.set(id, { timezone: "Asia/Kathmandu" });
+    await subject.ledger.organizations.set(id, { timezone });
+    await subject.ledger.rebuildDone(id, begun.askedAtMs);
+    expect(await subject.ledger.rebuildsPending()).toEqual([id]);
+    await subject.ledger.rebuildDone(id, (await subject.ledger.rebuildBegun(id)).askedAtMs);
+    expect(await subject.ledger.rebuildsPending()).toEqual([]);
   });
 }
 

@@ -1,50 +1,30 @@
-/** The part of the contract about what is parked, links between ids, and names of events. */
+/** The part of the contract about what is parked, and names of events. */
 import { expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
-import type { Ledger } from "../../server/ledger/ledger.ts";
-import type { ParkedItem, ParkingWrites } from "../../server/ledger/parking.ts";
+import { type PersonKey, userKey, visitorKey } from "../../server/ledger/parking.ts";
 import type { LedgerUnderTest } from "./contract.ts";
-import { look, needs, user, writePeople, writes } from "./writes.ts";
-
-/** Ledgers under test are opened with this, less than in an installation. */
-export const parkedMaxBytes = 6 * 1024 * 1024;
-const dayMs = 86_400_000;
-const nothing: ParkingWrites = { taken: [], parked: [], refused: [], links: [], labels: [] };
+import {
+  dayMs,
+  item,
+  link,
+  linkedTo,
+  linksIn,
+  nothing,
+  parkedIn,
+  parkedMaxBytes,
+  parkedUnder,
+  warningsOf,
+  write,
+} from "./parking-support.ts";
+import { look, needs, writes } from "./writes.ts";
 
 /** Declares the tests of parking. */
 export function parkingContract(subject: LedgerUnderTest): void {
   itemsContract(subject);
+  organizationsContract(subject);
   limitsContract(subject);
   countsContract(subject);
-  linksContract(subject);
-  goneContract(subject);
 }
-
-function write(ledger: Ledger, nowMs: number, some: Partial<ParkingWrites>): Promise<void> {
-  return ledger.transact(needs({}), () => writes(nowMs, { parking: { ...nothing, ...some } }));
-}
-
-function item(organization: number, id: string, some: Partial<ParkedItem> = {}) {
-  return { organization, id, receivedAtMs: 2_000, atMs: 1_000, accountId: null, body: "{}", ...some };
-}
-
-function parkedIn(ledger: Ledger, organization: number, id: string): Promise<readonly ParkedItem[]> {
-  return look(ledger, { people: [{ organization, id }] }, (stored) => stored.parked(organization, id));
-}
-
-/** What is linked, as `id → user`. */
-function linksIn(ledger: Ledger, organization: number, ids: readonly string[]): Promise<string[]> {
-  return look(ledger, { people: ids.map((id) => ({ organization, id })) }, (stored) =>
-    ids.flatMap((id) => {
-      const link = stored.link(organization, id);
-      return link === undefined ? [] : [`${id} → ${link.userId} at ${link.atMs}`];
-    }),
-  );
-}
-
-const link = (organization: number, id: string, userId: string, atMs = 1) => ({
-  ...{ organization, id, link: { userId, atMs } },
-});
 
 function itemsContract(subject: LedgerUnderTest): void {
   test("what is parked comes back in the order in which it was received, until it is taken", async () => {
@@ -57,22 +37,63 @@ function itemsContract(subject: LedgerUnderTest): void {
     for (const reopen of [false, true]) {
       if (reopen) await subject.reopen();
       const found = await parkedIn(subject.ledger, id, "v\u0000");
-      expect(found).toEqual(ofVisitor.toReversed().map(({ organization: _, id: __, ...stored }) => stored));
+      expect(found).toEqual(
+        ofVisitor.toReversed().map(({ organization: _, kind: __, id: ___, ...stored }) => stored),
+      );
       expect(await subject.ledger.parking.counts(id)).toEqual({
-        ...{ people: 2, items: 3, bytes: 11 + 2 + 2, oldestAtMs: 2_000, droppedFull: 0, droppedExpired: 0 },
+        ...{
+          people: 2,
+          items: 3,
+          bytes: 11 + 2 + 2,
+          oldestAtMs: 2_000,
+          droppedFull: 0,
+          droppedExpired: 0,
+          links: 0,
+        },
       });
       expect(await subject.ledger.parking.people(id, 1)).toEqual([
-        { id: "v\u0000", items: 2, oldestAtMs: 2_000, newestAtMs: 3_000 },
+        { kind: "visitor", id: "v\u0000", items: 2, oldestAtMs: 2_000, newestAtMs: 3_000 },
       ]);
     }
     await write(subject.ledger, subject.nowMs, {
-      taken: [{ organization: id, id: "v\u0000" }],
+      taken: [visitorKey(id, "v\u0000")],
       parked: [item(id, "v\u0000", { body: "[]" })],
     });
     expect((await parkedIn(subject.ledger, id, "v\u0000")).map(({ body }) => body)).toEqual(["[]"]);
     expect(await subject.ledger.parking.counts(id)).toMatchObject({ people: 2, items: 2, bytes: 4 });
   });
 
+  test("the same text as a user's id and as a visitor's is two people", async () => {
+    const { id } = await subject.organization();
+    const [user, visitor] = [userKey(id, "42"), visitorKey(id, "42")];
+    await write(subject.ledger, subject.nowMs, {
+      parked: [item(id, "42", { kind: "user", body: '"user"' }), item(id, "42", { body: '"visitor"' })],
+      links: [link(id, "w", "42"), { ...userKey(id, "w"), link: { userId: "43", atMs: 1 } }],
+    });
+    for (const reopen of [false, true]) {
+      if (reopen) await subject.reopen();
+      const bodies = async (person: PersonKey) =>
+        (await parkedUnder(subject.ledger, person)).map(({ body }) => body);
+      expect([await bodies(user), await bodies(visitor)]).toEqual([['"user"'], ['"visitor"']]);
+      expect(await linkedTo(subject.ledger, id, "42")).toEqual(["visitor w"]);
+      expect(await linkedTo(subject.ledger, id, "43")).toEqual(["user w"]);
+      expect((await subject.ledger.parking.people(id, 9)).map((one) => `${one.kind} ${one.id}`)).toEqual([
+        "user 42",
+        "visitor 42",
+      ]);
+    }
+    await write(subject.ledger, subject.nowMs, {
+      taken: [user],
+      links: [{ ...userKey(id, "w"), link: null }],
+    });
+    expect(await parkedUnder(subject.ledger, user)).toEqual([]);
+    expect(await parkedUnder(subject.ledger, visitor)).toHaveLength(1);
+    expect(await linkedTo(subject.ledger, id, "43")).toEqual([]);
+    expect(await linksIn(subject.ledger, id, ["w"])).toEqual(["w → 42 at 1"]);
+  });
+}
+
+function organizationsContract(subject: LedgerUnderTest): void {
   test("nothing is parked in an organization of which nothing is known, and nothing of another is seen", async () => {
     const first = await subject.organization("first");
     const second = await subject.organization("second");
@@ -112,11 +133,6 @@ function itemsContract(subject: LedgerUnderTest): void {
     await write(subject.ledger, subject.nowMs, parking);
     expect(await subject.ledger.parking.counts(id)).toMatchObject({ people: 1, items: 1 });
   });
-}
-
-/** Warnings as `kind: count`. */
-async function warningsOf(ledger: Ledger, organization: number): Promise<string[]> {
-  return (await ledger.warnings.list(organization, 100)).map(({ kind, count }) => `${kind}: ${count}`);
 }
 
 function limitsContract(subject: LedgerUnderTest): void {
@@ -200,51 +216,5 @@ function countsContract(subject: LedgerUnderTest): void {
       if (reopen) await subject.reopen();
       expect(await subject.ledger.parking.labels(id, asked)).toEqual({ e_1: "e 1", e_2: "e 2" });
     }
-  });
-}
-
-function linksContract(subject: LedgerUnderTest): void {
-  test("ids are linked, linked anew and no longer", async () => {
-    const { id } = await subject.organization();
-    await write(subject.ledger, subject.nowMs, {
-      links: [link(id, "v", "a"), link(id, "w", "a", 2), link(id, "x", "b")],
-    });
-    await write(subject.ledger, subject.nowMs, {
-      links: [link(id, "v", "b", 5), { ...link(id, "x", ""), link: null }],
-    });
-    for (const reopen of [false, true]) {
-      if (reopen) await subject.reopen();
-      expect(await linksIn(subject.ledger, id, ["v", "w", "x"])).toEqual(["v → b at 5", "w → a at 2"]);
-      const to = await look(subject.ledger, { people: [{ organization: id, id: "b" }] }, (stored) => [
-        ...stored.linksTo(id, "b"),
-      ]);
-      expect(to).toEqual(["v"]);
-    }
-  });
-
-  test("of the ids that are linked to one user the newest 1,000 are known", async () => {
-    const { id } = await subject.organization();
-    const links = Array.from({ length: limits.linksOfUser + 1 }, (_, n) => link(id, `v${n}`, "u", n));
-    await write(subject.ledger, subject.nowMs, { links });
-    const to = await look(subject.ledger, { people: [{ organization: id, id: "u" }] }, (stored) =>
-      stored.linksTo(id, "u"),
-    );
-    expect([to.length, to.includes("v0"), to.includes("v1")]).toEqual([limits.linksOfUser, false, true]);
-  });
-}
-
-function goneContract(subject: LedgerUnderTest): void {
-  test("an erasure takes the links of a user and what is parked under the id, and nobody else's", async () => {
-    const { id } = await subject.organization();
-    await writePeople(subject.ledger, { users: [user(id, "ada")] });
-    await write(subject.ledger, subject.nowMs, {
-      parked: [item(id, "visitor", { body: '"a secret of nobody"' }), item(id, "bob")],
-      links: [link(id, "v", "ada"), link(id, "w", "bob")],
-    });
-    expect(await subject.ledger.erasures.begin(id, "ada")).toBeDefined();
-    expect(await subject.ledger.erasures.begin(id, "visitor")).toBeUndefined();
-    expect(await linksIn(subject.ledger, id, ["v", "w"])).toEqual(["w → bob at 1"]);
-    expect(await parkedIn(subject.ledger, id, "visitor")).toEqual([]);
-    expect(await subject.ledger.parking.counts(id)).toMatchObject({ people: 1, items: 1, bytes: 2 });
   });
 }

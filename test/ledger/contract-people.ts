@@ -23,7 +23,7 @@ function invite(subject: LedgerUnderTest, organization: number, email: string, s
 }
 
 function links(subject: LedgerUnderTest): void {
-  test("one person claims, and owns what nobody owned; whoever comes second does not", async () => {
+  test("one person claims, and owns what nobody owned; the other does not", async () => {
     const { id } = await subject.organization();
     const { people, entrance } = subject.ledger;
     for (const sha256 of ["one", "two"]) await people.addClaimLink(sha256, subject.nowMs);
@@ -31,9 +31,10 @@ function links(subject: LedgerUnderTest): void {
       entrance.claim("one", person("a@example.com"), subject.nowMs),
       entrance.claim("two", person("b@example.com"), subject.nowMs),
     ]);
-    expect(claimed.map((found) => found?.email)).toEqual(["a@example.com", undefined]);
+    const [owner, ...others] = claimed.filter((found) => found !== undefined);
+    expect(others).toEqual([]);
     expect((await people.members(id)).map(({ email, role }) => [email, role])).toEqual([
-      ["a@example.com", "owner"],
+      [owner?.email ?? "", "owner"],
     ]);
     await subject.reopen();
     expect(await subject.ledger.people.isClaimed()).toBe(true);

@@ -96,7 +96,7 @@ function numbersContract(subject: LedgerUnderTest): void {
     const users = [1, 2, 3].map((number) => user(id, `user ${number}`, { number }));
     await writePeople(subject.ledger, { users, accounts: [account(id, "acme")] });
     await subject.reopen();
-    const last = await look(subject.ledger, {}, (stored) => [
+    const last = await look(subject.ledger, { users: [user(id, "new")] }, (stored) => [
       stored.lastUserNumber(id),
       stored.lastAccountNumber(id),
     ]);

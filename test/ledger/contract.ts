@@ -7,9 +7,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Ledger, Organization } from "../../server/ledger/ledger.ts";
+import { auditContract } from "./contract-audit.ts";
 import { erasuresContract } from "./contract-erasures.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
-import { inboxContract } from "./contract-inbox.ts";
+import { deadLettersOfInboxContract, inboxContract } from "./contract-inbox.ts";
+import { linksContract } from "./contract-links.ts";
 import { operationContract } from "./contract-operation.ts";
 import { organizationsContract, tokensContract } from "./contract-organizations.ts";
 import { parkingContract } from "./contract-parking.ts";
@@ -17,6 +19,7 @@ import { peopleStoreContract } from "./contract-people.ts";
 import { settingsContract } from "./contract-settings.ts";
 import { sourcesContract } from "./contract-sources.ts";
 import { transactContract } from "./contract-transact.ts";
+import { sourceSettingsContract, viewsContract } from "./contract-views.ts";
 
 export type OpenLedger = (folder: string, options: { clock: () => number }) => Promise<Ledger>;
 
@@ -60,23 +63,36 @@ export class LedgerUnderTest {
   }
 }
 
-/** Declares the tests of the contract. */
-export function ledgerContract(store: string, open: OpenLedger): void {
+const parts = {
+  organizations: organizationsContract,
+  tokens: tokensContract,
+  transact: transactContract,
+  inbox: inboxContract,
+  deadLettersOfInbox: deadLettersOfInboxContract,
+  operation: operationContract,
+  erasures: erasuresContract,
+  imports: importsContract,
+  importer: importerContract,
+  settings: settingsContract,
+  people: peopleStoreContract,
+  parking: parkingContract,
+  links: linksContract,
+  sources: sourcesContract,
+  views: viewsContract,
+  sourceSettings: sourceSettingsContract,
+  audit: auditContract,
+} as const;
+
+export type ContractPart = keyof typeof parts;
+/** What a whole ledger does. */
+export const allParts = Object.keys(parts) as readonly ContractPart[];
+
+/** Declares the tests of these parts of the contract. */
+export function ledgerContract(store: string, open: OpenLedger, has: readonly ContractPart[]): void {
   describe(`a ledger on ${store}`, () => {
     const subject = new LedgerUnderTest(open);
     beforeEach(() => subject.start());
     afterEach(() => subject.stop());
-    organizationsContract(subject);
-    tokensContract(subject);
-    transactContract(subject);
-    inboxContract(subject);
-    operationContract(subject);
-    erasuresContract(subject);
-    importsContract(subject);
-    importerContract(subject);
-    settingsContract(subject);
-    peopleStoreContract(subject);
-    parkingContract(subject);
-    sourcesContract(subject);
+    for (const part of has) parts[part](subject);
   });
 }

@@ -136,5 +136,5 @@ for (const seed of [...savedSeeds, newSeed]) {
     } finally {
       await world.crashing.remove();
     }
-  }, 60_000);
+  });
 }

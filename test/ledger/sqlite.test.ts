@@ -4,27 +4,34 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { copyFile, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { limits } from "../../contract/limits.ts";
 import { type Ledger, Refusal } from "../../server/ledger/ledger.ts";
 import { openInboxReader } from "../../server/ledger/sqlite/inbox-reader.ts";
 import { migrate } from "../../server/ledger/sqlite/migrations.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
-import { ledgerContract } from "./contract.ts";
-import { parkedMaxBytes } from "./contract-parking.ts";
+import { allParts, ledgerContract } from "./contract.ts";
+import { linksIn, parkedIn, parkedMaxBytes, parkedMaxLinks } from "./parking-support.ts";
 import { append, inboxRows, look, user, writePeople } from "./writes.ts";
 
 const fileIn = (folder: string) => join(folder, "ledger.sqlite");
 
-ledgerContract("SQLite", (folder, options) =>
-  openSqliteLedger({ file: fileIn(folder), parkedMaxBytes, ...options }),
+ledgerContract(
+  "SQLite",
+  (folder, options) => openSqliteLedger({ file: fileIn(folder), parkedMaxBytes, parkedMaxLinks, ...options }),
+  allParts,
 );
-ledgerContract("SQLite that keeps nothing in memory", (folder, options) =>
-  openSqliteLedger({
-    file: fileIn(folder),
-    knownUsersCapacity: 1,
-    messageIdsPerRun: 1,
-    parkedMaxBytes,
-    ...options,
-  }),
+ledgerContract(
+  "SQLite that keeps nothing in memory",
+  (folder, options) =>
+    openSqliteLedger({
+      file: fileIn(folder),
+      knownUsersCapacity: 1,
+      messageIdsPerRun: 1,
+      parkedMaxBytes,
+      parkedMaxLinks,
+      ...options,
+    }),
+  allParts,
 );
 
 const line = "x".repeat(1_000);
@@ -69,6 +76,40 @@ describe("the SQLite ledger's files", () => {
     const [acme] = await ledger.organizations.list();
     expect(acme).toMatchObject({ name: "acme", keepEventsDays: null });
     expect(await ledger.rebuildsPending()).toEqual([acme?.id ?? 0]);
+    await ledger.close();
+  });
+
+  test("what waited and was linked before ids had kinds is visitors', and has 30 days from now on", async () => {
+    const db = new Database(fileIn(folder), { create: true });
+    migrate(db, 13);
+    db.run(
+      "INSERT INTO organizations (name, timezone, requests_per_second, created_at_ms) VALUES ('acme', 'UTC', 1000, 1)",
+    );
+    db.run(
+      `INSERT INTO users (organization, number, user_id, account, email, traits, is_account_owner,
+         first_identified_at_ms, said_at_ms, fields_said_at_ms, updated_at_ms, version)
+       VALUES (1, 1, 'u', 0, 'Ada@example.com', '{}', NULL, 1, 1, '{}', 1, 1)`,
+    );
+    db.run("INSERT INTO parked_totals (organization, people, items, bytes) VALUES (1, 1, 1, 2)");
+    db.run("INSERT INTO parked_people VALUES (1, 'v', 1, 2)");
+    db.run(
+      `INSERT INTO parked_items (organization, person, received_at_ms, at_ms, bytes, body) VALUES (1, 'v', 1, 1, 2, '{}')`,
+    );
+    for (const to of ["u", "mailto:ada@example.com", "nobody"]) {
+      db.run("INSERT INTO person_links VALUES (1, ?, ?, 7)", [`to ${to}`, to]);
+    }
+    db.close();
+    const ledger = await openSqliteLedger({ file: fileIn(folder) });
+    expect(await parkedIn(ledger, 1, "v")).toHaveLength(1);
+    expect(await linksIn(ledger, 1, ["to u", "to nobody"])).toEqual([
+      "to u → u at 7",
+      "to nobody → nobody at 7",
+    ]);
+    await ledger.tidy(Date.now() + (limits.parkedDays - 1) * 86_400_000);
+    expect(await ledger.parking.counts(1)).toMatchObject({ people: 0, droppedExpired: 1, links: 1 });
+    await ledger.tidy(Date.now() + (limits.parkedDays + 1) * 86_400_000);
+    expect(await ledger.parking.counts(1)).toMatchObject({ links: 0 });
+    expect(await linksIn(ledger, 1, ["to u", "to mailto:ada@example.com"])).toHaveLength(2);
     await ledger.close();
   });
 
@@ -150,7 +191,7 @@ describe("the SQLite ledger's files", () => {
     expect((await stat(`${fileIn(folder)}-wal`)).size).toBeLessThan(17_000_000);
     expect(await ledger.inbox.backlog()).toMatchObject({ rows: 1 });
     await ledger.close();
-  }, 30_000);
+  });
 
   test("when the dead letters are full a batch stays until there is room, and nothing of it is lost", async () => {
     const ledger = await openSqliteLedger({

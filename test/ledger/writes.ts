@@ -85,7 +85,8 @@ export async function look<Found>(
     found.push(find(stored));
     return writes(1_000, {});
   });
-  for (const answer of found) return answer;
+  // Only the last decision counts.
+  for (const answer of found.toReversed()) return answer;
   throw new Error("the ledger resolved without deciding");
 }
 

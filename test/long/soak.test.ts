@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { restart } from "../durability/killing.ts";
 import { differences, Workload } from "../durability/workload.ts";
 import { Server } from "../server.ts";
-import { Batches, Errands, identifyImported, importedRows, MemoryWatch } from "./soak.ts";
+import { Batches, Errands, identifyImported, importedRows, importHasBegun, MemoryWatch } from "./soak.ts";
 
 const seconds = Number(process.env.SOAK_SECONDS ?? 600);
 const base = mkdtempSync(join(tmpdir(), "rekindle-soak-"));
@@ -38,6 +38,7 @@ test("after ten minutes of everything, with a restart and a kill, memory is flat
   expect(await server.stop()).toBe(0);
   server = await restart(server);
   const importing = server.command("import", file, "--organization", "imported", "--type", "events");
+  await importHasBegun(server);
   await Bun.sleep(seconds * 10);
   await server.crash();
   server = await restart(server);

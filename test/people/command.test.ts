@@ -11,7 +11,7 @@ import { auditLog, Browser, codeIn, joined, password, type SessionBody } from ".
 let server: Server;
 beforeAll(async () => {
   server = await Server.start({ role: "intake", env: { PUBLIC_URL: "https://people.example.com" } });
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 const member = (...parameters: string[]) => rekindle(server.dataDir, "member", ...parameters);
@@ -77,7 +77,7 @@ test("a demonstration has the owner that it names, and says when nobody would se
   } finally {
     await whole.stop();
   }
-}, 60_000);
+});
 
 test("says what is wrong", async () => {
   const ofDefault = ["--organization", "default"];
@@ -123,4 +123,4 @@ test("works without a server, and the ledger has no code or password, only hashe
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
-}, 60_000);
+});

@@ -12,7 +12,7 @@ const dayMs = 24 * hourMs;
 let server: Server;
 beforeAll(async () => {
   server = await Server.start({ entry: join(import.meta.dir, "clock-server.ts"), role: "intake" });
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 /** Puts the clock of people forward, from the true time. */

@@ -9,7 +9,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.start();
   await server.ready();
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 test("of the organization that is named, and of no other", async () => {
@@ -97,7 +97,7 @@ test("people are served while analysis is away", async () => {
   await owner.json("POST", `/api/tokens${at}`, { name: "while it is away" }, 201);
   await server.ready();
   await owner.json("GET", `/api/users${at}`);
-}, 60_000);
+});
 
 test("every route of people is in the OpenAPI document, with the session's cookie", async () => {
   const { document } = await OpenApi.of(server);

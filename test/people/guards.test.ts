@@ -10,7 +10,7 @@ beforeAll(async () => {
   const env = { PUBLIC_URL: "https://rekindle.example.com", TRUSTED_PROXY: "127.0.0.1, ::1,10.0.0.0/8" };
   server = await Server.start({ role: "intake", env });
   await server.organization("Guarded");
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 describe("another site's page", () => {
@@ -132,7 +132,7 @@ describe("behind a proxy, with no address of its own", () => {
         await one.stop();
       }
     }
-  }, 60_000);
+  });
 });
 
 describe("without a trusted proxy", () => {
@@ -146,7 +146,7 @@ describe("without a trusted proxy", () => {
     } finally {
       await bare.stop();
     }
-  }, 60_000);
+  });
 
   test("a wrong TRUSTED_PROXY stops the start, and says what to set", async () => {
     await expect(Server.start({ env: { TRUSTED_PROXY: "my-proxy" } })).rejects.toThrow("TRUSTED_PROXY");

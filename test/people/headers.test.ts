@@ -7,7 +7,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.start();
   await server.ready();
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 function expectSealed(status: number, response: Response): void {

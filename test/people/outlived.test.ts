@@ -7,7 +7,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.start({ role: "intake" });
   await server.organization("Outlived");
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 test("who is no owner any more cannot come back by an invitation to themselves", async () => {

@@ -12,7 +12,7 @@ const ada = { name: "Ada Lovelace", email: "ada@example.com", password };
 
 beforeAll(async () => {
   server = await Server.start();
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await server.stop();
   // A test starts it again on its folder, which is nobody's to remove then.
@@ -60,7 +60,7 @@ describe("the first start's link", () => {
     }
     expect(starts.map((output) => output.includes("/claim#"))).toEqual([true, true, false]);
     expect(starts[1]).not.toContain("Project token");
-  }, 60_000);
+  });
 });
 
 describe("a session", () => {
@@ -118,7 +118,7 @@ describe("a session", () => {
     server = restarted;
     const { person } = await after.json<SessionBody>("GET", "/api/session");
     expect(person.name).toBe("Ada Lovelace");
-  }, 60_000);
+  });
 
   test("is needed: nobody is let in without, or with a wrong one", async () => {
     const nobody = new Browser(server);

@@ -7,7 +7,7 @@ import { auditLog, Browser, codeIn, company, joined, password } from "./support.
 let server: Server;
 beforeAll(async () => {
   server = await Server.start({ role: "intake" });
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 describe("the audit log", () => {

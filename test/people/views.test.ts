@@ -8,7 +8,7 @@ import { auditLog, company } from "./support.ts";
 let server: Server;
 beforeAll(async () => {
   server = await Server.start({ role: "intake" });
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 interface View {

@@ -61,7 +61,8 @@ describe.each(doors)("%s", (_name, door) => {
         if (!isInvalid(outcome)) admitted += 1;
         else {
           expectHelpful(outcome);
-          expect(outcome.invalid).toStartWith(key);
+          // In quotes when the path ends with white space.
+          expect(outcome.invalid.replace(/^"/, "")).toStartWith(key);
         }
       }),
       options,

@@ -6,8 +6,9 @@ import type { AdmittedIdentify } from "../../server/intake/identify.ts";
 import type { Needs, Stored, Writes } from "../../server/ledger/transaction.ts";
 import { LedgerModel } from "./ledger-model.ts";
 
-/** Commits at once, and resolves when the test has synced it. */
+/** Writes at once, and resolves when the test has synced it. */
 class SlowDisk {
+  readonly groupsAtOnce = 2;
   readonly #model = new LedgerModel();
   readonly syncs: PromiseWithResolvers<void>[] = [];
   /** Why the next commit cannot be written. */
@@ -48,8 +49,8 @@ function begin() {
   return { disk, commits, ends, submit };
 }
 
-test("two groups are on their way at once, and a third waits for the first of them", async () => {
-  const { disk, ends, submit } = begin();
+test("two groups are on their way at once, and a third waits for the first of them that ends", async () => {
+  const { disk, commits, ends, submit } = begin();
   const requests: Promise<unknown>[] = [];
   for (const [index, userId] of ["a", "b"].entries()) {
     requests.push(submit(userId));
@@ -58,12 +59,36 @@ test("two groups are on their way at once, and a third waits for the first of th
   requests.push(submit("c"), submit("d"));
   for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
   expect([disk.syncs.length, ends]).toEqual([2, []]);
-  disk.syncs[0]?.resolve();
-  await disk.written(3);
   disk.syncs[1]?.resolve();
+  await disk.written(3);
+  requests.push(submit("e"));
   disk.syncs[2]?.resolve();
+  await disk.written(4);
+  const settled = commits.settled().then(() => ends.push("settled"));
+  disk.syncs[3]?.resolve();
+  await requests.at(-1);
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  expect(ends).toEqual(["b stored", "c stored", "d stored", "e stored"]);
+  disk.syncs[0]?.resolve();
+  await Promise.all([...requests, settled]);
+  expect(ends.slice(4)).toEqual(["a stored", "settled"]);
+});
+
+test("a group holds 8 MiB of bodies, and a larger one by itself", async () => {
+  const { disk, ends, submit } = begin();
+  const mebibyte = 1024 * 1024;
+  const sizes = [3, 3, 2, 1, 20, 1].map((size) => size * mebibyte);
+  const requests = sizes.map((bytes, index) => submit(`u${index}`, bytes));
+  const groups: number[] = [];
+  for (let commit = 0; commit < 4; commit += 1) {
+    await disk.written(commit + 1);
+    disk.syncs[commit]?.resolve();
+    await Promise.race(requests.slice(ends.length));
+    for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+    groups.push(ends.length);
+  }
   await Promise.all(requests);
-  expect(ends).toEqual(["a stored", "b stored", "c stored", "d stored"]);
+  expect([groups, disk.syncs.length]).toEqual([[3, 4, 5, 6], 4]);
 });
 
 test("who waits for all requests waits for a group that is synced, though the newest could not be written", async () => {
@@ -110,7 +135,9 @@ test("while the disk stands still few large bodies are enough to turn requests a
   disk.syncs[0]?.resolve();
   await disk.written(3);
   expect(commits.isFull).toBe(false);
-  disk.syncs[1]?.resolve();
-  disk.syncs[2]?.resolve();
+  for (let commit = 1; commit < requests.length; commit += 1) {
+    await disk.written(commit + 1);
+    disk.syncs[commit]?.resolve();
+  }
   await Promise.all(requests);
 });

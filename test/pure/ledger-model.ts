@@ -1,12 +1,26 @@
 /** A ledger in memory, as plain as can be: what `decide` is told of and what it writes. */
 import { limits } from "../../contract/limits.ts";
 import type { Account, User } from "../../server/ledger/ledger.ts";
-import type { ParkedItem, ParkingWrites, PersonLink } from "../../server/ledger/parking.ts";
+import {
+  type ParkedItem,
+  type ParkingWrites,
+  type PersonId,
+  type PersonKey,
+  type PersonLink,
+  userKey,
+  visitorKey,
+} from "../../server/ledger/parking.ts";
 import type { Message, Needs, Stored, Writes } from "../../server/ledger/transaction.ts";
 
 const keyOf = (organization: number, id: string) => JSON.stringify([organization, id]);
 const organizationOf = (key: string): number => JSON.parse(key)[0];
-const idOf = (key: string): string => JSON.parse(key)[1];
+/** A person's id as the key of a map. */
+export const personKeyOf = ({ organization, kind, id }: PersonKey) =>
+  JSON.stringify([organization, kind, id]);
+const personOf = (key: string): PersonKey => {
+  const [organization, kind, id] = JSON.parse(key);
+  return { organization, kind, id };
+};
 
 class LookedUpMessage implements Message {
   readonly key: string;
@@ -27,6 +41,8 @@ export class LedgerModel {
   readonly labels = new Map<string, string>();
   /** Items that were dropped because a person had too many. */
   dropped: ParkedItem[] = [];
+  /** Their numbers are not given again. */
+  readonly #erased: User[] = [];
   readonly #erasedAtMs = new Map<string, number>();
   /** Every row of the inbox, by table. */
   readonly rows = new Map<string, unknown[][]>();
@@ -37,8 +53,22 @@ export class LedgerModel {
   }
 
   erase(organization: number, userId: string, atMs: number): void {
+    const user = this.user(organization, userId);
+    if (user !== undefined) this.#erased.push(user);
     this.users.delete(keyOf(organization, userId));
-    this.#erasedAtMs.set(keyOf(organization, userId), atMs);
+    const erased = [userKey(organization, userId), ...this.#linksTo(organization, userId)];
+    for (const person of erased) {
+      this.#erasedAtMs.set(personKeyOf(person), atMs);
+      this.links.delete(personKeyOf(person));
+      this.parked.delete(personKeyOf(person));
+    }
+  }
+
+  #linksTo(organization: number, userId: string): PersonKey[] {
+    return [...this.links]
+      .map(([key, link]) => ({ person: personOf(key), link }))
+      .filter(({ person, link }) => person.organization === organization && link.userId === userId)
+      .map(({ person }) => person);
   }
 
   /** What a transaction that begins now is told. It throws when it is asked for more than it needed. */
@@ -49,28 +79,21 @@ export class LedgerModel {
     const needed = (asked: readonly object[], one: object) => {
       if (!isNeeded(asked, one)) throw new Error(`not needed: ${JSON.stringify(one)}`);
     };
-    const named = new Set<string>();
-    // What is needed of an id is needed of the user to whom it is linked, too, and of the others that are linked there.
-    const neededOf = (
-      organization: number,
-      id: string,
-      asked: readonly object[] = needs.people,
-      key = "id",
-    ) => {
-      if (isNeeded(asked, { organization, [key]: id }) || named.has(keyOf(organization, id))) return;
-      const linked = [...this.links].filter(([of]) => organizationOf(of) === organization);
-      const leads = (one: string) =>
-        isNeeded(needs.people, { organization, id: one }) ||
-        linked.some(
-          ([of, { userId }]) => userId === one && isNeeded(needs.people, { organization, id: idOf(of) }),
-        );
-      if (
-        linked.some(
-          ([of, { userId }]) => (leads(idOf(of)) && userId === id) || (leads(userId) && idOf(of) === id),
-        )
-      )
-        return;
-      throw new Error(`not needed: ${JSON.stringify([organization, id])}`);
+    const reached = new Set<string>();
+    const reach = (person: PersonKey) => {
+      const { organization, kind, id } = person;
+      const to = this.links.get(personKeyOf(person))?.userId;
+      const led = to === undefined ? [] : [userKey(organization, to), visitorKey(organization, to)];
+      const others = [...(kind === "user" ? [id] : []), ...(to === undefined ? [] : [to])];
+      const linked = others.flatMap((userId) => this.#linksTo(organization, userId));
+      for (const each of [person, ...led, ...linked]) reached.add(personKeyOf(each));
+    };
+    for (const person of needs.people) reach(person);
+    const neededOfPerson = (person: PersonKey) => {
+      if (!reached.has(personKeyOf(person))) throw new Error(`not needed: ${personKeyOf(person)}`);
+    };
+    const neededOfUser = (asked: readonly object[], organization: number, userId: string) => {
+      if (!isNeeded(asked, { organization, userId })) neededOfPerson(userKey(organization, userId));
     };
     const parkedAccounts = (organization: number) =>
       [...this.parked].flatMap(([key, items]) =>
@@ -82,21 +105,21 @@ export class LedgerModel {
       [...of].filter((one) => one.organization === organization).map(({ number }) => number);
     return {
       known: (organization, userId) => {
-        neededOf(organization, userId, needs.known, "userId");
+        neededOfUser(needs.known, organization, userId);
         return this.user(organization, userId);
       },
       user: (organization, userId) => {
-        neededOf(organization, userId, needs.users, "userId");
+        neededOfUser(needs.users, organization, userId);
         return this.user(organization, userId);
       },
       withEmail: (organization, email) => {
         const found = this.#withEmail(organization, email);
-        for (const userId of found) named.add(keyOf(organization, userId));
+        for (const userId of found) reach(userKey(organization, userId));
         return found;
       },
-      erasedAtMs: (organization, userId) => {
-        neededOf(organization, userId, needs.users, "userId");
-        return this.#erasedAtMs.get(keyOf(organization, userId));
+      erasedAtMs: (person) => {
+        neededOfPerson(person);
+        return this.#erasedAtMs.get(personKeyOf(person));
       },
       account: (organization, accountId) => {
         needed([...needs.accounts, ...parkedAccounts(organization)], { organization, accountId });
@@ -107,8 +130,9 @@ export class LedgerModel {
         const key = keyOf(organization, messageId);
         return new LookedUpMessage(key, this.messageIds.has(key));
       },
-      ...this.#parking(neededOf),
-      lastUserNumber: (organization) => Math.max(0, ...numbers(this.users.values(), organization)),
+      ...this.#parking(neededOfPerson),
+      lastUserNumber: (organization) =>
+        Math.max(0, ...numbers([...this.users.values(), ...this.#erased], organization)),
       lastAccountNumber: (organization) => Math.max(0, ...numbers(this.accounts.values(), organization)),
       transaction: this.#transactions,
     };
@@ -122,24 +146,22 @@ export class LedgerModel {
   }
 
   #parking(
-    neededOf: (organization: number, id: string) => void,
+    neededOf: (person: PersonKey) => void,
   ): Pick<Stored, "hasParked" | "link" | "linksTo" | "parked" | "label"> {
     return {
       hasParked: (organization) =>
         [...this.parked, ...this.links].some(([key]) => organizationOf(key) === organization),
-      link: (organization, id) => {
-        neededOf(organization, id);
-        return this.links.get(keyOf(organization, id));
+      link: (person) => {
+        neededOf(person);
+        return this.links.get(personKeyOf(person));
       },
-      linksTo: (organization, id) => {
-        neededOf(organization, id);
-        return [...this.links]
-          .filter(([key, { userId }]) => organizationOf(key) === organization && userId === id)
-          .map(([key]) => idOf(key));
+      linksTo: (organization, userId) => {
+        neededOf(userKey(organization, userId));
+        return this.#linksTo(organization, userId).map(({ kind, id }): PersonId => ({ kind, id }));
       },
-      parked: (organization, id) => {
-        neededOf(organization, id);
-        return this.parked.get(keyOf(organization, id)) ?? [];
+      parked: (person) => {
+        neededOf(person);
+        return this.parked.get(personKeyOf(person)) ?? [];
       },
       label: (organization, event) => {
         return this.labels.get(keyOf(organization, event));
@@ -167,9 +189,9 @@ export class LedgerModel {
   }
 
   #park({ taken, parked, links, labels }: ParkingWrites): void {
-    for (const { organization, id } of taken) this.parked.delete(keyOf(organization, id));
-    for (const { organization, id, ...item } of parked) {
-      const key = keyOf(organization, id);
+    for (const person of taken) this.parked.delete(personKeyOf(person));
+    for (const { organization, kind, id, ...item } of parked) {
+      const key = personKeyOf({ organization, kind, id });
       const items = [...(this.parked.get(key) ?? []), item].sort((a, b) => a.receivedAtMs - b.receivedAtMs);
       this.parked.set(key, items);
     }
@@ -178,9 +200,9 @@ export class LedgerModel {
       this.dropped.push(...items.slice(0, items.length - kept.length));
       this.parked.set(key, kept);
     }
-    for (const { organization, id, link } of links) {
-      if (link === null) this.links.delete(keyOf(organization, id));
-      else this.links.set(keyOf(organization, id), link);
+    for (const { link, ...person } of links) {
+      if (link === null) this.links.delete(personKeyOf(person));
+      else this.links.set(personKeyOf(person), link);
     }
     for (const { organization, event, label } of labels) this.labels.set(keyOf(organization, event), label);
   }

@@ -4,6 +4,7 @@ import { type LiveEnd, type LiveItem, type LiveSkipped, liveLimits } from "../..
 import { roleRights } from "../../server/dashboard/rights.ts";
 import { liveStream } from "../../server/http/live-stream.ts";
 import { LiveView } from "../../server/intake/live.ts";
+import type { LiveMessage, LiveWatcher } from "../../server/intake/live-channel.ts";
 
 const organization = 1;
 const maxWaitingBytes = 512 * 1024;
@@ -83,4 +84,26 @@ test("watchers who take nothing are cut off and make room, and those who read st
   live.close();
   const { items, end } = await reading;
   expect([items.length, end?.message]).toEqual([liveLimits.itemsPerSecond, "The service is stopping."]);
+});
+
+test("what another node took of a user before the erasure, and shows after it, is not seen here", async () => {
+  let nowMs = 0;
+  const [here, there] = [new LiveView(() => nowMs), new LiveView(() => nowMs)];
+  const reading = read(liveStream({ ...watching(here, 1), after: "" }), ({ end }) => end !== undefined);
+  const late: LiveMessage[] = [];
+  const relay: LiveWatcher = {
+    ...{ person: 0, isRelay: true, tick: () => undefined, end: () => undefined },
+    take: (message) => late.push(message),
+  };
+  there.watch(organization, relay, "");
+  await send(there, 1, "erased");
+  await send(there, 1, "ada");
+  here.forgetUser(organization, "erased");
+  for (const message of late) here.show(organization, message);
+  // Who has the id then is somebody new.
+  nowMs = 60_000;
+  for (const message of late) here.show(organization, message);
+  here.close();
+  there.close();
+  expect((await reading).items.map(({ userId }) => userId)).toEqual(["ada", "erased", "ada"]);
 });

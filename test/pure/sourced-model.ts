@@ -31,10 +31,13 @@ const person = fc.oneof(
 );
 const item: fc.Arbitrary<SourcedItem> = fc.oneof(
   fc
-    .tuple(person, atMs, messageId, fc.constantFrom({}, { plan: "pro" }, { plan: "free" }))
-    .map(([who, at, message, traits]) => ({
+    .tuple(
+      ...[person, atMs, messageId, fc.constantFrom({}, { plan: "pro" }, { plan: "free" })],
+      fc.oneof(fc.constant(undefined), id),
+    )
+    .map(([who, at, message, traits, previousId]) => ({
       ...who,
-      ...{ type: "identify" as const, atMs: at, messageId: message, traits },
+      ...{ type: "identify" as const, atMs: at, messageId: message, traits, previousId },
     })),
   fc.tuple(person, atMs, messageId).map(([who, at, message]) => ({
     ...who,
@@ -81,13 +84,20 @@ export function admitted(one: Sent): Decidable {
       };
 }
 
+/** A visitor's id as it is named here; a user's is named by itself. */
+export const visitor = (one: string) => `visitor ${one}`;
+
 /** The rules, said as plainly as possible, for one organization and one request at a time. */
 export class Model {
   readonly users = new Set<string>();
+  /** From ids of either kind to users. */
   readonly links = new Map<string, { readonly to: string; readonly atMs: number }>();
   /** Whose each event is, or under which id it waits. */
   readonly events = new Map<string, string>();
-  readonly #waiting = new Set<string>();
+  /** When the events happened that wait. */
+  readonly #waiting = new Map<string, number>();
+  /** When ids were erased, or users to whom they were linked. */
+  readonly #erasedAtMs = new Map<string, number>();
   readonly #remembered = new Set<string>();
 
   take(one: Sent): SourcedOutcome {
@@ -95,8 +105,23 @@ export class Model {
     const { messageId: message } = one.item;
     if (message !== null && this.#remembered.has(message)) return "duplicate";
     const outcome = this.#item(one.item);
-    if (message !== null && !isInvalid(outcome)) this.#remembered.add(message);
+    if (message !== null && (outcome === "stored" || outcome === "parked")) this.#remembered.add(message);
     return outcome;
+  }
+
+  /** Erases a user, with what was said of the ids that are linked to the user. */
+  erase(userId: string, atMs: number): void {
+    const linked = [...this.links].filter(([, { to }]) => to === userId).map(([one]) => one);
+    this.users.delete(userId);
+    for (const one of [userId, ...linked]) {
+      this.#erasedAtMs.set(one, atMs);
+      this.links.delete(one);
+    }
+    for (const [event, whose] of this.events) if (whose === userId) this.events.delete(event);
+  }
+
+  #wasErased(one: string, saidAtMs: number): boolean {
+    return saidAtMs < (this.#erasedAtMs.get(one) ?? 0);
   }
 
   isWaiting(event: string): boolean {
@@ -114,32 +139,40 @@ export class Model {
     this.users.add(userId);
     this.links.delete(userId);
     this.#settle();
-    if (link !== undefined && !this.users.has(link.to)) this.#link(link.to, userId, link.atMs);
+    if (link !== undefined && !this.users.has(link.to)) this.#linkBoth(link.to, userId, link.atMs);
     return "stored";
   }
 
   #item(said: SourcedItem): SourcedOutcome {
     if (said.type === "alias") {
       const { previousId, userId } = said;
+      if (previousId === userId) return "stored";
       const isTurned = this.users.has(previousId);
-      if (isTurned && previousId !== userId && this.users.has(userId)) return { invalid: "" };
-      if (isTurned) this.#link(userId, previousId, said.atMs);
-      else this.#link(previousId, userId, said.atMs);
+      if (isTurned && this.users.has(userId)) return { invalid: "" };
+      const [id, other] = isTurned ? [userId, previousId] : [previousId, userId];
+      if ([other, id, visitor(id)].some((one) => this.#wasErased(one, said.atMs))) return "duplicate";
+      this.#linkBoth(id, other, said.atMs);
       return "stored";
     }
     if (said.type === "account") return "stored";
     const { userId, anonymousId } = said;
-    if (said.type === "identify" && userId !== undefined) {
+    const isIdentify = said.type === "identify" && userId !== undefined;
+    const person = userId ?? visitor(anonymousId ?? "");
+    const all = [person, ...(isIdentify ? [] : [this.#whose(person)])];
+    if (userId === anonymousId && anonymousId !== undefined) all.push(visitor(anonymousId));
+    if (all.some((one) => this.#wasErased(one, said.atMs))) return "duplicate";
+    if (isIdentify) {
       this.#identify(userId);
-      if (anonymousId !== undefined && !this.users.has(anonymousId))
-        this.#link(anonymousId, userId, said.atMs);
+      if (anonymousId !== undefined) this.#link(visitor(anonymousId), userId, said.atMs);
+      const { previousId } = said;
+      if (previousId !== undefined && !this.users.has(previousId)) this.#link(previousId, userId, said.atMs);
       return "stored";
     }
-    const whose = this.#whose(userId ?? anonymousId ?? "");
+    const whose = this.#whose(person);
     const isKnown = this.users.has(whose);
     if (said.type === "track") {
       this.events.set(said.event, whose);
-      if (!isKnown) this.#waiting.add(said.event);
+      if (!isKnown) this.#waiting.set(said.event, said.atMs);
     }
     return isKnown ? "stored" : "parked";
   }
@@ -148,9 +181,15 @@ export class Model {
     return this.users.has(one) ? one : (this.links.get(one)?.to ?? one);
   }
 
+  #linkBoth(from: string, to: string, atMsOfLink: number): void {
+    this.#link(from, to, atMsOfLink);
+    this.#link(visitor(from), to, atMsOfLink);
+  }
+
   #link(from: string, to: string, atMsOfLink: number): void {
     const whose = this.#whose(to);
-    if (whose === from || (this.links.get(from)?.atMs ?? 0) > atMsOfLink) return;
+    if (whose === from || this.#wasErased(from, atMsOfLink)) return;
+    if ((this.links.get(from)?.atMs ?? 0) > atMsOfLink) return;
     this.links.set(from, { to: whose, atMs: atMsOfLink });
     for (const [other, link] of this.links)
       if (link.to === from) this.links.set(other, { ...link, to: whose });
@@ -159,10 +198,12 @@ export class Model {
 
   /** What waits under an id moves on to whose the id is now. */
   #settle(): void {
-    for (const event of this.#waiting) {
+    for (const [event, atMs] of this.#waiting) {
       const whose = this.#whose(this.events.get(event) ?? "");
       this.events.set(event, whose);
-      if (this.users.has(whose)) this.#waiting.delete(event);
+      if (!this.users.has(whose)) continue;
+      this.#waiting.delete(event);
+      if (this.#wasErased(whose, atMs)) this.events.delete(event);
     }
   }
 }

@@ -8,9 +8,10 @@ import { limits } from "../../contract/limits.ts";
 import type { SourcedOutcome } from "../../server/intake/decide.ts";
 import { isInvalid } from "../../server/intake/json.ts";
 import type { SourcedItem } from "../../server/intake/sourced.ts";
-import { LedgerModel } from "./ledger-model.ts";
+import { userKey } from "../../server/ledger/parking.ts";
+import { LedgerModel, personKeyOf } from "./ledger-model.ts";
 import { run, sizes } from "./requests.ts";
-import { admitted, history, Model, nowMs, type Sent } from "./sourced-model.ts";
+import { admitted, history, Model, nowMs, type Sent, visitor } from "./sourced-model.ts";
 import { seeded } from "./support.ts";
 
 const options = seeded("sourced.test.ts", 1_000);
@@ -21,11 +22,19 @@ function seenIn(ledger: LedgerModel, of: number) {
     .filter(([organizationOfRow]) => organizationOfRow === of)
     .map(([, number, , event]) => [event, users.find((user) => user.number === number)?.userId]);
   const waiting = [...ledger.parked].flatMap(([key, items]) => {
-    const [ofKey, idOfKey] = JSON.parse(key);
+    const [ofKey, kind, id] = JSON.parse(key);
+    const idOfKey = kind === "user" ? id : visitor(id);
     const bodies = items.map(({ body }) => JSON.parse(body)).filter(({ kind }) => kind === "track");
     return ofKey === of ? bodies.map(({ event }) => [event, idOfKey, "waiting"]) : [];
   });
   return [...stored, ...waiting].sort();
+}
+
+/** What the model says of whose the events are. */
+function expectedOf(model: Model) {
+  return [...model.events]
+    .map(([event, whose]) => (model.isWaiting(event) ? [event, whose, "waiting"] : [event, whose]))
+    .sort();
 }
 
 const plainly = (outcome: SourcedOutcome) => (isInvalid(outcome) ? "invalid" : outcome);
@@ -39,29 +48,67 @@ test("every event ends up once: at the right user, or waiting under the right id
       const outcomes = run(ledger, all.map(admitted), groupSizes);
       expect(outcomes.map(plainly)).toEqual(all.map((one) => plainly(modelOf(one).take(one))));
       for (const [index, model] of models.entries()) {
-        const expected = [...model.events].map(([event, whose]) =>
-          model.isWaiting(event) ? [event, whose, "waiting"] : [event, whose],
-        );
-        expect(seenIn(ledger, index + 1)).toEqual(expected.sort());
+        expect(seenIn(ledger, index + 1)).toEqual(expectedOf(model));
       }
     }),
     options,
   );
 });
 
+test("what was said before an erasure stays out, in whatever order it comes, and all else is whose it is", () => {
+  const ofFirst = history.map((all) => all.map((one): Sent => ({ ...one, organization: 1 })));
+  const erasures = fc.array(
+    fc.tuple(
+      fc.constantFrom("a", "b", "c", "d"),
+      fc.constantFrom(0, 1.5, 2.5).map((hours) => nowMs - hours * 3_600_000),
+    ),
+    { maxLength: 3 },
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(ofFirst, erasures), { maxLength: 3 }), sizes, (parts, groupSizes) => {
+      const ledger = new LedgerModel();
+      const model = new Model();
+      for (const [part, [all, erased]] of parts.entries()) {
+        const items = all.map((one) => renamed(one, part));
+        const outcomes = run(ledger, items.map(admitted), groupSizes);
+        expect(outcomes.map(plainly)).toEqual(items.map((one) => plainly(model.take(one))));
+        for (const [userId, atMs] of erased) {
+          if (ledger.user(1, userId) === undefined) continue;
+          ledger.erase(1, userId, atMs);
+          model.erase(userId, atMs);
+        }
+        expect(seenIn(ledger, 1).filter(([, whose]) => whose !== undefined)).toEqual(expectedOf(model));
+      }
+    }),
+    options,
+  );
+});
+
+/** With names of events that no other part of the history has. */
+function renamed(one: Sent, part: number): Sent {
+  if (one.by === "api") return { ...one, name: `${one.name}_${part}` };
+  return one.item.type === "track"
+    ? { ...one, item: { ...one.item, event: `${one.item.event}_${part}` } }
+    : one;
+}
+
 test("whom an id is linked to is linked to nobody, who was identified neither, and nothing waits under either", () => {
   fc.assert(
     fc.property(history, sizes, (all, groupSizes) => {
       const ledger = new LedgerModel();
       run(ledger, all.map(admitted), groupSizes);
+      const isUser = (organization: number, kind: string, id: string) =>
+        kind === "user" && ledger.users.has(JSON.stringify([organization, id]));
       for (const [key, { userId }] of ledger.links) {
-        const [of] = JSON.parse(key);
-        expect(ledger.links.has(JSON.stringify([of, userId]))).toBe(false);
-        expect(ledger.users.has(key)).toBe(false);
+        const [of, kind, id] = JSON.parse(key);
+        expect(ledger.links.has(personKeyOf(userKey(of, userId)))).toBe(false);
+        expect(isUser(of, kind, id)).toBe(false);
       }
       const waiting = [...ledger.parked].filter(([, items]) => items.length > 0);
-      for (const [key] of waiting)
-        expect([ledger.users.has(key), ledger.links.has(key)]).toEqual([false, false]);
+      for (const [key] of waiting) {
+        const [of, kind, id] = JSON.parse(key);
+        expect([isUser(of, kind, id), ledger.links.has(key)]).toEqual([false, false]);
+      }
     }),
     options,
   );

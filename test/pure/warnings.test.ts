@@ -1,8 +1,12 @@
 /** Ingestion warnings in memory: nothing is lost in the counts, and memory stays bounded. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { explainInvalid } from "../../contract/explain.ts";
+import { isInvalid, parseBody } from "../../server/intake/json.ts";
 import { IngestionWarnings, type Noted } from "../../server/intake/warnings.ts";
-import type { IngestionWarning } from "../../server/ledger/warnings.ts";
+import { type IngestionWarning, UnwritableWarnings } from "../../server/ledger/warnings.ts";
 
 const msPerDay = 86_400_000;
 
@@ -117,4 +121,30 @@ test("long texts are cut without leaving half a character, and the latest exampl
   expect(long?.message?.length).toBeLessThanOrEqual(500);
   expect(long?.detail?.isWellFormed()).toBe(true);
   expect(long?.message?.isWellFormed()).toBe(true);
+});
+
+test("a message that names a long key has no half of a character, and neither has a warning", async () => {
+  const key = `${"k".repeat(199)}😀kkkk`;
+  const refused = parseBody(Buffer.from(`{"${key}": "\\ud800"}`));
+  const message = isInvalid(refused) ? refused.invalid : "";
+  expect(message).toContain("half of a surrogate pair");
+  expect(message.isWellFormed()).toBe(true);
+  const schema = Type.Object({}, { additionalProperties: false });
+  const explained = explainInvalid(schema, Compile(schema), { [key]: 1 });
+  expect(explained).toContain("… is not known");
+  expect(explained.isWellFormed()).toBe(true);
+  const store = storeOf([]);
+  const warnings = new IngestionWarnings(store);
+  warnings.note({ organization: 1, atMs: 5, kind: "unknown_key", endpoint: "track", detail: "\ud800" });
+  await warnings.flush();
+  expect(store.lines.map(({ detail }) => detail)).toEqual(["\ufffd"]);
+});
+
+test("warnings that can never be written are not tried again", async () => {
+  const add = () => Promise.reject(new UnwritableWarnings("one is left out"));
+  const warnings = new IngestionWarnings({ add });
+  warnings.note({ organization: 1, atMs: 5, kind: "duplicate", endpoint: "track", detail: null });
+  expect(warnings.flush()).rejects.toThrow("one is left out");
+  await warnings.flush().catch(() => undefined);
+  expect(warnings.size).toBe(0);
 });

@@ -1,6 +1,6 @@
 /** What went wrong when somebody who knew only the README used the command line. No server runs here. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CommandResult, rekindle, run } from "../server.ts";
@@ -44,7 +44,7 @@ test("a slow reader of a pipe gets all of the output", async () => {
   const whole = await rekindle(dataDir, "import", path, "--organization", "acme", "--preview");
   expect(whole.stdout.length).toBeGreaterThan(500_000);
   expect(readFileSync(output, "utf8")).toBe(whole.stdout);
-}, 60_000);
+});
 
 test("output that cannot be written is a failure that says so", async () => {
   expectRefusal(
@@ -52,12 +52,12 @@ test("output that cannot be written is a failure that says so", async () => {
     "the output could not be written: ENOSPC",
   );
   expectRefusal(await shell("> /dev/full", "token", "create", "--organization", "acme"), "ENOSPC");
-}, 60_000);
+});
 
 test("a reader that has seen enough is no error to speak of", async () => {
   const { stdout, stderr } = await shell("| true", "organization", "list");
   expect([stdout, stderr]).toEqual(["", ""]);
-}, 60_000);
+});
 
 test.each([[["organization", "list"]], [["serve"]], [["doctor"]]])(
   "%p says that DATA_DIR is no folder",
@@ -66,7 +66,6 @@ test.each([[["organization", "list"]], [["serve"]], [["doctor"]]])(
     expectRefusal(await rekindle(noFolder, ...parameters), `DATA_DIR is "${noFolder}"`);
     expectRefusal(await rekindle(join(noFolder, "below"), ...parameters), "DATA_DIR is", "ENOTDIR");
   },
-  60_000,
 );
 
 test("a ledger that is no database is named, and what to do", async () => {
@@ -78,7 +77,7 @@ test("a ledger that is no database is named, and what to do", async () => {
     "ledger.sqlite is no ledger",
     "restore a backup",
   );
-}, 60_000);
+});
 
 test("a report that cannot be written is refused before a row is stored", async () => {
   const path = file("report.csv", "userId,email\nreported,a@example.com\n");
@@ -87,7 +86,7 @@ test("a report that cannot be written is refused before a row is stored", async 
   expectRefusal(refused, `the report ${report} cannot be written`);
   const { stdout } = await rekindle(dataDir, "import", path, "--organization", "acme");
   expect(stdout).toMatch(/^new +1$/m);
-}, 60_000);
+});
 
 test("a file that was imported says what to do about the rows that were rejected then", async () => {
   const path = file("rejected.csv", "userId,email\ngood,a@example.com\nbad,none\n");
@@ -96,36 +95,44 @@ test("a file that was imported says what to do about the rows that were rejected
   expect(stdout).toContain(
     "rows that were rejected are not tried again: import them from a file of their own",
   );
-}, 60_000);
+});
 
 test.each([
   [";", "semicolon"],
   ["\t", "tab"],
   ["|", "pipe"],
-])(
-  "columns between %p are told to be so",
-  async (character, name) => {
-    const rows = file(`${name}.csv`, `userId${character}email\nu1${character}a@example.com\n`);
-    expectRefusal(await rekindle(dataDir, "import", rows, "--organization", "acme"), `--delimiter ${name}`);
-  },
-  60_000,
-);
+])("columns between %p are told to be so", async (character, name) => {
+  const rows = file(`${name}.csv`, `userId${character}email\nu1${character}a@example.com\n`);
+  expectRefusal(await rekindle(dataDir, "import", rows, "--organization", "acme"), `--delimiter ${name}`);
+});
 
 test("a file that is no Parquet is refused with the engine's reason", async () => {
   const path = file("no.parquet", "userId,email\n".repeat(100));
   const refused = await rekindle(dataDir, "import", path, "--organization", "acme");
   expectRefusal(refused, "cannot be read", "Not a Parquet file");
-}, 60_000);
+});
 
 test("help shows defaults as people write them, and --version the version", async () => {
   const { stdout } = await rekindle(dataDir, "backtest", "--help");
   expect(stdout).toContain("(default: UTC)");
   expect(stdout).not.toContain("{");
   expect((await rekindle(dataDir, "--version")).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-}, 60_000);
+});
 
 test("organization set says what it changed", async () => {
   const change = ["organization", "set", "acme", "--rate-limit", "5"];
   const { exitCode, stdout, stderr } = await rekindle(dataDir, ...change);
   expect([exitCode, stdout, stderr]).toEqual([0, "", "changed acme\n"]);
-}, 60_000);
+});
+
+test.each(["doctor", "backup", "export", "score"])(
+  "%s of a folder without an installation is refused, and makes none there",
+  async (name) => {
+    const nowhere = join(folder, "nowhere");
+    const options = name === "backup" ? [join(folder, "backup")] : name === "export" ? ["events"] : [];
+    const organization = name === "export" ? ["--organization", "acme"] : [];
+    const refused = await rekindle(nowhere, name, ...options, ...organization);
+    expectRefusal(refused, `there is no installation in ${nowhere}: set DATA_DIR`);
+    expect(existsSync(nowhere)).toBe(false);
+  },
+);

@@ -37,7 +37,7 @@ beforeAll(async () => {
   await tellTwoDaysEarlier();
   server = await Server.start({ dataDir });
   await server.ready();
-}, 120_000);
+}, 180_000);
 afterAll(async () => {
   await server.kill("SIGTERM");
   rmSync(dataDir, { recursive: true });
@@ -128,7 +128,7 @@ test("a change of settings scores today again by itself, and leaves a mark in a 
       expect(now[name].total - old[name].total).toBeCloseTo(now[name].settings - old[name].settings, 9);
     }
   }
-}, 90_000);
+});
 
 test("a change of who is excluded is marked, and is no doing of the others in their account", async () => {
   const before = partsOf(await score("accounts/account"));
@@ -146,7 +146,7 @@ test("a change of who is excluded is marked, and is no doing of the others in th
   const now = partsOf(await score("accounts/account"));
   expect(now.engagement.settings).not.toBeCloseTo(before.engagement.settings, 3);
   expect((await score("users/u5")).state).toBe("no_data");
-}, 90_000);
+});
 
 function failed(): never {
   throw new Error("there is nothing to compare with");

@@ -26,7 +26,7 @@ interface Tenant {
 beforeAll(async () => {
   server = await Server.start();
   await server.ready();
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 async function tenant(name: string): Promise<Tenant> {
@@ -101,7 +101,7 @@ describe("scores of an organization", () => {
     const monthAgo = formatDay(today - 28);
     await server.command("score", "--organization", "Acme", "--as-of", monthAgo);
     await server.command("score", "--organization", "Acme");
-  }, 120_000);
+  }, 180_000);
 
   test("of a user add up, and say why in words", async () => {
     const { day, state, health, engagement, risk, momentum, model, note } = await scoreOf(

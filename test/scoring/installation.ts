@@ -71,6 +71,7 @@ export class Installation {
     const { warehouse } = this.#subject;
     const host = {
       warehouse: {
+        topology: warehouse.topology,
         rows: <Row>(...query: Parameters<Warehouse["rows"]>) =>
           this.beforeStatement(query[0]).then(() => warehouse.rows<Row>(...query)),
         command: (...query: Parameters<Warehouse["command"]>) =>

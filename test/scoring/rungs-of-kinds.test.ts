@@ -58,7 +58,7 @@ test("accounts with too few labels have no third rung, beside users who have", a
       { what: "churnedLabels", have: churnedLabels, need: 100 },
     ]);
   }
-}, 120_000);
+});
 
 test("accounts with a hundred labels of each class have it, with what their members do", async () => {
   const { accounts } = await ladderOf(subject.newOrganization(), 250);
@@ -67,11 +67,11 @@ test("accounts with a hundred labels of each class have it, with what their memb
   expect(accounts.rungs).toEqual([0, 1, 2, 3]);
   const design = accounts.top?.rung === 3 ? accounts.top.design : null;
   expect(design).toEqual({ hasMembers: true, traits: [] });
-}, 120_000);
+});
 
 test("a handful of accounts has the prior, and says what the next rung waits for", async () => {
   const { accounts } = await ladderOf(subject.newOrganization(), 9);
   expect(accounts.rungs).toEqual([0]);
   expect(accounts.run.choice).toMatchObject({ rung: 0, isProven: false });
   expect(accounts.run.choice.next?.missing[0]).toEqual({ what: "entities", have: 9, need: 60 });
-}, 120_000);
+});

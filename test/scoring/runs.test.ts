@@ -83,7 +83,7 @@ describe("a run", () => {
       expect(rows.length).toBeGreaterThan(5);
       expect(await scoresOf(subject, with_, kind, day)).toEqual(rows);
     }
-  }, 120_000);
+  });
 
   test.each<readonly [string, (organization: number) => EventRow[]]>([
     ["one user on one day", (id) => [on(id, 1, 99)]],

@@ -59,7 +59,7 @@ describe("by itself", () => {
     installation.today = 201;
     expect(await installation.work()).toBe(2);
     expect((await runDays(second)).at(-1)).toBe(201);
-  }, 60_000);
+  });
 
   test("events that come late are in the scores of all later days, and of no earlier one", async () => {
     const installation = new Installation(subject, 200);
@@ -77,7 +77,7 @@ describe("by itself", () => {
     expect((await scoresOf(subject, id, "user", 197))[0]).toMatchObject({ idle_days: 1 });
     expect(await scoresOf(subject, id, "user", 196)).toEqual(before);
     expect((await listRuns(subject.warehouse, id)).filter(({ stale }) => stale)).toEqual([]);
-  }, 60_000);
+  });
 
   test("events of today change nothing", async () => {
     const installation = new Installation(subject, 200);
@@ -86,7 +86,7 @@ describe("by itself", () => {
     await installation.finish();
     await installation.insert(all(id, 6, [200]));
     expect(await installation.work()).toBe(0);
-  }, 60_000);
+  });
 
   test("other settings are today's, and those of days that were told only today; the others keep theirs", async () => {
     const installation = new Installation(subject, 200);
@@ -116,7 +116,7 @@ describe("by itself", () => {
     expect(await marksOf(subject.warehouse, asked)).toEqual([
       { day: 201, changes: [{ setting: "churnHorizonDays", from: 56, to: 14 }], exclusionsChanged: false },
     ]);
-  }, 60_000);
+  });
 
   test("while one organization is scored the next round serves the others, and a stop ends it in between", async () => {
     const installation = new Installation(subject, 200);
@@ -140,7 +140,7 @@ describe("by itself", () => {
     installation.restart();
     await installation.finish();
     expect((await runDays(slow)).at(-1)).toBe(200);
-  }, 60_000);
+  });
 
   test("while a source is silent no day after its last is scored; when it is back, all are", async () => {
     const installation = new Installation(subject, 230);
@@ -161,7 +161,7 @@ describe("by itself", () => {
     installation.silence = null;
     await installation.finish();
     expect((await runDays(id)).slice(-3)).toEqual([230, 231, 232]);
-  }, 60_000);
+  });
 
   test("while data has stopped scores stay as they were; a week without data is no period afterwards", async () => {
     const installation = new Installation(subject, 260);
@@ -190,5 +190,5 @@ describe("by itself", () => {
     const change = await changeBetween(subject.warehouse, away, earlier, later);
     expect(change?.risk?.total).not.toBe(0);
     for (const part of [change?.risk, change?.health]) expect(part?.behaviour).toBeCloseTo(0, 9);
-  }, 60_000);
+  });
 });

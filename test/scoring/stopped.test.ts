@@ -11,7 +11,7 @@ const today = Math.floor(Date.now() / 86_400_000);
 beforeAll(async () => {
   server = await Server.start();
   await server.ready();
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 async function scoredDay(key: string): Promise<string | null> {
@@ -50,4 +50,4 @@ test("`rekindle score` leaves scores as they were while data has stopped, says s
   const forced = await score("--even-if-stopped");
   expect(forced.stderr).toContain(`scored Silent as of ${formatDay(today)}: 12 users`);
   expect(await scoredDay(key)).toBe(formatDay(today));
-}, 120_000);
+});

@@ -49,7 +49,7 @@ test("whoever waits for a run that trains has a turn after its statement in hand
   expect(runAmong?.backtest.folds).toBeDefined();
   expect(runAmong?.backtest).toEqual(runAlone?.backtest ?? expect.unreachable());
   expect(runAmong?.model).toEqual(runAlone?.model ?? null);
-}, 60_000);
+});
 
 test("a computation in steps comes to the same, and timers have their turn between any two steps", async () => {
   const seen: string[] = [];

@@ -8,6 +8,7 @@ import { limits } from "../../contract/limits.ts";
 import { accountTimeline, timeline } from "../../server/analytics/timeline.ts";
 import { userList } from "../../server/analytics/user-list.ts";
 import { withLabels } from "../../server/http/event-labels.ts";
+import type { SourcedItem } from "../../server/intake/intake.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { eraseUser, findUser } from "../../server/warehouse/erase.ts";
 import { attachFile } from "../../server/warehouse/frozen-tables.ts";
@@ -152,19 +153,59 @@ test("an event in another account than the user's own is on that account's timel
   expect((await of(2)).map(({ event: name, userId }) => [name, userId])).toEqual([["visited", "u"]]);
 });
 
-test("an erased user's links and events go, and late events of theirs stay out", async () => {
-  const { id, say } = await spokenTo.organization("erased");
-  await say(track({ anonymousId: "v", event: "secret" }), identify("u", { anonymousId: "v" }));
+test("what waits for a user is not got by saying the user's id as a visitor's", async () => {
+  const { id, say } = await spokenTo.organization("claims");
+  await say(
+    track({ userId: "42", event: "of_user" }),
+    track({ anonymousId: "42", event: "of_visitor" }),
+    identify("thief", { anonymousId: "42" }),
+    track({ userId: "42", event: "of_user_later" }),
+    track({ anonymousId: "42", event: "of_visitor_later" }),
+  );
+  expect(await ledger.parking.people(id, 9)).toMatchObject([{ kind: "user", id: "42", items: 2 }]);
+  await say(identify("42"));
   await spokenTo.loaded();
-  const erasure = await ledger.erasures.begin(id, "u");
+  const whose = (await spokenTo.exported(id, "events")).map(({ userId, event }) => `${userId} ${event}`);
+  expect(whose.sort()).toEqual([
+    ...["42 of_user", "42 of_user_later", "thief of_visitor", "thief of_visitor_later"],
+  ]);
+  expect(await spokenTo.differences(id)).toEqual([]);
+});
+
+/** Erases a user, as `rekindle erase user` does. */
+async function erase(id: number, userId: string): Promise<void> {
+  await spokenTo.loaded();
+  const erasure = await ledger.erasures.begin(id, userId);
   if (erasure === undefined) throw new Error("the user was not known");
   await ledger.erasures.counted(erasure.id, await findUser(subject.warehouse, erasure));
   await eraseUser(subject.warehouse, erasure);
   await ledger.erasures.finish(erasure.id);
-  expect(
-    await say(track({ userId: "u", atMs: nowMs - 1 }), track({ anonymousId: "v", event: "new" })),
-  ).toEqual([...(["duplicate", "parked"] as const)]);
-  expect(await spokenTo.exported(id, "events")).toEqual([]);
+}
+
+test("an erased user's links and events go, and late events of theirs and of their devices stay out", async () => {
+  const { id, say } = await spokenTo.organization("erased");
+  const alias: SourcedItem = {
+    ...{ type: "alias", previousId: "before", userId: "u", atMs: nowMs, messageId: null },
+  };
+  await say(track({ anonymousId: "v", event: "secret" }), identify("u", { anonymousId: "v" }), alias);
+  await erase(id, "u");
+  const atMs = nowMs - 1;
+  const late = [
+    ...[track({ userId: "u", atMs }), track({ anonymousId: "v", atMs }), track({ userId: "before", atMs })],
+    ...[identify("u", { anonymousId: "v", atMs }), identify("before", { atMs }), { ...alias, atMs }],
+    // Of somebody else, who said it of the same device before.
+    ...[identify("other", { anonymousId: "v", atMs }), track({ userId: "other", anonymousId: "v", atMs })],
+  ];
+  expect(await say(...late)).toEqual([...Array(6).fill("duplicate"), "stored", "stored"]);
+  expect(await ledger.parking.counts(id)).toMatchObject({ people: 0, items: 0 });
+  // What the device does now waits for who is named next.
+  const again = [track({ anonymousId: "v", event: "new" }), identify("u", { anonymousId: "v" })];
+  expect(await say(...again, track({ anonymousId: "v", atMs, event: "late" }))).toEqual([
+    ...(["parked", "stored", "duplicate"] as const),
+  ]);
+  await spokenTo.loaded();
+  const whose = (await spokenTo.exported(id, "events")).map(({ userId, event }) => `${userId} ${event}`);
+  expect(whose.sort()).toEqual(["other opened", "u new"]);
   expect(await spokenTo.differences(id)).toEqual([]);
 });
 

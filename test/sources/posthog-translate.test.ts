@@ -108,6 +108,20 @@ test("nobody is linked to an id that means nobody", () => {
   expect(item).not.toHaveProperty("anonymousId");
 });
 
+test("an id that a client made up was the user's before, of whichever kind it was said to be; one to be guessed is a visitor's", () => {
+  const before = "0190a5d2-7a3c-7cc0-8f3b-3d1f5f0a4b11";
+  expect(itemsOf({ event: "$identify", properties: { $anon_distinct_id: before } })).toMatchObject([
+    { userId: "u-1", anonymousId: before, previousId: before },
+  ]);
+  const [guessed] = itemsOf({ event: "$identify", properties: { $anon_distinct_id: "42" } });
+  expect(guessed).toMatchObject({ userId: "u-1", anonymousId: "42" });
+  expect(guessed).not.toHaveProperty("previousId");
+  // A browser that was told the user's id at its start.
+  expect(itemsOf({ event: "$identify", properties: { $device_id: "u-1" } })).toMatchObject([
+    { userId: "u-1", anonymousId: "u-1" },
+  ]);
+});
+
 test("an alias of a visitor is the user's id, otherwise the distinct id is", () => {
   const properties = { alias: "u-9", $device_id: "v" };
   expect(itemsOf({ event: "$create_alias", distinct_id: "v", properties })).toMatchObject([

@@ -9,7 +9,7 @@ import { signingSecret } from "./stripe-objects.ts";
 let server: Server;
 beforeAll(async () => {
   server = await Server.start({ role: "intake" });
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 interface Webhook {

@@ -1,12 +1,14 @@
 /** An intake, its ledger and a loader that a connected source speaks to, without a server. */
 import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
-import { Intake, intakeLimits, type SourcedItem, type SourcedTrack } from "../../server/intake/intake.ts";
+import { Intake, minFreeDiskBytes, type SourcedItem, type SourcedTrack } from "../../server/intake/intake.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
+import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { checkOrganization } from "../../server/warehouse/check.ts";
 import { type ExportTable, exportTable } from "../../server/warehouse/export.ts";
 import { Loader } from "../../server/warehouse/loader.ts";
+import { enginesOf } from "../engines.ts";
 import type { WarehouseUnderTest } from "../warehouse/support.ts";
 
 export const zone = new Zone("Europe/Paris");
@@ -21,13 +23,23 @@ export class SpokenTo {
   private constructor(subject: WarehouseUnderTest, ledger: Ledger) {
     this.ledger = ledger;
     this.#subject = subject;
-    this.#intake = new Intake(ledger, subject.folder, intakeLimits, () => nowMs);
+    this.#intake = new Intake(
+      ledger,
+      subject.folder,
+      { maxBacklogBytes: 1024 ** 3, minFreeDiskBytes },
+      () => nowMs,
+    );
     this.#loader = new Loader({ inbox: ledger.inbox, warehouse: subject.warehouse });
   }
 
   static async open(subject: WarehouseUnderTest): Promise<SpokenTo> {
-    const file = join(subject.folder, "ledger.sqlite");
-    const spokenTo = new SpokenTo(subject, await openSqliteLedger({ file, clock: () => nowMs }));
+    const engines = await enginesOf(subject.folder);
+    const clock = () => nowMs;
+    const ledger =
+      engines === undefined
+        ? await openSqliteLedger({ file: join(subject.folder, "ledger.sqlite"), clock })
+        : await openPostgresLedger({ url: engines.DATABASE_URL, clock });
+    const spokenTo = new SpokenTo(subject, ledger);
     await spokenTo.#loader.replay();
     spokenTo.#loader.start();
     return spokenTo;
@@ -69,9 +81,8 @@ export class SpokenTo {
   }
 
   async exported(organization: number, table: ExportTable): Promise<Record<string, unknown>[]> {
-    const { folder, warehouse } = this.#subject;
-    const request = { organization, table, format: "jsonl", temporaryFolder: folder } as const;
-    const chunks = await Array.fromAsync(exportTable(warehouse, request));
+    const request = { organization, table, format: "jsonl" } as const;
+    const chunks = await Array.fromAsync(exportTable(this.#subject.warehouse, request));
     const lines = Buffer.concat(chunks).toString().split("\n").slice(0, -1);
     return lines.map((line) => JSON.parse(line));
   }

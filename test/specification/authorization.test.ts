@@ -9,7 +9,7 @@ let token: string;
 beforeAll(async () => {
   server = await Server.start();
   token = await server.organization("Authorization");
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");

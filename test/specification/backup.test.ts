@@ -97,7 +97,7 @@ beforeAll(async () => {
   made = await rekindle(dataDir, "backup", backup);
   before = await exportsOf(dataDir);
   await server.kill("SIGTERM");
-}, 120_000);
+}, 180_000);
 
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
@@ -172,7 +172,7 @@ describe("a restored installation", () => {
   beforeAll(async () => {
     restored = await rekindle(target, "restore", backup);
     server = await Server.start({ dataDir: target });
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     await server.kill("SIGTERM");
   });

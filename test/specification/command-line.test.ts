@@ -3,8 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isOnPostgres } from "../engines.ts";
 import { filesWith } from "../erasure/support.ts";
 import { type CommandResult, rekindle, Server } from "../server.ts";
+import { tablesWith } from "../stored.ts";
 import { expectError, expectSuccess, send, user } from "./support.ts";
 
 const isoInstant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
@@ -32,7 +34,7 @@ function installation(state: string) {
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), "rekindle-command-line-"));
     if (state === "running") server = await Server.start({ dataDir });
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     await server?.kill("SIGTERM");
     rmSync(dataDir, { recursive: true, force: true });
@@ -100,8 +102,9 @@ function tokenTests(commands: Commands): void {
     expect(row?.[2]).toEndWith(token.slice(-4));
     expect(row?.[3]).toMatch(isoInstant);
     expect(row?.slice(4)).toEqual(["-", "-"]);
-    expect(await filesWith(commands.dataDir(), token)).toEqual([]);
-    expect((await filesWith(commands.dataDir(), "backend")).length).toBeGreaterThan(0);
+    const places = isOnPostgres ? tablesWith : filesWith;
+    expect(await places(commands.dataDir(), token)).toEqual([]);
+    expect((await places(commands.dataDir(), "backend")).length).toBeGreaterThan(0);
   });
 
   test("token revoke revokes, twice too, and refuses what is no token", async () => {

@@ -1,10 +1,11 @@
 /** Dead letters: rows that the warehouse would not take, read, sent again and dropped by those who may. */
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isOnPostgres } from "../engines.ts";
 import { rekindle, Server } from "../server.ts";
+import { asTemplate, inLedger, type RunInLedger } from "../stored.ts";
 import { answer, ask, eventually, newKey } from "./operation-support.ts";
 import { expectError, send, user } from "./support.ts";
 
@@ -23,12 +24,24 @@ const keys = new Map<Name, { read: string; manage: string }>();
 
 /** A day in the column of an event's row becomes a text of the same length that is no day: the row's time and id
  * can still be read. */
-function spoil(waiting: Database): void {
-  const day = Math.floor(Date.UTC(2026, 4, 17) / 86_400_000);
-  waiting.run("UPDATE inbox SET body = replace(body, ?, ?) WHERE warehouse_table = 'events'", [
-    `,${day},`,
-    ',"bad",',
-  ]);
+async function spoil(run: RunInLedger): Promise<void> {
+  const day = `,${Math.floor(Date.UTC(2026, 4, 17) / 86_400_000)},`;
+  for (const table of await inboxTables(run)) {
+    await run(
+      asTemplate(
+        `UPDATE ${table} SET body = replace(body, '${day}', ',"bad",') WHERE warehouse_table = 'events'`,
+      ),
+    );
+  }
+}
+
+/** On PostgreSQL every segment is one. */
+async function inboxTables(run: RunInLedger): Promise<readonly string[]> {
+  if (!isOnPostgres) return ["inbox"];
+  const tables = await run<{
+    name: string;
+  }>`SELECT tablename AS name FROM pg_tables WHERE tablename LIKE 'inbox_0%'`;
+  return tables.map(({ name }) => name);
 }
 
 beforeAll(async () => {
@@ -44,13 +57,11 @@ beforeAll(async () => {
     }
   }
   await intake.kill("SIGTERM");
-  const ledger = new Database(join(dataDir, "ledger.sqlite"));
-  spoil(ledger);
-  ledger.close();
+  await inLedger(dataDir, spoil);
   server = await Server.start({ dataDir });
   await server.ready();
   await server.exported("events", "First");
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await server.kill("SIGTERM");
   rmSync(dataDir, { recursive: true });
@@ -163,15 +174,13 @@ describe("what is done with them", () => {
     expect([well, stdout]).toEqual([0, expect.stringContaining("dead letters  0\n")]);
   });
 
-  test("is noted in the audit log of each organization, with who did it", () => {
-    const ledger = new Database(join(dataDir, "ledger.sqlite"), { readonly: true });
-    const entries = ledger
-      .query<{ name: string; action: string; detail: string }, []>(
-        `SELECT name, action, detail FROM audit_log JOIN organizations ON organizations.id = organization
-         WHERE action LIKE 'dead_letters.%' ORDER BY audit_log.id`,
-      )
-      .all();
-    ledger.close();
+  test("is noted in the audit log of each organization, with who did it", async () => {
+    const entries = await inLedger(
+      dataDir,
+      (run) => run<{ name: string; action: string; detail: string }>`
+        SELECT name, action, detail FROM audit_log JOIN organizations ON organizations.id = organization
+        WHERE action LIKE 'dead_letters.%' ORDER BY audit_log.id`,
+    );
     expect(entries.map(({ name, action, detail }) => [name, action, JSON.parse(detail)])).toEqual([
       [
         "First",

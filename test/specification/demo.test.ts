@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
 import { Simulation } from "../../simulation/simulation.ts";
-import { rekindle, run, Server } from "../server.ts";
+import { environment, rekindle, run, Server } from "../server.ts";
 
 let server: Server;
 
@@ -100,7 +100,7 @@ test("the commands that it prints work as they stand", async () => {
   expect(script).toHaveLength(6);
   const { exitCode, stdout, stderr } = await run(["sh", "-e", "-c", script.join("\n")], {
     cwd: join(import.meta.dir, "..", ".."),
-    env: { ...process.env, DATA_DIR: server.dataDir },
+    env: environment(server.dataDir),
   });
   expect([exitCode, stderr.includes("rekindle:")]).toEqual([0, false]);
   expect(stdout).toContain('"Vendor (internal)"');
@@ -127,7 +127,7 @@ test("an organization is created when there is none, and an interruption leaves 
 function rekindleInBackground(...parameters: string[]) {
   const entry = join(import.meta.dir, "..", "..", "cli", "main.ts");
   return Bun.spawn([process.execPath, entry, ...parameters], {
-    env: { ...process.env, DATA_DIR: server.dataDir, PORT: "0" },
+    env: environment(server.dataDir),
     stdin: "ignore",
     stdout: "ignore",
     stderr: "pipe",

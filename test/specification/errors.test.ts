@@ -10,7 +10,7 @@ let token: string;
 beforeAll(async () => {
   server = await Server.start();
   token = await server.organization("Errors");
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 const nowhere: readonly (readonly [string, string])[] = [

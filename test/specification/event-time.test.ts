@@ -11,7 +11,7 @@ let token: string;
 beforeAll(async () => {
   server = await Server.start();
   token = await organization("New York", "America/New_York");
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 /** An organization with the user "u"; its token. */

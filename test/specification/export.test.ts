@@ -48,7 +48,7 @@ beforeAll(async () => {
   const stranger = await server.organization("Stranger");
   await send(server, "/identify", stranger, user("stranger", { account: { id: "s", name: "S" } }));
   await send(server, "/track", stranger, { userId: "stranger", event: "strange" });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await server.kill("SIGTERM");
   rmSync(dataDir, { recursive: true, force: true });
@@ -191,4 +191,4 @@ test("without a server the export is the same", async () => {
     .map((line) => JSON.parse(line));
   expect(after).toEqual(before);
   server = await Server.start({ dataDir });
-}, 30_000);
+});

@@ -1,12 +1,10 @@
 /** What figures say of themselves: freshness, a rebuild after a new timezone, and the nightly check. */
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { warehouseFolder } from "../../server/warehouse/analysis.ts";
-import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
 import { rekindle, Server } from "../server.ts";
+import { inLedger, openWarehouseOf, type RunInLedger } from "../stored.ts";
 import { answer, eventually, newKey } from "./operation-support.ts";
 import { send, user } from "./support.ts";
 
@@ -32,7 +30,7 @@ beforeAll(async () => {
   await send(server, "/identify", token, user("u", { isAccountOwner: true }));
   await send(server, "/identify", token, user("u", { properties: { plan: "b" } }));
   await send(server, "/track", token, { userId: "u", event: "e", timestamp: "2026-03-02T20:00:00Z" });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await server.kill("SIGTERM");
   rmSync(dataDir, { recursive: true });
@@ -43,11 +41,9 @@ async function freshness(path = "/api/retention"): Promise<Freshness> {
 }
 
 /** Changes the ledger of a server that is stopped, and starts it again. */
-async function restartedAfter(change: (ledger: Database) => void): Promise<void> {
+async function restartedAfter(change: (run: RunInLedger) => Promise<unknown>): Promise<void> {
   await server.kill("SIGTERM");
-  const ledger = new Database(join(dataDir, "ledger.sqlite"));
-  change(ledger);
-  ledger.close();
+  await inLedger(dataDir, change);
   server = await Server.start({ dataDir });
   await server.ready();
 }
@@ -107,11 +103,10 @@ test("a new timezone is said at once, its rebuild too until it is done, and then
 });
 
 test("a rebuild that is still to come is said by figures and by the list of organizations", async () => {
-  await restartedAfter((ledger) => {
-    ledger.run(
-      "UPDATE organizations SET rebuild_pending = 1, rebuild_asked_at_ms = 1000 WHERE name = 'Acme'",
-    );
-  });
+  await restartedAfter(
+    (run) =>
+      run`UPDATE organizations SET rebuild_pending = TRUE, rebuild_asked_at_ms = 1000 WHERE name = 'Acme'`,
+  );
   const seen = new Set<string>();
   const deadlineMs = performance.now() + 40_000;
   let rebuilding: Freshness["rebuilding"] = { since: "", progress: 0 };
@@ -128,43 +123,39 @@ test("a rebuild that is still to come is said by figures and by the list of orga
   server = await Server.start({ dataDir });
   await server.ready();
   await eventually(async () => (await freshness()).rebuilding, null);
-}, 90_000);
+});
 
 test("doctor finishes a rebuild that was cut off half-way, before it compares", async () => {
   await server.kill("SIGTERM");
-  const warehouse = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
+  const warehouse = await openWarehouseOf(dataDir);
   await warehouse.command("DELETE FROM user_event_days WHERE TRUE");
   await warehouse.close();
-  const ledger = new Database(join(dataDir, "ledger.sqlite"));
-  ledger.run("UPDATE organizations SET rebuild_pending = 1 WHERE name = 'Acme'");
-  ledger.close();
+  await inLedger(dataDir, (run) => run`UPDATE organizations SET rebuild_pending = TRUE WHERE name = 'Acme'`);
   const { exitCode, stdout } = await rekindle(dataDir, "doctor");
   expect(stdout).toContain("Acme: ledger, events and rollups agree");
   expect(exitCode).toBe(0);
   expect((await rekindle(dataDir, "organization", "list")).stdout).toMatch(/Acme .* up to date/);
   server = await Server.start({ dataDir });
   await server.ready();
-}, 90_000);
+});
 
 test("an organization that lived through a night was checked, and doctor and figures say so", async () => {
   expect(await answer<object>(server, key, "/api/health-check")).toEqual({ lastCheck: null });
   expect(await server.command("doctor")).toContain("last nightly check  none yet");
-  await restartedAfter((ledger) =>
-    ledger.run("UPDATE organizations SET created_at_ms = 0 WHERE name = 'Acme'"),
-  );
+  await restartedAfter((run) => run`UPDATE organizations SET created_at_ms = 0 WHERE name = 'Acme'`);
   const differences = async () =>
     (await answer<{ lastCheck: { differences: number } | null }>(server, key, "/api/health-check")).lastCheck
       ?.differences;
   await eventually(differences, 0);
   expect(await server.command("doctor")).toMatch(/last nightly check {2}\S+Z, 0 differences/);
-}, 90_000);
+});
 
 test("the night finds what doctor finds, and says it in the log, in metrics and in the API", async () => {
-  await restartedAfter((ledger) => {
-    const acme = "organization = (SELECT id FROM organizations WHERE name = 'Acme')";
-    ledger.run(`UPDATE day_counts SET events = events + 1 WHERE ${acme}`);
-    ledger.run(`UPDATE populations SET version_rows = version_rows + 1 WHERE ${acme}`);
-    ledger.run(`DELETE FROM checks WHERE ${acme}`);
+  await restartedAfter(async (run) => {
+    const [{ id } = { id: 0 }] = await run<{ id: number }>`SELECT id FROM organizations WHERE name = 'Acme'`;
+    await run`UPDATE day_counts SET events = events + 1 WHERE organization = ${id}`;
+    await run`UPDATE populations SET version_rows = version_rows + 1 WHERE organization = ${id}`;
+    await run`DELETE FROM checks WHERE organization = ${id}`;
   });
   const differences = [
     "events of 2026-03-02 (UTC): the ledger acknowledged 3, the warehouse has 2",
@@ -180,4 +171,4 @@ test("the night finds what doctor finds, and says it in the log, in metrics and 
   const { exitCode, stdout } = await rekindle(dataDir, "doctor");
   expect(exitCode).toBe(1);
   for (const difference of differences) expect(stdout).toContain(`  ${difference}\n`);
-}, 90_000);
+});

@@ -10,7 +10,7 @@ const organization = "Identifiers";
 beforeAll(async () => {
   server = await Server.start();
   token = await server.organization(organization);
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 /** Numbers as they stand in the JSON text, each with the string that is the same id. */

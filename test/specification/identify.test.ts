@@ -10,7 +10,7 @@ const organization = "Identify";
 beforeAll(async () => {
   server = await Server.start();
   token = await server.organization(organization);
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 const identify = (body: Body, headers: Record<string, string> = {}) =>

@@ -24,7 +24,7 @@ beforeAll(async () => {
   server = await Server.start();
   token = await server.organization(organization);
   await send(server, "/identify", token, user("u"));
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 function postChunked(text: string): Promise<Response> {

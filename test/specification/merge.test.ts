@@ -10,7 +10,7 @@ const organization = "Merge";
 beforeAll(async () => {
   server = await Server.start();
   token = await server.organization(organization);
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 const traits = (...all: readonly object[]) => all.map((properties) => ({ properties }));

@@ -21,7 +21,7 @@ beforeAll(async () => {
     ([path]) => !/^\/(api|v1|beacon|i|e|capture)(\/|$)/.test(path),
   );
   paths = Object.fromEntries(own);
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 const post = (path: string, body: unknown, secret: string | undefined = token) =>
@@ -164,6 +164,8 @@ test("every documented answer was seen, and each is of its schema", async () => 
   }
   await look("/track", [await post("/track", { userId: "nobody", event: "e" })]);
   await withBrokenLedger(server, async () => {
+    // Events are on the disk before they are in the ledger: they are taken until it has refused the first.
+    while ((await post("/track", good["/track"])).ok) await Bun.sleep(20);
     await look("/identify", [await post("/identify", user("u", { properties: { at: 1 } }))]);
     await look("/track", [await post("/track", good["/track"])]);
     await look("/batch", [await post("/batch", good["/batch"])]);

@@ -80,7 +80,7 @@ test("a second analysis process beside a running one is refused, and the first g
   expect(second.exitCode).toBe(1);
   expect(second.stderr).toContain("is in use by another analysis process: stop that one.");
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
-}, 30_000);
+});
 
 test("a port that is taken is refused in words", async () => {
   const port = new URL(server.url).port;
@@ -104,7 +104,7 @@ test("SIGTERM with an idle and a half-sent request leaves within ten seconds", a
   expect(performance.now() - startedMs).toBeLessThan(10_000);
   idle.destroy();
   half.destroy();
-}, 30_000);
+});
 
 test("an export that breaks off is an error of the command, not a shorter export", async () => {
   const own = await Server.start();
@@ -121,7 +121,7 @@ test("an export that breaks off is an error of the command, not a shorter export
   if (exitCode === 0) expect(stdout.trim().split("\n")).toHaveLength(1);
   else expect(stderr).toContain("the export is incomplete");
   await own.stop();
-}, 60_000);
+});
 
 async function organizationOf(own: Server): Promise<void> {
   const token = own.firstToken;

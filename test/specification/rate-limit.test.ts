@@ -7,7 +7,7 @@ let server: Server;
 
 beforeAll(async () => {
   server = await Server.start();
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 async function limited(name: string, requestsPerSecond: number): Promise<string> {

@@ -27,7 +27,7 @@ beforeAll(async () => {
     });
   }
   await server.exported("events", "Reading");
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 async function newKey(organization: string, ...options: string[]): Promise<string> {

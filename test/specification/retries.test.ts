@@ -11,7 +11,7 @@ const organization = "Retries";
 beforeAll(async () => {
   server = await Server.start();
   token = await server.organization(organization);
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 /** A user of a test's own, and what sends that user's events. */

@@ -19,7 +19,7 @@ function installation(state: string) {
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), "rekindle-settings-"));
     if (state === "running") server = await Server.start({ dataDir });
-  }, 60_000);
+  }, 180_000);
   afterAll(async () => {
     await server?.kill("SIGTERM");
     rmSync(dataDir, { recursive: true, force: true });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   server = await Server.start();
   token = await server.organization("Settings");
   await server.ready();
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 async function newKey(organization: string, ...options: string[]): Promise<string> {

@@ -1,6 +1,5 @@
 /** A past of sources that no test can wait for, written into the ledger of a server that is stopped. */
-import { Database } from "bun:sqlite";
-import { join } from "node:path";
+import { inLedger } from "../stored.ts";
 
 const msPerHour = 3_600_000;
 
@@ -15,28 +14,29 @@ export interface SourceHistory {
 }
 
 /** Adds the history of sources to an organization in place of what was counted. */
-export function writeHistory(dataDir: string, organization: string, past: readonly SourceHistory[]): void {
-  const db = new Database(join(dataDir, "ledger.sqlite"), { strict: true });
-  const { id } = db
-    .query<{ id: number }, [string]>("SELECT id FROM organizations WHERE name = ?")
-    .get(organization) ?? { id: 0 };
-  const thisHour = Math.floor(Date.now() / msPerHour);
-  db.transaction(() => {
+export async function writeHistory(
+  dataDir: string,
+  organization: string,
+  past: readonly SourceHistory[],
+): Promise<void> {
+  await inLedger(dataDir, async (run) => {
+    const [{ id } = { id: 0 }] = await run<{ id: number }>`
+      SELECT id FROM organizations WHERE name = ${organization}`;
+    const thisHour = Math.floor(Date.now() / msPerHour);
     for (const { source, fromHoursAgo, toHoursAgo, perHour = 5, rejected = 0 } of past) {
-      db.query("DELETE FROM sources WHERE organization = ? AND source = ?").run(id, source);
-      db.query("DELETE FROM source_hours WHERE organization = ? AND source = ?").run(id, source);
-      for (let ago = fromHoursAgo; ago >= toHoursAgo; ago -= 1) {
-        db.query("INSERT INTO source_hours VALUES (?, ?, ?, ?, 0, 0, ?, 0)").run(
-          ...[id, source, thisHour - ago, perHour, rejected],
-        );
-      }
-      const firstMs = (thisHour - fromHoursAgo) * msPerHour;
-      const lastMs = (thisHour - toHoursAgo) * msPerHour;
-      db.query("INSERT INTO sources VALUES (?, ?, ?, 0, 0, ?, 0, ?, ?, ?, ?, null)").run(
-        ...[id, source, perHour * (fromHoursAgo - toHoursAgo + 1), rejected, firstMs, lastMs],
-        ...[firstMs, lastMs],
-      );
+      await run`DELETE FROM sources WHERE organization = ${id} AND source = ${source}`;
+      await run`DELETE FROM source_hours WHERE organization = ${id} AND source = ${source}`;
+      const [from, to] = [thisHour - fromHoursAgo, thisHour - toHoursAgo];
+      await run`
+        WITH RECURSIVE hours (hour) AS (
+          SELECT CAST(${from} AS bigint) UNION ALL SELECT hour + 1 FROM hours WHERE hour < ${to})
+        INSERT INTO source_hours
+        SELECT CAST(${id} AS bigint), CAST(${source} AS text), hour, CAST(${perHour} AS bigint), 0, 0,
+          CAST(${rejected} AS bigint), 0 FROM hours`;
+      const [firstMs, lastMs] = [from * msPerHour, to * msPerHour];
+      await run`
+        INSERT INTO sources VALUES (${id}, ${source}, ${perHour * (to - from + 1)}, 0, 0, ${rejected}, 0,
+          ${firstMs}, ${lastMs}, ${firstMs}, ${lastMs}, null)`;
     }
-  })();
-  db.close();
+  });
 }

@@ -19,7 +19,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.start({ dataDir });
   await server.ready();
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await server.kill("SIGTERM");
   rmSync(dataDir, { recursive: true });
@@ -35,7 +35,7 @@ async function restartedWith(
   ...past: Parameters<typeof writeHistory> extends [string, ...infer Rest] ? Rest : never
 ) {
   await server.kill("SIGTERM");
-  writeHistory(dataDir, ...past);
+  await writeHistory(dataDir, ...past);
   server = await Server.start({ dataDir });
   await server.ready();
 }
@@ -77,7 +77,7 @@ test("the write API is counted as a sender, by what became of each item, and sur
   server = await Server.start({ dataDir });
   await server.ready();
   expect((await sourceNamed(key, "api"))?.week).toEqual(expected);
-}, 60_000);
+});
 
 test("items of a connected source are counted as its own, bad ones and bodies that cannot be read as well", async () => {
   const token = await server.organization("Connected");
@@ -88,19 +88,22 @@ test("items of a connected source are counted as its own, bad ones and bodies th
     { type: "track", userId: "s1", event: "Order Completed", messageId: "m2" },
     { type: "track", anonymousId: "a1", event: "Seen", messageId: "m3" },
     { type: "nonsense", messageId: "m4" },
+    { type: "alias", previousId: "a1", userId: "nobody-yet", messageId: "m5" },
   ];
   const headers = { Authorization: `Basic ${btoa(`${token}:`)}`, "Content-Type": "application/json" };
   const post = (body: string) => fetch(`${server.url}/v1/batch`, { method: "POST", headers, body });
   expect((await post(JSON.stringify({ batch: messages }))).status).toBe(200);
   expect((await post("{")).status).toBe(400);
-  const expected = { accepted: 2, parked: 1, duplicate: 1, rejected: 2, ignored: 0 };
+  const expected = { accepted: 3, parked: 1, duplicate: 1, rejected: 2, ignored: 0 };
   expect((await sourceNamed(key, "segment"))?.day).toEqual(expected);
   expect((await sourceNamed(key, "api"))?.state).toBe("never_sent");
   const { parked } = await answer<{ parked: object }>(server, key, "/api/sources");
   expect(parked).toEqual({
     ...{ people: 1, items: 1, oldestAt: expect.any(String), droppedFull: 0, droppedExpired: 0 },
+    // Clients do not say whether the one before was a user's id or a visitor's: it is both.
+    links: 2,
   });
-}, 60_000);
+});
 
 test("while a source is silent scores wait and every figure says so, until somebody retires it", async () => {
   const token = await server.organization("Silent");
@@ -143,7 +146,7 @@ test("while a source is silent scores wait and every figure says so, until someb
   expect(await sourceNamed(key, "segment")).toMatchObject({ state: "retired", freezesScores: false });
   expect(await silent()).toHaveLength(1);
   expect((await score()).stderr).toContain("scored Silent as of");
-}, 90_000);
+});
 
 test("a silent sender that sends again is silent no longer, also when it had been retired", async () => {
   const token = await server.organization("Back");
@@ -158,4 +161,4 @@ test("a silent sender that sends again is silent no longer, also when it had bee
   expect(await frozen()).toBe("retired");
   await send(server, "/track", token, { userId: "u", event: "e" });
   await eventually(frozen, "sending");
-}, 60_000);
+});

@@ -3,11 +3,11 @@
  * bodies that must be taken or refused. The expected values are typed in here from the specification and not
  * imported from the code: code and test must not be wrong together.
  */
-import { Database } from "bun:sqlite";
 import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { isOnPostgres } from "../engines.ts";
 import type { Server } from "../server.ts";
+import { renameInLedger } from "../stored.ts";
 
 const statusOf = {
   validation_error: 400,
@@ -137,16 +137,12 @@ export function peakBytes(server: Server): number {
 
 /** Does something while the ledger fails on every write, because the table that it writes to is not there. */
 export async function withBrokenLedger<Result>(server: Server, work: () => Promise<Result>): Promise<Result> {
-  const rename = (from: string, to: string) => {
-    const ledger = new Database(join(server.dataDir, "ledger.sqlite"));
-    ledger.run("PRAGMA busy_timeout = 5000");
-    ledger.run(`ALTER TABLE ${from} RENAME TO ${to}`);
-    ledger.close();
-  };
-  rename("inbox", "inbox_away");
+  // On PostgreSQL this says to which table is written now.
+  const table = isOnPostgres ? "inbox_segments" : "inbox";
+  await renameInLedger(server.dataDir, table, "inbox_away");
   try {
     return await work();
   } finally {
-    rename("inbox_away", "inbox");
+    await renameInLedger(server.dataDir, "inbox_away", table);
   }
 }

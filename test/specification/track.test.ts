@@ -10,7 +10,7 @@ beforeAll(async () => {
   server = await Server.start();
   token = await server.organization("Track");
   await send(server, "/identify", token, user("u"));
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 const track = (body: Body) => server.post("/track", token, body);

@@ -21,7 +21,7 @@ let server: Server;
 beforeAll(async () => {
   server = await Server.start();
   await server.ready();
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 async function warningsOf(key: string): Promise<Warning[]> {
@@ -159,7 +159,7 @@ test("the command line shows them, nobody sees another's, and they outlive the s
   const nobody = await rekindle(dataDir, "warnings", "--organization", "Nobody");
   expect([nobody.exitCode, nobody.stderr.includes("Acme")]).toEqual([1, true]);
   rmSync(dataDir, { recursive: true });
-}, 60_000);
+});
 
 test("a key of one organization reads its own warnings, as JSON and as CSV", async () => {
   const token = await server.organization("Left");

@@ -27,7 +27,7 @@ type Row = Readonly<Record<string, unknown>>;
 let server: Server;
 beforeAll(async () => {
   server = await Server.start();
-}, 60_000);
+}, 180_000);
 afterAll(() => server.stop());
 
 interface Case {

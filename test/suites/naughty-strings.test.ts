@@ -52,7 +52,7 @@ withSuite("strings/blns.json", (path) => {
         answers.push(await post("/track", trackOf(text)));
       }),
     );
-  }, 60_000);
+  }, 180_000);
   afterAll(() => server.stop());
 
   test("are all taken, but for those that no id can be", async () => {

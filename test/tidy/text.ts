@@ -102,3 +102,25 @@ function endsDocstring(lines: readonly string[], index: number): boolean {
   while (at > 0 && !lines[at]?.includes("/*")) at -= 1;
   return lines[at]?.trimStart().startsWith("/**") === true;
 }
+
+/** Of two tests of one name in one group nobody knows which has failed, and a report by names counts one. The formatter
+ * indents what stands in a group, and by that it is known. */
+export function testsOfOneName(files: readonly SourceFile[]): string[] {
+  const named = /^( *)(test|describe)(?:\.each\(.*\))?\(\s*(["'`])(.*?)\3/gm;
+  return files
+    .filter(({ path }) => isCode(path) && path.startsWith("test/"))
+    .flatMap(({ path, text }) => {
+      const known = new Set<string>();
+      const groups: { readonly depth: number; readonly name: string }[] = [];
+      return [...withoutComments(text).matchAll(named)].flatMap(([, indent = "", what, , name = ""]) => {
+        while ((groups.at(-1)?.depth ?? -1) >= indent.length) groups.pop();
+        const full = [...groups.map((group) => group.name), name].join(" > ");
+        // What is filled in may differ.
+        const isFilled = /[%$]/.test(full);
+        if (what === "describe") groups.push({ depth: indent.length, name });
+        else if (known.has(full) && !isFilled) return [`${path}: two tests are named ${full}`];
+        else known.add(full);
+        return [];
+      });
+    });
+}

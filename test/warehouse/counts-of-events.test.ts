@@ -70,7 +70,7 @@ test("a check finds counts by event and day that are not those of the rows", asy
 async function mergeUserEventDays(): Promise<void> {
   const active = async () =>
     await subject.warehouse.rows<{ name: string; rows: number }>(
-      "SELECT name, rows FROM system.parts WHERE table = 'user_event_days' AND active",
+      "SELECT name, rows FROM system.parts WHERE database = currentDatabase() AND table = 'user_event_days' AND active",
     );
   // The engine drops these by itself within a minute, perhaps just now.
   for (const { name } of (await active()).filter(({ rows }) => rows === 0)) {

@@ -63,4 +63,4 @@ test("after kills at random moments every acknowledged row is there once and rol
   } finally {
     await rm(folder, { recursive: true });
   }
-}, 120_000);
+});

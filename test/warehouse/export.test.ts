@@ -21,8 +21,7 @@ const hostile = [
 ];
 
 function bytes(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array> {
-  const temporaryFolder = join(subject.folder, "tmp");
-  return exportTable(subject.warehouse, { organization, table, format, temporaryFolder });
+  return exportTable(subject.warehouse, { organization, table, format });
 }
 
 async function text(organization: number, table: ExportTable, format: ExportFormat): Promise<string> {
@@ -49,6 +48,11 @@ function readCsv(csv: string): string[][] {
     record = [];
   }
   return records;
+}
+
+/** What is left of what the engine wrote on the way; a server writes nothing here. */
+function filesLeft(): Promise<string[]> {
+  return readdir(join(subject.folder, "tmp")).catch(() => []);
 }
 
 /** A Parquet file read back by the engine. */
@@ -178,7 +182,7 @@ describe("hostile strings come out unchanged", () => {
     const users = await readParquet(organization, "users");
     expect(users[2]).toMatchObject({ userId: hostile[2], isAccountOwner: null });
     expect(await readParquet(organization, "accounts")).toHaveLength(hostile.length);
-    expect(await readdir(join(subject.folder, "tmp"))).toEqual([]);
+    expect(await filesLeft()).toEqual([]);
   });
 
   test("and the text of properties is not touched: numbers, key order, escapes", async () => {
@@ -244,6 +248,6 @@ describe("exports", () => {
       expect(chunk.length).toBeGreaterThan(0);
       break;
     }
-    expect(await readdir(join(subject.folder, "tmp"))).toEqual([]);
+    expect(await filesLeft()).toEqual([]);
   });
 });

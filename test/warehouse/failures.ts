@@ -5,6 +5,7 @@ import type { FrozenRows, Warehouse } from "../../server/warehouse/warehouse.ts"
 /** The same warehouse, with something that happens before every insert; when it rejects, nothing is inserted. */
 export function withInserts(warehouse: Warehouse, before: (rows: FrozenRows) => Promise<void>): Warehouse {
   return {
+    topology: warehouse.topology,
     rows: warehouse.rows.bind(warehouse),
     stream: warehouse.stream.bind(warehouse),
     command: warehouse.command.bind(warehouse),
@@ -20,6 +21,7 @@ export function withInserts(warehouse: Warehouse, before: (rows: FrozenRows) => 
 export function withStatements(warehouse: Warehouse, statements: number): Warehouse {
   let left = statements;
   return {
+    topology: warehouse.topology,
     rows: warehouse.rows.bind(warehouse),
     stream: warehouse.stream.bind(warehouse),
     insertFrozen: warehouse.insertFrozen.bind(warehouse),

@@ -12,8 +12,18 @@ import { Random } from "../../simulation/random.ts";
 
 export const msPerDay = 86_400_000;
 
+/** Opens the warehouse that belongs to a folder: the embedded one, where a file of tests says nothing else. */
+type Opener = (folder: string) => Promise<Warehouse>;
+let opener: Opener = (folder) => openChdbWarehouse({ folder: join(folder, "warehouse") });
+
+/** The tests of the files that are imported after the call are of warehouses that are opened like this. */
+export function openWarehousesBy(other: Opener): void {
+  opener = other;
+}
+
 /** One warehouse for a test file: a process has one data folder. Every test has its own organization. */
 export class WarehouseUnderTest {
+  readonly #open = opener;
   #warehouse: Warehouse | undefined;
   #folder = "";
   #organization = 0;
@@ -39,7 +49,7 @@ export class WarehouseUnderTest {
   }
 
   async open(): Promise<void> {
-    this.#warehouse = await openChdbWarehouse({ folder: join(this.#folder, "warehouse") });
+    this.#warehouse = await this.#open(this.#folder);
   }
 
   newOrganization(): number {

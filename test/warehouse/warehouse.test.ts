@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import { migrate } from "../../server/warehouse/migrations.ts";
 import { currentSchema, eventRow } from "../../server/warehouse/rows.ts";
 import { WarehouseError } from "../../server/warehouse/warehouse.ts";
@@ -222,16 +221,6 @@ describe("closing", () => {
       warehouse.insertFrozen({ table: "users", schema: 1, rows: 0, body: Buffer.alloc(0), token: "t" }),
     ).rejects.toThrow("closed");
     await subject.open();
-  });
-
-  test("a second process is refused the folder while the first has it open", async () => {
-    const program = `
-      import { openChdbWarehouse } from ${JSON.stringify(join(import.meta.dir, "../../server/warehouse/chdb.ts"))};
-      await openChdbWarehouse({ folder: ${JSON.stringify(join(subject.folder, "warehouse"))} })
-        .then(() => console.log("opened"), (error) => console.log(error.name + ": " + error.message));`;
-    const child = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "ignore" });
-    expect(await new Response(child.stdout).text()).toStartWith("WarehouseError:");
-    await child.exited;
   });
 });
 

@@ -48,6 +48,12 @@ export const warningWords: Readonly<Record<WarningKind, Words>> = {
     meaning: "What waited for a user could not become theirs.",
     advice: "The message says why: the user would have had too many traits, say.",
   },
+  links_full: {
+    ...{ word: "Not linked: too many ids", tone: "bad" },
+    meaning:
+      "Two ids were said to be one person, and there was no room to remember it: one user has 1,000 ids, or too many lead to people who were never identified.",
+    advice: "Does a program alias ids that it makes up? Say them of users who are identified, or not at all.",
+  },
   email_left_out: {
     ...{ word: "E-mail left out", tone: "warn" },
     meaning: "A connected source sent an e-mail address that is none: the rest was stored.",

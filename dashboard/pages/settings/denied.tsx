@@ -1,6 +1,6 @@
 /** What is shown of a settings page to whom it is not for. */
 import type { ReactElement, ReactNode } from "react";
-import type { Role } from "../../../contract/people.ts";
+import type { Role } from "../../../contract/roles.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty } from "../../parts/states.tsx";

@@ -1,7 +1,7 @@
 /** The settings of an organization, one page for each kind. */
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { type ReactElement, useEffect, useRef } from "react";
-import type { Role } from "../../../contract/people.ts";
+import type { Role } from "../../../contract/roles.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
 
 interface SettingsPage {

@@ -1,6 +1,6 @@
 /** Inviting somebody by a link, and the invitations that are open. */
 import { type ReactElement, useState } from "react";
-import type { Role } from "../../../contract/people.ts";
+import type { Role } from "../../../contract/roles.ts";
 import type { Reads } from "../../api/paths.ts";
 import { type Asked, useChange } from "../../api/query.ts";
 import { Button } from "../../parts/button.tsx";

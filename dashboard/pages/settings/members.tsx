@@ -1,6 +1,6 @@
 /** Who may come in, and as what. */
 import type { ReactElement } from "react";
-import type { Role } from "../../../contract/people.ts";
+import type { Role } from "../../../contract/roles.ts";
 import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
 import { useMayAs, useOrganization, useSession } from "../../app/session.ts";

@@ -98,6 +98,19 @@ posthog.identify({ distinctId: "u1", properties: { email: "ada@example.com" } })
 posthog.capture({ distinctId: "u1", event: "report_created" });
 await posthog.shutdown();`,
     },
+    {
+      label: "In a browser, posthog-js",
+      note: "The token can be read in the page; it can only write. With advanced_disable_flags no feature flags are asked for. What a page sends over the limit is lost: it is not sent again.",
+      code: (address, token) => `import posthog from "posthog-js";
+
+posthog.init("${token}", {
+  api_host: "${address}",
+  advanced_disable_flags: true,
+});
+
+posthog.identify("u1", { email: "ada@example.com" });
+posthog.capture("report_created");`,
+    },
   ],
   stripe: [
     {
@@ -145,7 +158,7 @@ export const meanings: Readonly<Record<SenderName, readonly Meaning[]>> = {
     ["$pageview, $screen", "The events page_viewed and screen_viewed"],
     ["$autocapture, $rageclick, $exception", "clicked, rage_clicked, error_seen: kept, and no activity"],
     ["$groupidentify, $groups", "Accounts, of the types company, organization, account, workspace, customer"],
-    ["$create_alias", "Two ids are one person"],
+    ["$create_alias", "Two ids are one person, whoever was said by which"],
     ["a distinct_id not identified", "Waits for 30 days until an identify or an alias names the person"],
     ["$pageleave, $web_vitals, flags, recordings", "Ignored"],
   ],

@@ -111,8 +111,8 @@ function Freezing({ of }: { of: readonly Source[] }): ReactElement | null {
 
 /** Who is not identified yet; nothing where nobody is and nothing was lost. */
 function Parked({ of }: { of: Answer["parked"] }): ReactElement | null {
-  const { people, items, oldestAt, droppedFull, droppedExpired } = of;
-  if (people + droppedFull + droppedExpired === 0) return null;
+  const { people, items, oldestAt, droppedFull, droppedExpired, links } = of;
+  if (people + droppedFull + droppedExpired + links === 0) return null;
   return (
     <Panel
       title="Waiting for a name"
@@ -130,6 +130,11 @@ function Parked({ of }: { of: Answer["parked"] }): ReactElement | null {
               </>
             )
           }
+        />
+        <Stat
+          label="Linked ids"
+          value={numbers.count(links)}
+          hint="Said to be somebody who is not identified yet; forgotten after 30 days without a word"
         />
         <Stat label="Expired" value={numbers.count(droppedExpired)} hint="Nobody was named in 30 days" />
         <Stat

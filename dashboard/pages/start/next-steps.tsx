@@ -1,7 +1,7 @@
 /** What makes figures mean more, once events arrive. */
 import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
-import type { Role } from "../../../contract/people.ts";
+import type { Role } from "../../../contract/roles.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
 import { Icon } from "../../parts/icons.tsx";
 

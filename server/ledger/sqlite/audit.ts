@@ -1,8 +1,10 @@
 /** The audit log as it is stored: rows that are only added, and deleted when they are old or too many. */
 import type { Database } from "bun:sqlite";
 import { type AuditAction, auditLimits } from "../../../contract/audit.ts";
-import type { AuditEntry, AuditPage, AuditStore, StoredAuditEntry } from "../audit.ts";
+import type { Actor, AuditEntry, AuditNote, AuditPage, AuditStore, StoredAuditEntry } from "../audit.ts";
+import { Hourly } from "../hourly.ts";
 import type { JsonObject } from "../ledger.ts";
+import { AuditTrims, auditKeptMs, auditTexts } from "../stored-audit.ts";
 
 interface EntryRow {
   readonly id: number;
@@ -13,14 +15,6 @@ interface EntryRow {
   readonly summary: string;
   readonly detail: string;
 }
-
-const keptMs = auditLimits.keptDays * 86_400_000;
-/** Looking for what is too many reads the whole index, 1 ms: it is done once in so many entries. */
-const entriesBetweenTrims = 1_000;
-/** Of details, which names of settings may make long. */
-const maxDetailBytes = 16_384;
-const maxSummaryCharacters = 1_000;
-const tidyEveryMs = 3_600_000;
 
 function prepare(db: Database) {
   return {
@@ -43,32 +37,20 @@ function prepare(db: Database) {
 
 export class SqliteAudit implements AuditStore {
   readonly #statements: ReturnType<typeof prepare>;
-  /** By organization, since the last trim. */
-  readonly #added = new Map<number, number>();
-  #tidiedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #trims = new AuditTrims();
+  readonly #hourly = new Hourly();
 
   constructor(db: Database) {
     this.#statements = prepare(db);
   }
 
   async add(entry: AuditEntry): Promise<void> {
-    this.write(entry);
+    this.#write(entry);
   }
 
-  /** Adds the entry inside the caller's transaction, if there is one. */
-  write({ organization, actor, atMs, action, summary, detail }: AuditEntry): void {
-    const whole = JSON.stringify(actor.person === null ? { ...detail, by: actor.by } : detail);
-    const text =
-      Buffer.byteLength(whole) > maxDetailBytes
-        ? JSON.stringify({ by: actor.by, omitted: `larger than ${maxDetailBytes} bytes` })
-        : whole;
-    this.#statements.insert.run(
-      ...[organization, atMs, actor.person?.id ?? null, actor.person?.name ?? null],
-      ...[action, summary.slice(0, maxSummaryCharacters).toWellFormed(), text],
-    );
-    const added = (this.#added.get(organization) ?? entriesBetweenTrims - 1) + 1;
-    if (added >= entriesBetweenTrims) this.#statements.trim.run(organization);
-    this.#added.set(organization, added % entriesBetweenTrims);
+  /** Adds what was changed of an organization inside the caller's transaction. */
+  note(organization: number, note: AuditNote, actor: Actor, atMs: number): void {
+    this.#write({ organization, actor, atMs, ...note });
   }
 
   async list(organization: number, page: AuditPage): Promise<readonly StoredAuditEntry[]> {
@@ -78,9 +60,17 @@ export class SqliteAudit implements AuditStore {
 
   /** Deletes what is older than two years; at most once an hour. */
   tidy(nowMs: number): void {
-    if (nowMs - this.#tidiedAtMs < tidyEveryMs) return;
-    this.#tidiedAtMs = nowMs;
-    this.#statements.expire.run(nowMs - keptMs);
+    if (this.#hourly.isDue(nowMs)) this.#statements.expire.run(nowMs - auditKeptMs);
+  }
+
+  #write(entry: AuditEntry): void {
+    const { organization, actor, atMs, action } = entry;
+    const { summary, detail } = auditTexts(entry);
+    this.#statements.insert.run(
+      ...[organization, atMs, actor.person?.id ?? null, actor.person?.name ?? null],
+      ...[action, summary, detail],
+    );
+    if (this.#trims.isDue(organization)) this.#statements.trim.run(organization);
   }
 }
 

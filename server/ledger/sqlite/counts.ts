@@ -4,6 +4,7 @@
  * a million users would hold up every request for half a second.
  */
 import type { Database } from "bun:sqlite";
+import type { AddedPopulations } from "../added-populations.ts";
 import type { DayCount, Populations, VersionRows } from "../ledger.ts";
 
 interface DayCountRow {
@@ -20,9 +21,6 @@ interface PopulationsRow {
   readonly version_rows: number | null;
   readonly version_row_sum: number | null;
 }
-
-/** What a transaction adds to the totals of an organization. */
-export type AddedPopulations = Omit<Populations, "versionRows">;
 
 const nobody: Populations = {
   users: 0,

@@ -1,12 +1,9 @@
 /** The dead letters of one user, for an erasure. */
 import type { Database } from "bun:sqlite";
+import { type BuriedLetter, countsOfUser } from "../dead-letter-facts.ts";
 import type { VersionRows } from "../dead-letters.ts";
-import type { DayCount, WarehouseTable } from "../ledger.ts";
-
-/** How every row of a user begins, in all tables but that of accounts (see `warehouse/rows.ts`). */
-export function beginningOfRow(organization: number, user: number): string {
-  return `[${organization},${user},`;
-}
+import type { DayCount } from "../ledger.ts";
+import { beginningOfRow } from "../user-rows.ts";
 
 interface TakenDeadLetters {
   readonly count: number;
@@ -16,12 +13,7 @@ interface TakenDeadLetters {
   readonly versionRows: VersionRows;
 }
 
-interface Letter {
-  readonly table: WarehouseTable;
-  readonly utcDay: number | null;
-  readonly checksum: number | null;
-  readonly version: number | null;
-}
+type Letter = Pick<BuriedLetter, "table" | "organization" | "utcDay" | "checksum" | "version">;
 
 export class DeadLettersOfUser {
   readonly #take;
@@ -33,7 +25,7 @@ export class DeadLettersOfUser {
       `DELETE FROM dead_letters
        WHERE organization IN (0, ?1) AND warehouse_table <> 'accounts'
          AND (organization = ?1 AND number = ?2 OR substr(row, 1, length(?3)) = ?3)
-       RETURNING warehouse_table AS "table", utc_day AS utcDay, checksum, version`,
+       RETURNING warehouse_table AS "table", organization, utc_day AS utcDay, checksum, version`,
     );
     this.#takeDropped = db.prepare<unknown, [number, number]>(
       "DELETE FROM dropped_versions WHERE organization = ? AND warehouse_table = 'users' AND number = ?",
@@ -44,16 +36,6 @@ export class DeadLettersOfUser {
   take({ organization, user }: { readonly organization: number; readonly user: number }): TakenDeadLetters {
     const taken = this.#take.all(organization, user, beginningOfRow(organization, user));
     this.#takeDropped.run(organization, user);
-    const dayCounts: DayCount[] = [];
-    let [rows, versions] = [0, 0];
-    for (const { table, utcDay, checksum, version } of taken) {
-      if (table === "events" && utcDay !== null && checksum !== null) {
-        dayCounts.push({ organization, utcDay, events: 1, checksum });
-      }
-      if (table !== "user_versions") continue;
-      rows += 1;
-      versions += version ?? 0;
-    }
-    return { count: taken.length, dayCounts, versionRows: { rows, versions } };
+    return { count: taken.length, ...countsOfUser(organization, taken) };
   }
 }

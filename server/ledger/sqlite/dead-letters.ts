@@ -1,7 +1,15 @@
 /** What can be done with dead letters: read them, send them again, drop them. They are written by `finish` of
  * the inbox, in the commit that finishes their batch. */
 import type { Database } from "bun:sqlite";
-import { Zone } from "../../calendar/zone.ts";
+import {
+  type BuriedLetter,
+  countsOf,
+  LettersAgain,
+  noDeadLetter,
+  takenAway,
+  versionsOf,
+  withinBytes,
+} from "../dead-letter-facts.ts";
 import type {
   DeadLetterSelection,
   DeadLetterStore,
@@ -10,8 +18,7 @@ import type {
   StoredDeadLetter,
   VersionRows,
 } from "../dead-letters.ts";
-import { type DayCount, type InboxRows, Refusal, type WarehouseTable } from "../ledger.ts";
-import { redated } from "./dead-letter-rows.ts";
+import type { DayCount } from "../ledger.ts";
 import type { SqliteOrganizations } from "./organizations.ts";
 import { nextTurn } from "./small-steps.ts";
 import type { Parts } from "./transact.ts";
@@ -20,20 +27,6 @@ import { inTransaction } from "./transaction.ts";
 /** About 2 ms of work; requests have their turn in between. */
 const stepRows = 200;
 const stepBytes = 1024 * 1024;
-
-interface Letter {
-  readonly id: number;
-  readonly organization: number;
-  readonly table: WarehouseTable;
-  readonly schema: number;
-  readonly year: number;
-  readonly bytes: number;
-  readonly utcDay: number | null;
-  readonly checksum: number | null;
-  readonly number: number | null;
-  readonly version: number | null;
-  readonly row: string;
-}
 
 const letterColumns = `id, organization, warehouse_table AS "table", schema, year, bytes, utc_day AS utcDay, checksum,
   number, version, row`;
@@ -54,11 +47,11 @@ function prepare(db: Database) {
       `SELECT count(*) AS count FROM dead_letters WHERE ${ofOrganization}`,
     ),
     newestId: db.prepare<{ id: number | null }, []>("SELECT max(id) AS id FROM dead_letters"),
-    next: db.prepare<Letter, [number, number, number]>(
+    next: db.prepare<BuriedLetter, [number, number, number]>(
       `SELECT ${letterColumns} FROM dead_letters
        WHERE ${ofOrganization} AND ${notErased} AND id > ?2 AND id <= ?3 ORDER BY id LIMIT ${stepRows}`,
     ),
-    find: db.prepare<Letter, [number, number]>(
+    find: db.prepare<BuriedLetter, [number, number]>(
       `SELECT ${letterColumns} FROM dead_letters WHERE ${ofOrganization} AND ${notErased} AND id = ?2`,
     ),
     exists: db.prepare<{ id: number }, [number, number]>(
@@ -94,7 +87,7 @@ export class SqliteDeadLetters implements DeadLetterStore {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #parts: Pick<Parts, "inbox" | "counts" | "journal">;
   readonly #organizations: SqliteOrganizations;
-  readonly #zones = new Map<string, Zone>();
+  readonly #again = new LettersAgain();
 
   constructor(
     db: Database,
@@ -117,7 +110,7 @@ export class SqliteDeadLetters implements DeadLetterStore {
 
   retry(selection: DeadLetterSelection): Promise<number> {
     return this.#inSteps(selection, (letters) => {
-      const again = this.#inboxRows(letters);
+      const again = this.#again.inboxRows(letters, (id) => this.#organizations.find(id)?.timezone);
       this.#parts.inbox.append(again);
       return () => this.#parts.inbox.appended(again);
     });
@@ -125,7 +118,7 @@ export class SqliteDeadLetters implements DeadLetterStore {
 
   drop(selection: DeadLetterSelection): Promise<number> {
     return this.#inSteps(selection, (letters) => {
-      for (const letter of letters) this.#forget(letter);
+      this.#forget(letters);
       return () => undefined;
     });
   }
@@ -145,7 +138,7 @@ export class SqliteDeadLetters implements DeadLetterStore {
    * the commit. */
   async #inSteps(
     selection: DeadLetterSelection,
-    work: (letters: readonly Letter[]) => () => void,
+    work: (letters: readonly BuriedLetter[]) => () => void,
   ): Promise<number> {
     const next = this.#reader(selection);
     let done = 0;
@@ -166,21 +159,19 @@ export class SqliteDeadLetters implements DeadLetterStore {
   }
 
   /** Reads the selected letters step by step; those that are buried meanwhile are not among them. */
-  #reader({ organization = 0, ids }: DeadLetterSelection): () => readonly Letter[] {
+  #reader({ organization = 0, ids }: DeadLetterSelection): () => readonly BuriedLetter[] {
     if (ids === undefined) {
       const newest = this.#statements.newestId.get()?.id ?? 0;
       let after = 0;
       return () => {
-        const letters = withinBytes(this.#statements.next.iterate(organization, after, newest));
+        const letters = withinBytes(this.#statements.next.iterate(organization, after, newest), stepBytes);
         after = letters.at(-1)?.id ?? after;
         return letters;
       };
     }
     for (const id of ids) {
       if (this.#statements.exists.get(organization, id) === null) {
-        throw new Refusal(
-          `There is no dead letter with the id ${id}: rekindle dead-letters list shows them.`,
-        );
+        throw noDeadLetter(id);
       }
     }
     const waiting = [...new Set(ids)];
@@ -190,48 +181,18 @@ export class SqliteDeadLetters implements DeadLetterStore {
     };
   }
 
-  #inboxRows(letters: readonly Letter[]): InboxRows[] {
-    const groups = Map.groupBy(letters, ({ table, schema, year }) => `${table} ${schema} ${year}`);
-    return [...groups.values()].flatMap((group) => {
-      const [first] = group;
-      if (first === undefined) return [];
-      const { table, schema, year } = first;
-      const body = group.map((letter) => `${this.#today(letter)}\n`).join("");
-      return [{ table, schema, year, rows: group.length, body }];
-    });
-  }
-
-  /** The row as it would be written now: the organization's timezone may be another than it was. */
-  #today({ organization, table, schema, row }: Letter): string {
-    const timezone = this.#organizations.find(organization)?.timezone;
-    if (timezone === undefined) return row;
-    const zone = this.#zones.get(timezone) ?? new Zone(timezone);
-    this.#zones.set(timezone, zone);
-    return redated(table, schema, row, zone);
-  }
-
-  /** Takes a row out of what was acknowledged. The user or account itself stays in the ledger, and its next
+  /** Takes rows out of what was acknowledged. The user or account itself stays in the ledger, and its next
    * version reaches the warehouse whole; so only the dropped version is remembered. */
-  #forget({ organization, table, utcDay, checksum, number, version }: Letter): void {
-    if (table === "events" && utcDay !== null && checksum !== null) {
-      this.#parts.counts.addDay({ organization, utcDay, events: -1, checksum: 2 ** 32 - checksum });
+  #forget(letters: readonly BuriedLetter[]): void {
+    const { counts } = this.#parts;
+    const { dayCounts, versionRows } = countsOf(letters);
+    for (const day of takenAway(dayCounts)) counts.addDay(day);
+    for (const { organization, rows, versions } of versionRows) {
+      counts.addVersionRows(organization, { rows: -rows, versions: -versions });
     }
-    if (version === null || number === null) return;
-    if (table === "user_versions") {
-      this.#parts.counts.addVersionRows(organization, { rows: -1, versions: -version });
-    } else if (table !== "events" && this.#organizations.find(organization) !== undefined) {
+    for (const { organization, table, number, version } of versionsOf(letters)) {
+      if (this.#organizations.find(organization) === undefined) continue;
       this.#statements.dropVersion.run(organization, table, number, version);
     }
   }
-}
-
-function withinBytes(letters: Iterable<Letter>): Letter[] {
-  const taken: Letter[] = [];
-  let bytes = 0;
-  for (const letter of letters) {
-    bytes += letter.bytes;
-    if (bytes > stepBytes && taken.length > 0) break;
-    taken.push(letter);
-  }
-  return taken;
 }

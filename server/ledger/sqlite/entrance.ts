@@ -1,8 +1,18 @@
 /** How people come in: links that are used once, and sessions. A link is deleted in the commit that uses it. */
 import type { Database } from "bun:sqlite";
-import { peopleLimits } from "../../../contract/people.ts";
-import { type Actor, type AuditNote, personActor } from "../audit.ts";
-import type { EntranceStore, Link, LinkKind, NewPerson, Person, Session } from "../people.ts";
+import { peopleLimits } from "../../../contract/people-limits.ts";
+import { personActor } from "../audit.ts";
+import { Hourly } from "../hourly.ts";
+import {
+  type EntranceStore,
+  type Link,
+  type LinkKind,
+  type NewPerson,
+  type Person,
+  type Session,
+  sessionMs,
+} from "../people.ts";
+import { claimedNote, joinedNote, passwordResetNote } from "../people-notes.ts";
 import type { SqliteAudit } from "./audit.ts";
 import { type LinkRow, linkOf, PeopleRows } from "./people-rows.ts";
 import { inTransaction } from "./transaction.ts";
@@ -13,15 +23,12 @@ interface SessionRow {
   readonly used_at_ms: number;
 }
 
-const sessionMs = peopleLimits.sessionDays * 86_400_000;
-const tidyEveryMs = 3_600_000;
-
 export class SqliteEntrance implements EntranceStore {
   readonly #db: Database;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #rows: PeopleRows;
   readonly #audit: SqliteAudit;
-  #tidiedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #hourly = new Hourly();
 
   constructor(db: Database, audit: SqliteAudit) {
     this.#db = db;
@@ -39,14 +46,9 @@ export class SqliteEntrance implements EntranceStore {
       if (this.#rows.any() || this.#link("claim", sha256, nowMs) === undefined) return undefined;
       const owner = this.#rows.insert({ ...person, createdAtMs: nowMs });
       const actor = personActor(owner);
-      const note = {
-        action: "installation.claimed",
-        summary: `${owner.name} claimed the installation and is owner`,
-        detail: { person: owner.id, to: "owner" },
-      } as const;
       for (const { id } of this.#statements.ownerless.all()) {
         this.#rows.join(id, owner.id, "owner", nowMs);
-        this.#note(id, note, actor, nowMs);
+        this.#audit.note(id, claimedNote(owner), actor, nowMs);
       }
       this.#rows.deleteLinks({ kind: "claim" });
       return owner;
@@ -72,12 +74,7 @@ export class SqliteEntrance implements EntranceStore {
       this.#rows.refuseFull(organization);
       this.#rows.refuseEverywhere(person.id);
       this.#rows.join(organization, person.id, role, nowMs);
-      const note = {
-        action: "member.joined",
-        summary: `${person.name} joined as ${role}`,
-        detail: { person: person.id, name: person.name, from: null, to: role },
-      } as const;
-      this.#note(organization, note, personActor(person), nowMs);
+      this.#audit.note(organization, joinedNote(person, role), personActor(person), nowMs);
       return person;
     });
   }
@@ -91,13 +88,8 @@ export class SqliteEntrance implements EntranceStore {
       this.#rows.update(after);
       this.#rows.deleteLinks({ person: after.id });
       this.#rows.endSessions(after.id);
-      const note = {
-        action: "member.password_reset",
-        summary: `${after.name} set a new password by a link`,
-        detail: { person: after.id },
-      } as const;
       for (const organization of this.#rows.organizationsOf(after.id)) {
-        this.#note(organization, note, personActor(after), nowMs);
+        this.#audit.note(organization, passwordResetNote(after), personActor(after), nowMs);
       }
       return after;
     });
@@ -139,8 +131,7 @@ export class SqliteEntrance implements EntranceStore {
 
   /** Deletes sessions and links that have expired; at most once an hour. */
   tidy(nowMs: number): void {
-    if (nowMs - this.#tidiedAtMs < tidyEveryMs) return;
-    this.#tidiedAtMs = nowMs;
+    if (!this.#hourly.isDue(nowMs)) return;
     this.#statements.expireSessions.run(nowMs - sessionMs);
     this.#statements.expireLinks.run(nowMs);
   }
@@ -148,10 +139,6 @@ export class SqliteEntrance implements EntranceStore {
   #link(kind: LinkKind, sha256: string, nowMs: number): Link | undefined {
     const row = this.#statements.link.get(kind, sha256, nowMs);
     return row === null ? undefined : linkOf(row);
-  }
-
-  #note(organization: number, note: AuditNote, actor: Actor, atMs: number): void {
-    this.#audit.write({ organization, actor, atMs, ...note });
   }
 }
 

@@ -4,9 +4,12 @@
  * log after them, so that no byte stays in the files (`secure_delete` zeroes what is deleted within a page).
  */
 import type { Database } from "bun:sqlite";
+import { takenAway } from "../dead-letter-facts.ts";
 import type { Erasure, Erasures, FoundInWarehouse } from "../erasures.ts";
-import { addressId } from "../parking.ts";
-import { beginningOfRow, DeadLettersOfUser } from "./dead-letters-of-user.ts";
+import type { User } from "../ledger.ts";
+import { addressId, type PersonId } from "../parking.ts";
+import { beginningOfRow } from "../user-rows.ts";
+import { DeadLettersOfUser } from "./dead-letters-of-user.ts";
 import type { SqliteExclusions } from "./exclusions.ts";
 import type { InboxTidy } from "./inbox-tidy.ts";
 import { nextTurn } from "./small-steps.ts";
@@ -62,18 +65,12 @@ export class SqliteErasures implements Erasures {
   }
 
   async begin(organization: number, userId: string): Promise<Erasure | undefined> {
-    const { users, counts, inbox, tombstones, knownUsers, parking, warnings, exclusions } = this.#parts;
+    const { users, counts, inbox, tombstones, knownUsers, exclusions } = this.#parts;
     this.#parts.journal.flush();
     const begun = inTransaction(this.#db, () => {
-      // Also of one who was never identified, and of the visitor's ids that were this person's.
-      for (const id of [userId, ...parking.links.to(organization, userId)]) {
-        warnings.forgetUser(organization, id);
-      }
-      parking.forget(organization, userId);
       const user = users.find(organization, userId);
+      this.#forgetIds(organization, userId, user);
       if (user === undefined) return undefined;
-      const address = addressId(user.email ?? "");
-      if (address !== undefined) parking.forget(organization, address);
       users.delete(organization, user.number);
       const gone = { users: -1, userVersions: -user.version, accounts: 0, accountVersions: 0 };
       counts.addPopulations(organization, gone);
@@ -83,13 +80,13 @@ export class SqliteErasures implements Erasures {
         ...([organization, user.number, hmac, inbox.newestInboxId, this.#clock()] as const),
       );
     });
+    tombstones.remember(organization);
     if (!begun) {
       // There is no erasure to be finished, but what was parked is in the log still.
       await this.#inboxTidy.erase(0);
       return undefined;
     }
     knownUsers.forget(organization, userId);
-    tombstones.remember(organization);
     return begun;
   }
 
@@ -107,9 +104,7 @@ export class SqliteErasures implements Erasures {
         rows: -versions - dead.versionRows.rows,
         versions: -versionSum - dead.versionRows.versions,
       });
-      for (const { organization, utcDay, events, checksum } of [...dayCounts, ...dead.dayCounts]) {
-        this.#parts.counts.addDay({ organization, utcDay, events: -events, checksum: 2 ** 32 - checksum });
-      }
+      for (const day of takenAway([...dayCounts, ...dead.dayCounts])) this.#parts.counts.addDay(day);
       const events = dayCounts.reduce((sum, day) => sum + day.events, 0);
       this.#statements.counted.run(events, versions, dead.count, inboxRows, days, id);
     });
@@ -128,6 +123,31 @@ export class SqliteErasures implements Erasures {
 
   async list(organization: number): Promise<readonly Erasure[]> {
     return this.#statements.list.all(organization);
+  }
+
+  /** Forgets what waits and is linked under the ids of a user, or of somebody who was never identified, and the warnings
+   * that name one; leaves tombstones of all but the user's own. */
+  #forgetIds(organization: number, userId: string, user: User | undefined): void {
+    const { parking, users, warnings, tombstones } = this.#parts;
+    const own: PersonId = { kind: "user", id: userId };
+    const linked = [...parking.links.to(organization, userId)];
+    const email = user?.email ?? "";
+    const address = addressId(email);
+    // What waits for an address that others have is theirs, too.
+    if (address !== undefined && users.withEmail(organization, email).length === 1) {
+      linked.push(...parking.links.to(organization, address));
+    }
+    // Of one who was never identified nobody knows whether the id was a visitor's.
+    if (user === undefined) linked.push({ kind: "visitor", id: userId });
+    for (const { id } of [own, ...linked]) warnings.forgetUser(organization, id);
+    const gone = parking.forget(organization, [own, ...linked]);
+    tombstones.eraseLinked(
+      ...([
+        organization,
+        gone.filter((person) => person !== own || user === undefined),
+        this.#clock(),
+      ] as const),
+    );
   }
 
   #stored(id: number): Erasure {

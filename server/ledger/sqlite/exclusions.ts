@@ -1,13 +1,17 @@
 /** Exclusion rules as they are stored. Every change gives its organization a new revision in the same commit,
  * by which the warehouse knows that it has to apply them again. */
 import type { Database } from "bun:sqlite";
-import { exclusionKinds } from "../../../contract/api.ts";
-import type { ExclusionRule, ExclusionRules, ExclusionStore, StoredExclusionRule } from "../exclusions.ts";
-import { Refusal } from "../ledger.ts";
+import {
+  checkedRule,
+  type ExclusionRule,
+  type ExclusionRules,
+  type ExclusionStore,
+  maxExclusionRules,
+  noRule,
+  type StoredExclusionRule,
+  tooManyRules,
+} from "../exclusions.ts";
 import { inTransaction } from "./transaction.ts";
-
-const maxRules = 200;
-const maxCharacters = 1_000;
 
 function prepare(db: Database) {
   const columns = "id, kind, key, value, created_at_ms AS createdAtMs";
@@ -61,14 +65,12 @@ export class SqliteExclusions implements ExclusionStore {
   }
 
   async add(organization: number, rule: ExclusionRule, nowMs: number): Promise<StoredExclusionRule> {
-    const { kind, key, value } = checked(rule);
+    const { kind, key, value } = checkedRule(rule);
     return inTransaction(this.#db, () => {
       const known = this.#statements.find.get(organization, kind, key, value);
       if (known !== null) return known;
-      if (this.#statements.list.all(organization).length >= maxRules) {
-        throw new Refusal(
-          `There are ${maxRules} exclusion rules already: remove one before you add another.`,
-        );
+      if (this.#statements.list.all(organization).length >= maxExclusionRules) {
+        throw tooManyRules();
       }
       const added = this.#statements.insert.get(organization, kind, key, value, nowMs);
       if (added === null) throw new Error("SQLite returned no row for a new exclusion rule.");
@@ -80,7 +82,7 @@ export class SqliteExclusions implements ExclusionStore {
   async remove(organization: number, id: number): Promise<void> {
     inTransaction(this.#db, () => {
       if (this.#statements.remove.get(organization, id) === null) {
-        throw new Refusal(`There is no exclusion rule with the id ${id}: rekindle exclude list shows them.`);
+        throw noRule(id);
       }
       this.#statements.changed.run(organization);
     });
@@ -104,27 +106,4 @@ export class SqliteExclusions implements ExclusionStore {
   async revisions(): Promise<readonly { readonly organization: number; readonly revision: number }[]> {
     return this.#statements.revisions.all();
   }
-}
-
-/** The rule in its one spelling. @throws Refusal when it would compare nothing. */
-function checked({ kind, key, value }: ExclusionRule): ExclusionRule {
-  if (!exclusionKinds.includes(kind)) {
-    throw new Refusal(`An exclusion rule's kind is one of ${exclusionKinds.join(", ")}.`);
-  }
-  for (const text of [key, value]) {
-    if (text.length > maxCharacters || !text.isWellFormed()) {
-      throw new Refusal(`An exclusion rule is text of at most ${maxCharacters} characters.`);
-    }
-  }
-  if (kind === "trait" ? key === "" : key !== "" || value === "") {
-    throw new Refusal(
-      "An exclusion rule needs a value, and a trait's its key too: --trait plan=internal, say.",
-    );
-  }
-  if (kind !== "email_domain") return { kind, key, value };
-  const domain = value.replace(/^@/, "");
-  if (domain === "" || /[@*\s]/.test(domain)) {
-    throw new Refusal(`${value} is no domain: give @example.com, say, or a pattern with * as --email.`);
-  }
-  return { kind, key, value: domain };
 }

@@ -1,5 +1,6 @@
 /** Look-ups of users by other things than their ids. */
 import type { Database } from "bun:sqlite";
+import { personText } from "../person-text.ts";
 import type { IdentityStore } from "../source-settings.ts";
 import type { Users } from "./users.ts";
 
@@ -20,7 +21,7 @@ export class SqliteIdentities implements IdentityStore {
     const linked = this.#db.query<{ userId: string }, [number, string]>(
       "SELECT user_id AS userId FROM person_links WHERE organization = ? AND id = ?",
     );
-    return linked.get(organization, anonymousId)?.userId;
+    return linked.get(organization, personText({ kind: "visitor", id: anonymousId }))?.userId;
   }
 
   async withEmail(organization: number, email: string): Promise<readonly string[]> {

@@ -1,7 +1,13 @@
 /** The lasting records of imported files. A record and the rows that it counts move on in one commit. */
 import type { Database } from "bun:sqlite";
-import type { ImportProgress, ImportRecord, Imports, RejectedRow } from "../imports.ts";
-import { Refusal } from "../ledger.ts";
+import {
+  type ImportProgress,
+  type ImportRecord,
+  type Imports,
+  importMovedOn,
+  type NewImport,
+  type RejectedRow,
+} from "../imports.ts";
 import { inTransaction } from "./transaction.ts";
 
 interface ImportRow {
@@ -60,13 +66,7 @@ export class SqliteImports implements Imports {
     this.#statements = prepare(db);
   }
 
-  async begin(file: {
-    organization: number;
-    sha256: string;
-    mapping: string;
-    fileName: string;
-    nowMs: number;
-  }): Promise<ImportRecord> {
+  async begin(file: NewImport): Promise<ImportRecord> {
     const { organization, sha256, mapping, fileName, nowMs } = file;
     return inTransaction(this.#db, () => {
       const begun = this.#statements.begin.get(organization, sha256, mapping, fileName, nowMs);
@@ -94,7 +94,7 @@ export class SqliteImports implements Imports {
     const lastRejected = JSON.stringify(rejected);
     const counts = [rows, stored, duplicates, rejected.length];
     const { changes } = this.#statements.advance.run(...counts, fromRow, lastRejected, nowMs, importId);
-    if (changes !== 1) throw new Refusal("Another run of this import has moved on: let one finish.");
+    if (changes !== 1) throw importMovedOn();
   }
 }
 

@@ -1,6 +1,6 @@
 /** The ledger's interface over one SQLite database: each question goes to the part that answers it. */
 import type { Database } from "bun:sqlite";
-import type { LedgerFreshness } from "../health.ts";
+import type { LedgerFreshness, RebuildBegun } from "../health.ts";
 import {
   type DayCount,
   type Inbox,
@@ -53,6 +53,8 @@ export class SqliteLedger implements Ledger {
   readonly sources: SqliteSources;
   readonly sourceSettings: SqliteSourceSettings;
   readonly identities: SqliteIdentities;
+  /** One is written while the one before is synced. */
+  readonly groupsAtOnce = 2;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
@@ -70,7 +72,11 @@ export class SqliteLedger implements Ledger {
     this.inbox = new FlushedInbox(parts.inbox, parts.journal);
     this.deadLetters = new SqliteDeadLetters(db, parts, this.organizations);
     this.exclusions = new SqliteExclusions(db);
-    this.warnings = new SqliteWarnings(db);
+    const { tombstones, users } = parts;
+    this.warnings = new SqliteWarnings(
+      db,
+      (organization, id) => tombstones.has(organization, id) && users.find(organization, id) === undefined,
+    );
     this.checks = new SqliteChecks(db);
     const { warnings, exclusions } = this;
     this.erasures = new SqliteErasures(db, { ...parts, warnings, exclusions }, this.#inboxTidy, clock);
@@ -107,12 +113,16 @@ export class SqliteLedger implements Ledger {
     return this.#parts.counts.populations(organization);
   }
 
+  async loadedUptoMs(): Promise<number | null> {
+    return this.#parts.inbox.loadedUptoMs();
+  }
+
   async freshness(organization: number): Promise<LedgerFreshness> {
     const found = this.organizations.find(organization);
     if (found === undefined) throw new Refusal(`There is no organization with the id ${organization}.`);
     return {
       timezone: found.timezone,
-      loadedUptoMs: this.#parts.inbox.loadedUptoMs(),
+      loadedUptoMs: await this.loadedUptoMs(),
       rebuildingSinceMs: this.organizations.rebuildingSinceMs(organization),
     };
   }
@@ -136,12 +146,12 @@ export class SqliteLedger implements Ledger {
     return this.organizations.rebuildsPending();
   }
 
-  async rebuildBegun(organization: number): Promise<void> {
-    await this.organizations.rebuildBegun(organization);
+  async rebuildBegun(organization: number): Promise<RebuildBegun> {
+    return this.organizations.rebuildBegun(organization);
   }
 
-  async rebuildDone(organization: number, timezone: string): Promise<void> {
-    await this.organizations.rebuildDone(organization, timezone);
+  async rebuildDone(organization: number, askedAtMs: number): Promise<void> {
+    await this.organizations.rebuildDone(organization, askedAtMs);
   }
 
   async close(): Promise<void> {

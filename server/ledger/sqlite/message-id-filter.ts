@@ -3,7 +3,7 @@
  * id does not cost one read of a file for every run of the day. Blocked: all bits of an id lie in one line
  * of the processor's cache, so a question costs one access to memory (0.05 µs) and not seven.
  */
-import type { MessageIdHash } from "./message-id-table.ts";
+import type { MessageIdHash } from "../message-id-hash.ts";
 
 const bitsPerId = 10;
 const bitsPerIdSet = 6;

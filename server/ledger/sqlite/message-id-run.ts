@@ -9,8 +9,9 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncPath } from "../../process/files.ts";
+import type { MessageIdHash } from "../message-id-hash.ts";
 import { addToFilter, emptyFilter, mayContain } from "./message-id-filter.ts";
-import { type MessageIdHash, secondIn, wordsPerSlot } from "./message-id-table.ts";
+import { secondIn, wordsPerSlot } from "./message-id-table.ts";
 import { nextTurn } from "./small-steps.ts";
 
 /** "RKMI", then the version of this form. */
@@ -86,6 +87,18 @@ export class MessageIdRun {
     }
   }
 
+  *ids(): Iterable<{ readonly hash: MessageIdHash; readonly atSecond: number }> {
+    const words = new Uint32Array(slotsPerTurn * wordsPerSlot);
+    for (let slot = 0; slot < this.#slots; slot += slotsPerTurn) {
+      const slots = words.subarray(0, Math.min(slotsPerTurn, this.#slots - slot) * wordsPerSlot);
+      this.#wordsAt(headerWords * 4 + slot * bytesPerSlot, slots);
+      for (let at = 0; at < slots.length; at += wordsPerSlot) {
+        const [first = 0, second = 0, third = 0, atSecond = 0] = slots.subarray(at, at + wordsPerSlot);
+        if (atSecond !== 0) yield { hash: { first, second, third }, atSecond };
+      }
+    }
+  }
+
   close(): void {
     closeSync(this.#descriptor);
   }
@@ -94,5 +107,18 @@ export class MessageIdRun {
     const read = readSync(this.#descriptor, words, 0, words.byteLength, byte);
     if (read !== words.byteLength) throw new Error("A run of message ids is shorter than its header says.");
     return words;
+  }
+}
+
+/** All ids in a run, with the second in which each was committed, in no order.
+ * @throws Error when the file is missing or is not a whole run */
+export function* idsInRun(
+  file: string,
+): Iterable<{ readonly hash: MessageIdHash; readonly atSecond: number }> {
+  const run = new MessageIdRun(file);
+  try {
+    yield* run.ids();
+  } finally {
+    run.close();
   }
 }

@@ -6,15 +6,7 @@
  * slots stay in use, and each addition moves a few of them over.
  */
 
-/**
- * 96 bits of a cryptographic hash as unsigned 32-bit words: among a thousand million remembered ids a new one
- * meets a stranger with a chance of 10^-20, and nobody can look for one on purpose.
- */
-export interface MessageIdHash {
-  readonly first: number;
-  readonly second: number;
-  readonly third: number;
-}
+import type { MessageIdHash } from "../message-id-hash.ts";
 
 export const wordsPerSlot = 4;
 const smallestSlots = 2 ** 12;

@@ -15,8 +15,9 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../ledger.ts";
+import { type MessageIdHash, MessageIdHasher } from "../message-id-hash.ts";
 import { MessageIdRun, writeRun } from "./message-id-run.ts";
-import { type MessageIdHash, MessageIdTable } from "./message-id-table.ts";
+import { MessageIdTable } from "./message-id-table.ts";
 import { inSmallSteps } from "./small-steps.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -63,8 +64,7 @@ export class MessageIds {
   readonly #folder: string;
   readonly #idsPerRun: number;
   readonly #statements: ReturnType<typeof prepare>;
-  readonly #digest = new Uint8Array(20);
-  readonly #digestWords = new Uint32Array(this.#digest.buffer);
+  readonly #hasher = new MessageIdHasher();
   #filling: FilledTable = { table: new MessageIdTable(), lastSequence: 0, newestAtMs: 0 };
   /** Full tables without a run yet, oldest first: they answer from memory. */
   #sealed: FilledTable[] = [];
@@ -81,17 +81,8 @@ export class MessageIds {
     this.#loadCommits(nowMs);
   }
 
-  /**
-   * SHA-1 of the id, cut to 96 bits and shifted by the organization: who found two ids that collide would
-   * lose only an event of his own. 0.4 µs; pasting the organization before the id took 0.2 µs more.
-   */
   hash(organization: number, messageId: string): MessageIdHash {
-    Bun.SHA1.hash(messageId, this.#digest);
-    return {
-      first: ((this.#digestWords[0] ?? 0) ^ Math.imul(organization, 0x9e3779b1)) >>> 0,
-      second: this.#digestWords[1] ?? 0,
-      third: ((this.#digestWords[2] ?? 0) ^ Math.imul(organization, 0x85ebca6b)) >>> 0,
-    };
+    return this.#hasher.hash(organization, messageId);
   }
 
   remembers(hash: MessageIdHash, nowMs: number): boolean {

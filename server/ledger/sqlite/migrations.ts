@@ -8,7 +8,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../ledger.ts";
-import { parkingTables } from "./parking-tables.ts";
+import { parkingTables, personKinds } from "./parking-tables.ts";
 import { peopleAndAudit } from "./people-tables.ts";
 import { sourceSettingsTable } from "./source-settings.ts";
 import { sourcesTables } from "./sources.ts";
@@ -248,6 +248,7 @@ const migrations: readonly string[] = [
   parkingTables,
   sourcesTables,
   sourceSettingsTable,
+  personKinds,
 ];
 
 /** How many migrations this code knows. */

@@ -5,10 +5,11 @@
 import { Database } from "bun:sqlite";
 import { dirname, join } from "node:path";
 import { limits } from "../../../contract/limits.ts";
+import { type DeadLetterLimits, defaultDeadLetterLimits } from "../dead-letter-facts.ts";
 import { type Ledger, Refusal } from "../ledger.ts";
 import { Accounts } from "./accounts.ts";
 import { Counts } from "./counts.ts";
-import { type DeadLetterLimits, DeadLetterRows } from "./dead-letter-rows.ts";
+import { DeadLetterRows } from "./dead-letter-rows.ts";
 import { SqliteImports } from "./imports.ts";
 import { SqliteInbox } from "./inbox.ts";
 import { Journal } from "./journal.ts";
@@ -21,11 +22,6 @@ import { refuseUnfinishedRestore } from "./restoring.ts";
 import { Tombstones } from "./tombstones.ts";
 import { Users } from "./users.ts";
 import { WriteAheadLog } from "./write-ahead-log.ts";
-
-/** Where the ledger lies in a data folder. */
-export function ledgerFile(dataDir: string): string {
-  return join(dataDir, "ledger.sqlite");
-}
 
 export interface SqliteLedgerOptions {
   /** The database; runs of message ids lie beside it in the folder `message-ids`. */
@@ -41,6 +37,8 @@ export interface SqliteLedgerOptions {
   readonly deadLetterLimits?: DeadLetterLimits;
   /** What waits in one organization until it is known whose it is. */
   readonly parkedMaxBytes?: number;
+  /** Links of one organization to people who are not identified. */
+  readonly parkedMaxLinks?: number;
   readonly clock?: () => number;
 }
 
@@ -52,7 +50,8 @@ const defaults = {
   // Half a second of 40,000 events a second: then it has to have come to rest in SQLite.
   journalHalfBytes: 4 * 1024 * 1024,
   parkedMaxBytes: limits.parkedBytesOfOrganization,
-  deadLetterLimits: { rows: 100_000, bytes: 256 * 1024 * 1024 },
+  parkedMaxLinks: limits.linksOfOrganization,
+  deadLetterLimits: defaultDeadLetterLimits,
   clock: Date.now,
 };
 
@@ -73,7 +72,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
       knownUsers: new KnownUsers(sizes.knownUsersCapacity),
       messageIds: new MessageIds(db, join(dirname(file), "message-ids"), sizes.messageIdsPerRun, clock()),
       tombstones: new Tombstones(db),
-      parking: new Parking(db, sizes.parkedMaxBytes),
+      parking: new Parking(db, { maxBytes: sizes.parkedMaxBytes, maxLinks: sizes.parkedMaxLinks }),
       counts: new Counts(db),
       inbox: new SqliteInbox(db, clock, new DeadLetterRows(db, sizes.deadLetterLimits)),
       imports: new SqliteImports(db),

@@ -1,6 +1,7 @@
 /** Organizations: names are unique, and a new timezone asks for a rebuild of the days in the warehouse. */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../contract/limits.ts";
+import type { RebuildBegun } from "../health.ts";
 import { type Organization, type OrganizationChange, type Organizations, Refusal } from "../ledger.ts";
 import type { NewOrganization } from "../people.ts";
 import { inTransaction } from "./transaction.ts";
@@ -30,7 +31,8 @@ function prepare(db: Database) {
     ),
     update: db.prepare(
       `UPDATE organizations SET
-         rebuild_asked_at_ms = CASE WHEN timezone <> ?2 THEN ?7 ELSE rebuild_asked_at_ms END,
+         rebuild_asked_at_ms = CASE WHEN timezone <> ?2 THEN max(?7, coalesce(rebuild_asked_at_ms, 0) + 1)
+           ELSE rebuild_asked_at_ms END,
          rebuild_pending = rebuild_pending OR timezone <> ?2, name = ?1, timezone = ?2, requests_per_second = ?3,
          items_per_second = ?4, keep_events_days = ?5
        WHERE id = ?6`,
@@ -41,14 +43,18 @@ function prepare(db: Database) {
     pending: db.prepare<{ id: number }, []>(
       "SELECT id FROM organizations WHERE rebuild_pending = 1 ORDER BY id",
     ),
-    begun: db.prepare(
-      `UPDATE organizations SET rebuild_pending = 1, rebuild_asked_at_ms = ?1
-       WHERE id = ?2 AND rebuild_pending = 0`,
+    begun: db.prepare<RebuildBegun, [number, number]>(
+      `UPDATE organizations SET rebuild_pending = 1, rebuild_asked_at_ms = CASE
+         WHEN rebuild_pending = 1 THEN coalesce(rebuild_asked_at_ms, ?1)
+         ELSE max(?1, coalesce(rebuild_asked_at_ms, 0) + 1) END
+       WHERE id = ?2 RETURNING timezone, rebuild_asked_at_ms AS askedAtMs`,
     ),
     pendingSince: db.prepare<{ atMs: number | null }, [number]>(
       "SELECT rebuild_asked_at_ms AS atMs FROM organizations WHERE id = ? AND rebuild_pending = 1",
     ),
-    rebuilt: db.prepare("UPDATE organizations SET rebuild_pending = 0 WHERE id = ? AND timezone = ?"),
+    rebuilt: db.prepare(
+      "UPDATE organizations SET rebuild_pending = 0 WHERE id = ? AND rebuild_asked_at_ms = ?",
+    ),
   };
 }
 
@@ -112,8 +118,10 @@ export class SqliteOrganizations implements Organizations {
     return this.#statements.pending.all().map((row) => row.id);
   }
 
-  async rebuildBegun(id: number): Promise<void> {
-    this.#statements.begun.run(this.#clock(), id);
+  async rebuildBegun(id: number): Promise<RebuildBegun> {
+    const begun = this.#statements.begun.get(this.#clock(), id);
+    if (begun === null) throw new Refusal(`There is no organization with the id ${id}.`);
+    return begun;
   }
 
   /** Since when the organization's days are to be computed again; null when they are as they should be. */
@@ -122,8 +130,8 @@ export class SqliteOrganizations implements Organizations {
     return pending === null ? null : (pending.atMs ?? 0);
   }
 
-  async rebuildDone(id: number, timezone: string): Promise<void> {
-    this.#statements.rebuilt.run(id, timezone);
+  async rebuildDone(id: number, askedAtMs: number): Promise<void> {
+    this.#statements.rebuilt.run(id, askedAtMs);
   }
 
   #refuseTaken(name: string): void {

@@ -2,6 +2,7 @@
  * called inside the caller's transaction. */
 import type { Database } from "bun:sqlite";
 import type { ParkedCounts, ParkedItem, ParkedPerson, PersonKey } from "../parking.ts";
+import { personOf, personText } from "../person-text.ts";
 
 /** A row that is gone, or about to be. */
 interface Row {
@@ -56,13 +57,13 @@ function prepare(db: Database) {
     ),
     organizations: db.prepare<{ organization: number }, []>("SELECT organization FROM parked_totals"),
     counts: db.prepare<ParkedCounts, [number]>(
-      `SELECT people, items, bytes, dropped_full AS droppedFull, dropped_expired AS droppedExpired,
+      `SELECT people, items, bytes, links, dropped_full AS droppedFull, dropped_expired AS droppedExpired,
          (SELECT min(received_at_ms) FROM parked_items AS oldest
           WHERE oldest.organization = parked_totals.organization) AS oldestAtMs
        FROM parked_totals WHERE organization = ?`,
     ),
-    people: db.prepare<ParkedPerson, [number, number]>(
-      `SELECT person AS id, items,
+    people: db.prepare<Omit<ParkedPerson, "kind" | "id"> & { person: string }, [number, number]>(
+      `SELECT person, items,
          (SELECT min(received_at_ms) FROM parked_items AS own
           WHERE own.organization = most.organization AND own.person = most.person) AS oldestAtMs,
          (SELECT max(received_at_ms) FROM parked_items AS own
@@ -89,26 +90,30 @@ export class ParkedItems {
     this.#statements.begin.run(organization);
   }
 
-  of(organization: number, person: string): readonly ParkedItem[] {
-    return this.#statements.items.all(organization, person);
+  of(person: PersonKey): readonly ParkedItem[] {
+    return this.#statements.items.all(person.organization, personText(person));
   }
 
-  park({ organization, id, receivedAtMs, atMs, accountId, body }: PersonKey & ParkedItem): void {
+  park({ organization, receivedAtMs, atMs, accountId, body, ...person }: PersonKey & ParkedItem): void {
     const bytes = Buffer.byteLength(body);
-    this.#statements.insert.run(organization, id, receivedAtMs, atMs, accountId, bytes, body);
-    this.#change(organization, id, { items: 1, bytes });
+    const text = personText(person);
+    this.#statements.insert.run(organization, text, receivedAtMs, atMs, accountId, bytes, body);
+    this.#change(organization, text, { items: 1, bytes });
   }
 
-  /** Deletes all of a person. */
-  take(organization: number, person: string): void {
+  /** Deletes all of a person. @returns how many items */
+  take({ organization, ...key }: PersonKey): number {
+    const person = personText(key);
     const stored = this.#statements.person.get(organization, person);
-    if (stored === null) return;
+    if (stored === null) return 0;
     this.#statements.deletePerson.run(organization, person);
     this.#change(organization, person, { items: -stored.items, bytes: -stored.bytes });
+    return stored.items;
   }
 
   /** Drops the oldest of a person, until no more are left than these. @returns how many were dropped */
-  dropOldestOf(organization: number, person: string, most: Totals): number {
+  dropOldestOf({ organization, ...key }: PersonKey, most: Totals): number {
+    const person = personText(key);
     const stored = this.#statements.person.get(organization, person);
     if (stored === null) return 0;
     let { items, bytes } = stored;
@@ -149,7 +154,8 @@ export class ParkedItems {
   }
 
   people(organization: number, limit: number): readonly ParkedPerson[] {
-    return this.#statements.people.all(organization, limit);
+    const people = this.#statements.people.all(organization, limit);
+    return people.map(({ person, ...parked }) => ({ ...personOf(person), ...parked }));
   }
 
   #drop(organization: number, rows: readonly Row[], why: Dropped): void {

@@ -48,3 +48,34 @@ export const parkingTables = `
     PRIMARY KEY (organization, event)
   ) STRICT, WITHOUT ROWID;
 `;
+
+/**
+ * The step that tells ids of users from those of visitors, gives links to people who are not identified an end and a
+ * limit, and keeps what was linked to an erased user as a keyed hash. What came before did not say which it was: nearly all
+ * that waits is a visitor's.
+ */
+export const personKinds = `
+  UPDATE parked_items SET person = 'visitor ' || person;
+  UPDATE parked_people SET person = 'visitor ' || person;
+  UPDATE person_links SET id = 'visitor ' || id;
+
+  ALTER TABLE person_links ADD COLUMN written_at_ms INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE person_links ADD COLUMN waits INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE parked_totals ADD COLUMN links INTEGER NOT NULL DEFAULT 0;
+  UPDATE person_links SET written_at_ms = unixepoch() * 1000, waits = NOT EXISTS (
+    SELECT 1 FROM users WHERE users.organization = person_links.organization
+      AND (users.user_id = person_links.user_id
+        OR (users.email <> '' AND person_links.user_id = 'mailto:' || lower(users.email))));
+  UPDATE parked_totals SET links = (
+    SELECT count(*) FROM person_links WHERE person_links.organization = parked_totals.organization AND waits);
+  DROP INDEX person_links_of_user;
+  CREATE INDEX person_links_of_user ON person_links (organization, user_id, written_at_ms);
+  CREATE INDEX person_links_waiting ON person_links (organization, written_at_ms) WHERE waits;
+
+  CREATE TABLE erased_ids (
+    organization INTEGER NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    person_hmac TEXT NOT NULL,
+    erased_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (organization, person_hmac)
+  ) STRICT, WITHOUT ROWID;
+`;

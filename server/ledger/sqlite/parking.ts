@@ -7,17 +7,24 @@
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../contract/limits.ts";
 import { msPerDay } from "../../calendar/zone.ts";
-import type {
-  EventLabel,
-  ParkedCounts,
-  ParkedPerson,
-  ParkingStore,
-  ParkingWrites,
-  PersonKey,
+import {
+  addressId,
+  type EventLabel,
+  maxParkedPeople,
+  nothingParked,
+  type ParkedCounts,
+  type ParkedPerson,
+  type ParkedWarningKind,
+  type ParkingStore,
+  type ParkingWrites,
+  type PersonId,
+  type PersonKey,
+  parkedWarning,
 } from "../parking.ts";
+import { personText } from "../person-text.ts";
 import { ByOrganization } from "./by-organization.ts";
 import { EventLabels } from "./event-labels.ts";
-import { type Dropped, ParkedItems } from "./parked-items.ts";
+import { ParkedItems } from "./parked-items.ts";
 import { PersonLinks } from "./person-links.ts";
 import { inSmallSteps } from "./small-steps.ts";
 import { inTransaction } from "./transaction.ts";
@@ -26,10 +33,14 @@ import { SqliteWarnings } from "./warnings.ts";
 /** About 2 ms of deleting. */
 const droppedInAStep = 100;
 const mostOfPerson = { items: limits.parkedItems, bytes: limits.parkedBytes };
-const maxPeople = 1_000;
-const nothing: ParkedCounts = {
-  ...{ people: 0, items: 0, bytes: 0, oldestAtMs: null, droppedFull: 0, droppedExpired: 0 },
-};
+
+/** Of an organization. */
+export interface ParkingLimits {
+  /** The oldest items beyond are dropped. */
+  readonly maxBytes: number;
+  /** Links to people who are not identified. */
+  readonly maxLinks: number;
+}
 
 export class Parking implements ParkingStore {
   readonly items: ParkedItems;
@@ -40,12 +51,11 @@ export class Parking implements ParkingStore {
   readonly #organizations: Set<number>;
   readonly #maxBytes: number;
 
-  /** @param maxBytes of an organization: the oldest beyond are dropped */
-  constructor(db: Database, maxBytes: number) {
+  constructor(db: Database, { maxBytes, maxLinks }: ParkingLimits) {
     this.#maxBytes = maxBytes;
     this.#db = db;
     this.items = new ParkedItems(db);
-    this.links = new PersonLinks(db);
+    this.links = new PersonLinks(db, maxLinks);
     this.eventLabels = new EventLabels(db);
     this.#warnings = new SqliteWarnings(db);
     this.#organizations = new Set(this.items.organizations());
@@ -63,41 +73,53 @@ export class Parking implements ParkingStore {
       this.items.begin(organization);
       this.#organizations.add(organization);
     }
-    for (const { organization, id } of taken) this.items.take(organization, id);
+    for (const person of taken) this.items.take(person);
     const parkedAt = new ByOrganization<PersonKey>();
     for (const item of parked) {
       this.items.park(item);
-      parkedAt.set(item.organization, item.id, item);
+      parkedAt.set(item.organization, personText(item), item);
     }
-    for (const { organization, id } of parkedAt.values()) {
-      const dropped = this.items.dropOldestOf(organization, id, mostOfPerson);
-      this.#warn(organization, "full", dropped, nowMs);
+    for (const person of parkedAt.values()) {
+      const dropped = this.items.dropOldestOf(person, mostOfPerson);
+      this.#warn(person.organization, "parked_full", dropped, nowMs);
     }
-    for (const { organization, message } of refused) this.#warn(organization, "refused", 1, nowMs, message);
-    const linkedTo = new ByOrganization<PersonKey>();
-    for (const { organization, id, link } of links) {
-      this.links.write({ organization, id }, link);
-      if (link !== null) linkedTo.set(organization, link.userId, { organization, id: link.userId });
+    for (const { organization, message } of refused) {
+      this.#warn(organization, "parked_refused", 1, nowMs, message);
     }
-    for (const { organization, id } of linkedTo.values()) {
-      this.links.keepNewest(organization, id, limits.linksOfUser);
+    for (const each of links) if (each.link === null) this.links.delete(each);
+    const kept = links.flatMap(({ link, ...person }) => (link === null ? [] : [{ ...person, link }]));
+    for (const [organization, count] of this.links.write(kept, nowMs)) {
+      this.#warn(organization, "links_full", count, nowMs);
     }
     return this.eventLabels.write(labels);
   }
 
-  /** Deletes what is parked under the id, and every link to it and from it, inside the caller's transaction. */
-  forget(organization: number, id: string): void {
+  /** A user was written who is new, or has an e-mail address that is: links to them wait no longer. */
+  identified(organization: number, userId: string, email: string | null): void {
     if (!this.has(organization)) return;
-    this.items.take(organization, id);
-    this.links.forget(organization, id);
+    this.links.identified(organization, userId);
+    const address = email === null ? undefined : addressId(email);
+    if (address !== undefined) this.links.identified(organization, address);
+  }
+
+  /** Deletes what is parked under these ids and every link from them, inside the caller's transaction.
+   * @returns those of which there was anything */
+  forget(organization: number, people: readonly PersonId[]): readonly PersonId[] {
+    if (!this.has(organization)) return [];
+    return people.filter((person) => {
+      const key = { organization, ...person };
+      const isLinked = this.links.find(key) !== undefined;
+      this.links.delete(key);
+      return this.items.take(key) > 0 || isLinked;
+    });
   }
 
   async counts(organization: number): Promise<ParkedCounts> {
-    return this.items.counts(organization) ?? nothing;
+    return this.items.counts(organization) ?? nothingParked;
   }
 
   async people(organization: number, limit: number): Promise<readonly ParkedPerson[]> {
-    return this.items.people(organization, Math.min(limit, maxPeople));
+    return this.items.people(organization, Math.min(limit, maxParkedPeople));
   }
 
   async labels(organization: number, events: readonly string[]): Promise<Record<string, string>> {
@@ -108,24 +130,29 @@ export class Parking implements ParkingStore {
     return Object.fromEntries(found);
   }
 
-  /** Drops what waited for 30 days, and the oldest of an organization that has too much. */
+  /** Drops what waited for 30 days, and the oldest of an organization that has too much; forgets links to people of whom
+   * nobody spoke for so long, and who are not identified. */
   async tidy(nowMs: number): Promise<void> {
     const expiredMs = nowMs - limits.parkedDays * msPerDay;
     for (const organization of this.#organizations) {
-      const { oldestAtMs, bytes } = await this.counts(organization);
+      const { oldestAtMs, bytes, links } = await this.counts(organization);
       if (oldestAtMs !== null && oldestAtMs < expiredMs) {
         const drop = () => this.items.dropBefore(organization, expiredMs, droppedInAStep);
-        await inSmallSteps(() => this.#step(organization, "expired", nowMs, drop));
+        await inSmallSteps(() => this.#step(organization, "parked_expired", nowMs, drop));
       }
       if (bytes > this.#maxBytes) {
         const drop = () => this.items.dropOldest(organization, this.#maxBytes, droppedInAStep);
-        await inSmallSteps(() => this.#step(organization, "full", nowMs, drop));
+        await inSmallSteps(() => this.#step(organization, "parked_full", nowMs, drop));
+      }
+      if (links > 0) {
+        const expire = () => this.links.expire(organization, nowMs, droppedInAStep);
+        await inSmallSteps(() => inTransaction(this.#db, expire) === droppedInAStep);
       }
     }
   }
 
   /** Drops once; true when there may be more. */
-  #step(organization: number, why: Dropped, nowMs: number, drop: () => number): boolean {
+  #step(organization: number, why: ParkedWarningKind, nowMs: number, drop: () => number): boolean {
     return inTransaction(this.#db, () => {
       const dropped = drop();
       this.#warn(organization, why, dropped, nowMs);
@@ -135,15 +162,12 @@ export class Parking implements ParkingStore {
 
   #warn(
     organization: number,
-    why: Dropped | "refused",
+    why: ParkedWarningKind,
     count: number,
     nowMs: number,
     message: string | null = null,
   ): void {
     if (count === 0) return;
-    this.#warnings.count({
-      ...{ organization, count, utcDay: Math.floor(nowMs / msPerDay), firstSeenMs: nowMs, lastSeenMs: nowMs },
-      ...{ kind: `parked_${why}`, endpoint: "sources", detail: message, message, userId: null },
-    });
+    this.#warnings.count(parkedWarning(organization, why, count, nowMs, message));
   }
 }

@@ -1,8 +1,8 @@
 /** The rows of people, and what the parts of their store share. */
 import type { Database } from "bun:sqlite";
-import { peopleLimits, type Role } from "../../../contract/people.ts";
-import { Refusal } from "../ledger.ts";
+import type { Role } from "../../../contract/roles.ts";
 import type { Link, LinkKind, Person } from "../people.ts";
+import { refuseEverywhere, refuseFull } from "../people-notes.ts";
 
 interface PersonRow {
   readonly id: number;
@@ -66,22 +66,14 @@ export class PeopleRows {
     this.#statements.join.run(organization, person, role, atMs);
   }
 
-  members(organization: number): number {
-    return this.#statements.members.get(organization)?.rows ?? 0;
-  }
-
   /** @throws Refusal when an organization has all the members that it may have */
   refuseFull(organization: number): void {
-    const { membersPerOrganization: most } = peopleLimits;
-    if (this.members(organization) < most) return;
-    throw new Refusal(`There are ${most} members, which is all that there may be: remove one first.`);
+    refuseFull(this.#statements.members.get(organization)?.rows ?? 0);
   }
 
   /** @throws Refusal when a person is in as many organizations as one may be */
   refuseEverywhere(person: number): void {
-    const { organizationsPerPerson: most } = peopleLimits;
-    if (this.organizationsOf(person).length < most) return;
-    throw new Refusal(`One person may be a member of ${most} organizations: leave one first.`);
+    refuseEverywhere(this.organizationsOf(person).length);
   }
 
   /** The organizations that the person is a member of. */

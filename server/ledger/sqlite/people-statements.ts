@@ -1,11 +1,8 @@
 /** The statements about members and links. */
 import type { Database } from "bun:sqlite";
-import type { Role } from "../../../contract/people.ts";
-import type { Member } from "../people.ts";
+import type { Role } from "../../../contract/roles.ts";
+import { type Member, maxClaimLinks } from "../people.ts";
 import type { LinkRow } from "./people-rows.ts";
-
-/** Every start of a service that nobody has claimed prints a link; so many of them are valid. */
-const maxClaimLinks = 10;
 
 const memberColumns = `person AS id, name, email, role, joined_at_ms AS joinedAtMs,
   last_seen_at_ms AS lastSeenAtMs`;

@@ -1,17 +1,40 @@
 /** People and their places in organizations. Every change and its entry in the audit log are one commit. */
 import type { Database } from "bun:sqlite";
-import { peopleLimits, type Role } from "../../../contract/people.ts";
-import type { Actor, AuditNote } from "../audit.ts";
+import type { Role } from "../../../contract/roles.ts";
+import type { Actor } from "../audit.ts";
 import { type Organization, Refusal } from "../ledger.ts";
-import type { Link, Member, Membership, NewOrganization, NewPerson, PeopleStore, Person } from "../people.ts";
+import {
+  type Link,
+  type Member,
+  type Membership,
+  type NewOrganization,
+  type NewPerson,
+  type PeopleStore,
+  type Person,
+  seenEveryMs,
+} from "../people.ts";
+import {
+  emailTaken,
+  foundedNote,
+  invitedNote,
+  madeOwnerNote,
+  memberAlready,
+  noAccount,
+  passwordLinkNote,
+  profileNote,
+  refuseLastOwner,
+  refuseOldPassword,
+  refuseTooManyInvitations,
+  removedNote,
+  roleChangedNote,
+  uninvitedNote,
+} from "../people-notes.ts";
 import type { SqliteAudit } from "./audit.ts";
 import type { SqliteOrganizations } from "./organizations.ts";
 import { linkOf, PeopleRows } from "./people-rows.ts";
 import { peopleStatements } from "./people-statements.ts";
 import { inTransaction } from "./transaction.ts";
 
-/** Seeing somebody is written down this often. */
-const seenEveryMs = 3_600_000;
 type Invitation = Parameters<PeopleStore["invite"]>[0];
 
 export class SqlitePeople implements PeopleStore {
@@ -50,18 +73,17 @@ export class SqlitePeople implements PeopleStore {
   ): Promise<Person> {
     return inTransaction(this.#db, () => {
       const before = this.#rows.find(id);
-      if (before === undefined) throw new Refusal("This account is not there any more.");
-      if (verifiedHash !== undefined && verifiedHash !== before.passwordHash) {
-        throw new Refusal("currentPassword was changed meanwhile: send the new one.");
-      }
+      if (before === undefined) throw noAccount();
+      refuseOldPassword(before, verifiedHash);
       const after = { ...before, ...change };
       const other = this.#rows.withEmail(after.email);
-      if (other !== undefined && other.id !== id) throw new Refusal("email is taken: send another one.");
+      if (other !== undefined && other.id !== id) throw emailTaken();
       this.#rows.update(after);
       if (change.passwordHash !== undefined) this.#rows.deleteLinks({ person: id });
       const note = profileNote(before, after);
       if (note === undefined) return after;
-      for (const organization of this.#rows.organizationsOf(id)) this.#note(organization, note, by, nowMs);
+      for (const organization of this.#rows.organizationsOf(id))
+        this.#audit.note(organization, note, by, nowMs);
       return after;
     });
   }
@@ -85,13 +107,7 @@ export class SqlitePeople implements PeopleStore {
       this.#rows.refuseEverywhere(owner);
       const organization = this.#organizations.insert({ ...wanted, nowMs });
       this.#rows.join(organization.id, owner, "owner", nowMs);
-      const { id, name, timezone } = organization;
-      const note = {
-        action: "organization.created",
-        summary: `Created the organization ${name}`,
-        detail: { name, timezone },
-      } as const;
-      this.#note(id, note, by, nowMs);
+      this.#audit.note(organization.id, foundedNote(organization), by, nowMs);
       return organization;
     });
   }
@@ -106,14 +122,12 @@ export class SqlitePeople implements PeopleStore {
       return;
     }
     inTransaction(this.#db, () => {
-      const { name } = this.#rows.find(person) ?? {};
-      if (name === undefined) throw new Refusal("This account is not there any more.");
+      const owner = this.#rows.find(person);
+      if (owner === undefined) throw noAccount();
       this.#rows.refuseFull(organization);
       this.#rows.refuseEverywhere(person);
       this.#rows.join(organization, person, "owner", nowMs);
-      const detail = { person, name, from: null, to: "owner" };
-      const summary = `${name} was made owner`;
-      this.#note(organization, { action: "member.joined", summary, detail }, by, nowMs);
+      this.#audit.note(organization, madeOwnerNote(owner), by, nowMs);
     });
   }
 
@@ -130,12 +144,7 @@ export class SqlitePeople implements PeopleStore {
       if (before.role === "owner") this.#refuseLastOwner(organization);
       this.#statements.setRole.run(role, organization, person);
       if (before.role === "owner") this.#statements.uninviteBy.run(organization, person);
-      const note = {
-        action: "member.role_changed",
-        summary: `${before.name} is ${role} now, and was ${before.role}`,
-        detail: { person, name: before.name, from: before.role, to: role },
-      } as const;
-      this.#note(organization, note, by, nowMs);
+      this.#audit.note(organization, roleChangedNote(before, role), by, nowMs);
       return { ...before, role };
     });
   }
@@ -148,14 +157,7 @@ export class SqlitePeople implements PeopleStore {
       this.#statements.leave.run(organization, person);
       // They could come back by an invitation that they made to themselves.
       this.#statements.uninviteBy.run(organization, person);
-      const { name, role } = before;
-      const left = by.person?.id === person;
-      const note = {
-        action: "member.removed",
-        summary: left ? `${name} left` : `Removed ${name}`,
-        detail: { person, name, from: role, to: null },
-      } as const;
-      this.#note(organization, note, by, nowMs);
+      this.#audit.note(organization, removedNote(before, by), by, nowMs);
       return before;
     });
   }
@@ -174,8 +176,7 @@ export class SqlitePeople implements PeopleStore {
         ...([organization, email, role, sha256, invitedBy, nowMs, expiresAtMs] as const),
       );
       if (added === null) throw new Error("SQLite returned no row for a new invitation.");
-      const summary = `Invited ${email} as ${role}`;
-      this.#note(organization, { action: "invitation.created", summary, detail: { email, role } }, by, nowMs);
+      this.#audit.note(organization, invitedNote(email, role), by, nowMs);
       return added.id;
     });
   }
@@ -184,9 +185,7 @@ export class SqlitePeople implements PeopleStore {
     return inTransaction(this.#db, () => {
       const gone = this.#statements.uninvite.get(organization, invitation);
       if (gone === null) return false;
-      const { email, role } = gone;
-      const summary = `Took back the invitation of ${email}`;
-      this.#note(organization, { action: "invitation.revoked", summary, detail: { email, role } }, by, nowMs);
+      this.#audit.note(organization, uninvitedNote(gone.email, gone.role), by, nowMs);
       return true;
     });
   }
@@ -197,17 +196,12 @@ export class SqlitePeople implements PeopleStore {
     nowMs: number,
   ): Promise<void> {
     inTransaction(this.#db, () => {
-      const { name } = this.#rows.find(person) ?? {};
-      if (name === undefined) throw new Refusal("This account is not there any more.");
+      const member = this.#rows.find(person);
+      if (member === undefined) throw noAccount();
       this.#rows.deleteLinks({ person });
       this.#statements.addPasswordLink.run(sha256, person, nowMs, expiresAtMs);
-      const note = {
-        action: "member.reset_link_created",
-        summary: `Made a link with which ${name} sets a new password`,
-        detail: { person, name },
-      } as const;
       for (const organization of this.#rows.organizationsOf(person)) {
-        this.#note(organization, note, by, nowMs);
+        this.#audit.note(organization, passwordLinkNote(member), by, nowMs);
       }
     });
   }
@@ -230,8 +224,7 @@ export class SqlitePeople implements PeopleStore {
   }
 
   #refuseLastOwner(organization: number): void {
-    if ((this.#statements.owners.get(organization)?.rows ?? 0) > 1) return;
-    throw new Refusal("An organization needs an owner: make somebody else an owner first.");
+    refuseLastOwner(this.#statements.owners.get(organization)?.rows ?? 0);
   }
 
   #refuseInvitation({ organization, email }: Invitation, nowMs: number): void {
@@ -240,29 +233,9 @@ export class SqlitePeople implements PeopleStore {
     }
     const person = this.#rows.withEmail(email);
     if (person !== undefined && this.#rows.role(organization, person.id) !== undefined) {
-      throw new Refusal(`${email} is a member already: change the role instead.`);
+      throw memberAlready(email);
     }
     this.#rows.refuseFull(organization);
-    const open = this.#statements.invitations.all(organization, nowMs).length;
-    if (open < peopleLimits.invitationsPerOrganization) return;
-    throw new Refusal(`There are ${open} open invitations already: take one back before you make another.`);
+    refuseTooManyInvitations(this.#statements.invitations.all(organization, nowMs).length);
   }
-
-  #note(organization: number, note: AuditNote, actor: Actor, atMs: number): void {
-    this.#audit.write({ organization, actor, atMs, ...note });
-  }
-}
-
-/** What of a person is other than before; the password is only said to be. */
-function profileNote(before: Person, after: Person): AuditNote | undefined {
-  const changed = (["name", "email"] as const).filter((field) => before[field] !== after[field]);
-  const isNewPassword = before.passwordHash !== after.passwordHash;
-  if (changed.length === 0 && !isNewPassword) return undefined;
-  const valuesOf = (person: Person) => Object.fromEntries(changed.map((field) => [field, person[field]]));
-  const fields = [...changed, ...(isNewPassword ? ["password"] : [])];
-  return {
-    action: "member.profile_changed",
-    summary: `${before.name} changed their own ${fields.join(" and ")}`,
-    detail: { person: before.id, from: valuesOf(before), to: valuesOf(after), password: isNewPassword },
-  };
 }

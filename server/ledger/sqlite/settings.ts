@@ -1,19 +1,18 @@
 /** The settings of organizations: a row for every version, none of which is ever changed. */
 import type { Database } from "bun:sqlite";
-import {
-  defaultSettings,
-  type Settings,
-  type SettingsChange,
-  settingsLimits,
-} from "../../../contract/settings.ts";
+import type { SettingsChange } from "../../../contract/settings.ts";
 import { Refusal } from "../ledger.ts";
 import {
-  changedSettings,
+  initialSettings,
+  nextVersion,
+  refuseTooManyChanges,
   type SettingsPage,
   type SettingsRecord,
   type SettingsStore,
   type SettingsVersion,
-  settingDifferences,
+  settingsChangesCountedMs,
+  settingsHistory,
+  storedSettings,
 } from "../settings.ts";
 import type { SqliteOrganizations } from "./organizations.ts";
 import { inTransaction } from "./transaction.ts";
@@ -26,7 +25,6 @@ interface VersionRow {
 }
 
 const columns = "version, changed_at_ms, changed_by, settings";
-const dayMs = 86_400_000;
 
 function prepare(db: Database) {
   return {
@@ -68,16 +66,11 @@ export class SqliteSettings implements SettingsStore {
         throw new Refusal(`There is no organization with the id ${organization}.`);
       }
       const before = this.#newest(organization);
-      const settings = changedSettings(before.settings, change);
-      if (settingDifferences(before.settings, settings).length === 0) return before;
-      this.#refuseTooMany(organization, nowMs);
-      const after = {
-        version: before.version + 1,
-        changedAtMs: Math.max(nowMs, before.changedAtMs ?? nowMs),
-        changedBy: by,
-        settings,
-      };
-      const text = JSON.stringify(settings);
+      const after = nextVersion(before, change, by, nowMs);
+      if (after === undefined) return before;
+      const counted = this.#statements.changesSince.get(organization, nowMs - settingsChangesCountedMs);
+      refuseTooManyChanges(counted?.changes ?? 0);
+      const text = JSON.stringify(after.settings);
       this.#statements.insert.run(organization, after.version, after.changedAtMs, by, text);
       return after;
     });
@@ -88,24 +81,12 @@ export class SqliteSettings implements SettingsStore {
     { limit, beforeVersion = Number.MAX_SAFE_INTEGER }: SettingsPage,
   ): Promise<readonly SettingsRecord[]> {
     const versions = this.#statements.older.all(organization, beforeVersion, limit + 1).map(settingsVersion);
-    return versions.slice(0, limit).map((version, index) => {
-      const before = versions[index + 1]?.settings ?? defaultSettings;
-      return { ...version, changes: settingDifferences(before, version.settings) };
-    });
+    return settingsHistory(versions, limit);
   }
 
   #newest(organization: number): SettingsVersion {
     const row = this.#statements.older.get(organization, Number.MAX_SAFE_INTEGER, 1);
-    if (row !== null) return settingsVersion(row);
-    return { version: 0, settings: defaultSettings, changedAtMs: null, changedBy: null };
-  }
-
-  #refuseTooMany(organization: number, nowMs: number): void {
-    const changes = this.#statements.changesSince.get(organization, nowMs - dayMs)?.changes ?? 0;
-    if (changes < settingsLimits.changesPerDay) return;
-    throw new Refusal(
-      `The settings were changed ${changes} times within 24 hours, which is all that is allowed: try again later.`,
-    );
+    return row === null ? initialSettings : settingsVersion(row);
   }
 }
 
@@ -114,7 +95,6 @@ function settingsVersion(row: VersionRow) {
     version: row.version,
     changedAtMs: row.changed_at_ms,
     changedBy: row.changed_by,
-    // A setting that came with a later release is the default in versions that are older.
-    settings: { ...defaultSettings, ...(JSON.parse(row.settings) as Settings) },
+    settings: storedSettings(row.settings),
   };
 }

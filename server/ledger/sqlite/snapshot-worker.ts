@@ -1,5 +1,6 @@
 /** The thread of `snapshot.ts`: copies one database, answers with an error or with nothing, and is ended. */
 import { Database } from "bun:sqlite";
+import { messageOf } from "../../process/message-of.ts";
 
 declare const self: Worker;
 
@@ -15,6 +16,6 @@ self.onmessage = ({ data: { from, to } }: MessageEvent<{ readonly from: string; 
     }
     self.postMessage({});
   } catch (error) {
-    self.postMessage({ error: error instanceof Error ? error.message : String(error) });
+    self.postMessage({ error: messageOf(error) });
   }
 };

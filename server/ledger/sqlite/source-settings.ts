@@ -1,13 +1,19 @@
 /** Settings of sources as they are stored: a row for each webhook, and one for Stripe once something of it is set. */
 import type { Database } from "bun:sqlite";
-import { sourceSettingLimits, type WebhookMapping } from "../../../contract/source-settings.ts";
-import type { Actor, AuditNote } from "../audit.ts";
-import { Refusal } from "../ledger.ts";
-import type {
-  SourceSettingsStore,
-  StripeSettings,
-  StripeSettingsChange,
-  Webhook,
+import type { WebhookMapping } from "../../../contract/source-settings.ts";
+import type { Actor } from "../audit.ts";
+import {
+  refuseTooManyWebhooks,
+  type SourceSettingsStore,
+  type StripeSettings,
+  type StripeSettingsChange,
+  type StripeStored,
+  stripeChangedNote,
+  stripeInitially,
+  type Webhook,
+  webhookChangedNote,
+  webhookNameTaken,
+  webhookNote,
 } from "../source-settings.ts";
 import type { SqliteAudit } from "./audit.ts";
 import { usersByEmail } from "./identities.ts";
@@ -92,15 +98,11 @@ export class SqliteSourceSettings implements SourceSettingsStore {
   ): Promise<Webhook> {
     return inTransaction(this.#db, () => {
       if (this.#statements.named.get(organization, "webhook", name) !== null) {
-        throw new Refusal(`name is taken: there is a webhook called ${name} already.`);
+        throw webhookNameTaken(name);
       }
-      const { webhooksPerOrganization: most } = sourceSettingLimits;
-      if (this.#statements.list.all(organization, "webhook").length >= most) {
-        throw new Refusal(`There are ${most} webhooks already: delete one before you add another.`);
-      }
+      refuseTooManyWebhooks(this.#statements.list.all(organization, "webhook").length);
       const added = this.#put(organization, "webhook", name, mapping, nowMs);
-      const summary = `Added the webhook ${name}`;
-      this.#note(organization, { action: "webhook.created", summary, detail: { name, mapping } }, by, nowMs);
+      this.#audit.note(organization, webhookNote("webhook.created", { name, mapping }), by, nowMs);
       return webhook(added);
     });
   }
@@ -118,9 +120,7 @@ export class SqliteSourceSettings implements SourceSettingsStore {
       const before = webhook(row);
       if (JSON.stringify(before.mapping) === JSON.stringify(mapping)) return before;
       const after = this.#put(organization, "webhook", row.name, mapping, nowMs);
-      const summary = `Changed how the webhook ${row.name} is read`;
-      const detail = { name: row.name, from: before.mapping, to: mapping };
-      this.#note(organization, { action: "webhook.changed", summary, detail }, by, nowMs);
+      this.#audit.note(organization, webhookChangedNote(before, mapping), by, nowMs);
       return webhook(after);
     });
   }
@@ -130,9 +130,7 @@ export class SqliteSourceSettings implements SourceSettingsStore {
       const row = this.#statements.find.get(organization, "webhook", id);
       if (row === null) return false;
       this.#statements.remove.run(id);
-      const { name, mapping } = webhook(row);
-      const summary = `Deleted the webhook ${name}`;
-      this.#note(organization, { action: "webhook.deleted", summary, detail: { name, mapping } }, by, nowMs);
+      this.#audit.note(organization, webhookNote("webhook.deleted", webhook(row)), by, nowMs);
       return true;
     });
   }
@@ -140,7 +138,7 @@ export class SqliteSourceSettings implements SourceSettingsStore {
   async stripe(organization: number): Promise<StripeSettings> {
     const row = this.#statements.named.get(organization, "stripe", noName);
     return row === null
-      ? { signingSecrets: [], unknownCustomers: "wait", updatedAtMs: null }
+      ? { ...stripeInitially, updatedAtMs: null }
       : { ...(JSON.parse(row.settings) as StripeStored), updatedAtMs: row.updated_at_ms };
   }
 
@@ -152,15 +150,11 @@ export class SqliteSourceSettings implements SourceSettingsStore {
   ): Promise<StripeSettings> {
     const { updatedAtMs, ...before } = await this.stripe(organization);
     const after: StripeStored = { ...before, ...change };
-    if (JSON.stringify(after) === JSON.stringify(before)) return { ...before, updatedAtMs };
+    const note = stripeChangedNote(before, after);
+    if (note === undefined) return { ...before, updatedAtMs };
     return inTransaction(this.#db, () => {
       this.#put(organization, "stripe", noName, after, nowMs);
-      const changed = (["signingSecrets", "unknownCustomers"] as const).filter(
-        (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
-      );
-      const summary = `Changed of Stripe: ${changed.map((key) => stripeWords[key]).join(", ")}`;
-      const detail = { from: withoutSecrets(before), to: withoutSecrets(after) };
-      this.#note(organization, { action: "stripe.changed", summary, detail }, by, nowMs);
+      this.#audit.note(organization, note, by, nowMs);
       return { ...after, updatedAtMs: nowMs };
     });
   }
@@ -170,18 +164,6 @@ export class SqliteSourceSettings implements SourceSettingsStore {
     if (row === null) throw new Error("SQLite returned no row for a source's settings.");
     return row;
   }
-
-  #note(organization: number, note: AuditNote, actor: Actor, atMs: number): void {
-    this.#audit.write({ organization, actor, atMs, ...note });
-  }
-}
-
-type StripeStored = Omit<StripeSettings, "updatedAtMs">;
-
-const stripeWords = { signingSecrets: "signing secrets", unknownCustomers: "unknown customers" } as const;
-
-function withoutSecrets({ signingSecrets, unknownCustomers }: StripeStored) {
-  return { signingSecrets: signingSecrets.map((secret) => secret.slice(-4)), unknownCustomers };
 }
 
 function webhook({ id, name, settings, created_at_ms, updated_at_ms }: Row): Webhook {

@@ -1,11 +1,11 @@
 /** What the ledger tells a transaction, looked up when it is asked: in SQLite a look-up costs no round trip. */
 import type { Account, User } from "../ledger.ts";
-import type { ParkedItem, PersonLink } from "../parking.ts";
+import type { MessageIdHash } from "../message-id-hash.ts";
+import type { ParkedItem, PersonId, PersonKey, PersonLink } from "../parking.ts";
 import type { KnownUser, Message, Stored } from "../transaction.ts";
 import type { Accounts } from "./accounts.ts";
 import { ByOrganization } from "./by-organization.ts";
 import type { KnownUsers } from "./known-users.ts";
-import type { MessageIdHash } from "./message-id-table.ts";
 import type { MessageIds } from "./message-ids.ts";
 import type { Parking } from "./parking.ts";
 import type { Tombstones } from "./tombstones.ts";
@@ -71,8 +71,8 @@ export class LookedUp implements Stored {
     return this.#sources.users.withEmail(organization, email);
   }
 
-  erasedAtMs(organization: number, userId: string): number | undefined {
-    return this.#sources.tombstones.erasedAtMs(organization, userId);
+  erasedAtMs(person: PersonKey): number | undefined {
+    return this.#sources.tombstones.erasedAtMs(person);
   }
 
   account(organization: number, accountId: string): Account | undefined {
@@ -90,16 +90,16 @@ export class LookedUp implements Stored {
     return this.#sources.parking.has(organization);
   }
 
-  link(organization: number, id: string): PersonLink | undefined {
-    return this.#sources.parking.links.find(organization, id);
+  link(person: PersonKey): PersonLink | undefined {
+    return this.#sources.parking.links.find(person);
   }
 
-  linksTo(organization: number, id: string): readonly string[] {
-    return this.#sources.parking.links.to(organization, id);
+  linksTo(organization: number, userId: string): readonly PersonId[] {
+    return this.#sources.parking.links.to(organization, userId);
   }
 
-  parked(organization: number, id: string): readonly ParkedItem[] {
-    return this.#sources.parking.items.of(organization, id);
+  parked(person: PersonKey): readonly ParkedItem[] {
+    return this.#sources.parking.items.of(person);
   }
 
   label(organization: number, event: string): string | undefined {

@@ -1,17 +1,28 @@
 /**
- * Which users were erased, and when. Asked for every identify, so an organization that erased nobody costs a
+ * Which users were erased, and when, and the ids that were linked to them. Asked for every identify, so an organization that erased nobody costs a
  * look into a set. An id is kept as an HMAC under a key of this ledger: ids are short and guessable, a plain
  * hash of one could be found by trying.
  */
 import type { Database } from "bun:sqlite";
-import { createHmac } from "node:crypto";
+import { type PersonId, type PersonKey, personKinds } from "../parking.ts";
+import { personText } from "../person-text.ts";
+import { tombstoneOf } from "../user-rows.ts";
 
 function prepare(db: Database) {
   return {
     key: db.prepare<{ key: Uint8Array }, []>("SELECT key FROM erasure_key"),
-    organizations: db.prepare<{ organization: number }, []>("SELECT DISTINCT organization FROM erasures"),
+    organizations: db.prepare<{ organization: number }, []>(
+      "SELECT organization FROM erasures UNION SELECT organization FROM erased_ids",
+    ),
     newest: db.prepare<{ at: number | null }, [number, string]>(
       "SELECT max(requested_at_ms) AS at FROM erasures WHERE organization = ? AND user_hmac = ?",
+    ),
+    linked: db.prepare<{ at: number }, [number, string]>(
+      "SELECT erased_at_ms AS at FROM erased_ids WHERE organization = ? AND person_hmac = ?",
+    ),
+    eraseLinked: db.prepare(
+      `INSERT INTO erased_ids (organization, person_hmac, erased_at_ms) VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET erased_at_ms = max(erased_at_ms, excluded.erased_at_ms)`,
     ),
   };
 }
@@ -33,13 +44,29 @@ export class Tombstones {
 
   /** What is kept of the id of an erased user. */
   hmac(organization: number, userId: string): string {
-    return createHmac("sha256", this.#key).update(`${organization} ${userId}`).digest("hex");
+    return tombstoneOf(this.#key, organization, userId);
   }
 
-  /** When this user was erased last; undefined for one who never was. */
-  erasedAtMs(organization: number, userId: string): number | undefined {
+  /** When this user was erased last, or whom the id was linked to then; undefined for an id of which nobody was. */
+  erasedAtMs({ organization, ...person }: PersonKey): number | undefined {
     if (!this.#organizations.has(organization)) return undefined;
-    return this.#statements.newest.get(organization, this.hmac(organization, userId))?.at ?? undefined;
+    const { newest, linked } = this.#statements;
+    const asLinked = linked.get(organization, this.hmac(organization, personText(person)))?.at;
+    if (person.kind === "visitor") return asLinked;
+    const asUser = newest.get(organization, this.hmac(organization, person.id))?.at ?? undefined;
+    return asLinked === undefined ? asUser : Math.max(asLinked, asUser ?? asLinked);
+  }
+
+  /** Whether an id was erased, be it a user's or a visitor's. */
+  has(organization: number, id: string): boolean {
+    return personKinds.some((kind) => this.erasedAtMs({ organization, kind, id }) !== undefined);
+  }
+
+  /** Keeps that ids were erased which are no user's own, inside the caller's transaction. */
+  eraseLinked(organization: number, people: readonly PersonId[], atMs: number): void {
+    for (const person of people) {
+      this.#statements.eraseLinked.run(organization, this.hmac(organization, personText(person)), atMs);
+    }
   }
 
   /** To be told after the commit that wrote the organization's tombstone. */

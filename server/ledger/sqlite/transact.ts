@@ -7,13 +7,14 @@
  * totals are told afterwards, so that a transaction that failed is remembered by nobody.
  */
 import type { Database } from "bun:sqlite";
+import { addedPopulations } from "../added-populations.ts";
+import type { MessageIdHash } from "../message-id-hash.ts";
 import type { EventLabel } from "../parking.ts";
 import type { Message, Stored, Writes } from "../transaction.ts";
-import type { AddedPopulations, Counts } from "./counts.ts";
+import type { Counts } from "./counts.ts";
 import type { SqliteImports } from "./imports.ts";
 import type { SqliteInbox } from "./inbox.ts";
 import type { Journal } from "./journal.ts";
-import type { MessageIdHash } from "./message-id-table.ts";
 import { bytesOf } from "./message-ids.ts";
 import { HashedMessage, LookedUp, type Sources } from "./stored.ts";
 import { inTransaction } from "./transaction.ts";
@@ -98,36 +99,22 @@ export class Transactor {
     return sequence;
   }
 
-  #writePeople({ users, accounts, versionRows }: Writes, stored: LookedUp): void {
-    const added = new Map<number, { -readonly [Total in keyof AddedPopulations]: number }>();
-    const totalsOf = (organization: number) => {
-      const totals = added.get(organization) ?? {
-        users: 0,
-        userVersions: 0,
-        accounts: 0,
-        accountVersions: 0,
-      };
-      added.set(organization, totals);
-      return totals;
-    };
-    for (const account of accounts) {
-      const previous = stored.account(account.organization, account.accountId);
-      this.#parts.accounts.write(account, previous);
-      const totals = totalsOf(account.organization);
-      if (previous === undefined) totals.accounts += 1;
-      totals.accountVersions += account.version - (previous?.version ?? 0);
+  #writePeople(writes: Writes, stored: LookedUp): void {
+    const { accounts, users, parking, counts } = this.#parts;
+    for (const account of writes.accounts) {
+      accounts.write(account, stored.account(account.organization, account.accountId));
     }
-    for (const user of users) {
+    for (const user of writes.users) {
       const previous = stored.user(user.organization, user.userId);
-      this.#parts.users.write(user, previous);
-      const totals = totalsOf(user.organization);
-      if (previous === undefined) totals.users += 1;
-      totals.userVersions += user.version - (previous?.version ?? 0);
+      users.write(user, previous);
+      if (previous === undefined || previous.email !== user.email) {
+        parking.identified(user.organization, user.userId, user.email);
+      }
     }
-    for (const [organization, totals] of added) this.#parts.counts.addPopulations(organization, totals);
-    for (const { organization, ...rows } of versionRows) {
-      this.#parts.counts.addVersionRows(organization, rows);
+    for (const [organization, totals] of addedPopulations(writes, stored)) {
+      counts.addPopulations(organization, totals);
     }
+    for (const { organization, ...rows } of writes.versionRows) counts.addVersionRows(organization, rows);
   }
 
   #remember(

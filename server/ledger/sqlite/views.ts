@@ -1,9 +1,16 @@
 /** Saved views as they are stored. */
 import type { Database } from "bun:sqlite";
-import { viewLimits } from "../../../contract/views.ts";
-import type { Actor, AuditNote } from "../audit.ts";
-import { Refusal } from "../ledger.ts";
-import type { NewView, View, ViewStore } from "../views.ts";
+import type { Actor } from "../audit.ts";
+import {
+  type NewView,
+  refuseTooManyViews,
+  type View,
+  type ViewStore,
+  viewChangedNote,
+  viewDeletedNote,
+  viewNameTaken,
+  viewSavedNote,
+} from "../views.ts";
 import type { SqliteAudit } from "./audit.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -63,18 +70,13 @@ export class SqliteViews implements ViewStore {
 
   async add(organization: number, { page, name, query }: NewView, by: Actor, nowMs: number): Promise<View> {
     return inTransaction(this.#db, () => {
-      const { viewsPerOrganization: most } = viewLimits;
-      if ((this.#statements.count.get(organization)?.views ?? 0) >= most) {
-        throw new Refusal(`There are ${most} views already: delete one before you save another.`);
-      }
+      refuseTooManyViews(this.#statements.count.get(organization)?.views ?? 0);
       this.#refuseName(organization, page, name);
       const person = by.person?.id ?? null;
       const added = this.#statements.insert.get(organization, page, name, query, person, nowMs, nowMs);
       const view = this.#statements.find.get(organization, added?.id ?? 0);
       if (view === null) throw new Error("SQLite returned no row for a new view.");
-      const summary = `Saved the view ${name} of ${page}`;
-      const note = { action: "view.created", summary, detail: { id: view.id, page, name } } as const;
-      this.#note(organization, note, by, nowMs);
+      this.#audit.note(organization, viewSavedNote(view), by, nowMs);
       return view;
     });
   }
@@ -93,14 +95,7 @@ export class SqliteViews implements ViewStore {
       if (after.name === before.name && after.query === before.query) return before;
       if (after.name !== before.name) this.#refuseName(organization, before.page, after.name);
       this.#statements.update.run(after.name, after.query, nowMs, id);
-      const { page } = before;
-      // What is looked for stays out of the log: an erasure could not reach it there.
-      const detail = { id, page, from: before.name, to: after.name, query: after.query !== before.query };
-      const isRenamed = after.name !== before.name;
-      const summary = isRenamed
-        ? `The view ${before.name} of ${page} is called ${after.name} now`
-        : `Changed the view ${after.name} of ${page}`;
-      this.#note(organization, { action: "view.changed", summary, detail }, by, nowMs);
+      this.#audit.note(organization, viewChangedNote(before, after), by, nowMs);
       return after;
     });
   }
@@ -110,19 +105,13 @@ export class SqliteViews implements ViewStore {
       const view = this.#statements.find.get(organization, id);
       if (view === null) return false;
       this.#statements.remove.run(id);
-      const { page, name } = view;
-      const summary = `Deleted the view ${name} of ${page}`;
-      this.#note(organization, { action: "view.deleted", summary, detail: { id, page, name } }, by, nowMs);
+      this.#audit.note(organization, viewDeletedNote(view), by, nowMs);
       return true;
     });
   }
 
   #refuseName(organization: number, page: string, name: string): void {
     if (this.#statements.named.get(organization, page, name) === null) return;
-    throw new Refusal(`name is taken: there is a view called ${name} already.`);
-  }
-
-  #note(organization: number, note: AuditNote, actor: Actor, atMs: number): void {
-    this.#audit.write({ organization, actor, atMs, ...note });
+    throw viewNameTaken(name);
   }
 }

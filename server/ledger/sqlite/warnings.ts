@@ -1,13 +1,15 @@
 /** Ingestion warnings as they are stored: a row for each organization, UTC day, kind, endpoint and detail. */
 import type { Database } from "bun:sqlite";
 import { msPerDay } from "../../calendar/zone.ts";
-import type { IngestionWarning, WarningStore } from "../warnings.ts";
+import {
+  type IngestionWarning,
+  maxWarningDetails,
+  type WarningStore,
+  warningsKeptDays,
+} from "../warnings.ts";
 import { inSmallSteps } from "./small-steps.ts";
 import { inTransaction } from "./transaction.ts";
 
-/** Rows of an organization and a day at most; further details are counted in the row of all others. */
-const maxDetails = 1_000;
-const keptDays = 30;
 const deletedInAStep = 500;
 /** About 2 ms of upserts in a commit. */
 const addedInAStep = 200;
@@ -55,10 +57,13 @@ function prepare(db: Database) {
 export class SqliteWarnings implements WarningStore {
   readonly #db: Database;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #isErased: (organization: number, id: string) => boolean;
 
-  constructor(db: Database) {
+  /** @param isErased whether nobody may be named so any more; left out for warnings that name nobody */
+  constructor(db: Database, isErased: (organization: number, id: string) => boolean = () => false) {
     this.#db = db;
     this.#statements = prepare(db);
+    this.#isErased = isErased;
   }
 
   async add(counted: readonly IngestionWarning[]): Promise<void> {
@@ -89,16 +94,17 @@ export class SqliteWarnings implements WarningStore {
 
   /** Deletes what is older than 30 days. */
   async tidy(nowMs: number): Promise<void> {
-    const firstKeptDay = Math.floor(nowMs / msPerDay) - keptDays;
+    const firstKeptDay = Math.floor(nowMs / msPerDay) - warningsKeptDays;
     await inSmallSteps(() => this.#statements.deleteOld.all(firstKeptDay).length === deletedInAStep);
   }
 
   #add(warning: IngestionWarning): void {
-    const { organization, utcDay, kind, endpoint, count, firstSeenMs, lastSeenMs, message, userId } = warning;
+    const { organization, utcDay, kind, endpoint, count, firstSeenMs, lastSeenMs, message } = warning;
     const detail = this.#detailOf(warning);
+    const isNamed = warning.userId !== null && !this.#isErased(organization, warning.userId);
     this.#statements.add.run(
       ...[organization, utcDay, kind, endpoint, detail],
-      ...[count, firstSeenMs, lastSeenMs, message, userId],
+      ...[count, firstSeenMs, lastSeenMs, message, isNamed ? warning.userId : null],
     );
   }
 
@@ -106,6 +112,6 @@ export class SqliteWarnings implements WarningStore {
     if (detail === null) return others;
     if (this.#statements.find.get(organization, utcDay, kind, endpoint, detail) !== null) return detail;
     const { count } = this.#statements.details.get(organization, utcDay) ?? { count: 0 };
-    return count < maxDetails ? detail : others;
+    return count < maxWarningDetails ? detail : others;
   }
 }

@@ -108,6 +108,12 @@ export class Scheduler {
     return { done: plan.earlierDays - plan.days.length, of: plan.earlierDays };
   }
 
+  /** The same of all organizations of which there is something to say, by their ids. */
+  allEarlierScores(): Readonly<Record<string, EarlierScores>> {
+    const known = [...this.#memories.keys()].map((id) => [String(id), this.earlierScores(id)] as const);
+    return Object.fromEntries(known.flatMap(([id, scores]) => (scores === null ? [] : [[id, scores]])));
+  }
+
   /** Waits for the runs in hand. */
   async stop(): Promise<void> {
     this.#stopping = true;

@@ -12,6 +12,7 @@ export function statementByStatement(
   inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>,
 ): Warehouse {
   return {
+    topology: warehouse.topology,
     rows: <Row>(...query: Parameters<Warehouse["rows"]>) => inTurn(() => warehouse.rows<Row>(...query)),
     command: (...query) => inTurn(() => warehouse.command(...query)),
     stream: (...query) => warehouse.stream(...query),

@@ -1,0 +1,58 @@
+/** What doctor finds out about the servers of a cluster, before anything is opened on them: a ledger that cannot be opened
+ * says one thing that is wrong, and this says all. */
+import type { ClusterConfig } from "../server/config.ts";
+import { openPool } from "../server/ledger/postgres/connect.ts";
+import { ledgerIdentity } from "../server/ledger/postgres/migrations.ts";
+import { livingNodes, probePostgres } from "../server/ledger/postgres/probe.ts";
+import { messageOf } from "../server/process/message-of.ts";
+import type { Probed } from "../server/process/probed.ts";
+import { connectClickHouse } from "../server/warehouse/clickhouse.ts";
+import { refuseOtherLedger } from "../server/warehouse/ledger-identity.ts";
+import { probeClickHouse } from "../server/warehouse/probe.ts";
+
+/** Looks at PostgreSQL. A server that does not answer is one thing that is not as it should be. */
+export async function probeDatabase(cluster: ClusterConfig): Promise<readonly Probed[]> {
+  const sql = openPool(cluster.databaseUrl, { connections: 1, statementTimeoutMs: 10_000 });
+  try {
+    const nodes = await livingNodes(sql);
+    return await probePostgres(sql, { connections: cluster.databaseConnections, nodes, nowMs: Date.now });
+  } catch (error) {
+    return [silent(messageOf(error), "DATABASE_URL")];
+  } finally {
+    await sql.end();
+  }
+}
+
+/** Looks at ClickHouse, and tries on a table of its own what loading relies on. */
+export async function probeWarehouse(cluster: ClusterConfig): Promise<readonly Probed[]> {
+  const probed = await probeClickHouse({ url: cluster.clickhouseUrl, cluster: cluster.clickhouseCluster });
+  return probed.map((one) => (one.name === notAnswering ? silent(one.words, "CLICKHOUSE_URL") : one));
+}
+
+/** Whether ClickHouse holds what this ledger has taken; nothing where there is no ledger yet. */
+export async function probeIdentity(cluster: ClusterConfig): Promise<readonly Probed[]> {
+  const sql = openPool(cluster.databaseUrl, { connections: 1, statementTimeoutMs: 10_000 });
+  const warehouse = connectClickHouse({ url: cluster.clickhouseUrl, cluster: cluster.clickhouseCluster });
+  const name = "ledger";
+  try {
+    const [made] = await sql<{ table: string | null }[]>`SELECT to_regclass('ledger_form')::text AS table`;
+    if (typeof made?.table !== "string") return [];
+    await refuseOtherLedger(warehouse, await ledgerIdentity(sql));
+    return [{ name, ok: true, words: "the one in DATABASE_URL" }];
+  } catch (error) {
+    return [{ name, ok: false, words: messageOf(error) }];
+  } finally {
+    await Promise.all([sql.end(), warehouse.close()]);
+  }
+}
+
+/** Whether the server said anything: without that nothing on it can be opened. */
+export function hasAnswered(probed: readonly Probed[]): boolean {
+  return probed.every(({ name }) => name !== notAnswering);
+}
+
+const notAnswering = "answers";
+
+function silent(words: string, variable: string): Probed {
+  return { name: notAnswering, ok: false, words: `${words}: see ${variable}` };
+}

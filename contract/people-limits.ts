@@ -1,0 +1,16 @@
+/** What people may send, each with its unit in its name. */
+export const peopleLimits = {
+  nameCharacters: 200,
+  passwordMinCharacters: 10,
+  passwordMaxCharacters: 200,
+  sessionDays: 30,
+  invitationDays: 7,
+  resetLinkHours: 24,
+  membersPerOrganization: 1_000,
+  /** Open ones, of one organization. */
+  invitationsPerOrganization: 200,
+  organizationsPerPerson: 100,
+  /** Living ones of an organization, of each kind. */
+  credentialsPerOrganization: 200,
+  sessionsPerPerson: 50,
+} as const;

@@ -1,0 +1,292 @@
+/**
+ * Analysis as a node of a cluster. It answers questions; while it leads it also does the work: loading, rebuilds, erasures,
+ * checks, scores. Whether it leads is decided in the ledger (ledger/postgres/leadership.ts).
+ */
+import { AnalysisWork, type SaidByLeader } from "./analysis-work.ts";
+import type { ClusterConfig, Config } from "./config.ts";
+import type { StartedAnalysis } from "./http/analysis-routes.ts";
+import { remoteAnalysis, remoteScoring } from "./http/remote-analysis.ts";
+import { Refusal } from "./ledger/ledger.ts";
+import { Leadership, type Leading, type Term } from "./ledger/postgres/leadership.ts";
+import type { PostgresLedger } from "./ledger/postgres/ledger.ts";
+import type { ClusterNode } from "./ledger/postgres/node.ts";
+import { openCluster } from "./open-cluster.ts";
+import { nodePeer, type Peer } from "./process/control.ts";
+import type { Logger } from "./process/log.ts";
+import { messageOf } from "./process/message-of.ts";
+import { within } from "./process/within.ts";
+import { SourceWatch } from "./scoring/run/source-watch.ts";
+import { serveNode } from "./serve-node.ts";
+import type { AnalysisHost } from "./start-analysis.ts";
+import { beginAnalysis } from "./warehouse/analysis.ts";
+import { openClickHouseWarehouse } from "./warehouse/clickhouse.ts";
+import { UnmadeTables } from "./warehouse/clickhouse-prepare.ts";
+import { FollowingAnalysis, nothingLoaded, whileLeading } from "./warehouse/following-analysis.ts";
+import type { LoaderStatus } from "./warehouse/loader.ts";
+import type { Warehouse } from "./warehouse/warehouse.ts";
+import { type WhyAway, whyAwayOf } from "./warehouse/why-away.ts";
+
+const retryMs = 1_000;
+const sayEveryMs = 10_000;
+/** How often the warehouse is asked whether it is there, and how long it may take to say so. */
+const lookEveryMs = 1_000;
+const lookPatienceSeconds = 10;
+/** For so long questions that were on their way are answered still. */
+const drainMs = 1_500;
+/** Then the process leaves, whatever is in hand: it is done again by whoever leads next. */
+const maxStopMs = 5_000;
+/** For each of the steps of leaving that a silent server could hold up: ten seconds in all. */
+const maxStepMs = 1_000;
+
+/** Opens the ledger, and the warehouse when that can be reached. */
+export async function openAnalysisNode(config: Config, log: Logger): Promise<AnalysisHost> {
+  const { cluster } = config;
+  if (cluster === null) throw new Error("there is no cluster");
+  const { ledger, node } = await openCluster(cluster, "analysis", log);
+  const key = await node.key();
+  return new AnalysisNode({ config, cluster, ledger, node, key, log });
+}
+
+interface Parts {
+  readonly config: Config;
+  readonly cluster: ClusterConfig;
+  readonly ledger: PostgresLedger;
+  readonly node: ClusterNode;
+  /** The secret with which nodes ask each other. */
+  readonly key: string;
+  readonly log: Logger;
+}
+
+class AnalysisNode implements AnalysisHost {
+  readonly ledger: PostgresLedger;
+  readonly #parts: Parts;
+  readonly #leadership: Leadership;
+  readonly #sources: SourceWatch;
+  #warehouse: Warehouse | undefined;
+  #following: FollowingAnalysis | undefined;
+  #work: AnalysisWork | undefined;
+  #waitsFor: string | undefined = "ClickHouse";
+  /** Whether the server answers, tables or not. */
+  #isReachable = false;
+  /** Why the work of this term could not begin yet. */
+  #beginFails: string | null = null;
+  /** How the loader of this term is; undefined while another node leads. */
+  #loads: (() => LoaderStatus) | undefined;
+  #why: WhyAway | undefined;
+  /** Whether the tables cannot be made here: then it does not help to know that they are not made. */
+  #makesNone = false;
+  #isStopping = false;
+  #watching: Promise<void> = Promise.resolve();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.ledger = parts.ledger;
+    this.#sources = new SourceWatch(parts.ledger.sources, Date.now);
+    const canLead = () => this.#isReachable && this.#beginFails === null;
+    this.#leadership = new Leadership(parts.node, { canLead, lead: (term) => this.#lead(term) }, parts.log);
+    parts.node.leaderSays = () => this.#said();
+  }
+
+  get work(): AnalysisWork | undefined {
+    return this.#work;
+  }
+
+  get loader(): LoaderStatus | undefined {
+    return this.#loads?.();
+  }
+
+  get waitsFor(): string | undefined {
+    return this.#waitsFor;
+  }
+
+  get why(): WhyAway | undefined {
+    return this.#why;
+  }
+
+  get started(): Partial<StartedAnalysis> {
+    const following = this.#following;
+    if (following === undefined || this.#waitsFor !== undefined) return {};
+    const work = this.#work;
+    if (work !== undefined) {
+      const { scoring, sources, scheduler } = work;
+      return { analysis: whileLeading(work.analysis, following), scoring, sources, scheduler };
+    }
+    return {
+      analysis: following,
+      scoring: { score: async (request, report) => remoteScoring(this.#leader()).score(request, report) },
+      sources: this.#sources,
+      scheduler: {
+        earlierScores: (organization) => this.#saidByLeader()?.earlierScores[String(organization)] ?? null,
+      },
+    };
+  }
+
+  serve(
+    ...[answer, failed]: Parameters<NonNullable<AnalysisHost["serve"]>>
+  ): Bun.Server<undefined> | undefined {
+    const { cluster, config, key, node } = this.#parts;
+    if (cluster.nodeUrl === null) return undefined;
+    return serveNode(cluster.nodeUrl, config, { key, id: node.id }, answer, failed);
+  }
+
+  async begin(): Promise<void> {
+    this.#watching = this.#watchWarehouse();
+    this.#leadership.start();
+  }
+
+  async leave(): Promise<void> {
+    this.#isStopping = true;
+    await within(maxStepMs, this.#parts.node.leave());
+    this.#following?.stop();
+    const stopping = this.#leadership.stop();
+    await Promise.all([Bun.sleep(drainMs), within(maxStopMs, stopping)]);
+  }
+
+  async close(): Promise<void> {
+    const { node, ledger } = this.#parts;
+    await within(maxStepMs, Promise.all([this.#watching, this.#warehouse?.close()]));
+    await within(maxStepMs, Promise.all([node.close(), ledger.close()]));
+  }
+
+  /** Opens the way to the warehouse when it is there, and looks from then on whether it still is. */
+  async #watchWarehouse(): Promise<void> {
+    while (!this.#isStopping) {
+      this.#warehouse ??= await this.#open(() => !this.#isStopping);
+      if (this.#warehouse === undefined) return;
+      const { ledger } = this.#parts;
+      this.#following ??= new FollowingAnalysis({
+        ...{ warehouse: this.#warehouse, ledger },
+        leader: () => this.#saidByLeader()?.status,
+        askLeader: () => remoteAnalysis(this.#leader()),
+      });
+      await this.#lookAt(this.#warehouse);
+      this.#isReachable = this.#waitsFor === undefined;
+      await Bun.sleep(lookEveryMs);
+    }
+  }
+
+  async #lookAt(warehouse: Warehouse): Promise<void> {
+    try {
+      await warehouse.rows("SELECT 1", {}, { maxSeconds: lookPatienceSeconds });
+      this.#waitsFor = undefined;
+    } catch (error) {
+      this.#waitsFor = messageOf(error);
+      this.#why = whyAwayOf(error);
+    }
+  }
+
+  /** Opens the warehouse, as often as it takes. @param term in which it is changed; left out for questions
+   * @returns undefined when it is not wanted any more */
+  async #open(isWanted: () => boolean, term?: Term): Promise<Warehouse | undefined> {
+    const { cluster, log } = this.#parts;
+    const { clickhouseUrl: url, clickhouseCluster } = cluster;
+    let saidMs = Number.NEGATIVE_INFINITY;
+    while (isWanted()) {
+      try {
+        const changes = { migrates: term !== undefined, mayChange: () => term?.isHeld ?? true };
+        const ledger = await this.ledger.identity();
+        const opened = await openClickHouseWarehouse({ url, cluster: clickhouseCluster, ledger, ...changes });
+        if (term !== undefined) this.#makesNone = false;
+        return opened;
+      } catch (error) {
+        const because = messageOf(error);
+        if (term === undefined) this.#isReachable = error instanceof UnmadeTables;
+        else {
+          this.#makesNone = true;
+          this.#beginFails = because;
+        }
+        if (this.#warehouse === undefined && (term !== undefined || !this.#makesNone)) {
+          this.#waitsFor = because;
+          this.#why = whyAwayOf(error);
+        }
+        if (performance.now() - saidMs > sayEveryMs) log.warn({ because }, "waiting for ClickHouse");
+        if (performance.now() - saidMs > sayEveryMs) saidMs = performance.now();
+      }
+      await Bun.sleep(retryMs);
+    }
+    return undefined;
+  }
+
+  /** Begins the work of a term. */
+  #lead(term: Term): Leading {
+    const { ledger: shared, node, config, log } = this.#parts;
+    const ending = Promise.withResolvers<void>();
+    let isEnding = false;
+    const isWanted = () => !isEnding && term.isHeld;
+    const ledger = shared.leading(term.lease, () => node.settledEverywhere());
+    const begin = async () => {
+      const warehouse = await this.#open(isWanted, term);
+      if (warehouse === undefined) return;
+      const parts = { warehouse, ledger, log, dataDir: config.dataDir };
+      const loads = (status: () => LoaderStatus) => {
+        if (isEnding) return;
+        this.#loads = status;
+        this.#beginFails = null;
+      };
+      try {
+        const analysis = await beginAnalysis(parts, { ending: ending.promise, loads });
+        this.#work = new AnalysisWork(analysis, ledger, log);
+      } catch (error) {
+        this.#beginFails = messageOf(error);
+        await warehouse.close();
+        if (isWanted()) throw error;
+      }
+    };
+    this.#loads = () => nothingLoaded("replaying", this.#beginFails);
+    const beginning = untilDone(begin, isWanted, log);
+    return {
+      stop: async () => {
+        isEnding = true;
+        ending.resolve();
+        // It says no more that it leads, whatever is under way.
+        this.#loads = undefined;
+        await beginning;
+        this.#beginFails = null;
+        const work = this.#work;
+        this.#work = undefined;
+        await work?.stop();
+      },
+    };
+  }
+
+  #said(): string | null {
+    const work = this.#work;
+    const loader = this.#loads?.();
+    if (loader === undefined) return null;
+    const said: SaidByLeader = {
+      status: work?.analysis.status() ?? { state: "ready", loader, rebuild: null },
+      earlierScores: work?.scheduler.allEarlierScores() ?? {},
+    };
+    return JSON.stringify(said);
+  }
+
+  #saidByLeader(): SaidByLeader | undefined {
+    const leading = this.#parts.node.leader?.leaderSays ?? null;
+    return leading === null ? undefined : (JSON.parse(leading) as SaidByLeader);
+  }
+
+  /** Whoever leads. @throws Refusal when it cannot be asked */
+  #leader(): Peer {
+    const { node, key } = this.#parts;
+    const { leader } = node;
+    if (leader === undefined || leader.id === node.id) {
+      throw new Refusal("no analysis node leads at this moment: try again in a few seconds.");
+    }
+    if (leader.url === null) {
+      throw new Refusal("the analysis node that leads has no NODE_URL: ask there, or set it.");
+    }
+    return nodePeer(leader.url, key, leader.id);
+  }
+}
+
+/** Tries until it succeeds or is not wanted any more. */
+async function untilDone(work: () => Promise<void>, isWanted: () => boolean, log: Logger): Promise<void> {
+  while (isWanted()) {
+    try {
+      return await work();
+    } catch (error) {
+      log.warn({ err: error }, "the work on the warehouse could not begin, and will be tried again");
+      await Bun.sleep(retryMs);
+    }
+  }
+}

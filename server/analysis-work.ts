@@ -1,0 +1,38 @@
+/** All that analysis does by itself on a warehouse: one machine's for ever, a cluster's while it leads. */
+import type { SharedLedger } from "./ledger/ledger.ts";
+import type { Logger } from "./process/log.ts";
+import { type EarlierScores, Scheduler } from "./scoring/run/scheduler.ts";
+import { Scoring } from "./scoring/run/scoring.ts";
+import { SourceWatch } from "./scoring/run/source-watch.ts";
+import type { Analysis, AnalysisStatus } from "./warehouse/analysis.ts";
+
+/** What a leader says of its work to the other nodes. */
+export interface SaidByLeader {
+  readonly status: AnalysisStatus;
+  readonly earlierScores: Readonly<Record<string, EarlierScores>>;
+}
+
+export class AnalysisWork {
+  readonly analysis: Analysis;
+  readonly sources: SourceWatch;
+  readonly scoring: Scoring;
+  readonly scheduler: Scheduler;
+
+  /** Begins the nightly checks and the scheduled scores; loading and upkeep have begun with analysis. */
+  constructor(analysis: Analysis, ledger: SharedLedger, log: Logger) {
+    this.analysis = analysis;
+    this.sources = new SourceWatch(ledger.sources, Date.now);
+    const { sources } = this;
+    this.scoring = new Scoring({ host: analysis, ledger, sources, log, nowMs: Date.now });
+    this.scheduler = new Scheduler({ scoring: this.scoring, host: analysis, ledger, log, nowMs: Date.now });
+    analysis.nightly.start();
+    this.scheduler.start();
+  }
+
+  /** Finishes what is in hand, and closes the warehouse. */
+  async stop(): Promise<void> {
+    this.scoring.stop();
+    await this.scheduler.stop();
+    await this.analysis.close();
+  }
+}

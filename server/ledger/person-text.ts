@@ -1,0 +1,13 @@
+/** An id of a person as one text, as it is stored: its kind, a space, and the id. */
+import type { PersonId } from "./parking.ts";
+
+/** The text by which the id is stored. */
+export function personText({ kind, id }: PersonId): string {
+  return `${kind} ${id}`;
+}
+
+/** The id that was stored as this text. */
+export function personOf(text: string): PersonId {
+  const end = text.indexOf(" ");
+  return { kind: text.slice(0, end) === "user" ? "user" : "visitor", id: text.slice(end + 1) };
+}

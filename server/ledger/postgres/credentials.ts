@@ -1,0 +1,89 @@
+/** Project tokens and read keys, a table each: only their hashes are kept, and a revoked one is not found. */
+import type { Credential, Credentials, Right } from "../credentials.ts";
+import { type Organization, Refusal } from "../ledger.ts";
+import type { Sql } from "./connect.ts";
+import type { PostgresOrganizations } from "./organizations.ts";
+import { restored, storable } from "./text.ts";
+
+/** Rights are words with a space between: `read erase`. */
+type CredentialRow = Omit<Credential, "rights"> & { readonly rights: string };
+
+type CredentialTable = "tokens" | "read_keys";
+
+const nouns: Record<CredentialTable, string> = { tokens: "token", read_keys: "read key" };
+
+export class PostgresCredentials implements Credentials {
+  readonly #sql: Sql;
+  readonly #organizations: PostgresOrganizations;
+  readonly #table: CredentialTable;
+
+  constructor(sql: Sql, organizations: PostgresOrganizations, table: CredentialTable) {
+    this.#sql = sql;
+    this.#organizations = organizations;
+    this.#table = table;
+  }
+
+  async create(wanted: Parameters<Credentials["create"]>[0]): Promise<Credential> {
+    const { organization, name, rights, sha256, lastFour, nowMs } = wanted;
+    const sql = this.#sql;
+    const [row] = await sql<CredentialRow[]>`
+      INSERT INTO ${sql(this.#table)} (organization, name, rights, sha256, last_four, created_at_ms)
+      SELECT id, ${storable(name)}, ${rights.join(" ")}, ${sha256}, ${lastFour}, ${nowMs}
+      FROM organizations WHERE id = ${organization} RETURNING ${this.#columns()}`;
+    if (row === undefined) throw new Refusal(`There is no organization with the id ${organization}.`);
+    return credential(row);
+  }
+
+  async list(organization: number): Promise<readonly Credential[]> {
+    const sql = this.#sql;
+    const rows = await sql<CredentialRow[]>`
+      SELECT ${this.#columns()} FROM ${sql(this.#table)} WHERE organization = ${organization} ORDER BY id`;
+    return rows.map(credential);
+  }
+
+  async find(sha256: string): Promise<{ credential: Credential; organization: Organization } | undefined> {
+    const sql = this.#sql;
+    const [row] = await sql<CredentialRow[]>`
+      SELECT ${this.#columns()} FROM ${sql(this.#table)} WHERE sha256 = ${sha256} AND revoked_at_ms IS NULL`;
+    if (row === undefined) return undefined;
+    const organization = await this.#organizations.find(row.organization);
+    return organization === undefined ? undefined : { credential: credential(row), organization };
+  }
+
+  async revoke(id: number, nowMs: number): Promise<Credential> {
+    const sql = this.#sql;
+    const [row] = await sql<CredentialRow[]>`
+      UPDATE ${sql(this.#table)} SET revoked_at_ms = coalesce(revoked_at_ms, ${nowMs}) WHERE id = ${id}
+      RETURNING ${this.#columns()}`;
+    if (row === undefined) throw new Refusal(`There is no ${nouns[this.#table]} with the id ${id}.`);
+    return credential(row);
+  }
+
+  async touch(used: readonly { readonly id: number; readonly atMs: number }[]): Promise<void> {
+    if (used.length === 0) return;
+    const sql = this.#sql;
+    // Locked in the order of their ids: every node does this once a minute, for the same tokens.
+    await sql`
+      WITH used AS (
+        SELECT id, max(at_ms) AS at_ms
+        FROM unnest(${used.map(({ id }) => id)}::bigint[], ${used.map(({ atMs }) => atMs)}::bigint[]) AS given (id, at_ms)
+        GROUP BY id
+      ), locked AS (
+        SELECT id FROM ${sql(this.#table)} WHERE id IN (SELECT id FROM used) ORDER BY id FOR UPDATE
+      )
+      UPDATE ${sql(this.#table)} AS stored SET last_used_at_ms = greatest(last_used_at_ms, used.at_ms)
+      FROM used JOIN locked USING (id) WHERE stored.id = used.id`;
+  }
+
+  #columns() {
+    return this.#sql`id, organization, name, rights, last_four AS "lastFour", created_at_ms AS "createdAtMs",
+      last_used_at_ms AS "lastUsedAtMs", revoked_at_ms AS "revokedAtMs"`;
+  }
+}
+
+const knownRights: readonly Right[] = ["write", "read", "erase", "manage"];
+
+function credential(row: CredentialRow): Credential {
+  const words = row.rights.split(" ");
+  return { ...row, name: restored(row.name), rights: knownRights.filter((right) => words.includes(right)) };
+}

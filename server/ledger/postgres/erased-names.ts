@@ -1,0 +1,54 @@
+/**
+ * Ids of users who were erased a moment ago. Other nodes may still remember them, in warnings that are only counted so far,
+ * and in the live view: each node forgets them, and when all have, so does the ledger.
+ */
+import type { Sql, Tx } from "./connect.ts";
+import { restored, storable } from "./text.ts";
+import { inTransaction } from "./transaction.ts";
+import { forgetWarningsOf } from "./warnings.ts";
+
+/** A name is a change that every node hears of: see nodes.ts, whose function this needs. */
+export const erasedNamesTable = `
+  CREATE TABLE erased_names (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    organization bigint NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    user_id text NOT NULL
+  );
+  CREATE CONSTRAINT TRIGGER noted AFTER INSERT ON erased_names
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_change();
+`;
+
+export interface ErasedName {
+  readonly id: number;
+  readonly organization: number;
+  readonly userId: string;
+}
+
+/** Tells every node who is erased, when the transaction is committed. */
+export async function tellErased(tx: Tx, organization: number, userIds: readonly string[]): Promise<void> {
+  await tx`
+    INSERT INTO erased_names (organization, user_id)
+    SELECT ${organization}::bigint, user_id FROM unnest(${userIds.map(storable)}::text[]) AS given (user_id)`;
+}
+
+/** Who was erased, as long as a node may remember them. */
+export async function erasedNames(sql: Sql): Promise<readonly ErasedName[]> {
+  const rows = await sql<ErasedName[]>`
+    SELECT id, organization, user_id AS "userId" FROM erased_names ORDER BY id`;
+  return rows.map((row) => ({ ...row, userId: restored(row.userId) }));
+}
+
+/** Forgets names that no node remembers any more, with what nodes wrote of them meanwhile. */
+export async function forgetErased(sql: Sql, names: readonly ErasedName[]): Promise<void> {
+  if (names.length === 0) return;
+  await inTransaction(sql, async (tx) => {
+    await tx`DELETE FROM erased_names WHERE id = ANY (${names.map(({ id }) => id)}::bigint[])`;
+    for (const [organization, own] of Map.groupBy(names, (name) => name.organization)) {
+      await forgetWarningsOf(
+        tx,
+        organization,
+        own.map(({ userId }) => userId),
+      );
+    }
+  });
+}

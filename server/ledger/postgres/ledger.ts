@@ -1,0 +1,257 @@
+/** The ledger over one PostgreSQL database, which many nodes may share. */
+import { limits } from "../../../contract/limits.ts";
+import { type DeadLetterLimits, defaultDeadLetterLimits } from "../dead-letter-facts.ts";
+import type { LedgerFreshness, RebuildBegun } from "../health.ts";
+import {
+  type DayCount,
+  type Ledger,
+  type LedgerSnapshot,
+  type Populations,
+  Refusal,
+  type UserAndAccount,
+} from "../ledger.ts";
+import type { Needs, Stored, Writes } from "../transaction.ts";
+import { PostgresAudit } from "./audit.ts";
+import { PostgresChecks } from "./checks.ts";
+import { openPool, type PoolOptions, refuseUnfitServer, type Sql, serverNowMs } from "./connect.ts";
+import { dayCountsOf, populationsOf } from "./counts.ts";
+import { PostgresCredentials } from "./credentials.ts";
+import { PostgresDeadLetters } from "./dead-letters.ts";
+import { PostgresEntrance } from "./entrance.ts";
+import { erasedNames, forgetErased } from "./erased-names.ts";
+import { PostgresErasures } from "./erasures.ts";
+import { PostgresExclusions } from "./exclusions.ts";
+import { PostgresIdentities } from "./identities.ts";
+import { PostgresImports } from "./imports.ts";
+import { type LoadedAt, PostgresInbox } from "./inbox.ts";
+import { countOn } from "./inbox-counts.ts";
+import { forgetFinished, sealSegment } from "./inbox-segments.ts";
+import { forgetShown } from "./live-items.ts";
+import type { LoaderLease } from "./loader-lease.ts";
+import { forgetMessageIds } from "./message-ids.ts";
+import { ledgerIdentity, migrate } from "./migrations.ts";
+import { PostgresOrganizations } from "./organizations.ts";
+import { PostgresParking } from "./parking.ts";
+import { PostgresPeople } from "./people.ts";
+import { PostgresSettings } from "./settings.ts";
+import { PostgresSourceSettings } from "./source-settings.ts";
+import { PostgresSources } from "./sources.ts";
+import { Transactor } from "./transact.ts";
+import { refuseUnfinished } from "./unfinished-move.ts";
+import { findUserAndAccount } from "./users.ts";
+import { PostgresViews } from "./views.ts";
+import { PostgresWarnings } from "./warnings.ts";
+
+const keptLoadedMs = 3_600_000;
+
+export interface PostgresLedgerOptions extends PoolOptions {
+  readonly url: string;
+  /** Also of when rows were loaded, which is PostgreSQL's time otherwise. */
+  readonly clock?: () => number;
+  readonly deadLetterLimits?: DeadLetterLimits;
+  /** Of an organization: what waits beyond is dropped, the oldest first. */
+  readonly parkedMaxBytes?: number;
+  /** Of an organization: links to people who are not identified. */
+  readonly parkedMaxLinks?: number;
+}
+
+/** Opens the ledger and brings the database to today's form.
+ * @throws Refusal when the server or the database is not fit, or was written by a newer version. */
+export async function openPostgresLedger({
+  url,
+  clock,
+  deadLetterLimits = defaultDeadLetterLimits,
+  parkedMaxBytes = limits.parkedBytesOfOrganization,
+  parkedMaxLinks = limits.linksOfOrganization,
+  ...options
+}: PostgresLedgerOptions): Promise<PostgresLedger> {
+  const sql = openPool(url, options);
+  try {
+    await refuseUnfitServer(sql);
+    await migrate(sql);
+    await refuseUnfinished(sql);
+  } catch (error) {
+    await sql.end({ timeout: 5 });
+    throw error;
+  }
+  const clocks =
+    clock === undefined
+      ? { clock: Date.now, loadedAt: () => serverNowMs(sql) }
+      : { clock, loadedAt: async (nowMs: number) => nowMs };
+  return new PostgresLedger(sql, { ...clocks, deadLetterLimits, parkedMaxBytes, parkedMaxLinks });
+}
+
+type Sizes = Required<
+  Pick<PostgresLedgerOptions, "clock" | "deadLetterLimits" | "parkedMaxBytes" | "parkedMaxLinks">
+> & { readonly loadedAt: LoadedAt };
+
+export class PostgresLedger implements Ledger {
+  readonly organizations: PostgresOrganizations;
+  readonly tokens: PostgresCredentials;
+  readonly readKeys: PostgresCredentials;
+  readonly inbox: PostgresInbox;
+  readonly deadLetters: PostgresDeadLetters;
+  readonly exclusions: PostgresExclusions;
+  readonly warnings: PostgresWarnings;
+  readonly checks: PostgresChecks;
+  readonly erasures: PostgresErasures;
+  readonly imports: PostgresImports;
+  readonly parking: PostgresParking;
+  readonly audit: PostgresAudit;
+  readonly people: PostgresPeople;
+  readonly entrance: PostgresEntrance;
+  readonly views: PostgresViews;
+  readonly settings: PostgresSettings;
+  readonly sources: PostgresSources;
+  readonly sourceSettings: PostgresSourceSettings;
+  readonly identities: PostgresIdentities;
+  /** Each waits for the network and a sync: with four, 16 senders had half as much again as with two. */
+  readonly groupsAtOnce = 4;
+  readonly #sql: Sql;
+  readonly #transactor: Transactor;
+  readonly #sizes: Sizes;
+  /** Throws when nothing may be written any more of what was admitted. */
+  refuseUnheard: () => void = () => undefined;
+
+  /** @param lease of whoever leads; without one the first to load takes it */
+  constructor(sql: Sql, sizes: Sizes, lease?: LoaderLease) {
+    const { clock, deadLetterLimits, parkedMaxBytes, parkedMaxLinks } = sizes;
+    this.#sizes = sizes;
+    this.#sql = sql;
+    this.organizations = new PostgresOrganizations(sql, clock);
+    this.tokens = new PostgresCredentials(sql, this.organizations, "tokens");
+    this.readKeys = new PostgresCredentials(sql, this.organizations, "read_keys");
+    this.inbox = new PostgresInbox(sql, { clock, loadedAt: sizes.loadedAt, deadLetterLimits }, lease);
+    this.deadLetters = new PostgresDeadLetters(sql);
+    this.exclusions = new PostgresExclusions(sql);
+    this.warnings = new PostgresWarnings(sql);
+    this.checks = new PostgresChecks(sql);
+    this.erasures = new PostgresErasures(sql, this.exclusions, clock);
+    this.imports = new PostgresImports(sql);
+    this.parking = new PostgresParking(sql, parkedMaxBytes);
+    this.audit = new PostgresAudit(sql);
+    this.people = new PostgresPeople(sql, this.organizations, this.audit);
+    this.entrance = new PostgresEntrance(sql, this.audit);
+    this.views = new PostgresViews(sql, this.audit);
+    this.settings = new PostgresSettings(sql);
+    this.sources = new PostgresSources(sql);
+    this.sourceSettings = new PostgresSourceSettings(sql, this.audit);
+    this.identities = new PostgresIdentities(sql);
+    this.#transactor = new Transactor(sql, clock, parkedMaxLinks, () => this.refuseUnheard());
+  }
+
+  /** The same ledger for whoever leads. What changes what nodes may write is told only when none writes any more what it
+   * admitted before: days in an old timezone, warnings that name an erased user. */
+  leading(lease: LoaderLease, settledEverywhere: () => Promise<void>): PostgresLedger {
+    const ledger = new PostgresLedger(this.#sql, this.#sizes, lease);
+    const { erasures } = ledger;
+    const pending = erasures.pending.bind(erasures);
+    erasures.pending = async () => {
+      const begun = await pending();
+      const names = await erasedNames(this.#sql);
+      if (names.length > 0) await settledEverywhere();
+      await forgetErased(this.#sql, names);
+      return begun;
+    };
+    return Object.assign(ledger, {
+      rebuildsPending: async () => {
+        const pending = await this.rebuildsPending();
+        if (pending.length > 0) await settledEverywhere();
+        return pending;
+      },
+      rebuildBegun: async (organization: number) => {
+        const begun = await this.rebuildBegun(organization);
+        await settledEverywhere();
+        return begun;
+      },
+    });
+  }
+
+  /** A uuid that tells it from every other ledger, by which the warehouse knows whose rows it holds. */
+  identity(): Promise<string> {
+    return ledgerIdentity(this.#sql);
+  }
+
+  /** Several may be under way at once, and are decided in any order. */
+  async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
+    this.refuseUnheard();
+    return this.#transactor.transact(needs, decide);
+  }
+
+  /** Every step is done, also when others fail. @throws AggregateError of what failed */
+  async tidy(nowMs: number): Promise<void> {
+    const steps = [
+      () => sealSegment(this.#sql, nowMs),
+      // A node whose clock is an hour ahead would drop what was loaded just now.
+      async () => forgetFinished(this.#sql, (await this.#sizes.loadedAt(nowMs)) - keptLoadedMs),
+      () => countOn(this.#sql),
+      () => forgetMessageIds(this.#sql, nowMs),
+      () => forgetShown(this.#sql),
+      () => this.warnings.tidy(nowMs),
+      () => this.parking.tidy(nowMs),
+      () => this.sources.tidy(nowMs),
+      () => this.entrance.tidy(nowMs),
+      () => this.audit.tidy(nowMs),
+    ];
+    const failures: unknown[] = [];
+    for (const step of steps) await step().catch((error) => failures.push(error));
+    if (failures.length > 0) throw new AggregateError(failures, `${failures[0]}`);
+  }
+
+  dayCounts(organization: number): Promise<readonly DayCount[]> {
+    return dayCountsOf(this.#sql, organization);
+  }
+
+  populations(organization: number): Promise<Populations> {
+    return populationsOf(this.#sql, organization);
+  }
+
+  loadedUptoMs(): Promise<number | null> {
+    return this.inbox.loadedUptoMs();
+  }
+
+  async freshness(organization: number): Promise<LedgerFreshness> {
+    const found = await this.organizations.find(organization);
+    if (found === undefined) throw new Refusal(`There is no organization with the id ${organization}.`);
+    return {
+      timezone: found.timezone,
+      loadedUptoMs: await this.loadedUptoMs(),
+      rebuildingSinceMs: await this.organizations.rebuildingSinceMs(organization),
+    };
+  }
+
+  findUser(organization: number, userId: string): Promise<UserAndAccount | undefined> {
+    return findUserAndAccount(this.#sql, organization, userId);
+  }
+
+  /** What was acknowledged is committed: whoever reads the tables finds it. */
+  async flush(): Promise<void> {}
+
+  /** @throws Refusal always: the engines' own tools copy what many nodes write to. */
+  async snapshot(_folder: string): Promise<LedgerSnapshot> {
+    throw new Refusal(
+      "In a cluster Rekindle makes no backup of its own: back up PostgreSQL for point-in-time recovery, and " +
+        "ClickHouse with BACKUP, as docs/operating.md says.",
+    );
+  }
+
+  rebuildsPending(): Promise<readonly number[]> {
+    return this.organizations.rebuildsPending();
+  }
+
+  rebuildBegun(organization: number): Promise<RebuildBegun> {
+    return this.organizations.rebuildBegun(organization);
+  }
+
+  rebuildDone(organization: number, askedAtMs: number): Promise<void> {
+    return this.organizations.rebuildDone(organization, askedAtMs);
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.inbox.close();
+    } finally {
+      await this.#sql.end({ timeout: 5 });
+    }
+  }
+}

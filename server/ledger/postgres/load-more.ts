@@ -1,0 +1,119 @@
+/** Loads what a decision asks for: all of one kind by one statement, all kinds in one round trip. */
+import type { Account } from "../ledger.ts";
+import { personOf, personText } from "../person-text.ts";
+import { maxUsersWithEmail } from "../source-settings.ts";
+import type { KnownUser } from "../transaction.ts";
+import type { Queries, Tx } from "./connect.ts";
+import { accountColumns, accountOf, type UserRow, userColumns, userOf } from "./loaded.ts";
+import { findLabels, findLinks, findLinksTo, findParked } from "./parking-reads.ts";
+import type { Key, Known, Wanted } from "./stored.ts";
+import { restored, storable } from "./text.ts";
+import { erasedPeople } from "./tombstones.ts";
+
+type Find = (tx: Tx, known: Known, keys: readonly Key[]) => Promise<void>;
+
+const finders: Readonly<Record<Exclude<keyof Wanted, "organizations">, Find>> = {
+  known: findKnown,
+  users: findUsers,
+  accounts: findAccounts,
+  emails: findEmails,
+  erased: findErased,
+  links: findLinks,
+  linksTo: findLinksTo,
+  parked: findParked,
+  labels: findLabels,
+};
+
+/** Adds what is stored of these to what is known. */
+export async function loadMore(tx: Tx, known: Known, wanted: Partial<Wanted>): Promise<void> {
+  const { organizations = [], ...keys } = wanted;
+  const kinds = Object.keys(keys) as (keyof typeof keys)[];
+  await Promise.all([
+    findOrganizations(tx, known, organizations),
+    ...kinds.map(async (kind) => {
+      const unique = [
+        ...new Map((keys[kind] ?? []).map((key) => [`${key.organization} ${key.id}`, key])).values(),
+      ];
+      if (unique.length > 0) await finders[kind](tx, known, unique);
+    }),
+  ]);
+}
+
+/** The keys as a table for a statement: `(organization, id)`. */
+export function tableOfKeys(queries: Queries, keys: readonly Key[]) {
+  return queries`unnest(${keys.map(({ organization }) => organization)}::bigint[],
+    ${keys.map(({ id }) => storable(id))}::text[])`;
+}
+
+async function findOrganizations(tx: Tx, known: Known, organizations: readonly number[]): Promise<void> {
+  if (organizations.length === 0) return;
+  const found = await tx<{ id: number; hasParked: boolean; erasureKey: string | null }[]>`
+    SELECT id,
+      EXISTS (SELECT FROM parked_totals WHERE parked_totals.organization = given.id) AS "hasParked",
+      CASE WHEN EXISTS (SELECT FROM erasures WHERE erasures.organization = given.id)
+          OR EXISTS (SELECT FROM erased_ids WHERE erased_ids.organization = given.id)
+        THEN (SELECT key FROM erasure_key) END AS "erasureKey"
+    FROM unnest(${organizations}::bigint[]) AS given (id)`;
+  for (const { id, hasParked, erasureKey } of found) {
+    const key = erasureKey === null ? null : Buffer.from(erasureKey, "hex");
+    known.foundOrganization(id, { hasParked, erasureKey: key });
+  }
+}
+
+async function findKnown(tx: Tx, known: Known, keys: readonly Key[]): Promise<void> {
+  const found = await tx<(KnownUser & { organization: number; userId: string })[]>`
+    SELECT organization, user_id AS "userId", number, account
+    FROM users JOIN ${tableOfKeys(tx, keys)} AS wanted (organization, user_id) USING (organization, user_id)`;
+  known.known.nothing(keys);
+  for (const { organization, userId, ...user } of found) {
+    known.known.found(organization, restored(userId), user);
+  }
+}
+
+async function findUsers(tx: Tx, known: Known, keys: readonly Key[]): Promise<void> {
+  const found = await tx<UserRow[]>`
+    SELECT ${userColumns(tx)}
+    FROM users JOIN ${tableOfKeys(tx, keys)} AS wanted (organization, user_id) USING (organization, user_id)`;
+  known.users.nothing(keys);
+  for (const user of found.map(userOf)) known.users.found(user.organization, user.userId, user);
+}
+
+async function findAccounts(tx: Tx, known: Known, keys: readonly Key[]): Promise<void> {
+  const found = await tx<Account[]>`
+    SELECT ${accountColumns(tx)}
+    FROM accounts JOIN ${tableOfKeys(tx, keys)} AS wanted (organization, account_id)
+      USING (organization, account_id)`;
+  known.accounts.nothing(keys);
+  for (const account of found.map(accountOf)) {
+    known.accounts.found(account.organization, account.accountId, account);
+  }
+}
+
+async function findEmails(tx: Tx, known: Known, keys: readonly Key[]): Promise<void> {
+  const found = await tx<{ organization: number; email: string; userId: string }[]>`
+    SELECT wanted.organization, wanted.email, owner.user_id AS "userId"
+    FROM ${tableOfKeys(tx, keys)} AS wanted (organization, email) CROSS JOIN LATERAL (
+      SELECT user_id FROM users
+      WHERE users.organization = wanted.organization AND users.email <> ''
+        AND lower(users.email COLLATE "C") = lower(wanted.email COLLATE "C")
+      LIMIT ${maxUsersWithEmail}) AS owner`;
+  const users = new Map<string, string[]>();
+  for (const { organization, email, userId } of found) {
+    const key = `${organization} ${restored(email)}`;
+    users.set(key, [...(users.get(key) ?? []), restored(userId)]);
+  }
+  for (const { organization, id } of keys) {
+    known.emails.found(organization, id, users.get(`${organization} ${id}`) ?? []);
+  }
+}
+
+/** Of organizations that erased somebody. */
+async function findErased(tx: Tx, known: Known, keys: readonly Key[]): Promise<void> {
+  const people = keys.flatMap(({ organization, id }) => {
+    const key = known.organization(organization)?.erasureKey ?? null;
+    return key === null ? [] : [{ organization, ...personOf(id), key }];
+  });
+  const found = await erasedPeople(tx, people);
+  known.erased.nothing(keys);
+  for (const { atMs, ...person } of found) known.erased.found(person.organization, personText(person), atMs);
+}

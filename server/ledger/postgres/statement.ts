@@ -1,0 +1,104 @@
+/**
+ * A statement of SQL as it is written in the code: a template whose values are bound, never pasted. Inside of one stand
+ * parts of statements and names of tables, too. It is sent when somebody waits for it, or by `execute`.
+ */
+import { escapeIdentifier } from "pg";
+
+/** What can be bound. An array is PostgreSQL's, of the type that the statement says (`::bigint[]`). */
+export type Bound =
+  | string
+  | number
+  | boolean
+  | null
+  | Uint8Array
+  | Date
+  | readonly (string | number | boolean | null)[];
+
+/** What may stand in a template. */
+export type Part = Bound | Identifier | Statement<readonly object[]>;
+
+/** The rows that came back, how many the statement touched, and what it was (`INSERT`, `COMMIT`). */
+export type Answer<Rows extends readonly object[]> = Rows & {
+  readonly count: number;
+  readonly command: string;
+};
+
+/** A statement's text with `$1`, `$2` … and what they stand for. */
+export interface Sent {
+  /** Grows with each statement that is written. */
+  readonly serial: number;
+  readonly text: string;
+  readonly values: readonly Bound[];
+}
+
+/** Sends a statement. */
+export type Send = (sent: Sent) => Promise<Answer<readonly object[]>>;
+
+/** The name of a table or a column. */
+export class Identifier {
+  readonly text: string;
+
+  constructor(name: string) {
+    this.text = escapeIdentifier(name);
+  }
+}
+
+let written = 0;
+
+export class Statement<Rows extends readonly object[]> implements PromiseLike<Answer<Rows>> {
+  readonly #strings: readonly string[];
+  readonly #parts: readonly Part[];
+  readonly #send: Send;
+  readonly #serial: number;
+  #sent: Promise<Answer<Rows>> | undefined;
+
+  constructor(strings: readonly string[], parts: readonly Part[], send: Send) {
+    this.#strings = strings;
+    this.#parts = parts;
+    this.#send = send;
+    written += 1;
+    this.#serial = written;
+  }
+
+  /** Sends it, once. Rejects with PostgreSQL's error, or when the connection is lost. */
+  execute(): Promise<Answer<Rows>> {
+    // Whoever writes the statement says what its rows are.
+    this.#sent ??= this.#send(this.#composed()) as Promise<Answer<Rows>>;
+    return this.#sent;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: it is waited for as a promise is, and sent by that.
+  then<Done = Answer<Rows>, Failed = never>(
+    done?: ((answer: Answer<Rows>) => Done | PromiseLike<Done>) | null,
+    failed?: ((reason: unknown) => Failed | PromiseLike<Failed>) | null,
+  ): Promise<Done | Failed> {
+    return this.execute().then(done, failed);
+  }
+
+  catch<Failed>(failed: (reason: unknown) => Failed | PromiseLike<Failed>): Promise<Answer<Rows> | Failed> {
+    return this.execute().catch(failed);
+  }
+
+  #composed(): Sent {
+    const values: Bound[] = [];
+    return { serial: this.#serial, text: this.#compose(values), values };
+  }
+
+  #compose(values: Bound[]): string {
+    let text = this.#strings[0] ?? "";
+    this.#parts.forEach((part, index) => {
+      text += textOf(part, values) + (this.#strings[index + 1] ?? "");
+    });
+    return text;
+  }
+
+  /** The text of a part; its values are added to those before it. */
+  static textOf(part: Part, values: Bound[]): string {
+    if (part instanceof Statement) return part.#compose(values);
+    if (part instanceof Identifier) return part.text;
+    values.push(part);
+    return `$${values.length}`;
+  }
+}
+
+const { textOf } = Statement;

@@ -1,0 +1,172 @@
+/**
+ * Moves an embedded installation to PostgreSQL and ClickHouse, in order: whatever can be wrong is found before anything is
+ * copied; the warehouse goes first, and the ledger in one transaction behind it. The data folder is only read, but
+ * for what an upgrade changes, and for a mark: never can both installations take writes.
+ */
+import { existsSync } from "node:fs";
+import { type Ledger, Refusal } from "./ledger/ledger.ts";
+import { openPostgresLedger } from "./ledger/postgres/ledger.ts";
+import {
+  finishMoveIn,
+  isMoveInUnfinished,
+  type MoveProgress,
+  moveIntoPostgres,
+  refuseFilledLedger,
+} from "./ledger/postgres/move-in.ts";
+import { ledgerFile } from "./ledger/sqlite/ledger-file.ts";
+import { openSqliteLedger } from "./ledger/sqlite/open.ts";
+import { isMoving, markMove, refuseMoved } from "./moved.ts";
+import { takeLock } from "./process/lock.ts";
+import type { Logger } from "./process/log.ts";
+import { messageOf } from "./process/message-of.ts";
+import { acknowledgedOf } from "./warehouse/acknowledged.ts";
+import { openAnalysis, takeAnalysisLock, warehouseFolder } from "./warehouse/analysis.ts";
+import { openChdbWarehouse } from "./warehouse/chdb.ts";
+import { checkOrganization, describeDifference } from "./warehouse/check.ts";
+import { openClickHouseWarehouse } from "./warehouse/clickhouse.ts";
+import { finishMove, moveTables, refuseFilledTables } from "./warehouse/move-tables.ts";
+import type { ServerWarehouse } from "./warehouse/server-warehouse.ts";
+import type { Warehouse } from "./warehouse/warehouse.ts";
+
+/** Where to. */
+export interface MoveTarget {
+  /** As `DATABASE_URL` has it. */
+  readonly databaseUrl: string;
+  /** As `CLICKHOUSE_URL` has it. */
+  readonly clickhouseUrl: string;
+  /** As `CLICKHOUSE_CLUSTER` has it; null for a single server. */
+  readonly clickhouseCluster: string | null;
+}
+
+export interface MoveSummary {
+  /** Rows by table: what each holds, compared on both sides. */
+  readonly warehouse: Readonly<Record<string, number>>;
+  readonly ledger: Readonly<Record<string, number>>;
+}
+
+/**
+ * Moves the installation in `dataDir`, on which no server runs.
+ * @throws Refusal, WarehouseError; then the installation is as it was, and can be started or moved again. Once the ledger
+ * is moved only the latter: the move is finished then, and what it returns is empty.
+ */
+export async function migrateTo(
+  dataDir: string,
+  target: MoveTarget,
+  log: Logger,
+  progress: (progress: MoveProgress) => void,
+): Promise<MoveSummary> {
+  const file = ledgerFile(dataDir);
+  if (!existsSync(file)) throw new Refusal(`there is no installation in ${dataDir}: set DATA_DIR to it.`);
+  if (!isMoving(dataDir)) refuseMoved(dataDir);
+  const lock = takeLock(dataDir, "ledger");
+  if (lock === undefined) {
+    throw new Refusal(
+      `${dataDir} is in use by a running rekindle: stop it, so that nothing comes after it was moved.`,
+    );
+  }
+  try {
+    const analysisLock = await takeAnalysisLock(dataDir);
+    try {
+      return await moveLocked(dataDir, target, log, progress);
+    } finally {
+      analysisLock.release();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+async function moveLocked(
+  dataDir: string,
+  { databaseUrl, clickhouseUrl, clickhouseCluster }: MoveTarget,
+  log: Logger,
+  progress: (progress: MoveProgress) => void,
+): Promise<MoveSummary> {
+  const url = databaseUrl;
+  const isHalfDone = isMoving(dataDir) && (await isMoveInUnfinished(url).catch(saidOf("PostgreSQL")));
+  const identity = isHalfDone ? undefined : await refuseFilledLedger(url).catch(saidOf("PostgreSQL"));
+  const target = await openClickHouseWarehouse({
+    ...{ url: clickhouseUrl, cluster: clickhouseCluster, isMove: true },
+  });
+  try {
+    const moved =
+      identity === undefined
+        ? { warehouse: {}, ledger: {} }
+        : await moveBoth(dataDir, target, { url, identity, log, progress });
+    await finishMove(target);
+    await finishMoveIn(url);
+    await markMove(dataDir, "moved", Date.now());
+    const ledger = await openPostgresLedger({ url });
+    await refuseDifferences(ledger, target).finally(() => ledger.close());
+    return moved;
+  } finally {
+    await target.close();
+  }
+}
+
+interface Moving {
+  readonly url: string;
+  /** Of the ledger there. */
+  readonly identity: string;
+  readonly log: Logger;
+  readonly progress: (progress: MoveProgress) => void;
+}
+
+/** Up to the commit in PostgreSQL. The folder is marked before that: whatever happens then, this installation does not
+ * start, and nobody opens the other one, until the next run has finished the move. */
+async function moveBoth(
+  dataDir: string,
+  target: ServerWarehouse,
+  { url, identity, log, progress }: Moving,
+): Promise<MoveSummary> {
+  await refuseFilledTables(target, identity);
+  await makeWhole(dataDir, log);
+  const source = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
+  const warehouse = await moveTables(source, target, identity, progress).finally(() => source.close());
+  const beforeCommit = () => markMove(dataDir, "moving", Date.now());
+  const ledger = await moveIntoPostgres({ ...{ url, progress, beforeCommit }, file: ledgerFile(dataDir) });
+  return { warehouse, ledger };
+}
+
+/** An error of a server, as a person reads it; neither the driver's words nor the engine's have a password. */
+function saidOf(server: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof Refusal) throw error;
+    const words = messageOf(error);
+    throw new Refusal(`${server} cannot be used: ${words}`, { cause: error });
+  };
+}
+
+/** Loads what waits, finishes erasures and rebuilds, and makes sure that ledger and warehouse agree. */
+async function makeWhole(dataDir: string, log: Logger): Promise<void> {
+  const ledger = await openSqliteLedger({ file: ledgerFile(dataDir) });
+  try {
+    const analysis = await openAnalysis(dataDir, ledger, log);
+    try {
+      await analysis.drain();
+      for (const { id, name } of await ledger.organizations.list()) {
+        const [difference, ...more] = await analysis.check(id);
+        if (difference === undefined) continue;
+        throw new Refusal(
+          `the ledger and the warehouse of ${name} differ before the move (${difference}${more.length > 0 ? `, and ${more.length} more` : ""}): ` +
+            "see rekindle doctor, which says what to do.",
+        );
+      }
+    } finally {
+      await analysis.close();
+    }
+  } finally {
+    await ledger.close();
+  }
+}
+
+/** What doctor compares, once more, on the other side. */
+async function refuseDifferences(ledger: Ledger, warehouse: Warehouse): Promise<void> {
+  for (const { id, name } of await ledger.organizations.list()) {
+    const [difference] = await checkOrganization(warehouse, id, await acknowledgedOf(ledger, id));
+    if (difference === undefined) continue;
+    throw new Refusal(
+      `everything was moved and compared, and yet ${name} differs there (${describeDifference(difference)}): run rekindle doctor on the cluster.`,
+    );
+  }
+}

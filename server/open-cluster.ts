@@ -1,0 +1,69 @@
+/** The ledger of a cluster, and this process as one of its nodes. */
+import { type ClusterConfig, ConfigError } from "./config.ts";
+import { Refusal } from "./ledger/ledger.ts";
+import type { NodeRole } from "./ledger/nodes.ts";
+import { openPostgresLedger, type PostgresLedger } from "./ledger/postgres/ledger.ts";
+import { ClusterNode } from "./ledger/postgres/node.ts";
+import { listWhole, writtenDownEverywhere } from "./ledger/postgres/whole-lists.ts";
+import type { Logger } from "./process/log.ts";
+import { messageOf } from "./process/message-of.ts";
+import { rekindleVersion } from "./process/version.ts";
+
+/** A node that is open. */
+export interface OpenedCluster {
+  readonly ledger: PostgresLedger;
+  readonly node: ClusterNode;
+}
+
+const retryMs = 500;
+const sayEveryMs = 10_000;
+
+/** Opens the ledger and lives as a node of it from now on. While PostgreSQL is not there it waits, and says so.
+ * @throws Refusal, ConfigError when waiting does not help */
+export async function openCluster(
+  cluster: ClusterConfig,
+  role: NodeRole,
+  log: Logger,
+): Promise<OpenedCluster> {
+  let saidMs = Number.NEGATIVE_INFINITY;
+  while (true) {
+    try {
+      return await open(cluster, role, log);
+    } catch (error) {
+      if (error instanceof Refusal || error instanceof ConfigError) throw error;
+      if (!mayPass(error))
+        throw new ConfigError(`PostgreSQL lets nobody in: ${messageOf(error)}. See DATABASE_URL.`);
+      if (role === "command") throw new Refusal(`PostgreSQL cannot be reached: ${messageOf(error)}.`);
+      if (performance.now() - saidMs > sayEveryMs) {
+        log.warn({ because: messageOf(error) }, "waiting for PostgreSQL");
+        saidMs = performance.now();
+      }
+      await Bun.sleep(retryMs);
+    }
+  }
+}
+
+async function open(cluster: ClusterConfig, role: NodeRole, log: Logger): Promise<OpenedCluster> {
+  const { databaseUrl, databaseConnections: connections, nodeUrl } = cluster;
+  const ledger = await openPostgresLedger({ url: databaseUrl, connections });
+  const node = new ClusterNode({
+    ...{ databaseUrl, role, version: rekindleVersion(), log },
+    nodeUrl: role === "analysis" ? nodeUrl : null,
+  });
+  try {
+    await node.start();
+  } catch (error) {
+    await node.close();
+    await ledger.close();
+    throw error;
+  }
+  ledger.refuseUnheard = node.refuseUnheard;
+  listWhole(ledger, () => writtenDownEverywhere(node.sql));
+  return { ledger, node };
+}
+
+/** Classes of errors that stay until somebody mends something: who may come in, and what is there. */
+function mayPass(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return !/^(28|3D|42)/.test(code);
+}

@@ -1,0 +1,61 @@
+/** What intake works on: the machine's own ledger and engine, or those that the nodes of a cluster share. */
+import type { Config } from "./config.ts";
+import { AnalysisNodes } from "./http/analysis-nodes.ts";
+import { type Ledger, Refusal } from "./ledger/ledger.ts";
+import type { ClusterNode } from "./ledger/postgres/node.ts";
+import { ledgerFile } from "./ledger/sqlite/ledger-file.ts";
+import { openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/open.ts";
+import { refuseMoved } from "./moved.ts";
+import { type Peer, socketPeer } from "./process/control.ts";
+import { takeLock } from "./process/lock.ts";
+import type { Logger } from "./process/log.ts";
+import { socketPath } from "./process/sockets.ts";
+import { within } from "./process/within.ts";
+
+/** For each of the steps of leaving that a silent PostgreSQL could hold up. */
+const maxStepMs = 1_000;
+
+/** What may be other than the ledger's own defaults. */
+export type LedgerOptions = Pick<SqliteLedgerOptions, "inboxMaxRetainedBytes">;
+
+export interface Stores {
+  readonly ledger: Ledger;
+  /** This process among others; undefined on one machine with its own engines. */
+  readonly node: ClusterNode | undefined;
+  /** Whoever answers questions. */
+  readonly analysis: Peer;
+  /** Whose metrics are shown beside one's own. */
+  readonly metered: Peer;
+  close(): Promise<void>;
+}
+
+/** Opens the stores that the configuration names. @throws Refusal when another service holds the data folder */
+export async function openStores(config: Config, log: Logger, options: LedgerOptions): Promise<Stores> {
+  const lock = takeLock(config.dataDir, "ledger");
+  if (lock === undefined) {
+    throw new Refusal(
+      `${config.dataDir} is in use by another rekindle: stop that one, or set DATA_DIR to another folder.`,
+    );
+  }
+  const own = socketPeer(socketPath(config.dataDir, "analysis"));
+  if (config.cluster === null) {
+    refuseMoved(config.dataDir);
+    const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir), ...options });
+    const close = async () => {
+      await ledger.close();
+      lock.release();
+    };
+    return { ledger, node: undefined, analysis: own, metered: own, close };
+  }
+  // Loaded for a cluster only: the client of PostgreSQL takes a tenth of the time in which a process starts.
+  const { openCluster } = await import("./open-cluster.ts");
+  const { ledger, node } = await openCluster(config.cluster, "intake", log);
+  const analysis = new AnalysisNodes({ own, live: () => node.live, key: await node.key() });
+  const close = async () => {
+    analysis.stop();
+    await within(maxStepMs, node.leave());
+    await within(maxStepMs, Promise.all([node.close(), ledger.close()]));
+    lock.release();
+  };
+  return { ledger, node, analysis, metered: analysis.metered, close };
+}

@@ -1,0 +1,161 @@
+/**
+ * Analysis of a node that does not lead: it answers questions, and what has to be done it writes down as pending and waits
+ * until the leader has done it. Nothing is remembered here but what the leader said last.
+ */
+import { type ErasureReceipt, Refusal, receiptOf, type SharedLedger } from "../ledger/ledger.ts";
+import type { AnalysisService, AnalysisStatus, Freshness, ServedAnalysis } from "./analysis.ts";
+import { excludedUsers } from "./exclusions.ts";
+import { type ExportFormat, type ExportTable, exportTable } from "./export.ts";
+import type { LoaderStatus } from "./loader.ts";
+import type { Warehouse } from "./warehouse.ts";
+
+/** How often the ledger is asked whether the leader has come so far. */
+const pollMs = 200;
+/** Without a leader, or with one whose loading fails for so long, who waits is told. */
+const patienceMs = 60_000;
+
+export interface FollowingParts {
+  readonly warehouse: Warehouse;
+  readonly ledger: SharedLedger;
+  /** What the leader said last of its work; undefined while there is none. */
+  readonly leader: () => AnalysisStatus | undefined;
+  /** Analysis of the leader itself, for what only it can do. @throws Refusal when it cannot be asked */
+  readonly askLeader: () => Pick<AnalysisService, "check">;
+}
+
+export class FollowingAnalysis implements ServedAnalysis {
+  readonly #parts: FollowingParts;
+  readonly #stopping = new AbortController();
+
+  constructor(parts: FollowingParts) {
+    this.#parts = parts;
+  }
+
+  get warehouse(): Warehouse {
+    return this.#parts.warehouse;
+  }
+
+  status(): AnalysisStatus {
+    return this.#parts.leader() ?? noLeader;
+  }
+
+  async freshness(organization: number): Promise<Freshness> {
+    const { ledger, warehouse } = this.#parts;
+    const [{ timezone, loadedUptoMs, rebuildingSinceMs: sinceMs }, excluded] = await Promise.all([
+      ledger.freshness(organization),
+      excludedUsers(warehouse, organization),
+    ]);
+    const running = this.status().rebuild;
+    const progress = running?.organization === organization ? running.progress : 0;
+    return {
+      loadedUptoMs,
+      rebuilding: sinceMs === null ? null : { sinceMs, progress },
+      excludedUsers: excluded,
+      timezone,
+    };
+  }
+
+  /** Resolves when everything that is acknowledged by now is in the warehouse. */
+  async drain(): Promise<void> {
+    const { inbox } = this.#parts.ledger;
+    const { newestInboxId } = await inbox.backlog();
+    await this.#until(async () => (await inbox.backlog()).loadedUptoInboxId >= newestInboxId);
+  }
+
+  async *export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array> {
+    const { warehouse } = this.#parts;
+    await this.drain();
+    yield* exportTable(warehouse, { organization, table, format });
+  }
+
+  async rebuild(organization: number): Promise<void> {
+    const { ledger } = this.#parts;
+    await ledger.rebuildBegun(organization);
+    await this.#until(async () => !(await ledger.rebuildsPending()).includes(organization));
+  }
+
+  async erase(organization: number, userId: string): Promise<ErasureReceipt | undefined> {
+    const { erasures } = this.#parts.ledger;
+    const begun = await erasures.begin(organization, userId);
+    if (begun === undefined) return undefined;
+    return this.#until(async () => {
+      const now = await erasures.find(begun.id);
+      return now !== undefined && now.erasedAtMs !== null && receiptOf(userId, now);
+    });
+  }
+
+  async check(organization: number): Promise<readonly string[]> {
+    return this.#parts.askLeader().check(organization);
+  }
+
+  async backUp(): Promise<never> {
+    throw noBackup();
+  }
+
+  /** Nobody waits here any more. */
+  stop(): void {
+    this.#stopping.abort(
+      new Refusal("the service is stopping: what was asked for goes on, on another node."),
+    );
+  }
+
+  /** Asks until the answer is not false. */
+  async #until<Answer>(ask: () => Promise<Answer | false>): Promise<Answer> {
+    let wellAtMs = performance.now();
+    while (true) {
+      this.#stopping.signal.throwIfAborted();
+      const answer = await ask();
+      if (answer !== false) return answer;
+      const failure = this.#failure();
+      if (failure === undefined) wellAtMs = performance.now();
+      else if (performance.now() - wellAtMs > patienceMs) throw new Refusal(failure);
+      await Bun.sleep(pollMs);
+    }
+  }
+
+  #failure(): string | undefined {
+    const leader = this.#parts.leader();
+    if (leader === undefined)
+      return "no analysis node leads at this moment: what was asked for waits for one.";
+    const { failure } = leader.loader;
+    return failure === null ? undefined : `loading fails: ${failure.message}`;
+  }
+}
+
+/** While nobody leads, nothing is loaded; questions are answered all the same. */
+const noLeader: AnalysisStatus = {
+  state: "ready",
+  loader: nothingLoaded("stopped", "no analysis node leads at this moment"),
+  rebuild: null,
+};
+
+/** A loader that has loaded nothing. @param because why not; null while it just begins */
+export function nothingLoaded(state: LoaderStatus["state"], because: string | null): LoaderStatus {
+  return {
+    ...{ state, rowsLoaded: 0, batchesLoaded: 0, deadLetters: 0, lastLoadedAtMs: null },
+    failure: because === null ? null : { message: because, sinceMs: 0, attempts: 0 },
+  };
+}
+
+/** Questions are answered past the fence, and longer than the term. */
+export function whileLeading(analysis: ServedAnalysis, following: FollowingAnalysis): ServedAnalysis {
+  return {
+    warehouse: following.warehouse,
+    status: () => analysis.status(),
+    freshness: (organization) => analysis.freshness(organization),
+    export: (...what) => following.export(...what),
+    rebuild: (organization) => analysis.rebuild(organization),
+    erase: (organization, userId) => analysis.erase(organization, userId),
+    check: (organization) => analysis.check(organization),
+    backUp: async () => {
+      throw noBackup();
+    },
+  };
+}
+
+/** A backup here is a copy of the machine's own files. */
+function noBackup(): Refusal {
+  return new Refusal(
+    "the stores of a cluster are backed up by their own means: see docs/operating.md for PostgreSQL's and ClickHouse's.",
+  );
+}

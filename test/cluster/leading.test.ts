@@ -1,0 +1,123 @@
+/** Who leads, while ClickHouse cannot be reached, is silent, or takes no rows. */
+import { afterAll, expect, test } from "bun:test";
+import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { nodeKey } from "../../server/ledger/postgres/nodes.ts";
+import { nodePeer } from "../../server/process/control.ts";
+import { openClickHouseWarehouse } from "../../server/warehouse/clickhouse.ts";
+import { freePort } from "../deploy/running.ts";
+import { type AnalysisNode, TestCluster, until } from "./support.ts";
+
+const cluster = await TestCluster.start();
+const admin = openPool(cluster.env.DATABASE_URL ?? "", { connections: 2 });
+afterAll(() => admin.end());
+const intake = await cluster.node();
+
+async function analysisNodes(): Promise<number> {
+  return (await admin`SELECT FROM nodes WHERE role = 'analysis'`).length;
+}
+
+async function isLeaseFree(): Promise<boolean> {
+  return (await admin`SELECT FROM loader_lease WHERE until > clock_timestamp()`).length === 0;
+}
+
+async function saidBy({ url }: AnalysisNode, path: string): Promise<string> {
+  const answer = await nodePeer(url, await nodeKey(admin)).fetch(path);
+  return answer.text();
+}
+
+async function loadedUpto(newestInboxId: number): Promise<boolean> {
+  return (await cluster.ledger.inbox.backlog()).loadedUptoInboxId >= newestInboxId;
+}
+
+/** Stores something. @returns its inbox id */
+async function stored(organization: string): Promise<number> {
+  const { token } = await cluster.organization(organization);
+  const answer = await intake.post("/identify", token, { userId: "u1", email: "a@example.com" });
+  expect(answer.status).toBe(201);
+  return (await cluster.ledger.inbox.backlog()).newestInboxId;
+}
+
+test("a node that cannot reach ClickHouse leaves leading to one that can, which leaves while ClickHouse is silent", async () => {
+  const away = await cluster.analysis({ CLICKHOUSE_URL: `http://127.0.0.1:${await freePort()}/cluster` });
+  await until("it says that it waits", async () => {
+    if ((await analysisNodes()) === 0) return false;
+    return (await saidBy(away, "/status").catch(() => "")).includes("nothing listens there");
+  });
+  // It would have asked for the lease before.
+  expect(await isLeaseFree()).toBe(true);
+  const leader = await cluster.analysis();
+  const newest = await stored("led");
+  await until("it is loaded", () => loadedUpto(newest));
+  away.process.kill("SIGTERM");
+  await away.process.exited;
+
+  cluster.clickhouse.plan(/./, { kind: "hang" }, Number.POSITIVE_INFINITY);
+  await stored("not loaded yet");
+  const count = cluster.clickhouse.queries.length;
+  await until("it asks in vain", () => cluster.clickhouse.queries.length > count);
+  const startedMs = performance.now();
+  leader.process.kill("SIGTERM");
+  expect(await leader.process.exited).toBe(0);
+  expect(performance.now() - startedMs).toBeLessThan(10_000);
+  expect(await isLeaseFree()).toBe(true);
+  cluster.clickhouse.forget();
+});
+
+test("a leader whose first batch cannot be inserted says why, and goes on when it can", async () => {
+  const newest = await stored("full");
+  const fault = { kind: "fail", code: 243, text: "no space left" } as const;
+  cluster.clickhouse.plan(/INSERT INTO (events|users|accounts)/, fault, Number.POSITIVE_INFINITY);
+  const leader = await cluster.analysis();
+  await until("it says why", async () => {
+    return (await saidBy(leader, "/status").catch(() => "")).includes("no space left");
+  });
+  expect(await saidBy(leader, "/metrics")).toMatch(/^rekindle_loader_failing(\{.*\})? 1$/m);
+  cluster.clickhouse.forget();
+  await until("it is loaded", () => loadedUpto(newest));
+  await until("it says so", async () => (await saidBy(leader, "/status")).includes('"failure":null'));
+  leader.process.kill("SIGTERM");
+  await leader.process.exited;
+});
+
+const dayMs = 86_400_000;
+
+/** Stores somebody's events of some days. @returns the organization's id */
+async function usedForDays(organization: string): Promise<number> {
+  const { id, token } = await cluster.organization(organization);
+  await intake.post("/identify", token, { userId: "u1", email: "a@example.com" });
+  for (const daysAgo of [3, 2, 1, 0]) {
+    const timestamp = new Date(Date.now() - daysAgo * dayMs).toISOString();
+    const tracked = await intake.post("/track", token, { userId: "u1", event: "used", timestamp });
+    expect(tracked.status).toBe(201);
+  }
+  return id;
+}
+
+test("scores that one leader has made are not made again by the next", async () => {
+  const first = await cluster.analysis();
+  const organization = await usedForDays("scored once");
+  await until("it is ready", async () => (await fetch(`${intake.url}/readyz`)).ok);
+  const warehouse = await openClickHouseWarehouse({
+    url: cluster.env.CLICKHOUSE_URL ?? "",
+    migrates: false,
+  });
+  const runs = (of: number) =>
+    warehouse.rows<{ kind: string; day: string; version: number; body: string }>(
+      `SELECT kind, day, version, body FROM score_records FINAL
+       WHERE organization = {of:UInt32} AND what = 'run' AND day >= today() - 1 ORDER BY kind, day`,
+      { of },
+    );
+  await until("users and accounts are scored", async () => (await runs(organization)).length === 2, 90_000);
+  const made = await runs(organization);
+  const next = await cluster.analysis();
+  first.process.kill("SIGTERM");
+  await first.process.exited;
+  // A round looks at the organizations in their order.
+  const later = await usedForDays("scored later");
+  await until("the next scores", async () => (await runs(later)).length === 2, 90_000);
+  // Of the next day there may be others by now.
+  expect(await runs(organization)).toEqual(expect.arrayContaining(made));
+  await warehouse.close();
+  next.process.kill("SIGTERM");
+  await next.process.exited;
+});

@@ -1,0 +1,232 @@
+/** Two intake nodes and two analysis nodes on one PostgreSQL and one ClickHouse: what they know of each other. */
+import { afterAll, expect, test } from "bun:test";
+import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
+import { joined } from "../people/support.ts";
+import { Watching } from "../people/watching.ts";
+import type { Server } from "../server.ts";
+import { type AnalysisNode, TestCluster, until } from "./support.ts";
+
+const cluster = await TestCluster.start();
+const admin = openPool(cluster.env.DATABASE_URL ?? "", { connections: 2 });
+afterAll(() => admin.end());
+const analysis: readonly AnalysisNode[] = [await cluster.analysis(), await cluster.analysis()];
+const nodes: readonly [Server, Server] = [await cluster.node(), await cluster.node()];
+await Promise.all(nodes.map((node) => node.ready()));
+
+function statusOf(node: Server, token: string): Promise<number> {
+  return node.post("/identify", token, { userId: "u1", email: "a@example.com" }).then(({ status }) => status);
+}
+
+async function ask(node: Server, key: string, path: string): Promise<Response> {
+  return fetch(node.url + path, { headers: { Authorization: `Bearer ${key}` } });
+}
+
+test("what one node stores is asked of another, whichever analysis node answers", async () => {
+  const { token, key } = await cluster.organization("asked");
+  expect(await statusOf(nodes[0], token)).toBe(201);
+  const tracked = await nodes[1].post("/track", token, { userId: "u1", event: "report_created" });
+  expect(tracked.status).toBe(201);
+  await until("the event is seen", async () => {
+    const answers = await Promise.all(
+      [0, 1, 2, 3].map((n) => ask(nodes[n % 2 === 0 ? 0 : 1], key, "/api/events")),
+    );
+    const texts = await Promise.all(answers.map((answer) => answer.text()));
+    return texts.every((text) => text.includes("report_created"));
+  });
+  const csv = await ask(nodes[0], key, "/api/users?format=csv");
+  expect(csv.headers.get("content-type")).toContain("text/csv");
+  expect(await csv.text()).toContain("u1");
+});
+
+test("a node's analysis answers nobody who has not the nodes' key", async () => {
+  const [{ url } = { url: "" }] = await admin<
+    { url: string }[]
+  >`SELECT url FROM nodes WHERE url IS NOT NULL LIMIT 1`;
+  for (const headers of [{}, { Authorization: "Bearer wrong" }]) {
+    expect((await fetch(`${url}/status`, { headers })).status).toBe(401);
+    expect((await fetch(`${url}/erase?organization=1&userId=u1`, { method: "POST", headers })).status).toBe(
+      401,
+    );
+  }
+});
+
+test("metrics of an intake node have those of the analysis node that leads", async () => {
+  const [{ key } = { key: "" }] = await admin<{ key: string }[]>`SELECT key FROM node_key`;
+  const urls = () => admin<{ url: string }[]>`SELECT url FROM nodes WHERE leader_says IS NOT NULL`;
+  await until("one leads", async () => (await urls()).length === 1);
+  const [{ url } = { url: "" }] = await urls();
+  const startOf = (text: string) => /^rekindle_analysis_process_start_time_seconds .*$/m.exec(text)?.[0];
+  const headers = { Authorization: `Bearer ${key}` };
+  const own = startOf(await (await fetch(`${url}/metrics`, { headers })).text());
+  expect(own).toBeString();
+  for (const node of nodes) {
+    const shown = await (await fetch(`${node.url}/metrics`)).text();
+    expect(startOf(shown)).toBe(own);
+    expect(shown).toMatch(/^rekindle_loader_failing 0$/m);
+  }
+});
+
+test("a revoked token is refused by every node, also by one that cannot hear of it", async () => {
+  const { token } = await cluster.organization("revoked");
+  for (const node of nodes) expect(await statusOf(node, token)).toBe(201);
+  const [{ id } = { id: 0 }] = await admin<{ id: number }[]>`SELECT max(id) AS id FROM tokens`;
+  await admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()`;
+  // Nodes look for changes in this table, and now wait for it.
+  await inTransaction(admin, async (tx) => {
+    await tx`LOCK TABLE nodes IN ACCESS EXCLUSIVE MODE`;
+    const revoking = openPool(cluster.env.DATABASE_URL ?? "", { connections: 1 });
+    await revoking`UPDATE tokens SET revoked_at_ms = 1 WHERE id = ${id}`;
+    await revoking.end();
+    for (const node of nodes)
+      await until("it is refused", async () => (await statusOf(node, token)) === 401, 8_000);
+  });
+});
+
+test("a token that is made on one machine is known everywhere at once, and a list shows it", async () => {
+  await cluster.organization("made");
+  const token = (await cluster.command("token", "create", "--organization", "made")).trim();
+  for (const node of nodes) expect(await statusOf(node, token)).toBe(201);
+  expect(await cluster.command("token", "list", "--organization", "made")).toContain(token.slice(-4));
+});
+
+test("a token that a command has revoked is refused by every node when the command has ended", async () => {
+  const { token } = await cluster.organization("ended");
+  for (const node of nodes) expect(await statusOf(node, token)).toBe(201);
+  const [, row = ""] = (await cluster.command("token", "list", "--organization", "ended")).split("\n");
+  // When it was used for the last time is known, although nodes write it down once a minute.
+  expect(row).toMatch(/ \S+Z +\S+Z +-$/);
+  await cluster.command("token", "revoke", row.split(" ")[0] ?? "");
+  for (const node of nodes) expect(await statusOf(node, token)).toBe(401);
+});
+
+test("a list of warnings has those of every node, up to the moment of the question", async () => {
+  const { token } = await cluster.organization("warned");
+  for (const [number, node] of nodes.entries()) {
+    const body = { userId: "u1", email: "a@example.com", [`surprise_${number}`]: 1 };
+    expect((await node.post("/identify", token, body)).status).toBe(201);
+  }
+  const warnings = await cluster.command("warnings", "--organization", "warned");
+  expect(warnings).toContain("surprise_0");
+  expect(warnings).toContain("surprise_1");
+});
+
+test("a limit is shared out over the nodes that take requests", async () => {
+  const { id, token } = await cluster.organization("limited");
+  expect(await statusOf(nodes[0], token)).toBe(201);
+  await cluster.ledger.organizations.set(id, { requestsPerSecond: 20 });
+  const passed = async (node: Server): Promise<number> => {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => node.post("/track", token, {})));
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.headers.get("RateLimit-Limit")).toBe("20");
+    expect(Number(refused?.headers.get("Retry-After"))).toBeGreaterThanOrEqual(1);
+    return answers.filter(({ status }) => status !== 429).length;
+  };
+  await until("the limit is known", async () => {
+    await Bun.sleep(1_500);
+    const startedMs = performance.now();
+    const [first, second] = await Promise.all([passed(nodes[0]), passed(nodes[1])]);
+    const refilled = Math.ceil(((performance.now() - startedMs) / 1_000) * 10);
+    return first <= 10 + refilled && second <= 10 + refilled;
+  });
+});
+
+test("who watches live on one node sees what another takes", async () => {
+  const { id, token } = await cluster.organization("live");
+  const viewer = await joined(nodes[0], "live", "viewer", "a viewer");
+  const watching = await Watching.open(nodes[0], viewer, `/api/live?organization=${id}`);
+  let sent = 0;
+  await until("it is seen", async () => {
+    sent += 1;
+    await nodes[1].post("/identify", token, { userId: `u${sent}`, email: "a@example.com" });
+    await Bun.sleep(200);
+    return watching.items.length > 0;
+  });
+  const before = sent;
+  await until("all is seen from then on", () => watching.items.some(({ userId }) => userId === `u${before}`));
+  expect(new Set(watching.items.map((item) => item.id)).size).toBe(watching.items.length);
+  watching.stop();
+});
+
+test("an import and the doctor work where no server runs", async () => {
+  await cluster.organization("imported");
+  const file = `${cluster.folder()}/users.csv`;
+  await Bun.write(file, "userId,email\na,a@example.com\nb,b@example.com\n");
+  const options = [
+    "--organization",
+    "imported",
+    "--type",
+    "users",
+    "--user-id",
+    "userId",
+    "--email",
+    "email",
+  ];
+  await cluster.command("import", file, ...options);
+  const exported = await cluster.command(
+    "export",
+    "users",
+    "--organization",
+    "imported",
+    "--format",
+    "jsonl",
+  );
+  expect(exported.trim().split("\n")).toHaveLength(2);
+  expect(await cluster.command("doctor")).toContain("imported: ledger, events and rollups agree");
+});
+
+test("a user who is erased through one node is forgotten by all, and scores are made by the one that leads", async () => {
+  const { token } = await cluster.organization("erased");
+  for (const node of nodes) {
+    await node.post("/identify", token, { userId: "secret-name", email: "a@example.com" });
+    // What is unusual about it is a warning that names the user, counted in the memory of its node.
+    await node.post("/track", token, {
+      userId: "secret-name",
+      event: "seen",
+      surplus: 1,
+      timestamp: "2099-01-01T00:00:00Z",
+    });
+  }
+  const receipt = await cluster.command("erase", "user", "secret-name", "--organization", "erased");
+  expect(JSON.parse(receipt)).toMatchObject({ userId: "secret-name" });
+  await Bun.sleep(6_000);
+  expect(await cluster.command("warnings", "--organization", "erased")).not.toContain("secret-name");
+  expect(await admin`SELECT FROM erased_names`).toHaveLength(0);
+  await cluster.command("score", "--organization", "erased");
+});
+
+test("an analysis node at whose address another one answers is not asked in circles", async () => {
+  const { id } = await cluster.organization("misdirected");
+  const [{ key } = { key: "" }] = await admin<{ key: string }[]>`SELECT key FROM node_key`;
+  const [leader] = await admin<{ id: string; url: string }[]>`
+    SELECT id::text AS id, url FROM nodes WHERE leader_says IS NOT NULL`;
+  const follower = analysis.find(({ url }) => url !== leader?.url);
+  // As if both had the NODE_URL http://localhost:8081.
+  await admin`UPDATE nodes SET url = ${follower?.url ?? ""} WHERE id = ${leader?.id ?? ""}`;
+  await until("it is said", async () => {
+    const answer = await fetch(`${follower?.url}/check?organization=${id}`, {
+      headers: { Authorization: `Bearer ${key}` },
+      signal: AbortSignal.timeout(10_000),
+    });
+    return (await answer.text()).includes("NODE_URL");
+  });
+  await admin`UPDATE nodes SET url = ${leader?.url ?? ""} WHERE id = ${leader?.id ?? ""}`;
+});
+
+test("when the analysis node that leads is killed the other answers, and leads", async () => {
+  const { key } = await cluster.organization("left");
+  const [leader] = await admin<{ id: string; url: string }[]>`
+    SELECT id::text AS id, url FROM nodes WHERE leader_says IS NOT NULL`;
+  analysis.find(({ url }) => url === leader?.url)?.process.kill("SIGKILL");
+  for (let n = 0; n < 20; n += 1) {
+    const answer = await ask(nodes[n % 2 === 0 ? 0 : 1], key, "/api/events");
+    expect(answer.status).toBe(200);
+  }
+  // As if the 30 seconds of its lease had passed.
+  await admin`UPDATE loader_lease SET until = '-infinity'`;
+  await until("the other leads", async () => {
+    const leaders = await admin<{ id: string }[]>`
+      SELECT id::text AS id FROM nodes WHERE leader_says IS NOT NULL`;
+    return leaders.some(({ id }) => id !== leader?.id);
+  });
+});

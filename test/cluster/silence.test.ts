@@ -1,0 +1,67 @@
+/** What is asked of a process that stands still, or of a ledger that is late, ends in time. */
+import { expect, test } from "bun:test";
+import { Authorizer } from "../../server/http/authorize.ts";
+import { remoteAnalysis } from "../../server/http/remote-analysis.ts";
+import { type Credentials, secretPrefix } from "../../server/ledger/credentials.ts";
+import type { Peer } from "../../server/process/control.ts";
+import { nodePatienceMs, Readiness } from "../../server/readiness.ts";
+
+/** Never answers, as a process that was stopped. */
+function silence(signal: AbortSignal | null | undefined): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal?.addEventListener("abort", () => reject(signal.reason));
+  return promise;
+}
+
+test("/readyz answers before a silent analysis node is given up, and says that writes are taken", async () => {
+  let asked: AbortSignal | null | undefined;
+  const peer: Peer = {
+    fetch: (_path, init) => {
+      asked = init?.signal;
+      return silence(asked);
+    },
+  };
+  const answer = await new Readiness(peer, { patienceMs: nodePatienceMs }).of("open");
+  expect(answer).toEqual({
+    ready: false,
+    detail: { writes: "open", analysis: { state: "starting", loading: "waiting" } },
+  });
+  expect(asked?.aborted).toBe(false);
+});
+
+test("what is asked of analysis is given up when it stands still while it works", async () => {
+  let looks = 0;
+  const peer: Peer = {
+    fetch: async (path, init) => {
+      if (path === "/status" && looks++ === 0) return Response.json({ state: "ready" });
+      return silence(init?.signal);
+    },
+  };
+  await expect(remoteAnalysis(peer).rebuild(1)).rejects.toThrow("does not answer any more");
+});
+
+test("while nothing that is remembered is believed a crowd with one token is one look-up, for half a second", async () => {
+  let lookUps = 0;
+  const late = Promise.withResolvers<undefined>();
+  const credentials = {
+    find: () => {
+      lookUps += 1;
+      return late.promise;
+    },
+  } satisfies Pick<Credentials, "find">;
+  const limits = () => ({ requestsPerSecond: 1, itemsPerSecond: 1 });
+  const authorizer = new Authorizer(
+    credentials as unknown as Credentials,
+    { prefix: secretPrefix.token, limits },
+    () => false,
+  );
+  const ask = () => authorizer.authorizeSecret(`${secretPrefix.token}abc`);
+  const crowd = Array.from({ length: 500 }, ask);
+  expect(lookUps).toBe(1);
+  await Bun.sleep(600);
+  // It may have been revoked since.
+  crowd.push(ask());
+  expect(lookUps).toBe(2);
+  late.resolve(undefined);
+  await Promise.all(crowd);
+});

@@ -1,0 +1,116 @@
+/** A cluster for a test file: one PostgreSQL, one server that speaks ClickHouse's HTTP interface, and nodes as processes of
+ * their own. */
+import { afterAll } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { commandLine } from "../../server/ledger/audit.ts";
+import { addReadKey } from "../../server/ledger/audited.ts";
+import { createProjectToken } from "../../server/ledger/credentials.ts";
+import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";
+import { freePort } from "../deploy/running.ts";
+import { PostgresServer } from "../postgres.ts";
+import { rekindleWith, Server, type StartedCommand, startRekindleWith } from "../server.ts";
+import type { ClickHouseTestServer } from "../warehouse/clickhouse-server.ts";
+import { serverOfThisFile } from "../warehouse/clickhouse-support.ts";
+
+/** An analysis node, and where other nodes reach it. */
+export type AnalysisNode = StartedCommand & { readonly url: string };
+
+export class TestCluster {
+  readonly postgres: PostgresServer;
+  readonly clickhouse: ClickHouseTestServer;
+  /** The test's own way to what is stored. */
+  readonly ledger: PostgresLedger;
+  readonly env: Record<string, string>;
+  readonly #folders: string[] = [];
+  readonly #running = new Set<{ kill(signal: "SIGKILL"): unknown }>();
+
+  private constructor(
+    postgres: PostgresServer,
+    clickhouse: ClickHouseTestServer,
+    ledger: PostgresLedger,
+    database: string,
+  ) {
+    this.ledger = ledger;
+    this.postgres = postgres;
+    this.clickhouse = clickhouse;
+    this.env = {
+      DATABASE_URL: database,
+      CLICKHOUSE_URL: clickhouse.url("cluster"),
+      DATABASE_CONNECTIONS: "4",
+    };
+  }
+
+  /** Starts both servers; they and all nodes end with the test file. */
+  static async start(): Promise<TestCluster> {
+    const clickhouse = await serverOfThisFile();
+    const postgres = await PostgresServer.start();
+    const url = await postgres.database();
+    const cluster = new TestCluster(postgres, clickhouse, await openPostgresLedger({ url }), url);
+    afterAll(async () => {
+      for (const node of cluster.#running) node.kill("SIGKILL");
+      await cluster.ledger.close().catch(() => undefined);
+      await postgres.stop();
+      for (const folder of cluster.#folders) rmSync(folder, { recursive: true, force: true });
+    });
+    return cluster;
+  }
+
+  /** Starts a node that takes requests. */
+  async node(role: "all" | "intake" = "intake", env: Record<string, string> = {}): Promise<Server> {
+    const server = await Server.start({ dataDir: this.folder(), role, env: { ...this.env, ...env } });
+    this.#running.add(server);
+    return server;
+  }
+
+  /** Starts a node that answers questions, and may lead. */
+  async analysis(env: Record<string, string> = {}): Promise<AnalysisNode> {
+    const NODE_URL = `http://127.0.0.1:${await freePort()}`;
+    const started = startRekindleWith(
+      this.folder(),
+      { ...this.env, NODE_URL, LOG_LEVEL: "info", ...env },
+      ...["serve", "--role", "analysis"],
+    );
+    this.#running.add(started.process);
+    return { ...started, url: NODE_URL };
+  }
+
+  /** Runs a command on a machine on which nothing else runs. */
+  async command(...parameters: string[]): Promise<string> {
+    const { exitCode, stdout, stderr } = await rekindleWith(this.folder(), this.env, ...parameters);
+    if (exitCode !== 0) throw new Error(`rekindle ${parameters.join(" ")} failed:\n${stderr}`);
+    return stdout;
+  }
+
+  /** Creates an organization, and a token that writes to it and a key that reads it. */
+  async organization(
+    name: string,
+  ): Promise<{ readonly id: number; readonly token: string; readonly key: string }> {
+    const nowMs = Date.now();
+    const { id } = await this.ledger.organizations.create({ name, timezone: "UTC", nowMs });
+    const token = await createProjectToken(this.ledger.tokens, { organization: id, name: "test", nowMs });
+    const changing = { ledger: this.ledger, organization: id, by: commandLine, nowMs };
+    return { id, token, key: (await addReadKey(changing, "test", [])).secret };
+  }
+
+  /** A new folder, removed with the cluster. */
+  folder(): string {
+    const folder = mkdtempSync(join(tmpdir(), "rekindle-node-"));
+    this.#folders.push(folder);
+    return folder;
+  }
+}
+
+/** Waits until something is so. @param what for the error */
+export async function until(
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  withinMs = 30_000,
+): Promise<void> {
+  const deadlineMs = performance.now() + withinMs;
+  while (!(await isSo())) {
+    if (performance.now() > deadlineMs) throw new Error(`in vain: ${what}`);
+    await Bun.sleep(50);
+  }
+}

@@ -1,0 +1,83 @@
+/** The Dockerfile, as far as it can be tried without a container engine: test/long/image.test.ts also runs npm. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { builtPages } from "../../cli/pages.ts";
+import { root } from "../tidy/source-files.ts";
+import { copyOf, type Stage } from "./files.ts";
+import { Container, finishIn, letThrough, processOf, stages } from "./image.ts";
+import { freePort, printed, untilHealthy } from "./running.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "rekindle-image-"));
+const program = join(folder, "program");
+const copiesOf = ({ instructions }: Stage) =>
+  instructions.filter(({ word }) => word === "COPY").map((instruction) => copyOf(instruction));
+
+beforeAll(async () => {
+  chmodSync(folder, 0o755);
+  await builtPages();
+  finishIn(program, root);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the Dockerfile", () => {
+  test("copies what is there and what .dockerignore lets through", () => {
+    const { build, final } = stages();
+    const sources = [...copiesOf(build), ...copiesOf(final)].filter(({ from }) => from === undefined);
+    const paths = sources.flatMap((copied) => copied.sources);
+    expect(paths.length).toBeGreaterThan(10);
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    expect(paths.filter((path) => !letThrough().includes(path))).toEqual([]);
+    expect(letThrough().filter((path) => !paths.includes(path))).toEqual([]);
+  });
+
+  test("takes from the build what the build makes, under its name", () => {
+    const { build, final } = stages();
+    const taken = copiesOf(final).filter(({ from }) => from !== undefined);
+    expect(taken.map(({ from }) => from)).toEqual([build.name, build.name]);
+    expect(taken.flatMap(({ sources }) => sources)).toEqual([
+      "/rekindle/node_modules",
+      "/rekindle/dashboard/dist",
+    ]);
+    expect(build.instructions.filter(({ word }) => word === "RUN").map(({ rest }) => rest)).toEqual([
+      "npm ci --omit=dev",
+      "./cli/with-bun cli/build-pages.ts",
+    ]);
+  });
+
+  test("runs as a user by number who is not root and owns the volume", () => {
+    const { user, volume, stopSignal, environment } = processOf(stages());
+    expect(user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+    expect(environment.DATA_DIR).toBe(volume);
+    const [id, group] = user.split(":");
+    const made = stages().final.instructions.find(({ word }) => word === "RUN")?.rest;
+    expect(made).toContain(`install -d -o ${id} -g ${group} -m 0700 ${volume}`);
+    expect(stopSignal).toBe("SIGTERM");
+  });
+});
+
+describe("what it makes", () => {
+  test("starts as somebody who may write to the volume only, has pages, says that it is healthy, leaves at SIGTERM", async () => {
+    const port = await freePort();
+    const container = new Container(program, join(folder, "data"), { PORT: String(port) });
+    expect(await container.health()).toBe(1);
+    const server = container.start();
+    const output = printed(server);
+    try {
+      await untilHealthy(container, server);
+      // Where no port is open, as on a node with the role analysis, the socket of analysis is asked.
+      const portless = new Container(program, join(folder, "data"), { PORT: "1" });
+      await untilHealthy(portless, server);
+      const page = await fetch(`http://127.0.0.1:${port}/`);
+      expect(page.headers.get("content-type")).toContain("text/html");
+      expect(await page.text()).toContain("<script");
+    } finally {
+      server.kill("SIGTERM");
+      await server.exited;
+    }
+    expect(server.exitCode, (await output).join("\n")).toBe(0);
+    expect(await container.health()).toBe(1);
+    expect(existsSync(join(program, "package-lock.json"))).toBe(false);
+  });
+});

@@ -1,0 +1,27 @@
+/** A node of a cluster says that it will stop before it does, so that a load balancer sends nothing more to it. */
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Server } from "../server.ts";
+
+test("a node that was told to stop is not ready, takes what comes nevertheless, and leaves", async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "rekindle-stopping-"));
+  try {
+    const server = await Server.start({ dataDir, entry: join(import.meta.dir, "noticing-server.ts") });
+    await server.ready();
+    const stopped = server.kill("SIGTERM");
+    let answer = await fetch(`${server.url}/readyz`);
+    while (answer.ok) answer = await fetch(`${server.url}/readyz`);
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ writes: "stopping" });
+    const written = await server.post("/identify", server.firstToken, {
+      userId: "u1",
+      email: "a@example.com",
+    });
+    expect(written.status).toBe(201);
+    expect(await stopped).toBe(0);
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+});

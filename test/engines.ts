@@ -1,0 +1,90 @@
+/**
+ * The engines that a test file's servers keep their data in. Those of their own, as a rule; a file that test/run.ts runs
+ * "on PostgreSQL" has a database of PostgreSQL and one of ClickHouse for each data folder instead, and "on three nodes"
+ * its servers are three processes that take requests.
+ */
+import { createHash } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { openPool } from "../server/ledger/postgres/connect.ts";
+
+/** What test/run.ts tells a file: PostgreSQL's address, how many nodes, and a folder that is removed after the file. */
+export const told = { postgres: "TEST_POSTGRES", nodes: "TEST_NODES", folder: "TEST_FOLDER" } as const;
+
+/** The variables that move a data folder's contents to servers. */
+export interface Engines extends Record<string, string> {
+  readonly DATABASE_URL: string;
+  readonly CLICKHOUSE_URL: string;
+  readonly DATABASE_CONNECTIONS: string;
+}
+
+const postgres = process.env[told.postgres];
+/** How many processes of a server take requests. */
+export const nodesOfServers = Number(process.env[told.nodes] ?? 1);
+/** Whether this file is about a ledger on PostgreSQL. */
+export const isOnPostgres = postgres !== undefined;
+
+const made = new Map<string, Promise<Engines>>();
+const known = new Map<string, Engines>();
+
+/** The engines of a data folder, made when it has none; undefined where the folder itself has everything. */
+export async function enginesOf(dataDir: string): Promise<Engines | undefined> {
+  if (postgres === undefined) return undefined;
+  let making = made.get(dataDir);
+  if (making === undefined) {
+    making = make(postgres, dataDir);
+    made.set(dataDir, making);
+  }
+  const engines = await making;
+  known.set(dataDir, engines);
+  return engines;
+}
+
+/** The same, of a folder that was asked for before. */
+export function knownEnginesOf(dataDir: string): Engines | undefined {
+  if (isOnPostgres && !known.has(dataDir)) throw new Error(`nothing has run on ${dataDir} yet`);
+  return known.get(dataDir);
+}
+
+async function make(server: string, dataDir: string): Promise<Engines> {
+  const name = `of_${createHash("sha256").update(dataDir).digest("hex").slice(0, 16)}`;
+  const sql = openPool(server, { connections: 1 });
+  try {
+    await sql.unsafe(`CREATE DATABASE ${name}`);
+  } finally {
+    await sql.end();
+  }
+  const address = new URL(server);
+  address.pathname = `/${name}`;
+  clickhouse ??= startClickHouse();
+  return {
+    DATABASE_URL: address.href,
+    CLICKHOUSE_URL: (await clickhouse) + name,
+    DATABASE_CONNECTIONS: "4",
+  };
+}
+
+let clickhouse: Promise<string> | undefined;
+
+/** A process has one chDB, and the file's own tests may need theirs: ClickHouse's stand-in is a process beside it. */
+async function startClickHouse(): Promise<string> {
+  const folder = join(process.env[told.folder] ?? "", "clickhouse");
+  mkdirSync(folder, { recursive: true });
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, "warehouse/clickhouse-process.ts"), folder],
+    {
+      // Its end is ours: it ends when this closes.
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "inherit",
+    },
+  );
+  child.unref();
+  const decoder = new TextDecoder();
+  let said = "";
+  for await (const chunk of child.stdout) {
+    said += decoder.decode(chunk, { stream: true });
+    if (said.includes("\n")) return said.trim();
+  }
+  throw new Error(`ClickHouse did not start: ${said}`);
+}

@@ -1,0 +1,52 @@
+/** Races of nodes that share a PostgreSQL: nobody goes on before all are in them. */
+import { expect } from "bun:test";
+import { Refusal } from "../../server/ledger/ledger.ts";
+import type { Sql, Tx } from "../../server/ledger/postgres/connect.ts";
+import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
+
+/** Ends the transaction that held the others up, so that nothing is left of it. */
+class HeldUp extends Error {}
+
+/** Begins every work while `hold` keeps them all from going on, and lets them go when each of them waits.
+ * @param admin a pool of two connections, for the one that holds and the one that looks who waits */
+export async function begunTogether<Result>(
+  admin: Sql,
+  hold: (tx: Tx) => PromiseLike<unknown>,
+  works: readonly (() => Promise<Result>)[],
+): Promise<PromiseSettledResult<Result>[]> {
+  let begun: Promise<PromiseSettledResult<Result>[]> | undefined;
+  const held = inTransaction(admin, async (tx) => {
+    await hold(tx);
+    begun = Promise.allSettled(works.map((work) => work()));
+    await untilWaiting(admin, works.length);
+    throw new HeldUp();
+  });
+  await expect(held).rejects.toBeInstanceOf(HeldUp);
+  if (begun === undefined) throw new Error("nothing was begun");
+  return begun;
+}
+
+async function untilWaiting(admin: Sql, nodes: number): Promise<void> {
+  for (let attempt = 0; attempt < 500; attempt++) {
+    const [found] = await admin<{ waiting: number }[]>`
+      SELECT count(*) AS waiting FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    if (found?.waiting === nodes) return;
+    await Bun.sleep(10);
+  }
+  throw new Error("the nodes did not come to wait for each other");
+}
+
+/** What those that came to an end returned. */
+export function fulfilled<Result>(results: readonly PromiseSettledResult<Result>[]): Result[] {
+  return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+}
+
+/** What those that were refused were told; anything else that went wrong fails the test. */
+export function refusals(results: readonly PromiseSettledResult<unknown>[]): string[] {
+  return results.flatMap((result) => {
+    if (result.status === "fulfilled") return [];
+    expect(result.reason).toBeInstanceOf(Refusal);
+    return [(result.reason as Refusal).message];
+  });
+}

@@ -1,0 +1,161 @@
+/** The part of the contract about views that are saved, what is set of sources, and how users are found otherwise than by
+ * their ids. */
+import { describe, expect, test } from "bun:test";
+import { viewLimits } from "../../contract/views.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
+import { Refusal } from "../../server/ledger/ledger.ts";
+import type { LedgerUnderTest } from "./contract.ts";
+import { needs, user, writes } from "./writes.ts";
+
+/** Characters that a store may take for its own: none of them is lost. */
+const hostile = "a\0b\\0c\\d 'e' \"f\" {g} ünïcode 😀";
+
+/** Declares the tests of views. */
+export function viewsContract(subject: LedgerUnderTest): void {
+  const save = (organization: number, name: string, page: "users" | "accounts" = "users") =>
+    subject.ledger.views.add(organization, { page, name, query: "sort=name" }, commandLine, subject.nowMs);
+
+  describe("views", () => {
+    test("are listed by page and name, byte by byte, and are there after a restart", async () => {
+      const { id } = await subject.organization();
+      const other = await subject.organization("other");
+      for (const name of ["b", "é", "A", hostile]) await save(id, name);
+      await save(id, "z", "accounts");
+      await save(other.id, "b");
+      await subject.reopen();
+      const views = await subject.ledger.views.list(id);
+      expect(views.map(({ page, name }) => [page, name])).toEqual([
+        ["accounts", "z"],
+        ...["A", hostile, "b", "é"].map((name) => ["users", name]),
+      ]);
+      expect(views[1]).toMatchObject({ query: "sort=name", createdBy: null, createdAtMs: subject.nowMs });
+    });
+
+    test("are changed and deleted by their own organization only, and each change is in the log", async () => {
+      const { id } = await subject.organization();
+      const other = await subject.organization("other");
+      const { views, audit } = subject.ledger;
+      const saved = await save(id, "b");
+      const later = subject.nowMs + 1;
+      const change = (organization: number, what: object) =>
+        views.change(organization, saved.id, what, commandLine, later);
+      expect(await change(other.id, { name: "c" })).toBeUndefined();
+      expect(await views.remove(other.id, saved.id, commandLine, later)).toBe(false);
+      expect(await change(id, { name: "b" })).toEqual(saved);
+      const renamed = { ...saved, name: "c", updatedAtMs: later };
+      expect(await change(id, { name: "c" })).toEqual(renamed);
+      expect(await change(id, { query: "" })).toEqual({ ...renamed, query: "" });
+      expect(await views.remove(id, saved.id, commandLine, later)).toBe(true);
+      expect(await views.list(id)).toEqual([]);
+      expect((await audit.list(id, { limit: 9 })).map(({ summary }) => summary)).toEqual([
+        "Deleted the view c of users",
+        "Changed the view c of users",
+        "The view b of users is called c now",
+        "Saved the view b of users",
+      ]);
+    });
+
+    test("have a name of their own on a page, and there are so many at most", async () => {
+      const { id } = await subject.organization();
+      await save(id, "b");
+      await save(id, "b", "accounts");
+      const other = await save(id, "c");
+      await expect(save(id, "b")).rejects.toThrow("name is taken: there is a view called b already.");
+      const renamed = subject.ledger.views.change(id, other.id, { name: "b" }, commandLine, 1);
+      await expect(renamed).rejects.toBeInstanceOf(Refusal);
+      for (let n = 3; n < viewLimits.viewsPerOrganization; n++) await save(id, `view ${n}`);
+      await expect(save(id, "one more")).rejects.toThrow("There are 200 views already");
+    });
+  });
+}
+
+const mapping = { event: { path: "name" }, userId: "user.id" } as const;
+
+/** Declares the tests of what is set of sources. */
+export function sourceSettingsContract(subject: LedgerUnderTest): void {
+  describe("settings of sources", () => {
+    test("webhooks are by name, and changes and deletions are of their own organization only", async () => {
+      const { id } = await subject.organization();
+      const other = await subject.organization("other");
+      const { sourceSettings } = subject.ledger;
+      for (const name of ["crm", "billing"]) {
+        await sourceSettings.addWebhook(id, { name, mapping }, commandLine, subject.nowMs);
+      }
+      const again = sourceSettings.addWebhook(id, { name: "crm", mapping }, commandLine, 1);
+      await expect(again).rejects.toThrow("name is taken: there is a webhook called crm already.");
+      const crm = await sourceSettings.webhook(id, "crm");
+      expect(await sourceSettings.webhook(other.id, "crm")).toBeUndefined();
+      const changed = { ...mapping, userId: hostile };
+      const change = (organization: number) =>
+        sourceSettings.changeWebhook(organization, crm?.id ?? 0, changed, commandLine, subject.nowMs + 5);
+      expect(await change(other.id)).toBeUndefined();
+      const { createdAtMs } = (await change(id)) ?? {};
+      expect(createdAtMs).toBe(subject.nowMs);
+      expect(await sourceSettings.removeWebhook(other.id, crm?.id ?? 0, commandLine, 1)).toBe(false);
+      await subject.reopen();
+      const kept = await subject.ledger.sourceSettings.webhooks(id);
+      expect(kept.map(({ name }) => name)).toEqual(["billing", "crm"]);
+      expect(kept[1]).toMatchObject({ mapping: changed, updatedAtMs: subject.nowMs + 5 });
+      expect(await subject.ledger.sourceSettings.removeWebhook(id, crm?.id ?? 0, commandLine, 1)).toBe(true);
+      expect(await subject.ledger.sourceSettings.webhook(id, "crm")).toBeUndefined();
+    });
+
+    test("there are twenty webhooks at most", async () => {
+      const { id } = await subject.organization();
+      const add = (name: string) =>
+        subject.ledger.sourceSettings.addWebhook(id, { name, mapping }, commandLine, 1);
+      for (let n = 0; n < 20; n++) await add(`hook-${n}`);
+      await expect(add("one-more")).rejects.toThrow("There are 20 webhooks already");
+    });
+    stripeSettings(subject);
+  });
+
+  usersByAddress(subject);
+}
+
+function stripeSettings(subject: LedgerUnderTest): void {
+  test("of Stripe what is given is changed, and no secret is in the log", async () => {
+    const { id } = await subject.organization();
+    const { sourceSettings, audit } = subject.ledger;
+    const initially = { signingSecrets: [], unknownCustomers: "wait" as const, updatedAtMs: null };
+    expect(await sourceSettings.stripe(id)).toEqual(initially);
+    const change = (what: object, atMs: number) => sourceSettings.changeStripe(id, what, commandLine, atMs);
+    expect(await change({ unknownCustomers: "wait" }, 5)).toEqual(initially);
+    await change({ signingSecrets: ["whsec_secret_1234"] }, 6);
+    const after = {
+      signingSecrets: ["whsec_secret_1234"],
+      unknownCustomers: "create" as const,
+      updatedAtMs: 7,
+    };
+    expect(await change({ unknownCustomers: "create" }, 7)).toEqual(after);
+    expect(await sourceSettings.stripe(id)).toEqual(after);
+    const entries = await audit.list(id, { limit: 9 });
+    expect(entries.map(({ summary }) => summary)).toEqual([
+      "Changed of Stripe: unknown customers",
+      "Changed of Stripe: signing secrets",
+    ]);
+    expect(JSON.stringify(entries)).not.toContain("whsec_secret");
+  });
+}
+
+function usersByAddress(subject: LedgerUnderTest): void {
+  test("users are found by their address, three at most, upper and lower case alike", async () => {
+    const { id } = await subject.organization();
+    const other = await subject.organization("other");
+    const ids = ["one", "two", hostile, "four"];
+    const found = ids.map((userId, at) =>
+      user(id, userId, { number: at + 1, email: at === 3 ? "Ada\\@Example.com" : "ada@example.COM" }),
+    );
+    const nobody = user(id, "nobody", { number: 5, email: null });
+    await subject.ledger.transact(needs({ users: [...found, nobody] }), () =>
+      writes(subject.nowMs, { users: [...found, nobody] }),
+    );
+    const { identities } = subject.ledger;
+    expect(await identities.withEmail(id, "ADA@example.com")).toHaveLength(3);
+    expect(new Set(await identities.withEmail(id, "ADA@example.com"))).toEqual(new Set(ids.slice(0, 3)));
+    expect(await identities.withEmail(id, "ada\\@example.com")).toEqual(["four"]);
+    expect(await identities.withEmail(other.id, "ada@example.com")).toEqual([]);
+    expect(await identities.withEmail(id, "")).toEqual([]);
+    expect(await identities.linkedTo(id, "one")).toBeUndefined();
+  });
+}

@@ -1,0 +1,260 @@
+/** A ledger with something of everything, and all that its interface tells of it: what a move has to keep. */
+import { Importer } from "../../server/intake/importer.ts";
+import { commandLine, personActor } from "../../server/ledger/audit.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
+import { type PersonKey, userKey, visitorKey } from "../../server/ledger/parking.ts";
+import { eventRow, userRow } from "../../server/warehouse/rows.ts";
+import { account, append, inboxRows, look, needs, remember, user, writes } from "./writes.ts";
+
+/** What text can hold: PostgreSQL stores neither U+0000 nor, as it is, what stands for it. */
+export const oddText = "a\u0000 \\0 \\\\ ü 😀 'single' \"double\"";
+const day = 20_000;
+export const dayMs = 86_400_000;
+
+/** Users of the ledger below. */
+const userIds = ["ada", "bob", "eve", oddText] as const;
+
+/** Fills a ledger as intake, the loader and people do. Nothing waits in the end. @returns its first organization */
+export async function fillLedger(ledger: Ledger, nowMs: number): Promise<number> {
+  const { id } = await ledger.organizations.create({ name: oddText, timezone: "Europe/Paris", nowMs });
+  const other = await ledger.organizations.create({ name: "other", timezone: "UTC", nowMs });
+  await ledger.organizations.set(id, { timezone: "Asia/Tokyo", keepEventsDays: 90, itemsPerSecondSet: 7 });
+  await ledger.organizations.eventsDropped(id, 19_000);
+  for (const credentials of [ledger.tokens, ledger.readKeys]) {
+    for (const name of [oddText, "revoked"]) {
+      const sha256 = `${name.length} of ${credentials === ledger.tokens}`;
+      const wanted = { organization: id, name, rights: ["write", "read"] as const, sha256, lastFour: "wxyz" };
+      const made = await credentials.create({ ...wanted, nowMs });
+      if (name === "revoked") await credentials.revoke(made.id, nowMs + 1);
+      else await credentials.touch([{ id: made.id, atMs: nowMs + 2 }]);
+    }
+  }
+  await fillUsers(ledger, id);
+  await fillDeadLetters(ledger, id);
+  await eraseEve(ledger, id);
+  await fillOperation(ledger, id, other.id, nowMs);
+  await fillPeople(ledger, id, nowMs);
+  await fillSources(ledger, id, nowMs);
+  await loadAll(ledger);
+  return id;
+}
+
+async function fillUsers(ledger: Ledger, organization: number): Promise<void> {
+  const users = userIds.map((userId, index) =>
+    user(organization, userId, {
+      ...{
+        number: index + 1,
+        version: index + 2,
+        account: index % 2,
+        isAccountOwner: [null, true, false][index] ?? null,
+      },
+      ...{ email: userId === "bob" ? null : `${userId}@example.com`, traits: { plan: oddText, n: index } },
+      fieldsSaidAtMs: { email: 5 },
+    }),
+  );
+  const accounts = [account(organization, oddText, { name: oddText, avatar: oddText, version: 3 })];
+  await ledger.transact(needs({ users, accounts }), () =>
+    writes(1_000, {
+      ...{ users, accounts, inbox: [inboxRows(["a", "b"])] },
+      dayCounts: [{ organization, utcDay: day, events: 12, checksum: 2 ** 32 - 3 }],
+      versionRows: [{ organization, rows: 8, versions: 20 }],
+    }),
+  );
+}
+
+async function fillDeadLetters(ledger: Ledger, organization: number): Promise<void> {
+  const timeMs = day * dayMs;
+  const event = (n: number) =>
+    eventRow({
+      ...{ organization, user: 1, account: 0, event: oddText, timeMs, day, receivedAtMs: timeMs },
+      ...{ id: n.toString(16).padStart(32, "0"), messageId: null, properties: "{}" },
+    });
+  const versions = userRow(user(organization, "bob", { number: 2, version: 2 }));
+  for (const [table, lines] of [
+    ["events", [event(1), event(2), "no JSON"]],
+    ["users", [versions]],
+  ] as const) {
+    const body = lines.map((line) => `${line}\n`).join("");
+    await append(ledger, { table, year: 2024, schema: 1, rows: lines.length, body });
+    for (const batch of await ledger.inbox.freeze(1_000)) {
+      const letters = batch.table === table ? lines.map((row) => ({ table, row, reason: oddText })) : [];
+      await ledger.inbox.finish(batch.number, batch.year === 2024 ? letters : []);
+    }
+  }
+  const [newest] = await ledger.deadLetters.list({}, 1);
+  await ledger.deadLetters.drop({ ids: [newest?.id ?? 0] });
+}
+
+/** One erasure is done, and another has begun. */
+async function eraseEve(ledger: Ledger, organization: number): Promise<void> {
+  const erased = await ledger.erasures.begin(organization, "eve");
+  await loadAll(ledger);
+  const dayCounts = [{ organization, utcDay: day, events: 1, checksum: 9 }];
+  await ledger.erasures.counted(erased?.id ?? 0, { dayCounts, versions: 1, versionSum: 1, days: 1 });
+  await ledger.erasures.finish(erased?.id ?? 0);
+  await ledger.erasures.begin(organization, "bob");
+}
+
+async function fillOperation(ledger: Ledger, id: number, other: number, nowMs: number): Promise<void> {
+  const importer = new Importer(
+    ledger,
+    () => undefined,
+    () => nowMs,
+  );
+  const file = { organization: id, sha256: "aa", mapping: oddText, fileName: oddText, nowMs };
+  const { id: importId } = await ledger.imports.begin(file);
+  const track = JSON.stringify({ type: "track", userId: "ada", event: "opened" });
+  await importer.append(importId, 0, [track, { invalid: oddText }]);
+  await ledger.imports.finish(importId, nowMs + 3);
+  const seen = { utcDay: day, firstSeenMs: nowMs, lastSeenMs: nowMs + 1, count: 3, message: oddText };
+  await ledger.warnings.add([
+    { organization: id, ...seen, kind: "unknown_key", endpoint: "track", detail: oddText, userId: oddText },
+    { organization: other, ...seen, kind: "duplicate", endpoint: "track", detail: null, userId: null },
+  ]);
+  const { exclusions } = ledger;
+  await exclusions.add(id, { kind: "trait", key: oddText, value: oddText }, nowMs);
+  const removed = await exclusions.add(id, { kind: "user", key: "", value: "ada" }, nowMs);
+  await exclusions.remove(id, removed.id);
+  await exclusions.add(id, { kind: "account", key: "", value: oddText }, nowMs);
+  const check = { organization: id, atMs: nowMs, tookMs: 5, differences: 2, examples: [oddText, "b"] };
+  await ledger.checks.keep(check);
+}
+
+async function fillPeople(ledger: Ledger, id: number, nowMs: number): Promise<void> {
+  const { people, entrance, settings, views } = ledger;
+  await people.addClaimLink("claim", nowMs);
+  const owner = { email: "owner@example.com", name: oddText, passwordHash: "$argon2id$x" };
+  const claimed = await entrance.claim("claim", owner, nowMs);
+  if (claimed === undefined) throw new Error("nobody claimed the ledger");
+  const by = personActor(claimed);
+  await entrance.begin(claimed.id, "session", nowMs);
+  await people.membership(claimed.id, id, nowMs + 7);
+  const invited = { organization: id, email: "new@example.com", role: "viewer" } as const;
+  const expiresAtMs = nowMs + dayMs;
+  await people.invite({ ...invited, sha256: "invitation", expiresAtMs }, by, nowMs);
+  await people.addPasswordLink({ person: claimed.id, sha256: "password", expiresAtMs }, by, nowMs);
+  await settings.change(id, { churnHorizonDays: 14, passiveEvents: ["a\\0b"] }, by.by, nowMs);
+  await settings.change(id, { weekStart: 7 }, commandLine.by, nowMs + 1);
+  await views.add(id, { page: "users", name: oddText, query: oddText }, by, nowMs);
+}
+
+async function fillSources(ledger: Ledger, id: number, nowMs: number): Promise<void> {
+  const { sources, sourceSettings } = ledger;
+  const counts = { accepted: 5, parked: 4, duplicate: 3, rejected: 2, ignored: 1, organization: id };
+  const times = { firstMs: nowMs, lastMs: nowMs + 1, firstHeardMs: nowMs, lastHeardMs: null };
+  await sources.add([{ ...counts, ...times, source: "segment", utcHour: Math.floor(nowMs / 3_600_000) }]);
+  await sources.retire(id, "segment", nowMs + 9);
+  await sourceSettings.changeStripe(id, { signingSecrets: [oddText] }, commandLine, nowMs);
+  const parked = [...peopleOf(id), visitorKey(id, "stranger")].map((person, index) => ({
+    ...{ ...person, receivedAtMs: nowMs + index, atMs: nowMs, accountId: oddText },
+    body: JSON.stringify({ text: oddText }),
+  }));
+  const links = ["ada", oddText, "mailto:nobody@example.com"].flatMap((userId) =>
+    [userKey, visitorKey].map((keyOf) => ({
+      ...keyOf(id, `linked to ${userId}`),
+      link: { userId, atMs: nowMs },
+    })),
+  );
+  const labels = [{ organization: id, event: oddText, label: ` ${oddText}` }];
+  const needed = { people: [...parked, ...links], labels };
+  await ledger.transact(needs(needed), () =>
+    writes(nowMs, { parking: { taken: [], parked, refused: [], links, labels } }),
+  );
+  await ledger.erasures.begin(id, "stranger");
+}
+
+/** Under whose ids something waits. */
+function peopleOf(organization: number): readonly PersonKey[] {
+  return [
+    visitorKey(organization, "visitor"),
+    userKey(organization, oddText),
+    visitorKey(organization, oddText),
+  ];
+}
+
+/** What waits, is linked and was erased. */
+function waitingIn(ledger: Ledger, organization: number): Promise<unknown> {
+  const people = [
+    ...[...peopleOf(organization), visitorKey(organization, "stranger"), userKey(organization, "eve")],
+    ...[userKey, visitorKey].map((keyOf) => keyOf(organization, `linked to ${oddText}`)),
+  ];
+  return look(ledger, { people }, (stored) => [
+    people.map((person) => [stored.parked(person), stored.link(person), stored.erasedAtMs(person)]),
+    userIds.map((userId) => stored.linksTo(organization, userId)),
+  ]);
+}
+
+/** Finishes all that waits, as if the warehouse had taken it. @returns the number of the last batch */
+export async function loadAll(ledger: Ledger): Promise<number> {
+  let last = 0;
+  for (;;) {
+    const batches = await ledger.inbox.freeze(10_000);
+    if (batches.length === 0) return last;
+    for (const { number } of batches) {
+      await ledger.inbox.finish(number, []);
+      last = number;
+    }
+  }
+}
+
+/** All that the interface tells, but for what is remembered of messages. */
+export async function everythingIn(ledger: Ledger, nowMs: number): Promise<unknown> {
+  const organizations = await ledger.organizations.list();
+  const { newestInboxId, ...backlog } = await ledger.inbox.backlog();
+  return {
+    ...{ organizations, backlog, newestInboxId },
+    of: await Promise.all(organizations.map(({ id }) => everythingOf(ledger, id, nowMs))),
+    rebuilds: await ledger.rebuildsPending(),
+    erasures: await ledger.erasures.pending(),
+    deadLetters: await ledger.deadLetters.list({}, 99),
+    revisions: await ledger.exclusions.revisions(),
+    checks: await ledger.checks.list(),
+    import: await ledger.imports.find(1),
+    person: await ledger.people.withEmail("owner@example.com"),
+    memberships: await ledger.people.membershipsOf(1),
+    session: await ledger.entrance.session("session", nowMs),
+    links: [
+      await ledger.entrance.link("invitation", "invitation", nowMs),
+      await ledger.entrance.link("password", "password", nowMs),
+    ],
+  };
+}
+
+async function everythingOf(ledger: Ledger, id: number, nowMs: number): Promise<unknown> {
+  return {
+    tokens: await ledger.tokens.list(id),
+    readKeys: await ledger.readKeys.list(id),
+    users: await Promise.all(userIds.map((userId) => ledger.findUser(id, userId))),
+    withEmail: await ledger.identities.withEmail(id, "ADA@example.com"),
+    linked: await ledger.identities.linkedTo(id, `linked to ${oddText}`),
+    populations: await ledger.populations(id),
+    days: await ledger.dayCounts(id),
+    missing: await ledger.deadLetters.missing(id),
+    erasures: await ledger.erasures.list(id),
+    imports: await ledger.imports.ofFile(id, "aa"),
+    warnings: await ledger.warnings.list(id, 99),
+    exclusions: [await ledger.exclusions.list(id), await ledger.exclusions.rules(id)],
+    settings: [await ledger.settings.get(id), await ledger.settings.history(id, { limit: 99 })],
+    members: await ledger.people.members(id),
+    invitations: await ledger.people.invitations(id, nowMs),
+    audit: await ledger.audit.list(id, { limit: 99 }),
+    views: await ledger.views.list(id),
+    sources: [await ledger.sources.totals(id), await ledger.sources.hours(id, 0)],
+    sourceSettings: [await ledger.sourceSettings.webhooks(id), await ledger.sourceSettings.stripe(id)],
+    parked: [await ledger.parking.counts(id), await ledger.parking.people(id, 99)],
+    waiting: await waitingIn(ledger, id),
+    labels: await ledger.parking.labels(id, [oddText]),
+    freshness: (await ledger.freshness(id)).rebuildingSinceMs,
+  };
+}
+
+/** Stores messages under these ids. @returns those that are remembered already */
+export async function send(
+  ledger: Ledger,
+  organization: number,
+  ids: readonly string[],
+  nowMs: number,
+): Promise<readonly string[]> {
+  const keys = ids.map((messageId) => ({ organization, messageId }));
+  return (await remember(ledger, keys, nowMs)).map(({ messageId }) => messageId);
+}

@@ -1,0 +1,40 @@
+/** Who leads on PostgreSQL, and when another does. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { Leadership, type Term } from "../../server/ledger/postgres/leadership.ts";
+import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
+import { createLogger } from "../../server/process/log.ts";
+import { PostgresServer } from "../postgres.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+afterAll(() => server.stop());
+
+test("a leader that cannot work gives the lease back, also while what is in hand hangs", async () => {
+  const url = await server.database();
+  await (await openPostgresLedger({ url })).close();
+  const sql = openPool(url, { connections: 2 });
+  const log = createLogger("test", "error");
+  const never = new Promise<void>(() => undefined);
+  const terms: Term[] = [];
+  let isAble = true;
+  const lead = (term: Term) => {
+    terms.push(term);
+    return { stop: () => never };
+  };
+  const first = new Leadership({ sql, outdated: undefined }, { canLead: () => isAble, lead }, log, 1_000);
+  const second = new Leadership({ sql, outdated: undefined }, { canLead: () => true, lead }, log);
+  first.start();
+  while (terms.length < 1) await Bun.sleep(20);
+  isAble = false;
+  second.start();
+  // The lease is for 30 s.
+  for (const startedMs = performance.now(); terms.length < 2 && performance.now() - startedMs < 20_000; )
+    await Bun.sleep(20);
+  expect(terms.map((term) => term.isHeld)).toEqual([false, true]);
+  await Promise.all([first.stop(), second.stop()]);
+  expect(await sql`SELECT FROM loader_lease WHERE until > clock_timestamp()`).toHaveLength(0);
+  await sql.end();
+});

@@ -1,0 +1,249 @@
+/** What operation promises on PostgreSQL beside the contract: with several nodes, and with an inbox that only grows. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { FrozenBatch, Ledger } from "../../server/ledger/ledger.ts";
+import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
+import { LoaderLease } from "../../server/ledger/postgres/loader-lease.ts";
+import { type IngestionWarning, UnwritableWarnings } from "../../server/ledger/warnings.ts";
+import { PostgresServer } from "../postgres.ts";
+import { loadAll } from "./filled-ledger.ts";
+import { append, inboxRows, needs, user, writePeople, writes } from "./writes.ts";
+
+const nothingFound = { dayCounts: [], versions: 0, versionSum: 0, days: 0 };
+const options = { connections: 4, deadLetterLimits: { rows: 3, bytes: 1_000 } };
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+afterAll(() => server.stop());
+
+/** Two nodes and an organization on a database of their own. */
+async function twoNodes() {
+  const url = await server.database();
+  const one: Ledger = await openPostgresLedger({ url, ...options });
+  const other: Ledger = await openPostgresLedger({ url, ...options });
+  const { id } = await one.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 });
+  const close = () => Promise.all([one.close(), other.close()]);
+  return { url, one, other, id, close };
+}
+
+/** A row as rows of a user begin. */
+function rowsOf(organization: number, number: number, word: string) {
+  return { ...inboxRows([]), rows: 1, body: `[${organization},${number},"${word}"]\n` };
+}
+
+async function freezeOne(ledger: Ledger): Promise<FrozenBatch> {
+  const [batch] = await ledger.inbox.freeze(100);
+  if (batch === undefined) throw new Error("nothing was frozen");
+  return batch;
+}
+
+/** Everything that the tables of the inbox hold. */
+async function inboxOf(url: string): Promise<string[]> {
+  const sql = openPool(url, { connections: 1 });
+  const tables = await sql<{ name: string }[]>`
+    SELECT table_name AS name FROM information_schema.tables WHERE table_name ~ '^inbox_[0-9]+$' ORDER BY name`;
+  const bodies: string[] = [];
+  for (const { name } of tables) {
+    const rows = await sql<{ body: string }[]>`SELECT body FROM ${sql(name)} ORDER BY seq`;
+    bodies.push(...rows.map(({ body }) => body));
+  }
+  await sql.end();
+  return bodies;
+}
+
+test("an erasure drops what the inbox kept of its time, and no row that came later", async () => {
+  const { url, one, id, close } = await twoNodes();
+  await writePeople(one, { users: [user(id, "ada"), user(id, "bob", { number: 2 })] });
+  await append(one, rowsOf(id, 1, "loaded"));
+  await loadAll(one);
+  await append(one, rowsOf(id, 1, "waits"));
+  const erasure = await one.erasures.begin(id, "ada");
+  expect(erasure).toMatchObject({ uptoInboxId: 2 });
+  await append(one, rowsOf(id, 2, "later"));
+  await one.erasures.counted(erasure?.id ?? 0, nothingFound);
+  expect(await one.erasures.find(erasure?.id ?? 0)).toMatchObject({ inboxRows: 2 });
+  await expect(one.erasures.finish(erasure?.id ?? 0)).rejects.toThrow("not loaded");
+  const waiting = await freezeOne(one);
+  expect((await one.inbox.read(waiting)).toString()).toBe(rowsOf(id, 1, "waits").body);
+  await one.inbox.finish(waiting.number, []);
+  const later = await freezeOne(one);
+  await one.erasures.finish(erasure?.id ?? 0);
+  expect(await inboxOf(url)).toEqual([rowsOf(id, 2, "later").body]);
+  expect((await one.inbox.read(later)).toString()).toBe(rowsOf(id, 2, "later").body);
+  await one.inbox.finish(later.number, []);
+  await append(one, rowsOf(id, 2, "last"));
+  expect((await one.inbox.read(await freezeOne(one))).toString()).toBe(rowsOf(id, 2, "last").body);
+  expect(await one.inbox.backlog()).toMatchObject({ rows: 1, newestInboxId: 4, loadedUptoInboxId: 3 });
+  await close();
+});
+
+test("no row of a user comes behind the erasure, while other nodes write and the loader loads", async () => {
+  const { url, one, other, id, close } = await twoNodes();
+  await writePeople(one, { users: [user(id, "ada")] });
+  let isKnown = true;
+  let tracked = 0;
+  const track = async (): Promise<void> => {
+    while (isKnown) {
+      await other.transact(needs({ known: [{ organization: id, userId: "ada" }] }), (stored) => {
+        isKnown = stored.known(id, "ada") !== undefined;
+        return writes(1, isKnown ? { inbox: [rowsOf(id, 1, `${tracked++}`)] } : {});
+      });
+    }
+  };
+  const loading = async (): Promise<void> => {
+    while (isKnown) await loadAll(one);
+  };
+  const working = Promise.all([track(), track(), track(), loading()]);
+  while (tracked < 30) await Bun.sleep(1);
+  const erasure = await one.erasures.begin(id, "ada");
+  await working;
+  expect((await one.inbox.backlog()).newestInboxId).toBe(erasure?.uptoInboxId ?? 0);
+  await loadAll(one);
+  await one.erasures.counted(erasure?.id ?? 0, nothingFound);
+  await one.erasures.finish(erasure?.id ?? 0);
+  expect(await inboxOf(url)).toEqual([]);
+  await close();
+});
+
+/** Bodies as many senders write them, of two rows each; more than are counted row by row. */
+const manyBodies = 6_000;
+
+test("what waits while nothing is loaded is counted once, and every answer is exact", async () => {
+  const { url, one, other, id, close } = await twoNodes();
+  const sql = openPool(url, { connections: 1 });
+  const appendMany = () => sql`
+    INSERT INTO inbox_000001 (warehouse_table, year, schema, rows, bytes, body)
+    SELECT 'events', 2026, 1, 2, 14, repeat(E'[1,1,"x"]\\n', 2) FROM generate_series(1, ${manyBodies}::int)`;
+  const counted = async () =>
+    (await sql<{ rows: number }[]>`SELECT upto_rows AS rows FROM inbox_counted`)[0]?.rows;
+  const expectBacklog = async (bodies: number, newest: number) => {
+    const waiting = { rows: bodies * 2, bytes: bodies * 14, newestInboxId: newest };
+    for (const node of [one, other]) expect(await node.inbox.backlog()).toMatchObject(waiting);
+  };
+  await append(one, { ...rowsOf(id, 1, "x"), rows: 2, body: "x".repeat(13) });
+  await one.tidy(1);
+  expect(await counted()).toBe(0);
+  await appendMany();
+  await expectBacklog(manyBodies + 1, manyBodies + 1);
+  await one.tidy(1);
+  expect(await counted()).toBe(2 * manyBodies + 2);
+  await append(other, { ...rowsOf(id, 1, "x"), rows: 2, body: "x".repeat(13) });
+  await expectBacklog(manyBodies + 2, manyBodies + 2);
+  // The loader comes behind what was counted, and then goes past it.
+  for (const loaded of [2_000, 4_000]) {
+    const [batch] = await one.inbox.freeze(4_000);
+    expect(batch).toMatchObject({ rows: 4_000, afterInboxId: loaded - 2_000, uptoInboxId: loaded });
+    await expectBacklog(manyBodies + 2 - loaded + 2_000, manyBodies + 2);
+    await one.inbox.finish(batch?.number ?? 0, []);
+    await expectBacklog(manyBodies + 2 - loaded, manyBodies + 2);
+  }
+  await loadAll(one);
+  await expectBacklog(0, manyBodies + 2);
+  await append(other, { ...rowsOf(id, 1, "x"), rows: 2, body: "x".repeat(13) });
+  await expectBacklog(1, manyBodies + 3);
+  await Promise.all([close(), sql.end()]);
+});
+
+test("dead letters have room for so many: then the batch stays until there is room again", async () => {
+  const { one, close } = await twoNodes();
+  const letters = (...rows: string[]) => rows.map((row) => ({ table: "events", row, reason: "no" }) as const);
+  await append(one, inboxRows(["a", "b"]));
+  await one.inbox.finish((await freezeOne(one)).number, letters('["a"]', '["b"]'));
+  await append(one, inboxRows(["c", "d"]));
+  const second = await freezeOne(one);
+  const full = "2 rows cannot be kept as dead letters, because 2 are there already";
+  await expect(one.inbox.finish(second.number, letters('["c"]', '["d"]'))).rejects.toThrow(full);
+  await expect(one.inbox.finish(second.number, letters("x".repeat(1_000)))).rejects.toThrow("1 rows cannot");
+  expect(await one.inbox.freeze(100)).toEqual([second]);
+  expect(await one.deadLetters.drop({})).toBe(2);
+  await one.inbox.finish(second.number, letters('["c"]', '["d"]'));
+  expect(await one.deadLetters.count({})).toBe(2);
+  expect(await one.inbox.freeze(100)).toEqual([]);
+  await close();
+});
+
+test("dead letters that two nodes send again at the same moment enter the inbox once", async () => {
+  const { one, other, close } = await twoNodes();
+  await append(one, inboxRows(["a", "b", "c"]));
+  const letters = ["a", "b", "c"].map((row) => ({ table: "events", row, reason: "no" }) as const);
+  await one.inbox.finish((await freezeOne(one)).number, letters);
+  const done = await Promise.all([one, other, one, other].map((node) => node.deadLetters.retry({})));
+  expect(done.reduce((sum, count) => sum + count, 0)).toBe(3);
+  const waiting = await one.inbox.freeze(100);
+  const bodies = await Promise.all(waiting.map(async (batch) => (await one.inbox.read(batch)).toString()));
+  expect(bodies.join("").trim().split("\n").toSorted()).toEqual(["a", "b", "c"]);
+  await close();
+});
+
+test("warnings that two nodes count together add up, a thousand details a day", async () => {
+  const { one, other, id, close } = await twoNodes();
+  const seen = { utcDay: 100, firstSeenMs: 5, lastSeenMs: 5, count: 1, message: null, userId: null };
+  const counted = Array.from({ length: 700 }, (_, n) => n).map(
+    (n): IngestionWarning => ({
+      organization: id,
+      ...seen,
+      kind: "unknown_key",
+      endpoint: "track",
+      detail: `${n}`,
+    }),
+  );
+  const others = counted.map((warning) => ({ ...warning, detail: `other ${warning.detail}` }));
+  await Promise.all([one, other].flatMap((node) => [node.warnings.add(counted), node.warnings.add(others)]));
+  const list = await one.warnings.list(id, 10_000);
+  expect(list).toHaveLength(1_001);
+  expect(list.reduce((sum, { count }) => sum + count, 0)).toBe(2_800);
+  await close();
+});
+
+test("a warning that PostgreSQL refuses keeps no other from being written", async () => {
+  const { one, id, close } = await twoNodes();
+  const seen = { utcDay: 100, firstSeenMs: 5, lastSeenMs: 5, count: 1, message: null, userId: null };
+  const warning = (detail: string): IngestionWarning => ({
+    ...{ organization: id, ...seen, kind: "unknown_key", endpoint: "track", detail },
+  });
+  const adding = one.warnings.add(["a", "b", "half \ud800", "c", "d"].map(warning));
+  await expect(adding).rejects.toBeInstanceOf(UnwritableWarnings);
+  const list = await one.warnings.list(id, 10);
+  expect(list.map(({ detail, count }) => [detail, count])).toEqual(
+    ["a", "b", "c", "d"].map((detail) => [detail, 1]),
+  );
+  await close();
+});
+
+test("one rule that two nodes add is one rule, and one file that two begin is one import", async () => {
+  const { one, other, id, close } = await twoNodes();
+  const rule = { kind: "trait", key: "plan", value: "x".repeat(1_000) } as const;
+  const file = { organization: id, sha256: "aa", mapping: "m".repeat(9_000), fileName: "a", nowMs: 1 };
+  const nodes = [one, other, one, other];
+  const rules = await Promise.all(nodes.map((node) => node.exclusions.add(id, rule, 1)));
+  expect(new Set(rules.map((added) => added.id)).size).toBe(1);
+  expect(await one.exclusions.revisions()).toEqual([{ organization: id, revision: 1 }]);
+  const imports = await Promise.all(nodes.map((node) => node.imports.begin(file)));
+  expect(new Set(imports.map((begun) => begun.id)).size).toBe(1);
+  await close();
+});
+
+test("a rebuild that is asked of the leader begins when no node writes days of the old timezone any more", async () => {
+  const ledger = await openPostgresLedger({ url: await server.database(), ...options });
+  const { id } = await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 });
+  const settled = Promise.withResolvers<void>();
+  const leading = ledger.leading(new LoaderLease(), () => settled.promise);
+  let hasBegun = false;
+  const beginning = leading.rebuildBegun(id).then(() => {
+    hasBegun = true;
+  });
+  while ((await ledger.rebuildsPending()).length === 0) await Bun.sleep(1);
+  await leading.populations(id);
+  expect(hasBegun).toBe(false);
+  settled.resolve();
+  await beginning;
+  await ledger.close();
+});
+
+test("a backup is left to the engines' own tools", async () => {
+  const { one, close } = await twoNodes();
+  await expect(one.snapshot("/nowhere")).rejects.toThrow("point-in-time recovery");
+  await close();
+});

@@ -1,0 +1,120 @@
+/** Kills the service with SIGKILL in the middle of an erasure: it goes on at the next start, and what is left is
+ * the same as if nothing had happened. */
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { restart } from "../durability/killing.ts";
+import { api, erasingKey, figures, identify, sendAll, track } from "../erasure/support.ts";
+import { Server } from "../server.ts";
+
+let server: Server;
+
+beforeAll(async () => {
+  server = await Server.start();
+  await server.ready();
+}, 180_000);
+afterAll(async () => {
+  await server.stop();
+  rmSync(server.dataDir, { recursive: true, force: true });
+});
+
+/** The state of the newest erasure, looked up beside the running server. */
+class ErasureWatch {
+  readonly #db: Database;
+
+  constructor(dataDir: string) {
+    this.#db = new Database(join(dataDir, "ledger.sqlite"), { readonly: true });
+    this.#db.run("PRAGMA busy_timeout = 5000");
+  }
+
+  async until(organization: string, states: readonly string[], pauseMs: number): Promise<string> {
+    const deadlineMs = performance.now() + 60_000;
+    while (performance.now() < deadlineMs) {
+      const state = this.#db
+        .query<{ state: string }, [string]>(
+          `SELECT state FROM erasures
+           WHERE organization = (SELECT id FROM organizations WHERE name = ?) ORDER BY id DESC LIMIT 1`,
+        )
+        .get(organization)?.state;
+      if (state !== undefined && states.includes(state)) return state;
+      await Bun.sleep(pauseMs);
+    }
+    throw new Error(`the erasure of ${organization} did not become ${states.join(" or ")}`);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}
+
+async function watch(organization: string, states: readonly string[], pauseMs = 1): Promise<string> {
+  const watching = new ErasureWatch(server.dataDir);
+  try {
+    return await watching.until(organization, states, pauseMs);
+  } finally {
+    watching.close();
+  }
+}
+
+const events = (userId: string, count: number) =>
+  Array.from({ length: count }, (_, index) =>
+    track(userId, `e${index % 5}`, new Date(Date.UTC(2026, 3, 1) + index * 3_600_000).toISOString()),
+  );
+
+/** An organization of two users, and another that only ever had the second. */
+async function prepare(name: string): Promise<{ token: string; key: string; expected: unknown }> {
+  const [token, never] = [await server.organization(name), await server.organization(`${name} never`)];
+  const [key, neverKey] = [await erasingKey(server, name), await erasingKey(server, `${name} never`)];
+  const bob = [identify("bob"), ...events("bob", 300)];
+  await sendAll(server, never, bob);
+  await sendAll(server, token, [...bob, identify("ada"), ...events("ada", 1_000)]);
+  await server.exported("events", `${name} never`);
+  return { token, key, expected: await figures(server, neverKey) };
+}
+
+const moments: readonly (readonly [string, readonly string[], number])[] = [
+  ["the user is deleted and the rows are still loaded", ["begun"], 0],
+  ["the warehouse is asked what it has", ["begun"], 100],
+  ["the counts are taken and nothing is deleted yet", ["counted"], 0],
+  ["tables are being written anew", ["counted"], 150],
+  ["most tables are done", ["counted"], 500],
+];
+
+test.each(moments)("a kill while %s only delays it", async (name, states, extraMs) => {
+  const { token, key, expected } = await prepare(name);
+  const asked = api(server, key, "/api/users/ada", "DELETE").catch(() => undefined);
+  await watch(name, [...states, "done"]);
+  await Bun.sleep(extraMs);
+  await server.crash();
+  await asked;
+  server = await restart(server);
+  const known = await server.post("/track", token, { userId: "ada", event: "after" });
+  expect(known.status).toBe(404);
+  await watch(name, ["done"], 50);
+  await server.ready();
+  expect(await figures(server, key)).toEqual(expected);
+  expect((await server.exported("events", name)).every(({ userId }) => userId === "bob")).toBe(true);
+  expect(await server.exported("events", name)).toHaveLength(300);
+  expect(await server.command("doctor")).toContain(`${name}: ledger, events and rollups agree`);
+  const trail = await server.command("erase", "list", "--organization", name);
+  expect(trail.trim().split("\n").at(-1)).toMatch(/Z +1000 +1 +0 +\d+ +42$/);
+});
+
+test("killing the analysis process alone delays it as well, and the one who asked is told to come again", async () => {
+  const name = "Analysis alone";
+  const { key, expected } = await prepare(name);
+  const asked = api(server, key, "/api/users/ada", "DELETE");
+  await watch(name, ["begun", "counted"]);
+  const pid = server.analysisPid();
+  if (pid === undefined) throw new Error("there is no analysis process");
+  process.kill(pid, "SIGKILL");
+  const answer = await asked;
+  expect(answer.status).toBe(500);
+  expect(((await answer.json()) as { name: string }).name).toBe("application_error");
+  await watch(name, ["done"], 50);
+  await server.ready();
+  expect(await figures(server, key)).toEqual(expected);
+  expect((await api(server, key, "/api/users/ada", "DELETE")).status).toBe(404);
+  expect(await server.command("doctor")).toContain(`${name}: ledger, events and rollups agree`);
+});

@@ -1,0 +1,83 @@
+/**
+ * Kills the service under load, with SIGKILL, at each step of the loader, and the analysis process alone;
+ * afterwards what was acknowledged is stored once. `test/long/kill.test.ts` does it at random moments.
+ */
+import { afterAll, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { deleted, finished, frozen, killAt, restart } from "../durability/killing.ts";
+import { differences, Workload } from "../durability/workload.ts";
+import { Server } from "../server.ts";
+
+const entry = join(import.meta.dir, "..", "durability", "short-memory.ts");
+let server = await Server.start({ entry });
+
+afterAll(async () => {
+  await server.stop();
+  rmSync(server.dataDir, { recursive: true, force: true });
+});
+
+/** Loads an organization of its own while `disturb` does its worst, then compares. */
+async function survives(organization: string, disturb: () => Promise<void>): Promise<void> {
+  const token = await server.organization(organization);
+  await server.command("organization", "set", organization, "--rate-limit", "1000000");
+  const workload = new Workload(() => server, token);
+  await workload.start();
+  await disturb();
+  await workload.untilAcknowledged(101);
+  const expected = await workload.stop();
+  expect(workload.unexpected).toEqual([]);
+  expect(expected.messageIds.size).toBeGreaterThan(100);
+  expect(await differences(server, organization, expected)).toEqual([]);
+  expect(await server.command("doctor")).toContain(`${organization}: ledger, events and rollups agree`);
+}
+
+test.each([
+  ["frozen and not yet inserted", frozen, 0],
+  ["being inserted", frozen, 40],
+  ["just finished", finished, 0],
+  ["being deleted", deleted, 0],
+] as const)("a kill while a batch is %s loses and doubles nothing", async (name, moment, extraMs) => {
+  await survives(name, async () => {
+    await Bun.sleep(300);
+    await killAt(server, moment, extraMs);
+    server = await restart(server, entry);
+  });
+});
+
+test("killing the analysis process fails no write, and it is back within seconds", async () => {
+  await survives("analysis", async () => {
+    await server.ready();
+    const pid = server.analysisPid();
+    if (pid === undefined) throw new Error("there is no analysis process");
+    process.kill(pid, "SIGKILL");
+    await Bun.sleep(100);
+    const startedMs = performance.now();
+    await server.ready();
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
+  });
+});
+
+test("killing intake takes the analysis process along, and the next start waits for its end", async () => {
+  await survives("intake", async () => {
+    await server.ready();
+    await server.kill("SIGKILL");
+    server = await restart(server, entry);
+    await server.ready();
+  });
+});
+
+test("SIGTERM under load leaves in order, with exit code 0, within 10 seconds", async () => {
+  await survives("sigterm", async () => {
+    const startedMs = performance.now();
+    expect(await server.kill("SIGTERM")).toBe(0);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
+    server = await restart(server, entry);
+  });
+});
+
+test("a second start on the same data folder is refused with a clear message", async () => {
+  const second = Server.start({ dataDir: server.dataDir });
+  expect(second).rejects.toThrow(/is in use by another rekindle: stop that one, or set DATA_DIR/);
+  await second.catch(() => undefined);
+});
