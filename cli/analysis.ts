@@ -1,16 +1,15 @@
 /** The analysis that a command asks: the running server's, or one of its own when no server runs. */
-import { type ClusterConfig, readConfig } from "../server/config.ts";
+import type { ClusterConfig } from "../server/config.ts";
 import { remoteAnalysis, remoteScoring } from "../server/http/remote-analysis.ts";
 import { Refusal } from "../server/ledger/ledger.ts";
 import type { ScoringService } from "../server/scoring/run/scoring.ts";
 import type { AnalysisService } from "../server/warehouse/analysis.ts";
-import { type Installation, refuseNothing, withInstallation } from "./installation.ts";
+import { type Installation, withInstallation } from "./installation.ts";
 
 type Work = (installation: Installation, analysis: AnalysisService, scoring: ScoringService) => Promise<void>;
 
 /** Opens the installation and its analysis for the time of `work`. @throws Refusal when there is none */
 export async function withAnalysis(work: Work): Promise<void> {
-  refuseNothing(readConfig());
   return withInstallation(async (installation) => {
     const { config, ledger, analysis: running } = installation;
     if (running !== undefined) return work(installation, remoteAnalysis(running), remoteScoring(running));

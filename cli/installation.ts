@@ -13,7 +13,7 @@ import { ledgerFile } from "../server/ledger/sqlite/ledger-file.ts";
 import { refuseUnfinishedRestore } from "../server/ledger/sqlite/restoring.ts";
 import { refuseMoved } from "../server/moved.ts";
 import { fetchSocket, nodePeer, type Peer, socketPeer, Unreachable } from "../server/process/control.ts";
-import { takeLock } from "../server/process/lock.ts";
+import { takeLock, wasTaken } from "../server/process/lock.ts";
 import { socketPath } from "../server/process/sockets.ts";
 
 export interface Installation {
@@ -29,13 +29,15 @@ export interface Installation {
   readonly node?: ClusterNode;
 }
 
-/** For commands that look at what is there. A folder where nothing ever was is a wrong DATA_DIR: a nightly backup
- * of it would be empty, and well.
+/** A folder where nothing ever was is a wrong DATA_DIR: a nightly backup of it would be empty, and well.
  * @throws Refusal when there is no installation */
-export function refuseNothing({ cluster, dataDir }: Config): void {
-  if (cluster !== null || existsSync(ledgerFile(dataDir)) || !mayBeFolder(dataDir)) return;
+function refuseNothing({ cluster, dataDir }: Config): void {
+  if (cluster !== null || !mayBeFolder(dataDir)) return;
+  if (existsSync(ledgerFile(dataDir)) || wasTaken(dataDir, "ledger")) return;
   refuseUnfinishedRestore(dataDir);
-  throw new Refusal(`there is no installation in ${dataDir}: set DATA_DIR to the data folder of one.`);
+  throw new Refusal(
+    `there is no installation in ${dataDir}: set DATA_DIR to the data folder of one, or start one (npm start, or rekindle serve).`,
+  );
 }
 
 /** What can be no folder is refused with the reason when it is opened. */
@@ -51,11 +53,15 @@ function mayBeFolder(path: string): boolean {
 /** A server that is just starting holds the lock before it answers. */
 const startingPatienceMs = 10_000;
 
-/** Opens the installation for the time of `work`, and closes it. */
+/** Opens the installation for the time of `work`, and closes it.
+ * @param mayBegin whether it is made where there is none
+ * @throws Refusal when there is none */
 export async function withInstallation<Result>(
   work: (installation: Installation) => Promise<Result>,
+  { mayBegin = false } = {},
 ): Promise<Result> {
   const config = readConfig();
+  if (!mayBegin) refuseNothing(config);
   if (config.cluster !== null) return withCluster(config, config.cluster, work);
   const lock = takeLock(config.dataDir, "ledger");
   if (lock === undefined) return withServer(config, work);

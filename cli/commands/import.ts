@@ -115,7 +115,10 @@ async function importAll(job: Job): Promise<void> {
     mapping: text,
     fileName: file.name,
   });
-  if (record.finishedAtMs !== null) return printFinished(record, options.report);
+  if (record.finishedAtMs !== null) {
+    printFinished(record, options.report);
+    return refuseAllRejected(record);
+  }
   if (reading.gzip && record.rowsDone === 0) await refuseDamaged(file.path);
   const report = new Report(options.report, record);
   const rows = openRows(reading, file.bytes);
@@ -138,6 +141,15 @@ async function importAll(job: Job): Promise<void> {
     report.print(reached, (performance.now() - startedMs) / 1_000);
     report.close();
   }
+  refuseAllRejected(reached);
+}
+
+/** A file of which nothing is right was given with the wrong options: who runs the command by a schedule has to see it. */
+function refuseAllRejected({ rowsDone, rejected }: ImportRecord): void {
+  if (rejected === 0 || rejected < rowsDone) return;
+  throw new Refusal(
+    `${rejected === 1 ? "the only row" : `each of the ${rejected} rows`} was rejected: nothing was imported.`,
+  );
 }
 
 /** Users are what was said of them last, but events that come in twice are two. */

@@ -25,14 +25,17 @@ function create(): Command {
     .option("--timezone <zone>", "IANA timezone of its days", readTimezone, "UTC")
     .option("--owner <email>", "who has an account and is its owner at once", readEmail)
     .action((name: string, { timezone, owner: email }: { timezone: string; owner?: string }) =>
-      withInstallation(async ({ ledger }) => {
-        const owner = email === undefined ? undefined : await personWith(ledger, email);
-        const created = await createOrganization(ledger, { name, timezone }, commandLine, Date.now());
-        process.stderr.write(
-          `created ${name}; its first token: rekindle token create --organization ${JSON.stringify(name)}\n`,
-        );
-        await letSomebodyIn(ledger, created, owner);
-      }),
+      withInstallation(
+        async ({ ledger }) => {
+          const owner = email === undefined ? undefined : await personWith(ledger, email);
+          const created = await createOrganization(ledger, { name, timezone }, commandLine, Date.now());
+          process.stderr.write(
+            `created ${name}; its first token: rekindle token create --organization ${JSON.stringify(name)}\n`,
+          );
+          await letSomebodyIn(ledger, created, owner);
+        },
+        { mayBegin: true },
+      ),
     );
 }
 

@@ -4,7 +4,7 @@
  * stay behind after a kill.
  */
 import { Database } from "bun:sqlite";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../config.ts";
 
@@ -18,7 +18,7 @@ export function takeLock(folder: string, name: string): Lock | undefined {
   let database: Database | undefined;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    database = new Database(join(folder, `${name}.lock`));
+    database = new Database(lockFile(folder, name));
     database.run("BEGIN EXCLUSIVE");
   } catch (error) {
     database?.close();
@@ -30,4 +30,13 @@ export function takeLock(folder: string, name: string): Lock | undefined {
   }
   const held = database;
   return { release: () => held.close() };
+}
+
+/** Whether anybody ever took the lock: who starts in a new folder has it before anything else is there. */
+export function wasTaken(folder: string, name: string): boolean {
+  return existsSync(lockFile(folder, name));
+}
+
+function lockFile(folder: string, name: string): string {
+  return join(folder, `${name}.lock`);
 }

@@ -105,9 +105,20 @@ describe("times", () => {
   });
 
   test("an event without its time is rejected, and never gets the time of the import", async () => {
-    const content = "userId,event,timestamp\nu1,timeless,\n";
-    expect((await done("acme", "timeless.csv", content)).rejected).toBe(1);
+    const file = bench.file("timeless.csv", "userId,event,timestamp\nu1,timeless,\n");
+    const result = await bench.import(file, "acme");
+    expect(countsOf(result)).toMatchObject({ new: 0, rejected: 1 });
   });
+});
+
+test("a file of which every row is rejected is a failure, each time it is given", async () => {
+  const file = bench.file("all-wrong.csv", "userId,event,timestamp\nu1,,2026-05-17\nu1,,2026-05-18\n");
+  for (let time = 0; time < 2; time += 1) {
+    const result = await bench.import(file, "acme");
+    expect(result.exitCode).toBe(1);
+    expect(result.stderr).toBe("rekindle: each of the 2 rows was rejected: nothing was imported.\n");
+    expect(countsOf(result)).toEqual({ rows: 2, new: 0, duplicate: 0, rejected: 2 });
+  }
 });
 
 test("--preview shows the first rows as they are sent with their verdicts, and stores nothing", async () => {

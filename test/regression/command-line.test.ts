@@ -125,14 +125,19 @@ test("organization set says what it changed", async () => {
   expect([exitCode, stdout, stderr]).toEqual([0, "", "changed acme\n"]);
 });
 
-test.each(["doctor", "backup", "export", "score"])(
-  "%s of a folder without an installation is refused, and makes none there",
-  async (name) => {
-    const nowhere = join(folder, "nowhere");
-    const options = name === "backup" ? [join(folder, "backup")] : name === "export" ? ["events"] : [];
-    const organization = name === "export" ? ["--organization", "acme"] : [];
-    const refused = await rekindle(nowhere, name, ...options, ...organization);
-    expectRefusal(refused, `there is no installation in ${nowhere}: set DATA_DIR`);
-    expect(existsSync(nowhere)).toBe(false);
-  },
-);
+test.each([
+  "doctor",
+  "backup copy-of-nothing",
+  "export events --organization acme",
+  "score",
+  "organization list",
+  "warnings --organization acme",
+  "token create --organization acme",
+])("%s of a folder without an installation is refused, and makes none there", async (command) => {
+  const nowhere = join(folder, "nowhere");
+  expectRefusal(
+    await rekindle(nowhere, ...command.split(" ")),
+    `there is no installation in ${nowhere}: set DATA_DIR`,
+  );
+  expect(existsSync(nowhere)).toBe(false);
+});
