@@ -18,8 +18,8 @@ export interface ServeOptions {
   readonly http?: HttpOptions;
   /** The clock by which people's sessions and links expire. */
   readonly nowMs?: () => number;
-  /** How long a node says that it will stop, and goes on taking requests, before it does. */
-  readonly noticeMs?: number;
+  /** Until it resolves a process that was told to stop says that it will, and goes on taking requests. */
+  readonly noticed?: () => Promise<void>;
 }
 
 /** A load balancer that asks each second and once more after a bad answer (deploy/haproxy.cfg) has noticed by then. A
@@ -48,9 +48,9 @@ export async function serve(role: Role, options: ServeOptions = {}): Promise<voi
   log.info({ address: addressOf(config, intake.port), dataDir: config.dataDir }, "rekindle is running");
   await untilSignal();
   log.info("stopping");
-  const { noticeMs = config.cluster === null ? 0 : clusterNoticeMs } = options;
   intake.announceStop();
-  if (noticeMs > 0) await Bun.sleep(noticeMs);
+  if (options.noticed !== undefined) await options.noticed();
+  else if (config.cluster !== null) await Bun.sleep(clusterNoticeMs);
   // The ledger is closed last: analysis asks it to finish the batch that it is loading.
   await Promise.all([intake.stopServing(), watched?.stop()]);
   await intake.close();

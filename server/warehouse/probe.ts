@@ -92,13 +92,14 @@ async function ofReplicas({ warehouse }: Probing): Promise<Probed | undefined> {
 }
 
 async function ofClock({ warehouse }: Probing): Promise<Probed> {
-  const beforeMs = Date.now();
+  const askedMs = Date.now();
   const [row] = await warehouse.rowsOutside<{ nowMs: number }>(
     "SELECT toUnixTimestamp64Milli(now64(3)) AS nowMs",
   );
-  const halfWayMs = (beforeMs + Date.now()) / 2;
-  const differenceMs = (row?.nowMs ?? 0) - halfWayMs;
-  const ok = Math.abs(differenceMs) <= maxClockDifferenceMs;
+  const halfWayMs = (Date.now() - askedMs) / 2;
+  const differenceMs = (row?.nowMs ?? 0) - (askedMs + halfWayMs);
+  // It was read at any moment between question and answer.
+  const ok = Math.abs(differenceMs) - halfWayMs <= maxClockDifferenceMs;
   const seconds = (Math.abs(differenceMs) / 1_000).toFixed(1);
   const words = `${seconds} s ${differenceMs < 0 ? "behind" : "ahead of"} this machine's`;
   return { name: "clock", ok, words: ok ? words : `${words}: let both follow NTP` };

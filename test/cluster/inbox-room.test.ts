@@ -26,9 +26,10 @@ async function fillTheInbox(node: Server, token: string): Promise<void> {
   };
   let taken = 0;
   await until("there is no room", async () => {
-    const { status } = await node.post("/batch", token, full);
-    if (status < 300) taken += 200;
-    return status === 429;
+    const answer = await node.post("/batch", token, full);
+    if (answer.status < 300) taken += 200;
+    // The sender's own limit is another matter.
+    return answer.status === 429 && (await answer.text()).includes("wait to be processed");
   });
   expect(taken * bytesOfEvent).toBeGreaterThan(maxBytes / 2);
   const refused = await node.post("/track", token, { userId: "u1", event: "e" });
@@ -64,7 +65,7 @@ test("in a cluster while no node loads, until one does", async () => {
   );
   await until("nothing waits", async () => (await gaugeOf(node, "rekindle_inbox_rows")) === 0);
   expect(await gaugeOf(node, "rekindle_inbox_bytes")).toBe(0);
-  expect(await gaugeOf(node, "rekindle_inbox_lag_seconds")).toBeLessThan(30);
+  await until("nothing is late", async () => (await gaugeOf(node, "rekindle_inbox_lag_seconds")) < 2);
 });
 
 test("a value that is no number of bytes stops the start", async () => {

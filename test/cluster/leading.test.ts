@@ -53,12 +53,12 @@ test("a node that cannot reach ClickHouse leaves leading to one that can, which 
 
   cluster.clickhouse.plan(/./, { kind: "hang" }, Number.POSITIVE_INFINITY);
   await stored("not loaded yet");
-  const count = cluster.clickhouse.queries.length;
-  await until("it asks in vain", () => cluster.clickhouse.queries.length > count);
-  const startedMs = performance.now();
+  const inserts = () => cluster.clickhouse.queries.filter(({ sql }) => sql.includes("INSERT INTO")).length;
+  const count = inserts();
+  await until("it inserts in vain", () => inserts() > count);
   leader.process.kill("SIGTERM");
+  // An insert that is not answered is given up after five minutes, which is longer than this test may take.
   expect(await leader.process.exited).toBe(0);
-  expect(performance.now() - startedMs).toBeLessThan(10_000);
   expect(await isLeaseFree()).toBe(true);
   cluster.clickhouse.forget();
 });
@@ -101,20 +101,23 @@ test("scores that one leader has made are not made again by the next", async () 
     url: cluster.env.CLICKHOUSE_URL ?? "",
     migrates: false,
   });
+  // The day that ended last, whatever day begins meanwhile.
+  const since = Math.floor(Date.now() / dayMs) - 1;
   const runs = (of: number) =>
     warehouse.rows<{ kind: string; day: string; version: number; body: string }>(
       `SELECT kind, day, version, body FROM score_records FINAL
-       WHERE organization = {of:UInt32} AND what = 'run' AND day >= today() - 1 ORDER BY kind, day`,
-      { of },
+       WHERE organization = {of:UInt32} AND what = 'run' AND day >= {since:UInt32} ORDER BY kind, day`,
+      { of, since },
     );
-  await until("users and accounts are scored", async () => (await runs(organization)).length === 2, 90_000);
+  const isScored = async (of: number) => new Set((await runs(of)).map(({ kind }) => kind)).size === 2;
+  await until("users and accounts are scored", () => isScored(organization));
   const made = await runs(organization);
   const next = await cluster.analysis();
   first.process.kill("SIGTERM");
   await first.process.exited;
   // A round looks at the organizations in their order.
   const later = await usedForDays("scored later");
-  await until("the next scores", async () => (await runs(later)).length === 2, 90_000);
+  await until("the next scores", () => isScored(later));
   // Of the next day there may be others by now.
   expect(await runs(organization)).toEqual(expect.arrayContaining(made));
   await warehouse.close();

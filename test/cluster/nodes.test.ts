@@ -61,9 +61,11 @@ test("metrics of an intake node have those of the analysis node that leads", asy
   const own = startOf(await (await fetch(`${url}/metrics`, { headers })).text());
   expect(own).toBeString();
   for (const node of nodes) {
-    const shown = await (await fetch(`${node.url}/metrics`)).text();
-    expect(startOf(shown)).toBe(own);
-    expect(shown).toMatch(/^rekindle_loader_failing 0$/m);
+    // It goes by its last look, before which nobody may have led.
+    await until("the leader's are shown", async () => {
+      const shown = await (await fetch(`${node.url}/metrics`)).text();
+      return startOf(shown) === own && /^rekindle_loader_failing 0$/m.test(shown);
+    });
   }
 });
 
@@ -74,12 +76,20 @@ test("a revoked token is refused by every node, also by one that cannot hear of 
   await admin`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()`;
   // Nodes look for changes in this table, and now wait for it.
   await inTransaction(admin, async (tx) => {
+    await tx`SET LOCAL idle_in_transaction_session_timeout = 0`;
     await tx`LOCK TABLE nodes IN ACCESS EXCLUSIVE MODE`;
     const revoking = openPool(cluster.env.DATABASE_URL ?? "", { connections: 1 });
     await revoking`UPDATE tokens SET revoked_at_ms = 1 WHERE id = ${id}`;
+    const revokedMs = performance.now();
     await revoking.end();
-    for (const node of nodes)
-      await until("it is refused", async () => (await statusOf(node, token)) === 401, 8_000);
+    for (const node of nodes) {
+      await until("it is refused", async () => {
+        const askedMs = performance.now();
+        const status = await statusOf(node, token);
+        if (askedMs - revokedMs > 1_000) expect(status).not.toBe(201);
+        return status === 401;
+      });
+    }
   });
 });
 
@@ -90,10 +100,26 @@ test("a token that is made on one machine is known everywhere at once, and a lis
   expect(await cluster.command("token", "list", "--organization", "made")).toContain(token.slice(-4));
 });
 
+/** Nodes are waited for 5 s, and a list may lack what one that is slower has counted. */
+const waitedMs = 5_000;
+
+/** Counts something new, and asks for the list of it, again while a node may have been too slow. */
+async function wholeList(count: (round: number) => Promise<string>, ...command: string[]): Promise<string> {
+  for (let round = 1; ; round += 1) {
+    const counted = await count(round);
+    const askedMs = performance.now();
+    const list = await cluster.command(...command);
+    if (new RegExp(counted, "m").test(list) || performance.now() - askedMs < waitedMs) return list;
+  }
+}
+
 test("a token that a command has revoked is refused by every node when the command has ended", async () => {
   const { token } = await cluster.organization("ended");
-  for (const node of nodes) expect(await statusOf(node, token)).toBe(201);
-  const [, row = ""] = (await cluster.command("token", "list", "--organization", "ended")).split("\n");
+  const use = async () => {
+    for (const node of nodes) expect(await statusOf(node, token)).toBe(201);
+    return " \\S+Z +\\S+Z +-$";
+  };
+  const [, row = ""] = (await wholeList(use, "token", "list", "--organization", "ended")).split("\n");
   // When it was used for the last time is known, although nodes write it down once a minute.
   expect(row).toMatch(/ \S+Z +\S+Z +-$/);
   await cluster.command("token", "revoke", row.split(" ")[0] ?? "");
@@ -102,33 +128,42 @@ test("a token that a command has revoked is refused by every node when the comma
 
 test("a list of warnings has those of every node, up to the moment of the question", async () => {
   const { token } = await cluster.organization("warned");
-  for (const [number, node] of nodes.entries()) {
-    const body = { userId: "u1", email: "a@example.com", [`surprise_${number}`]: 1 };
-    expect((await node.post("/identify", token, body)).status).toBe(201);
-  }
-  const warnings = await cluster.command("warnings", "--organization", "warned");
-  expect(warnings).toContain("surprise_0");
-  expect(warnings).toContain("surprise_1");
+  let last = 0;
+  const surprise = async (round: number) => {
+    for (const [number, node] of nodes.entries()) {
+      const body = { userId: "u1", email: "a@example.com", [`surprise_${round}_${number}`]: 1 };
+      expect((await node.post("/identify", token, body)).status).toBe(201);
+    }
+    last = round;
+    return `surprise_${round}_0[^]*surprise_${round}_1|surprise_${round}_1[^]*surprise_${round}_0`;
+  };
+  const warnings = await wholeList(surprise, "warnings", "--organization", "warned");
+  expect(warnings).toContain(`surprise_${last}_0`);
+  expect(warnings).toContain(`surprise_${last}_1`);
 });
 
 test("a limit is shared out over the nodes that take requests", async () => {
   const { id, token } = await cluster.organization("limited");
   expect(await statusOf(nodes[0], token)).toBe(201);
   await cluster.ledger.organizations.set(id, { requestsPerSecond: 20 });
-  const passed = async (node: Server): Promise<number> => {
-    const answers = await Promise.all(Array.from({ length: 40 }, () => node.post("/track", token, {})));
-    const refused = answers.find(({ status }) => status === 429);
-    expect(refused?.headers.get("RateLimit-Limit")).toBe("20");
-    expect(Number(refused?.headers.get("Retry-After"))).toBeGreaterThanOrEqual(1);
-    return answers.filter(({ status }) => status !== 429).length;
-  };
-  await until("the limit is known", async () => {
-    await Bun.sleep(1_500);
+  const crowd = async (node: Server) => {
     const startedMs = performance.now();
-    const [first, second] = await Promise.all([passed(nodes[0]), passed(nodes[1])]);
+    const answers = await Promise.all(Array.from({ length: 40 }, () => node.post("/track", token, {})));
+    const refused = answers.filter(({ status }) => status === 429);
     const refilled = Math.ceil(((performance.now() - startedMs) / 1_000) * 10);
-    return first <= 10 + refilled && second <= 10 + refilled;
-  });
+    return { refused, passed: answers.length - refused.length, refilled };
+  };
+  for (const node of nodes) {
+    await until("the limit is known", async () => (await crowd(node)).refused.length > 0);
+    // Then as much is there as ever is.
+    await Bun.sleep(2_000);
+    const { refused, passed, refilled } = await crowd(node);
+    expect(passed).toBeLessThanOrEqual(10 + refilled);
+    for (const { headers } of refused) {
+      expect(headers.get("RateLimit-Limit")).toBe("20");
+      expect(Number(headers.get("Retry-After"))).toBeGreaterThanOrEqual(1);
+    }
+  }
 });
 
 test("who watches live on one node sees what another takes", async () => {
@@ -189,9 +224,9 @@ test("a user who is erased through one node is forgotten by all, and scores are 
   }
   const receipt = await cluster.command("erase", "user", "secret-name", "--organization", "erased");
   expect(JSON.parse(receipt)).toMatchObject({ userId: "secret-name" });
-  await Bun.sleep(6_000);
+  // Until then a node may write down what it had counted.
+  await until("all have forgotten", async () => (await admin`SELECT FROM erased_names`).length === 0);
   expect(await cluster.command("warnings", "--organization", "erased")).not.toContain("secret-name");
-  expect(await admin`SELECT FROM erased_names`).toHaveLength(0);
   await cluster.command("score", "--organization", "erased");
 });
 
@@ -206,7 +241,6 @@ test("an analysis node at whose address another one answers is not asked in circ
   await until("it is said", async () => {
     const answer = await fetch(`${follower?.url}/check?organization=${id}`, {
       headers: { Authorization: `Bearer ${key}` },
-      signal: AbortSignal.timeout(10_000),
     });
     return (await answer.text()).includes("NODE_URL");
   });

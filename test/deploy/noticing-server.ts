@@ -1,6 +1,15 @@
-/** `rekindle serve` that gives notice before it stops, as a node of a cluster does, for longer. */
+/** `rekindle serve` that gives notice before it stops, as a node of a cluster does, until a file says that it was noticed. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { readConfig } from "../../server/config.ts";
 import { serve } from "../../server/main.ts";
 
 const analysis = process.argv.includes("analysis");
-await serve(analysis ? "analysis" : "all", { untilStdinEnds: analysis, noticeMs: 5_000 });
+const file = join(readConfig().dataDir, "noticed");
+await serve(analysis ? "analysis" : "all", {
+  untilStdinEnds: analysis,
+  noticed: async () => {
+    while (!existsSync(file)) await Bun.sleep(20);
+  },
+});
 process.exit(0);

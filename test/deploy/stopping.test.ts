@@ -1,6 +1,6 @@
 /** A node of a cluster says that it will stop before it does, so that a load balancer sends nothing more to it. */
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Server } from "../server.ts";
@@ -20,6 +20,7 @@ test("a node that was told to stop is not ready, takes what comes nevertheless, 
       email: "a@example.com",
     });
     expect(written.status).toBe(201);
+    writeFileSync(join(dataDir, "noticed"), "");
     expect(await stopped).toBe(0);
   } finally {
     rmSync(dataDir, { recursive: true, force: true });

@@ -50,12 +50,7 @@ export class Workload {
 
   /** Waits until so many events are acknowledged. */
   async untilAcknowledged(count: number): Promise<void> {
-    const deadlineMs = performance.now() + 30_000;
-    while (this.acknowledged < count) {
-      if (performance.now() > deadlineMs)
-        throw new Error(`only ${this.acknowledged} events were acknowledged`);
-      await Bun.sleep(20);
-    }
+    while (this.acknowledged < count) await Bun.sleep(20);
   }
 
   /** Lets every request come through that was begun. */

@@ -1,6 +1,6 @@
 /** What the tests of imports share: files that they write, `rekindle import`, and how far an import is. */
 import { Database } from "bun:sqlite";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CommandResult, rekindleWith, Server } from "../server.ts";
@@ -82,33 +82,36 @@ export class ImportBench {
     return rekindleWith(this.dataDir, env, "import", file, "--organization", organization, ...options);
   }
 
-  /** Starts an import, and kills it once so many rows of the file are done; how many were done then. */
+  /** Starts an import, and kills it when so many rows of the file are done, or a chunk more; how many were done then. */
   async importKilledAt(
     rows: number,
     file: string,
     organization: string,
     ...options: string[]
   ): Promise<number> {
-    const child = this.startImport(file, organization, ...options);
-    await this.untilDone(rows, file);
+    const child = await this.importStoppedAt(rows, file, organization, ...options);
     child.kill("SIGKILL");
     await child.exited;
     return this.rowsDone(file);
   }
 
-  startImport(file: string, organization: string, ...options: string[]) {
-    const entry = join(import.meta.dir, "..", "..", "cli", "main.ts");
+  /** Starts an import that stands still, with no request in hand, when so many rows of the file are done, or a chunk more.
+   * SIGCONT lets it go on to its end. */
+  async importStoppedAt(rows: number, file: string, organization: string, ...options: string[]) {
+    const entry = join(import.meta.dir, "stopping-import.ts");
     const command = [process.execPath, entry, "import", file, "--organization", organization, ...options];
-    const env = { ...process.env, DATA_DIR: this.dataDir, TMPDIR: this.folder };
-    return Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  }
-
-  async untilDone(rows: number, file: string): Promise<void> {
-    const deadlineMs = performance.now() + 30_000;
-    while (this.rowsDone(file) < rows) {
-      if (performance.now() > deadlineMs) throw new Error(`${rows} rows were not done in time`);
-      await Bun.sleep(1);
+    const env = {
+      ...process.env,
+      DATA_DIR: this.dataDir,
+      TMPDIR: this.folder,
+      TEST_STOP_AT_ROWS: String(rows),
+    };
+    const child = Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+    while (!isStopped(child.pid)) {
+      if (child.exitCode !== null) throw new Error(await new Response(child.stderr).text());
+      await Bun.sleep(5);
     }
+    return child;
   }
 
   /** How many rows the unfinished import of this file has done: one file may be imported as users and as events. */
@@ -127,6 +130,11 @@ export class ImportBench {
       ledger.close();
     }
   }
+}
+
+/** Whether a process of ours stands still by a signal. */
+function isStopped(pid: number): boolean {
+  return /^State:\tT/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
 }
 
 /** Purchases of the users u1 to u10, every one on 2026-05-17. */

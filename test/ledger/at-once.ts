@@ -16,6 +16,8 @@ export async function begunTogether<Result>(
 ): Promise<PromiseSettledResult<Result>[]> {
   let begun: Promise<PromiseSettledResult<Result>[]> | undefined;
   const held = inTransaction(admin, async (tx) => {
+    // However long it takes until all of them wait.
+    await tx`SET LOCAL idle_in_transaction_session_timeout = 0`;
     await hold(tx);
     begun = Promise.allSettled(works.map((work) => work()));
     await untilWaiting(admin, works.length);
@@ -27,14 +29,13 @@ export async function begunTogether<Result>(
 }
 
 async function untilWaiting(admin: Sql, nodes: number): Promise<void> {
-  for (let attempt = 0; attempt < 500; attempt++) {
+  while (true) {
     const [found] = await admin<{ waiting: number }[]>`
       SELECT count(*) AS waiting FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     if (found?.waiting === nodes) return;
     await Bun.sleep(10);
   }
-  throw new Error("the nodes did not come to wait for each other");
 }
 
 /** What those that came to an end returned. */

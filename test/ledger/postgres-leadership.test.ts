@@ -16,6 +16,11 @@ test("a leader that cannot work gives the lease back, also while what is in hand
   const url = await server.database();
   await (await openPostgresLedger({ url })).close();
   const sql = openPool(url, { connections: 2 });
+  // A lease that is not given back never ends.
+  await sql.unsafe(`
+    CREATE FUNCTION never_ends() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN IF NEW.until > clock_timestamp() THEN NEW.until = ''infinity''; END IF; RETURN NEW; END';
+    CREATE TRIGGER never_ends BEFORE UPDATE ON loader_lease FOR EACH ROW EXECUTE FUNCTION never_ends()`);
   const log = createLogger("test", "error");
   const never = new Promise<void>(() => undefined);
   const terms: Term[] = [];
@@ -30,9 +35,7 @@ test("a leader that cannot work gives the lease back, also while what is in hand
   while (terms.length < 1) await Bun.sleep(20);
   isAble = false;
   second.start();
-  // The lease is for 30 s.
-  for (const startedMs = performance.now(); terms.length < 2 && performance.now() - startedMs < 20_000; )
-    await Bun.sleep(20);
+  while (terms.length < 2) await Bun.sleep(20);
   expect(terms.map((term) => term.isHeld)).toEqual([false, true]);
   await Promise.all([first.stop(), second.stop()]);
   expect(await sql`SELECT FROM loader_lease WHERE until > clock_timestamp()`).toHaveLength(0);

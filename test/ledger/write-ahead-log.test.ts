@@ -66,6 +66,8 @@ for (const { name, file, write } of writers) {
     const writing = write().then(() => {
       acknowledged = true;
     });
+    while (files.length === 0) await Bun.sleep(1);
+    // For what would not wait for it.
     await Bun.sleep(10);
     expect(files).toEqual([file]);
     expect(acknowledged).toBe(false);

@@ -5,4 +5,4 @@ import { type Blow, survive } from "../cluster/killing.ts";
 test("what was acknowledged by any of three nodes is stored once, after many kills and restarts", async () => {
   const blows: Blow[] = ["kill a node", "restart PostgreSQL", "kill a node", "kill a node"];
   expect(await survive([...blows, ...blows], 300)).toEqual([]);
-}, 600_000);
+});

@@ -5,12 +5,12 @@
 import { afterAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { deleted, finished, frozen, killAt, restart } from "../durability/killing.ts";
+import { deleted, finished, frozen, killAt, ownPort, restart } from "../durability/killing.ts";
 import { differences, Workload } from "../durability/workload.ts";
 import { Server } from "../server.ts";
 
 const entry = join(import.meta.dir, "..", "durability", "short-memory.ts");
-let server = await Server.start({ entry });
+let server = await Server.start({ entry, env: await ownPort() });
 
 afterAll(async () => {
   await server.stop();
@@ -39,22 +39,21 @@ test.each([
   ["being deleted", deleted, 0],
 ] as const)("a kill while a batch is %s loses and doubles nothing", async (name, moment, extraMs) => {
   await survives(name, async () => {
-    await Bun.sleep(300);
     await killAt(server, moment, extraMs);
     server = await restart(server, entry);
   });
 });
 
-test("killing the analysis process fails no write, and it is back within seconds", async () => {
+test("killing the analysis process fails no write, and it is brought back at once", async () => {
   await survives("analysis", async () => {
     await server.ready();
     const pid = server.analysisPid();
     if (pid === undefined) throw new Error("there is no analysis process");
     process.kill(pid, "SIGKILL");
-    await Bun.sleep(100);
-    const startedMs = performance.now();
+    // The first pause is the shortest.
+    while (!/"delayMs":250\b.*analysis ended; restarting it/.test(server.output())) await Bun.sleep(20);
+    while ([undefined, pid].includes(server.analysisPid())) await Bun.sleep(20);
     await server.ready();
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
   });
 });
 
@@ -67,11 +66,9 @@ test("killing intake takes the analysis process along, and the next start waits 
   });
 });
 
-test("SIGTERM under load leaves in order, with exit code 0, within 10 seconds", async () => {
+test("SIGTERM under load leaves in order, with exit code 0", async () => {
   await survives("sigterm", async () => {
-    const startedMs = performance.now();
     expect(await server.kill("SIGTERM")).toBe(0);
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
     server = await restart(server, entry);
   });
 });

@@ -7,7 +7,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { restart } from "../durability/killing.ts";
+import { ownPort, restart } from "../durability/killing.ts";
 import { differences, Workload } from "../durability/workload.ts";
 import { Server } from "../server.ts";
 import { Batches, Errands, identifyImported, importedRows, importHasBegun, MemoryWatch } from "./soak.ts";
@@ -16,7 +16,7 @@ const seconds = Number(process.env.SOAK_SECONDS ?? 600);
 const base = mkdtempSync(join(tmpdir(), "rekindle-soak-"));
 
 test("after ten minutes of everything, with a restart and a kill, memory is flat and nothing is lost", async () => {
-  let server = await Server.start({ dataDir: join(base, "data") });
+  let server = await Server.start({ dataDir: join(base, "data"), env: await ownPort() });
   await server.ready();
   const tokens = new Map<string, string>();
   for (const organization of ["single", "batches", "imported", "erased"]) {

@@ -32,12 +32,8 @@ export async function identifyImported(server: Server, token: string): Promise<v
 /** Waits until rows of the import are stored. An import that only starts when the server is dead opens the ledger
  * itself, and then the server cannot. */
 export async function importHasBegun({ dataDir }: Server): Promise<void> {
-  const deadlineMs = performance.now() + 60_000;
   const rowsDone = () => inLedger(dataDir, (run) => run`SELECT id FROM imports WHERE rows_done > 0`);
-  while ((await rowsDone()).length === 0) {
-    if (performance.now() > deadlineMs) throw new Error("the import did not begin");
-    await Bun.sleep(50);
-  }
+  while ((await rowsDone()).length === 0) await Bun.sleep(50);
 }
 
 /** Compressed batches, each sent under one key until it is answered 201. */

@@ -8,28 +8,31 @@ export type Fate = number | "cut";
 
 /** A proxy in front of a server. It has to be stopped. */
 export class BadProxy {
-  readonly url: string;
   /** What has happened to POST requests so far. */
   readonly happened: (Fate | "passed")[] = [];
+  /** The server's address; while there is none every connection is cut. */
+  target: string | undefined;
   readonly #server: ReturnType<typeof createServer>;
 
-  private constructor(server: ReturnType<typeof createServer>, happened: (Fate | "passed")[]) {
-    this.#server = server;
-    this.happened = happened;
-    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  private constructor(target: string, fates: readonly Fate[]) {
+    this.target = target;
+    const waiting = [...fates];
+    this.#server = createServer((request, response) => {
+      const fate = request.method === "POST" ? waiting.shift() : undefined;
+      if (request.method === "POST") this.happened.push(fate ?? "passed");
+      treat(this.target, request, response, fate).catch(() => request.socket.destroy());
+    });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   /** @param fates of the first POST requests; all later ones pass */
   static async start(target: string, fates: readonly Fate[]): Promise<BadProxy> {
-    const waiting = [...fates];
-    const happened: (Fate | "passed")[] = [];
-    const server = createServer((request, response) => {
-      const fate = request.method === "POST" ? waiting.shift() : undefined;
-      if (request.method === "POST") happened.push(fate ?? "passed");
-      treat(target, request, response, fate).catch(() => request.socket.destroy());
-    });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    return new BadProxy(server, happened);
+    const proxy = new BadProxy(target, fates);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
+    return proxy;
   }
 
   stop(): void {
@@ -39,7 +42,7 @@ export class BadProxy {
 }
 
 async function treat(
-  target: string,
+  target: string | undefined,
   request: IncomingMessage,
   response: ServerResponse,
   fate: Fate | undefined,
@@ -52,6 +55,7 @@ async function treat(
     response.end();
     return;
   }
+  if (target === undefined) throw new Error("there is no server");
   const { host: _host, connection: _connection, ...headers } = request.headers;
   const answer = await fetch(target + request.url, {
     method: request.method ?? "GET",

@@ -1,5 +1,5 @@
 /** What people are told of a ClickHouse that they set up. */
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import type { Probed } from "../../server/process/probed.ts";
 import { probeClickHouse } from "../../server/warehouse/probe.ts";
 import { serverOfThisFile } from "./clickhouse-support.ts";
@@ -19,6 +19,19 @@ test("all is well with a good server, and nothing is left there", async () => {
   const made = server.queries.filter(({ sql }) => /^\s*CREATE (TABLE|MATERIALIZED)/.test(sql)).length;
   const dropped = server.queries.filter(({ sql }) => sql.startsWith("DROP ")).length;
   expect([made, dropped]).toEqual([3, 3]);
+});
+
+test("a server that answers late has no wrong clock", async () => {
+  const wasAsked = () => server.queries.some(({ sql }) => sql.includes("toUnixTimestamp64Milli"));
+  server.queries.length = 0;
+  const real = Date.now;
+  const clock = spyOn(Date, "now").mockImplementation(() => real() + (wasAsked() ? 20_000 : 0));
+  try {
+    const probed = await probeClickHouse({ url: server.url("probed") });
+    expect(okByName(probed)).toMatchObject({ clock: true });
+  } finally {
+    clock.mockRestore();
+  }
 });
 
 test("a wrong password and a server that is away are said once", async () => {
