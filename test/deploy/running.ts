@@ -4,13 +4,17 @@ import type { Container } from "./image.ts";
 
 type Piped = Subprocess<"ignore", "pipe", "pipe">;
 
-/** A port that nobody has at this moment. */
+/** A port that nobody has at this moment, and that the system gives to nobody who asks for any: those begin at 32768. */
 export async function freePort(): Promise<number> {
-  const server = Bun.serve({ port: 0, fetch: () => new Response() });
-  const { port } = server;
-  await server.stop(true);
-  if (port === undefined) throw new Error("The system gave no port.");
-  return port;
+  while (true) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    try {
+      await Bun.serve({ port, fetch: () => new Response() }).stop(true);
+      return port;
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    }
+  }
 }
 
 /** All that a process prints. */
