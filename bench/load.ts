@@ -31,7 +31,17 @@ export interface Load {
   /** Time that is driven but not counted. */
   readonly warmUpSeconds?: number;
   readonly seconds: number;
+  /** The machine's unless given. */
+  readonly clock?: LoadClock;
 }
+
+/** The time by which requests fall due and are measured. */
+export interface LoadClock {
+  nowMs(): number;
+  sleep(ms: number): Promise<void>;
+}
+
+const machineClock: LoadClock = { nowMs: () => performance.now(), sleep: (ms) => Bun.sleep(ms) };
 
 export interface LoadResult {
   /** Answers within the measured time. */
@@ -69,6 +79,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
 
 class Generator {
   private readonly load: Load;
+  private readonly clock: LoadClock;
   private readonly head: string;
   private readonly histogram = new Histogram();
   private readonly statuses: Record<number, number> = {};
@@ -84,6 +95,7 @@ class Generator {
 
   constructor(load: Load) {
     this.load = load;
+    this.clock = load.clock ?? machineClock;
     const headers = { Host: `${load.host ?? "127.0.0.1"}:${load.port}`, ...load.headers };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     this.head = `POST ${load.path} HTTP/1.1\r\n${lines.join("")}Content-Type: application/json\r\nContent-Length: `;
@@ -97,7 +109,7 @@ class Generator {
     const all = Array.from({ length: this.load.connections ?? 64 }, () => emptyConnection());
     try {
       await Promise.all(all.map((connection) => this.connect(connection)));
-      this.startMs = performance.now();
+      this.startMs = this.clock.nowMs();
       this.measureFromMs = this.startMs + (this.load.warmUpSeconds ?? 0) * 1000;
       this.endMs = this.measureFromMs + this.load.seconds * 1000;
       for (const connection of all) this.proceed(connection);
@@ -112,15 +124,15 @@ class Generator {
   /** Sends what falls due, until the time is over and every answer is there. */
   private async drive(): Promise<void> {
     const isPaced = this.load.requestsPerSecond !== undefined;
-    while (performance.now() < this.endMs) {
-      await Bun.sleep(isPaced ? 1 : 20);
+    while (this.clock.nowMs() < this.endMs) {
+      await this.clock.sleep(isPaced ? 1 : 20);
       while (isPaced && this.idle.length > 0 && this.isDue()) {
         const connection = this.idle.pop();
         if (connection !== undefined) this.proceed(connection);
       }
     }
-    const giveUpMs = performance.now() + drainTimeoutMs;
-    while (this.inFlight > 0 && performance.now() < giveUpMs) await Bun.sleep(1);
+    const giveUpMs = this.clock.nowMs() + drainTimeoutMs;
+    while (this.inFlight > 0 && this.clock.nowMs() < giveUpMs) await this.clock.sleep(1);
     if (this.inFlight > 0)
       throw new Error(`${this.inFlight} requests were not answered within 10 s of the end`);
   }
@@ -130,12 +142,12 @@ class Generator {
   }
 
   private isDue(): boolean {
-    return this.dueMs(this.next) <= performance.now();
+    return this.dueMs(this.next) <= this.clock.nowMs();
   }
 
   /** Sends the next request on a free connection, or keeps it until one is due. */
   private proceed(connection: Connection): void {
-    const nowMs = performance.now();
+    const nowMs = this.clock.nowMs();
     if (nowMs >= this.endMs || connection.socket === undefined) return;
     const isPaced = this.load.requestsPerSecond !== undefined;
     if (isPaced && this.dueMs(this.next) > nowMs) {
@@ -178,7 +190,7 @@ class Generator {
   }
 
   private count(connection: Connection, status: number): void {
-    const nowMs = performance.now();
+    const nowMs = this.clock.nowMs();
     if (nowMs >= this.measureFromMs && nowMs < this.endMs) {
       this.histogram.record((nowMs - connection.startedMs) * 1000);
       this.statuses[status] = (this.statuses[status] ?? 0) + 1;
@@ -205,13 +217,13 @@ class Generator {
   }
 
   private async reconnect(connection: Connection): Promise<void> {
-    while (!this.isClosing && performance.now() < this.endMs) {
+    while (!this.isClosing && this.clock.nowMs() < this.endMs) {
       try {
         await this.connect(connection);
         this.proceed(connection);
         return;
       } catch {
-        await Bun.sleep(reconnectDelayMs);
+        await this.clock.sleep(reconnectDelayMs);
       }
     }
   }

@@ -2,30 +2,76 @@
 import { expect, test } from "bun:test";
 import { type Comparison, formatTable, median } from "../bench/alternate.ts";
 import { Histogram } from "../bench/histogram.ts";
-import { type Load, runLoad } from "../bench/load.ts";
+import { type Load, type LoadClock, runLoad } from "../bench/load.ts";
 import { parseResponse } from "../bench/response.ts";
 
 const quick = { path: "/track", seconds: 0.4, connections: 8 } as const;
+
+/** A clock on which a millisecond passes with each request that arrives, however long that takes. */
+class Arrivals implements LoadClock {
+  arrived = 0;
+  readonly nowMs = () => this.arrived;
+  readonly sleep = () => Bun.sleep(1);
+}
+
+/** A clock on which time passes while the load sleeps, when all answers are there but those that are held back. */
+class Sleeps implements LoadClock {
+  #nowMs = 0;
+  #sent = 0;
+  #answered = 0;
+  #held: { readonly untilMs: number; readonly answer: () => void }[] = [];
+  readonly nowMs = () => this.#nowMs;
+
+  /** What a load has to tell of its requests. */
+  readonly parts = {
+    clock: this,
+    request: (n: number) => {
+      this.#sent += 1;
+      return `{"n":${n}}`;
+    },
+    answered: () => {
+      this.#answered += 1;
+    },
+  };
+
+  /** Answers at this time, or at once when it is over. */
+  at(untilMs: number, answer: () => void): void {
+    if (untilMs <= this.#nowMs) answer();
+    else this.#held.push({ untilMs, answer });
+  }
+
+  readonly sleep = async (ms: number) => {
+    this.#nowMs += ms;
+    const due = this.#held.filter(({ untilMs }) => untilMs <= this.#nowMs);
+    this.#held = this.#held.filter(({ untilMs }) => untilMs > this.#nowMs);
+    for (const { answer } of due) answer();
+    do await Bun.sleep(0);
+    while (this.#sent - this.#answered > this.#held.length);
+  };
+}
 
 /** Runs a load against a server of raw answers, given for each arriving request. */
 async function against(
   answer: (request: string, write: (piece: string) => void, close: () => void) => void,
   load: Partial<Load>,
 ) {
+  const clock = new Arrivals();
   const server = Bun.listen({
     hostname: "127.0.0.1",
     port: 0,
     socket: {
-      data: (socket, chunk) =>
+      data: (socket, chunk) => {
+        clock.arrived += 1;
         answer(
           chunk.toString(),
           (piece) => void socket.write(piece),
           () => socket.end(),
-        ),
+        );
+      },
     },
   });
   try {
-    return await runLoad({ ...quick, port: server.port, request: (n) => `{"n":${n}}`, ...load });
+    return await runLoad({ ...quick, clock, port: server.port, request: (n) => `{"n":${n}}`, ...load });
   } finally {
     server.stop(true);
   }
@@ -79,13 +125,13 @@ test("an answer that arrives in pieces is put together", async () => {
   const result = await against(
     (_, write) => {
       const pieces = created.match(/[\s\S]{1,9}/g) ?? [];
+      // Each only when the one before was sent.
       for (const [index, piece] of pieces.entries()) setTimeout(() => write(piece), index);
     },
     { connections: 4 },
   );
   expect(result.statuses).toEqual({ 201: result.requests });
   expect(result.requests).toBeGreaterThan(4);
-  expect(result.p50Ms).toBeGreaterThan(4);
 });
 
 test("answers are counted by their status", async () => {
@@ -114,32 +160,36 @@ test("a connection that ends costs its request and is made again", async () => {
 });
 
 test("a pace is kept, and a stall is charged to every request that was due in it", async () => {
+  const clock = new Sleeps();
   let stallUntilMs = 0;
   let arrived = 0;
   const result = await against(
     (_, write) => {
       arrived += 1;
-      if (arrived === 100) stallUntilMs = performance.now() + 300;
-      setTimeout(() => write(created), Math.max(0, stallUntilMs - performance.now()));
+      if (arrived === 100) stallUntilMs = clock.nowMs() + 300;
+      clock.at(stallUntilMs, () => write(created));
     },
-    { requestsPerSecond: 500, seconds: 1, connections: 2 },
+    { ...clock.parts, requestsPerSecond: 500, seconds: 1, connections: 2 },
   );
-  expect(Math.abs(result.requests - 500)).toBeLessThan(25);
-  // 150 of 500 requests fell due within the stall, on average in its middle; two connections saw it.
-  expect(result.p90Ms).toBeGreaterThan(100);
+  expect(result.requests).toBeWithin(498, 501);
+  // 150 of 500 requests fell due within the stall, and the others waited for nothing; two connections saw it.
+  expect(result.p50Ms).toBeLessThan(2);
+  expect(result.maxMs).toBeWithin(300, 303);
+  expect(Math.abs(result.p90Ms - 200)).toBeLessThan(5);
 });
 
 test("warm-up is driven but not measured", async () => {
+  const clock = new Sleeps();
   let arrived = 0;
   const result = await against(
     (_, write) => {
       arrived += 1;
       write(created);
     },
-    { requestsPerSecond: 200, warmUpSeconds: 0.5, seconds: 0.5 },
+    { ...clock.parts, requestsPerSecond: 200, warmUpSeconds: 0.5, seconds: 0.5 },
   );
-  expect(arrived).toBeGreaterThan(150);
-  expect(result.requests).toBeLessThan(120);
+  expect(arrived).toBeWithin(199, 202);
+  expect(result.requests).toBeWithin(99, 102);
 });
 
 test("what is no answer to a request ends the run with an error", async () => {

@@ -2,9 +2,9 @@
  * Starts the product as its users do, as processes of their own, and takes it down again. Tests come in by
  * the front door: everything here speaks HTTP or runs the `rekindle` command.
  */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
 import { freePort } from "./deploy/running.ts";
 import { enginesOf, knownEnginesOf, nodesOfServers } from "./engines.ts";
@@ -196,13 +196,14 @@ export class Server {
 
   /** Waits until figures can be asked for. */
   async ready(): Promise<void> {
-    const deadlineMs = performance.now() + 30_000;
-    while (performance.now() < deadlineMs) {
+    const sayAtMs = performance.now() + 60_000;
+    for (let isSaid = false; ; await Bun.sleep(50)) {
       const answers = await Promise.all(this.#urls.map((url) => fetch(`${url}/readyz`)));
       if (answers.every(({ ok }) => ok)) return;
-      await Bun.sleep(50);
+      if (isSaid || performance.now() < sayAtMs) continue;
+      isSaid = true;
+      console.log(`analysis is not ready after a minute:\n${this.output()}`);
     }
-    throw new Error(`analysis did not become ready:\n${this.output()}`);
   }
 
   /** The rows that `rekindle export` gives. */
@@ -267,30 +268,25 @@ function isAlive(pid: number): boolean {
 }
 
 async function startServing(dataDir: string, options: ServerOptions): Promise<Started> {
+  // One file for both, so that what was printed first is read first, and all of it when the process has ended.
+  const printed = join(mkdtempSync(join(tmpdir(), "rekindle-output-")), "output");
+  const file = openSync(printed, "a+");
+  rmSync(dirname(printed), { recursive: true });
   const child = Bun.spawn(
     [process.execPath, options.entry ?? entry, "serve", "--role", options.role ?? "all"],
     {
       env: environment(dataDir, { LOG_LEVEL: "info", ...options.env }),
       stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
+      stdout: file,
+      stderr: file,
     },
   );
-  let output = "";
-  const collect = async (stream: ReadableStream<Uint8Array>) => {
-    const decoder = new TextDecoder();
-    for await (const chunk of stream) output += decoder.decode(chunk, { stream: true });
-  };
-  const collecting = Promise.all([collect(child.stdout), collect(child.stderr)]);
-  const deadlineMs = performance.now() + 30_000;
+  const output = () => readFileSync(`/proc/self/fd/${file}`, "utf8");
   while (true) {
-    const url = /"address":"([^"]+)"/.exec(output)?.[1];
-    if (url !== undefined) return { url, output: () => output, process: child };
-    if (child.exitCode !== null || performance.now() > deadlineMs) {
-      child.kill("SIGKILL");
-      await collecting;
-      throw new Error(`the server did not start:\n${output}`);
-    }
+    const hasEnded = child.exitCode !== null || child.signalCode !== null;
+    const url = /"address":"([^"]+)"/.exec(output())?.[1];
+    if (url !== undefined) return { url, output, process: child };
+    if (hasEnded) throw new Error(`the server did not start:\n${output()}`);
     await Bun.sleep(20);
   }
 }

@@ -40,7 +40,7 @@ async function inSqlite<Result>(
   work: (run: RunInLedger) => Promise<Result>,
 ): Promise<Result> {
   const ledger = new Database(join(dataDir, "ledger.sqlite"), { strict: true });
-  ledger.run("PRAGMA busy_timeout = 5000");
+  ledger.run("PRAGMA busy_timeout = 180000");
   try {
     return await work(
       async <Row extends object>(strings: TemplateStringsArray, ...values: readonly Value[]) =>

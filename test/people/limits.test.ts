@@ -67,7 +67,7 @@ test("nobody joins an organization that is full by now; the link works when ther
   const invited = ["member", "invite", "late@example.com", "--organization", "Full"] as const;
   const code = codeIn(await server.command(...invited), "invitation");
   const ledger = new Database(join(server.dataDir, "ledger.sqlite"));
-  ledger.run("PRAGMA busy_timeout = 5000");
+  ledger.run("PRAGMA busy_timeout = 180000");
   ledger.run(
     `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 999)
      INSERT INTO people (email, name, password_hash, created_at_ms)

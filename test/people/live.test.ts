@@ -222,27 +222,28 @@ test("what is refused for its rate is shown as refused, without having been read
   const { token, owner, organization, at } = await place("Fast", "owner");
   await owner.json("PATCH", `/api/organization?organization=${organization}`, { requestsPerSecond: 1 });
   const watching = await Watching.open(server, owner, at("/api/live"));
-  const answers = await Promise.all(Array.from({ length: 4 }, () => server.post("/identify", token, ada)));
-  const refused = answers.find(({ status }) => status === 429);
+  let refused: Response | undefined;
+  while (refused === undefined) {
+    const answers = await Promise.all(Array.from({ length: 4 }, () => server.post("/identify", token, ada)));
+    refused = answers.find(({ status }) => status === 429);
+  }
   await until(() => watching.items.some(({ status }) => status === 429));
   expect(watching.items.find(({ status }) => status === 429)).toMatchObject({
-    ...{ outcome: "rejected", kind: "identify", payload: null, error: await refused?.json() },
+    ...{ outcome: "rejected", kind: "identify", payload: null, error: await refused.json() },
   });
   watching.stop();
 });
 
-test("a service with watchers stops at once", async () => {
+test("a service with watchers ends their streams before it stops, and not by cutting them off", async () => {
   const own = await Server.start({ role: "intake" });
   const before = server;
   server = own;
   try {
     const { owner, at } = await place("Stopping", "owner");
     const watching = await Watching.open(server, owner, at("/api/live"));
-    const beganMs = performance.now();
     await own.stop();
     await until(() => watching.isOver);
     expect(watching.end?.isFinal).toBe(false);
-    expect(performance.now() - beganMs).toBeLessThan(5_000);
   } finally {
     server = before;
   }

@@ -1,10 +1,11 @@
 /** How often passwords are looked at, right or wrong: by a clock of the test's own, by order, and at the front door. */
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { Pacing } from "../../server/dashboard/pacing.ts";
 import { Passwords } from "../../server/dashboard/passwords.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 import { Browser, joined, password } from "./support.ts";
+import { until } from "./watching.ts";
 
 /** So many attempts at one moment; what each was told to wait. */
 function waits(pacing: Pacing, count: number, email: string, address: string, nowMs = 0, isKnown = false) {
@@ -38,22 +39,37 @@ test("right ones are counted by person wherever they come from; wrong ones lock 
   expect(waits(pacing, 1, "b@example.com", "another place")).toEqual([0]);
 });
 
-test("a crowd at one address delays another's hash by a few, and is refused beyond a bound", async () => {
-  const passwords = new Passwords();
-  const from = (group: string) => ({ group, member: "somebody" });
-  const done: string[] = [];
-  const hash = async (group: string) => {
-    await passwords.hash(password, from(group));
-    done.push(group);
-  };
-  const crowd = Array.from({ length: 30 }, () => hash("crowded"));
-  const settled = Promise.allSettled(crowd);
-  await hash("quiet");
-  // Two are being made when it comes, and one more may end beside its own.
-  expect(done.length).toBeLessThanOrEqual(4);
-  const refused = (await settled).filter(({ status }) => status === "rejected");
-  expect(refused).toHaveLength(20);
-  for (const one of refused) expect(one).toMatchObject({ reason: { retryAfterSeconds: 2 } });
+test("a crowd at one address delays another's hash by one, and is refused beyond a bound", async () => {
+  const begun: { readonly text: string; end(hash: string): void }[] = [];
+  // Hashes that end when the test says so.
+  const make = spyOn(Bun.password, "hash").mockImplementation((text) => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    begun.push({ text: String(text), end: resolve });
+    return promise;
+  });
+  try {
+    const passwords = new Passwords();
+    const hash = (group: string) => passwords.hash(group, { group, member: "somebody" });
+    const settled = Promise.allSettled(Array.from({ length: 30 }, () => hash("crowded")));
+    const quiet = hash("quiet");
+    await until(() => begun.length === 2);
+    expect(begun.map(({ text }) => text)).toEqual(["crowded", "crowded"]);
+    begun[0]?.end("first");
+    await until(() => begun.length === 3);
+    expect(begun[2]?.text).toBe("quiet");
+    begun[2]?.end("second");
+    expect(await quiet).toBe("second");
+    begun[1]?.end("third");
+    for (let ended = 3; ended < 11; ended += 1) {
+      await until(() => begun.length > ended);
+      begun[ended]?.end("later");
+    }
+    const refused = (await settled).filter(({ status }) => status === "rejected");
+    expect(refused).toHaveLength(20);
+    for (const one of refused) expect(one).toMatchObject({ reason: { retryAfterSeconds: 2 } });
+  } finally {
+    make.mockRestore();
+  }
 });
 
 test("a loop of one's own sign-ins is slowed down, and a colleague elsewhere is let in meanwhile", async () => {

@@ -76,8 +76,7 @@ test("watchers who take nothing are cut off and make room, and those who read st
   const reading = read(open(99), ({ end }) => end !== undefined);
   expect(live.hasRoom(organization, 100)).toBe(false);
   await send(live, liveLimits.itemsPerSecond);
-  const deadlineMs = performance.now() + 20_000;
-  while (!live.hasRoom(organization, 100) && performance.now() < deadlineMs) await Bun.sleep(50);
+  while (!live.hasRoom(organization, 100)) await Bun.sleep(50);
   for (const stream of deaf) {
     expect((await read(stream, () => false)).end?.message).toBe("You took nothing for too long.");
   }

@@ -95,11 +95,15 @@ test("the rate comes before the body, the body before the user: 401, 429, 400, 4
   await server.command("organization", "set", "Order", "--rate-limit", "2");
   const ghost = { userId: "ghost", event: "e" };
   const bad = { userId: "ghost", event: "a b" };
-  // Two requests a second are free; of six more at once some are over the limit, whatever their body is.
+  // Two requests a second are free; of many more some are over the limit, whatever their body is.
   await expectRefused(await server.post("/track", writer, bad), "event");
   await expectError(await server.post("/track", writer, ghost), "not_found");
-  const rest = await Promise.all([1, 2, 3, 4, 5, 6].map(() => server.post("/track", writer, bad)));
-  expect(rest.map((response) => response.status)).toContain(429);
+  const statuses = new Set<number>();
+  while (!statuses.has(429)) {
+    const rest = await Promise.all([1, 2, 3, 4, 5, 6].map(() => server.post("/track", writer, bad)));
+    for (const { status } of rest) statuses.add(status);
+  }
+  expect([...statuses].filter((status) => status !== 400)).toEqual([429]);
   await expectError(await server.post("/track", "rk-wrong", bad), "invalid_write_key");
 });
 

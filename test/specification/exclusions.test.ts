@@ -30,10 +30,13 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
+/** One instant for all, so that no midnight passes between them. */
+const startedAt = new Date().toISOString();
+
 /** A user who did something today. */
 async function active(userId: string, email: string, more: object = {}): Promise<void> {
   await send(server, "/identify", token, { userId, email, ...more });
-  await send(server, "/track", token, { userId, event: "opened" });
+  await send(server, "/track", token, { userId, event: "opened", timestamp: startedAt });
 }
 
 interface Figures {

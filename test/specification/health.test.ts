@@ -103,20 +103,19 @@ test("a new timezone is said at once, its rebuild too until it is done, and then
 });
 
 test("a rebuild that is still to come is said by figures and by the list of organizations", async () => {
-  await restartedAfter(
-    (run) =>
-      run`UPDATE organizations SET rebuild_pending = TRUE, rebuild_asked_at_ms = 1000 WHERE name = 'Acme'`,
-  );
   const seen = new Set<string>();
-  const deadlineMs = performance.now() + 40_000;
-  let rebuilding: Freshness["rebuilding"] = { since: "", progress: 0 };
-  while (rebuilding !== null && performance.now() < deadlineMs) {
-    rebuilding = (await freshness()).rebuilding;
-    if (rebuilding !== null) seen.add(rebuilding.since);
-    await Bun.sleep(20);
+  // Who looks late finds it done.
+  while (seen.size === 0) {
+    await restartedAfter(
+      (run) =>
+        run`UPDATE organizations SET rebuild_pending = TRUE, rebuild_asked_at_ms = 1000 WHERE name = 'Acme'`,
+    );
+    for (let { rebuilding } = await freshness(); rebuilding !== null; { rebuilding } = await freshness()) {
+      seen.add(rebuilding.since);
+      await Bun.sleep(20);
+    }
   }
   expect([...seen]).toEqual(["1970-01-01T00:00:01.000Z"]);
-  expect(rebuilding).toBeNull();
   await server.kill("SIGTERM");
   await rekindle(dataDir, "organization", "set", "Acme", "--timezone", "UTC");
   expect((await rekindle(dataDir, "organization", "list")).stdout).toMatch(/Acme .*UTC .* to be rebuilt/);

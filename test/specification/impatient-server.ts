@@ -1,6 +1,7 @@
-/** `rekindle serve` with a deadline of 4 seconds, the shortest that Bun can keep, for connections that are slow. */
+/** `rekindle serve` with a deadline of 12 seconds for connections that are slow. Bun could keep one of 4, but a machine may
+ * stand still for longer, and then who is answered at once would be cut off as well. */
 import { serve } from "../../server/main.ts";
 
 const analysis = process.argv.includes("analysis");
-await serve(analysis ? "analysis" : "all", { untilStdinEnds: analysis, http: { idleTimeoutSeconds: 4 } });
+await serve(analysis ? "analysis" : "all", { untilStdinEnds: analysis, http: { idleTimeoutSeconds: 12 } });
 process.exit(0);

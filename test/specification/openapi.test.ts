@@ -160,7 +160,9 @@ test("every documented answer was seen, and each is of its schema", async () => 
   };
   for (const [path, body] of Object.entries(good)) {
     await look(path, [await post(path, body), await post(path, {}), await post(path, body, "rk-wrong")]);
-    await look(path, await Promise.all([1, 2, 3, 4].map(() => post(path, "no json", limited))));
+    while (!seen.has(`${path} 429`)) {
+      await look(path, await Promise.all([1, 2, 3, 4].map(() => post(path, "no json", limited))));
+    }
   }
   await look("/track", [await post("/track", { userId: "nobody", event: "e" })]);
   await withBrokenLedger(server, async () => {

@@ -16,11 +16,24 @@ async function limited(name: string, requestsPerSecond: number): Promise<string>
   return token;
 }
 
-/** Sends so many identifies at once; the answers. */
+let users = 0;
+
+/** Sends so many identifies at once, each of another user; the answers. */
 function burst(token: string, requests: number): Promise<Response[]> {
   return Promise.all(
-    Array.from({ length: requests }, (_, index) => server.post("/identify", token, user(`u${index}`))),
+    Array.from({ length: requests }, () => {
+      users += 1;
+      return server.post("/identify", token, user(`u${users}`));
+    }),
   );
+}
+
+/** The answers of bursts up to the first in which one is refused: on a slow machine that may be a later one, since what is
+ * taken flows in again. */
+async function burstUntilRefused(token: string, requests: number): Promise<Response[]> {
+  const all: Response[] = [];
+  while (countOf(all, 429) === 0) all.push(...(await burst(token, requests)));
+  return all;
 }
 
 /** The most requests that a bucket gives since it was full: itself, and what flowed in since then. */
@@ -34,9 +47,9 @@ const countOf = (responses: readonly Response[], status: number) =>
 test("what is over the limit is answered 429, saying so and when to come back, and is not stored", async () => {
   const token = await limited("Burst", 5);
   const startedMs = performance.now();
-  const responses = await burst(token, 30);
+  const responses = await burstUntilRefused(token, 30);
   expect(countOf(responses, 201)).toBeWithin(5, mostTaken(5, startedMs) + 1);
-  expect(countOf(responses, 201) + countOf(responses, 429)).toBe(30);
+  expect(countOf(responses, 201) + countOf(responses, 429)).toBe(responses.length);
   for (const response of responses.filter(({ status }) => status === 429)) {
     const message = (await expectError(response, "rate_limit_exceeded")).toLowerCase();
     expect(message).toContain("too many requests");
@@ -51,7 +64,7 @@ test("what is over the limit is answered 429, saying so and when to come back, a
 
 test("who waits as long as Retry-After says is taken again", async () => {
   const token = await limited("Waiting", 2);
-  const refused = (await burst(token, 12)).find(({ status }) => status === 429);
+  const refused = (await burstUntilRefused(token, 12)).find(({ status }) => status === 429);
   const seconds = Number(refused?.headers.get("retry-after"));
   expect(seconds).toBe(1);
   await Bun.sleep(seconds * 1_000);
@@ -61,8 +74,7 @@ test("who waits as long as Retry-After says is taken again", async () => {
 test("the limit is each token's own", async () => {
   const first = await limited("Two tokens", 3);
   const second = (await server.command("token", "create", "--organization", "Two tokens")).trim();
-  const responses = await burst(first, 20);
-  expect(countOf(responses, 429)).toBeGreaterThan(0);
+  await burstUntilRefused(first, 20);
   await expectSuccess(await server.post("/identify", second, user("u")));
 });
 
@@ -78,12 +90,13 @@ test("every request that carries a token counts, also those that are refused for
 
 test("a new limit holds at once, in both directions", async () => {
   const token = await limited("Changed", 2);
-  expect(countOf(await burst(token, 20), 429)).toBeGreaterThan(0);
+  await burstUntilRefused(token, 20);
   await server.command("organization", "set", "Changed", "--rate-limit", "100000");
   await Bun.sleep(50);
   expect(countOf(await burst(token, 100), 201)).toBe(100);
   await server.command("organization", "set", "Changed", "--rate-limit", "2");
-  expect(countOf(await burst(token, 20), 429)).toBeGreaterThan(10);
+  const startedMs = performance.now();
+  expect(countOf(await burst(token, 20), 201)).toBeLessThanOrEqual(mostTaken(2, startedMs));
 });
 
 test("a setting that changes gives nobody a full bucket", async () => {

@@ -13,16 +13,16 @@ export interface SourceHistory {
   readonly rejected?: number;
 }
 
-/** Adds the history of sources to an organization in place of what was counted. */
+/** Adds the history of sources to an organization in place of what was counted. Returns the hour of now, since 1970. */
 export async function writeHistory(
   dataDir: string,
   organization: string,
   past: readonly SourceHistory[],
-): Promise<void> {
+): Promise<number> {
+  const thisHour = Math.floor(Date.now() / msPerHour);
   await inLedger(dataDir, async (run) => {
     const [{ id } = { id: 0 }] = await run<{ id: number }>`
       SELECT id FROM organizations WHERE name = ${organization}`;
-    const thisHour = Math.floor(Date.now() / msPerHour);
     for (const { source, fromHoursAgo, toHoursAgo, perHour = 5, rejected = 0 } of past) {
       await run`DELETE FROM sources WHERE organization = ${id} AND source = ${source}`;
       await run`DELETE FROM source_hours WHERE organization = ${id} AND source = ${source}`;
@@ -39,4 +39,5 @@ export async function writeHistory(
           ${firstMs}, ${lastMs}, ${firstMs}, ${lastMs}, null)`;
     }
   });
+  return thisHour;
 }
