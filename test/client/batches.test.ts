@@ -1,7 +1,6 @@
 /** Whatever is handed over: requests keep the limits of the contract, and order, and everything is stored once. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { Rekindle } from "../../client/rekindle.ts";
 import { limits } from "../../contract/limits.ts";
 import { Server } from "../server.ts";
 import { Gate, type Mischief } from "./gate.ts";
@@ -45,7 +44,7 @@ test("any sizes, in batches of any length, with any trouble on the way", async (
           properties: { text: "é".repeat(size / 2) },
         });
       }
-      expect(await client.close(60_000)).toBe(true);
+      expect(await client.close()).toBe(true);
       expect([drops, failures.filter(({ willRetry }) => !willRetry)]).toEqual([[], []]);
       const requests = gate.seen.slice(before);
       for (const request of requests) {
@@ -72,7 +71,7 @@ test("12 MiB at once go in requests of at most 8, and an item of exactly 256 KiB
   const token = await server.organization("Large");
   const gate = await Gate.before(() => server.url);
   try {
-    const { client, failures } = new Told({ token, host: gate.url, timeoutMs: 60_000 });
+    const { client, failures } = new Told({ token, host: gate.url });
     client.identify(ada());
     const item = { userId: "ada", event: "e", timestamp: "2026-01-01" };
     const bytes = (text: string) =>
@@ -82,7 +81,7 @@ test("12 MiB at once go in requests of at most 8, and an item of exactly 256 KiB
       client.track({ ...item, messageId: String(n).padStart(36, "0"), properties: { text } });
     }
     client.track({ ...item, messageId: "0".repeat(36), properties: { text: `${text}x` } });
-    expect(await client.close(60_000)).toBe(true);
+    expect(await client.close()).toBe(true);
     expect(failures).toMatchObject([{ name: "invalid_item", message: "Error: larger than 262144 bytes" }]);
     expect(gate.seen.map(({ items }) => items.length)).toEqual([32, 17]);
     expect(await server.exported("events", "Large")).toHaveLength(48);
@@ -95,7 +94,7 @@ test("12 MiB at once go in requests of at most 8, and an item of exactly 256 KiB
 test("2,000 items are one request, and more are never asked for", async () => {
   const gate = await Gate.before(() => "");
   gate.always = { status: 201, body: '{"success":true,"accepted":0,"duplicates":0,"rejected":[]}' };
-  const client = new Rekindle({ token: "rk-x", host: `${gate.url}//`, maxBatchItems: 9_999 });
+  const { client } = new Told({ token: "rk-x", host: `${gate.url}//`, maxBatchItems: 9_999 });
   for (let n = 0; n < 4_500; n += 1) client.identify(ada(n));
   expect(await client.close()).toBe(true);
   expect(gate.seen.map(({ items }) => items.length)).toEqual([2_000, 2_000, 500]);

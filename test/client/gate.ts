@@ -30,6 +30,8 @@ export class Gate {
   /** What is done to the next requests, one after the other; to later ones, `always`. */
   next: Mischief[] = [];
   always: Mischief = "pass";
+  /** What passes waits for this, while a server starts say: refused, the client would come back later and later. */
+  opened: Promise<unknown> = Promise.resolve();
   readonly #http: HttpServer;
 
   private constructor(http: HttpServer) {
@@ -56,9 +58,9 @@ export class Gate {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse, target: () => string): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const body = Buffer.concat(chunks);
+    const body = await wholeBody(request);
+    // The client took it back.
+    if (body === undefined) return;
     const sent = JSON.parse(body.toString());
     this.seen.push({ atMs: Date.now(), bytes: body.length, items: sent.batch ?? [sent] });
     const mischief = this.next.shift() ?? this.always;
@@ -80,6 +82,7 @@ export class Gate {
     isCut: boolean,
   ): Promise<void> {
     try {
+      await this.opened;
       const { authorization = "", "content-type": type = "" } = request.headers;
       const headers = { Authorization: authorization, "Content-Type": type };
       const answer = await fetch(target + request.url, { method: "POST", headers, body });
@@ -91,4 +94,14 @@ export class Gate {
       request.socket.destroy();
     }
   }
+}
+
+async function wholeBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of request) chunks.push(chunk);
+  } catch {
+    return undefined;
+  }
+  return request.complete ? Buffer.concat(chunks) : undefined;
 }

@@ -8,6 +8,7 @@ import { gzipSync } from "node:zlib";
 import { buildClient } from "../../client/build.ts";
 import type { Rekindle } from "../../client/rekindle.ts";
 import { run, Server } from "../server.ts";
+import { patienceMs } from "./support.ts";
 
 const root = join(import.meta.dir, "..", "..");
 const application = mkdtempSync(join(tmpdir(), "rekindle-package-"));
@@ -102,8 +103,8 @@ client.batch(items);`);
 });
 
 describe("an application on Node", () => {
-  const node = (host: string, mode: string) =>
-    run(["node", join(application, "in-node.mjs"), host, token, mode]);
+  const node = (host: string, mode: string, limitMs = patienceMs) =>
+    run(["node", join(application, "in-node.mjs"), host, token, mode, String(limitMs)]);
 
   test.each(["flushed", "closed"])("sends, and ends by itself (%s)", async (mode) => {
     expect(await node(server.url, mode)).toEqual({ exitCode: 0, stdout: "true\n", stderr: "" });
@@ -126,7 +127,7 @@ describe("an application on Node", () => {
 
   test("is not held by a service that is away, and may wait for it", async () => {
     expect(await node(nowhere, "forgotten")).toEqual({ exitCode: 0, stdout: "unreachable\n", stderr: "" });
-    const { exitCode, stdout } = await node(nowhere, "flushed");
+    const { exitCode, stdout } = await node(nowhere, "refused", 1_500);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^(unreachable\n)+false\n$/);
   });
@@ -152,10 +153,10 @@ describe("on the edge, where there is nothing but the web's globals", () => {
 
   test("it sends", async () => {
     const Client = await load(globals);
-    const client = new Client({ token, host: server.url });
+    const client = new Client({ token, host: server.url, timeoutMs: patienceMs });
     client.identify({ userId: "edge", email: "ada@example.com" });
     client.track({ userId: "edge", event: "on_the_edge" });
-    expect(await client.close()).toBe(true);
+    expect(await client.close(patienceMs)).toBe(true);
     expect(await eventNames()).toContain("on_the_edge");
   });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import type { Item, Track } from "../../client/rekindle.ts";
 import { Rekindle } from "../../client/rekindle.ts";
 import type { Gate } from "./gate.ts";
-import { ada, ClientBench } from "./support.ts";
+import { ada, ClientBench, patienceMs } from "./support.ts";
 
 const organization = "Sending";
 let bench: ClientBench;
@@ -226,10 +226,10 @@ test("callbacks that throw, or return a promise that fails, change nothing", asy
 test("without callbacks there is a warning on the console, once a minute", async () => {
   const warn = spyOn(console, "warn").mockImplementation(() => {});
   try {
-    const client = new Rekindle({ token: bench.token, host: gate.url });
+    const client = new Rekindle({ token: bench.token, host: gate.url, timeoutMs: patienceMs });
     client.track(undefined as never);
     client.track({ userId: "nobody", event: "e" });
-    await client.close();
+    await client.close(patienceMs);
     client.track({ userId: "nobody", event: "e" });
     expect(warn.mock.calls.map(([text]) => String(text).slice(0, 24))).toEqual(["rekindle: invalid_item: "]);
   } finally {

@@ -1,8 +1,23 @@
 /** What tests of the client share. */
+import { spyOn } from "bun:test";
 import type { DropReason, Failure, Item, Options } from "../../client/rekindle.ts";
 import { Rekindle } from "../../client/rekindle.ts";
 import { Server } from "../server.ts";
 import { Gate } from "./gate.ts";
+
+/** Nearly as long as a test may take: what is waited for so long has failed, on however slow a machine. */
+export const patienceMs = 150_000;
+
+/** A client that is given time: an application would not wait so long for a flush, but is sent nothing slowly on purpose. */
+class PatientRekindle extends Rekindle {
+  override flush(limitMs = patienceMs): Promise<boolean> {
+    return super.flush(limitMs);
+  }
+
+  override close(limitMs = patienceMs): Promise<boolean> {
+    return super.close(limitMs);
+  }
+}
 
 /** A client, and what it told the application. */
 export class Told {
@@ -11,8 +26,9 @@ export class Told {
   readonly drops: { readonly item: Item; readonly reason: DropReason }[] = [];
 
   constructor(options: Options) {
-    this.client = new Rekindle({
+    this.client = new PatientRekindle({
       maxWaitMs: 20,
+      timeoutMs: patienceMs,
       onError: (failure, item) => void this.failures.push({ ...failure, item }),
       onDrop: (item, reason) => void this.drops.push({ item, reason }),
       ...options,
@@ -77,10 +93,29 @@ export class ClientBench {
 }
 
 /** Waits until something holds. */
-export async function until(what: string, holds: () => boolean, limitMs = 20_000): Promise<void> {
+export async function until(what: string, holds: () => boolean, limitMs = patienceMs): Promise<void> {
   const deadlineMs = performance.now() + limitMs;
   while (!holds()) {
     if (performance.now() > deadlineMs) throw new Error(`it did not happen: ${what}`);
     await Bun.sleep(5);
   }
+}
+
+/** The client's limit for an answer, which passes when a test says so: of real milliseconds a slow machine might need more
+ * for an answer that it should get. */
+export function limitsOfAnswers() {
+  const ms = 149_000;
+  const set = globalThis.setTimeout;
+  let pass: () => void = () => undefined;
+  spyOn(globalThis, "setTimeout").mockImplementation(((act: () => void, ...rest: number[]) => {
+    if (rest[0] === ms) pass = act;
+    return set(act, ...rest);
+  }) as typeof setTimeout);
+  return { ms, pass: () => pass() };
+}
+
+/** Counts from now on the requests that the client begins, which the gate may see later, or not at all. */
+export function countAttempts(gate: Gate): () => number {
+  const fetching = spyOn(globalThis, "fetch");
+  return () => fetching.mock.calls.filter(([address]) => String(address).startsWith(gate.url)).length;
 }

@@ -50,7 +50,7 @@ test("the link of the first start makes the owner, who signs out and in again", 
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Users" }).waitFor();
-  expect(page.url()).toBe(`${server.url}/o/1/users?order=ascending`);
+  await page.waitForURL(`${server.url}/o/1/users?order=ascending`);
   expect(complaints).toEqual([]);
   await page.context().close();
 });

@@ -11,7 +11,7 @@ import { type Language, languages, snippet } from "../../dashboard/pages/start/s
 import { password } from "../people/support.ts";
 import { run, Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, openPage, phone, sidewaysPixels, signedIn, type WatchedPage } from "./support.ts";
+import { axe, openPage, phone, settled, sidewaysPixels, signedIn, type WatchedPage } from "./support.ts";
 
 let server: Server;
 let browser: Chromium;
@@ -53,7 +53,7 @@ describe("from the first start to the first event", () => {
     await field.fill(password);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Overview" }).waitFor();
-    expect(page.url()).toBe(`${server.url}/o/1/overview`);
+    await page.waitForURL(`${server.url}/o/1/overview`);
     await page.goto(`${server.url}/claim`);
     await page.getByRole("heading", { name: "This installation has an owner" }).waitFor();
   });
@@ -168,7 +168,7 @@ describe("a simulated company", () => {
     for (const [path, name] of visits) {
       await page.goto(`${server.url}/o/${demo}/${path}`);
       await page.getByRole("heading", { level: 1, name }).waitFor();
-      await page.waitForLoadState("networkidle");
+      await settled(page);
       expect([path, await page.getByRole("alert").allTextContents()]).toEqual([path, []]);
     }
     const total = new Intl.NumberFormat("en-GB").format(users.total);

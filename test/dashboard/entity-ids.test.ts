@@ -49,7 +49,7 @@ describe("an event", () => {
     const row = page.getByRole("button", { name: /checked_out/ });
     await row.focus();
     await page.keyboard.press("Enter");
-    expect(await row.getAttribute("aria-expanded")).toBe("true");
+    await page.getByRole("button", { name: /checked_out/, expanded: true }).waitFor();
     // 12:30:15 in UTC, in New Zealand's summer.
     await page.getByText("01:30:15").waitFor();
     await page.getByRole("heading", { name: /6 January 2026$/ }).waitFor();

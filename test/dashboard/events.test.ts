@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
 import { eventsPage } from "./events-support.ts";
-import { axe, phone, sidewaysPixels } from "./support.ts";
+import { axe, becomes, phone, settled, sidewaysPixels } from "./support.ts";
 
 let server: Server;
 let browser: Browser;
@@ -75,7 +75,7 @@ describe("volume", () => {
       .click();
     const name = events[0]?.event ?? "";
     await page.getByRole("heading", { name, exact: true }).waitFor();
-    expect(new URL(page.url()).searchParams.get("event")).toBe(name);
+    await page.waitForURL((url) => url.searchParams.get("event") === name);
     await page.getByLabel("Split").selectOption("trait");
     await page.getByLabel("Trait").fill("plan");
     await page.keyboard.press("Enter");
@@ -84,6 +84,8 @@ describe("volume", () => {
       .getByRole("list", { name: /Groups/ })
       .getByText("pro")
       .waitFor();
+    // The address has all choices by then.
+    await page.getByRole("img", { name: /Number of users by week/ }).waitFor();
     await page.reload();
     await page.getByText("Show as a table").click();
     const users = page.getByRole("region", { name: /Number of users by week.*as a table/ });
@@ -106,8 +108,8 @@ describe("volume", () => {
     expect(await axe(page)).toEqual([]);
     await page.getByRole("button", { name, exact: true }).click();
     await page.getByRole("list", { name: /Groups/ }).waitFor();
-    expect(new URL(page.url()).searchParams.get("key")).toBe(name);
-    expect(await page.getByLabel("Property").inputValue()).toBe(name);
+    await page.waitForURL((url) => url.searchParams.get("key") === name);
+    await becomes(() => page.getByLabel("Property").inputValue(), name);
     await page.context().close();
   });
 
@@ -133,7 +135,7 @@ describe("volume", () => {
     const { page } = await eventsPage(server, browser, "");
     await page.getByLabel("Search events").pressSequentially("nothing-of-it");
     await page.getByText("No event's name holds “nothing-of-it”").waitFor();
-    expect(new URL(page.url()).searchParams.get("search")).toBe("nothing-of-it");
+    await page.waitForURL((url) => url.searchParams.get("search") === "nothing-of-it");
     expect(await page.evaluate("document.activeElement.type")).toBe("search");
     await page.context().close();
   });
@@ -158,7 +160,7 @@ test.each(tabs)("%s: axe finds nothing in either theme, and a phone is wide enou
   for (const options of [{ colorScheme: "light" }, { colorScheme: "dark", viewport: phone }] as const) {
     const { page, complaints } = await eventsPage(server, browser, query, options);
     await page.getByRole("tabpanel").getByRole("heading").first().waitFor();
-    await page.getByText("Loading …").first().waitFor({ state: "detached" });
+    await settled(page);
     expect(await axe(page)).toEqual([]);
     expect(await sidewaysPixels(page)).toBe(0);
     expect(complaints).toEqual([]);

@@ -4,7 +4,17 @@ import type { Browser, Page } from "playwright-core";
 import { joined } from "../people/support.ts";
 import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, openPage, phone, sidewaysPixels, signedIn, until, whileStarting } from "./support.ts";
+import {
+  axe,
+  becomes,
+  openPage,
+  phone,
+  settled,
+  sidewaysPixels,
+  signedIn,
+  until,
+  whileStarting,
+} from "./support.ts";
 
 let server: Server;
 let browser: Browser;
@@ -56,14 +66,6 @@ async function untilShown(page: Page, texts: readonly string[]): Promise<void> {
   await until(page, `JSON.stringify(${shown}.map((link) => link.textContent)) === ${asText}`);
 }
 
-/** Breaches that axe finds once nothing is on its way: rows that are out of date are pale, and become so and not so
- * slowly. */
-async function axeAtRest(page: Page): Promise<string[]> {
-  const atRest = `document.querySelector("[aria-busy=true]") === null && document.getAnimations().length === 0`;
-  await until(page, atRest);
-  return axe(page);
-}
-
 const label = ({ name, email, accountId }: Row) => name || email || accountId || "";
 
 describe("users", () => {
@@ -86,7 +88,7 @@ describe("users", () => {
     expect(await page.getByLabel("State").inputValue()).toBe("active");
     await page.getByRole("button", { name: "Clear filters" }).click();
     await page.getByText(/^23\d users$/).waitFor();
-    expect(new URL(page.url()).searchParams.has("state")).toBe(false);
+    await page.waitForURL((url) => !url.searchParams.has("state"));
     expect(complaints).toEqual([]);
     await page.context().close();
   });
@@ -98,12 +100,12 @@ describe("users", () => {
     await page.getByText(/users have it/).waitFor();
     const value = await page.locator("datalist[id$=values] option").first().getAttribute("value");
     await page.getByLabel("Value").fill(value ?? "");
-    expect(await axeAtRest(page)).toEqual([]);
+    expect(await axe(page)).toEqual([]);
     await page.getByRole("button", { name: "Show these users" }).click();
     await page.getByText(`plan is ${value}`).waitFor();
     await page.getByRole("button", { name: "Columns" }).click();
     await page.getByRole("menuitemcheckbox", { name: "plan" }).click();
-    expect(await axeAtRest(page)).toEqual([]);
+    expect(await axe(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.getByRole("columnheader", { name: "plan" }).getByRole("button").click();
     await page.waitForURL(/sort=trait/);
@@ -142,6 +144,7 @@ describe("users", () => {
       ...([page, "/api/users?sort=userId&order=ascending&limit=1000"] as const),
     );
     await untilShown(page, users.slice(0, 5).map(label));
+    await settled(page);
     expect(await page.getByRole("table").getAttribute("aria-rowcount")).toBe(String(total + 1));
     expect((await firstColumn(page)).length).toBeLessThan(60);
     await page.keyboard.press("/");
@@ -149,8 +152,8 @@ describe("users", () => {
     await page.getByRole("region", { name: "Users", exact: true }).focus();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
-    const focused = () => page.evaluate("document.activeElement.textContent");
-    expect(await focused()).toBe(label(users[1] as Row));
+    const focused = () => page.evaluate<string | null>("document.activeElement.textContent");
+    await becomes(focused, label(users[1] as Row));
     await page.keyboard.press("End");
     await until(
       page,
@@ -160,7 +163,7 @@ describe("users", () => {
     await until(page, `!document.body.textContent.includes("more come as you scroll")`);
     await page.keyboard.press("End");
     await until(page, `document.activeElement.closest("tr")?.dataset.index === "${total - 1}"`);
-    expect(await focused()).toBe(label(users.at(-1) as Row));
+    await becomes(focused, label(users.at(-1) as Row));
     await page.keyboard.press("Enter");
     await page.waitForURL(new RegExp(`/users/${encodeURIComponent(users.at(-1)?.userId ?? "")}$`));
     await page.context().close();
@@ -171,7 +174,7 @@ describe("users", () => {
     const { users } = await api<{ users: Row[] }>(page, "/api/users?limit=1");
     const email = users[0]?.email ?? "";
     // Before the page is there, the slash is the palette's.
-    await page.getByLabel("Search users").waitFor();
+    await settled(page);
     await page.keyboard.press("/");
     await page.keyboard.type(email);
     await page.waitForURL(/search=/);
@@ -179,10 +182,10 @@ describe("users", () => {
     await page.getByText(/^1 user$/).waitFor();
     await page.keyboard.type("nobody");
     await page.getByText("No user matches").waitFor();
-    expect(await axeAtRest(page)).toEqual([]);
+    expect(await axe(page)).toEqual([]);
     await page.getByRole("button", { name: "Clear filters" }).last().click();
     await page.getByText(/^23\d users$/).waitFor();
-    expect(await page.getByLabel("Search users").inputValue()).toBe("");
+    await becomes(() => page.getByLabel("Search users").inputValue(), "");
     await page.context().close();
   });
 });
@@ -211,7 +214,7 @@ describe("views", () => {
     const { page, complaints } = await open("/users?colour=healthy&sort=health");
     await page.getByRole("button", { name: "Save view" }).click();
     await page.getByLabel("Name", { exact: true }).fill("Healthy ones");
-    expect(await axeAtRest(page)).toEqual([]);
+    expect(await axe(page)).toEqual([]);
     await page.keyboard.press("Enter");
     const link = page.getByRole("link", { name: /^Healthy ones/ });
     await link.waitFor();
@@ -226,7 +229,7 @@ describe("views", () => {
     await until(page, "!location.search.includes('state')");
     await link.click();
     await page.waitForURL(/state=active/);
-    expect(await page.getByLabel("Health", { exact: true }).inputValue()).toBe("healthy");
+    await becomes(() => page.getByLabel("Health", { exact: true }).inputValue(), "healthy");
     await page.getByRole("button", { name: /with the view/ }).click();
     await page.getByRole("menuitem", { name: /^Rename/ }).click();
     await page.getByLabel("Name", { exact: true }).fill("Well");
@@ -235,7 +238,7 @@ describe("views", () => {
     await page.getByRole("button", { name: /with the view/ }).click();
     await page.getByRole("menuitem", { name: /^Delete/ }).click();
     await page.getByRole("alertdialog").waitFor();
-    expect(await axeAtRest(page)).toEqual([]);
+    expect(await axe(page)).toEqual([]);
     await page.getByRole("button", { name: "Delete the view" }).click();
     await page.getByRole("link", { name: "Well" }).waitFor({ state: "detached" });
     expect(complaints).toEqual([]);
@@ -266,8 +269,8 @@ describe("everywhere", () => {
           .filter({ hasText: /user|account/ })
           .first()
           .waitFor();
-        await page.waitForLoadState("networkidle");
-        expect(await axeAtRest(page)).toEqual([]);
+        await settled(page);
+        expect(await axe(page)).toEqual([]);
         expect(await sidewaysPixels(page)).toBe(0);
         expect(complaints).toEqual([]);
         await page.context().close();
@@ -281,7 +284,7 @@ describe("everywhere", () => {
     const { id } = await signedIn(page, server, "Nobody yet");
     await page.goto(`${server.url}/o/${id}/users`);
     await page.getByText("No users yet").waitFor();
-    expect(await axeAtRest(page)).toEqual([]);
+    expect(await axe(page)).toEqual([]);
     await page.goto(`${server.url}/o/${id}/accounts`);
     await page.getByText("No accounts yet").waitFor();
     const starting = await whileStarting(page, "**/api/users?*");

@@ -4,7 +4,16 @@ import type { Static } from "typebox";
 import type { ModelAnswer } from "../../contract/api-scores.ts";
 import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, openPage, phone, sidewaysPixels, signedIn, whileStarting } from "./support.ts";
+import {
+  axe,
+  heldFigures,
+  openPage,
+  phone,
+  settled,
+  sidewaysPixels,
+  signedIn,
+  whileStarting,
+} from "./support.ts";
 
 let server: Server;
 let browser: Awaited<ReturnType<typeof startBrowser>>;
@@ -29,12 +38,12 @@ async function modelPage(query = "", options: Parameters<typeof openPage>[1] = {
   const watched = await openPage(browser, options);
   const { page } = watched;
   const { id } = await signedIn(page, server, organization);
+  const held = await heldFigures(page, server, id);
   await page.goto(`${server.url}/o/${id}/model${query}`);
   await page.getByRole("region", { name: "Which model, and why" }).waitFor();
-  await page.waitForLoadState("networkidle");
+  await settled(page);
   const kind = query.includes("account") ? "account" : "user";
-  const asked = await page.request.get(`${server.url}/api/model?kind=${kind}&organization=${id}`);
-  return { ...watched, card: (await asked.json()) as Card };
+  return { ...watched, card: await held<Card>(`/api/model?kind=${kind}`) };
 }
 
 const decimal = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });

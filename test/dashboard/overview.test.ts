@@ -1,9 +1,19 @@
 /** The overview as a reader sees it: the endpoints' figures, choices in the address, every state. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, openPage, phone, sidewaysPixels, signedIn, whileStarting } from "./support.ts";
+import {
+  axe,
+  becomes,
+  heldFigures,
+  openPage,
+  phone,
+  settled,
+  sidewaysPixels,
+  signedIn,
+  whileStarting,
+} from "./support.ts";
 
 let server: Server;
 let browser: Browser;
@@ -25,16 +35,10 @@ afterAll(async () => {
 async function overview(query = "", options: Parameters<typeof openPage>[1] = {}, organization = "Demo") {
   const watched = await openPage(browser, options);
   const { id } = await signedIn(watched.page, server, organization);
+  const answer = await heldFigures(watched.page, server, id);
   await watched.page.goto(`${server.url}/o/${id}/overview${query}`);
-  await watched.page.locator("h1").waitFor();
-  await watched.page.waitForLoadState("networkidle");
-  return { ...watched, id };
-}
-
-/** What the page itself would get. */
-async function answer<Answer>(page: Page, id: number, path: string): Promise<Answer> {
-  const mark = path.includes("?") ? "&" : "?";
-  return (await (await page.request.get(`${server.url}${path}${mark}organization=${id}`)).json()) as Answer;
+  await settled(watched.page);
+  return { ...watched, answer };
 }
 
 const number = new Intl.NumberFormat("en-GB");
@@ -50,9 +54,9 @@ interface Week {
 
 describe("the figures are the endpoints'", () => {
   test("of activity, of the week, of health, of risk and of accounts", async () => {
-    const { page, complaints, id } = await overview();
+    const { page, complaints, answer } = await overview();
     const { days } = await answer<{ days: Record<"daily" | "weekly" | "monthly", number>[] }>(
-      ...([page, id, "/api/active-users?days=91"] as const),
+      "/api/active-users?days=91",
     );
     const yesterday = days.at(-2);
     const stat = (label: string) =>
@@ -61,7 +65,7 @@ describe("the figures are the endpoints'", () => {
     expect(await stat("Active in 7 days")).toBe(number.format(yesterday?.weekly ?? -1));
     expect(await stat("Active in 30 days")).toBe(number.format(yesterday?.monthly ?? -1));
 
-    const week = await answer<Week>(page, id, "/api/week-summary");
+    const week = await answer<Week>("/api/week-summary");
     const said = await page.getByRole("region", { name: "The week" }).textContent();
     for (const { about, parts } of week.sentences.filter((sentence) => sentence.about !== "call")) {
       const words = parts.filter(({ form }) => form === "words" || form === "count");
@@ -73,7 +77,7 @@ describe("the figures are the endpoints'", () => {
     const { weeks, baseRate } = await answer<{
       baseRate: number | null;
       weeks: { healthy: number; atRisk: number; churned: number; meanRisk: number | null }[];
-    }>(page, id, "/api/health-by-week");
+    }>("/api/health-by-week?kind=user");
     const now = weeks.at(-1);
     const row = (name: RegExp) =>
       page.getByRole("region", { name: "Health of users" }).getByRole("row", { name }).first();
@@ -94,7 +98,7 @@ describe("the figures are the endpoints'", () => {
     if (baseRate !== null) expect(risk).toContain(percent.format(baseRate));
 
     const { accounts, scored } = await answer<{ scored: number; accounts: { label: string }[] }>(
-      ...([page, id, "/api/accounts-at-risk?limit=8"] as const),
+      "/api/accounts-at-risk?limit=8",
     );
     const atRisk = await page.getByRole("region", { name: "Accounts at risk", exact: true }).textContent();
     expect(atRisk).toContain(number.format(scored));
@@ -104,9 +108,9 @@ describe("the figures are the endpoints'", () => {
   });
 
   test("of who fell and who rose, without those who have churned", async () => {
-    const { page, id } = await overview();
+    const { page, answer } = await overview();
     const { movers } = await answer<{ movers: { label: string; change: number }[] }>(
-      ...([page, id, "/api/movers?kind=user&state=active&limit=5"] as const),
+      "/api/movers?kind=user&state=active&limit=5",
     );
     expect(movers.length).toBeGreaterThan(2);
     const named = async (list: string) =>
@@ -120,7 +124,7 @@ describe("the figures are the endpoints'", () => {
 });
 
 test("what is chosen stands in the address and survives a reload", async () => {
-  const { page, id } = await overview();
+  const { page, answer } = await overview();
   await page.getByLabel("Health and churn risk of").selectOption("account");
   await page.getByLabel("Days shown").selectOption("28");
   await page.waitForURL(/kind=account/);
@@ -128,17 +132,14 @@ test("what is chosen stands in the address and survives a reload", async () => {
   await page.reload();
   const panel = page.getByRole("region", { name: "Health of accounts" });
   await panel.waitFor();
-  const { weeks } = await answer<{ weeks: { healthy: number }[] }>(
-    ...([page, id, "/api/health-by-week?kind=account"] as const),
-  );
+  const { weeks } = await answer<{ weeks: { healthy: number }[] }>("/api/health-by-week?kind=account");
   const cell = panel
     .getByRole("row", { name: /^Healthy/ })
     .first()
     .locator("td")
     .first();
-  await cell.waitFor();
-  expect(await cell.textContent()).toBe(number.format(weeks.at(-1)?.healthy ?? -1));
-  expect(await page.getByLabel("Days shown").inputValue()).toBe("28");
+  await becomes(() => cell.textContent(), number.format(weeks.at(-1)?.healthy ?? -1));
+  await becomes(() => page.getByLabel("Days shown").inputValue(), "28");
   await page.context().close();
 });
 

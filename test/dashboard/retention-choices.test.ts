@@ -12,7 +12,17 @@ import {
   started,
   usual,
 } from "./retention-support.ts";
-import { axe, openPage, phone, sidewaysPixels, signedIn, whileStarting } from "./support.ts";
+import {
+  axe,
+  becomes,
+  notedMessages,
+  openPage,
+  phone,
+  settled,
+  sidewaysPixels,
+  signedIn,
+  whileStarting,
+} from "./support.ts";
 
 aroundDemo();
 
@@ -27,10 +37,11 @@ describe("the choices", () => {
     for (const { trait, distinctValues } of traits)
       if ((distinctValues ?? 101) > 1) expect(offered).toContain(trait);
     const { events } = await ask<{ events: { event: string }[] }>("/api/events", { limit: "500" });
-    expect(await page.getByLabel("Came back by").locator("option").allInnerTexts()).toEqual([
-      "any event",
-      ...events.map(({ event }) => event),
-    ]);
+    // Events come with an answer of their own.
+    await becomes(
+      () => page.getByLabel("Came back by").locator("option").allInnerTexts(),
+      ["any event", ...events.map(({ event }) => event)],
+    );
     const returnEvent = events[3]?.event ?? "";
     await split.selectOption({ value: "user plan" });
     await page.getByLabel("Came back by").selectOption(returnEvent);
@@ -38,7 +49,7 @@ describe("the choices", () => {
     await page.getByRole("button", { name: "More" }).click();
     await page.getByLabel("The trait", { exact: true }).selectOption("now");
     await page.waitForURL(/asOf=now/);
-    await page.locator("[aria-busy=true]").waitFor({ state: "detached" });
+    await settled(page);
     expect(await axe(page)).toEqual([]);
     await page.keyboard.press("Escape");
     const { mean } = await ask<Retention>("/api/retention", {
@@ -48,9 +59,8 @@ describe("the choices", () => {
     const rowOf = (index: number) => grid.locator("tbody").nth(index).locator("tr").first();
     const check = async () => {
       await grid.getByRole("button", { name: String(groups[0]?.[0]?.value) }).waitFor();
-      await page.locator("[aria-busy=true]").waitFor({ state: "detached" });
       for (const [index, group] of groups.entries()) {
-        expect(await figuresOf(rowOf(index))).toEqual(group.map(percent));
+        await becomes(() => figuresOf(rowOf(index)), group.map(percent));
       }
     };
     await check();
@@ -72,20 +82,21 @@ describe("the choices", () => {
     expect(open).toBeGreaterThan(closed);
     await page.reload();
     await button.waitFor();
-    expect(await grid.locator("tbody tr").count()).toBe(open);
+    await becomes(() => grid.locator("tbody tr").count(), open);
     await page.getByRole("button", { name: "Open all" }).click();
     await page.getByRole("button", { name: "Close all" }).click();
     await page.waitForURL((url) => !url.searchParams.has("open"));
     await page.getByRole("button", { name: "Open all" }).waitFor();
-    expect(await grid.locator("tbody tr").count()).toBe(closed);
+    await becomes(() => grid.locator("tbody tr").count(), closed);
     await page.context().close();
   });
 
   test("are copied as a link that shows the same", async () => {
     const { page } = await opened("?period=month&trait=plan");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const told = await notedMessages(page);
     await page.getByRole("button", { name: "Copy link" }).click();
-    await page.getByText("Copied to the clipboard.", { exact: true }).waitFor();
+    await told("Copied to the clipboard.");
     expect(await page.evaluate<string>("navigator.clipboard.readText()")).toBe(page.url());
     await page.context().close();
   });
@@ -119,6 +130,7 @@ describe("the curves", () => {
   test("tell share and interval of the age under the pointer, and nothing of what only draws the band", async () => {
     const { page, ask } = await opened();
     const { mean } = await ask<Retention>("/api/retention", usual);
+    await settled(page);
     const canvas = page.locator("canvas").first();
     await canvas.hover({ position: { x: 500, y: 150 } });
     const said = page.locator(".chart-tooltip");
@@ -147,7 +159,7 @@ describe("everywhere", () => {
         colorScheme,
         viewport: phone,
       });
-      await page.waitForLoadState("networkidle");
+      await settled(page);
       await page.getByText("Show as a table").click();
       expect(await axe(page)).toEqual([]);
       expect(await sidewaysPixels(page)).toBe(0);

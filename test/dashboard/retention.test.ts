@@ -13,7 +13,7 @@ import {
   started,
   usual,
 } from "./retention-support.ts";
-import { axe } from "./support.ts";
+import { axe, becomes, settled, until } from "./support.ts";
 
 aroundDemo();
 
@@ -62,12 +62,13 @@ describe("the heat map", () => {
     expect(await cell.getAttribute("aria-describedby")).toBe(await tip(page).getAttribute("id"));
     expect(await axe(page)).toEqual([]);
     await page.keyboard.press("Escape");
-    expect(await tip(page).count()).toBe(0);
+    await becomes(() => tip(page).count(), 0);
     await page.context().close();
   });
 
   test("is one stop of the Tab key; arrows move, Home and End go to the ends of a row", async () => {
     const { page, grid } = await opened();
+    await settled(page);
     const column = () => page.evaluate("document.activeElement.dataset.column");
     expect(await grid.locator("td[tabindex='0']").count()).toBe(1);
     await grid.locator("td[tabindex='0']").focus();
@@ -107,18 +108,24 @@ describe("the people behind a cell", () => {
     const drawer = page.getByRole("dialog");
     const names = () => drawer.getByRole("listitem").getByRole("link").allInnerTexts();
     await drawer.getByRole("listitem").first().waitFor();
-    expect(await names()).toEqual(people.people.map(({ name, email }) => name ?? email ?? ""));
+    await becomes(
+      names,
+      people.people.map(({ name, email }) => name ?? email ?? ""),
+    );
     expect(await axe(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await drawer.waitFor({ state: "detached" });
-    expect(await page.evaluate("document.activeElement.dataset.column")).toBe("1");
+    await until(page, `document.activeElement.dataset.column === "1"`);
     await page.keyboard.press("Enter");
     await drawer.waitFor();
     await page.reload();
     await drawer.getByRole("tab", { name: "Did not" }).click();
     await page.waitForURL(/side=lost/);
     await drawer.getByText(`${gone.people.length} of ${gone.cohortUsers} users`).waitFor();
-    expect(await names()).toEqual(gone.people.map(({ name, email }) => name ?? email ?? ""));
+    await becomes(
+      names,
+      gone.people.map(({ name, email }) => name ?? email ?? ""),
+    );
     const csv = await page.request.get(
       `${started().server.url}${await drawer.getByRole("link", { name: "CSV" }).getAttribute("href")}`,
     );

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { auditLog, Browser, joined } from "../people/support.ts";
 import { user } from "../specification/support.ts";
 import { answered, at, SettingsWorld, save } from "./settings-support.ts";
-import { axe } from "./support.ts";
+import { axe, notedMessages, settled } from "./support.ts";
 
 let world: SettingsWorld;
 beforeAll(async () => {
@@ -71,8 +71,10 @@ describe("members", () => {
     const accepting = { code: link.split("#")[1], name: "Grace", password: "correct horse battery" };
     await grace.json("POST", "/api/invitations/accept", accepting, 201);
     await page.reload();
+    await page.getByLabel("Role of Grace").waitFor();
+    const told = await notedMessages(page);
     await page.getByLabel("Role of Grace").selectOption("viewer");
-    await page.getByText("Grace is now viewer.").first().waitFor();
+    await told("Grace is now viewer.");
     expect(await axe(page)).toEqual([]);
     await page.getByRole("button", { name: "Remove Grace" }).click();
     await answered(page, "Remove Grace");
@@ -102,8 +104,7 @@ describe("members", () => {
     ]);
     for (const path of ["organization", "scores", "exclusions", "members"]) {
       await page.goto(page.url().replace(/[a-z]+$/, path));
-      await page.locator("h1").waitFor();
-      await page.waitForLoadState("networkidle");
+      await settled(page);
       expect([path, await page.locator("main :is(input, select)").count()]).toEqual([path, 0]);
     }
     for (const path of ["tokens", "keys", "audit"]) {

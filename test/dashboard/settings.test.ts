@@ -1,7 +1,7 @@
 /** Settings of the organization and of scores: what is saved, what is said before, and what is kept on an error. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { answered, at, SettingsWorld, save } from "./settings-support.ts";
-import { axe, phone, sidewaysPixels, whileStarting, wide } from "./support.ts";
+import { axe, notedMessages, phone, settled, sidewaysPixels, whileStarting, wide } from "./support.ts";
 
 let world: SettingsWorld;
 beforeAll(async () => {
@@ -24,8 +24,9 @@ describe("the organization", () => {
     expect(await axe(page)).toEqual([]);
     await zone.fill("Asia/Tokyo");
     await page.getByText("All days are computed again").waitFor();
+    const told = await notedMessages(page);
     await save(page).click();
-    await page.getByText("The organization is saved.").first().waitFor();
+    await told("The organization is saved.");
     await save(page).waitFor({ state: "detached" });
     // The menu knows the new name without a reload.
     await page.getByRole("complementary").getByText("Refusing anew").waitFor();
@@ -138,8 +139,7 @@ describe("every page of settings", () => {
       const { page, complaints } = await world.settingsOf(world.first, "organization", options);
       for (const path of paths) {
         await page.goto(`${world.server.url}/o/${world.first.organization}/settings/${path}`);
-        await page.locator("h1").waitFor();
-        await page.waitForLoadState("networkidle");
+        await settled(page);
         expect([path, await axe(page)]).toEqual([path, []]);
         expect([path, await sidewaysPixels(page)]).toEqual([path, 0]);
       }

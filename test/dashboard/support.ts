@@ -1,8 +1,13 @@
 /** What tests of the pages share: a page that tells of its errors, somebody who is signed in, and axe. */
+import { expect } from "bun:test";
 import axeCore from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { joined } from "../people/support.ts";
 import type { Server } from "../server.ts";
+
+/** How long anything is waited for, in a test that may take 180 seconds: the rest is for what came before, and to say what
+ * did not come. */
+export const patienceMs = 150_000;
 
 /** Widths at which every page has to be right, in CSS pixels. */
 export const phone = { width: 390, height: 844 } as const;
@@ -23,6 +28,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
     reducedMotion: "reduce",
     ...options,
   });
+  context.setDefaultTimeout(patienceMs);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
@@ -51,27 +57,49 @@ export async function signedIn(page: Page, server: Server, organization: string)
   return { id };
 }
 
+/** True while nothing on the page is on its way: no figures, no chart, no rows that are out of date, and nothing moves. */
+const isAtRest = `document.querySelector("h1") !== null && document.getAnimations().length === 0 &&
+  document.querySelector("[aria-busy=true], .skeleton") === null`;
+
+/** Waits until the page shows all that it asked for, and has acted on it: a chart is drawn, keys are listened to. A quiet
+ * network would not say that, it is quiet too while a busy machine has not yet begun. */
+export async function settled(page: Page): Promise<void> {
+  await until(page, isAtRest);
+  // What React does after a drawing is done by then.
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))");
+  await until(page, isAtRest);
+}
+
 /** Breaches of WCAG 2.2 A and AA that axe finds on a page, each as a sentence. What is there for a moment only, a pale table
- * while its successor is fetched, say, is no breach: only what stays for seconds is. */
+ * while its successor is fetched, say, is no breach: it has to be there on a page that is at rest while axe looks. */
 export async function axe(page: Page): Promise<string[]> {
   // Evaluated, not added as a script: the page's security policy forbids scripts of others.
   await page.evaluate(axeCore.source);
   const tags = JSON.stringify(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]);
-  const deadlineMs = performance.now() + 5_000;
+  const deadlineMs = performance.now() + patienceMs;
   while (true) {
-    const violations = (await page.evaluate(
-      `axe.run(document, { runOnly: ${tags} }).then(({ violations }) => violations.map(
-      ({ id, help, nodes }) => id + ": " + help + ": " + nodes.map(({ target }) => target.join(" ")).join(", ")))`,
-    )) as string[];
-    if (violations.length === 0 || performance.now() > deadlineMs) return violations;
-    await Bun.sleep(200);
+    const { isStill, violations } = (await page.evaluate(`(async () => {
+      const wasAtRest = ${isAtRest};
+      let changes = 0;
+      const watching = new MutationObserver(() => { changes += 1; });
+      watching.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
+      const { violations } = await axe.run(document, { runOnly: ${tags} });
+      watching.disconnect();
+      return {
+        isStill: wasAtRest && ${isAtRest} && changes === 0,
+        violations: violations.map(
+          ({ id, help, nodes }) => id + ": " + help + ": " + nodes.map(({ target }) => target.join(" ")).join(", ")),
+      };
+    })()`)) as { isStill: boolean; violations: string[] };
+    if (violations.length === 0 || isStill || performance.now() > deadlineMs) return violations;
+    await Bun.sleep(50);
   }
 }
 
 /** Pixels by which a page is wider than the window, once what has a size of its own, a chart say, has followed the window:
  * that is a frame or two later, more on a busy machine. */
 export async function sidewaysPixels(page: Page): Promise<number> {
-  const deadlineMs = performance.now() + 5_000;
+  const deadlineMs = performance.now() + patienceMs;
   while (true) {
     const pixels = (await page.evaluate("document.documentElement.scrollWidth - innerWidth")) as number;
     if (pixels <= 0 || performance.now() > deadlineMs) return pixels;
@@ -81,7 +109,7 @@ export async function sidewaysPixels(page: Page): Promise<number> {
 
 /** Waits until an expression is true on the page, whose security policy keeps Playwright's own wait from it. */
 export async function until(page: Page, expression: string): Promise<void> {
-  const deadlineMs = performance.now() + 20_000;
+  const deadlineMs = performance.now() + patienceMs;
   while (!(await page.evaluate(expression))) {
     if (performance.now() > deadlineMs) {
       const focused = await page.evaluate("document.activeElement.outerHTML.slice(0, 200)");
@@ -89,6 +117,65 @@ export async function until(page: Page, expression: string): Promise<void> {
     }
     await Bun.sleep(50);
   }
+}
+
+/** Waits until something is as it should be: an address changes first and then the page, a dialog goes first and then the
+ * focus, and in between both may be looked at. */
+export async function becomes(look: () => Promise<unknown>, wanted: unknown): Promise<void> {
+  const deadlineMs = performance.now() + patienceMs;
+  let seen = await look();
+  while (!Bun.deepEquals(seen, wanted) && performance.now() < deadlineMs) {
+    await Bun.sleep(50);
+    seen = await look();
+  }
+  expect(seen).toEqual(wanted);
+}
+
+/** Notes from now on, on the page itself, the messages that go after seconds: none is missed by who looks late.
+ * @returns waits for one */
+export async function notedMessages(page: Page): Promise<(text: string) => Promise<void>> {
+  await page.evaluate(`{
+    const noted = window.notedMessages = [];
+    new MutationObserver(() => {
+      for (const { textContent } of document.querySelectorAll("[role=region][aria-label^=Notifications] li"))
+        noted.push(textContent);
+    }).observe(document, { childList: true, subtree: true });
+  }`);
+  return (text) => until(page, `window.notedMessages.includes(${JSON.stringify(text)})`);
+}
+
+/** Holds the figures of a page still: an address of the API has the first answer that it gave, for the page and for the
+ * test. Earlier days are being scored meanwhile, and what is asked again might be another.
+ * @returns asks what the page asks, or would */
+export async function heldFigures(page: Page, server: Server, organization: number) {
+  const answers = new Map<string, Promise<{ readonly status: number; readonly body: string }>>();
+  const first = (address: string) => {
+    const url = new URL(address);
+    url.searchParams.sort();
+    const held = answers.get(url.href);
+    if (held !== undefined) return held;
+    const asked = page.request
+      .get(address)
+      .then(async (response) => ({ status: response.status(), body: await response.text() }));
+    answers.set(url.href, asked);
+    return asked;
+  };
+  await page.route(/\/api\/(?!live|session)/, async (route) => {
+    if (route.request().method() !== "GET") return route.fallback();
+    try {
+      const { status, body } = await first(route.request().url());
+      await route.fulfill({ status, body, contentType: "application/json" });
+    } catch (error) {
+      // The page went while it was being asked for.
+      if (!page.isClosed()) throw error;
+    }
+  });
+  return async <Answer>(path: string): Promise<Answer> => {
+    const address = `${server.url}${path}${path.includes("?") ? "&" : "?"}organization=${organization}`;
+    const { status, body } = await first(address);
+    expect([address, status]).toEqual([address, 200]);
+    return JSON.parse(body) as Answer;
+  };
 }
 
 /** Answers what goes to one of these addresses as intake does while analysis is starting, until `ends` is called. */
