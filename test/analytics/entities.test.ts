@@ -1,5 +1,6 @@
 /** What pages about one user or account ask, through the front door, and counted again from what was sent. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { zoneFarFromMidnight } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 import { randomOfThisRun } from "../warehouse/support.ts";
@@ -13,7 +14,8 @@ const ofAccount = `/api/accounts/${encodeURIComponent(account)}`;
 
 beforeAll(async () => {
   server = await Server.start();
-  world = new World(server, randomOfThisRun("entities"), "Entities", "Asia/Kathmandu");
+  const zone = zoneFarFromMidnight("Asia/Kathmandu", "America/St_Johns");
+  world = new World(server, randomOfThisRun("entities"), "Entities", zone);
   await world.fill(30, 1_600);
   await server.ready();
   await world.exclude("u1");

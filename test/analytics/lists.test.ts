@@ -34,13 +34,15 @@ async function read(): Promise<void> {
 
 /** Checks until it holds: scores of earlier days, and of users who are excluded, are worked out meanwhile. */
 async function eventually(check: () => Promise<void>): Promise<void> {
-  const deadlineMs = performance.now() + 40_000;
+  let last = "";
   while (true) {
     try {
       await check();
       return;
     } catch (error) {
-      if (performance.now() > deadlineMs) throw error;
+      // The test's own limit ends this, and then nobody else says why.
+      if (String(error) !== last) console.log("not yet:", error);
+      last = String(error);
       await Bun.sleep(500);
       await read();
     }

@@ -14,10 +14,11 @@ import type {
   SummaryAnswer,
 } from "../../contract/api-scores.ts";
 import { formatDay } from "../../server/calendar/days.ts";
+import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";
 
 let server: Server;
-const today = Math.floor(Date.now() / 86_400_000);
+const today = todayIn(quietZone);
 const keys = new Map<string, string>();
 
 interface Sent {
@@ -27,7 +28,7 @@ interface Sent {
 
 /** An organization with people and what they did at noon of some days. */
 async function organization(name: string, { users, events }: Sent): Promise<void> {
-  const token = await server.organization(name);
+  const token = await server.organization(name, "--timezone", quietZone);
   keys.set(name, (await server.command("key", "create", "--organization", name)).trim());
   const all = [
     ...users.map(({ id, account }) => ({

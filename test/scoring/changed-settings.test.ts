@@ -8,13 +8,14 @@ import type { HistoryAnswer, MoversAnswer, ScoreAnswer } from "../../contract/ap
 import { formatDay } from "../../server/calendar/days.ts";
 import { warehouseFolder } from "../../server/warehouse/analysis.ts";
 import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
+import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";
 import { answer, eventually, newKey } from "../specification/operation-support.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-changed-settings-"));
 let server: Server;
 let key: string;
-const today = Math.floor(Date.now() / 86_400_000);
+const today = todayIn(quietZone);
 const ago = (days: number) => formatDay(today - days);
 const since = ago(3);
 
@@ -25,7 +26,7 @@ type Score = Static<typeof ScoreAnswer>;
 beforeAll(async () => {
   server = await Server.start({ dataDir });
   await server.ready();
-  const token = await server.organization("Acme");
+  const token = await server.organization("Acme", "--timezone", quietZone);
   key = await newKey(server, "Acme", "manage");
   const response = await server.post("/batch", token, { batch: tenDays() });
   expect(((await response.json()) as { rejected: unknown }).rejected).toEqual([]);

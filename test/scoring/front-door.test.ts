@@ -10,12 +10,12 @@ import type {
   SummaryAnswer,
 } from "../../contract/api-scores.ts";
 import { formatDay } from "../../server/calendar/days.ts";
+import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";
 import { randomFrom } from "./random.ts";
 
 let server: Server;
-const msPerDay = 86_400_000;
-const today = Math.floor(Date.now() / msPerDay);
+const today = todayIn(quietZone);
 
 interface Tenant {
   readonly name: string;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 async function tenant(name: string): Promise<Tenant> {
-  const token = await server.organization(name);
+  const token = await server.organization(name, "--timezone", quietZone);
   const key = (await server.command("key", "create", "--organization", name)).trim();
   return { name, token, key };
 }

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { ScoreAnswer } from "../../contract/api-scores.ts";
 import { formatDay } from "../../server/calendar/days.ts";
+import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { rekindle, Server } from "../server.ts";
 
 let server: Server;
-const today = Math.floor(Date.now() / 86_400_000);
+const today = todayIn(quietZone);
 
 beforeAll(async () => {
   server = await Server.start();
@@ -22,7 +23,7 @@ async function scoredDay(key: string): Promise<string | null> {
 }
 
 test("`rekindle score` leaves scores as they were while data has stopped, says so, and can be told otherwise", async () => {
-  const token = await server.organization("Silent");
+  const token = await server.organization("Silent", "--timezone", quietZone);
   const key = (await server.command("key", "create", "--organization", "Silent")).trim();
   const userIds = Array.from({ length: 12 }, (_, index) => `u${index}`);
   // Nothing on the last three days, after five weeks of every day.

@@ -64,14 +64,14 @@ export class ClickHouseTestServer {
   /** The address with user and password. */
   url(database = "rekindle"): string {
     const login = `${encodeURIComponent(this.user)}:${encodeURIComponent(this.password)}`;
-    return `http://${login}@127.0.0.1:${this.#port}/${database}`;
+    return `http://${login}@${address}:${this.#port}/${database}`;
   }
 
   /** Listens; again on the same port after leave(). */
   async listen(): Promise<this> {
     const server = createServer((request, response) => void this.#serve(request, response));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    server.on("error", reject).listen(this.#port, "127.0.0.1", resolve);
+    server.on("error", reject).listen(this.#port, address, resolve);
     await promise;
     this.#server = server;
     this.#port = (server.address() as AddressInfo).port;
@@ -189,6 +189,9 @@ export class ClickHouseTestServer {
     return planned.fault;
   }
 }
+
+/** This process's own, so that nobody takes the port while the server is away. */
+const address = `127.${[1 + ((process.pid >> 16) % 254), (process.pid >> 8) & 255, process.pid & 255].join(".")}`;
 
 /** What is not sent yet when a query fails is never sent: then its status says so. */
 const bufferBytes = 64 * 1024;

@@ -91,18 +91,19 @@ describe("loading", () => {
     expect(await ledger.inbox.backlog()).toMatchObject({ rows: 0 });
   });
 
-  test("a row is visible within a second after it was acknowledged", async () => {
+  // How soon is measured by bench/intake.ts.
+  test("a row that was acknowledged becomes visible although nobody waits for it", async () => {
     const organization = subject.newOrganization();
     await whileLoading(async () => {
-      const startedMs = performance.now();
       await appendLines(events(organization, 1).map(eventRow));
       while ((await subject.count("events", organization)) === 0) await Bun.sleep(5);
-      expect(performance.now() - startedMs).toBeLessThan(1_000);
     });
+    expect(await subject.count("events", organization)).toBe(1);
   });
 
   test("the status tells what was loaded and that all is well", async () => {
     const organization = subject.newOrganization();
+    const startedMs = Date.now();
     await whileLoading(async (loader) => {
       await appendLines([...events(organization, 3).map(eventRow), '["bad"]']);
       await drain(loader);
@@ -112,7 +113,7 @@ describe("loading", () => {
         deadLetters: 1,
         failure: null,
       });
-      expect(Date.now() - (loader.status().lastLoadedAtMs ?? 0)).toBeLessThan(10_000);
+      expect(loader.status().lastLoadedAtMs).toBeWithin(startedMs, Date.now() + 1);
     });
   });
 
@@ -193,10 +194,12 @@ describe("failures that say nothing about the rows", () => {
     const organization = subject.newOrganization();
     const stored = events(organization, 20);
     const tokens = new Set<string>();
+    const seen = Promise.withResolvers<void>();
     let failures = 0;
     const warehouse = failing(async ({ token }) => {
       tokens.add(token);
       failures += 1;
+      if (failures === 3) await seen.promise;
       // Too many parts, memory, disk: none of them may cost a row.
       if (failures <= 4)
         throw new WarehouseError([252, 241, 243, 159][failures - 1] ?? 0, `failure ${failures}`);
@@ -206,6 +209,7 @@ describe("failures that say nothing about the rows", () => {
     const replayed = loader.replay();
     while (loader.status().failure?.attempts !== 2) await Bun.sleep(5);
     expect(loader.status().failure).toMatchObject({ message: "failure 2", attempts: 2 });
+    seen.resolve();
     await replayed;
     expect(loader.status().failure).toBeNull();
     expect(tokens.size).toBe(1);
@@ -237,24 +241,26 @@ describe("pausing", () => {
   test("begins at a batch's edge; nothing is loaded until it ends, and then everything is", async () => {
     const organization = subject.newOrganization();
     const stored = mixedEvents(randomOfThisRun("pause"), organization, 40);
-    let inserts = 0;
-    const isInserting = () => inserts > 0;
-    const warehouse = failing(async () => {
-      inserts += 1;
-      await Bun.sleep(100);
-      inserts -= 1;
+    const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const warehouse = failing(() => {
+      begun.resolve();
+      return goOn.promise;
     });
     await whileLoading(
       async (loader) => {
         await appendLines(stored.slice(0, 20).map(eventRow));
-        while (!isInserting()) await Bun.sleep(1);
-        await loader.pause();
-        expect(isInserting()).toBe(false);
+        await begun.promise;
+        const paused = loader.pause();
+        await Bun.sleep(20);
+        expect(loader.status().state).toBe("running");
+        goOn.resolve();
+        await paused;
         expect(loader.status().state).toBe("paused");
-        const before = await subject.count("events", organization);
+        expect(await subject.count("events", organization)).toBe(20);
+        expect(await ledger.inbox.backlog()).toMatchObject({ rows: 0 });
         await appendLines(stored.slice(20).map(eventRow));
         await Bun.sleep(600);
-        expect(await subject.count("events", organization)).toBe(before);
+        expect(await subject.count("events", organization)).toBe(20);
         loader.resume();
         await drain(loader);
       },
