@@ -4,7 +4,7 @@
  * other, and a folder with a name is whole.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../server/process/message-of.ts";
 
@@ -64,11 +64,18 @@ function publish(unfinished: string, folder: string): void {
     // Another start was quicker, with the same sources.
     if (!existsSync(folder)) throw error;
   }
-  // Servers have their pages in memory, so that older ones can go.
+  // Servers have their pages in memory, so that older ones can go; so can what a killed build left.
   for (const name of readdirSync(dist)) {
-    if (!name.startsWith(".") && join(dist, name) !== folder)
-      rmSync(join(dist, name), { recursive: true, force: true });
+    const other = join(dist, name);
+    if (other !== folder && !(name.startsWith(".") && mayBeInWork(other))) {
+      rmSync(other, { recursive: true, force: true });
+    }
   }
+}
+
+function mayBeInWork(unfinished: string): boolean {
+  const madeMs = statSync(unfinished, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return Math.abs(Date.now() - madeMs) < maxBuildMs;
 }
 
 /** Of everything that the pages are made of: their own files, the contract, and the versions of the libraries. */

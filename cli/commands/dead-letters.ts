@@ -52,15 +52,15 @@ function withRows(name: "retry" | "drop", description: string, done: string): Co
     .argument("[id...]", "ids, as dead-letters list shows them", collectIds, [])
     .option("--all", "all of them")
     .option("--organization <name>", "only this one's")
-    .action((ids: number[], { organization: organizationName, all = false }: RowsOptions) =>
-      withInstallation(async ({ ledger }) => {
-        if (all === ids.length > 0) throw new Refusal("say which dead letters: give their ids, or --all.");
+    .action((ids: number[], { organization: organizationName, all = false }: RowsOptions) => {
+      if (all === ids.length > 0) throw new Refusal("say which dead letters: give their ids, or --all.");
+      return withInstallation(async ({ ledger }) => {
         const organization = await idOf(ledger, organizationName);
         const selection = { organization, ids: all ? undefined : ids };
         const rows = await changeDeadLettersOf(name, ledger, selection, commandLine, Date.now());
         process.stderr.write(`${rows} rows ${done}\n`);
-      }),
-    );
+      });
+    });
 }
 
 function collectIds(text: string, before: readonly number[]): readonly number[] {

@@ -20,18 +20,20 @@ export function SearchInput({
 }): ReactElement {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
-  const told = useRef(value);
+  /** What was told and did not come back as `value` yet, behind what came last: a busy page follows late. */
+  const told = useRef([value]);
   const tell = useRef(onSearch);
   tell.current = onSearch;
   useEffect(() => {
+    const own = told.current.indexOf(value);
     // It was changed elsewhere: by going back, or by clearing all filters.
-    if (value !== told.current) setText(value);
-    told.current = value;
+    if (own < 0) setText(value);
+    told.current = own < 0 ? [value] : told.current.slice(own);
   }, [value]);
   useEffect(() => {
-    if (text === told.current) return;
+    if (text === told.current.at(-1)) return;
     const timer = setTimeout(() => {
-      told.current = text;
+      told.current.push(text);
       tell.current(text);
     }, typingPauseMs);
     return () => clearTimeout(timer);
