@@ -106,7 +106,7 @@ test("scores that one leader has made are not made again by the next", async () 
   const runs = (of: number) =>
     warehouse.rows<{ kind: string; day: string; version: number; body: string }>(
       `SELECT kind, day, version, body FROM score_records FINAL
-       WHERE organization = {of:UInt32} AND what = 'run' AND day >= {since:UInt32} ORDER BY kind, day`,
+       WHERE organization = {of:UInt32} AND what = 'run' AND toInt32(day) >= {since:UInt32} ORDER BY kind, day`,
       { of, since },
     );
   const isScored = async (of: number) => new Set((await runs(of)).map(({ kind }) => kind)).size === 2;

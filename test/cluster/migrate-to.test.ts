@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { openClickHouseWarehouse } from "../../server/warehouse/clickhouse.ts";
 import { api, daysAgo, erasingKey, identify, sendAll, track } from "../erasure/support.ts";
+import { zoneFarFromMidnight } from "../far-from-midnight.ts";
 import { rekindle, rekindleWith, Server } from "../server.ts";
 import { TestCluster, until } from "./support.ts";
 
 const organization = "Movers & Söhne";
-/** No day of it ends within the hour: figures are compared with those of some minutes ago. */
-const timezone =
-  new Date().getUTCHours() >= 17 && new Date().getUTCHours() <= 18 ? "Asia/Tokyo" : "Asia/Kathmandu";
+/** Its day does not end meanwhile: figures are compared with those of some minutes ago. */
+const timezone = zoneFarFromMidnight("Asia/Kathmandu", "Asia/Tokyo");
 const since = daysAgo(90).slice(0, 10);
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-moving-"));
 const cluster = await TestCluster.start();

@@ -165,9 +165,9 @@ export async function heldFigures(page: Page, server: Server, organization: numb
     try {
       const { status, body } = await first(route.request().url());
       await route.fulfill({ status, body, contentType: "application/json" });
-    } catch (error) {
-      // The page went while it was being asked for.
-      if (!page.isClosed()) throw error;
+    } catch {
+      // The page went while it was being asked for; one that is still there shows that there is no answer.
+      await route.abort().catch(() => undefined);
     }
   });
   return async <Answer>(path: string): Promise<Answer> => {

@@ -90,8 +90,9 @@ describe("times", () => {
     await bench.organization(organization);
     const cases = times.filter(([name]) => name === format);
     const rows = cases.map(([, text], index) => `u1,e${index},${text}\n`);
-    const content = `userId,event,timestamp\n${rows.join("")}`;
-    await done(organization, `${format}.csv`, content, "--timestamp-format", format);
+    const file = bench.file(`${format}.csv`, `userId,event,timestamp\n${rows.join("")}`);
+    const result = await bench.import(file, organization, "--timestamp-format", format);
+    expect(countsOf(result).rejected).toBe(cases.filter(([, , time]) => time === undefined).length);
     const exported = await bench.server.exported("events", organization);
     const stored = new Map(exported.map(({ event, timestamp }) => [event, timestamp]));
     expect(cases.map((_, index) => stored.get(`e${index}`))).toEqual(cases.map(([, , time]) => time));

@@ -74,6 +74,16 @@ export class TestEngine {
     }
   }
 
+  /** Stops a query, until it is over. */
+  async stop(queryId: string): Promise<void> {
+    const session = new Session(this.#options.folder, { connectionArgs });
+    while (this.#running.has(queryId)) {
+      await session.queryAsync(`KILL QUERY WHERE Settings['log_comment'] = ${literal(queryId)} ASYNC`);
+      await Bun.sleep(20);
+    }
+    session.close();
+  }
+
   /** Waits for what runs in the engine. */
   async close(): Promise<void> {
     this.#lasting.close();

@@ -145,6 +145,10 @@ export class ClickHouseTestServer {
   async #answer(query: ClickHouseQuery, response: ServerResponse, cutAfterBytes: number): Promise<void> {
     const tag = crypto.randomUUID().replaceAll("-", "").slice(0, 16);
     const headers = { "X-ClickHouse-Exception-Tag": tag, "X-ClickHouse-Query-Id": query.queryId };
+    const { settings } = query;
+    if (settings.has("readonly") && settings.get("cancel_http_readonly_queries_on_client_close") === "1") {
+      response.once("close", () => void this.#engine.stop(query.queryId));
+    }
     let held: Buffer[] = [];
     let heldBytes = 0;
     try {
