@@ -117,7 +117,7 @@ export const mutants: readonly Mutant[] = [
     file: "server/ledger/sqlite/open.ts",
     from: "  refuseUnfinishedRestore(dirname(file));\n",
     to: "",
-    test: "test/durability/backup.test.ts",
+    test: "test/long/backup.test.ts",
   },
 ];
 

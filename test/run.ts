@@ -15,8 +15,8 @@ import { type Run, runsOnPostgres } from "./on-postgres.ts";
 import { PostgresServer } from "./postgres.ts";
 
 const root = join(import.meta.dir, "..");
-/** One more than the cores of a small machine: files wait for half of their time, for commits, loaders and pages. */
-const filesAtOnce = 3;
+/** Two more than the cores of a small machine: files wait for a third of their time and more, for commits, loaders and pages. */
+const filesAtOnce = 4;
 /** Those that take longest begin first, so that none of them is alone at the end; the rest follow by name. In the order of
  * the seconds that a run prints; to be put in order again when one of the others has become as slow. */
 const longestFirst = [
@@ -24,7 +24,6 @@ const longestFirst = [
   "readme",
   "warehouse/rollups",
   "import/formats",
-  "durability/backup",
   "dashboard/pages",
   "dashboard/lists",
   "dashboard/entities",
@@ -56,6 +55,8 @@ interface FileResult {
 }
 
 let postgres: PostgresServer | undefined;
+/** Whether a signal told it to end. */
+let isTold = false;
 
 async function main(options: readonly string[]): Promise<number> {
   const isLong = options.includes("--long");
@@ -77,7 +78,7 @@ async function main(options: readonly string[]): Promise<number> {
   let [passed, failed] = [0, 0];
   const waiting = [...runs];
   const work = async () => {
-    for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) {
+    for (let run = waiting.shift(); run !== undefined && !isTold; run = waiting.shift()) {
       const startedMs = performance.now();
       const folder = join(reports, run.name.replaceAll(/[/ ]/g, "-"));
       mkdirSync(folder);
@@ -217,6 +218,7 @@ function print(file: string, result: FileResult, milliseconds: number): void {
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
+    isTold = true;
     for (const group of groups) killGroup(group);
     void Promise.resolve(postgres?.stop()).finally(() => process.exit(1));
   });

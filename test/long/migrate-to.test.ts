@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { openClickHouseWarehouse } from "../../server/warehouse/clickhouse.ts";
+import { TestCluster, until } from "../cluster/support.ts";
 import { api, daysAgo, erasingKey, identify, sendAll, track } from "../erasure/support.ts";
 import { zoneFarFromMidnight } from "../far-from-midnight.ts";
 import { rekindle, rekindleWith, Server } from "../server.ts";
-import { TestCluster, until } from "./support.ts";
 
 const organization = "Movers & Söhne";
 /** Its day does not end meanwhile: figures are compared with those of some minutes ago. */

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ownPort } from "../durability/killing.ts";
+import { differences, Workload } from "../durability/workload.ts";
 import { rekindle, Server, startRekindle } from "../server.ts";
-import { ownPort } from "./killing.ts";
-import { differences, Workload } from "./workload.ts";
 
 const base = mkdtempSync(join(tmpdir(), "rekindle-backup-load-"));
 const disk = join(base, "disk");
