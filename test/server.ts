@@ -76,7 +76,11 @@ interface RunOptions {
   readonly cwd?: string;
 }
 
-/** Runs a process to its end and returns what it printed. */
+/** `rows, 92 %, 1 s left`: what a command says when it has worked for five seconds, which is a matter of the machine. What it waits
+ * for is another matter. */
+const progress = /^(?:.*, )?\d+ %(?!.*waiting: ).*\n/gm;
+
+/** Runs a process to its end and returns what it printed, but for how far it was. */
 export function run(command: string[], options: RunOptions = {}): Promise<CommandResult> {
   return start(command, options).result;
 }
@@ -87,7 +91,7 @@ function start(command: string[], options: RunOptions): StartedCommand {
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
     child.exited,
-  ]).then(([stdout, stderr, exitCode]) => ({ exitCode, stdout, stderr }));
+  ]).then(([stdout, stderr, exitCode]) => ({ exitCode, stdout, stderr: stderr.replaceAll(progress, "") }));
   return { process: child, result };
 }
 
