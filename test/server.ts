@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
 import { freePort } from "./deploy/running.ts";
 import { enginesOf, knownEnginesOf, nodesOfServers } from "./engines.ts";
+import { printedBy } from "./printed-by.ts";
 
 const entry = join(import.meta.dir, "..", "cli", "main.ts");
 
@@ -168,14 +169,8 @@ export class Server {
   }
 
   /** Runs `rekindle …` beside the running server. */
-  async command(...parameters: string[]): Promise<string> {
-    while (true) {
-      const { exitCode, stdout, stderr } = await rekindleWith(this.dataDir, this.#env, ...parameters);
-      if (exitCode === 0) return stdout;
-      // A node of a cluster that is slow for seconds cannot keep the lease: nothing was begun, and the command says what to do.
-      if (stderr.includes("no analysis node leads at this moment: try again")) continue;
-      throw new Error(`rekindle ${parameters.join(" ")} failed:\n${stderr}`);
-    }
+  command(...parameters: string[]): Promise<string> {
+    return printedBy(parameters, () => rekindleWith(this.dataDir, this.#env, ...parameters));
   }
 
   /** Creates an organization of its own for a test, and a token that writes to it. */

@@ -10,6 +10,7 @@ import { createProjectToken } from "../../server/ledger/credentials.ts";
 import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { freePort } from "../deploy/running.ts";
 import { PostgresServer } from "../postgres.ts";
+import { printedBy } from "../printed-by.ts";
 import { rekindleWith, Server, type StartedCommand, startRekindleWith } from "../server.ts";
 import type { ClickHouseTestServer } from "../warehouse/clickhouse-server.ts";
 import { serverOfThisFile } from "../warehouse/clickhouse-support.ts";
@@ -77,14 +78,8 @@ export class TestCluster {
   }
 
   /** Runs a command on a machine on which nothing else runs. */
-  async command(...parameters: string[]): Promise<string> {
-    while (true) {
-      const { exitCode, stdout, stderr } = await rekindleWith(this.folder(), this.env, ...parameters);
-      if (exitCode === 0) return stdout;
-      // A machine that is slow for seconds cannot keep the lease: nothing was begun, and the command says what to do.
-      if (stderr.includes("no analysis node leads at this moment: try again")) continue;
-      throw new Error(`rekindle ${parameters.join(" ")} failed:\n${stderr}`);
-    }
+  command(...parameters: string[]): Promise<string> {
+    return printedBy(parameters, () => rekindleWith(this.folder(), this.env, ...parameters));
   }
 
   /** Creates an organization, and a token that writes to it and a key that reads it. */
