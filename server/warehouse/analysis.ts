@@ -182,7 +182,8 @@ export class Analysis implements ServedAnalysis {
     return this.#upkeep.rebuild(organization);
   }
 
-  /** Resolves when everything that is acknowledged by now is in the warehouse. */
+  /** Resolves when everything that is acknowledged by now is in the warehouse, and those of it who are excluded are in
+   * no figure. */
   drain(): Promise<void> {
     return this.#upkeep.drain();
   }

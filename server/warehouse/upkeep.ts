@@ -87,10 +87,13 @@ export class Upkeep {
     await this.#last;
   }
 
-  /** Resolves when everything that is acknowledged by now is in the warehouse. */
+  /** Resolves when everything that is acknowledged by now is in the warehouse, and those of it who are excluded are in
+   * no figure. */
   async drain(): Promise<void> {
-    const { newestInboxId } = await this.#parts.ledger.inbox.backlog();
-    await this.#parts.loader.drain(newestInboxId);
+    const { ledger, loader, exclusions } = this.#parts;
+    const { newestInboxId } = await ledger.inbox.backlog();
+    await loader.drain(newestInboxId);
+    await exclusions.apply();
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
