@@ -153,7 +153,7 @@ async function answerOf(ask: () => Promise<Response>): Promise<readonly [number,
   return [response.status, first?.value ? new TextDecoder().decode(first.value) : ""];
 }
 
-/** Everything of theirs that could have been changed, without when it was used, and without items by the hour: the next hour
+/** Everything of theirs that could have been changed, without when it was used, items by the hour and the day it is: the next
  * may begin meanwhile. */
 async function stateOfTheirs(): Promise<string> {
   const { owner, at } = theirs;
@@ -166,7 +166,9 @@ async function stateOfTheirs(): Promise<string> {
     const { freshness: _, ...answer } = await owner.json<Record<string, unknown>>("GET", at(`/api/${path}`));
     answers.push(answer);
   }
-  return JSON.stringify(answers, (name, value) => (/^(last(Used|Seen)At|hours)$/.test(name) ? null : value));
+  return JSON.stringify(answers, (name, value) =>
+    /^(last(Used|Seen)At|hours|today)$/.test(name) ? null : value,
+  );
 }
 
 describe("every route of the document", () => {

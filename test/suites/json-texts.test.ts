@@ -102,7 +102,7 @@ withSuite("json/test_parsing", (folder) => {
 
   test("neither process was harmed", async () => {
     expect<unknown>([server.pid, server.analysisPid()]).toEqual(processes);
-    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+    await server.ready();
     expect(server.output()).not.toContain('"level":50');
   });
 });

@@ -144,11 +144,11 @@ export function weekly(organization: number, weeks: number, today: number): Rete
   };
 }
 
+/** What is chosen of a question about retention. */
+export type Combination = Pick<RetentionQuestion, "entry" | "returnEvent" | "measure" | "split" | "period">;
+
 /** Every way to enter, to return, to measure and to split, as a list. */
-export function combinations(): Pick<
-  RetentionQuestion,
-  "entry" | "returnEvent" | "measure" | "split" | "period"
->[] {
+export function combinations(): Combination[] {
   const entries: Entry[] = [
     { kind: "firstEvent" },
     { kind: "signUp" },
@@ -178,7 +178,7 @@ export function combinations(): Pick<
 /** Fills a question up with days that suit its period. */
 export function questionAbout(
   random: Random,
-  combination: ReturnType<typeof combinations>[number],
+  combination: Combination,
   { timezone, today, days }: HistoryShape,
   organization: number,
 ): RetentionQuestion {
