@@ -174,7 +174,7 @@ export class Analysis implements ServedAnalysis {
 
   async *export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array> {
     const { warehouse } = this.#parts;
-    await this.#upkeep.drain();
+    await this.drain();
     yield* exportTable(warehouse, { organization, table, format });
   }
 
@@ -184,8 +184,10 @@ export class Analysis implements ServedAnalysis {
 
   /** Resolves when everything that is acknowledged by now is in the warehouse, and those of it who are excluded are in
    * no figure. */
-  drain(): Promise<void> {
-    return this.#upkeep.drain();
+  async drain(): Promise<void> {
+    await this.#upkeep.drain();
+    // No reason to refuse an export when it fails.
+    await this.#parts.exclusions.tryToApply();
   }
 
   /** Does something while no long work changes what is stored, and no erasure is half done. */

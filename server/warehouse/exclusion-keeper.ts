@@ -46,9 +46,17 @@ export class ExclusionKeeper {
     for (const organization of organizationsOf(body)) this.#changed.add(organization);
   }
 
-  /** Applies what is not applied yet: after a start everything. */
+  /** Applies what is not applied yet: after a start everything. One organization that fails keeps no other from its own;
+   * then it rejects with the first failure, and those that failed are applied the next time. */
   apply(): Promise<void> {
     return this.#inTurn(() => this.#apply());
+  }
+
+  /** The same for who can go on without: a failure is said, and it is tried again by what was started. */
+  async tryToApply(): Promise<void> {
+    await this.apply().catch((error) => {
+      this.#parts.log?.warn({ err: error }, "exclusions will be applied again");
+    });
   }
 
   /** Does something that takes away users, while no exclusions are computed from them, and computes the
@@ -61,15 +69,17 @@ export class ExclusionKeeper {
   }
 
   async #apply(): Promise<void> {
+    const failures: unknown[] = [];
     for (const { organization, revision } of await this.#parts.exclusions.revisions()) {
       const isApplied = this.#applied.get(organization) === revision;
       if (this.#stopped || (isApplied && !this.#changed.has(organization))) continue;
-      await this.#applyTo(organization);
+      await this.#applyTo(organization).catch((error) => failures.push(error));
     }
     // What is left has no rules; the first one will make a revision.
     for (const organization of this.#changed) {
       if (!this.#applied.has(organization)) this.#changed.delete(organization);
     }
+    if (failures.length > 0) throw failures[0];
   }
 
   /** Applies from now on what changes. */
@@ -108,9 +118,9 @@ export class ExclusionKeeper {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       const startedMs = performance.now();
-      this.apply()
-        .catch((error) => this.#parts.log?.warn({ err: error }, "exclusions will be applied again"))
-        .then(() => this.#next(Math.max(pollMs, (performance.now() - startedMs) * restFactor)));
+      this.tryToApply().then(() =>
+        this.#next(Math.max(pollMs, (performance.now() - startedMs) * restFactor)),
+      );
     }, afterMs);
   }
 }

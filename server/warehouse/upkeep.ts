@@ -87,13 +87,10 @@ export class Upkeep {
     await this.#last;
   }
 
-  /** Resolves when everything that is acknowledged by now is in the warehouse, and those of it who are excluded are in
-   * no figure. */
+  /** Resolves when everything that is acknowledged by now is in the warehouse. */
   async drain(): Promise<void> {
-    const { ledger, loader, exclusions } = this.#parts;
-    const { newestInboxId } = await ledger.inbox.backlog();
-    await loader.drain(newestInboxId);
-    await exclusions.apply();
+    const { newestInboxId } = await this.#parts.ledger.inbox.backlog();
+    await this.#parts.loader.drain(newestInboxId);
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {

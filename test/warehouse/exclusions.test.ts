@@ -16,6 +16,10 @@ import { insertEvents, msPerDay, randomEvents, randomOfThisRun, WarehouseUnderTe
 
 const subject = new WarehouseUnderTest();
 
+/** What of a ledger's exclusions their keeper does not need. */
+const refused = () => Promise.reject(new Error("not asked for"));
+const unasked = { list: refused, add: refused, remove: refused };
+
 const hostile = ["\\", "'", "%", "_", '"', "ü", "\n", "{x:String}", "a\tb"];
 const domains = ["example.com", "Example.COM", "sub.example.com", "xexample.com", "test.io"];
 const locals = ["ada", "ADA", "qa+1", "bot_7", "a%b", '"a@b"', ...hostile.map((text) => `x${text}y`)];
@@ -212,9 +216,7 @@ test("rules are applied after a start, after a change, and after users were load
     new ExclusionKeeper({
       warehouse: subject.warehouse,
       exclusions: {
-        list: () => Promise.reject(new Error("not asked for")),
-        add: () => Promise.reject(new Error("not asked for")),
-        remove: () => Promise.reject(new Error("not asked for")),
+        ...unasked,
         rules: async () => ({ ...ledger, accounts: [] }),
         revisions: async () => [{ organization, revision: ledger.revision }],
       },
@@ -255,9 +257,7 @@ test("an erased user leaves the excluded ones, and nobody who was excluded befor
   const keeper = new ExclusionKeeper({
     warehouse: subject.warehouse,
     exclusions: {
-      list: () => Promise.reject(new Error("not asked for")),
-      add: () => Promise.reject(new Error("not asked for")),
-      remove: () => Promise.reject(new Error("not asked for")),
+      ...unasked,
       rules: async () => ({ revision: 3 - rules.length, rules, accounts: [] }),
       revisions: async () => [{ organization, revision: 3 - rules.length }],
     },
@@ -274,4 +274,26 @@ test("an erased user leaves the excluded ones, and nobody who was excluded befor
   expect(whileErased).toEqual([[]]);
   expect(await excludedUsers(organization)).toEqual([]);
   expect(keeper.excludedUsers(organization)).toBe(0);
+});
+
+test("an organization whose rules cannot be had keeps no other from its own, and gets them the next time", async () => {
+  const [failing, other] = [subject.newOrganization(), subject.newOrganization()];
+  const rows = [failing, other].map((one) => userRow(user(one, "u1", { number: 1 })));
+  await subject.insert("users", rows);
+  let isAway = true;
+  const exclusions = {
+    ...unasked,
+    revisions: async () => [failing, other].map((organization) => ({ organization, revision: 1 })),
+    rules: async (organization: number) => {
+      if (isAway && organization === failing) throw new Error("away");
+      return { revision: 1, rules: [{ kind: "user", key: "", value: "u1" } as const], accounts: [] };
+    },
+  };
+  const keeper = new ExclusionKeeper({ warehouse: subject.warehouse, exclusions });
+  expect(await keeper.apply().catch(String)).toBe("Error: away");
+  expect([await excludedUsers(failing), await excludedUsers(other)]).toEqual([[], [1]]);
+  await keeper.tryToApply();
+  isAway = false;
+  await keeper.tryToApply();
+  expect(await excludedUsers(failing)).toEqual([1]);
 });
