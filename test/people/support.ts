@@ -118,8 +118,8 @@ export async function auditLog(
 }
 
 /** An organization of its own, with a member of each role. */
-export async function company(server: Server, name: string) {
-  const token = await server.organization(name);
+export async function company(server: Server, name: string, ...options: string[]) {
+  const token = await server.organization(name, ...options);
   const [owner, member, viewer] = [
     await joined(server, name, "owner", `${name} owner`),
     await joined(server, name, "member", `${name} member`),

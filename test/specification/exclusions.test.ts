@@ -3,9 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isOnPostgres } from "../engines.ts";
 import { rekindle, Server } from "../server.ts";
-import { answer, ask, eventually, newKey } from "./operation-support.ts";
+import { answer, ask, eventually, immediately, newKey } from "./operation-support.ts";
 import { expectError, send } from "./support.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-exclusions-"));
@@ -52,12 +51,6 @@ async function figures(): Promise<unknown> {
   return { active: Math.max(...days.map(({ daily }) => daily)), cohort, excluded: freshness.excludedUsers };
 }
 
-/** Figures are these at once; a cluster's followers answer too, which hear of it a moment later. */
-async function figuresAre(exact: object): Promise<void> {
-  if (isOnPostgres) await eventually(figures, exact);
-  expect(await figures()).toEqual(exact);
-}
-
 const all = { active: 5, cohort: 5, excluded: 0 };
 const without = (excluded: number) => ({ active: 5 - excluded, cohort: 5 - excluded, excluded });
 
@@ -93,7 +86,7 @@ test("rules of the command line hold together, also after a kill, and exports ar
   await active("new", "new@acme.com");
   // Who has waited for what was acknowledged finds no figure with a user in it who is excluded.
   await server.exported("events", "Acme");
-  await figuresAre({ active: 2, cohort: 2, excluded: 4 });
+  await immediately(figures, { active: 2, cohort: 2, excluded: 4 });
   await active("more", "more@acme.com");
   await server.crash();
   // While nothing runs, a rule goes and one comes.
@@ -107,7 +100,7 @@ test("rules of the command line hold together, also after a kill, and exports ar
   await server.ready();
   // Nothing has to be waited for: it is exact before it is served. (In a cluster a follower answers until the killed
   // leader's lease is over.)
-  await figuresAre({ active: 4, cohort: 4, excluded: 3 });
+  await immediately(figures, { active: 4, cohort: 4, excluded: 3 });
   expect(await server.exported("users", "Acme")).toHaveLength(7);
   expect(await server.exported("events", "Acme")).toHaveLength(7);
   expect(await server.command("doctor")).toContain("Acme: ledger, events and rollups agree");

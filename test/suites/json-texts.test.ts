@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
+import { immediately } from "../specification/operation-support.ts";
 import { type Answer, filesIn, refusalOf, sender, withSuite } from "./support.ts";
 
 /** Of the texts that may be either, those that are taken; the others hold what storage cannot give back: half
@@ -102,7 +103,7 @@ withSuite("json/test_parsing", (folder) => {
 
   test("neither process was harmed", async () => {
     expect<unknown>([server.pid, server.analysisPid()]).toEqual(processes);
-    await server.ready();
+    await immediately(async () => (await fetch(`${server.url}/readyz`)).status, 200);
     expect(server.output()).not.toContain('"level":50');
   });
 });
