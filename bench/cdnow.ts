@@ -112,6 +112,8 @@ const question: RetentionQuestion = {
   organization: id,
   entry: { kind: "firstEvent" },
   returnEvent: null,
+  passiveEvents: [],
+  horizonDays: 28,
   period: { name: "week", weekStart: 1 },
   measure: "in",
   split: null,

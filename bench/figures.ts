@@ -22,6 +22,7 @@ import type { Warehouse } from "../server/warehouse/warehouse.ts";
 
 const organization = 1;
 const toDay = 20_600;
+const passiveEvents: readonly string[] = [];
 const days = 364;
 const usersPerAccount = 10;
 const rounds = 9;
@@ -79,15 +80,15 @@ async function generate(warehouse: Warehouse, events: number, users: number): Pr
 }
 
 const questions: Record<string, (warehouse: Warehouse) => Promise<unknown>> = {
-  "active users, 90 days": (w) => activeUsers(w, { organization, toDay, days: 90 }),
-  "active users, 800 days": (w) => activeUsers(w, { organization, toDay, days: 800 }),
-  "active days (L28)": (w) => activeDays(w, { organization, toDay }),
+  "active users, 90 days": (w) => activeUsers(w, { organization, toDay, passiveEvents, days: 90 }),
+  "active users, 800 days": (w) => activeUsers(w, { organization, toDay, passiveEvents, days: 800 }),
+  "active days (L28)": (w) => activeDays(w, { organization, toDay, passiveEvents }),
   "lifecycle, 26 weeks": (w) =>
-    lifecycle(w, { organization, toDay, period: "week", periods: 26, weekStart: 1 }),
+    lifecycle(w, { organization, toDay, passiveEvents, period: "week", periods: 26, weekStart: 1 }),
   "lifecycle, 400 days": (w) =>
-    lifecycle(w, { organization, toDay, period: "day", periods: 400, weekStart: 1 }),
-  "adoption, 28 days": (w) => adoption(w, { organization, toDay, days: 28, limit: 1_000 }),
-  "adoption, 365 days": (w) => adoption(w, { organization, toDay, days: 365, limit: 1_000 }),
+    lifecycle(w, { organization, toDay, passiveEvents, period: "day", periods: 400, weekStart: 1 }),
+  "adoption, 28 days": (w) => adoption(w, { organization, toDay, passiveEvents, days: 28, limit: 1_000 }),
+  "adoption, 365 days": (w) => adoption(w, { organization, toDay, passiveEvents, days: 365, limit: 1_000 }),
   "event names": (w) =>
     eventNames(w, { organization, toDay, search: "", sort: "count", descending: true, limit: 1_000 }),
   "events over 12 weeks": (w) => eventsOverTime(w, { ...overTime, event: "", top: 0 }),
@@ -101,7 +102,7 @@ const questions: Record<string, (warehouse: Warehouse) => Promise<unknown>> = {
     eventsByValue(w, { ...overTime, event: "", top: 20, by: "property", key: "page" }),
   "events over 12 weeks by a property that is unique": (w) =>
     eventsByValue(w, { ...overTime, event: "", top: 20, by: "property", key: "n" }),
-  "usage intervals": (w) => usageIntervals(w, { organization, toDay }),
+  "usage intervals": (w) => usageIntervals(w, { organization, toDay, passiveEvents }),
   "user's timeline": (w) => timeline(w, { organization, user: 4, limit: 100 }),
   "account's timeline": (w) => accountTimeline(w, { organization, account: 4, limit: 100 }),
   "users by last day": (w) => userList(w, { ...list, sort: "lastSeen" }),
@@ -123,7 +124,17 @@ const questions: Record<string, (warehouse: Warehouse) => Promise<unknown>> = {
 const overTime = { organization, toDay, period: "week", periods: 12, weekStart: 1 } as const;
 const run = { organization, kind: "user", day: toDay, rowsVersion: 1 } as const;
 const earlier = { ...run, day: toDay - 28 };
-const list = { organization, toDay, run, earlier, search: "", descending: true, limit: 200, offset: 0 };
+const list = {
+  organization,
+  toDay,
+  passiveEvents,
+  run,
+  earlier,
+  search: "",
+  descending: true,
+  limit: 200,
+  offset: 0,
+};
 const pro = { key: "plan", match: "is", value: "pro" } as const;
 const everything = { search: "1", traits: [pro], colour: "watch", band: "high", notSeenForDays: 14 } as const;
 

@@ -167,6 +167,8 @@ function account(organization: number, number: number): Account {
     accountId,
     name: `Account ${number}`,
     avatar: null,
+    saidAtMs: 0,
+    fieldsSaidAtMs: {},
     createdAtMs,
     updatedAtMs,
     version: 1,

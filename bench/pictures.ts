@@ -65,7 +65,7 @@ const server = await Server.start();
 const browser = await startBrowser();
 try {
   await server.ready();
-  await server.command("demo", "--users", "600", "--weeks", "26");
+  await server.command("demo", "--users", "600", "--weeks", "60");
   // A few weeks of scores, so that there is movement.
   for (const weeksAgo of [8, 6, 5, 4, 3, 2, 1, 0]) {
     const day = new Date(Date.now() - weeksAgo * 7 * 86_400_000).toISOString().slice(0, 10);

@@ -63,7 +63,7 @@ export class RetentionRecount {
     );
     for (const { user, event, timeMs } of facts.events) {
       const day = this.#dayOf(timeMs);
-      if (day > question.today || (question.returnEvent !== null && event !== question.returnEvent)) continue;
+      if (day > question.today || !this.#isChosen(event, question.returnEvent)) continue;
       const days = this.#returnDays.get(user) ?? [];
       days.push(day);
       this.#returnDays.set(user, days);
@@ -79,7 +79,7 @@ export class RetentionRecount {
 
   /** Every cell of the table, sorted by `cellOrder`. */
   cells(): CountedCell[] {
-    const { periods, today } = this.#question;
+    const { periods, today, measure, horizonDays } = this.#question;
     const cells: CountedCell[] = [];
     const cohorts = Map.groupBy(this.#members, (member) =>
       JSON.stringify([this.#groupOf(member), member.cohortDay]),
@@ -97,7 +97,7 @@ export class RetentionRecount {
           cohortUsers: members.length,
           period,
           users,
-          isComplete: today >= next,
+          isComplete: today >= next + (measure === "in" ? 0 : horizonDays),
         });
         start = next;
       }
@@ -145,11 +145,16 @@ export class RetentionRecount {
   #entryDay(user: number): number | undefined {
     const { entry } = this.#question;
     if (entry.kind === "signUp") return this.#signUpDay(user);
-    const entryEvent = entry.kind === "event" ? entry.event : undefined;
+    const entryEvent = entry.kind === "event" ? entry.event : null;
     const days = (this.#eventsOf.get(user) ?? [])
-      .filter(({ event }) => entryEvent === undefined || event === entryEvent)
+      .filter(({ event }) => this.#isChosen(event, entryEvent))
       .map(({ timeMs }) => this.#dayOf(timeMs));
     return days.length === 0 ? undefined : Math.min(...days);
+  }
+
+  /** Whether it is this event, or any that is engagement. */
+  #isChosen(event: string, chosen: string | null): boolean {
+    return chosen === null ? !this.#question.passiveEvents.includes(event) : event === chosen;
   }
 
   #signUpDay(user: number): number {

@@ -25,6 +25,8 @@ const base: RetentionQuestion = {
   organization,
   entry: { kind: "firstEvent" },
   returnEvent: null,
+  passiveEvents: [],
+  horizonDays: 28,
   period: { name: "week", weekStart: 1 },
   measure: "in",
   split: null,
@@ -38,6 +40,10 @@ const byPlan = { trait: "plan", of: "user", asOf: "entry" } as const;
 const questions: Record<string, Partial<RetentionQuestion>> = {
   "all users": {},
   "all users, in or after": { measure: "inOrAfter" },
+  "all users, two passive events": { passiveEvents: ["event_3", "event_9"] },
+  "all users, two passive events, in or after": {
+    ...{ passiveEvents: ["event_3", "event_9"], measure: "inOrAfter" },
+  },
   "returning by the commonest event": { returnEvent: "event_0" },
   "entering by the commonest event": { entry: { kind: "event", event: "event_0" } },
   "from sign-up": { entry: { kind: "signUp" } },

@@ -65,6 +65,7 @@ export async function withInstallation<Result>(
   if (config.cluster !== null) return withCluster(config, config.cluster, work);
   const lock = takeLock(config.dataDir, "ledger");
   if (lock === undefined) return withServer(config, work);
+  if (lock.whyOpen !== undefined) process.stderr.write(`rekindle: ${lock.whyOpen}\n`);
   refuseMoved(config.dataDir);
   // Loaded here only, as the cluster's is: a command whose ledger is the server's starts in half the time.
   const { openSqliteLedger } = await import("../server/ledger/sqlite/open.ts");

@@ -5,7 +5,7 @@ import { Refusal } from "../server/ledger/ledger.ts";
 import { CallFailed, Unreachable } from "../server/process/control.ts";
 import { rekindleVersion } from "../server/process/version.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
-import { StandardOutput } from "./output.ts";
+import { escapeOutput, StandardOutput } from "./output.ts";
 
 /** Only the command that was named is loaded: all of them take twice as long. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -39,6 +39,7 @@ const all = Object.entries(commands);
 const named = all.filter(([name]) => name === process.argv[2]);
 for (const [, load] of named.length > 0 ? named : all) program.addCommand(await load());
 
+escapeOutput();
 const output = new StandardOutput();
 try {
   await program.parseAsync();

@@ -2,6 +2,41 @@
  * Standard output to its end. `process.exit` drops what a slow reader of a pipe has not taken yet (all above the
  * 64 KiB that a pipe holds), and a write that fails, on a full disk say, fails in silence.
  */
+import { controlCharacter } from "../contract/names.ts";
+
+/** Of standard error, as it is before anything is escaped. */
+const writeRaw = process.stderr.write.bind(process.stderr);
+
+/**
+ * Escapes control characters in all output: token names come from other users and could control the terminal. A
+ * control character becomes its JSON escape, \u001b say, so that JSON stays the same JSON.
+ * Line breaks stay; in a cell or a name they are escaped by `printable`.
+ */
+export function escapeOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    const write = stream.write.bind(stream);
+    stream.write = (chunk: string | Uint8Array, ...rest: never[]) =>
+      write(typeof chunk === "string" ? escapedLines(chunk) : chunk, ...rest);
+  }
+}
+
+/** The text on one line: its control characters escaped, line breaks among them. */
+export function printable(text: string): string {
+  return text.replace(controlCharacter, escaped);
+}
+
+/** Goes to the beginning of a terminal's line and empties it. */
+export function clearLine(): void {
+  writeRaw("\r\x1b[K");
+}
+
+function escapedLines(text: string): string {
+  return text.replace(controlCharacter, (character) => (character === "\n" ? character : escaped(character)));
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
 
 export class StandardOutput {
   #error: NodeJS.ErrnoException | undefined;

@@ -1,8 +1,14 @@
 /** What commands say and do about people: whom an option names, and who sees an organization in the dashboard. */
 import { limits } from "../contract/limits.ts";
+import { invite } from "../server/dashboard/members.ts";
 import { commandLine } from "../server/ledger/audit.ts";
 import { Refusal, type SharedLedger } from "../server/ledger/ledger.ts";
 import { emailKey, type Person } from "../server/ledger/people.ts";
+import { remoteService } from "../server/process/control.ts";
+import { socketPath } from "../server/process/sockets.ts";
+import type { PublicPort } from "../server/start-intake.ts";
+import type { Installation } from "./installation.ts";
+import { printable } from "./output.ts";
 import { oneLine } from "./print.ts";
 
 /** An e-mail in the form by which people are found. @throws Refusal when it is none */
@@ -19,23 +25,46 @@ export async function personWith(ledger: SharedLedger, email: string): Promise<P
   throw new Refusal(`nobody has an account with ${email}: invite them with rekindle member invite.`);
 }
 
-/** Makes the person owner of an organization; without one, says so when people sign in here and nobody would see it.
- * @throws Refusal as `PeopleStore.makeOwner` does */
-export async function letSomebodyIn(
-  { people }: SharedLedger,
+/** The address under which people reach the service: the running server knows it best. */
+export async function addressOf({ config, served }: Installation): Promise<string> {
+  if (!served) return config.publicUrl;
+  const socket = socketPath(config.dataDir, "control");
+  return remoteService<PublicPort>(socket, "http", ["publicAddress"]).publicAddress();
+}
+
+/** Makes a person with this verified e-mail owner of an organization at once. Any other address gets a link that does.
+ * Without an address, says so when people sign in here and no member would see the organization.
+ * @throws Refusal as `PeopleStore.makeOwner` and `PeopleStore.invite` do */
+export async function letOwnerIn(
+  installation: Installation,
   { id, name }: { readonly id: number; readonly name: string },
-  owner: Person | undefined,
+  email: string | undefined,
 ): Promise<void> {
-  if (owner !== undefined) {
-    await people.makeOwner(id, owner.id, commandLine, Date.now());
-    // An e-mail is what its owner says it is: whoever runs this should see whom it was.
+  const { people } = installation.ledger;
+  if (email === undefined) {
+    if (!(await people.isClaimed()) || (await people.members(id)).length > 0) return;
     process.stderr.write(
-      `made ${oneLine(owner.name)} (${oneLine(owner.email)}, person ${owner.id}) owner of ${name}\n`,
+      `no member sees ${printable(name)} in the dashboard yet: rekindle member invite EMAIL --role owner --organization ${JSON.stringify(name)} invites an owner\n`,
     );
     return;
   }
-  if (!(await people.isClaimed()) || (await people.members(id)).length > 0) return;
+  const person = await people.withEmail(email);
+  if (person?.isEmailVerified) {
+    await people.makeOwner(id, person.id, commandLine, Date.now());
+    process.stderr.write(
+      `made ${oneLine(person.name)} (${oneLine(person.email)}, person ${person.id}) owner of ${printable(name)}\n`,
+    );
+    return;
+  }
+  const wanted = { organization: id, email, role: "owner" } as const;
+  const { link } = await invite(
+    installation.ledger,
+    wanted,
+    await addressOf(installation),
+    commandLine,
+    Date.now(),
+  );
   process.stderr.write(
-    `nobody sees ${name} in the dashboard yet: rekindle member invite EMAIL --role owner --organization ${JSON.stringify(name)}; --owner EMAIL makes somebody who has an account its owner at once\n`,
+    `${oneLine(email)} is not a verified e-mail here. This link, for 7 days and once, makes its reader owner of ${printable(name)}:\n${link}\n`,
   );
 }

@@ -1,7 +1,9 @@
 /** Prints tables for people that `cut` and `awk` can read too: columns of text, two spaces between. */
+import { printable } from "./output.ts";
 
 /** Prints a header and rows to standard output. */
-export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {
+export function printTable(header: readonly string[], cells: readonly (readonly string[])[]): void {
+  const rows = cells.map((row) => row.map(printable));
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -13,6 +15,11 @@ export function printTable(header: readonly string[], rows: readonly (readonly s
         .trimEnd()}\n`,
     );
   }
+}
+
+/** Prints a line to standard output. */
+export function printLine(line: string): void {
+  process.stdout.write(`${printable(line)}\n`);
 }
 
 /** An instant as text, or a dash for none. */

@@ -1,4 +1,5 @@
 /** How far long work is, on standard error: one line that changes on a terminal, elsewhere a line now and then. */
+import { clearLine } from "./output.ts";
 import { grouped } from "./print.ts";
 
 const terminalEveryMs = 200;
@@ -41,12 +42,13 @@ export class Progress {
     if (!isNews && nowMs - this.#shownMs < (this.#isTerminal ? terminalEveryMs : otherEveryMs)) return;
     this.#shownMs = nowMs;
     const text = this.#text(position, nowMs - this.#start.ms);
-    process.stderr.write(this.#isTerminal ? `\r\x1b[K${text}` : `${text}\n`);
+    if (this.#isTerminal) clearLine();
+    process.stderr.write(this.#isTerminal ? text : `${text}\n`);
   }
 
   /** Clears the line, for what is printed next. */
   end(): void {
-    if (this.#isTerminal) process.stderr.write("\r\x1b[K");
+    if (this.#isTerminal) clearLine();
   }
 
   #text({ step, done, fraction, waiting }: Position, elapsedMs: number): string {

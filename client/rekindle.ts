@@ -196,7 +196,7 @@ export class Rekindle {
     const timer = setTimeout(() => request.abort(Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
     try {
       for (const item of items) item.sentMs ||= Date.now();
-      const response = await fetch(`${String(host).replace(/\/+$/, "")}/batch`, {
+      const response = await fetch(`${host}`.replace(/(?<!\/)\/*$/, "/batch"), {
         method: "POST",
         headers: { Authorization: `Basic ${token}`, "Content-Type": "application/json" },
         body: `{"batch":[${items.map(({ text }) => text)}]}`,

@@ -36,7 +36,7 @@ export const UserActivityAnswer = Type.Object({
 
 export const AccountActivityAnswer = Type.Object({
   days: Type.Array(
-    Type.Object({ ...activityDay, users: count("Users who did anything in the account on this day.") }),
+    Type.Object({ ...activityDay, users: count("Users who were active in the account on this day.") }),
     { description: "Every day, the oldest first. Who is excluded from figures does not count." },
   ),
 });

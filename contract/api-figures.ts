@@ -53,10 +53,14 @@ export const ActiveUsersAnswer = Type.Object({
   days: Type.Array(
     Type.Object({
       day: day("In the organization's timezone."),
-      daily: count("Users who did anything on this day (DAU)."),
-      weekly: count("Users who did anything within the 7 days that end with this one (WAU)."),
-      monthly: count("Users who did anything within the 30 days that end with this one (MAU)."),
-      stickiness: nullable(share("daily / monthly; null when nobody did anything.")),
+      daily: count("Users with an engagement event on this day (DAU). Passive events make nobody active."),
+      weekly: count("Users who were active within the 7 days that end with this one (WAU)."),
+      monthly: count("Users who were active within the 30 days that end with this one (MAU)."),
+      stickiness: nullable(
+        share(
+          "The mean of daily over the 28 days that end with this one, from the first active day of the 30, ÷ monthly; null when nobody was active.",
+        ),
+      ),
     }),
   ),
 });
@@ -75,12 +79,12 @@ export const ActiveDaysParameters = Type.Object(
 );
 
 export const ActiveDaysAnswer = Type.Object({
-  users: count("Users who did anything within the 28 days."),
+  users: count("Users who were active within the 28 days."),
   activeDays: Type.Array(
     Type.Object({
       activeDays: Type.Integer({ minimum: 1, maximum: 28 }),
-      users: count("Users who did anything on exactly this many of the 28 days."),
-      share: nullable(share("Of all users who did anything within them; null when there is none.")),
+      users: count("Users who were active on exactly this many of the 28 days."),
+      share: nullable(share("Of all users who were active within them; null when there is none.")),
     }),
     { description: "28 rows." },
   ),
@@ -92,7 +96,7 @@ export const LifecycleAnswer = Type.Object({
   periods: Type.Array(
     Type.Object({
       ...periodColumns,
-      active: count("Users who did anything in the period: new, returning and resurrecting ones together."),
+      active: count("Users who were active in the period: new, returning and resurrecting ones together."),
       new: count("Their first activity ever lies in the period."),
       returning: count("They were active in the period before, too."),
       resurrecting: count("They were active before, but not in the period before."),
@@ -105,13 +109,13 @@ export const LifecycleAnswer = Type.Object({
 export const AdoptionParameters = Type.Object({ days: days(28), to, limit: limit("events") }, strict);
 
 export const AdoptionAnswer = Type.Object({
-  activeUsers: count("Users who did anything within the days: shares are of them."),
+  activeUsers: count("Users who were active within the days: shares are of them."),
   events: Type.Array(
     Type.Object({
       event: Type.String(),
       label: eventLabel,
       users: count("Users who did it within the days."),
-      share: share("Of the users who did anything within them."),
+      share: share("Of the users who were active within them."),
       firstTimeUsers: count("Users who did it within the days and never before."),
       medianDaysToFirstUse: nullable(
         Type.Number({

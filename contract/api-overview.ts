@@ -83,7 +83,9 @@ export const AccountsAtRiskAnswer = Type.Object({
       id: Type.String(),
       label: Type.String({ description: "The account's name." }),
       members: count("Users who belong to it now, without those who are excluded from figures."),
-      activeMembers: count("Members who were active in the 28 days before the day of the scores."),
+      activeMembers: count(
+        "Users with an engagement event that carries the account in the 28 days before the day of the scores.",
+      ),
       health: nullable(Type.Number()),
       risk: nullable(number("Of no engagement event of any member within the horizon.")),
       band: nullable(Band),

@@ -31,8 +31,8 @@ const scoreFilters = {
   state: Type.Optional(State),
   colour: Type.Optional(Colour),
   band: Type.Optional(Band),
-  seenWithinDays: daysOf("Only those with an event within so many days that end today."),
-  notSeenForDays: daysOf("Only those without any event within so many days that end today."),
+  seenWithinDays: daysOf("Only those with an engagement event within so many days that end today."),
+  notSeenForDays: daysOf("Only those without any engagement event within so many days that end today."),
   since: Type.Optional(day(`${sinceText} Without it, of 28 days before.`)),
 };
 
@@ -47,8 +47,8 @@ const userFields = {
   isAccountOwner: nullable(Type.Boolean()),
   isExcluded: Type.Boolean({ description: "Whether the user counts in no figure." }),
   firstIdentifiedAt: instant("When the user was identified first."),
-  firstSeenDay: nullable(day("The day of the user's first event.")),
-  lastSeenDay: nullable(day("The day of the user's last event.")),
+  firstSeenDay: nullable(day("The day of the user's first engagement event.")),
+  lastSeenDay: nullable(day("The day of the user's last engagement event.")),
   traits,
 };
 const listedUser = Type.Object(userFields);
@@ -111,7 +111,7 @@ export const UserListAnswer = Type.Object({
   ...listHead,
   total: count("Users on all pages together."),
   users: Type.Array(Type.Object({ ...userFields, ...listedScores }), {
-    description: "As CSV: all that match, whatever limit and offset are.",
+    description: "As CSV: all that match, unless limit is sent.",
   }),
 });
 
@@ -121,9 +121,11 @@ const accountFields = {
   avatar: nullable(Type.String()),
   createdAt: instant("When the account was seen first."),
   members: count("Users who belong to it now, without those who are excluded from figures."),
-  activeMembers: count("Members who did anything within the 28 days that end today."),
-  firstSeenDay: nullable(day("The day of its members' first event.")),
-  lastSeenDay: nullable(day("The day of its members' last event.")),
+  activeMembers: count(
+    "Users with an engagement event that carries the account in the 28 days before the day of the scores, or before today without scores. Some may belong to another account now.",
+  ),
+  firstSeenDay: nullable(day("The day of its members' first engagement event.")),
+  lastSeenDay: nullable(day("The day of its members' last engagement event.")),
 };
 
 export const AccountListParameters = Type.Object(
@@ -144,7 +146,7 @@ export const AccountListAnswer = Type.Object({
   ...listHead,
   total: count("Accounts on all pages together."),
   accounts: Type.Array(Type.Object({ ...accountFields, ...listedScores }), {
-    description: "As CSV: all that match, whatever limit and offset are.",
+    description: "As CSV: all that match, unless limit is sent.",
   }),
 });
 
@@ -152,7 +154,7 @@ export const AccountParameters = Type.Object(pageParameters, strict);
 
 export const AccountAnswer = Type.Object({
   ...accountFields,
-  users: Type.Array(listedUser, { description: "Its members, those who did anything last first." }),
+  users: Type.Array(listedUser, { description: "Its members, the last engagement event first." }),
 });
 
 export const TimelineParameters = Type.Object(

@@ -21,3 +21,10 @@ export const TrainedOn = Type.Object(
   },
   { description: "What there is to learn from. Somebody counts as often as there are outcomes." },
 );
+
+export const BgbbParameters = Type.Object({
+  alpha: Type.Number(),
+  beta: Type.Number(),
+  gamma: Type.Number(),
+  delta: Type.Number(),
+});

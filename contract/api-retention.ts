@@ -30,6 +30,11 @@ const question = {
     default: "in",
     description: "Active in the period, or in it or any later one until today.",
   }),
+  alreadyHere: Type.Enum(["leftOut", "counted"], {
+    default: "leftOut",
+    description:
+      "Whether cohorts of users who were there before the data begins count in means, projections and comparisons.",
+  }),
   trait: Type.Optional(
     Type.String({
       minLength: 1,
@@ -90,7 +95,12 @@ export const RetentionAnswer = Type.Object({
       users: count("Users of the cohort who were active then."),
       ...interval,
       isComplete: Type.Boolean({
-        description: "Whether the period is over; else the figure may still rise.",
+        description:
+          "Whether the period is over, and with measure=inOrAfter also a churn horizon after it; else the figure may still rise.",
+      }),
+      isAlreadyHere: Type.Boolean({
+        description:
+          "Whether the cohort is of users who were there before the data begins: by the first event, within the first 28 days of data, over 3 times the usual number a day.",
       }),
     }),
     { description: "By group, cohort and period; a cohort without users has no cells." },
@@ -115,16 +125,80 @@ export const RetentionAnswer = Type.Object({
           alpha: Type.Number(),
           beta: Type.Number(),
           isReliable: Type.Boolean({
-            description: "False when the curve has no shape of this family, as when nobody leaves.",
+            description:
+              "False when the curve has no shape of this family, as when nobody leaves, or the model misses the mean by more than 5 points and its interval.",
           }),
-          shares: Type.Array(Type.Number(), {
-            description: "Still there after 0, 1 … periods; those beyond completePeriods are projected.",
-          }),
+          shares: Type.Array(
+            Type.Object({
+              period: count("Periods after the cohort's own."),
+              share: share("Still there."),
+              low: share("Of its 95 % interval."),
+              high: share("Of its 95 % interval."),
+            }),
+            {
+              description:
+                "From the last complete share of the mean that three cohorts know, 12 periods beyond completePeriods; empty when the fit is not reliable.",
+            },
+          ),
         }),
         { description: "The shifted beta-geometric model; null while fewer than five periods are complete." },
       ),
     }),
     { description: "Of measure=inOrAfter." },
+  ),
+});
+
+export const RetentionComparisonParameters = Type.Object(
+  {
+    ...question,
+    at: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 119,
+        description:
+          "Periods after the cohort's own at which the groups are compared. Below `periods`. Default: the last that three cohorts of every group have completed, all cohorts of a group with fewer. Groups without a complete period do not count for it.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const chance = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
+
+export const RetentionComparisonAnswer = Type.Object({
+  at: count("Periods after the cohort's own."),
+  groups: Type.Array(
+    Type.Object({
+      ...group,
+      cohorts: count("Cohorts that have completed this period."),
+      cohortUsers: count("Their users."),
+      users: count("Those of them who were active then."),
+      share: share("users / cohortUsers"),
+      low: share("Of the share's 95 % interval, with users of one account taken together."),
+      high: share("Of the share's 95 % interval, with users of one account taken together."),
+      designEffect: Type.Number({
+        minimum: 1,
+        description:
+          "Variance of the share by accounts ÷ by users (Rao and Scott 1992). 1 without shared accounts.",
+      }),
+    }),
+    { description: "The 12 groups with the most users, the highest share first." },
+  ),
+  pairs: Type.Array(
+    Type.Object({
+      first: count("The place in `groups`, from 0, of the group with the higher share."),
+      second: count("The place in `groups` of the other."),
+      difference: Type.Number({ description: "Of the two shares." }),
+      low: Type.Number({ description: "Of its 95 % interval (Newcombe 1998)." }),
+      high: Type.Number({ description: "Of its 95 % interval." }),
+      probability: chance(
+        "That a difference at least as large comes by chance, corrected for the number of pairs (Holm 1979).",
+      ),
+      curveProbability: nullable(chance("The same of the whole curves, by a log-rank test."), {
+        description: "Of measure=inOrAfter.",
+      }),
+    }),
+    { description: "Every two groups." },
   ),
 });
 
@@ -158,7 +232,7 @@ export const RetentionPeopleAnswer = Type.Object({
       userId: Type.String(),
       email: nullable(Type.String(), { description: "Null until it is known." }),
       name: nullable(Type.String()),
-      lastSeenDay: nullable(day("The day of the last event, today at the latest.")),
+      lastSeenDay: nullable(day("The day of the last engagement event, today at the latest.")),
     }),
     { description: "In the order in which they became known." },
   ),

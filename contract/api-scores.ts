@@ -1,8 +1,7 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
 import { Marks, sinceThen } from "./api-marks.ts";
-import { Proof, TrainedOn } from "./api-proof.ts";
-import { BgbbParameters, SegmentOfScore, SegmentsOfModel } from "./api-segments.ts";
+import { BgbbParameters, Proof, TrainedOn } from "./api-proof.ts";
 import { Band, Colour, State } from "./api-states.ts";
 
 const day = (description: string) => Type.String({ format: "date", description });
@@ -87,7 +86,6 @@ export const ScoreAnswer = Type.Object({
       logLoss: nullable(number("In the back-test.")),
       auc: nullable(number("In the back-test.")),
       calibrationError: nullable(number("In the back-test.")),
-      segment: SegmentOfScore,
     }),
   ),
   change: nullable(
@@ -251,7 +249,6 @@ export const ModelAnswer = Type.Object({
   proof: nullable(Proof),
   trainedOn: nullable(TrainedOn),
   parameters: nullable(BgbbParameters, { description: "BG/BB's, fitted to everybody." }),
-  segments: SegmentsOfModel,
   isReturnCalibrated: Type.Boolean({
     description: "Of returnProbability: on rungs 2 and 3, once 50 of the churned came back and 50 did not.",
   }),

@@ -14,6 +14,7 @@ export const warningKinds = [
   "rate_limited",
   "email_left_out",
   "trait_left_out",
+  "browser_field_ignored",
   "parked_full",
   "parked_expired",
   "parked_refused",
@@ -51,8 +52,8 @@ export const UserAnswer = Type.Object({
   account: nullable(Type.Object({ id: Type.String(), name: Type.String(), avatar: nullable(Type.String()) })),
   firstIdentifiedAt: instant("When the user was identified first."),
   updatedAt: instant("When something about the user changed last."),
-  firstSeenDay: nullable(day("The day of the user's first event.")),
-  lastSeenDay: nullable(day("The day of the user's last event.")),
+  firstSeenDay: nullable(day("The day of the user's first engagement event.")),
+  lastSeenDay: nullable(day("The day of the user's last engagement event.")),
 });
 
 /** The receipt for an erasure. */
@@ -98,12 +99,30 @@ export const FreshnessAnswer = Type.Object({
         "While earlier days are being scored, after an import say: history and changes are not whole yet.",
     },
   ),
+  failures: Type.Array(
+    Type.Object({
+      of: Type.Enum(["exclusions", "scores", "training"], {
+        description:
+          "exclusions: the last applied rules stay in use. scores: the last scores stay. training: the last model serves.",
+      }),
+      since: instant("The first failure in a row."),
+    }),
+    { description: "What fails for this organization at this moment. It is tried again." },
+  ),
 });
 
 const limit = (what: string) =>
   Type.Integer({ minimum: 1, maximum: 10_000, default: 100, description: `At most this many ${what}.` });
 
-export const WarningsParameters = Type.Object({ limit: limit("warnings") }, { additionalProperties: false });
+export const WarningsParameters = Type.Object(
+  {
+    limit: limit("warnings"),
+    kind: Type.Optional(
+      Type.Enum([...warningKinds], { description: "Only warnings of this kind; without it, of all kinds." }),
+    ),
+  },
+  { additionalProperties: false },
+);
 
 export const WarningsAnswer = Type.Object({
   warnings: Type.Array(

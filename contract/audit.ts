@@ -17,6 +17,7 @@ export const auditActions = [
   "member.reset_link_created",
   "member.password_reset",
   "member.profile_changed",
+  "member.sign_in_held",
   "invitation.created",
   "invitation.revoked",
   "token.created",

@@ -1,5 +1,4 @@
-/** The closed list of errors that the write API answers with, and their HTTP statuses. Programs branch on
- * the name; a name that is missing here does not compile. */
+/** The errors of the write API and their HTTP statuses. The specification closes this list. */
 export const errorStatus = {
   validation_error: 400,
   invalid_write_key: 401,
@@ -9,6 +8,11 @@ export const errorStatus = {
 } as const;
 
 export type ErrorName = keyof typeof errorStatus;
+
+/** The errors of /api: those of the write API and two more. */
+export const apiErrorStatus = { ...errorStatus, forbidden: 403, conflict: 409 } as const;
+
+export type ApiErrorName = keyof typeof apiErrorStatus;
 
 /** Messages that are the same for everybody; the others name a field, a user or a limit. */
 export const errorMessages = {
@@ -21,12 +25,19 @@ export const errorMessages = {
   apiRouteNotFound: "There is nothing at this path and method. /openapi.json lists the JSON API.",
   notSignedIn: "You are not signed in: sign in, or send a read key.",
   foreignPage: "This request did not come from a page of this service: send it from there, with X-Rekindle.",
+  settingsChanged: "The settings changed after you read them. Read them again and send the new version.",
+  wrongHost:
+    "The Host header of this request is not PUBLIC_ADDRESS. Open that address, or set PUBLIC_URL. A proxy has to pass Host on.",
+  twoHosts: "The Host header is there twice: send one.",
   noSuchOrganization: "There is no such organization.",
   analysisStarting: "analysis is starting; try again in a few seconds",
   tooManyItems: "Too many requests: the batch is over the number of items per second. Please send fewer.",
   neverAllItems:
     "Too many requests: the batch has more items than are taken in a second. Please send at most",
   tooManyQuestions: "Too many questions at once. Please wait for the answers to the earlier ones.",
+  tooManyUnknownTokens:
+    "Too many requests without a valid Project Token come from this address. Please limit the number of requests per second.",
+  tooManyBodies: "Too many requests: their bodies fill the memory for them. Please send again later.",
   tooManyRequests: "Too many requests. Please limit the number of requests per second.",
   catchingUp: "Too many requests: stored events wait to be processed. Please send again later.",
   diskNearlyFull: "Too many requests: the service is almost out of disk space. Please send again later.",

@@ -15,6 +15,9 @@ export const limits = {
   messageIdCharacters: 256,
   nestingLevels: 32,
   keys: 1_000,
+  /** Of a body with several items, on all levels: more take longer to parse than others should wait. */
+  values: 1_000_000,
+  bodyKeys: 400_000,
   /** Traits that a user holds after a merge: as large as one body may be, so that no user grows for ever. */
   storedTraitsBytes: 256 * 1024,
   firstYear: 1970,

@@ -28,11 +28,17 @@ export const pageAddresses = [
   "/o/:organization/settings/account",
 ] as const;
 
-const pattern = new RegExp(
-  `^(${pageAddresses.map((address) => address.replace(":organization", "[0-9]+").replace(/:\w+/g, "[^/]+")).join("|")})$`,
-);
+const partsOfAddresses = pageAddresses.map((address) => address.split("/"));
 
 /** Whether a path, without a query and without a trailing slash, is the address of a page. */
 export function isPageAddress(path: string): boolean {
-  return pattern.test(path);
+  const parts = path.split("/");
+  return partsOfAddresses.some(
+    (address) => address.length === parts.length && parts.every((part, at) => canStandFor(part, address[at])),
+  );
+}
+
+function canStandFor(part: string, ofAddress: string | undefined): boolean {
+  if (ofAddress === ":organization") return /^[0-9]+$/.test(part);
+  return ofAddress?.startsWith(":") ? part !== "" : part === ofAddress;
 }

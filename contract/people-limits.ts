@@ -3,7 +3,10 @@ export const peopleLimits = {
   nameCharacters: 200,
   passwordMinCharacters: 10,
   passwordMaxCharacters: 200,
+  /** After signing in, however often the session is used. */
   sessionDays: 30,
+  /** That a browser is known in which a person has signed in. */
+  deviceDays: 365,
   invitationDays: 7,
   resetLinkHours: 24,
   membersPerOrganization: 1_000,

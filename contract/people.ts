@@ -9,11 +9,15 @@ import Type, { type Static } from "typebox";
 import { instant, nullable } from "./api.ts";
 import { auditActions, auditLimits } from "./audit.ts";
 import { limits } from "./limits.ts";
+import { nameRules } from "./names.ts";
 import { peopleLimits } from "./people-limits.ts";
 import { roles } from "./roles.ts";
 
 /** The cookie that a session is. Scripts cannot read it. */
 export const sessionCookie = "rekindle_session";
+/** The cookie of a browser in which a person has signed in: guesses from elsewhere cannot hold it up. */
+export const deviceCookie = "rekindle_device";
+
 /** Its name where people come by https: browsers take a cookie of such a name from this very host only, and by https. */
 export const secureSessionCookie = `__Host-${sessionCookie}`;
 
@@ -35,10 +39,9 @@ const email = Type.String({
   "x-send": "an e-mail address, ada@example.com say",
 });
 const name = Type.String({
-  minLength: 1,
+  ...nameRules,
   maxLength: peopleLimits.nameCharacters,
-  pattern: "\\S",
-  "x-send": `1 to ${peopleLimits.nameCharacters} characters`,
+  "x-send": `1 to ${peopleLimits.nameCharacters} characters and no control character`,
 });
 const newPassword = Type.String({
   minLength: peopleLimits.passwordMinCharacters,
@@ -77,6 +80,9 @@ const keepEventsDays = nullable(
 
 export const InstallationAnswer = Type.Object({
   claimed: Type.Boolean({ description: "Whether anybody has an account yet." }),
+  remoteImages: Type.Boolean({
+    description: "Whether pages load pictures of users and accounts from other hosts (REMOTE_IMAGES).",
+  }),
 });
 
 export const ClaimBody = Type.Object({ code, name, email, password: newPassword }, strict);
@@ -109,20 +115,17 @@ export const InvitationLookupAnswer = Type.Object({
   organization: Type.Object({ name: Type.String() }),
   email: Type.String(),
   role: Type.Enum([...roles]),
-  knownPerson: Type.Boolean({
-    description: "Whether the e-mail has an account: then its own password is asked for, and no name.",
-  }),
 });
 export const InvitationAcceptBody = Type.Object(
   {
     code,
-    name: Type.Optional(name),
+    name: Type.Optional({ ...name, description: "Makes an account. Left out by a person who has one." }),
     password: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: peopleLimits.passwordMaxCharacters,
         description:
-          "Of a new person: at least 10 characters. Of a known one: their own; needless when they are signed in.",
+          "Of the account. A new one needs at least 10 characters. Needless for a person who is signed in.",
         "x-send": "the password",
       }),
     ),
@@ -193,6 +196,15 @@ export const MembersAnswer = Type.Object({
   ),
 });
 export const MemberChangeBody = Type.Object({ role }, strict);
+export const MemberRemovalParameters = Type.Object(
+  {
+    readKeys: Type.Enum(["revoke", "keep"], {
+      default: "revoke",
+      description: "The member's read keys: revoke them, or move them to the owner who removes the member.",
+    }),
+  },
+  strict,
+);
 /** A change that is done has nothing more to say. */
 export const MemberAnswer = Type.Object({ id, role: Type.Enum([...roles]) });
 
@@ -209,9 +221,25 @@ const credential = {
   createdAt: instant("When it was created."),
   lastUsedAt: nullable(instant("When it was last used.")),
   revokedAt: nullable(instant("When it was revoked; null while it lives.")),
+  madeBy: nullable(Type.Object({ id, name: Type.String() }), {
+    description: "The person who made it, or the owner who kept it. Null: the command line.",
+  }),
 };
-export const TokensAnswer = Type.Object({ tokens: Type.Array(Type.Object(credential)) });
-export const TokenCreateBody = Type.Object({ name }, strict);
+/** `server` does all that the write API says. `browser` is for a token that everybody can read in a page. */
+export const tokenScopes = ["server", "browser"] as const;
+export type TokenScope = (typeof tokenScopes)[number];
+const scope = Type.Enum([...tokenScopes], {
+  description:
+    "`server` may do all that this API says. `browser` is for pages: it takes track and identify. Of a user who exists it " +
+    "changes neither the e-mail nor isAccountOwner nor the account; it joins no two identified users; webhooks refuse it.",
+  "x-send": `one of ${tokenScopes.join(", ")}`,
+});
+export const TokensAnswer = Type.Object({ tokens: Type.Array(Type.Object({ ...credential, scope })) });
+export const TokenCreateBody = Type.Object(
+  { name, scope: Type.Optional({ ...scope, default: "server" }) },
+  strict,
+);
+export type TokenCreateBody = Static<typeof TokenCreateBody>;
 export const TokenCreateAnswer = Type.Object({
   id,
   token: Type.String({ description: "Shown this once." }),

@@ -10,6 +10,7 @@ export const settingsLimits = {
   eventWeights: 500,
   passiveEvents: 500,
   keyEvents: 100,
+  ordinaryEvents: 100,
   largestEventWeight: 1_000,
   /** Of all settings together, as JSON: every version is kept whole. */
   storedBytes: 256 * 1024,
@@ -66,7 +67,7 @@ const eventNames = (maxItems: number, description: string) =>
 
 const passiveEvents = eventNames(
   settingsLimits.passiveEvents,
-  "Events that are done to a user, a mail sent say: they are no engagement.",
+  "Events that are done to a user (e.g. an e-mail was sent): they are no engagement and count in no figure about people. They stay in event counts, timelines and exports.",
 );
 
 const keyEvents = eventNames(
@@ -75,8 +76,14 @@ const keyEvents = eventNames(
 );
 
 const churnEvent = nullable(EventName, {
-  description: "The event with which a user leaves, subscription_canceled say; null for none.",
+  description:
+    "The event that means that a user has left, e.g. account_closed; null for none. Events that are no activity, such as Stripe's, have no effect.",
 });
+
+const ordinaryEvents = eventNames(
+  settingsLimits.ordinaryEvents,
+  "Events that do not mean that a user has left, although their names suggest it. They count as activity.",
+);
 
 const weekStart = Type.Enum([1, 7], {
   description: "The first day of a week: 1 is Monday, 7 Sunday.",
@@ -90,6 +97,7 @@ const SettingsValues = Type.Object({
   passiveEvents,
   keyEvents,
   churnEvent,
+  ordinaryEvents,
   weekStart,
 });
 
@@ -103,6 +111,7 @@ export const defaultSettings: Settings = {
   passiveEvents: [],
   keyEvents: [],
   churnEvent: null,
+  ordinaryEvents: [],
   weekStart: 1,
 };
 
@@ -111,6 +120,15 @@ const changed = <T extends Type.TSchema>(schema: T) => Type.Optional(nullable(sc
 
 export const SettingsChangeBody = Type.Object(
   {
+    version: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description:
+          "The version that the change is based on. Another current version is answered 409 `conflict`, with it.",
+        "x-send": "the version that GET /api/settings answered",
+      }),
+    ),
     churnHorizonDays: changed(churnHorizonDays),
     healthWeights: changed(Type.Partial(Type.Object(healthParts), healthWeightsOptions)),
     eventWeights: changed(
@@ -122,6 +140,7 @@ export const SettingsChangeBody = Type.Object(
     passiveEvents: changed(passiveEvents),
     keyEvents: changed(keyEvents),
     churnEvent: Type.Optional(churnEvent),
+    ordinaryEvents: changed(ordinaryEvents),
     weekStart: changed(weekStart),
   },
   {

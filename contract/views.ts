@@ -1,6 +1,7 @@
 /** Views of lists that an organization has saved, as JSON Schema: filters, sort and columns under a name. */
 import Type from "typebox";
 import { instant, nullable } from "./api.ts";
+import { nameRules } from "./names.ts";
 
 export const viewLimits = { nameCharacters: 80, queryCharacters: 2_000, viewsPerOrganization: 200 } as const;
 
@@ -10,11 +11,10 @@ export const viewPages = ["users", "accounts"] as const;
 const strict = { additionalProperties: false } as const;
 const page = Type.Enum([...viewPages], { "x-send": `one of ${viewPages.join(", ")}` });
 const name = Type.String({
-  minLength: 1,
+  ...nameRules,
   maxLength: viewLimits.nameCharacters,
-  pattern: "\\S",
   description: "One view of a page has it.",
-  "x-send": `1 to ${viewLimits.nameCharacters} characters`,
+  "x-send": `1 to ${viewLimits.nameCharacters} characters and no control character`,
 });
 const queryText = "Of the page's address, after the question mark; without `search`, which may name a user.";
 const query = Type.String({

@@ -3,7 +3,7 @@
  * the types that clients use. `x-send` on a field is the end of its error message: what to send instead.
  */
 import Type, { type Static } from "typebox";
-import { errorStatus } from "./errors.ts";
+import { apiErrorStatus, errorStatus } from "./errors.ts";
 import { limits } from "./limits.ts";
 import { timestampAliases } from "./timestamp-aliases.ts";
 
@@ -28,7 +28,7 @@ const reservedTrait = (description: string) =>
 const messageId = Type.Optional(
   nullable(Type.String({ minLength: 1, maxLength: limits.messageIdCharacters }), {
     description:
-      "Identifies this message. The same one within 24 hours is answered 201 and stored once. The Idempotency-Key header means the same; the body wins.",
+      "Identifies this message among those of its kind: an identify and a track may have the same one. The same one within 24 hours is answered 201 and stored once. The Idempotency-Key header means the same; the body wins.",
     "x-send": `a string of 1 to ${limits.messageIdCharacters} characters`,
   }),
 );
@@ -187,3 +187,14 @@ export type BatchAnswer = Static<typeof BatchSuccessBody>;
 export const ErrorBody = Type.Object(errorFields);
 
 export type ErrorAnswer = Static<typeof ErrorBody>;
+
+/** Every error of /api. */
+export const ApiErrorBody = Type.Object({
+  ...errorFields,
+  name: Type.Enum(Object.keys(apiErrorStatus), { description: "For a program: branch on it." }),
+  version: Type.Optional(
+    Type.Integer({ minimum: 0, description: "Of `conflict` alone: the current version." }),
+  ),
+});
+
+export type ApiErrorAnswer = Static<typeof ApiErrorBody>;

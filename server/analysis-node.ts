@@ -108,8 +108,8 @@ class AnalysisNode implements AnalysisHost {
     if (following === undefined || this.#waitsFor !== undefined) return {};
     const work = this.#work;
     if (work !== undefined) {
-      const { scoring, sources, scheduler } = work;
-      return { analysis: whileLeading(work.analysis, following), scoring, sources, scheduler };
+      const { scoring, sources, scheduler, failures } = work;
+      return { analysis: whileLeading(work.analysis, following), scoring, sources, scheduler, failures };
     }
     return {
       analysis: following,
@@ -118,6 +118,7 @@ class AnalysisNode implements AnalysisHost {
       scheduler: {
         earlierScores: (organization) => this.#saidByLeader()?.earlierScores[String(organization)] ?? null,
       },
+      failures: (organization) => this.#saidByLeader()?.failures?.[String(organization)] ?? [],
     };
   }
 
@@ -126,7 +127,8 @@ class AnalysisNode implements AnalysisHost {
   ): Bun.Server<undefined> | undefined {
     const { cluster, config, key, node } = this.#parts;
     if (cluster.nodeUrl === null) return undefined;
-    return serveNode(cluster.nodeUrl, config, { key, id: node.id }, answer, failed);
+    const { nodeUrl, nodeTls } = cluster;
+    return serveNode({ nodeUrl, nodeTls }, config, { key, id: node.id }, answer, failed);
   }
 
   async begin(): Promise<void> {
@@ -256,6 +258,7 @@ class AnalysisNode implements AnalysisHost {
     const said: SaidByLeader = {
       status: work?.analysis.status() ?? { state: "ready", loader, rebuild: null },
       earlierScores: work?.scheduler.allEarlierScores() ?? {},
+      failures: work?.allFailures() ?? {},
     };
     return JSON.stringify(said);
   }

@@ -4,12 +4,14 @@ import type { Logger } from "./process/log.ts";
 import { type EarlierScores, Scheduler } from "./scoring/run/scheduler.ts";
 import { Scoring } from "./scoring/run/scoring.ts";
 import { SourceWatch } from "./scoring/run/source-watch.ts";
-import type { Analysis, AnalysisStatus } from "./warehouse/analysis.ts";
+import type { Analysis, AnalysisStatus, Failure } from "./warehouse/analysis.ts";
 
 /** What a leader says of its work to the other nodes. */
 export interface SaidByLeader {
   readonly status: AnalysisStatus;
   readonly earlierScores: Readonly<Record<string, EarlierScores>>;
+  /** By organization. Nodes of 0.1.0 do not say it. */
+  readonly failures?: Readonly<Record<string, readonly Failure[]>>;
 }
 
 export class AnalysisWork {
@@ -27,6 +29,24 @@ export class AnalysisWork {
     this.scheduler = new Scheduler({ scoring: this.scoring, host: analysis, ledger, log, nowMs: Date.now });
     analysis.nightly.start();
     this.scheduler.start();
+  }
+
+  /** Work that fails for an organization at this moment. Bound, because a route has it without this object. */
+  readonly failures = (organization: number): readonly Failure[] =>
+    Object.entries(this.#failing()).flatMap(([of, work]) => {
+      const sinceMs = work.failingSinceMs(organization);
+      return sinceMs === null ? [] : [{ of: of as Failure["of"], sinceMs }];
+    });
+
+  /** The same of all organizations. */
+  allFailures(): Readonly<Record<string, readonly Failure[]>> {
+    const ids = new Set(Object.values(this.#failing()).flatMap(({ failing }) => failing));
+    return Object.fromEntries([...ids].map((id) => [id, this.failures(id)]));
+  }
+
+  #failing() {
+    const { analysis, scheduler, scoring } = this;
+    return { exclusions: analysis.exclusions, scores: scheduler, training: scoring.trainings };
   }
 
   /** Finishes what is in hand, and closes the warehouse. */

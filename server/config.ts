@@ -7,12 +7,20 @@ export interface Config {
   readonly host: string;
   /** The address under which users reach the service, without a slash at its end. */
   readonly publicUrl: string;
+  /** Whether PUBLIC_URL says so; else the address is made of HOST and PORT. */
+  readonly isPublicUrlSet: boolean;
   /** Addresses and networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
+  /** With it /metrics is read from other machines, as `Authorization: Bearer`; null: from this machine only. */
+  readonly metricsToken: string | null;
+  /** Whether pages load pictures of users and accounts from other hosts, which then see who looks at what when. */
+  readonly remoteImages: boolean;
   /** What owners may set at most as the rate of their organization's tokens; the command line may set more. */
   readonly maxRequestsPerSecond: number;
   /** Bytes that may wait for the warehouse; past them senders get 429 until it has caught up. */
   readonly inboxMaxBytes: number;
+  /** Bytes of requests' bodies that are held at once; past them senders get 429. */
+  readonly bodiesMaxBytes: number;
   /** Of many nodes, only sockets, locks and temporary files are in it. */
   readonly dataDir: string;
   readonly logLevel: LogLevel;
@@ -31,6 +39,8 @@ export interface ClusterConfig {
   readonly clickhouseCluster: string | null;
   /** Where other nodes reach this node's analysis; null when only this machine asks it. */
   readonly nodeUrl: string | null;
+  /** The files with which it answers there by https; null by http. */
+  readonly nodeTls: { readonly certFile: string; readonly keyFile: string } | null;
 }
 
 const logLevels = ["debug", "info", "warn", "error"] as const;
@@ -49,17 +59,22 @@ export function readConfig(environment: Environment = process.env): Config {
   const port = readPort(environment);
   const host = environment.HOST || "127.0.0.1";
   const cluster = readCluster(environment);
+  const publicUrl = readPublicUrl(environment);
   const urlHost = host.includes(":") ? `[${host}]` : host;
   return {
     port,
     host,
-    publicUrl: readPublicUrl(environment) ?? `http://${urlHost}:${port}`,
+    publicUrl: publicUrl ?? `http://${urlHost}:${port}`,
+    isPublicUrlSet: publicUrl !== undefined,
     trustedProxies: readTrustedProxies(environment),
+    metricsToken: readSecret(environment, "METRICS_TOKEN"),
+    remoteImages: readRemoteImages(environment),
     maxRequestsPerSecond: readMaxRate(environment),
     inboxMaxBytes: readInboxMax(
       environment,
       cluster === null ? inboxMaxBytes.embedded : inboxMaxBytes.cluster,
     ),
+    bodiesMaxBytes: readBodiesMax(environment),
     dataDir: resolve(environment.DATA_DIR || "./data"),
     logLevel: readLogLevel(environment),
     cluster,
@@ -74,7 +89,8 @@ function readPort({ PORT }: Environment): number {
 
 function readPublicUrl({ PUBLIC_URL }: Environment): string | undefined {
   if (!PUBLIC_URL) return undefined;
-  if (/^https?:\/\//.test(PUBLIC_URL) && URL.canParse(PUBLIC_URL)) return PUBLIC_URL.replace(/\/+$/, "");
+  if (/^https?:\/\//.test(PUBLIC_URL) && URL.canParse(PUBLIC_URL))
+    return PUBLIC_URL.replace(/(?<!\/)\/+$/, "");
   throw new ConfigError(
     `PUBLIC_URL is ${JSON.stringify(PUBLIC_URL)}: set it to the service's address, https://rekindle.example.com say.`,
   );
@@ -94,6 +110,22 @@ function isAddressOrNetwork(text: string): boolean {
   const bits = { 4: 32, 6: 128 }[isIP(address)];
   if (bits === undefined || more.length > 0) return false;
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+}
+
+/** A secret of at least 16 characters; it is never shown. */
+function readSecret(environment: Environment, name: string): string | null {
+  const secret = environment[name];
+  if (!secret) return null;
+  if (/^[A-Za-z0-9._~+/=-]{16,200}$/.test(secret)) return secret;
+  throw new ConfigError(
+    `${name} is not usable: set it to 16 to 200 letters, digits and . _ ~ + / = -, as openssl rand -hex 32 prints them.`,
+  );
+}
+
+function readRemoteImages({ REMOTE_IMAGES: text }: Environment): boolean {
+  if (!text || text === "off") return false;
+  if (text === "on") return true;
+  throw new ConfigError(`REMOTE_IMAGES is ${JSON.stringify(text)}: set it to on or off.`);
 }
 
 function readMaxRate({ MAX_REQUESTS_PER_SECOND: text }: Environment): number {
@@ -119,6 +151,15 @@ function readInboxMax({ INBOX_MAX_BYTES: text }: Environment, otherwise: number)
   );
 }
 
+/** 32 of the largest bodies at once. The least is room for one, compressed and inflated. */
+function readBodiesMax({ BODIES_MAX_BYTES: text }: Environment): number {
+  const bytes = Number(text || 256 * 1024 ** 2);
+  if (Number.isInteger(bytes) && bytes >= 32 * 1024 ** 2 && bytes <= 1024 ** 4) return bytes;
+  throw new ConfigError(
+    `BODIES_MAX_BYTES is ${JSON.stringify(text)}: set it to a whole number from 33554432 to 1099511627776, of bytes of requests' bodies held at once.`,
+  );
+}
+
 function readLogLevel({ LOG_LEVEL }: Environment): LogLevel {
   const level = logLevels.find((known) => known === (LOG_LEVEL || "info"));
   if (level !== undefined) return level;
@@ -131,7 +172,7 @@ function readLogLevel({ LOG_LEVEL }: Environment): LogLevel {
 function readCluster(environment: Environment): ClusterConfig | null {
   const { DATABASE_URL, CLICKHOUSE_URL, CLICKHOUSE_CLUSTER } = environment;
   if (!DATABASE_URL && !CLICKHOUSE_URL) {
-    for (const name of ["CLICKHOUSE_CLUSTER", "NODE_URL", "DATABASE_CONNECTIONS"]) {
+    for (const name of ["CLICKHOUSE_CLUSTER", "NODE_URL", "DATABASE_CONNECTIONS", ...nodeTlsFiles]) {
       if (!environment[name]) continue;
       throw new ConfigError(
         `${name} is set, which is for many nodes: set DATABASE_URL and CLICKHOUSE_URL, too, or unset it.`,
@@ -168,7 +209,7 @@ function readCluster(environment: Environment): ClusterConfig | null {
     databaseConnections: readConnections(environment),
     clickhouseUrl: CLICKHOUSE_URL,
     clickhouseCluster: CLICKHOUSE_CLUSTER || null,
-    nodeUrl: readNodeUrl(environment),
+    ...readNode(environment),
   };
 }
 
@@ -194,11 +235,28 @@ function readConnections({ DATABASE_CONNECTIONS: text }: Environment): number {
   );
 }
 
+const nodeTlsFiles = ["NODE_TLS_CERT", "NODE_TLS_KEY"] as const;
+
+function readNode(environment: Environment): Pick<ClusterConfig, "nodeUrl" | "nodeTls"> {
+  const nodeUrl = readNodeUrl(environment);
+  const { NODE_TLS_CERT: certFile, NODE_TLS_KEY: keyFile } = environment;
+  const isHttps = nodeUrl?.startsWith("https:") === true;
+  for (const name of nodeTlsFiles) {
+    if (isHttps === Boolean(environment[name])) continue;
+    throw new ConfigError(
+      isHttps
+        ? `NODE_URL begins with https and ${name} is not set: set NODE_TLS_CERT and NODE_TLS_KEY to PEM files.`
+        : `${name} is set, which is for a NODE_URL that begins with https: set that, or unset it.`,
+    );
+  }
+  return { nodeUrl, nodeTls: certFile && keyFile ? { certFile, keyFile } : null };
+}
+
 function readNodeUrl({ NODE_URL }: Environment): string | null {
   if (!NODE_URL) return null;
-  const text = NODE_URL.replace(/\/+$/, "");
+  const text = NODE_URL.replace(/(?<!\/)\/+$/, "");
   // Nothing but host and port: what stands behind them, or a password, would not be understood.
-  if (isUrl(text, /^http:$/) && new URL(text).port !== "" && new URL(text).origin === text) return text;
+  if (isUrl(text, /^https?:$/) && new URL(text).port !== "" && new URL(text).origin === text) return text;
   throw new ConfigError(
     `NODE_URL is no address with a port: set it to where other nodes reach this one, http://analysis-1:8081 say.`,
   );

@@ -1,7 +1,12 @@
 /** Puts together what serves people: who is signed in, and the routes that intake answers itself. */
+
+import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
 import { SignIn } from "./dashboard/sign-in.ts";
-import { ClientAddresses } from "./http/client-address.ts";
+import { SignInWatch } from "./dashboard/sign-in-watch.ts";
+import type { BodyBudget } from "./http/body-budget.ts";
+import type { ClientAddresses } from "./http/client-address.ts";
+import type { PageHost } from "./http/page-host.ts";
 import { PeopleApi } from "./http/people-api.ts";
 import { PeopleGate } from "./http/people-gate.ts";
 import { peopleRoutes } from "./http/people-routes.ts";
@@ -12,9 +17,13 @@ import type { Logger } from "./process/log.ts";
 /** What serving people needs of intake. */
 export interface PeopleNeeds {
   readonly config: Config;
+  readonly host: PageHost;
   readonly ledger: Ledger;
   readonly live: LiveView;
+  readonly addresses: ClientAddresses;
+  readonly bodies: BodyBudget;
   readonly log: Logger;
+  readonly registry: Registry;
   /** Of tokens and keys. */
   readonly memory: { forget(): void; recordUse(): Promise<void> };
   /** The service's address as people reach it. */
@@ -24,13 +33,14 @@ export interface PeopleNeeds {
 }
 
 /** The gate and the routes behind it. */
-export function startPeople({ config, ledger, live, log, memory, address, nowMs }: PeopleNeeds) {
-  const signIn = new SignIn(ledger, nowMs);
-  const addresses = new ClientAddresses(config.trustedProxies);
-  const { publicUrl, maxRequestsPerSecond } = config;
-  const gate = new PeopleGate({ people: ledger.people, signIn, addresses, publicUrl, nowMs });
+export function startPeople(needs: PeopleNeeds) {
+  const { config, host, ledger, live, addresses, bodies, log, registry, memory, address, nowMs } = needs;
+  const watch = new SignInWatch({ ledger, log }, registry, nowMs);
+  const signIn = new SignIn(ledger, watch, nowMs);
+  const { publicUrl, maxRequestsPerSecond, remoteImages } = config;
+  const gate = new PeopleGate({ people: ledger.people, signIn, addresses, publicUrl, host, nowMs });
   const people = new PeopleApi(peopleRoutes, {
-    ...{ gate, signIn, ledger, live, address, nowMs, log, maxRequestsPerSecond },
+    ...{ gate, signIn, ledger, live, bodies, address, nowMs, log, maxRequestsPerSecond, remoteImages },
     forget: () => memory.forget(),
     recordUse: () => memory.recordUse(),
   });

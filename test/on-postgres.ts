@@ -17,6 +17,7 @@ const core = [
   "specification/batch",
   "specification/rate-limit",
   "sources/parking",
+  "sources/large-requests",
 ];
 
 /** Their answers must not depend on the node that is asked. In `npm run test:long`. */

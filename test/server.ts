@@ -157,6 +157,11 @@ export class Server {
     return this.#urls[Math.floor(Math.random() * this.#urls.length)] ?? "";
   }
 
+  /** The Host that a proxy in front passes on; undefined without one. */
+  get publicHost(): string | undefined {
+    return this.#env.PUBLIC_URL === undefined ? undefined : new URL(this.#env.PUBLIC_URL).host;
+  }
+
   get pid(): number {
     return this.#process.pid;
   }

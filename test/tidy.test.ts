@@ -15,7 +15,8 @@ import {
   maxFileLines,
   maxFunctionLines,
 } from "./tidy/lengths.ts";
-import { readSourceFiles, root } from "./tidy/source-files.ts";
+import { brokenLinks } from "./tidy/links.ts";
+import { listPaths, readSourceFiles, root } from "./tidy/source-files.ts";
 import {
   clocksInPureFiles,
   environmentReaders,
@@ -190,6 +191,36 @@ describe("no file knows the machine it was written on", () => {
 
   test("in the project", () => {
     expect(tracesOfMachines(files)).toEqual([]);
+  });
+});
+
+describe("every relative link and picture of a document leads to a file", () => {
+  const paths = ["README.md", "docs/a.md", "docs/pictures/a.png"];
+  const linking = (text: string) => brokenLinks([{ path: "docs/a.md", text }], paths);
+
+  test.each([
+    "[text](b.md)",
+    "![a picture](pictures/b.png)",
+    "[![a picture in a link](pictures/b.png)](../README.md)",
+    "[text](../pictures/a.png)",
+    "[text](#no-heading)",
+    "[text]: b.md",
+    '<img src="pictures/b.png">',
+  ])("%s is caught", (text) => {
+    expect(linking(text)).toHaveLength(1);
+  });
+
+  test.each([
+    "[text](../README.md) and [folder](pictures/)",
+    "# A heading, `with` code\n[text](#a-heading-with-code)",
+    "[text](https://example.com/b.md)",
+    "```md\n[text](b.md)\n```",
+  ])("%s is right", (text) => {
+    expect(linking(text)).toEqual([]);
+  });
+
+  test("in the project", () => {
+    expect(brokenLinks(files, listPaths())).toEqual([]);
   });
 });
 

@@ -33,9 +33,7 @@ interface Figures {
 const names: Readonly<Record<ModelName, string>> = {
   "rung 0": "prior",
   "rung 1": "bgbb",
-  "rung 1 by segment": "bgbb-segments",
   "rung 2": "bgbb-platt",
-  "rung 2 by segment": "bgbb-segments-platt",
   "rung 3": "logistic",
   recency: "recency",
   hiatus: "hiatus",

@@ -1,11 +1,21 @@
 /** `rekindle token create | list | revoke` and `rekindle key create | list | revoke` */
+
 import { Command, InvalidArgumentError, Option } from "commander";
+import { isName } from "../../contract/names.ts";
+import { type TokenScope, tokenScopes } from "../../contract/people.ts";
+import { peopleLimits } from "../../contract/people-limits.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
 import { addProjectToken, addReadKey, revokeCredential } from "../../server/ledger/audited.ts";
 import type { Changing } from "../../server/ledger/changing.ts";
-import { type Credential, type SecretPrefix, secretPrefix } from "../../server/ledger/credentials.ts";
+import {
+  type Credential,
+  type SecretPrefix,
+  scopeOf,
+  secretPrefix,
+} from "../../server/ledger/credentials.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
-import { instant, printTable } from "../print.ts";
+import { printable } from "../output.ts";
+import { instant, oneLine, printTable } from "../print.ts";
 
 /** What the two kinds of credentials differ in. */
 interface Kind {
@@ -21,7 +31,7 @@ const tokenKind: Kind = {
   title: "project token",
   prefix: secretPrefix.token,
   store: "tokens",
-  moreColumns: {},
+  moreColumns: { SCOPE: scopeOf },
 };
 
 const keyKind: Kind = {
@@ -29,7 +39,10 @@ const keyKind: Kind = {
   title: "read key",
   prefix: secretPrefix.readKey,
   store: "readKeys",
-  moreColumns: { RIGHTS: ({ rights }) => rights.join(",") },
+  moreColumns: {
+    RIGHTS: ({ rights }) => rights.join(","),
+    "MADE BY": ({ madeBy }) => (madeBy === null ? "-" : `${oneLine(madeBy.name)} (person ${madeBy.id})`),
+  },
 };
 
 interface CreateOptions {
@@ -39,7 +52,20 @@ interface CreateOptions {
 
 /** The command for project tokens, which write. */
 export function tokenCommand(): Command {
-  return commandOf(tokenKind, create(tokenKind, "the organization it writes to", addProjectToken));
+  const creating = create<{ scope: TokenScope }>(
+    tokenKind,
+    "the organization it writes to",
+    (changing, name, { scope }) => addProjectToken(changing, name, scope),
+  );
+  creating.addOption(
+    new Option(
+      "--scope <scope>",
+      "server, or browser for a token in a web page: it changes no e-mail, account owner or account of users who exist, and is refused by webhooks",
+    )
+      .choices(tokenScopes)
+      .default("server"),
+  );
+  return commandOf(tokenKind, creating);
 }
 
 /** The command for read keys, which read, and more when they are given the right to it. */
@@ -77,7 +103,7 @@ function create<More extends object>(
   return new Command("create")
     .description(`Create a ${title} and print it, alone and this once`)
     .requiredOption("--organization <name>", whose)
-    .option("--name <name>", "what it is for", "unnamed")
+    .option("--name <name>", "what it is for", readCredentialName, "unnamed")
     .action((options: CreateOptions & More) =>
       withInstallation(async ({ ledger }) => {
         const { id } = await organizationNamed(ledger, options.organization);
@@ -86,6 +112,13 @@ function create<More extends object>(
         process.stdout.write(`${secret}\n`);
       }),
     );
+}
+
+function readCredentialName(name: string): string {
+  if (isName(name) && name.length <= peopleLimits.nameCharacters) return name;
+  throw new InvalidArgumentError(
+    `Give 1 to ${peopleLimits.nameCharacters} characters and no control character.`,
+  );
 }
 
 function list({ word, title, prefix, store, moreColumns }: Kind): Command {
@@ -128,7 +161,7 @@ function revoke({ word, title, prefix, store }: Kind): Command {
           { ledger, by: commandLine, nowMs: Date.now() },
           id,
         );
-        process.stderr.write(`revoked ${name} (${prefix}…${lastFour})\n`);
+        process.stderr.write(`revoked ${printable(name)} (${prefix}…${lastFour})\n`);
       }),
     );
 }

@@ -10,9 +10,9 @@ export function demoCommand(): Command {
       "Load invented companies with their users, plans, rhythms and departures through the API of the running server",
     )
     .option("--organization <name>", "where to; it is created if need be", "Demo")
-    .option("--owner <email>", "who has an account and is its owner at once", readEmail)
+    .option("--owner <email>", "its owner: at once with a verified e-mail, else by a link", readEmail)
     .option("--users <number>", "how many users, 10 to 100000", readNumber(10, 100_000), 2_000)
-    .option("--weeks <number>", "how many weeks of events, up to now", readNumber(1, 104), 26)
+    .option("--weeks <number>", "how many weeks of events, up to now", readNumber(1, 104), 60)
     .option("--seed <number>", "the same number gives the same people", readNumber(0, 2 ** 31 - 1), 1)
     .option("--url <url>", "the server's address, if it cannot be reached where it listens", readUrl)
     .option("--force", "even if the organization has users; doubles nothing that was loaded the same day")
@@ -28,6 +28,6 @@ function readNumber(least: number, most: number): (text: string) => number {
 }
 
 function readUrl(text: string): string {
-  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/(?<!\/)\/+$/, "");
   throw new InvalidArgumentError("Give an address, http://127.0.0.1:8080 say.");
 }

@@ -4,7 +4,7 @@ import { type ClusterConfig, readConfig } from "../../server/config.ts";
 import type { CheckResult, Organization, SharedLedger } from "../../server/ledger/ledger.ts";
 import type { Probed } from "../../server/process/probed.ts";
 import { withAnalysis } from "../analysis.ts";
-import { oneLine } from "../print.ts";
+import { oneLine, printLine } from "../print.ts";
 import { hasAnswered, probeDatabase, probeIdentity, probeWarehouse } from "../servers.ts";
 
 export function doctorCommand(): Command {
@@ -16,8 +16,8 @@ export function doctorCommand(): Command {
       const { cluster } = readConfig();
       if (cluster !== null && !(await printServers(cluster))) return;
       await withAnalysis(async ({ ledger, served, config }, analysis) => {
-        console.log(`data folder   ${config.dataDir}`);
-        console.log(`server        ${served ? "running" : "not running"}`);
+        printLine(`data folder   ${config.dataDir}`);
+        printLine(`server        ${served ? "running" : "not running"}`);
         await printDeadLetters(ledger);
         const nightly = new Map((await ledger.checks.list()).map((last) => [last.organization, last]));
         let differences = 0;
@@ -39,15 +39,15 @@ async function printServers(cluster: ClusterConfig): Promise<boolean> {
   const identity = haveAnswered ? await probeIdentity(cluster) : [];
   printProbed("ClickHouse", [...warehouse, ...identity]);
   const areComparable = haveAnswered && identity.every(({ ok }) => ok);
-  if (!areComparable) console.log("ledger, events and rollups were not compared");
+  if (!areComparable) printLine("ledger, events and rollups were not compared");
   return areComparable;
 }
 
 function printProbed(server: string, probed: readonly Probed[]): void {
-  console.log(server);
+  printLine(server);
   for (const { name, ok, warns = false, words } of probed) {
     const judged = warns ? "warns" : "ok   ";
-    console.log(`  ${ok ? judged : "WRONG"}  ${name}: ${oneLine(words)}`);
+    printLine(`  ${ok ? judged : "WRONG"}  ${name}: ${oneLine(words)}`);
   }
   if (probed.some(({ ok }) => !ok)) process.exitCode = 1;
 }
@@ -58,11 +58,11 @@ async function printOrganization(
   differences: readonly string[],
   nightly: CheckResult | undefined,
 ): Promise<void> {
-  console.log(`${name}: ${differences.length === 0 ? "ledger, events and rollups agree" : ""}`);
-  for (const difference of differences) console.log(`  ${difference}`);
+  printLine(`${name}: ${differences.length === 0 ? "ledger, events and rollups agree" : ""}`);
+  for (const difference of differences) printLine(`  ${difference}`);
   const deadLetters = await ledger.deadLetters.count({ organization: id });
-  if (deadLetters > 0) console.log(`  ${deadLetters} rows are among the dead letters`);
-  console.log(`  last nightly check  ${nightly === undefined ? "none yet" : nightlyText(nightly)}`);
+  if (deadLetters > 0) printLine(`  ${deadLetters} rows are among the dead letters`);
+  printLine(`  last nightly check  ${nightly === undefined ? "none yet" : nightlyText(nightly)}`);
 }
 
 function nightlyText({ atMs, tookMs, differences }: CheckResult): string {
@@ -73,8 +73,8 @@ const shownDeadLetters = 5;
 
 async function printDeadLetters(ledger: SharedLedger): Promise<void> {
   const count = await ledger.deadLetters.count({});
-  console.log(`dead letters  ${count}${count > 0 ? " (rekindle dead-letters list, retry or drop)" : ""}`);
+  printLine(`dead letters  ${count}${count > 0 ? " (rekindle dead-letters list, retry or drop)" : ""}`);
   for (const { atMs, reason } of await ledger.deadLetters.list({}, shownDeadLetters)) {
-    console.log(`  ${new Date(atMs).toISOString()}  ${oneLine(reason)}`);
+    printLine(`  ${new Date(atMs).toISOString()}  ${oneLine(reason)}`);
   }
 }

@@ -6,6 +6,7 @@ import type { ExclusionRule } from "../../server/ledger/exclusions.ts";
 import { Refusal } from "../../server/ledger/ledger.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { readId } from "../numbers.ts";
+import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
 /** The command for rules that keep users out of figures. */
@@ -45,7 +46,7 @@ function add(): Command {
         for (const rule of rules) {
           const changing = { ledger, organization: id, by: commandLine, nowMs: Date.now() };
           const added = await addExclusion(changing, rule);
-          process.stderr.write(`rule ${added.id}: ${describe(added)}\n`);
+          process.stderr.write(`rule ${added.id}: ${printable(describe(added))}\n`);
         }
       }),
     );

@@ -1,4 +1,5 @@
 /** `rekindle import` */
+
 import { Command } from "commander";
 import type { ImportService } from "../../server/http/shared-ledger.ts";
 import type { ImportRecord } from "../../server/ledger/imports.ts";
@@ -14,6 +15,7 @@ import { runImport } from "../import/run.ts";
 import { importService } from "../import/service.ts";
 import { openRows } from "../import/source.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
+import { printable } from "../output.ts";
 import { Progress } from "../progress.ts";
 
 export function importCommand(): Command {
@@ -98,7 +100,7 @@ async function preview(
     return [`line ${line}: ${verdict}`, ...(typeof item === "string" ? [`  ${item}`] : [])];
   });
   const output = options.preview ? process.stdout : process.stderr;
-  output.write(`${mapping.type}, the first rows as they are sent:\n${lines.join("\n")}\n`);
+  output.write(`${mapping.type}, the first rows as they are sent:\n${lines.map(printable).join("\n")}\n`);
 }
 
 async function importAll(job: Job): Promise<void> {
@@ -117,7 +119,7 @@ async function importAll(job: Job): Promise<void> {
   });
   if (record.finishedAtMs !== null) {
     printFinished(record, options.report);
-    return refuseAllRejected(record);
+    return refuseRejected(record, options);
   }
   if (reading.gzip && record.rowsDone === 0) await refuseDamaged(file.path);
   const report = new Report(options.report, record);
@@ -141,12 +143,18 @@ async function importAll(job: Job): Promise<void> {
     report.print(reached, (performance.now() - startedMs) / 1_000);
     report.close();
   }
-  refuseAllRejected(reached);
+  refuseRejected(reached, options);
 }
 
-/** A file of which nothing is right was given with the wrong options: who runs the command by a schedule has to see it. */
-function refuseAllRejected({ rowsDone, rejected }: ImportRecord): void {
-  if (rejected === 0 || rejected < rowsDone) return;
+/** Tells a schedule that the file was given with wrong options: all rows were rejected, or more than are allowed. */
+function refuseRejected({ rowsDone, rejected }: ImportRecord, { maxRejected }: ImportOptions): void {
+  if (rejected === 0) return;
+  if (rejected < rowsDone) {
+    if (maxRejected === undefined || rejected <= maxRejected.rowsOf(rowsDone)) return;
+    throw new Refusal(
+      `${rejected} of ${rowsDone} rows were rejected, more than --max-rejected ${maxRejected.text} allows. The others are stored.`,
+    );
+  }
   throw new Refusal(
     `${rejected === 1 ? "the only row" : `each of the ${rejected} rows`} was rejected: nothing was imported.`,
   );

@@ -4,11 +4,8 @@ import { type Role, roles } from "../../contract/roles.ts";
 import { invite as makeInvitation, passwordLink } from "../../server/dashboard/members.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
 import { Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";
-import { remoteService } from "../../server/process/control.ts";
-import { socketPath } from "../../server/process/sockets.ts";
-import type { PublicPort } from "../../server/start-intake.ts";
-import { type Installation, organizationNamed, withInstallation } from "../installation.ts";
-import { personWith, readEmail } from "../people.ts";
+import { organizationNamed, withInstallation } from "../installation.ts";
+import { addressOf, personWith, readEmail } from "../people.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
 /** The command for people who sign in to the dashboard. */
@@ -97,15 +94,21 @@ function resetLink(): Command {
     );
 }
 
+interface RemoveOptions extends OfOrganization {
+  readonly keepKeysFor?: string;
+}
+
 function remove(): Command {
   return new Command("remove")
-    .description("Remove a member; never the last owner")
+    .description("Remove a member and revoke their read keys; never the last owner")
     .argument("<email>", "whom", readEmail)
     .requiredOption("--organization <name>", "from which organization")
-    .action((email: string, { organization: name }: OfOrganization) =>
+    .option("--keep-keys-for <email>", "an owner who takes over the member's read keys", readEmail)
+    .action((email: string, { organization: name, keepKeysFor }: RemoveOptions) =>
       withInstallation(async ({ ledger }) => {
         const { id, organization } = await memberOf(ledger, name, email);
-        await ledger.people.remove(organization, id, commandLine, Date.now());
+        const keysTo = keepKeysFor === undefined ? null : (await memberOf(ledger, name, keepKeysFor)).id;
+        await ledger.people.remove(organization, id, commandLine, Date.now(), keysTo);
         process.stderr.write(`removed ${email}\n`);
       }),
     );
@@ -118,11 +121,4 @@ async function memberOf(ledger: SharedLedger, name: string, email: string) {
   throw new Refusal(
     `${name} has no member ${email}: rekindle member list --organization ${JSON.stringify(name)} shows them.`,
   );
-}
-
-/** The address under which people reach the service: the running server knows it best. */
-async function addressOf({ config, served }: Installation): Promise<string> {
-  if (!served) return config.publicUrl;
-  const socket = socketPath(config.dataDir, "control");
-  return remoteService<PublicPort>(socket, "http", ["publicAddress"]).publicAddress();
 }

@@ -1,5 +1,6 @@
 /** `rekindle organization create | list | set` */
 import { Command, InvalidArgumentError } from "commander";
+import { isName } from "../../contract/names.ts";
 import { zoneNamed } from "../../server/calendar/zone.ts";
 import { runningRebuild } from "../../server/http/remote-analysis.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
@@ -7,7 +8,8 @@ import { changeOrganization, createOrganization } from "../../server/ledger/audi
 import { itemsPerSecond, type SharedLedger } from "../../server/ledger/ledger.ts";
 import type { Peer } from "../../server/process/control.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
-import { letSomebodyIn, personWith, readEmail } from "../people.ts";
+import { printable } from "../output.ts";
+import { letOwnerIn, readEmail } from "../people.ts";
 import { instant, printTable } from "../print.ts";
 
 export function organizationCommand(): Command {
@@ -23,16 +25,16 @@ function create(): Command {
     .description("Create an organization")
     .argument("<name>", "its name", readName)
     .option("--timezone <zone>", "IANA timezone of its days", readTimezone, "UTC")
-    .option("--owner <email>", "who has an account and is its owner at once", readEmail)
+    .option("--owner <email>", "its owner: at once with a verified e-mail, else by a link", readEmail)
     .action((name: string, { timezone, owner: email }: { timezone: string; owner?: string }) =>
       withInstallation(
-        async ({ ledger }) => {
-          const owner = email === undefined ? undefined : await personWith(ledger, email);
+        async (installation) => {
+          const { ledger } = installation;
           const created = await createOrganization(ledger, { name, timezone }, commandLine, Date.now());
           process.stderr.write(
             `created ${name}; its first token: rekindle token create --organization ${JSON.stringify(name)}\n`,
           );
-          await letSomebodyIn(ledger, created, owner);
+          await letOwnerIn(installation, created, email);
         },
         { mayBegin: true },
       ),
@@ -116,14 +118,16 @@ function set(): Command {
           ...(itemRateLimit !== undefined && { itemsPerSecondSet: itemRateLimit }),
           ...(keepEvents !== undefined && { keepEventsDays: keepEvents === "forever" ? null : keepEvents }),
         });
-        process.stderr.write(`changed ${changes.name ?? name}\n`);
+        process.stderr.write(`changed ${printable(changes.name ?? name)}\n`);
       });
     });
 }
 
 function readName(text: string): string {
   const name = text.trim();
-  if (name === "" || name.length > 200) throw new InvalidArgumentError("Give 1 to 200 characters.");
+  if (!isName(name) || name.length > 200) {
+    throw new InvalidArgumentError("Give 1 to 200 characters and no control character.");
+  }
   return name;
 }
 

@@ -1,7 +1,9 @@
 /** `rekindle rebuild` */
+
 import { Command } from "commander";
 import { withAnalysis } from "../analysis.ts";
-import { organizationNamed } from "../installation.ts";
+import { eachOrganization } from "../each-organization.ts";
+import { printable } from "../output.ts";
 
 export function rebuildCommand(): Command {
   return new Command("rebuild")
@@ -11,14 +13,13 @@ export function rebuildCommand(): Command {
     .option("--organization <name>", "only this one; without it, every organization")
     .action(({ organization: name }: { organization?: string }) =>
       withAnalysis(async ({ ledger }, analysis) => {
-        const organizations =
-          name === undefined ? await ledger.organizations.list() : [await organizationNamed(ledger, name)];
-        for (const organization of organizations) {
+        await eachOrganization(ledger, name, async (organization) => {
           const startedMs = performance.now();
           await analysis.rebuild(organization.id);
           const seconds = (performance.now() - startedMs) / 1_000;
-          process.stderr.write(`rebuilt ${organization.name} in ${seconds.toFixed(1)} s\n`);
-        }
+          process.stderr.write(`rebuilt ${printable(organization.name)} in ${seconds.toFixed(1)} s\n`);
+          return true;
+        });
       }),
     );
 }

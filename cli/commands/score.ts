@@ -1,10 +1,12 @@
 /** `rekindle score` */
+
 import { Command, InvalidArgumentError } from "commander";
 import { formatDay } from "../../server/calendar/days.ts";
 import { dayNumber } from "../../server/calendar/zone.ts";
 import type { ScoreSummary } from "../../server/scoring/run/scoring.ts";
 import { withAnalysis } from "../analysis.ts";
-import { organizationNamed } from "../installation.ts";
+import { eachOrganization } from "../each-organization.ts";
+import { printable } from "../output.ts";
 import { Progress } from "../progress.ts";
 
 interface Options {
@@ -17,6 +19,10 @@ interface Options {
 export function scoreCommand(): Command {
   return new Command("score")
     .description("Score all users and accounts now; a running server does so every night by itself")
+    .addHelpText(
+      "after",
+      "\nExit code: 1 when an organization could not be scored, 2 when its scores stay as they were because data has stopped or a source is silent.",
+    )
     .option("--organization <name>", "only this one; without it, every organization")
     .option(
       "--as-of <date>",
@@ -30,9 +36,7 @@ export function scoreCommand(): Command {
     )
     .action(({ organization: name, asOf, evenIfStopped }: Options) =>
       withAnalysis(async ({ ledger }, _analysis, scoring) => {
-        const organizations =
-          name === undefined ? await ledger.organizations.list() : [await organizationNamed(ledger, name)];
-        for (const organization of organizations) {
+        await eachOrganization(ledger, name, async (organization) => {
           const progress = new Progress("steps");
           let done = 0;
           const summary = await scoring
@@ -44,8 +48,9 @@ export function scoreCommand(): Command {
               },
             )
             .finally(() => progress.end());
-          process.stderr.write(`${sentence(organization.name, summary)}\n`);
-        }
+          process.stderr.write(`${printable(sentence(organization.name, summary))}\n`);
+          return summary.stoppedSince === null && summary.silence === null;
+        });
       }),
     );
 }

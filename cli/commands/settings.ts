@@ -1,9 +1,11 @@
 /** `rekindle settings show | set | history` */
+
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type Settings, type SettingsChange, settingsLimits } from "../../contract/settings.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
 import { changeSettings } from "../../server/ledger/audited-data.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
+import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 import { readChurnHorizon, readEventWeight, readHealthWeights, weekStarts } from "./settings-values.ts";
 
@@ -32,7 +34,7 @@ function show(): Command {
         process.stderr.write(
           changedAtMs === null
             ? "nothing was changed yet\n"
-            : `version ${version}, changed ${instant(changedAtMs)} by ${changedBy}\n`,
+            : `version ${version}, changed ${instant(changedAtMs)} by ${printable(changedBy ?? "")}\n`,
         );
       }),
     );
@@ -40,7 +42,15 @@ function show(): Command {
 
 /** Each setting under its option; a row for every event, since there may be hundreds. */
 function rowsOf(settings: Settings): (readonly [string, string])[] {
-  const { churnHorizonDays, healthWeights, eventWeights, passiveEvents, keyEvents, churnEvent } = settings;
+  const {
+    churnHorizonDays,
+    healthWeights,
+    eventWeights,
+    passiveEvents,
+    keyEvents,
+    churnEvent,
+    ordinaryEvents,
+  } = settings;
   const pairs = (weights: Readonly<Record<string, number>>) =>
     Object.entries(weights).map(([name, weight]) => `${name}=${weight}`);
   const rows = (option: string, values: readonly string[]) =>
@@ -52,6 +62,7 @@ function rowsOf(settings: Settings): (readonly [string, string])[] {
     ...rows("passive-event", passiveEvents),
     ...rows("key-event", keyEvents),
     ["churn-event", churnEvent ?? "none"],
+    ...rows("ordinary-event", ordinaryEvents),
     ["week-start", weekStarts.find(({ day }) => day === settings.weekStart)?.name ?? ""],
   ];
 }
@@ -63,11 +74,14 @@ interface SetOptions extends OfOrganization {
   readonly passiveEvent?: string[];
   readonly keyEvent?: string[];
   readonly churnEvent?: string;
+  readonly ordinaryEvent?: string[];
   readonly weekStart?: string;
+  readonly ifVersion?: number;
   /** False when `--no-…` was given. */
   readonly eventWeights: boolean;
   readonly passiveEvents: boolean;
   readonly keyEvents: boolean;
+  readonly ordinaryEvents: boolean;
 }
 
 function set(): Command {
@@ -92,9 +106,16 @@ function set(): Command {
     .option("--key-event <name...>", "all events that make up adoption", collect(String))
     .addOption(new Option("--no-key-events", "no event is a key event").conflicts("keyEvent"))
     .option("--churn-event <name>", "the event with which a user leaves; or: none")
+    .option(
+      "--ordinary-event <name...>",
+      "all events that do not mean that a user has left, though their names may",
+      collect(String),
+    )
+    .addOption(new Option("--no-ordinary-events", "none of these").conflicts("ordinaryEvent"))
     .addOption(
       new Option("--week-start <day>", "the first day of a week").choices(weekStarts.map(({ name }) => name)),
     )
+    .option("--if-version <number>", "refuse unless this is the current version", readVersion)
     .action((options: SetOptions) => {
       const change = changeOf(options);
       if (Object.keys(change).length === 0) {
@@ -104,7 +125,9 @@ function set(): Command {
         const { id } = await organizationNamed(ledger, options.organization);
         const { version: before } = await ledger.settings.get(id);
         const changing = { ledger, organization: id, by: commandLine, nowMs: Date.now() };
-        const { version } = await changeSettings(changing, change);
+        const { ifVersion } = options;
+        const based = { ...change, ...(ifVersion !== undefined && { version: ifVersion }) };
+        const { version } = await changeSettings(changing, based);
         process.stderr.write(
           version === before ? "nothing is other than it was\n" : `the settings are version ${version} now\n`,
         );
@@ -113,7 +136,8 @@ function set(): Command {
 }
 
 function changeOf(options: SetOptions): SettingsChange {
-  const { churnHorizon, healthWeights, eventWeight, passiveEvent, keyEvent, churnEvent } = options;
+  const { churnHorizon, healthWeights, eventWeight, passiveEvent, keyEvent, churnEvent, ordinaryEvent } =
+    options;
   const weekStart = weekStarts.find(({ name }) => name === options.weekStart)?.day;
   return {
     ...(churnHorizon !== undefined && { churnHorizonDays: churnHorizon as Settings["churnHorizonDays"] }),
@@ -125,6 +149,8 @@ function changeOf(options: SetOptions): SettingsChange {
     ...(!options.keyEvents && { keyEvents: [] }),
     ...(keyEvent !== undefined && { keyEvents: keyEvent }),
     ...(churnEvent !== undefined && { churnEvent: churnEvent === "none" ? null : churnEvent }),
+    ...(!options.ordinaryEvents && { ordinaryEvents: [] }),
+    ...(ordinaryEvent !== undefined && { ordinaryEvents: ordinaryEvent }),
     ...(weekStart !== undefined && { weekStart }),
   };
 }
@@ -160,6 +186,11 @@ function history(): Command {
 
 function cells([setting, value]: readonly [string, string]): readonly string[] {
   return [setting, oneLine(value)];
+}
+
+function readVersion(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Give a version that settings show printed.");
 }
 
 function readHistoryLimit(text: string): number {

@@ -10,7 +10,7 @@ import { wireItem } from "../../simulation/items.ts";
 import { vendorDomain } from "../../simulation/population.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import type { Installation } from "../installation.ts";
-import { letSomebodyIn, personWith } from "../people.ts";
+import { letOwnerIn } from "../people.ts";
 import { Progress } from "../progress.ts";
 import { Sender } from "./sender.ts";
 import { summary } from "./summary.ts";
@@ -22,7 +22,7 @@ export interface DemoOptions {
   readonly seed: number;
   readonly url?: string;
   readonly force?: boolean;
-  /** The e-mail of who is made its owner. */
+  /** The e-mail of its owner. */
   readonly owner?: string;
 }
 
@@ -36,9 +36,8 @@ const loaderPatienceMs = 30_000;
 export async function loadDemo(installation: Installation, options: DemoOptions): Promise<void> {
   const url = await serverAddress(installation, options.url);
   const { ledger } = installation;
-  const owner = options.owner === undefined ? undefined : await personWith(ledger, options.owner);
   const organization = await organizationFor(installation, options);
-  await letSomebodyIn(ledger, organization, owner);
+  await letOwnerIn(installation, organization, options.owner);
   const startedMs = performance.now();
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new Refusal(`stopped; ${howToGoOn(options)}`));
@@ -102,13 +101,17 @@ async function serverAddress({ config, served }: Installation, given: string | u
   throw new Refusal(`no rekindle answers at ${url}: give the server's address with --url.`);
 }
 
-/** An organization that says what counts: mails that were opened are no engagement, and the vendor's own people,
- * test users and monitor are in no figure. */
+/** An organization that says what counts: mails that were opened are no engagement, a subscription that is canceled
+ * means that its user has left, and the vendor's own people, test users and monitor are in no figure. */
 async function newOrganization(ledger: SharedLedger, name: string): Promise<Organization> {
   const nowMs = Date.now();
   const created = await ledger.organizations.create({ name, timezone: "UTC", nowMs });
   const named = (role: EventRole) => eventKinds.filter((kind) => kind.role === role).map((kind) => kind.name);
-  const settings = { passiveEvents: named("passive"), keyEvents: named("key") };
+  const settings = {
+    passiveEvents: named("passive"),
+    keyEvents: named("key"),
+    churnEvent: "subscription_canceled",
+  };
   await ledger.settings.change(created.id, settings, "command line", nowMs);
   await ledger.exclusions.add(created.id, { kind: "email_domain", key: "", value: vendorDomain }, nowMs);
   return created;

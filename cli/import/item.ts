@@ -128,7 +128,7 @@ function object(cell: unknown): JsonObject | undefined {
   return isInvalid(body) ? undefined : body.value;
 }
 
-const decimal = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const maxExactDigits = 15;
 
 function numberOf(value: unknown, column: string): unknown {
@@ -137,10 +137,8 @@ function numberOf(value: unknown, column: string): unknown {
   if (!decimal.test(text)) {
     throw new Unusable(`${column} is not a number: ${JSON.stringify(text.slice(0, 100))}.`);
   }
-  const digits = text
-    .replace(/[eE].*$/, "")
-    .replace(/\D/g, "")
-    .replace(/^0+/, "");
+  const [mantissa = ""] = text.split(/[eE]/, 1);
+  const digits = mantissa.replace(/\D/g, "").replace(/^0+/, "");
   const number = Number(text);
   if (digits.length <= maxExactDigits && Number.isFinite(number)) return number;
   throw new Unusable(`${column} is too long for an exact number, ${text.slice(0, 100)}: leave it text.`);

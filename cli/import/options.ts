@@ -25,6 +25,13 @@ export interface ImportOptions extends ReadingOptions, Partial<Record<Exclude<Ro
   readonly preview?: boolean;
   readonly report?: string;
   readonly asAnotherImport?: boolean;
+  readonly maxRejected?: MaxRejected;
+}
+
+/** How many rows may be rejected: so many, or such a share of all. */
+export interface MaxRejected {
+  readonly text: string;
+  readonly rowsOf: (rows: number) => number;
 }
 
 const columnRoles = [
@@ -97,6 +104,11 @@ export function addImportOptions(command: Command): Command {
     .option("--number <column...>", "properties whose text is a number", [])
     .option("--preview", "show the first rows as they would be sent, and store nothing")
     .option("--report <file>", "write every rejected row's line and reason: .csv, else JSON lines")
+    .option(
+      "--max-rejected <number>",
+      "exit with 1 when more rows are rejected: a count, or a share such as 5%; without it, only when all are",
+      readMaxRejected,
+    )
     .option("--as-another-import", "import events again that came in from this file under other options");
 }
 
@@ -130,6 +142,14 @@ export function mappingOptionsOf(options: ImportOptions): MappingOptions {
 function nameAndProperty(text: string): readonly [string, string] {
   const at = text.lastIndexOf("=");
   return at < 1 ? [text, text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function readMaxRejected(text: string): MaxRejected {
+  const [, digits = "", percent] = /^(\d+(?:\.\d+)?)(%)?$/.exec(text) ?? [];
+  const number = digits === "" ? Number.NaN : Number(digits);
+  if (percent !== undefined && number <= 100) return { text, rowsOf: (rows) => (rows * number) / 100 };
+  if (percent === undefined && Number.isSafeInteger(number)) return { text, rowsOf: () => number };
+  throw new InvalidArgumentError("Give a whole number of rows, or a share from 0% to 100%.");
 }
 
 function readDelimiter(text: string): string {

@@ -119,5 +119,5 @@ function exact(_key: string, value: unknown, context?: { source?: string }): unk
 function digits(text: string): string {
   const [mantissa = ""] = text.replace(/^-/, "").split(/[eE]/);
   const all = mantissa.replace(".", "").replace(/^0+/, "");
-  return all.replace(/0+$/, "");
+  return all.replace(/(?<!0)0+$/, "");
 }

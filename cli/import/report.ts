@@ -1,5 +1,6 @@
 /** What became of the rows: a summary on standard output, and every rejected row in a file. */
 import type { ImportRecord } from "../../server/ledger/imports.ts";
+import { printLine } from "../print.ts";
 import { RejectedFile, type RejectedLine, rejectedFileOf } from "./rejected-file.ts";
 
 /** More are counted, and are in the file. */
@@ -46,7 +47,7 @@ export class Report {
       ...this.#shown.map(({ line, reason }) => `  line ${line}: ${reason}`),
       ...this.#others(record),
     ];
-    process.stdout.write(`${lines.join("\n")}\n`);
+    for (const line of lines) printLine(line);
   }
 
   #others({ rejected }: ImportRecord): readonly string[] {
@@ -82,5 +83,5 @@ export function printFinished(record: ImportRecord, reportPath: string | undefin
             : `  ${rejectedFile} has their lines and reasons`,
         ]),
   ];
-  process.stdout.write(`${lines.join("\n")}\n`);
+  for (const line of lines) printLine(line);
 }

@@ -30,7 +30,7 @@ class OwnImporter extends Importer {
   #choresDoneMs = Number.NEGATIVE_INFINITY;
 
   constructor(ledger: Ledger, intake: Intake) {
-    super(ledger, () => undefined, Date.now);
+    super(ledger, () => undefined, Date.now, intake.warnings);
     this.#ledger = ledger;
     this.#intake = intake;
   }
@@ -46,6 +46,8 @@ class OwnImporter extends Importer {
         `there is no room (${this.#intake.closedBecause}): start the server, then run this command again. It goes on where it stopped.`,
       );
     }
-    return super.append(...chunk);
+    const appended = await super.append(...chunk);
+    await this.#intake.recordWarnings();
+    return appended;
   }
 }

@@ -1,16 +1,16 @@
 /** Asks the server and understands its answers: one error class, one place that knows headers and addresses. */
-import type { ErrorName } from "../../contract/errors.ts";
+import type { ApiErrorName } from "../../contract/errors.ts";
 import type * as people from "../../contract/people.ts";
 
 // Types only come from the contract, so that no schema is carried to the browser; the compiler holds the values.
 const sessionHeader = { name: "X-Rekindle", value: "dashboard" } satisfies typeof people.sessionHeader;
 const organizationParameter = "organization" satisfies typeof people.organizationParameter;
 
-/** An answer that is none: an error of the server's closed list, or no answer at all. */
+/** A failed request: an error of the server's closed list, or no answer of the server. */
 export class ApiFailure extends Error {
   override readonly name = "ApiFailure";
-  readonly kind: ErrorName | "unreachable";
-  /** The HTTP status; 0 without an answer. */
+  readonly kind: ApiErrorName | "unreachable";
+  /** The HTTP status, of whichever machine answered; 0 without an answer. */
   readonly status: number;
   /** Whole seconds after which it is worth to ask again; undefined when the server said nothing of it. */
   readonly retryAfterSeconds: number | undefined;
@@ -103,11 +103,30 @@ function parsed(text: string): unknown {
 }
 
 function failure(response: Response, answer: unknown): ApiFailure {
-  const retryAfter = response.headers.get("retry-after");
-  const seconds = retryAfter === null ? undefined : Number(retryAfter);
-  if (typeof answer === "object" && answer !== null && "message" in answer && "name" in answer) {
-    return new ApiFailure(answer.name as ErrorName, String(answer.message), response.status, seconds);
+  const seconds = secondsOf(response.headers.get("retry-after"), Date.now());
+  if (isError(answer) && answer.statusCode === response.status) {
+    return new ApiFailure(answer.name, answer.message, response.status, seconds);
   }
   const message = `Something between here and the server answered ${response.status}, and not the server itself.`;
-  return new ApiFailure("application_error", message, response.status, seconds);
+  return new ApiFailure("unreachable", message, response.status, seconds);
+}
+
+interface ErrorAnswer {
+  readonly message: string;
+  readonly statusCode: number;
+  readonly name: ApiErrorName;
+}
+
+function isError(answer: unknown): answer is ErrorAnswer {
+  if (typeof answer !== "object" || answer === null) return false;
+  const { message, statusCode, name } = answer as Readonly<Record<string, unknown>>;
+  return typeof message === "string" && typeof statusCode === "number" && typeof name === "string";
+}
+
+/** The whole seconds that a `Retry-After` asks for: it has seconds, or a date (RFC 9110). Undefined without either. */
+export function secondsOf(retryAfter: string | null, nowMs: number): number | undefined {
+  if (retryAfter === null) return undefined;
+  if (/^\s*\d+\s*$/.test(retryAfter)) return Number(retryAfter);
+  const atMs = Date.parse(retryAfter);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, Math.ceil((atMs - nowMs) / 1_000));
 }

@@ -5,6 +5,7 @@
  */
 import type { Static, TSchema } from "typebox";
 import type * as contract from "../../contract/api.ts";
+import type * as departures from "../../contract/api-departures.ts";
 import type * as entities from "../../contract/api-entities.ts";
 import type * as figures from "../../contract/api-figures.ts";
 import type * as overview from "../../contract/api-overview.ts";
@@ -87,6 +88,10 @@ export interface Reads {
     typeof figures.UsageIntervalsAnswer
   >;
   "/api/retention": Figure<typeof retention.RetentionParameters, typeof retention.RetentionAnswer>;
+  "/api/retention/comparison": Figure<
+    typeof retention.RetentionComparisonParameters,
+    typeof retention.RetentionComparisonAnswer
+  >;
   "/api/retention/people": Figure<
     typeof retention.RetentionPeopleParameters,
     typeof retention.RetentionPeopleAnswer
@@ -114,6 +119,7 @@ export interface Reads {
   "/api/exclusions": Read<None, typeof contract.ExclusionsAnswer>;
   "/api/health-check": Read<None, typeof contract.HealthCheckAnswer>;
   "/api/sources": Read<None, typeof sources.SourcesAnswer>;
+  "/api/departures": Read<None, typeof departures.DeparturesAnswer>;
   "/api/settings": Read<None, typeof settings.SettingsAnswer>;
   "/api/settings/history": Read<
     typeof settings.SettingsHistoryParameters,
@@ -161,7 +167,11 @@ export interface Changes {
     Static<typeof people.MemberChangeBody>,
     Static<typeof people.MemberAnswer>
   >;
-  "DELETE /api/members/:id": Change<undefined, undefined>;
+  "DELETE /api/members/:id": Change<
+    undefined,
+    undefined,
+    Partial<Static<typeof people.MemberRemovalParameters>>
+  >;
   "POST /api/invitations": Change<
     Static<typeof people.InvitationCreateBody>,
     Static<typeof people.InvitationCreateAnswer>

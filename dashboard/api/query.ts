@@ -11,12 +11,14 @@ import {
 } from "@tanstack/react-query";
 import { useOrganization } from "../app/session.ts";
 import { ApiFailure, addressOf, call, type QueryValues } from "./client.ts";
+import { invalidate } from "./invalidation.ts";
 import type { Changes, Freshness, PathParameters, PersonalChanges, Reads } from "./paths.ts";
+import { read } from "./read.ts";
 
 const minRetryMs = 500;
 const maxRetryMs = 5_000;
 /** While earlier days are being scored, what is about scores is asked again so often. */
-const whileScoringMs = 15_000;
+export const whileScoringMs = 15_000;
 const aboutScores = /score|health-by-week|week-summary|accounts-at-risk|movers|^\/api\/(users|accounts)$/;
 /** How long an answer is shown without asking again when a page comes back. */
 const freshForMs = 15_000;
@@ -35,7 +37,7 @@ export type ReadOptions<Path extends keyof Reads> = {
 /** A query whose failures are the server's. */
 export type Asked<Answer> = UseQueryResult<Answer, ApiFailure>;
 
-/** Makes the cache of answers. @param onSignedOut called when an answer says that the session is over */
+/** Makes the cache of answers. @param onSignedOut called when an answer says that the session is over or has another role */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const client = new QueryClient({
     defaultOptions: {
@@ -54,7 +56,8 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
   });
   client.getQueryCache().subscribe(({ type, query }) => {
     if (type !== "updated" || !(query.state.error instanceof ApiFailure)) return;
-    if (query.state.error.status === 401 && query.queryKey[0] !== "session") onSignedOut();
+    const isRefused = [401, 403].includes(query.state.error.status);
+    if (isRefused && query.queryKey[0] !== "session") onSignedOut();
   });
   return client;
 }
@@ -84,50 +87,10 @@ export function useRead<Path extends keyof Reads>(
 }
 
 /** Whether an answer is about scores of which some are still being worked out: then it is asked again by itself. */
-function isBeingScored(path: string, answer: unknown): boolean {
+export function isBeingScored(path: string, answer: unknown): boolean {
   if (!aboutScores.test(path) || typeof answer !== "object" || answer === null) return false;
   const { freshness } = answer as { readonly freshness?: Partial<Freshness> };
   return freshness?.earlierScores != null;
-}
-
-/** Paths whose answers are pages of a list. */
-type ListPath = {
-  [Path in keyof Reads]: Reads[Path]["answer"] extends { readonly total: number }
-    ? "offset" extends keyof Reads[Path]["query"]
-      ? Path
-      : never
-    : never;
-}[keyof Reads];
-
-/**
- * Reads a list of the present organization page after page: `data` has the answers to the pages that were asked for so
- * far. The rows before are shown until those of new parameters are there.
- * @param query without limit and offset
- * @param rowsIn how many rows an answer has
- */
-export function useReadPages<Path extends ListPath>(
-  path: Path,
-  query: Reads[Path]["query"],
-  pageSize: number,
-  rowsIn: (answer: Reads[Path]["answer"]) => number,
-) {
-  const { id } = useOrganization();
-  const address = (offset: number) => addressOf(path, {}, { ...query, limit: pageSize, offset }, id);
-  return useInfiniteQuery({
-    queryKey: [id, path, address(0), "pages"],
-    queryFn: async ({ pageParam, signal }) =>
-      (await call("GET", address(pageParam), { signal })) as Reads[Path]["answer"],
-    initialPageParam: 0,
-    getNextPageParam: (last, _pages, offset) => {
-      const next = offset + rowsIn(last);
-      return rowsIn(last) === pageSize && next < last.total ? next : undefined;
-    },
-    placeholderData: keepPreviousData,
-    // All pages would be asked again, one after another.
-    refetchOnWindowFocus: false,
-    refetchInterval: ({ state: { data } }) =>
-      data?.pages.length === 1 && isBeingScored(path, data.pages[0]) && whileScoringMs,
-  });
 }
 
 function readOptions<Path extends keyof Reads>(
@@ -139,9 +102,19 @@ function readOptions<Path extends keyof Reads>(
   const address = addressOf(path, parts, query, organization);
   return queryOptions<Reads[Path]["answer"], ApiFailure, Reads[Path]["answer"], readonly unknown[]>({
     queryKey: [organization, path, address],
-    queryFn: async ({ signal }) => (await call("GET", address, { signal })) as Reads[Path]["answer"],
+    queryFn: async ({ signal }) => (await read(address, signal)) as Reads[Path]["answer"],
   });
 }
+
+/** For answers that are read on: all pages would be asked again, one after another, so none is while there are several. */
+export const readOnOnly = {
+  refetchOnWindowFocus: false,
+  refetchOnMount: ({
+    state,
+  }: {
+    readonly state: { readonly data: { readonly pages: readonly unknown[] } | undefined };
+  }) => (state.data?.pages.length ?? 0) <= 1,
+} as const;
 
 /** Paths whose answers are read on by `next`, sent as `before`. */
 type PagedPath = {
@@ -158,13 +131,13 @@ export function usePages<Path extends PagedPath>(
   return useInfiniteQuery({
     queryKey: [id, path, "pages", address],
     queryFn: async ({ signal, pageParam }) =>
-      (await call("GET", addressOf(path, parts as QueryValues, { ...query, before: pageParam }, id), {
+      (await read(
+        addressOf(path, parts as QueryValues, { ...query, before: pageParam }, id),
         signal,
-      })) as Reads[Path]["answer"],
+      )) as Reads[Path]["answer"],
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.next ?? undefined,
-    // Asked again as one page and not as all that were read: the rest is older, and stays as it was.
-    refetchOnWindowFocus: false,
+    ...readOnOnly,
   });
 }
 
@@ -183,8 +156,8 @@ type ChangeInput<Route extends keyof Changes> = {
 } & (Changes[Route]["body"] extends undefined ? unknown : { readonly body: Changes[Route]["body"] }) &
   (unknown extends PathParameters<Route> ? unknown : { readonly path: PathParameters<Route> });
 
-/** Changes something in the present organization. Everything that is shown of it is then asked again; what a PATCH
- * answers is what a GET of its path would, and is shown at once, whether or not the figures can be asked for.
+/** Changes something in the present organization. What it may have changed is then asked again. The answer to a PATCH is
+ * that to a GET of its path, and is shown at once, whether or not the figures can be asked for.
  * @param onDone called before that, with the answer: what was changed may be there no longer when it is asked for */
 export function useChange<Route extends keyof Changes>(
   route: Route,
@@ -211,7 +184,7 @@ export function useChange<Route extends keyof Changes>(
       const [method, path = ""] = route.split(" ");
       const known = [id, path, addressOf(path, {}, {}, id)];
       if (method === "PATCH" && client.getQueryData(known) !== undefined) client.setQueryData(known, answer);
-      void client.invalidateQueries({ queryKey: [id] });
+      void invalidate(client, id, route);
     },
   });
 }

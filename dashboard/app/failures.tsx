@@ -8,14 +8,14 @@ import { Problem } from "../parts/states.tsx";
 /** Nothing is at this address, or nothing that the reader may see. */
 export function PageMissing(): ReactElement {
   return (
-    <div className="mx-auto max-w-lg px-5 py-16">
+    <main className="mx-auto max-w-lg px-5 py-16">
       <PageHeader title="There is no such page">
         Nothing is at this address, or it belongs to an organization of which you are not a member.
       </PageHeader>
       <Link to="/" className={buttonClass("primary")}>
         To the overview
       </Link>
-    </div>
+    </main>
   );
 }
 

@@ -1,6 +1,14 @@
 /** The command palette: pages, users and accounts by a few letters, without leaving the keyboard. */
 import { useNavigate } from "@tanstack/react-router";
-import { type KeyboardEvent, type ReactElement, useDeferredValue, useId, useMemo, useState } from "react";
+import {
+  type KeyboardEvent,
+  type ReactElement,
+  useDeferredValue,
+  useEffect,
+  useId,
+  useMemo,
+  useState,
+} from "react";
 import { useRead } from "../api/query.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { Icon, type IconName } from "../parts/icons.tsx";
@@ -19,12 +27,27 @@ interface Hit {
 
 const maxHits = 6;
 
-export function Palette({ onClose }: { onClose: () => void }): ReactElement {
-  const [text, setText] = useState("");
+/** @param typedBefore asked once: the letters that were typed while this was loaded */
+export function Palette({
+  onClose,
+  typedBefore,
+}: {
+  onClose: () => void;
+  typedBefore: () => string;
+}): ReactElement {
+  const [text, setText] = useState(typedBefore);
   const [chosen, setChosen] = useState(0);
+  /** Enter was pressed before the hits of the text were there. */
+  const [isEntered, setEntered] = useState(false);
   const list = useId();
   const { hits, isAsking } = useHits(text.trim(), onClose);
   const at = Math.min(chosen, Math.max(0, hits.length - 1));
+  const goesTo = isAsking && hits[at]?.group !== "Pages" ? undefined : hits[at];
+  useEffect(() => {
+    if (!isEntered || isAsking) return;
+    setEntered(false);
+    goesTo?.go();
+  }, [isEntered, isAsking, goesTo]);
   const onKey = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined && hits.length > 0) {
@@ -33,7 +56,8 @@ export function Palette({ onClose }: { onClose: () => void }): ReactElement {
     }
     if (event.key === "Enter") {
       event.preventDefault();
-      hits[at]?.go();
+      if (goesTo === undefined) setEntered(isAsking);
+      else goesTo.go();
     }
   };
   return (
@@ -53,6 +77,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactElement {
           onChange={({ target }) => {
             setText(target.value);
             setChosen(0);
+            setEntered(false);
           }}
           onKeyDown={onKey}
           className="h-12 min-w-0 grow bg-transparent text-lg outline-none"
@@ -161,5 +186,8 @@ function useHits(text: string, onClose: () => void): { hits: readonly Hit[]; isA
     );
     return [...pages, ...foundUsers, ...foundAccounts];
   }, [text, users.data, accounts.data, navigate, onClose, organization]);
-  return { hits, isAsking: text !== "" && (users.isFetching || accounts.isFetching) };
+  // Rows of the text before stay in sight until the answer comes.
+  const isOld = [users, accounts].some(({ isPending, isPlaceholderData }) => isPending || isPlaceholderData);
+  const isFailed = users.isError || accounts.isError;
+  return { hits, isAsking: text !== "" && !isFailed && (search !== text || isOld) };
 }

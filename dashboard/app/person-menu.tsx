@@ -25,7 +25,7 @@ export function OrganizationSwitcher(): ReactElement {
       trigger={
         <button type="button" aria-label={`Organization: ${present.name}. Switch`} className={trigger}>
           <span className="min-w-0 grow truncate font-medium">{present.name}</span>
-          <Icon name="down" className="text-soft" />
+          <Icon name="down" className="shrink-0 text-soft" />
         </button>
       }
     >
@@ -64,7 +64,7 @@ export function PersonMenu(): ReactElement {
             <span className="block truncate">{person.name}</span>
             <span className="block truncate text-xs text-soft">{person.email}</span>
           </span>
-          <Icon name="more" className="text-soft" />
+          <Icon name="more" className="shrink-0 text-soft" />
         </button>
       }
     >

@@ -30,6 +30,19 @@ export function useSession(): SessionAnswer {
   return data;
 }
 
+/** Whether pictures of users and accounts are loaded from other hosts; false until it is known.
+ * @param isAsked false where nothing depends on it */
+export function useRemoteImages(isAsked: boolean): boolean {
+  const { data } = useQuery({
+    queryKey: ["installation", "images"],
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: isAsked,
+    queryFn: async ({ signal }) =>
+      (await call("GET", "/api/installation", { signal })) as { readonly remoteImages: boolean },
+  });
+  return data?.remoteImages ?? false;
+}
+
 /** The organization of the page's address. */
 export function useOrganization(): Membership {
   const { organization } = useParams({ strict: false });

@@ -9,16 +9,22 @@ import { classes } from "../text/classes.ts";
 import { navigation } from "./navigation.ts";
 import { OrganizationSwitcher, PersonMenu } from "./person-menu.tsx";
 import { useOrganization } from "./session.ts";
+import { SlowNotice } from "./slow-notice.tsx";
 
-const Palette = lazy(() => import("./palette.tsx").then(({ Palette }) => ({ default: Palette })));
+const loadPalette = () => import("./palette.tsx").then(({ Palette }) => ({ default: Palette }));
+const Palette = lazy(loadPalette);
+/** The page itself is loaded first. */
+const preloadAfterMs = 2_000;
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
 
 export function Shell(): ReactElement {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const typedEarly = useEarlyLetters(isPaletteOpen);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
+  const organization = useOrganization().id;
   usePaletteKeys(setPaletteOpen);
   useFocusOnPage(main, pathname);
   // biome-ignore lint/correctness/useExhaustiveDependencies: going to a page closes what it was chosen in
@@ -58,12 +64,14 @@ export function Shell(): ReactElement {
         className="min-w-0 px-4 py-5 focus:outline-none sm:px-6 lg:px-8 lg:py-7"
       >
         <div className="mx-auto max-w-[90rem]">
-          <Outlet />
+          <SlowNotice />
+          {/* By organization: a page keeps nothing of one while another is shown. */}
+          <Outlet key={organization} />
         </div>
       </main>
       {isPaletteOpen && (
         <Suspense fallback={null}>
-          <Palette onClose={() => setPaletteOpen(false)} />
+          <Palette onClose={() => setPaletteOpen(false)} typedBefore={() => typedEarly.current} />
         </Suspense>
       )}
     </div>
@@ -79,11 +87,37 @@ function usePaletteKeys(open: (is: boolean) => void): void {
       if (!isCommand && (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey))
         return;
       event.preventDefault();
-      open(true);
+      // Another page would take away what such a dialog shows.
+      if (document.querySelector("[data-modal=held]") === null) open(true);
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
   }, [open]);
+}
+
+/** Loads the palette before it is wanted, and keeps the letters that are typed between the keys that open it and its
+ * field. */
+function useEarlyLetters(isPaletteOpen: boolean): { readonly current: string } {
+  const letters = useRef("");
+  useEffect(() => {
+    const timer = setTimeout(() => void loadPalette().catch(() => undefined), preloadAfterMs);
+    return () => clearTimeout(timer);
+  }, []);
+  useEffect(() => {
+    letters.current = "";
+    if (!isPaletteOpen) return undefined;
+    const onKey = (event: KeyboardEvent) => {
+      const isInField = event.target instanceof HTMLElement && event.target.matches("input");
+      if (isInField || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "Backspace") letters.current = letters.current.slice(0, -1);
+      else if (event.key.length === 1) letters.current += event.key;
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", onKey, { capture: true });
+    return () => removeEventListener("keydown", onKey, { capture: true });
+  }, [isPaletteOpen]);
+  return letters;
 }
 
 /** Moves focus to a page that was gone to, so that a keyboard and a screen reader go on there. */

@@ -1,6 +1,7 @@
 /** What happened, the newest first: read on as the reader scrolls, by day, with the properties as they were sent. */
 import { Link } from "@tanstack/react-router";
 import { type ReactElement, useEffect, useMemo, useRef, useState } from "react";
+import { ApiFailure } from "../api/client.ts";
 import type { Asked, usePages } from "../api/query.ts";
 import { useOrganization } from "../app/session.ts";
 import { Button } from "../parts/button.tsx";
@@ -8,7 +9,7 @@ import { CopyButton } from "../parts/copy.tsx";
 import { Select } from "../parts/field.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Panel } from "../parts/panel.tsx";
-import { Empty, Loading, Problem, Starting } from "../parts/states.tsx";
+import { Cancelled, Empty, Loading, Problem, Starting } from "../parts/states.tsx";
 import { summaryOf, Tree } from "../parts/tree.tsx";
 import { classes } from "../text/classes.ts";
 import { dayText, instantText, numbers, timeText, todayIn } from "../text/format.ts";
@@ -86,7 +87,9 @@ function Timeline({
   }, [data, timezone]);
   if (data === undefined) {
     if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
-    return failureReason !== null ? <Starting /> : <Loading rows={10} />;
+    if (of.fetchStatus === "idle") return <Cancelled onRetry={refetch} />;
+    const isStarting = failureReason instanceof ApiFailure && failureReason.isStarting;
+    return isStarting ? <Starting /> : <Loading rows={10} />;
   }
   if (days.length === 0) {
     return (

@@ -1,6 +1,8 @@
 /** A person's or an account's picture. Its place has one size from the start; initials stand in it until a picture has
- * come, and stay when none does. */
+ * come, and stay when none does. A picture of another host would tell it who looks at whom, so it is loaded only where the
+ * installation allows that; one in a data: address always is. */
 import { type ReactElement, useState } from "react";
+import { useRemoteImages } from "../app/session.ts";
 import { classes } from "../text/classes.ts";
 
 const sizes = { small: "size-6 text-xs", large: "size-12 text-lg" } as const;
@@ -25,6 +27,9 @@ export function Avatar({
   isAccount?: boolean;
 }): ReactElement {
   const [failed, setFailed] = useState<string>();
+  const isRemote = image != null && isRemoteImage(image);
+  const mayLoadRemote = useRemoteImages(isRemote);
+  const mayLoad = isRemote ? mayLoadRemote : image != null && /^data:image\//i.test(image);
   const hash = [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 65_521, 7);
   return (
     <span
@@ -37,7 +42,7 @@ export function Avatar({
       )}
     >
       {initialsOf(name)}
-      {image != null && isForeignImage(image) && failed !== image && (
+      {image != null && mayLoad && failed !== image && (
         <img
           src={image}
           alt=""
@@ -53,16 +58,14 @@ export function Avatar({
 }
 
 /** Whether it is an image elsewhere: an address of our own would be asked for with the reader's session. */
-function isForeignImage(address: string): boolean {
+function isRemoteImage(address: string): boolean {
   return /^https:\/\//.test(address) && URL.canParse(address) && new URL(address).host !== location.host;
 }
 
 /** The first letters of the first and the last word, as a reader sees letters: an emoji is one. */
 function initialsOf(name: string): string {
-  const words = name
-    .replace(/@.*$/, "")
-    .split(/[^\p{L}\p{N}\p{Extended_Pictographic}\p{M}]+/u)
-    .filter((word) => word !== "");
+  const [beforeAt = ""] = name.split("@", 1);
+  const words = beforeAt.split(/[^\p{L}\p{N}\p{Extended_Pictographic}\p{M}]+/u).filter((word) => word !== "");
   const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map((word) => firstLetter(word));
   return letters.join("").toLocaleUpperCase() || "?";
 }

@@ -20,6 +20,12 @@ export function ConfirmDialog({
         <AlertDialog.Content aria-modal="true" className={classes(box, centred, "p-5")}>
           <AlertDialog.Title className="text-lg">{question.title}</AlertDialog.Title>
           <AlertDialog.Description className="mt-1 text-soft">{question.text}</AlertDialog.Description>
+          {question.option !== undefined && (
+            <label className="mt-4 flex items-center gap-2">
+              <input type="checkbox" onChange={({ target }) => question.option?.onChange(target.checked)} />
+              {question.option.label}
+            </label>
+          )}
           <div className="mt-5 flex flex-wrap justify-end gap-2">
             <AlertDialog.Cancel asChild>
               <Button>Cancel</Button>

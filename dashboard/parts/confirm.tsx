@@ -21,6 +21,8 @@ export interface Question {
   /** The button's own word for it: "Revoke the token". */
   readonly action: string;
   readonly isDangerous?: boolean;
+  /** A box that can be ticked before answering. */
+  readonly option?: { readonly label: string; onChange(isTicked: boolean): void };
 }
 
 type Confirm = (question: Question) => Promise<boolean>;

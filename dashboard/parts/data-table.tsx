@@ -180,8 +180,10 @@ function Remaining<Row extends object>({ more, rows }: DataTableProps<Row>): Rea
 function cellClass<Row>(column: Column<Row> | undefined, isFirst: boolean): string {
   return classes(
     "h-9 border-b border-line px-3 py-1 group-focus-within:bg-sunk group-hover:bg-sunk",
-    isFirst && "sticky left-0 z-[1] max-w-[60vw] bg-surface pl-4 sm:max-w-none",
-    column?.isNumber ? "text-right whitespace-nowrap" : "max-w-80 truncate",
+    isFirst && "sticky left-0 z-[1] bg-surface pl-4",
+    column?.isNumber ? "text-right whitespace-nowrap" : "truncate",
+    // No name covers the other columns.
+    isFirst ? "max-w-[60vw] sm:max-w-96" : !column?.isNumber && "max-w-80",
   );
 }
 

@@ -18,6 +18,8 @@ interface DialogProps {
   readonly isWide?: boolean;
   /** Only screen readers hear the title: the content says it by itself. */
   readonly isTitleHidden?: boolean;
+  /** Neither Escape nor a click beside the dialog closes it, and it has no cross: its content closes it. */
+  readonly isHeld?: boolean;
   readonly className?: string;
 }
 
@@ -43,14 +45,15 @@ export function Dialog({
   isDrawer = false,
   isWide = false,
   isTitleHidden = false,
+  isHeld = false,
   className,
 }: DialogProps): ReactElement {
   // Radix gives the focus back to a trigger of its own, which ours have none of.
   const cameFrom = useRef<Element>(null);
   return (
-    <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
+    <Radix.Root open={isOpen} onOpenChange={(open) => !open && !isHeld && onClose()}>
       <Radix.Portal>
-        <div className={veil} data-modal="" aria-hidden="true" />
+        <div className={veil} data-modal={isHeld ? "held" : ""} aria-hidden="true" />
         <Radix.Content
           {...(description === undefined && { "aria-describedby": undefined })}
           onOpenAutoFocus={() => {
@@ -76,7 +79,7 @@ export function Dialog({
           )}
           {isTitleHidden ? children : <div className="px-5 pt-3 pb-5">{children}</div>}
           {/* The last to be reached: focus begins with what the dialog is about. */}
-          {!isTitleHidden && (
+          {!isTitleHidden && !isHeld && (
             <IconButton
               label="Close"
               icon="close"

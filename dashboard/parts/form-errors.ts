@@ -7,10 +7,18 @@ export function fieldErrors<Name extends string>(
   error: Error | null,
   fields: readonly Name[],
 ): { readonly of: (name: Name) => string | undefined; readonly rest: Error | null } {
-  const about = fields.find((name) => error !== null && new RegExp(`^${name}\\b`).test(error.message));
+  const about = fields.find((name) => error !== null && isAbout(error.message, name));
   return {
     // The field says its name itself, and better than the API's.
-    of: (name) => (name === about ? error?.message.replace(new RegExp(`^${name} `), "This ") : undefined),
+    of: (name) => (name === about && error !== null ? withoutName(error.message, name) : undefined),
     rest: about === undefined ? error : null,
   };
+}
+
+function isAbout(message: string, name: string): boolean {
+  return message.startsWith(name) && !/^\w/.test(message.slice(name.length));
+}
+
+function withoutName(message: string, name: string): string {
+  return message.startsWith(`${name} `) ? `This ${message.slice(name.length + 1)}` : message;
 }

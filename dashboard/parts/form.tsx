@@ -1,64 +1,96 @@
 /** Forms that keep what is typed: nothing is lost by an error, by a new answer of the server, or by leaving unasked. */
-import { useBlocker } from "@tanstack/react-router";
 import { type FormEvent, type ReactElement, type ReactNode, useState } from "react";
 import { Button } from "./button.tsx";
-import { useConfirm } from "./confirm.tsx";
+import type { Question } from "./confirm.tsx";
 import { FormError } from "./field.tsx";
+import { isSame, mergedChange } from "./merged-change.ts";
+import { useUnsaved } from "./unsaved.ts";
 
-/** What is saved, and what was typed over it. */
+/** Values that are saved, and changes that are not. */
 export interface Draft<Values extends object> {
   /** What the fields show. */
   readonly values: Values;
-  /** What differs from what is saved. */
+  /** The saved values from which the changes began. They stay until the changes are saved or discarded. */
+  readonly base: Values;
+  /** The values that differ from the base. */
   readonly changes: Partial<Values>;
   readonly isDirty: boolean;
   readonly set: (change: Partial<Values>) => void;
-  /** Back to what is saved. */
+  /** Begins again with the values that are saved. */
   readonly discard: () => void;
+  /** To be called when `sent` is saved. A field that was changed again meanwhile keeps its newer value.
+   * @param base the values that are saved now */
+  readonly accept: (sent: Partial<Values>, base: Values) => void;
+  /** Puts the changes onto other values, which somebody else has saved: see `mergedChange`. */
+  readonly rebase: (base: Values) => void;
 }
 
-/** Keeps what is typed over what is saved. What the server answers meanwhile changes no field that was typed in, and
- * who leaves the page with unsaved changes is asked first. */
+interface Held<Values> {
+  readonly base: Values;
+  readonly typed: Partial<Values>;
+}
+
+/** Keeps changes over the values that are saved. A new answer of the server changes no field while there are changes.
+ * The page cannot be left with unsaved changes without a question. */
 export function useDraft<Values extends object>(saved: Values): Draft<Values> {
-  const [typed, setTyped] = useState<Partial<Values>>({});
-  const changes = Object.fromEntries(
-    Object.entries(typed).filter(([name, value]) => !isSame(value, saved[name as keyof Values])),
-  ) as Partial<Values>;
+  const [held, setHeld] = useState<Held<Values>>();
+  const isHeld = (one: Held<Values> | undefined): one is Held<Values> =>
+    one !== undefined && Object.keys(changesOf(one)).length > 0;
+  const { base, typed } = isHeld(held) ? held : { base: saved, typed: {} };
+  const changes = changesOf<Values>({ base, typed });
   const isDirty = Object.keys(changes).length > 0;
-  useUnsaved(isDirty);
+  useUnsaved(isDirty, leaving);
   return {
-    values: { ...saved, ...typed },
+    values: { ...base, ...typed },
+    base,
     changes,
     isDirty,
-    set: (change) => setTyped((before) => ({ ...before, ...change })),
-    discard: () => setTyped({}),
+    set: (change) =>
+      setHeld((before) => {
+        const from: Held<Values> = isHeld(before) ? before : { base: saved, typed: {} };
+        return { base: from.base, typed: { ...from.typed, ...change } };
+      }),
+    discard: () => setHeld(undefined),
+    accept: (sent, after) =>
+      setHeld((before) => before && { base: after, typed: without(before.typed, sent) }),
+    rebase: (after) => setHeld((before) => before && { base: after, typed: onto(after, before) }),
   };
 }
 
-const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
-
-/** Asks before the page is left with unsaved changes. */
-function useUnsaved(isDirty: boolean): void {
-  const confirm = useConfirm();
-  useBlocker({
-    disabled: !isDirty,
-    enableBeforeUnload: isDirty,
-    shouldBlockFn: async ({ current, next }) =>
-      current.pathname !== next.pathname &&
-      !(await confirm({
-        title: "Leave without saving?",
-        text: "What you changed on this page is not saved yet, and would be lost.",
-        action: "Leave without saving",
-        isDangerous: true,
-      })),
-  });
+function changesOf<Values extends object>({ base, typed }: Held<Values>): Partial<Values> {
+  const changed = entriesOf(typed).filter(([name, value]) => !isSame(value, base[name]));
+  return Object.fromEntries(changed) as Partial<Values>;
 }
+
+function without<Values extends object>(typed: Partial<Values>, sent: Partial<Values>): Partial<Values> {
+  const left = entriesOf(typed).filter(([name, value]) => !(name in sent) || !isSame(value, sent[name]));
+  return Object.fromEntries(left) as Partial<Values>;
+}
+
+function onto<Values extends object>(after: Values, { base, typed }: Held<Values>): Partial<Values> {
+  const merged = entriesOf(typed).map(([name, value]) => [
+    name,
+    mergedChange(base[name], value, after[name]),
+  ]);
+  return Object.fromEntries(merged) as Partial<Values>;
+}
+
+const entriesOf = <Values extends object>(values: Partial<Values>) =>
+  Object.entries(values) as [keyof Values & string, Values[keyof Values]][];
+
+const leaving: Question = {
+  title: "Leave without saving?",
+  text: "What you changed on this page is not saved yet, and would be lost.",
+  action: "Leave without saving",
+  isDangerous: true,
+};
 
 /** A form that is saved as a whole. Its bar appears with the first change and says what saving does. */
 export function DraftForm({
   isDirty,
   isBusy,
   error,
+  conflict,
   consequence,
   onSave,
   onDiscard,
@@ -68,6 +100,8 @@ export function DraftForm({
   isBusy: boolean;
   /** What was refused and is about no field. */
   error: Error | null;
+  /** In place of the error: somebody else has saved other values, and what can be done about it. */
+  conflict?: ReactNode;
   /** What will happen when it is saved. */
   consequence?: ReactNode;
   onSave: () => void;
@@ -84,7 +118,7 @@ export function DraftForm({
       <div role="status" className="sticky bottom-0 z-10 empty:hidden">
         {isDirty && (
           <div className="mb-4 grid gap-3 rounded border border-edge bg-raised px-4 py-3 shadow-float">
-            <FormError error={error} />
+            {conflict ?? <FormError error={error} />}
             <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
               <div className="min-w-0 grow basis-72">
                 <p className="font-medium">Unsaved changes</p>

@@ -10,7 +10,7 @@ import { Ago } from "./time.tsx";
 /** The line under a page's title. Nothing while nothing is known. */
 export function Freshness({ of }: { of: FreshnessAnswer | undefined }): ReactElement {
   if (of === undefined) return <span className="skeleton inline-block h-4 w-64 max-w-full align-middle" />;
-  const { loadedUpto, rebuilding, excludedUsers, timezone, silentSources, earlierScores } = of;
+  const { loadedUpto, rebuilding, excludedUsers, timezone, silentSources, earlierScores, failures } = of;
   return (
     <span className="text-sm">
       {loadedUpto === null ? (
@@ -36,12 +36,24 @@ export function Freshness({ of }: { of: FreshnessAnswer | undefined }): ReactEle
           {earlierScoresText(earlierScores)}
         </b>
       )}
+      {failures.map(({ of: what, since }) => (
+        <b key={what} className="font-medium text-watch">
+          {" · "}
+          {failureTexts[what]} since <Ago instant={since} />
+        </b>
+      ))}
       {silentSources.map((silent) => (
         <Silent key={silent.source} of={silent} />
       ))}
     </span>
   );
 }
+
+const failureTexts: Readonly<Record<FreshnessAnswer["failures"][number]["of"], string>> = {
+  exclusions: "exclusion rules cannot be applied",
+  scores: "scores cannot be computed",
+  training: "the model cannot be trained",
+};
 
 /** How far the scores of earlier days are. */
 export function earlierScoresText({ done, of }: NonNullable<FreshnessAnswer["earlierScores"]>): string {

@@ -86,7 +86,7 @@ export function useColumnChoice<Row>(
   onChange: (shown: readonly string[]) => void,
 ): ColumnChoice {
   const storage = `rekindle.shown.${name}`;
-  const [remembered] = useState(() => textsFilter.read(recall(storage)));
+  const [remembered, setRemembered] = useState(() => textsFilter.read(recall(storage)));
   const shown = useMemo(
     () => inAddress ?? remembered ?? columns.filter(({ isHidden }) => !isHidden).map(({ id }) => id),
     [inAddress, remembered, columns],
@@ -94,6 +94,7 @@ export function useColumnChoice<Row>(
   const onChoose = useCallback(
     (chosen: readonly string[]) => {
       remember(storage, textsFilter.write(chosen));
+      setRemembered(chosen);
       onChange(chosen);
     },
     [storage, onChange],

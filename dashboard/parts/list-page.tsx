@@ -1,7 +1,8 @@
 /** The page of a list: saved views, filters, and a table that goes on while the reader scrolls. For users and accounts. */
 import { type ReactElement, type ReactNode, useMemo } from "react";
+import { useReadPages } from "../api/list-pages.ts";
 import type { Reads } from "../api/paths.ts";
-import { csvAddress, useReadPages } from "../api/query.ts";
+import { csvAddress } from "../api/query.ts";
 import { useOrganization } from "../app/session.ts";
 import { DataTable, type Sort } from "./data-table.tsx";
 import { Freshness } from "./freshness.tsx";
@@ -48,14 +49,14 @@ export function ListPage<Kind extends "users" | "accounts", Row extends object>(
   const { kind, title, one, values, onChange, query, rowsOf, rowId, columns, isFiltered, onClear } = props;
   const { id } = useOrganization();
   const path = `/api/${kind}` as const;
-  const pages = useReadPages(path, query, pageSize, (answer) => rowsOf(answer).length);
+  const pages = useReadPages(path, query, pageSize, (answer) => rowsOf(answer).map(rowId));
   const choice = useColumnChoice(kind, columns, values.columns, (shown) => onChange({ columns: shown }));
   const rows = useMemo(() => {
-    const all = (pages.data?.pages ?? []).flatMap(rowsOf);
-    // What moves between two readings may come twice.
+    const all = (pages.data?.pages ?? []).flatMap(({ answer }) => rowsOf(answer));
+    // Pages overlap, and a row that moves between two readings comes twice.
     return [...new Map(all.map((row) => [rowId(row), row])).values()];
   }, [pages.data, rowsOf, rowId]);
-  const first = pages.data?.pages[0];
+  const first = pages.data?.pages[0]?.answer;
   return (
     <>
       <PageHeader title={title}>

@@ -20,6 +20,7 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
       ...{ id: "health", header: "Health", sort: "health", width: 120 },
       hint: "0 to 100: engagement, outlook, momentum and adoption together",
       startsDescending: true,
+      csv: ["colour", "health"],
       cell: ({ colour, health }) => <Health colour={colour} score={health} />,
     },
     {
@@ -30,6 +31,7 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
     {
       ...{ id: "risk", header: "Churn risk", sort: "risk", isNumber: true },
       hint: "Probability of no engagement event within the churn horizon",
+      csv: ["band", "risk"],
       cell: ({ risk, band }) =>
         risk === null || band === null ? (
           <None why="Only for who is active or new" />

@@ -38,7 +38,8 @@ export function Scrollable({
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: without it a keyboard could not scroll
       tabIndex={0}
-      className={classes("fading-edges", className)}
+      // Absolutely placed content, such as a hidden label, scrolls with it and widens no page.
+      className={classes("fading-edges relative", className)}
     >
       {children}
     </section>

@@ -1,22 +1,28 @@
 /** The field in which a page's rows are looked for. A slash leads there. */
 import { type ReactElement, useEffect, useRef, useState } from "react";
+import { classes } from "../text/classes.ts";
 import { Input } from "./field.tsx";
 import { Icon } from "./icons.tsx";
 
 /** After so long without a letter the text is looked for. */
 const typingPauseMs = 200;
 
-/** @param value what is looked for by now @param onSearch called when the reader has typed another text */
+/** @param value the text that rows are searched for now @param onSearch called when the reader has typed another text
+ * @param hasKey whether a slash leads to the field */
 export function SearchInput({
   label,
   placeholder,
   value,
   onSearch,
+  hasKey = true,
+  className,
 }: {
   label: string;
   placeholder: string;
   value: string;
   onSearch: (text: string) => void;
+  hasKey?: boolean;
+  className?: string;
 }): ReactElement {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
@@ -38,9 +44,9 @@ export function SearchInput({
     }, typingPauseMs);
     return () => clearTimeout(timer);
   }, [text]);
-  useSlash(() => field.current?.select());
+  useSlash(hasKey, () => field.current?.select());
   return (
-    <div className="relative">
+    <div className={classes("relative", className)}>
       <Icon
         name="search"
         className="pointer-events-none absolute top-1/2 left-2.5 z-[1] -translate-y-1/2 text-soft"
@@ -52,23 +58,26 @@ export function SearchInput({
         type="search"
         placeholder={placeholder}
         maxLength={256}
-        aria-keyshortcuts="/"
+        aria-keyshortcuts={hasKey ? "/" : undefined}
         value={text}
         onChange={({ target }) => setText(target.value)}
-        className="h-8! pr-8! pl-8! text-sm!"
+        className={classes("h-8! pl-8! text-sm!", hasKey && "pr-8!")}
       />
-      <kbd className="pointer-events-none absolute top-1/2 right-2 hidden -translate-y-1/2 rounded border border-line px-1 font-sans text-xs text-soft sm:block">
-        /
-      </kbd>
+      {hasKey && (
+        <kbd className="pointer-events-none absolute top-1/2 right-2 hidden -translate-y-1/2 rounded border border-line px-1 font-sans text-xs text-soft sm:block">
+          /
+        </kbd>
+      )}
     </div>
   );
 }
 
 /** A slash where nothing is being typed. The shell would open its palette with it, which is why it goes no further. */
-function useSlash(go: () => void): void {
+function useSlash(isOn: boolean, go: () => void): void {
   const act = useRef(go);
   act.current = go;
   useEffect(() => {
+    if (!isOn) return undefined;
     const onKey = (event: KeyboardEvent) => {
       const isTyping = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
       const isOver = document.querySelector("[data-modal]") !== null;
@@ -79,5 +88,5 @@ function useSlash(go: () => void): void {
     };
     addEventListener("keydown", onKey, { capture: true });
     return () => removeEventListener("keydown", onKey, { capture: true });
-  }, []);
+  }, [isOn]);
 }

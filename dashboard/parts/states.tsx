@@ -66,8 +66,20 @@ export function Starting(): ReactElement {
   );
 }
 
+/** The reader did not want to wait any longer. */
+export function Cancelled({ onRetry }: { onRetry: () => unknown }): ReactElement {
+  return (
+    <div className="grid justify-items-center gap-3 px-4 py-6 text-center">
+      <p className="text-soft">Not loaded: you cancelled it.</p>
+      <Button isSmall icon="retry" onClick={() => void onRetry()}>
+        Try again
+      </Button>
+    </div>
+  );
+}
+
 /** What is shown of a question: an `Asked`, or one whose answer comes page by page. */
-type Shown<Answer> = Pick<Asked<Answer>, "data" | "isPlaceholderData"> & {
+type Shown<Answer> = Pick<Asked<Answer>, "data" | "isPlaceholderData" | "fetchStatus"> & {
   readonly error: Error | null;
   readonly failureReason: Error | null;
   readonly refetch: () => unknown;
@@ -85,7 +97,9 @@ interface FiguresProps<Answer> {
 /** Shows the answer to a question, or whichever state there is instead. An answer that is there stays, when asking
  * again fails or new parameters are under way. */
 export function Figures<Answer>({ of, loading, empty, children }: FiguresProps<Answer>): ReactElement {
-  const { data, error, failureReason, isPlaceholderData, refetch } = of;
+  const { data, error, failureReason, isPlaceholderData, fetchStatus, refetch } = of;
+  // Without a failure only the reader stops it.
+  const isCancelled = fetchStatus === "idle" && error === null;
   if (data !== undefined) {
     const shown = empty?.when(data) ? empty.show : children(data);
     return (
@@ -98,11 +112,13 @@ export function Figures<Answer>({ of, loading, empty, children }: FiguresProps<A
             This could not be brought up to date: {error.message}
           </p>
         )}
+        {isPlaceholderData && isCancelled && <Cancelled onRetry={refetch} />}
         {shown}
       </div>
     );
   }
   if (error !== null) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (isCancelled) return <Cancelled onRetry={refetch} />;
   if (failureReason instanceof ApiFailure && failureReason.isStarting) return <Starting />;
   return <>{loading ?? <Loading />}</>;
 }

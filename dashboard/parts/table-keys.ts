@@ -29,6 +29,8 @@ export function useRowKeys(
   useEffect(focus);
   return (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !(event.target instanceof HTMLElement)) return;
+    // A field in a row has these keys for itself.
+    if (event.target.matches("input, select, textarea")) return;
     const next = rowAfter(event.key, rowIndexOf(event.target), rows);
     if (next === undefined) return;
     event.preventDefault();

@@ -24,6 +24,8 @@ export interface Column<Row> {
   readonly hint?: string;
   /** Under which heading the reader chooses it. */
   readonly group?: string;
+  /** The API's names of what it shows, which are its columns in a CSV; without them, its own id. */
+  readonly csv?: readonly string[];
 }
 
 /** Which columns are shown, where the page keeps that itself: in its address, say. */

@@ -9,7 +9,6 @@ import type { Column, useTableModel } from "./table-model.ts";
 interface ToolbarProps<Row extends object> {
   readonly tools?: ReactNode;
   readonly csv?: string;
-  readonly name: string;
   readonly words?: readonly [one: string, several: string];
   /** Of rows, here or not. */
   readonly total: number;
@@ -18,7 +17,7 @@ interface ToolbarProps<Row extends object> {
 }
 
 export function TableToolbar<Row extends object>(props: ToolbarProps<Row>): ReactElement {
-  const { tools, csv, name, total, words = ["row", "rows"] } = props;
+  const { tools, csv, total, words = ["row", "rows"] } = props;
   return (
     <div className="flex flex-wrap items-end justify-between gap-x-4 gap-y-2 px-4 pb-3">
       <div className="flex min-w-0 flex-wrap items-end gap-2">{tools}</div>
@@ -27,7 +26,7 @@ export function TableToolbar<Row extends object>(props: ToolbarProps<Row>): Reac
           {numbers.count(total)} {total === 1 ? words[0] : words[1]}
         </p>
         {csv !== undefined && (
-          <a href={csv} download={`${name}.csv`} className={buttonClass("plain", true)}>
+          <a href={withColumns(csv, props)} download className={buttonClass("plain", true)}>
             <Icon name="download" />
             CSV
           </a>
@@ -36,6 +35,19 @@ export function TableToolbar<Row extends object>(props: ToolbarProps<Row>): Reac
       </div>
     </div>
   );
+}
+
+/** The address of a CSV with the columns that are shown, or with all where no column says what it is in a CSV. The server
+ * names the file. */
+function withColumns<Row extends object>(
+  address: string,
+  { columns, table }: Pick<ToolbarProps<Row>, "columns" | "table">,
+): string {
+  if (columns.every(({ csv }) => csv === undefined)) return address;
+  const shown = new Set(table.getVisibleLeafColumns().map(({ id }) => id));
+  const names = columns.filter(({ id }) => shown.has(id)).flatMap(({ id, csv }) => csv ?? [id]);
+  const text = [...new Set(names)].map(encodeURIComponent).join(",");
+  return `${address}&columns=${encodeURIComponent(text)}`;
 }
 
 function ColumnsMenu<Row extends object>({

@@ -38,6 +38,8 @@ const riskTenths = new Intl.NumberFormat(locale, {
 });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
+const weekday = new Intl.DateTimeFormat(locale, { weekday: "long", timeZone: "UTC" });
+
 /** What stands where there is no value. */
 export const nothing = "–";
 /** What stands where a user's address is not known. */
@@ -175,4 +177,9 @@ function partsFormat(timezone: string): Intl.DateTimeFormat {
   const format = partsFormats.get(timezone) ?? new Intl.DateTimeFormat("en-CA", { timeZone: timezone });
   partsFormats.set(timezone, format);
   return format;
+}
+
+/** The weekday of a day: Saturday. */
+export function weekdayText(day: string): string {
+  return weekday.format(Date.parse(day));
 }

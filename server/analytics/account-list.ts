@@ -1,6 +1,13 @@
 /** Accounts as a list: searched, filtered and sorted by anything that a row shows, each with what its members do. As
  * with users, the numbers of those on the page are found first, and their rows are read then. */
 
+import {
+  activeMembersTable,
+  activeSpans,
+  activeSpansOf,
+  engagementParameters,
+  type PassiveEvents,
+} from "../warehouse/engagement.ts";
 import { isIncluded } from "../warehouse/included.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import {
@@ -16,16 +23,14 @@ import {
   scoresJoined,
   seenConditions,
 } from "./list-scores.ts";
-import { spansOf } from "./spans.ts";
 import type { Sql } from "./sql.ts";
-
-/** Members are active who did anything within this many days. */
-const activeMemberDays = 28;
 
 export interface AccountSelection extends ScoreFilter, ScoresOfList {
   readonly organization: number;
   /** Today: nothing after it counts. */
   readonly toDay: number;
+  /** Names of events that are no engagement: they do not move the last-seen day. */
+  readonly passiveEvents: PassiveEvents;
   /** Only accounts whose id or name holds this text, whatever the case; empty for all. */
   readonly search: string;
   /** Only the account with exactly this id; undefined for all. */
@@ -48,7 +53,8 @@ export interface AccountListRow extends ScoresOfRow {
   readonly createdAtMs: number;
   /** Users who belong to it now, without those who are excluded from figures. */
   readonly members: number;
-  /** Members who did anything within the 28 days that end today. */
+  /** Users with an engagement event that carries the account in the 28 days before the day of the scores; before today
+   * without scores. Some may belong to another account now. */
   readonly activeMembers: number;
   /** Of its members' events, in days since 1970-01-01; null without any. */
   readonly firstDay: number | null;
@@ -78,10 +84,12 @@ export async function accountNumbers(warehouse: Warehouse, question: AccountList
 /** One account, without scores; undefined when there is none with this id. */
 export async function accountWithId(
   warehouse: Warehouse,
-  question: { readonly organization: number; readonly accountId: string; readonly toDay: number },
+  question: Pick<AccountSelection, "organization" | "toDay" | "passiveEvents" | "run"> & {
+    readonly accountId: string;
+  },
 ): Promise<AccountListRow | undefined> {
   const [row] = await accountList(warehouse, {
-    ...{ ...question, run: undefined, earlier: undefined },
+    ...{ ...question, earlier: undefined },
     ...{ search: "", sort: "accountId", descending: false, limit: 1, offset: 0 },
   });
   return row;
@@ -97,13 +105,20 @@ export async function accountCount(warehouse: Warehouse, selection: AccountSelec
 /** The rows of these accounts, in this order. At most a few thousand: their numbers are a part of the query. */
 export async function accountsNumbered(
   warehouse: Warehouse,
-  { organization, toDay, run, earlier }: Pick<AccountSelection, "organization" | "toDay" | "run" | "earlier">,
+  {
+    organization,
+    toDay,
+    passiveEvents,
+    run,
+    earlier,
+  }: Pick<AccountSelection, "organization" | "toDay" | "passiveEvents" | "run" | "earlier">,
   accounts: readonly number[],
 ): Promise<AccountListRow[]> {
   if (accounts.length === 0) return [];
   const scores = scoresJoined({ run, earlier }, [among]);
-  const rows = await warehouse.rows<AccountListRow>(detailed(scores.text), {
-    ...{ ...scores.parameters, organization, toDay, accounts },
+  const rows = await warehouse.rows<AccountListRow>(detailed(scores.text, passiveEvents), {
+    ...engagementParameters(passiveEvents),
+    ...{ ...scores.parameters, organization, toDay, membersDay: membersDay({ run, toDay }), accounts },
   });
   return inOrder(accounts, rows, ({ account }) => account);
 }
@@ -114,14 +129,14 @@ const orders = {
   accountId: "a.account_id",
   name: "lowerUTF8(if(a.name = '', a.account_id, a.name))",
   members: "of_members.members",
-  activeMembers: "of_members.activeMembers",
+  activeMembers: "ifNull(active.activeMembers, 0)",
   createdAt: "a.created_at",
   ...scoreOrders,
 } as const;
 
 /** From where accounts come of which everything that was asked for is true; with what they are sorted by. */
 function selectedAccounts(selection: AccountSelection, order: string): Sql {
-  const { organization, toDay } = selection;
+  const { organization, toDay, passiveEvents: passive } = selection;
   const about = scoreConditions(selection);
   const seen = seenConditions(selection, "of_members.lastDay");
   const conditions = [...about, ...seen];
@@ -129,8 +144,14 @@ function selectedAccounts(selection: AccountSelection, order: string): Sql {
     [
       ofAccounts(selection),
       ...(seen.length > 0 || order.includes("of_members.")
-        ? [condition(`LEFT JOIN ${ofMembers()} AS of_members ON of_members.account = a.account`, { toDay })]
+        ? [
+            condition(`LEFT JOIN ${ofMembers(passive)} AS of_members ON of_members.account = a.account`, {
+              ...engagementParameters(passive),
+              toDay,
+            }),
+          ]
         : []),
+      ...(order.includes("active.") ? [activeOf(selection)] : []),
       ...(about.length > 0 || order.includes("score.") ? [scored(selection)] : []),
       ...(conditions.length > 0 ? [condition("WHERE"), joinedSql(conditions, " AND ")] : []),
       condition("", { organization }),
@@ -142,6 +163,18 @@ function selectedAccounts(selection: AccountSelection, order: string): Sql {
 function scored(selection: AccountSelection): Sql {
   const { text, parameters } = scoresJoined(selection);
   return condition(`LEFT JOIN ${text} AS score ON score.entity = a.account`, parameters);
+}
+
+function activeOf({ passiveEvents, ...selection }: AccountSelection): Sql {
+  return condition(
+    `LEFT JOIN ${activeMembersTable(passiveEvents, "account != 0")} AS active ON active.account = a.account`,
+    { ...engagementParameters(passiveEvents), membersDay: membersDay(selection) },
+  );
+}
+
+/** T for active members: that of the scores beside them. */
+function membersDay({ run, toDay }: Pick<AccountSelection, "run" | "toDay">): number {
+  return run?.day ?? toDay;
 }
 
 function ofAccounts({ search, accountId }: AccountSelection): Sql {
@@ -162,26 +195,26 @@ const found = `(
   OR positionCaseInsensitiveUTF8(name, {search:String}) > 0)`;
 
 /** What the members of accounts do, as a subquery. @param which a condition on `account` */
-function ofMembers(which = "account != 0"): string {
+function ofMembers(passive: PassiveEvents, which?: string): string {
   const members = `SELECT user FROM users FINAL WHERE organization = {organization:UInt32} AND ${which}`;
-  const seen = which === "account != 0" ? spansOf() : spansOf(`user IN (${members})`);
+  const seen = which === undefined ? activeSpans(passive) : activeSpansOf(passive, `user IN (${members})`);
   return `(
-    SELECT account, count() AS members, countIf(seen.lastDay > {toDay:Int32} - ${activeMemberDays}) AS activeMembers,
-      min(seen.firstDay) AS firstDay, max(seen.lastDay) AS lastDay
+    SELECT account, count() AS members, min(seen.firstDay) AS firstDay, max(seen.lastDay) AS lastDay
     FROM (
       SELECT user, account FROM users FINAL
-      WHERE organization = {organization:UInt32} AND ${which} AND ${isIncluded("user")}) AS members
+      WHERE organization = {organization:UInt32} AND ${which ?? "account != 0"} AND ${isIncluded("user")}) AS members
     LEFT JOIN (SELECT user, toNullable(firstDay) AS firstDay, toNullable(lastDay) AS lastDay FROM ${seen}) AS seen
     USING user
     GROUP BY account)`;
 }
 
 const among = "account IN {accounts:Array(UInt32)}";
-const detailed = (scores: string) => `
+const detailed = (scores: string, passive: PassiveEvents) => `
   SELECT
     a.account AS account, account_id AS accountId, name, avatar, toUnixTimestamp64Milli(created_at) AS createdAtMs,
-    of_members.members AS members, of_members.activeMembers AS activeMembers,
+    of_members.members AS members, ifNull(active.activeMembers, 0) AS activeMembers,
     of_members.firstDay AS firstDay, of_members.lastDay AS lastDay, ${scoreColumns}
   FROM (SELECT * FROM accounts FINAL WHERE organization = {organization:UInt32} AND ${among}) AS a
-  LEFT JOIN ${ofMembers(among)} AS of_members ON of_members.account = a.account
+  LEFT JOIN ${ofMembers(passive, among)} AS of_members ON of_members.account = a.account
+  LEFT JOIN ${activeMembersTable(passive, among)} AS active ON active.account = a.account
   LEFT JOIN ${scores} AS score ON score.entity = a.account`;

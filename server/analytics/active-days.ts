@@ -3,6 +3,7 @@
  * a smile has many who come once and many who come daily.
  */
 
+import { activeDaysTable, engagementParameters, type PassiveEvents } from "../warehouse/engagement.ts";
 import { included } from "../warehouse/included.ts";
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
@@ -14,6 +15,8 @@ export interface ActiveDaysQuestion {
   readonly organization: number;
   /** The last of the 28 days, in days since 1970-01-01. */
   readonly toDay: number;
+  /** Names of events that are no engagement. */
+  readonly passiveEvents: PassiveEvents;
 }
 
 export interface ActiveDaysRow {
@@ -25,19 +28,22 @@ export interface ActiveDaysRow {
 /** 28 rows, also where there is no user. */
 export function activeDays(
   warehouse: Warehouse,
-  { organization, toDay }: ActiveDaysQuestion,
+  { organization, toDay, passiveEvents }: ActiveDaysQuestion,
 ): Promise<ActiveDaysRow[]> {
   const fromDay = toDay - activeDaysWindow + 1;
-  return warehouse.rows<ActiveDaysRow>(sql, { organization, fromDay, toDay });
+  return warehouse.rows<ActiveDaysRow>(sql(passiveEvents), {
+    ...engagementParameters(passiveEvents),
+    ...{ organization, fromDay, toDay },
+  });
 }
 
-const sql = `
+const sql = (passive: PassiveEvents) => `
   SELECT activeDays, sum(counted) AS users
   FROM (
     SELECT toInt32(count()) AS activeDays, 1 AS counted
     FROM (
       SELECT day, arrayJoin(bitmapToArray(${included("groupBitmapMergeState(users)")})) AS user
-      FROM active_days
+      FROM ${activeDaysTable(passive)}
       WHERE organization = {organization:UInt32}
         AND day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}
       GROUP BY day)

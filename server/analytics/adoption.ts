@@ -3,6 +3,13 @@
  * who of them did it for the first time ever, and how long those took from their first activity to it.
  */
 
+import {
+  activeDaysTable,
+  engagementParameters,
+  firstActiveDays,
+  isEngagement,
+  type PassiveEvents,
+} from "../warehouse/engagement.ts";
 import { included } from "../warehouse/included.ts";
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
@@ -14,6 +21,8 @@ export interface AdoptionQuestion {
   readonly days: number;
   /** At most this many events, those of the most users. */
   readonly limit: number;
+  /** Names of events that are no engagement: they are not listed. */
+  readonly passiveEvents: PassiveEvents;
 }
 
 export interface AdoptionRow {
@@ -32,9 +41,12 @@ export interface AdoptionRow {
 /** One row for every event that anybody did within the days, the one of the most users first. */
 export function adoption(
   warehouse: Warehouse,
-  { organization, toDay, days, limit }: AdoptionQuestion,
+  { organization, toDay, days, limit, passiveEvents }: AdoptionQuestion,
 ): Promise<AdoptionRow[]> {
-  return warehouse.rows<AdoptionRow>(sql, { organization, fromDay: toDay - days + 1, toDay, limit });
+  return warehouse.rows<AdoptionRow>(sql(passiveEvents), {
+    ...engagementParameters(passiveEvents),
+    ...{ organization, fromDay: toDay - days + 1, toDay, limit },
+  });
 }
 
 const ofOrganization = "organization = {organization:UInt32}";
@@ -46,24 +58,24 @@ const useDay = "greatest(toInt32(day), {fromDay:Int32} - 1)";
 // Who did an event on a day and in no bitmap before it did it then for the first time: a user is looked at once for each
 // event that they began with, and not once for each day (of 5 million events 100 ms of CPU instead of 240, for 182 days
 // 180 instead of 510). A user's number is the place of their first day in an array, of at most 16 million.
-const sql = `
+const sql = (passive: PassiveEvents) => `
   WITH
     done AS (
       SELECT event, ${useDay} AS useDay, groupBitmapMergeState(event_days.users) AS people
-      FROM event_days WHERE ${ofOrganization} AND day <= ${dayParameter("toDay")}
+      FROM event_days WHERE ${ofOrganization} AND ${isEngagement(passive)} AND day <= ${dayParameter("toDay")}
       GROUP BY event, useDay),
     begun AS (
       SELECT event, useDay, people, groupBitmapMergeState(people) OVER (
         PARTITION BY event ORDER BY useDay ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier
       FROM done),
     (
-      SELECT groupArrayInsertAt(toInt32(first_day), user) FROM user_spans FINAL WHERE ${ofOrganization}) AS firstDays
+      SELECT groupArrayInsertAt(firstDay, user) FROM ${firstActiveDays(passive)}) AS firstDays
   SELECT
     event,
     bitmapCardinality(${included("groupBitmapMergeStateIf(people, useDay >= {fromDay:Int32})")}) AS users,
     (
       SELECT bitmapCardinality(${included("groupBitmapMergeState(active_days.users)")})
-      FROM active_days
+      FROM ${activeDaysTable(passive)}
       WHERE ${ofOrganization} AND ${isWithin} AND day <= ${dayParameter("toDay")}) AS activeUsers,
     users / activeUsers AS share,
     sum(length(waits)) AS firstTimeUsers,

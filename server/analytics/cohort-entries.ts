@@ -1,21 +1,23 @@
 /**
  * When users entered a cohort: one row for each, with the day of the entry.
  */
+import { engagementParameters, firstActiveDays } from "../warehouse/engagement.ts";
 import type { RetentionQuestion } from "./retention-question.ts";
 import { dateParameter, localDay, type Sql, zoneParameters } from "./sql.ts";
 
 /** Rows of `user` and `day` (Int32); needs the parameter `organization`. */
-export function entriesOf({ entry, transitions }: RetentionQuestion): Sql {
-  if (entry.kind === "firstEvent") return { text: firstEvents, parameters: {} };
+export function entriesOf({ entry, transitions, passiveEvents }: RetentionQuestion): Sql {
+  if (entry.kind === "firstEvent") {
+    return {
+      text: `SELECT user, firstDay AS day FROM ${firstActiveDays(passiveEvents)}`,
+      parameters: engagementParameters(passiveEvents),
+    };
+  }
   if (entry.kind === "event") return { text: firstOfEvent, parameters: { entryEvent: entry.event } };
   return { text: signUps, parameters: zoneParameters(transitions) };
 }
 
 const ofOrganization = "organization = {organization:UInt32}";
-
-const firstEvents = `
-  SELECT user, toInt32(first_day) AS day FROM user_spans FINAL
-  WHERE ${ofOrganization}`;
 
 // From the bitmaps of one event: in the table of users, days and events it would be every row that is read.
 const firstOfEvent = `

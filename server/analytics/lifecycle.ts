@@ -4,6 +4,12 @@
  * before. The dormant ones did something in the period before and nothing in this.
  */
 import { type PeriodsQuestion, periodStarts } from "../calendar/period-starts.ts";
+import {
+  activeDaysTable,
+  engagementParameters,
+  firstActiveDays,
+  type PassiveEvents,
+} from "../warehouse/engagement.ts";
 import { included } from "../warehouse/included.ts";
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
@@ -11,6 +17,8 @@ import { periodOf } from "./period-of.ts";
 
 export interface LifecycleQuestion extends PeriodsQuestion {
   readonly organization: number;
+  /** Names of events that are no engagement. */
+  readonly passiveEvents: PassiveEvents;
 }
 
 /** Users of a period: active = new + returning + resurrecting. */
@@ -28,10 +36,10 @@ export interface LifecycleRow {
 
 /** One row for every period, oldest first. */
 export async function lifecycle(warehouse: Warehouse, question: LifecycleQuestion): Promise<LifecycleRow[]> {
-  const { organization, toDay } = question;
+  const { organization, toDay, passiveEvents } = question;
   // One period more than is asked for: the one before the first.
   const starts = periodStarts({ ...question, periods: question.periods + 1 });
-  return lifecycleFrom(warehouse, { organization, toDay, starts });
+  return lifecycleFrom(warehouse, { organization, toDay, passiveEvents, starts });
 }
 
 /** The same by sevens of days, of which the last ends with `toDay`: weeks that are all whole. */
@@ -40,35 +48,40 @@ export function lifecycleOfSevens(
   {
     organization,
     toDay,
+    passiveEvents,
     weeks,
-  }: Pick<LifecycleQuestion, "organization" | "toDay"> & { readonly weeks: number },
+  }: Pick<LifecycleQuestion, "organization" | "toDay" | "passiveEvents"> & { readonly weeks: number },
 ): Promise<LifecycleRow[]> {
   const starts = Array.from({ length: weeks + 2 }, (_, index) => toDay + 1 - 7 * (weeks + 1 - index));
-  return lifecycleFrom(warehouse, { organization, toDay, starts });
+  return lifecycleFrom(warehouse, { organization, toDay, passiveEvents, starts });
 }
 
 /** @param starts the first days of the periods, with the one before the first, and the day after the last */
 function lifecycleFrom(
   warehouse: Warehouse,
-  question: { readonly organization: number; readonly toDay: number; readonly starts: number[] },
+  {
+    passiveEvents,
+    ...question
+  }: Pick<LifecycleQuestion, "organization" | "toDay" | "passiveEvents"> & { readonly starts: number[] },
 ): Promise<LifecycleRow[]> {
-  return warehouse.rows<LifecycleRow>(sql, { ...question, fromDay: question.starts[0] ?? 0 });
+  return warehouse.rows<LifecycleRow>(sql(passiveEvents), {
+    ...engagementParameters(passiveEvents),
+    ...{ ...question, fromDay: question.starts[0] ?? 0 },
+  });
 }
 
 // Each period's bitmap counts as `now` for itself and as `before` for the next; 0 gives every period a row.
-const sql = `
+const sql = (passive: PassiveEvents) => `
   WITH
     active AS (
       SELECT ${periodOf("toInt32(day)")} AS period, groupBitmapMergeState(users) AS users
-      FROM active_days
+      FROM ${activeDaysTable(passive)}
       WHERE organization = {organization:UInt32}
         AND day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}
       GROUP BY period),
     first_days AS (
       SELECT firstDay, groupBitmapState(user) AS users
-      FROM (
-        SELECT user, toInt32(min(first_day)) AS firstDay
-        FROM user_spans WHERE organization = {organization:UInt32} GROUP BY user)
+      FROM ${firstActiveDays(passive)}
       WHERE firstDay BETWEEN {fromDay:Int32} AND {toDay:Int32}
       GROUP BY firstDay),
     (SELECT groupBitmapState(toUInt32(0)) FROM numbers(0)) AS nobody

@@ -1,5 +1,6 @@
 /** How many events there were on each day of one user, or in one account: rows of one user's rollup, or of those who
  * were ever said to belong to the account. */
+import { engagementParameters, isEngagement, type PassiveEvents } from "../warehouse/engagement.ts";
 import { isIncluded } from "../warehouse/included.ts";
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
@@ -10,12 +11,14 @@ interface Days {
   /** The first and the last day, in days since 1970-01-01. */
   readonly fromDay: number;
   readonly toDay: number;
+  /** Names of events that are no engagement: they are counted, and make no user active. */
+  readonly passiveEvents: PassiveEvents;
 }
 
 export interface ActivityDay {
   readonly day: number;
   readonly events: number;
-  /** Who did them. */
+  /** Users who were active: with an engagement event. */
   readonly users: number;
 }
 
@@ -24,7 +27,7 @@ export function userActivity(
   warehouse: Warehouse,
   question: Days & { readonly user: number },
 ): Promise<ActivityDay[]> {
-  return warehouse.rows<ActivityDay>(activityOf("user = {user:UInt32}"), { ...question });
+  return activity(warehouse, "user = {user:UInt32}", question);
 }
 
 /** The days on which anybody who counts in figures did anything in the account with this number. */
@@ -32,14 +35,25 @@ export function accountActivity(
   warehouse: Warehouse,
   question: Days & { readonly account: number },
 ): Promise<ActivityDay[]> {
-  return warehouse.rows<ActivityDay>(activityOf(inAccount), { ...question });
+  return activity(warehouse, inAccount, question);
+}
+
+function activity(
+  warehouse: Warehouse,
+  whose: string,
+  { passiveEvents, ...question }: Days,
+): Promise<ActivityDay[]> {
+  return warehouse.rows<ActivityDay>(activityOf(whose, passiveEvents), {
+    ...engagementParameters(passiveEvents),
+    ...question,
+  });
 }
 
 /** The condition of rows of `user_event_days` that count for an account. */
 export const inAccount = `account = {account:UInt32} AND user IN ${everMembers} AND ${isIncluded("user")}`;
 
-const activityOf = (whose: string) => `
-  SELECT toInt32(day) AS day, sum(count) AS events, uniqExact(user) AS users
+const activityOf = (whose: string, passive: PassiveEvents) => `
+  SELECT toInt32(day) AS day, sum(count) AS events, uniqExactIf(user, ${isEngagement(passive)}) AS users
   FROM user_event_days
   WHERE organization = {organization:UInt32} AND ${whose}
     AND user_event_days.day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}

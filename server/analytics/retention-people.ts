@@ -1,10 +1,10 @@
 /** The people behind a cell of a retention table: who of the cohort came back, and who did not. */
 import { startOfPeriod } from "../calendar/period-starts.ts";
+import { activeSpansOf, engagementParameters, type PassiveEvents } from "../warehouse/engagement.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { activityBitmaps, cohortBitmaps, type Group } from "./cohorts.ts";
 import { jsonSettings } from "./json-text.ts";
 import { daysOfCell, gridOf, type RetentionQuestion } from "./retention-question.ts";
-import { dateParameter } from "./sql.ts";
 
 export interface RetentionPeopleQuestion extends RetentionQuestion {
   readonly group: Group;
@@ -13,7 +13,7 @@ export interface RetentionPeopleQuestion extends RetentionQuestion {
   /** Periods after the cohort's own. */
   readonly at: number;
   readonly retained: boolean;
-  /** At most this many, up to 1,000. */
+  /** At most this many, up to 5,000. */
   readonly limit: number;
   /** Only users with higher numbers: `next` of the answer before. */
   readonly after: number;
@@ -52,7 +52,7 @@ export async function retentionPeople(
   warehouse: Warehouse,
   question: RetentionPeopleQuestion,
 ): Promise<RetentionPeople> {
-  const { organization, group, limit, after, today } = question;
+  const { organization, group, limit, after, today, passiveEvents } = question;
   if (!Number.isInteger(limit) || limit < 1 || limit > maxPeople) {
     throw new RangeError(`limit must be a whole number from 1 to ${maxPeople}`);
   }
@@ -81,24 +81,27 @@ export async function retentionPeople(
   const numbers = found.numbers.toSorted((a, b) => a - b);
   const page = numbers.slice(0, limit);
   const people =
-    page.length === 0 ? [] : await warehouse.rows<Person>(peopleSql, { organization, numbers: page, today });
+    page.length === 0
+      ? []
+      : await warehouse.rows<Person>(peopleSql(passiveEvents), {
+          ...engagementParameters(passiveEvents),
+          ...{ organization, numbers: page, toDay: today },
+        });
   const next = numbers.length > limit ? (page.at(-1) ?? null) : null;
   return { cohortUsers: found.cohortUsers, users: found.users, people, next };
 }
 
-const maxPeople = 1_000;
+const maxPeople = 5_000;
 
-const peopleSql = `
-  SELECT known.user_id AS userId, nullIf(known.email, '') AS email, known.name AS name, seen.last_day AS lastSeenDay
+const peopleSql = (passive: PassiveEvents) => `
+  SELECT known.user_id AS userId, nullIf(known.email, '') AS email, known.name AS name, seen.lastDay AS lastSeenDay
   FROM (
     SELECT user, user_id, email, nullIf(JSONExtractString(traits, 'name'), '') AS name
     FROM users FINAL
     WHERE organization = {organization:UInt32} AND user IN {numbers:Array(UInt32)}) AS known
   LEFT JOIN (
-    SELECT user, toNullable(toInt32(max(day))) AS last_day FROM user_event_days
-    WHERE organization = {organization:UInt32} AND user IN {numbers:Array(UInt32)}
-      AND day <= ${dateParameter("today")}
-    GROUP BY user) AS seen
+    SELECT user, toNullable(lastDay) AS lastDay
+    FROM ${activeSpansOf(passive, "user IN {numbers:Array(UInt32)}")}) AS seen
   ON seen.user = known.user
   ORDER BY known.user
   ${jsonSettings}`;

@@ -2,6 +2,7 @@
 import { type Period, periodsBetween, periodsLater, startOfPeriod } from "../calendar/period-starts.ts";
 import type { OffsetTransition } from "../calendar/zone.ts";
 import { Refusal } from "../ledger/ledger.ts";
+import type { PassiveEvents } from "../warehouse/engagement.ts";
 
 /** What makes a user a member of a cohort: it is the cohort of the period in which it happened first. */
 export type Entry =
@@ -34,10 +35,16 @@ export interface RetentionQuestion {
   readonly toDay: number;
   /** Periods shown of a cohort at most, its own among them. */
   readonly periods: number;
+  /** Whether users who were there before the data begins count in means and projections; they do not unless set. */
+  readonly countsAlreadyHere?: boolean;
   /** Nothing after this day counts: an event may carry a time that is yet to come. */
   readonly today: number;
+  /** The churn horizon, in days: users who are silent for as long are not expected back. */
+  readonly horizonDays: number;
   /** Of the organization's timezone. */
   readonly transitions: readonly OffsetTransition[];
+  /** Names of events that are no engagement: they are no first event and no return, but may be chosen as one. */
+  readonly passiveEvents: PassiveEvents;
 }
 
 export const retentionLimits = { periods: 120, cohorts: 120, splitValues: 20, cells: 60_000 } as const;

@@ -1,7 +1,8 @@
 /** The retention table made of counts: shares with their intervals, what is complete, the mean row and the
  * projection. Pure. */
 import { periodsBetween, periodsLater } from "../calendar/period-starts.ts";
-import { fitSbg, type Interval, projectSbg, wilson } from "../scoring/scoring.ts";
+import { fitSbg, type Interval, projectFrom, projectSbg, type ShareAt, wilson } from "../scoring/scoring.ts";
+import { alreadyHere } from "./already-here.ts";
 import type { Group } from "./cohorts.ts";
 import type { CohortRow } from "./retention.ts";
 import type { Grid, RetentionQuestion } from "./retention-question.ts";
@@ -14,11 +15,15 @@ export interface RetentionCell extends Group, Interval {
   readonly period: number;
   readonly users: number;
   readonly share: number;
-  /** Whether the period is over, for every member and for good. */
+  /** Whether the period is over; of "in or after" also a churn horizon after it, within which silent members may
+   * come back. */
   readonly isComplete: boolean;
+  /** Whether the cohort is of users who were there before the data begins. */
+  readonly isAlreadyHere: boolean;
 }
 
-/** All cohorts of a group together whose period is complete, each with the weight of its size. */
+/** All cohorts of a group together whose period is complete, each with the weight of its size. Users who were there
+ * before the data begins are left out unless the question counts them. */
 export interface MeanCell extends Group, Interval {
   readonly period: number;
   readonly cohorts: number;
@@ -37,10 +42,11 @@ export interface Projection extends Group {
 export interface ProjectionFit {
   readonly alpha: number;
   readonly beta: number;
-  /** False when the search did not settle, or the curve has no shape of this family, as when nobody leaves. */
+  /** False when the search did not settle, the curve has no shape of this family, as when nobody leaves, or the model
+   * misses the mean by more than 5 points and its interval. */
   readonly isReliable: boolean;
-  /** The share still there after 0, 1 … periods; those beyond `completePeriods` are projected. */
-  readonly shares: readonly number[];
+  /** From the last complete share that is known well, which is the observed one; empty when the fit is not reliable. */
+  readonly shares: readonly ShareAt[];
 }
 
 export interface RetentionTable {
@@ -53,17 +59,29 @@ export interface RetentionTable {
 
 /** Periods projected beyond what was observed. */
 const projectedPeriods = 12;
+/** A mean of so many cohorts is known well: a single one may be unlike all others. */
+export const tellingCohorts = 3;
+/** A fit that misses a share that is known well by more, and its interval, is bad. */
+const maxMisfit = 0.05;
 
-/** The table of what the warehouse has counted. */
+/** The table of what the warehouse has counted. @param dataFrom the day of the organization's first engagement event */
 export function retentionTable(
   rows: readonly CohortRow[],
   question: RetentionQuestion,
   grid: Grid,
+  dataFrom: number | null,
 ): RetentionTable {
-  const groups = inOrder(rows).map((group) => group.map((row) => cellsOf(row, question, grid)));
+  const early = alreadyHere(rows, question, grid, dataFrom);
+  const groups = inOrder(rows).map((group) => group.map((row) => cellsOf(row, question, grid, early)));
+  const counted = groups.map((group) =>
+    group.map((ofCohort) => ofCohort.filter((cell) => question.countsAlreadyHere || !cell.isAlreadyHere)),
+  );
   const cells = groups.flat(2);
-  const mean = groups.flatMap((group) => meanOf(group.flat()));
-  const projections = question.measure === "in" ? [] : groups.map(projectionOf);
+  const mean = counted.flatMap((group) => meanOf(group.flat()));
+  const projections =
+    question.measure === "in"
+      ? []
+      : counted.map((group, index) => ({ ...groupOf(groups[index]), ...projectionOf(group) }));
   return { cells, mean, projections };
 }
 
@@ -81,8 +99,13 @@ function inOrder(rows: readonly CohortRow[]): CohortRow[][] {
   return ordered.map(({ group }) => group);
 }
 
-function cellsOf(row: CohortRow, question: RetentionQuestion, grid: Grid): RetentionCell[] {
-  const { period, periods, today } = question;
+function cellsOf(
+  row: CohortRow,
+  question: RetentionQuestion,
+  grid: Grid,
+  early: ReadonlySet<number>,
+): RetentionCell[] {
+  const { period, periods } = question;
   const shown = Math.min(periods, periodsBetween(row.cohort, grid.starts.at(-1) ?? row.cohort, period) + 1);
   const counts = countsOf(row, question, shown);
   return counts.map((users, k) => ({
@@ -94,8 +117,19 @@ function cellsOf(row: CohortRow, question: RetentionQuestion, grid: Grid): Reten
     users,
     share: users / row.members,
     ...wilson(users, row.members),
-    isComplete: periodsLater(row.cohort, k + 1, period) <= today,
+    isComplete: isCompleteAt(question, row.cohort, k),
+    isAlreadyHere: early.has(row.cohort),
   }));
+}
+
+/** Whether it is known of a cohort who was there so many periods after its own. Users who are silent in a period may come
+ * back: "in or after" is known when they are not expected any more. */
+export function isCompleteAt(
+  { period, today, measure, horizonDays }: RetentionQuestion,
+  cohort: number,
+  at: number,
+): boolean {
+  return periodsLater(cohort, at + 1, period) + (measure === "in" ? 0 : horizonDays) <= today;
 }
 
 function countsOf(row: CohortRow, { period, measure }: RetentionQuestion, shown: number): number[] {
@@ -136,8 +170,20 @@ function meanOf(cells: readonly RetentionCell[]): MeanCell[] {
     });
 }
 
-function projectionOf(cohorts: readonly (readonly RetentionCell[])[]): Projection {
+/** The mean's shares after the first period that enough cohorts have completed; all where none has. */
+function knownWell(mean: readonly MeanCell[]): readonly MeanCell[] {
+  const later = mean.filter(({ period }) => period > 0);
+  const telling = later.filter(({ cohorts }) => cohorts >= tellingCohorts);
+  return telling.length === 0 ? later : telling;
+}
+
+/** The group of these cohorts. */
+function groupOf(cohorts: readonly (readonly RetentionCell[])[] = []): Group {
   const { kind, value } = cohorts[0]?.[0] ?? { kind: "all", value: null };
+  return { kind, value };
+}
+
+function projectionOf(cohorts: readonly (readonly RetentionCell[])[]): Omit<Projection, keyof Group> {
   const remaining = cohorts.map((cells) =>
     cells
       .filter(({ isComplete }) => isComplete)
@@ -146,16 +192,16 @@ function projectionOf(cohorts: readonly (readonly RetentionCell[])[]): Projectio
   );
   const completePeriods = Math.max(0, ...remaining.map((counts) => counts.length - 1));
   const fit = fitSbg(remaining.filter((counts) => counts.length > 1));
-  if (fit === null) return { kind, value, completePeriods, fit };
-  return {
-    kind,
-    value,
-    completePeriods,
-    fit: {
-      alpha: fit.alpha,
-      beta: fit.beta,
-      isReliable: fit.isConverged && !fit.isAtBound,
-      shares: projectSbg(fit, completePeriods + projectedPeriods),
-    },
+  if (fit === null) return { completePeriods, fit };
+  const known = knownWell(meanOf(cohorts.flat()));
+  const model = projectSbg(fit, completePeriods);
+  const isMissed = ({ period, share, low, high }: MeanCell) => {
+    const expected = model[period] ?? 1;
+    return Math.abs(share - expected) > maxMisfit && (expected < low || expected > high);
   };
+  const last = known.at(-1);
+  const isReliable = fit.isConverged && !fit.isAtBound && fit.covariance !== null && !known.some(isMissed);
+  const shares =
+    isReliable && last !== undefined ? projectFrom(fit, last, completePeriods + projectedPeriods) : [];
+  return { completePeriods, fit: { alpha: fit.alpha, beta: fit.beta, isReliable, shares } };
 }

@@ -4,6 +4,7 @@
  * figures.
  */
 
+import { activeDaysTable, engagementParameters } from "../warehouse/engagement.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { cohortsWithPeriods, type Group } from "./cohorts.ts";
 import { jsonSettings } from "./json-text.ts";
@@ -27,7 +28,7 @@ export interface CohortRow extends Group {
 export async function retention(warehouse: Warehouse, question: RetentionQuestion): Promise<RetentionTable> {
   const grid = gridOf(question);
   const { text, parameters } = cohortsWithPeriods(question, grid);
-  const rows = await warehouse.rows<CohortRow>(
+  const counted = warehouse.rows<CohortRow>(
     `SELECT kind, value, cohort, bitmapCardinality(members) AS members,
        arrayFilter(pair -> pair.2 > 0, arrayMap(
          one -> (one.1, bitmapAndCardinality(rows.members, one.2)),
@@ -38,5 +39,19 @@ export async function retention(warehouse: Warehouse, question: RetentionQuestio
      ${jsonSettings}`,
     parameters,
   );
-  return retentionTable(rows, question, grid);
+  const [rows, dataFrom] = await Promise.all([counted, firstDayOfData(warehouse, question)]);
+  return retentionTable(rows, question, grid, dataFrom);
+}
+
+/** The day of an organization's first engagement event; null before there is one. */
+export async function firstDayOfData(
+  warehouse: Warehouse,
+  { organization, passiveEvents }: Pick<RetentionQuestion, "organization" | "passiveEvents">,
+): Promise<number | null> {
+  const [row] = await warehouse.rows<{ firstDay: number }>(
+    `SELECT toInt32(min(day)) AS firstDay FROM ${activeDaysTable(passiveEvents)}
+     WHERE organization = {organization:UInt32} HAVING count() > 0`,
+    { organization, ...engagementParameters(passiveEvents) },
+  );
+  return row?.firstDay ?? null;
 }

@@ -67,7 +67,7 @@ export function accountTimeline(
   return warehouse.rows<AccountTimelineEvent>(ofAccount, { account, ...pageParameters(page) });
 }
 
-const maxEvents = 1_000;
+const maxEvents = 5_000;
 const endOfTime: TimelinePosition = {
   timeMs: Date.UTC(2300, 0, 1) - 1,
   id: "ffffffff-ffff-ffff-ffff-ffffffffffff",

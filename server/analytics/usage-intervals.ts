@@ -4,6 +4,7 @@
  * so that who is silent for longer is not merely between two uses.
  */
 
+import { activeDaysTable, engagementParameters, type PassiveEvents } from "../warehouse/engagement.ts";
 import { included } from "../warehouse/included.ts";
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
@@ -22,6 +23,8 @@ export interface UsageIntervalsQuestion {
   readonly organization: number;
   /** The last of the 182 days, in days since 1970-01-01. */
   readonly toDay: number;
+  /** Names of events that are no engagement. */
+  readonly passiveEvents: PassiveEvents;
 }
 
 export interface UsageIntervalRow {
@@ -33,10 +36,13 @@ export interface UsageIntervalRow {
 /** How many gaps there are of each length, the shortest first; lengths without any are left out. */
 export function usageIntervals(
   warehouse: Warehouse,
-  { organization, toDay }: UsageIntervalsQuestion,
+  { organization, toDay, passiveEvents }: UsageIntervalsQuestion,
 ): Promise<UsageIntervalRow[]> {
   const fromDay = toDay - usageIntervalsDays + 1;
-  return warehouse.rows<UsageIntervalRow>(sql, { organization, fromDay, toDay });
+  return warehouse.rows<UsageIntervalRow>(sql(passiveEvents), {
+    ...engagementParameters(passiveEvents),
+    ...{ organization, fromDay, toDay },
+  });
 }
 
 /** The shortest length that so many of a hundred gaps do not exceed, the "nearest rank"; undefined when there is
@@ -58,14 +64,14 @@ export function advisedHorizon(rows: readonly UsageIntervalRow[]): ChurnHorizonD
   return churnHorizonsDays.find((horizon) => horizon >= usual) ?? churnHorizonsDays.at(-1);
 }
 
-const sql = `
+const sql = (passive: PassiveEvents) => `
   SELECT gap AS days, count() AS gaps
   FROM (
     SELECT arrayJoin(arrayPopFront(arrayDifference(arraySort(groupArray(dayOfWindow))))) AS gap
     FROM (
       SELECT toUInt8(toInt32(day) - {fromDay:Int32}) AS dayOfWindow,
         arrayJoin(bitmapToArray(${included("groupBitmapMergeState(users)")})) AS user
-      FROM active_days
+      FROM ${activeDaysTable(passive)}
       WHERE organization = {organization:UInt32}
         AND day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}
       GROUP BY dayOfWindow)

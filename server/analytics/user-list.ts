@@ -3,6 +3,12 @@
  * page are found, by the columns that this takes and no others; then their rows are read.
  */
 
+import {
+  activeSpans,
+  activeSpansOf,
+  engagementParameters,
+  type PassiveEvents,
+} from "../warehouse/engagement.ts";
 import { isIncluded } from "../warehouse/included.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { jsonKey, jsonSettings, jsonText, traitName } from "./json-text.ts";
@@ -19,7 +25,6 @@ import {
   scoresJoined,
   seenConditions,
 } from "./list-scores.ts";
-import { spans, spansOf } from "./spans.ts";
 import type { Sql } from "./sql.ts";
 
 /** A trait, and what it has to be. Numbers and the like are compared as their JSON. */
@@ -33,6 +38,8 @@ export interface UserSelection extends ScoreFilter, ScoresOfList {
   readonly organization: number;
   /** Today: nothing after it counts. */
   readonly toDay: number;
+  /** Names of events that are no engagement: they do not move the last-seen day. */
+  readonly passiveEvents: PassiveEvents;
   /** Only users whose id, e-mail or name holds this text, whatever the case; empty for all. */
   readonly search: string;
   /** All of them have to be true. */
@@ -99,14 +106,24 @@ export async function userCount(warehouse: Warehouse, selection: UserSelection):
 /** The rows of these users, in this order. At most a few thousand: their numbers are a part of the query. */
 export async function usersNumbered(
   warehouse: Warehouse,
-  { organization, toDay, run, earlier }: Pick<UserSelection, "organization" | "toDay" | "run" | "earlier">,
+  {
+    organization,
+    toDay,
+    passiveEvents,
+    run,
+    earlier,
+  }: Pick<UserSelection, "organization" | "toDay" | "passiveEvents" | "run" | "earlier">,
   users: readonly number[],
 ): Promise<UserListRow[]> {
   if (users.length === 0) return [];
   const scores = scoresJoined({ run, earlier }, [among]);
-  const rows = await warehouse.rows<UserListRow & { readonly user: number }>(detailed(scores.text), {
-    ...{ ...scores.parameters, organization, toDay, users },
-  });
+  const rows = await warehouse.rows<UserListRow & { readonly user: number }>(
+    detailed(scores.text, passiveEvents),
+    {
+      ...engagementParameters(passiveEvents),
+      ...{ ...scores.parameters, organization, toDay, users },
+    },
+  );
   return inOrder(users, rows, ({ user }) => user).map(({ user, ...row }) => row);
 }
 
@@ -128,7 +145,7 @@ const traitOrder = [`toFloat64OrNull(${sortValue})`, `nullIf(lowerUTF8(${sortVal
 
 /** From where users come of whom everything that was asked for is true; with what they are sorted by. */
 function selectedUsers(selection: UserSelection, sort?: UserSort): Sql {
-  const { organization, toDay } = selection;
+  const { organization, toDay, passiveEvents } = selection;
   const about = scoreConditions(selection);
   const seen = seenConditions(selection, "seen.lastDay");
   const by = sort === undefined || typeof sort === "object" ? "" : orders[sort];
@@ -138,7 +155,14 @@ function selectedUsers(selection: UserSelection, sort?: UserSort): Sql {
   return joinedSql(
     [
       ofUsers(selection),
-      ...(isSeen ? [condition(`LEFT JOIN ${nullableSpans} AS seen ON seen.user = u.user`, { toDay })] : []),
+      ...(isSeen
+        ? [
+            condition(`LEFT JOIN ${asNullable(activeSpans(passiveEvents))} AS seen ON seen.user = u.user`, {
+              ...engagementParameters(passiveEvents),
+              toDay,
+            }),
+          ]
+        : []),
       ...(isScored ? [scored(selection)] : []),
       ...(by.includes("named.")
         ? [condition(`LEFT JOIN ${accountNames} AS named ON named.account = u.account`)]
@@ -196,12 +220,11 @@ function traitCondition({ key, match, value }: TraitFilter, index: number): Sql 
 // A row that a join does not find has null, and not the first day of 1970.
 const asNullable = (of: string) =>
   `(SELECT user, toNullable(firstDay) AS firstDay, toNullable(lastDay) AS lastDay FROM ${of})`;
-const nullableSpans = asNullable(spans);
 const accountNames = `(
   SELECT account, account_id, name FROM accounts FINAL WHERE organization = {organization:UInt32})`;
 
 const among = "user IN {users:Array(UInt32)}";
-const detailed = (scores: string) => `
+const detailed = (scores: string, passive: PassiveEvents) => `
   SELECT
     whole.user AS user, user_id AS userId, nullIf(whole.email, '') AS email, traits, is_account_owner AS isAccountOwner,
     nullIf(named.account_id, '') AS accountId,
@@ -210,6 +233,6 @@ const detailed = (scores: string) => `
     toUnixTimestamp64Milli(first_identified_at) AS firstIdentifiedAtMs,
     seen.firstDay AS firstDay, seen.lastDay AS lastDay, ${scoreColumns}
   FROM (SELECT * FROM users FINAL WHERE organization = {organization:UInt32} AND ${among}) AS whole
-  LEFT JOIN ${asNullable(spansOf(among))} AS seen ON seen.user = whole.user
+  LEFT JOIN ${asNullable(activeSpansOf(passive, among))} AS seen ON seen.user = whole.user
   LEFT JOIN ${scores} AS score ON score.entity = whole.user
   LEFT JOIN ${accountNames} AS named ON named.account = whole.account`;

@@ -1,4 +1,5 @@
 /** On which days a user did anything for the first and the last time. One user's rows of a rollup. */
+import { engagementParameters, isEngagement, type PassiveEvents } from "../warehouse/engagement.ts";
 import { dayParameter } from "../warehouse/keep-events.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 
@@ -16,14 +17,23 @@ export async function userSpan(
     organization,
     user,
     toDay,
-  }: { readonly organization: number; readonly user: number; readonly toDay: number },
+    passiveEvents,
+  }: {
+    readonly organization: number;
+    readonly user: number;
+    readonly toDay: number;
+    readonly passiveEvents: PassiveEvents;
+  },
 ): Promise<UserSpan | undefined> {
-  const [span] = await warehouse.rows<UserSpan>(sql, { organization, user, toDay });
+  const [span] = await warehouse.rows<UserSpan>(sql(passiveEvents), {
+    ...engagementParameters(passiveEvents),
+    ...{ organization, user, toDay },
+  });
   return span;
 }
 
-const sql = `
+const sql = (passive: PassiveEvents) => `
   SELECT toInt32(min(day)) AS firstDay, toInt32(max(day)) AS lastDay
   FROM user_event_days
-  WHERE organization = {organization:UInt32} AND user = {user:UInt32} AND day <= ${dayParameter("toDay")}
+  WHERE organization = {organization:UInt32} AND user = {user:UInt32} AND ${isEngagement(passive)} AND day <= ${dayParameter("toDay")}
   GROUP BY user`;

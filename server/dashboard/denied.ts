@@ -1,14 +1,14 @@
 /** Why somebody is not let in, or does not get what was asked for. */
-import { type ErrorName, errorMessages } from "../../contract/errors.ts";
+import { type ApiErrorName, errorMessages } from "../../contract/errors.ts";
 
 /** A request of a person that is refused for another reason than its content, which would be a Refusal. */
 export class Denied extends Error {
   override readonly name = "Denied";
-  readonly kind: ErrorName;
+  readonly kind: ApiErrorName;
   /** Whole seconds, when waiting helps. */
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(kind: ErrorName, message: string, retryAfterSeconds?: number) {
+  constructor(kind: ApiErrorName, message: string, retryAfterSeconds?: number) {
     super(message);
     this.kind = kind;
     this.retryAfterSeconds = retryAfterSeconds;

@@ -1,7 +1,8 @@
 /**
- * Slows down who guesses passwords. Failures are counted by e-mail and address together, by address, and by e-mail;
- * after a few that are free each failure doubles the wait. The wait by e-mail alone is short, and who came in from an
- * address before is held up there by their own failures only, so that nobody can lock somebody else out.
+ * Slows down guesses of a password. Failures are counted by e-mail and sender together, and by e-mail over all addresses.
+ * After a few that are free each failure doubles the wait, up to half a minute: an address may be shared with
+ * the person whose password is guessed. Nothing is counted by address alone: behind a proxy that is not trusted, everybody has
+ * the same address.
  */
 
 /** Failures that are free, and the longest wait that the others lead to. */
@@ -11,9 +12,7 @@ interface Rule {
 }
 
 const rules = {
-  pair: { free: 5, maxWaitSeconds: 900 },
-  // Many people may share an address.
-  address: { free: 30, maxWaitSeconds: 900 },
+  pair: { free: 5, maxWaitSeconds: 30 },
   email: { free: 20, maxWaitSeconds: 30 },
 } as const satisfies Record<string, Rule>;
 
@@ -27,10 +26,20 @@ interface Count {
 const forgottenAfterMs = 3_600_000;
 /** Counts kept at most, some 100 bytes each; the oldest go first. */
 const maxCounts = 50_000;
-const maxKnownAddresses = 10_000;
+
+/** The source of an attempt. */
+export interface AttemptSource {
+  readonly kind: "address" | "browser" | "session";
+  /** The address, or the random name of a browser or the id of a session that is known to be the person's own. */
+  readonly id: string;
+}
 
 /** An attempt that counts as failed until it is said to have succeeded. */
 export interface Attempt {
+  /** Failures in a row, with this one. */
+  readonly failures: number;
+  /** Whether the next attempt has to wait if this one fails. */
+  readonly isLast: boolean;
   /** It was the right password. */
   succeeded(): void;
   /** It was not looked at. */
@@ -39,34 +48,30 @@ export interface Attempt {
 
 export class Guessing {
   readonly #counts = new Map<string, Count>();
-  /** E-mails with an address from which they signed in. */
-  readonly #known = new Set<string>();
 
-  /** Whether somebody came in with this e-mail from this address before. */
-  isKnown(email: string, address: string): boolean {
-    return this.#known.has(pairKey(email, address));
-  }
-
-  /** Begins an attempt, or says how many whole seconds have to pass first; who does not wait is not counted again.
+  /** Begins an attempt, or says how many whole seconds have to pass first; an attempt that has to wait is not counted.
    * @param monotonicMs the time, of a clock that never jumps */
-  begin(email: string, address: string, monotonicMs: number): Attempt | { readonly waitSeconds: number } {
-    const pair = pairKey(email, address);
+  begin(
+    email: string,
+    source: AttemptSource,
+    monotonicMs: number,
+  ): Attempt | { readonly waitSeconds: number } {
+    const pair = pairKey(email, source);
     const keys: (readonly [string, Rule])[] = [[pair, rules.pair]];
-    if (!this.#known.has(pair)) {
-      keys.push([`address ${address}`, rules.address], [`email ${email}`, rules.email]);
-    }
+    if (source.kind === "address") keys.push([`email ${email}`, rules.email]);
     const waitMs = Math.max(...keys.map(([key]) => this.#waitMs(key, monotonicMs)));
     if (waitMs > 0) return { waitSeconds: Math.ceil(waitMs / 1_000) };
-    for (const [key, rule] of keys) this.#fail(key, rule, monotonicMs);
+    const counts = keys.map(([key, rule]) => this.#fail(key, rule, monotonicMs));
     const takeBack = () => {
       for (const [key] of keys) this.#takeBack(key);
     };
     return {
+      failures: Math.max(...counts.map(({ failures }) => failures)),
+      isLast: counts.some(({ openAtMs }) => openAtMs > monotonicMs),
       withdrawn: takeBack,
       succeeded: () => {
         takeBack();
         this.#counts.delete(pair);
-        this.#remember(pair);
       },
     };
   }
@@ -78,16 +83,18 @@ export class Guessing {
     return count.openAtMs - nowMs;
   }
 
-  #fail(key: string, { free, maxWaitSeconds }: Rule, nowMs: number): void {
+  #fail(key: string, { free, maxWaitSeconds }: Rule, nowMs: number): Count {
     const failures = (this.#counts.get(key)?.failures ?? 0) + 1;
     const waitSeconds = failures < free ? 0 : Math.min(maxWaitSeconds, 2 ** (failures - free));
+    const count = { failures, openAtMs: nowMs + waitSeconds * 1_000, lastAtMs: nowMs };
     // Put at the end: a map keeps the order in which keys came.
     this.#counts.delete(key);
-    this.#counts.set(key, { failures, openAtMs: nowMs + waitSeconds * 1_000, lastAtMs: nowMs });
+    this.#counts.set(key, count);
     for (const oldest of this.#counts.keys()) {
       if (this.#counts.size <= maxCounts) break;
       this.#counts.delete(oldest);
     }
+    return count;
   }
 
   #takeBack(key: string): void {
@@ -96,13 +103,8 @@ export class Guessing {
     count.failures -= 1;
     count.openAtMs = 0;
   }
-
-  #remember(pair: string): void {
-    if (this.#known.size >= maxKnownAddresses) this.#known.clear();
-    this.#known.add(pair);
-  }
 }
 
-function pairKey(email: string, address: string): string {
-  return `pair ${email} ${address}`;
+function pairKey(email: string, { kind, id }: AttemptSource): string {
+  return `pair ${email} ${kind} ${id}`;
 }

@@ -6,6 +6,7 @@ import type {
   OrganizationChangeBody,
   ReadKeysAnswer,
   readKeyRights,
+  TokenCreateBody,
   TokensAnswer,
 } from "../../contract/people.ts";
 import { peopleLimits } from "../../contract/people-limits.ts";
@@ -14,7 +15,7 @@ import { Zone, zoneNamed } from "../calendar/zone.ts";
 import type { AuditPage } from "../ledger/audit.ts";
 import { addProjectToken, addReadKey, changeOrganization, revokeCredential } from "../ledger/audited.ts";
 import type { Changing } from "../ledger/changing.ts";
-import type { Credential } from "../ledger/credentials.ts";
+import { type Credential, scopeOf } from "../ledger/credentials.ts";
 import { itemsPerSecond, type Ledger, type Organization, Refusal } from "../ledger/ledger.ts";
 import { notThere } from "./denied.ts";
 
@@ -109,7 +110,8 @@ export async function tokensOf(
   organization: number,
 ): Promise<Static<typeof TokensAnswer>> {
   await recordUse();
-  return { tokens: (await ledger.tokens.list(organization)).map(credentialAnswer) };
+  const tokens = await ledger.tokens.list(organization);
+  return { tokens: tokens.map((token) => ({ ...credentialAnswer(token), scope: scopeOf(token) })) };
 }
 
 /** The read keys, revoked ones too. */
@@ -122,15 +124,19 @@ export async function readKeysOf(
   return {
     readKeys: keys.map((key) => ({
       ...credentialAnswer(key),
-      rights: key.rights.filter((right) => right !== "write"),
+      rights: key.rights.filter((right) => right !== "write" && right !== "browser"),
     })),
   };
 }
 
 /** A new project token, shown this once. @throws Refusal when there are too many */
-export async function newToken({ ledger }: OrganizationParts, ordered: Ordered, name: string) {
+export async function newToken(
+  { ledger }: OrganizationParts,
+  ordered: Ordered,
+  { name, scope = "server" }: TokenCreateBody,
+) {
   await refuseTooMany(ledger.tokens, ordered.organization);
-  const { id, secret } = await addProjectToken({ ...ordered, ledger }, name.trim());
+  const { id, secret } = await addProjectToken({ ...ordered, ledger }, name.trim(), scope);
   return { id, token: secret };
 }
 
@@ -184,10 +190,18 @@ async function refuseTooMany(store: Ledger["tokens"], organization: number): Pro
     throw new Refusal(`There are ${most} already: revoke one before you make another.`);
 }
 
-function credentialAnswer({ id, name, lastFour, createdAtMs, lastUsedAtMs, revokedAtMs }: Credential) {
+function credentialAnswer({
+  id,
+  name,
+  lastFour,
+  createdAtMs,
+  lastUsedAtMs,
+  revokedAtMs,
+  madeBy,
+}: Credential) {
   const instant = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   return {
     ...{ id, name, lastFour, createdAt: new Date(createdAtMs).toISOString() },
-    ...{ lastUsedAt: instant(lastUsedAtMs), revokedAt: instant(revokedAtMs) },
+    ...{ lastUsedAt: instant(lastUsedAtMs), revokedAt: instant(revokedAtMs), madeBy },
   };
 }

@@ -3,7 +3,7 @@ import type { Role } from "../../contract/roles.ts";
 import type { Right } from "../ledger/credentials.ts";
 
 /** `own` is for what only owners do: members, read keys, the organization itself and its audit log. No read key has it. */
-export type MemberRight = Exclude<Right, "write"> | "own";
+export type MemberRight = Exclude<Right, "write" | "browser"> | "own";
 
 /** What a member with this role may do. */
 export const roleRights: Readonly<Record<Role, readonly MemberRight[]>> = {

@@ -1,5 +1,5 @@
 /**
- * How people come in and go out. A session is a new random id at every sign-in; it lives for 30 days after its last use.
+ * How people come in and go out. A session is a new random id at every sign-in; it lives for 30 days.
  * Who comes in by a link chose or knew the password: links are used up in the commit that lets in.
  */
 import type { SessionAnswer } from "../../contract/people.ts";
@@ -14,46 +14,47 @@ import {
   newCode,
   type Person,
   type Session,
+  withFallbackEmail,
 } from "../ledger/people.ts";
 import { Denied } from "./denied.ts";
-import { Guessing } from "./guessing.ts";
-import { Pacing } from "./pacing.ts";
-import { Passwords, refuseGuessable, type Sender } from "./passwords.ts";
+import { newDevice } from "./devices.ts";
+import { type Attempting, PasswordCheck } from "./password-check.ts";
+import { refuseGuessable } from "./passwords.ts";
+import type { SignInWatch } from "./sign-in-watch.ts";
 
-/** A use is written down this often, so that a request is not a commit. */
+/** A use is written down this often, so that a request is not a commit. It decides which of too many sessions end. */
 const usedEveryMs = 3_600_000;
 
-/** Who has come in: what the cookie will hold, and nothing else ever. */
+/** Who has come in: what the cookies will hold, and nothing else ever. */
 export interface Entered {
   readonly secret: string;
+  /** Of the browser: see devices.ts. */
+  readonly device: string;
   readonly person: Person;
 }
 
 /** A session that a request came with. */
 export interface SignedIn {
   readonly session: Session;
-  /** Whether its life was prolonged just now. */
-  readonly renewed: boolean;
 }
 
-/** Where a request came from. */
-export interface From {
-  readonly address: string;
-  /** The session that the sender had before, if any: it ends when another begins. */
+/** Where a request came from. The session that it came with ends when another begins. */
+export interface From extends Attempting {
   readonly before: SignedIn | undefined;
-  /** Aborted when nobody waits for the answer any more. */
-  readonly signal: AbortSignal;
 }
 
 export class SignIn {
   readonly #people: Ledger["people"];
   readonly #entrance: Ledger["entrance"];
   readonly #nowMs: () => number;
-  readonly #passwords = new Passwords();
-  readonly #guessing = new Guessing();
-  readonly #pacing = new Pacing();
+  readonly #check: PasswordCheck;
 
-  constructor({ people, entrance }: Pick<Ledger, "people" | "entrance">, nowMs: () => number) {
+  constructor(
+    { people, entrance }: Pick<Ledger, "people" | "entrance">,
+    watch: SignInWatch,
+    nowMs: () => number,
+  ) {
+    this.#check = new PasswordCheck(people, watch);
     this.#people = people;
     this.#entrance = entrance;
     this.#nowMs = nowMs;
@@ -68,9 +69,8 @@ export class SignIn {
     const nowMs = this.#nowMs();
     const session = await this.#entrance.session(hashCode(secret), nowMs);
     if (session === undefined) return undefined;
-    const renewed = nowMs - session.usedAtMs >= usedEveryMs;
-    if (renewed) await this.#entrance.used(session.id, nowMs);
-    return { session, renewed };
+    if (nowMs - session.usedAtMs >= usedEveryMs) await this.#entrance.used(session.id, nowMs);
+    return { session };
   }
 
   /** Who somebody is, and where they are members. */
@@ -92,7 +92,7 @@ export class SignIn {
     await this.#living("claim", sent.code);
     const email = emailKey(sent.email);
     refuseGuessable(sent.password, email);
-    const passwordHash = await this.#passwords.hash(sent.password, senderOf(email, from));
+    const passwordHash = await this.#check.hash(sent.password, email, from);
     const person = { email, name: sent.name.trim(), passwordHash };
     return this.#begin(
       (await this.#entrance.claim(hashCode(sent.code), person, this.#nowMs())) ?? notValid(),
@@ -103,16 +103,15 @@ export class SignIn {
   async signIn(sent: { readonly email: string; readonly password: string }, from: From): Promise<Entered> {
     const email = emailKey(sent.email);
     const person = await this.#people.withEmail(email);
-    return this.#begin(await this.#verified(email, person, sent.password, from), from);
+    return this.#begin(await this.#check.verified(email, person, sent.password, from, wrongPassword), from);
   }
 
   /** What an invitation is to. */
-  async invitation(code: string): Promise<{ readonly link: Link; readonly knownPerson: boolean }> {
-    const link = await this.#living("invitation", code);
-    return { link, knownPerson: (await this.#people.withEmail(link.email ?? "")) !== undefined };
+  invitation(code: string): Promise<Link> {
+    return this.#living("invitation", code);
   }
 
-  /** Joins an organization: with a new account, or with one's own password. */
+  /** Joins an organization: with a name and a password as a new person, or with the password of one's account. */
   async accept(
     sent: {
       readonly code: string;
@@ -136,7 +135,7 @@ export class SignIn {
     const { person: id } = await this.#living("password", sent.code);
     const { email } = (id === null ? undefined : await this.#people.find(id)) ?? notValid();
     refuseGuessable(sent.password, email);
-    const passwordHash = await this.#passwords.hash(sent.password, senderOf(email, from));
+    const passwordHash = await this.#check.hash(sent.password, email, from);
     const person = await this.#entrance.resetPassword(hashCode(sent.code), passwordHash, this.#nowMs());
     return this.#begin(person ?? notValid(), from);
   }
@@ -160,11 +159,13 @@ export class SignIn {
     let verifiedHash: string | undefined;
     if (newPassword !== undefined || email !== person.email) {
       if (currentPassword === undefined) throw new Refusal("currentPassword is missing: send the password.");
-      const verified = this.#verified(person.email, person, currentPassword, from, wrongCurrentPassword);
+      const verified = this.#check.verified(
+        ...([person.email, person, currentPassword, from, wrongCurrentPassword] as const),
+      );
       verifiedHash = (await verified).passwordHash;
     }
     const passwordHash =
-      newPassword === undefined ? undefined : await this.#passwords.hash(newPassword, senderOf(email, from));
+      newPassword === undefined ? undefined : await this.#check.hash(newPassword, email, from);
     const change = {
       ...(name !== undefined && { name: name.trim() }),
       ...(email !== person.email && { email }),
@@ -187,55 +188,28 @@ export class SignIn {
     return this.#entrance.endAll(session.person.id);
   }
 
+  /** The person who accepts. Only the right password tells that the e-mail has an account, or making one that it had none. */
   async #whoAccepts(email: string, sent: Parameters<SignIn["accept"]>[0], from: From) {
     const { name, password } = sent;
     const known = await this.#people.withEmail(email);
-    if (known !== undefined) {
-      if (from.before?.session.person.id === known.id) return { id: known.id };
-      if (password === undefined)
-        throw new Refusal("password is missing: send the password of your account.");
-      return { id: (await this.#verified(email, known, password, from)).id };
+    if (known !== undefined && from.before?.session.person.id === known.id) return { id: known.id };
+    if (password === undefined) {
+      throw new Refusal("password is missing: send that of your account, or a name and a new one.");
     }
-    if (name === undefined || password === undefined) {
-      throw new Refusal(`${name === undefined ? "name" : "password"} is missing: send both.`);
-    }
-    refuseGuessable(password, email);
-    return { name: name.trim(), passwordHash: await this.#passwords.hash(password, senderOf(email, from)) };
-  }
-
-  /** The person, when it is the password; a person that does not exist takes as long.
-   * @throws Denied when it is not, or somebody guesses */
-  async #verified(
-    email: string,
-    person: Person | undefined,
-    password: string,
-    from: From,
-    wrong = wrongPassword,
-  ): Promise<Person> {
-    const { address } = from;
-    const attempt = this.#guessing.begin(email, address, performance.now());
-    if ("waitSeconds" in attempt) {
-      const { waitSeconds } = attempt;
-      throw tooOften("Too many wrong passwords", waitSeconds);
-    }
-    const isKnown = this.#guessing.isKnown(email, address);
-    const waitSeconds = this.#pacing.attempt(email, address, isKnown, performance.now());
-    if (waitSeconds > 0) {
-      attempt.withdrawn();
-      throw tooOften("Too many attempts to sign in", waitSeconds);
-    }
-    const matches = await this.#passwords
-      .matches(password, person?.passwordHash, senderOf(email, from))
-      .catch((error: unknown) => {
-        attempt.withdrawn();
+    // Before the look at the account, or the answer to a weak password would tell whether there is one.
+    if (name !== undefined) refuseGuessable(password, email);
+    if (name === undefined || known !== undefined) {
+      const verified = this.#check.verified(email, known, password, from, wrongInvited);
+      const person = await verified.catch((error: unknown) => {
+        // A new person takes an e-mail from one who only chose it.
+        if (name !== undefined && known !== undefined && withFallbackEmail(known) !== undefined)
+          return undefined;
         throw error;
       });
-    // While it was compared the password may have been changed, and everybody signed out.
-    const now = person && (await this.#people.find(person.id));
-    if (!matches || now === undefined || now.passwordHash !== person?.passwordHash) throw wrong();
-    attempt.succeeded();
-    this.#pacing.succeeded(email, performance.now());
-    return now;
+      if (person !== undefined) return { id: person.id };
+    }
+    if (name === undefined) throw wrongInvited();
+    return { name: name.trim(), passwordHash: await this.#check.hash(password, email, from) };
   }
 
   async #living(kind: LinkKind, code: string): Promise<Link> {
@@ -246,21 +220,12 @@ export class SignIn {
     const { code, sha256 } = newCode();
     if (before !== undefined) await this.#entrance.end(before.session.id);
     await this.#entrance.begin(person.id, sha256, this.#nowMs());
-    return { secret: code, person };
+    return { secret: code, device: newDevice(person), person };
   }
 }
 
-/** How long a session lives after it was used, in seconds. */
+/** How long a session lives, in seconds. */
 export const sessionSeconds = peopleLimits.sessionDays * 86_400;
-
-function senderOf(email: string, { address, signal }: From): Sender {
-  return { group: address, member: email, signal };
-}
-
-function tooOften(what: string, waitSeconds: number): Denied {
-  const message = `${what}: try again in ${waitSeconds} second${waitSeconds === 1 ? "" : "s"}.`;
-  return new Denied("rate_limit_exceeded", message, waitSeconds);
-}
 
 function notValid(): never {
   throw new Denied("not_found", "This link is not valid, or not any more: ask for a new one.");
@@ -268,6 +233,11 @@ function notValid(): never {
 
 function wrongPassword(): Denied {
   return new Denied("invalid_write_key", "The e-mail or the password is wrong.");
+}
+
+function wrongInvited(): Denied {
+  const message = "The password is wrong. If you have no account yet, send a name, too.";
+  return new Denied("invalid_write_key", message);
 }
 
 /** No 401: the session is as good as before. */

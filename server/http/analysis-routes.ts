@@ -8,14 +8,14 @@ import type { Logger } from "../process/log.ts";
 import type { Scheduler } from "../scoring/run/scheduler.ts";
 import type { ScoreProgress, ScoreSummary, ScoringService } from "../scoring/run/scoring.ts";
 import type { SourceWatch } from "../scoring/run/source-watch.ts";
-import type { ServedAnalysis } from "../warehouse/analysis.ts";
+import type { Failure, ServedAnalysis } from "../warehouse/analysis.ts";
 import type { BackupSummary } from "../warehouse/backup.ts";
 import type { BackupProgress } from "../warehouse/backup-files.ts";
 import { exportFormats, exportTables } from "../warehouse/export.ts";
 import { warehouseSize } from "../warehouse/size.ts";
 import type { WhyAway } from "../warehouse/why-away.ts";
 import { startingHeader } from "./answers.ts";
-import { Api } from "./api.ts";
+import { Api, type ApiParts } from "./api.ts";
 import { apiRoutes } from "./api-routes.ts";
 import { answerLines } from "./progress-lines.ts";
 
@@ -38,24 +38,34 @@ export interface StartedAnalysis {
   readonly scoring: ScoringService;
   readonly sources: SourceWatch;
   readonly scheduler: Pick<Scheduler, "earlierScores">;
+  readonly failures: (organization: number) => readonly Failure[];
+}
+
+/** Services for handlers of the JSON API; undefined until analysis has started. */
+function apiParts(
+  { ledger, log }: Pick<AnalysisParts, "ledger" | "log">,
+  { analysis, sources, scheduler, failures }: Partial<StartedAnalysis>,
+): ApiParts | undefined {
+  if (analysis === undefined || sources === undefined) return undefined;
+  if (scheduler === undefined || failures === undefined) return undefined;
+  return {
+    ...{ analysis, sources, scheduler, failures, ledger, log, nowMs: Date.now },
+    warehouse: analysis.warehouse,
+    freshness: (organization) => analysis.freshness(organization),
+  };
 }
 
 /** Serves the socket. Until analysis has started every question is answered 503, "starting". */
 export function answerAnalysis(
   { ledger, registry, log, waitsFor, why }: AnalysisParts,
-  { analysis, scoring, sources, scheduler }: Partial<StartedAnalysis>,
+  started: Partial<StartedAnalysis>,
   request: Request,
 ): Response | Promise<Response> {
+  const { analysis, scoring } = started;
   const { pathname, searchParams } = new URL(request.url);
   if (pathname === "/metrics") return registry.metrics().then((text) => new Response(text));
   if (pathname.startsWith("/api/")) {
-    const parts = analysis &&
-      sources &&
-      scheduler && {
-        ...{ analysis, sources, scheduler, warehouse: analysis.warehouse, ledger, nowMs: Date.now, log },
-        freshness: (organization: number) => analysis.freshness(organization),
-      };
-    return api.answer(parts, request);
+    return api.answer(apiParts({ ledger, log }, started), request);
   }
   if (pathname === "/status")
     return Response.json(analysis?.status() ?? { state: "starting", waitsFor, why });
@@ -98,6 +108,7 @@ export function answerAnalysis(
     case "GET /active-users":
       return activeUsers(analysis.warehouse, {
         organization,
+        passiveEvents: [],
         toDay: Number(searchParams.get("toDay")),
         days: Number(searchParams.get("days")),
       }).then((days) => Response.json(days));

@@ -10,25 +10,29 @@ import { errorMessages } from "../../contract/errors.ts";
 import { type AccountListRow, accountWithId } from "../analytics/account-list.ts";
 import { accountTimeline } from "../analytics/timeline.ts";
 import { userList } from "../analytics/user-list.ts";
+import type { OfRun } from "../scoring/queries/reading.ts";
+import { rowsOf } from "../scoring/run/entity.ts";
 import { type ApiContext, ApiError } from "./api.ts";
 import { today } from "./api-days.ts";
 import { listedAccount, listedUser, nextPosition, positionOf, timelineEvent } from "./api-rows.ts";
+import { scoreContext } from "./api-score-context.ts";
 import { withLabels } from "./event-labels.ts";
 
 type OfAccount = Pick<
   ApiContext<typeof AccountParameters, "/:accountId">,
-  "warehouse" | "organization" | "path" | "zone" | "nowMs"
+  "warehouse" | "organization" | "path" | "zone" | "nowMs" | "passiveEvents"
 >;
 
 /** GET /api/accounts/:accountId */
 export async function oneAccount(
   context: ApiContext<typeof AccountParameters, "/:accountId">,
 ): Promise<Static<typeof AccountAnswer>> {
-  const account = await knownAccount(context);
+  const { run } = await scoreContext(context, "account");
+  const account = await knownAccount(context, run && rowsOf(context.organization.id, "account", run));
   const { warehouse, organization, query } = context;
   const users = await userList(warehouse, {
     ...{ organization: organization.id, toDay: today(context), run: undefined, earlier: undefined },
-    ...{ search: "", accountId: account.accountId },
+    ...{ search: "", accountId: account.accountId, passiveEvents: await context.passiveEvents() },
     sort: "lastSeen",
     descending: true,
     limit: query.limit,
@@ -60,13 +64,16 @@ export async function timelineOfAccount(
   };
 }
 
-/** The account that a path names. @throws ApiError when there is none */
-export async function knownAccount(context: OfAccount): Promise<AccountListRow> {
+/** The account that a path names. @param run whose day its active members are told as of; today without one
+ * @throws ApiError when there is none */
+export async function knownAccount(context: OfAccount, run?: OfRun): Promise<AccountListRow> {
   const { warehouse, organization, path } = context;
   const account = await accountWithId(warehouse, {
     organization: organization.id,
     accountId: path.accountId,
+    passiveEvents: await context.passiveEvents(),
     toDay: today(context),
+    run,
   });
   if (account === undefined) throw new ApiError("not_found", errorMessages.accountNotFound);
   return account;

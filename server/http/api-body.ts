@@ -6,6 +6,7 @@ import { explainInvalid } from "../../contract/explain.ts";
 import { limits } from "../../contract/limits.ts";
 import { type Invalid, isInvalid, parseBody } from "../intake/json.ts";
 import { readBody } from "./body.ts";
+import type { BodyBudget } from "./body-budget.ts";
 
 /** A change of settings is a merge patch, whether its sender says so or not. */
 export const bodyTypes = ["application/json", "application/merge-patch+json"] as const;
@@ -15,9 +16,10 @@ const methodsWithBody: readonly string[] = ["POST", "PUT", "PATCH"];
 /** The bytes of a request to be passed on, inflated; null when its method has none. */
 export async function readApiBody(
   request: Request,
+  budget: BodyBudget,
   maxBytes: number = limits.bodyBytes,
 ): Promise<Uint8Array | Invalid | null> {
-  return methodsWithBody.includes(request.method) ? readBody(request, maxBytes) : null;
+  return methodsWithBody.includes(request.method) ? readBody(request, maxBytes, budget) : null;
 }
 
 /** The body that a route takes, in an object of its own because a body may hold any key; or what is wrong with it. */

@@ -36,7 +36,10 @@ export async function activeDaysHistogram(
 ): Promise<Static<typeof ActiveDaysAnswer>> {
   const { warehouse, organization } = context;
   const toDay = lastDay(context, today(context) - 1);
-  const rows = await activeDays(warehouse, { organization: organization.id, toDay });
+  const rows = await activeDays(warehouse, {
+    ...{ organization: organization.id, toDay },
+    passiveEvents: await context.passiveEvents(),
+  });
   const all = rows.reduce((sum, { users }) => sum + users, 0);
   return {
     users: all,
@@ -53,6 +56,7 @@ export async function lifecycleByPeriod(
     ...query,
     weekStart: await weekStart(context),
     organization: organization.id,
+    passiveEvents: await context.passiveEvents(),
     toDay: lastDay(context),
   });
   return { periods: periods.map(withDates) };
@@ -64,7 +68,8 @@ export async function adoptionOfEvents(
 ): Promise<Static<typeof AdoptionAnswer>> {
   const { warehouse, organization, query } = context;
   const { days, limit } = query;
-  const question = { organization: organization.id, toDay: lastDay(context), days, limit };
+  const passiveEvents = await context.passiveEvents();
+  const question = { organization: organization.id, toDay: lastDay(context), days, limit, passiveEvents };
   const rows = await adoption(warehouse, question);
   return {
     // Without any event nobody was active.
@@ -138,7 +143,10 @@ export async function intervalsOfUsage(
   context: ApiContext<typeof UsageIntervalsParameters, "">,
 ): Promise<Static<typeof UsageIntervalsAnswer>> {
   const { warehouse, organization } = context;
-  const rows = await usageIntervals(warehouse, { organization: organization.id, toDay: lastDay(context) });
+  const rows = await usageIntervals(warehouse, {
+    ...{ organization: organization.id, toDay: lastDay(context) },
+    passiveEvents: await context.passiveEvents(),
+  });
   const gaps = rows.reduce((sum, row) => sum + row.gaps, 0);
   const percentile = (percent: number) => gapPercentile(rows, percent) ?? null;
   let seen = 0;

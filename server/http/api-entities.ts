@@ -12,6 +12,7 @@ import type {
   UserActivityAnswer,
   UserEventsAnswer,
 } from "../../contract/api-entities.ts";
+import { defaultSettings } from "../../contract/settings.ts";
 import { accountActivity, everyDay, userActivity } from "../analytics/own-activity.ts";
 import { accountEvents, userEvents } from "../analytics/own-events.ts";
 import { formatDay } from "../calendar/days.ts";
@@ -39,6 +40,7 @@ export async function activityOfUser(
   const days = daysOf(context);
   const rows = await userActivity(context.warehouse, {
     ...days,
+    passiveEvents: await context.passiveEvents(),
     organization: user.organization,
     user: user.number,
   });
@@ -51,7 +53,8 @@ export async function activityOfAccount(
 ): Promise<Static<typeof AccountActivityAnswer>> {
   const { account } = await knownAccount(context);
   const days = daysOf(context);
-  const question = { ...days, organization: context.organization.id, account };
+  const passiveEvents = await context.passiveEvents();
+  const question = { ...days, organization: context.organization.id, account, passiveEvents };
   const rows = await accountActivity(context.warehouse, question);
   return { days: everyDay(days, rows).map((row) => ({ ...row, day: formatDay(row.day) })) };
 }
@@ -93,11 +96,14 @@ export async function membersOfAccount(
   context: ApiContext<typeof AccountMembersParameters, "/:accountId">,
 ): Promise<Static<typeof AccountMembersAnswer>> {
   const { account } = await knownAccount(context);
-  const { warehouse, ledger, organization, zone, query } = context;
+  const { warehouse, organization, zone, query } = context;
   const latest = today(context);
   const run = await newestRun(warehouse, organization.id, "account", latest);
   const ofUsers = await newestRun(warehouse, organization.id, "user", run?.day ?? latest);
-  const settings = run?.body.settings ?? (await ledger.settings.get(organization.id)).settings;
+  const settings = run?.body.settings ?? {
+    ...defaultSettings,
+    passiveEvents: [...(await context.passiveEvents())],
+  };
   const question = {
     population: {
       ...populationOf({ id: organization.id, zone, settings }, "account"),

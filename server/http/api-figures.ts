@@ -11,7 +11,13 @@ export async function activeUsersByDay(
   context: ApiContext<typeof ActiveUsersParameters, "">,
 ): Promise<Static<typeof ActiveUsersAnswer>> {
   const { warehouse, organization, query } = context;
-  const question = { organization: organization.id, toDay: lastDay(context), days: query.days };
+  const passiveEvents = await context.passiveEvents();
+  const question = {
+    organization: organization.id,
+    toDay: lastDay(context),
+    days: query.days,
+    passiveEvents,
+  };
   const days = await activeUsers(warehouse, question);
   return { days: days.map((figures) => ({ ...figures, day: formatDay(figures.day) })) };
 }

@@ -25,6 +25,9 @@ export function figure<Query extends TSchema, Properties extends TProperties, Pa
         freshness: {
           ...freshnessAnswer(freshness, silent),
           earlierScores: context.scheduler.earlierScores(context.organization.id),
+          failures: context
+            .failures(context.organization.id)
+            .map(({ of, sinceMs }) => ({ of, since: instant(sinceMs) })),
         },
       };
     },
@@ -34,7 +37,7 @@ export function figure<Query extends TSchema, Properties extends TProperties, Pa
 function freshnessAnswer(
   { loadedUptoMs, rebuilding, ...rest }: Freshness,
   silent: readonly Silence[],
-): Omit<Static<typeof FreshnessAnswer>, "earlierScores"> {
+): Omit<Static<typeof FreshnessAnswer>, "earlierScores" | "failures"> {
   return {
     loadedUpto: loadedUptoMs === null ? null : instant(loadedUptoMs),
     rebuilding:

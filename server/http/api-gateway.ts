@@ -12,10 +12,12 @@ import { analysisStarting, failure, notFound, tooMany, unexpected } from "./answ
 import { callerHeaders } from "./api.ts";
 import { readApiBody } from "./api-body.ts";
 import type { Authorizer } from "./authorize.ts";
+import type { BodyBudget } from "./body-budget.ts";
 import { type PeopleApi, refused } from "./people-api.ts";
 import type { PeopleGate } from "./people-gate.ts";
 import type { ApiHandler, Connection } from "./routes.ts";
 import type { SentCookie } from "./session-cookie.ts";
+import type { UnknownTokens } from "./unknown-tokens.ts";
 
 /** Requests that each read key may send in a second: figures cost milliseconds, writes microseconds. */
 export const readKeyRequestsPerSecond = 100;
@@ -27,7 +29,10 @@ export interface ApiGateway {
   readonly gate: PeopleGate;
   /** The routes that are answered here. */
   readonly people: PeopleApi;
-  /** Whoever answers questions. */
+  /** Room for the bodies of requests. */
+  readonly bodies: BodyBudget;
+  readonly unknownTokens: UnknownTokens;
+  /** The process that answers questions. */
   readonly analysis: Peer;
 }
 
@@ -42,17 +47,18 @@ interface Asking {
 export function apiHandler(gateway: ApiGateway): ApiHandler {
   return async (request, connection) => {
     const url = new URL(request.url, "http://localhost");
-    const own = gateway.people.answer(request, url, connection);
-    if (own !== undefined) return own;
     try {
-      return await figure(gateway, request, url, connection);
+      const own = gateway.people.answer(request, url, connection);
+      return await (own ?? figure(gateway, request, url, connection));
     } catch (error) {
       if (error instanceof Unreachable) return analysisStarting();
       const known = refused(error);
       if (known !== undefined) return known;
-      // Who went away in the middle of a body is no failure of ours.
+      // A client that went away in the middle of a body is no failure of ours.
       if (request.signal.aborted) return unexpected();
       throw error;
+    } finally {
+      gateway.bodies.release(request);
     }
   };
 }
@@ -67,28 +73,36 @@ async function figure(
   const isKey = request.headers.has("authorization") || sent.secret === undefined;
   const signedIn = isKey ? undefined : (await gateway.gate.from(request, connection, sent)).before;
   if (!isKey && signedIn === undefined) throw notSignedIn();
-  const refusal = isKey ? await limitKey(gateway, request) : gateway.gate.refuseForeign(request, true);
+  const refusal = isKey
+    ? await limitKey(gateway, request, connection)
+    : gateway.gate.refuseForeign(request, true);
   if (refusal !== undefined) return refusal;
   // The other process answers more than this: /api/../rebuild must not get there.
   if (!url.pathname.startsWith("/api/")) return notFound();
-  const body = await readApiBody(request);
+  const body = await readApiBody(request, gateway.bodies);
   if (isInvalid(body)) return failure("validation_error", body.invalid);
   // Only now: a body may come slower than a key is revoked, or somebody signed out.
   const asking = isKey ? await askingKey(gateway, request) : await askingPerson(gateway, sent, url);
-  const cookie = signedIn && gateway.gate.renewedCookie(sent, signedIn);
   // Not earlier, because a body may not be as slow as it likes. An erasure is silent for longer than any default.
   connection.timeout(request, 0);
   const answer = await gateway.analysis.fetch(url.pathname.replace(/\/$/, "") + url.search, {
     ...{ method: request.method, headers: passedTo(asking, request), body, signal: request.signal },
     timeout: false,
   });
-  const headers = passedOn(answer.headers, cookie);
+  const headers = passedOn(answer.headers);
   return new Response(answer.body, { status: answer.status, headers });
 }
 
-async function limitKey({ authorizer }: ApiGateway, request: Request): Promise<Response | undefined> {
+async function limitKey(
+  { authorizer, unknownTokens }: ApiGateway,
+  request: Request,
+  connection: Connection,
+): Promise<Response | undefined> {
   const caller = await authorizer.authorize(request.headers.get("authorization"));
-  if (caller === undefined) return failure("invalid_write_key", errorMessages.invalidReadKey);
+  if (caller === undefined) {
+    const otherwise = failure("invalid_write_key", errorMessages.invalidReadKey);
+    return unknownTokens.answer(request, connection, { otherwise });
+  }
   const { usage } = caller;
   const waitSeconds = usage.bucket.take(performance.now());
   if (waitSeconds > 0) return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
@@ -120,13 +134,12 @@ function passedTo({ organization, rights, actor }: Asking, request: Request): Re
   };
 }
 
-function passedOn(headers: Headers, cookie: string | undefined): Headers {
+function passedOn(headers: Headers): Headers {
   // What a browser keeps would be shown to whoever signs in there next.
   const passed = new Headers({ "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" });
-  for (const name of ["content-type", "retry-after"]) {
+  for (const name of ["content-type", "content-disposition", "retry-after"]) {
     const value = headers.get(name);
     if (value !== null) passed.set(name, value);
   }
-  if (cookie !== undefined) passed.set("Set-Cookie", cookie);
   return passed;
 }

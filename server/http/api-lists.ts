@@ -100,6 +100,7 @@ async function userSelection(context: Users) {
   const { scores, head } = await scoresOfList(context, "user");
   const selection: UserSelection = {
     ...{ ...scores, ...filtersOf(query), organization: context.organization.id, toDay: today(context) },
+    passiveEvents: await context.passiveEvents(),
     ...{ search, accountId: account, traits: traitFilters(query) },
   };
   return { selection, head };
@@ -109,6 +110,7 @@ async function accountSelection(context: Accounts) {
   const { scores, head } = await scoresOfList(context, "account");
   const selection: AccountSelection = {
     ...{ ...scores, ...filtersOf(context.query), organization: context.organization.id },
+    passiveEvents: await context.passiveEvents(),
     ...{ toDay: today(context), search: context.query.search },
   };
   return { selection, head };

@@ -2,14 +2,15 @@
 import type { Static } from "typebox";
 import type { ModelAnswer, ModelParameters } from "../../contract/api-scores.ts";
 import { defaultSettings } from "../../contract/settings.ts";
+import { advisedHorizon, usageIntervals } from "../analytics/usage-intervals.ts";
 import { formatDay } from "../calendar/days.ts";
 import type { ModelResult } from "../scoring/backtest.ts";
-import { segmentsOf } from "../scoring/churn-model.ts";
 import { failuresOf, proofOf, servingResult } from "../scoring/ladder.ts";
 import { type RealisedChurn, realisedChurn } from "../scoring/run/realised.ts";
 import type { RunBody, ScoreRecord } from "../scoring/run/records.ts";
 import { wilson } from "../scoring/wilson.ts";
 import type { ApiContext } from "./api.ts";
+import { today } from "./api-days.ts";
 import { baseRateOf, scoreContext } from "./api-score-context.ts";
 
 type Card = Static<typeof ModelAnswer>;
@@ -20,9 +21,15 @@ export async function modelCard(context: ApiContext<typeof ModelParameters, "">)
   const { kind } = query;
   const { run, head } = await scoreContext(context, kind);
   if (run === undefined) return { kind, ...head, ...noCard };
-  const { settings } = run.body;
-  const realised = await realisedChurn(warehouse, { id: organization.id, zone, settings }, kind, run.day);
-  return { kind, ...head, ...cardOf(run), realised: realised.map(realisedAnswer) };
+  const realised = await realisedChurn(warehouse, { id: organization.id, zone }, kind, run.day);
+  const intervals = await usageIntervals(warehouse, {
+    ...{ organization: organization.id, toDay: today(context) },
+    passiveEvents: await context.passiveEvents(),
+  });
+  return {
+    ...{ kind, ...head, ...cardOf(run), advisedHorizonDays: advisedHorizon(intervals) ?? null },
+    realised: realised.map(realisedAnswer),
+  };
 }
 
 const noCard = {
@@ -39,7 +46,6 @@ const noCard = {
     proof: null,
     trainedOn: null,
     parameters: null,
-    segments: null,
     isReturnCalibrated: false,
     isConverged: true,
     models: [],
@@ -48,7 +54,9 @@ const noCard = {
   },
 };
 
-function cardOf(run: ScoreRecord<RunBody>): Omit<Card, "kind" | "day" | "dataStoppedSince" | "realised"> {
+function cardOf(
+  run: ScoreRecord<RunBody>,
+): Omit<Card, "kind" | "day" | "dataStoppedSince" | "advisedHorizonDays" | "realised"> {
   const { body, stale } = run;
   const { choice, settings, scale, scaleDay, trainedDay, backtest, bgbb } = body;
   const serving = servingResult(choice, backtest);
@@ -58,7 +66,6 @@ function cardOf(run: ScoreRecord<RunBody>): Omit<Card, "kind" | "day" | "dataSto
     isCurrent: !stale,
     ...{ rung: choice.rung, isProven: choice.isProven, why: choice.why },
     horizonDays: settings.churnHorizonDays,
-    advisedHorizonDays: scale.advisedHorizonDays,
     trainedDay: formatDay(trainedDay),
     baseRate: baseRateOf(run),
     scale: { measuredDay: formatDay(scaleDay), activeDays, volume, eventNames, halfLifeDays },
@@ -66,7 +73,6 @@ function cardOf(run: ScoreRecord<RunBody>): Omit<Card, "kind" | "day" | "dataSto
     proof: proofAnswer(body),
     trainedOn: { entities, churnedLabels, retainedLabels },
     parameters: { ...bgbb.parameters },
-    segments: segmentsAnswer(body),
     isReturnCalibrated: body.model?.churnedPlatt !== undefined,
     isConverged: bgbb.isConverged && backtest.isConverged,
     models: backtest.results.map(modelAnswer),
@@ -80,14 +86,6 @@ function cardOf(run: ScoreRecord<RunBody>): Omit<Card, "kind" | "day" | "dataSto
 function proofAnswer({ backtest }: RunBody): Card["proof"] {
   const { cutoffs, rarerLabels } = proofOf(backtest);
   return { cutoffs: { ...cutoffs }, rarerLabels: { ...rarerLabels } };
-}
-
-/** The segments by which it scores. */
-function segmentsAnswer({ model }: RunBody): Card["segments"] {
-  const segments = segmentsOf(model);
-  if (segments === null) return null;
-  const values = segments.values.map(({ value, parameters }) => ({ value, parameters: { ...parameters } }));
-  return { trait: segments.trait, values };
 }
 
 function nextAnswer({ rung, missing, failures }: NonNullable<RunBody["choice"]["next"]>) {

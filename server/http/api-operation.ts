@@ -25,7 +25,7 @@ export async function ingestionWarnings({
   organization,
   query,
 }: ApiContext<typeof WarningsParameters, "">): Promise<Static<typeof WarningsAnswer>> {
-  const warnings = await ledger.warnings.list(organization.id, query.limit);
+  const warnings = await ledger.warnings.list(organization.id, query.limit, query.kind);
   return {
     warnings: warnings.map(({ utcDay, kind, endpoint, detail, count, message, userId, ...times }) => ({
       ...{ day: formatDay(utcDay), kind, endpoint, detail, count },

@@ -90,6 +90,7 @@ export async function weekInSentences(
   const toDay = today(context) - 1;
   const weeks = await lifecycleOfSevens(warehouse, {
     organization: organization.id,
+    passiveEvents: await context.passiveEvents(),
     toDay,
     weeks: judgedWeeks,
   });

@@ -1,13 +1,15 @@
 /** The routes of the JSON API about retention cohorts. */
 import {
   RetentionAnswer,
+  RetentionComparisonAnswer,
+  RetentionComparisonParameters,
   RetentionParameters,
   RetentionPeopleAnswer,
   RetentionPeopleParameters,
 } from "../../contract/api-retention.ts";
 import type { ApiRoute } from "./api.ts";
 import { figure } from "./api-freshness.ts";
-import { peopleOfCell, retentionCohorts } from "./api-retention.ts";
+import { comparisonOfGroups, peopleOfCell, retentionCohorts } from "./api-retention.ts";
 
 export const retentionRoutes: readonly ApiRoute[] = [
   figure({
@@ -19,6 +21,16 @@ export const retentionRoutes: readonly ApiRoute[] = [
     answer: RetentionAnswer,
     table: "cells",
     handler: retentionCohorts,
+  }),
+  figure({
+    method: "GET",
+    path: "/api/retention/comparison",
+    right: "read",
+    summary: "Whether groups of users are retained differently",
+    query: RetentionComparisonParameters,
+    answer: RetentionComparisonAnswer,
+    table: "groups",
+    handler: comparisonOfGroups,
   }),
   figure({
     method: "GET",

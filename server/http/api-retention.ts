@@ -2,11 +2,14 @@
 import type { Static } from "typebox";
 import type {
   RetentionAnswer,
+  RetentionComparisonAnswer,
+  RetentionComparisonParameters,
   RetentionParameters,
   RetentionPeopleAnswer,
   RetentionPeopleParameters,
 } from "../../contract/api-retention.ts";
 import { retention } from "../analytics/retention.ts";
+import { retentionComparison } from "../analytics/retention-comparison.ts";
 import { retentionPeople } from "../analytics/retention-people.ts";
 import type { Entry, RetentionQuestion } from "../analytics/retention-question.ts";
 import { formatDay, parseDay } from "../calendar/days.ts";
@@ -16,7 +19,10 @@ import { type ApiContext, ApiError } from "./api.ts";
 import { lastDay, today, weekStart } from "./api-days.ts";
 
 type Query = Static<typeof RetentionParameters>;
-type Context = Pick<ApiContext<typeof RetentionParameters, "">, "organization" | "zone" | "nowMs" | "ledger">;
+type Context = Pick<
+  ApiContext<typeof RetentionParameters, "">,
+  "organization" | "zone" | "nowMs" | "ledger" | "passiveEvents"
+>;
 
 /** GET /api/retention */
 export async function retentionCohorts(
@@ -33,6 +39,19 @@ export async function retentionCohorts(
       fit: fit === null ? null : { ...fit, shares: [...fit.shares] },
     })),
   };
+}
+
+/** GET /api/retention/comparison */
+export async function comparisonOfGroups(
+  context: ApiContext<typeof RetentionComparisonParameters, "">,
+): Promise<Static<typeof RetentionComparisonAnswer>> {
+  const { at, ...query } = context.query;
+  if (at !== undefined && at >= query.periods) {
+    throw invalid(`at is not valid: send a number below periods, which is ${query.periods}.`);
+  }
+  const question = await questionOf(context, query);
+  const { groups, pairs, ...answer } = await refused(retentionComparison(context.warehouse, question, at));
+  return { ...answer, groups: [...groups], pairs: [...pairs] };
 }
 
 /** GET /api/retention/people */
@@ -78,10 +97,13 @@ async function questionOf(context: Context, query: Query): Promise<RetentionQues
   const byDefault = () => periodsLater(startOfPeriod(toDay, period), 1 - usualPeriods[query.period], period);
   return {
     organization: organization.id,
+    passiveEvents: await context.passiveEvents(),
+    horizonDays: (await context.ledger.settings.get(organization.id)).settings.churnHorizonDays,
     entry: entryOf(query),
     returnEvent: query.returnEvent ?? null,
     period,
     measure: query.measure,
+    countsAlreadyHere: query.alreadyHere === "counted",
     split: query.trait === undefined ? null : { trait: query.trait, of: query.of, asOf: query.asOf },
     fromDay: query.from === undefined ? byDefault() : dayOf("from", query.from),
     toDay,

@@ -127,7 +127,7 @@ async function scoreAnswer(
       id,
       ...head,
       ...noScore(head.day !== null),
-      model: run === undefined ? null : modelOf(run, null),
+      model: run === undefined ? null : modelOf(run),
     };
   }
   const engagement = score.explanation.engagement;
@@ -140,7 +140,7 @@ async function scoreAnswer(
     ...head,
     note: null,
     ...scoresOf(score, run, rank),
-    model: modelOf(run, score.explanation.segment),
+    model: modelOf(run),
     change: since === undefined ? null : await changeAnswer(context, question, run, since),
   };
 }
@@ -197,7 +197,7 @@ function riskAnswer({ risk, reasons }: Explanation, baseRate: number | null) {
   };
 }
 
-function modelOf(run: Run, segment: Explanation["segment"]) {
+function modelOf(run: Run) {
   const { choice, settings, trainedDay, backtest } = run.body;
   const result = servingResult(choice, backtest)?.metrics;
   return {
@@ -210,7 +210,6 @@ function modelOf(run: Run, segment: Explanation["segment"]) {
     logLoss: result?.logLoss ?? null,
     auc: result?.auc ?? null,
     calibrationError: result?.ece ?? null,
-    segment: segment === null ? null : { ...segment },
   };
 }
 

@@ -1,5 +1,6 @@
 /** The routes of the JSON API about an organization's settings. */
 import { NoParameters } from "../../contract/api.ts";
+import { DeparturesAnswer } from "../../contract/api-departures.ts";
 import {
   SettingsAnswer,
   SettingsChangeBody,
@@ -7,6 +8,7 @@ import {
   SettingsHistoryParameters,
 } from "../../contract/settings.ts";
 import { type ApiRoute, route } from "./api.ts";
+import { departuresToAnswer } from "./api-departures.ts";
 import { changeSettings, presentSettings, settingsHistory } from "./api-settings.ts";
 
 export const settingsRoutes: readonly ApiRoute[] = [
@@ -28,6 +30,16 @@ export const settingsRoutes: readonly ApiRoute[] = [
     body: SettingsChangeBody,
     answer: SettingsAnswer,
     handler: changeSettings,
+  }),
+  route({
+    method: "GET",
+    path: "/api/departures",
+    right: "read",
+    summary: "Events that may mean that users have left, and wait for an answer",
+    query: NoParameters,
+    answer: DeparturesAnswer,
+    table: "events",
+    handler: departuresToAnswer,
   }),
   route({
     method: "GET",

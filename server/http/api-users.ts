@@ -22,8 +22,9 @@ export async function oneUser(
 ): Promise<Static<typeof UserAnswer>> {
   const { user, account } = await knownUser(context);
   const question = { organization: user.organization, user: user.number, toDay: today(context) };
+  const passiveEvents = await context.passiveEvents();
   const [span, isExcluded] = await Promise.all([
-    userSpan(context.warehouse, question),
+    userSpan(context.warehouse, { ...question, passiveEvents }),
     isUserExcluded(context.warehouse, { organization: user.organization, user: user.number }),
   ]);
   return {

@@ -16,17 +16,18 @@ import {
   Refusal,
   type SharedLedger,
 } from "../ledger/ledger.ts";
-import { CallFailed } from "../process/control.ts";
+import { CallFailed, currentVersionOf } from "../process/control.ts";
 import type { Asker } from "../process/fair-turns.ts";
 import type { Logger } from "../process/log.ts";
 import type { Scheduler } from "../scoring/run/scheduler.ts";
 import type { SourceWatch } from "../scoring/run/source-watch.ts";
-import type { AnalysisService, Freshness } from "../warehouse/analysis.ts";
+import type { AnalysisService, Failure, Freshness } from "../warehouse/analysis.ts";
 import { askedBy, type Warehouse } from "../warehouse/warehouse.ts";
-import { analysisStarting, failure, tooMany, unexpected } from "./answers.ts";
+import { analysisStarting, conflict, failure, tooMany, unexpected } from "./answers.ts";
 import { parseApiBody } from "./api-body.ts";
-import { csv, csvChunks } from "./csv.ts";
+import { csvAnswer } from "./api-csv.ts";
 import { OpenQuestions } from "./open-questions.ts";
+import { PassiveEventsOfOrganizations } from "./passive-events.ts";
 import { type Found, RouteTable } from "./route-table.ts";
 
 export const callerHeaders = {
@@ -45,6 +46,8 @@ export interface ApiParts {
   readonly nowMs: () => number;
   readonly freshness: (organization: number) => Promise<Freshness>;
   readonly scheduler: Pick<Scheduler, "earlierScores">;
+  /** Work that fails for an organization at this moment. */
+  readonly failures: (organization: number) => readonly Failure[];
   readonly log: Logger;
 }
 
@@ -61,6 +64,7 @@ export interface ApiContext<Query extends TSchema, Path extends string, Body ext
   /** Who asks: a read key, or a person. */
   readonly actor: Actor;
   readonly zone: Zone;
+  readonly passiveEvents: () => Promise<readonly string[]>;
   readonly path: Readonly<Record<PathNames<Path>, string>>;
   readonly query: Static<Query>;
   /** What was sent; undefined for a route that takes no body. */
@@ -117,6 +121,7 @@ export class Api {
   readonly #routes: RouteTable<ApiRoute>;
   readonly #zones = new Map<string, Zone>();
   readonly #open = new OpenQuestions();
+  readonly #passive = new PassiveEventsOfOrganizations();
 
   constructor(routes: readonly ApiRoute[]) {
     this.#routes = new RouteTable(routes);
@@ -131,14 +136,13 @@ export class Api {
     const { route } = found;
     const rights = request.headers.get(callerHeaders.rights)?.split(" ") ?? [];
     if (!rights.includes(route.right)) {
-      return failure("invalid_write_key", noRight(request, route.right));
+      return failure("forbidden", noRight(request, route.right));
     }
     const asker = askerOf(request);
     const end = this.#open.begin(asker);
     if (end === undefined) return tooMany(errorMessages.tooManyQuestions, 1);
     try {
-      const own = { ...parts, warehouse: askedBy(asker, parts.warehouse) };
-      return await this.#handled(own, found, request, searchParams, end);
+      return await this.#handled(parts, found, request, searchParams, end);
     } catch (error) {
       end();
       return this.#failed(error, route, request, parts.log);
@@ -154,24 +158,27 @@ export class Api {
     end: () => void,
   ): Promise<Response> {
     const format = formatOf(route, sent);
-    const query = checkedQuery(route.query, this.#routes.validator(route.query), sent);
+    const ofTable = format === "csv" ? ["columns"] : [];
+    const query = checkedQuery(route.query, this.#routes.validator(route.query), sent, ofTable);
     const body = await this.#body(route, request);
     const organization = await organizationOf(parts.ledger, request);
     const zone = this.#zones.get(organization.timezone) ?? new Zone(organization.timezone);
     this.#zones.set(organization.timezone, zone);
     const actor = actorOf(request);
-    const context = { ...parts, organization, actor, zone, path, query, body };
-    if (format === "csv" && route.everything !== undefined) {
-      // Its rows come while they are sent.
-      return csvResponse(untilEnd(csvChunks(columnsOf(route), await route.everything(context)), end));
-    }
+    const warehouse = askedBy(askerOf(request), parts.warehouse);
+    // Asked of the service's own warehouse: the answer is shared with others, who must not fail when this asker leaves.
+    const passiveEvents = () => this.#passive.of(parts, organization.id);
+    const context = { ...parts, warehouse, passiveEvents, organization, actor, zone, path, query, body };
+    if (format === "csv") return csvAnswer(route, context, sent, end);
     const answer = await route.handler(context);
     end();
-    return format === "csv" ? csvAnswer(route, answer) : Response.json(answer);
+    return Response.json(answer);
   }
 
   #failed(error: unknown, route: ApiRoute, request: Request, log: Logger): Response {
     if (error instanceof ApiError) return failure(error.kind, error.message);
+    const version = currentVersionOf(error);
+    if (version !== undefined) return conflict(errorMessages.settingsChanged, version);
     // The ledger's own refusals, which are in words for whoever asked.
     const isRefusal = error instanceof Refusal || (error instanceof CallFailed && error.isRefusal);
     if (isRefusal) return failure("validation_error", error.message);
@@ -188,9 +195,15 @@ export class Api {
   }
 }
 
-/** The parameters of a request, as their schema has them. @throws ApiError naming the one that is wrong */
-export function checkedQuery(schema: TSchema, validator: Validator, sent: URLSearchParams): Static<TSchema> {
-  const query = readQuery(schema, sent);
+/** The parameters of a request, as their schema has them. @param others names that are no parameters of the schema
+ * @throws ApiError naming the one that is wrong */
+export function checkedQuery(
+  schema: TSchema,
+  validator: Validator,
+  sent: URLSearchParams,
+  others: readonly string[] = [],
+): Static<TSchema> {
+  const query = readQuery(schema, sent, others);
   if (validator.Check(query)) return query;
   const [error] = validator.Errors(query);
   const named = error?.instancePath.split("/")[1];
@@ -227,7 +240,11 @@ function formatOf(route: ApiRoute, sent: URLSearchParams): "json" | "csv" {
 
 /** The parameters as the values that their schemas ask for. What is not such a value stays a text, which the
  * schema then refuses. */
-function readQuery(schema: TSchema, sent: URLSearchParams): Record<string, unknown> {
+function readQuery(
+  schema: TSchema,
+  sent: URLSearchParams,
+  others: readonly string[],
+): Record<string, unknown> {
   const properties = propertiesOf(schema);
   // Without a prototype: a parameter may be called __proto__.
   const query: Record<string, unknown> = Object.create(null);
@@ -235,7 +252,7 @@ function readQuery(schema: TSchema, sent: URLSearchParams): Record<string, unkno
     if (isJsonObject(property) && "default" in property) query[name] = property.default;
   }
   for (const [name, text] of sent) {
-    if (name === "format") continue;
+    if (name === "format" || others.includes(name)) continue;
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     query[name] = isJsonObject(property) ? parsed(property, text) : text;
   }
@@ -259,38 +276,14 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function propertiesOf(schema: TSchema): Readonly<Record<string, unknown>> {
+/** The schemas of an object's properties. */
+export function propertiesOf(schema: TSchema): Readonly<Record<string, unknown>> {
   return "properties" in schema && isJsonObject(schema.properties) ? schema.properties : {};
 }
 
 async function organizationOf(ledger: SharedLedger, request: Request): Promise<Organization> {
   const id = Number(request.headers.get(callerHeaders.organization));
-  const found = (await ledger.organizations.list()).find((organization) => organization.id === id);
+  const found = await ledger.organizations.find(id);
   if (found === undefined) throw new Error("a request came without its organization");
   return found;
-}
-
-function csvAnswer(route: ApiRoute, value: unknown): Response {
-  const rows = isJsonObject(value) && route.table !== undefined ? value[route.table] : undefined;
-  return csvResponse(csv(columnsOf(route), Array.isArray(rows) ? rows : []));
-}
-
-function csvResponse(body: string | AsyncIterable<Uint8Array>): Response {
-  return new Response(body, { headers: { "Content-Type": "text/csv; charset=utf-8" } });
-}
-
-/** The chunks; `end` is called after the last, or when nobody wants more. */
-async function* untilEnd(chunks: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
-  try {
-    yield* chunks;
-  } finally {
-    end();
-  }
-}
-
-/** The columns of a route's table. */
-function columnsOf({ table, answer }: ApiRoute): readonly string[] {
-  const schema = table === undefined ? undefined : propertiesOf(answer)[table];
-  const items = isJsonObject(schema) ? schema.items : undefined;
-  return isJsonObject(items) && isJsonObject(items.properties) ? Object.keys(items.properties) : [];
 }

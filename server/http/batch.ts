@@ -5,9 +5,12 @@ import {
   type Arrival,
   errorOf,
   type Intake,
+  type Invalid,
   isInvalid,
+  isStored,
   type Outcome,
-  parseBatch,
+  type ParsedObject,
+  readBatch,
   type WatchedRequest,
 } from "../intake/intake.ts";
 import { created, failure, tooMany } from "./answers.ts";
@@ -17,11 +20,11 @@ import type { TokenBucket } from "./rate-limit.ts";
 export async function storeBatch(
   intake: Intake,
   itemsBucket: TokenBucket,
-  body: Uint8Array,
+  body: ParsedObject | Invalid,
   arrival: Arrival,
   watched?: WatchedRequest,
 ): Promise<Response> {
-  const batch = parseBatch(body);
+  const batch = isInvalid(body) ? body : readBatch(body);
   const { organization } = arrival;
   if (isInvalid(batch)) {
     intake.noteTurnedAway("batch", organization, "refused_validation", batch.invalid);
@@ -52,7 +55,7 @@ function batchAnswer(outcomes: readonly Outcome[]): BatchAnswer {
   for (const [index, outcome] of outcomes.entries()) {
     const error = errorOf(outcome);
     if (error !== undefined) answer.rejected.push({ index, ...error });
-    else if (outcome === "stored") answer.accepted += 1;
+    else if (isStored(outcome)) answer.accepted += 1;
     else answer.duplicates += 1;
   }
   return answer;

@@ -24,6 +24,20 @@ export class Buckets {
 
   /** Takes a place: 0, or the whole seconds to wait. Past the bound the oldest begin again, full. */
   take(key: string, monotonicMs: number): number {
+    return this.#bucket(key, monotonicMs).take(monotonicMs);
+  }
+
+  /** Whether a place is free: 0, or the whole seconds to wait. */
+  waitSeconds(key: string, monotonicMs: number): number {
+    return this.#buckets.get(key)?.waitSeconds(monotonicMs) ?? 0;
+  }
+
+  /** Takes places that were used already. */
+  charge(key: string, monotonicMs: number, places: number): void {
+    this.#bucket(key, monotonicMs).charge(monotonicMs, places);
+  }
+
+  #bucket(key: string, monotonicMs: number): TokenBucket {
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
       bucket = new TokenBucket(this.#perSecond, monotonicMs, this.#nodes);
@@ -33,6 +47,6 @@ export class Buckets {
       }
       this.#buckets.set(key, bucket);
     }
-    return bucket.take(monotonicMs);
+    return bucket;
   }
 }

@@ -10,7 +10,7 @@ import type { JsonObject } from "../ledger/ledger.ts";
 
 /** A header and a line for each row, with these columns. */
 export function csv(columns: readonly string[], rows: readonly JsonObject[]): string {
-  return csvLines([columns, ...rows.map((row) => columns.map((column) => text(row[column])))]);
+  return csvLines([columns.map(text), ...rows.map((row) => columns.map((column) => text(row[column])))]);
 }
 
 /** The same of rows that come in chunks. */
@@ -19,7 +19,7 @@ export async function* csvChunks(
   chunks: AsyncIterable<readonly JsonObject[]>,
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
-  yield encoder.encode(csvLines([columns]));
+  yield encoder.encode(csv(columns, []));
   for await (const rows of chunks) {
     yield encoder.encode(csvLines(rows.map((row) => columns.map((column) => text(row[column])))));
   }
@@ -35,13 +35,20 @@ function text(value: unknown): string {
   return typeof value === "object" ? harmless(JSON.stringify(value)) : String(value);
 }
 
-// The full-width forms count too; a plain number does not.
-const beginsLikeFormula = /^(?![+-]?\d+(\.\d+)?$)\s*[=+\-@\t\r\n＝＋－＠]/;
-const goesOnLikeFormula = /(?<=[;\t\r\n]\s*"?)(?![+-]?\d+(\.\d+)?\s*(?:[;\t\r\n]|$))[=+\-@＝＋－＠]/g;
+// The full-width forms count too; a plain number does not. Before a formula there may be characters that are not seen and
+// that a spreadsheet may drop: controls (U+0000, U+0085), U+00AD, U+180E, U+200B, U+2060.
+const beginsLikeFormula = /^(?![+-]?\d+(\.\d+)?$)[\s\p{Cc}\p{Cf}]*[=+\-@\t\r\n＝＋－＠]/u;
+/** Of the text behind a semicolon, tab or line break, up to and with the next one. */
+const goesOnLikeFormula = /^([\s\p{Cc}\p{Cf}"]*)(?![+-]?\d+(?:\.\d+)?\s*;?$)([=+\-@＝＋－＠])/u;
 
 function harmless(text: string): string {
-  const inner = text.replace(goesOnLikeFormula, "'$&");
+  const inner = /[;\t\r\n]/.test(text) ? harmlessParts(text) : text;
   return beginsLikeFormula.test(text) ? `'${inner}` : inner;
+}
+
+function harmlessParts(text: string): string {
+  const [first = "", ...others] = text.split(/(?<=[;\t\r\n])/);
+  return first + others.map((part) => part.replace(goesOnLikeFormula, "$1'$2")).join("");
 }
 
 function quoted(field: string): string {

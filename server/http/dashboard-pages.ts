@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { PageHost } from "./page-host.ts";
 
 type Handler = (request: Request) => Response;
 
@@ -13,21 +14,24 @@ export interface DashboardPages {
   /** By method and path. */
   readonly files: Readonly<Record<string, Handler>>;
   readonly document: Handler;
+  /** The same document with the status 404: its router says that there is no such page. */
+  readonly missing: Handler;
 }
 
-/** Nothing comes from elsewhere but pictures of users and accounts, which their senders name; nothing runs that is not
- * a file of ours, and no style is written into the markup. */
-const securityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: https:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-].join("; ");
+/** Nothing comes from elsewhere; nothing runs that is not a file of ours, and no style is written into the markup.
+ * @param remoteImages pictures of users and accounts may come from the hosts that their senders name */
+const securityPolicy = (remoteImages: boolean) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src 'self' data:${remoteImages ? " https:" : ""}`,
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join("; ");
 
 const types: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
@@ -44,15 +48,32 @@ const encodings = [
 ] as const;
 
 /** Reads the pages from the folder into which they were built. */
-export function readDashboard(folder: string): DashboardPages {
+export function readDashboard(folder: string, host: PageHost, remoteImages: boolean): DashboardPages {
+  const policy = securityPolicy(remoteImages);
   const files: Record<string, Handler> = {};
   for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
     const file = join(folder, path);
     const type = types[path.split(".").at(-1) ?? ""];
     if (type === undefined || path === "index.html" || !statSync(file).isFile()) continue;
-    files[`GET /${path.replaceAll("\\", "/")}`] = fileHandler(file, type, path.startsWith("assets"));
+    files[`GET /${path.replaceAll("\\", "/")}`] = fileHandler(file, {
+      type,
+      policy,
+      isForEver: path.startsWith("assets"),
+    });
   }
-  return { files, document: fileHandler(join(folder, "index.html"), types.html ?? "", false) };
+  const document = fileHandler(join(folder, "index.html"), {
+    type: types.html ?? "",
+    policy,
+    isForEver: false,
+  });
+  const missing = (request: Request) => asMissing(document, request);
+  return { files, document: host.page(document), missing: host.page(missing) };
+}
+
+function asMissing(document: Handler, request: Request): Response {
+  const headers = { "Accept-Encoding": request.headers.get("accept-encoding") ?? "" };
+  const whole = document(new Request(request.url, { headers }));
+  return new Response(whole.body, { status: 404, headers: whole.headers });
 }
 
 interface Form {
@@ -61,7 +82,10 @@ interface Form {
   readonly headers: Headers;
 }
 
-function fileHandler(file: string, type: string, isForEver: boolean): Handler {
+function fileHandler(
+  file: string,
+  { type, policy, isForEver }: { type: string; policy: string; isForEver: boolean },
+): Handler {
   const plain = new Uint8Array(readFileSync(file));
   const etag = `"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`;
   const headers = (encoding?: string) =>
@@ -75,7 +99,7 @@ function fileHandler(file: string, type: string, isForEver: boolean): Handler {
       "Referrer-Policy": "no-referrer",
       "Cross-Origin-Opener-Policy": "same-origin",
       "Cross-Origin-Resource-Policy": "same-origin",
-      "Content-Security-Policy": securityPolicy,
+      "Content-Security-Policy": policy,
       ...(encoding !== undefined && { "Content-Encoding": encoding }),
     });
   const forms: Form[] = encodings

@@ -28,7 +28,7 @@ export interface HttpOptions {
 
 /** Starts to serve the public port. */
 export function startHttp(
-  address: { readonly host: string; readonly port: number },
+  address: { readonly host: string; readonly port: number; readonly remoteImages: boolean },
   parts: WriteParts,
   pages: Pages,
   api: ApiHandler,
@@ -42,7 +42,9 @@ export function startHttp(
     fetch: dispatch(
       routes(parts, pages),
       api,
-      dashboardFolder === undefined ? undefined : readDashboard(dashboardFolder),
+      dashboardFolder === undefined
+        ? undefined
+        : readDashboard(dashboardFolder, pages.host, address.remoteImages),
     ),
     error: (error) => logged(parts.log, error),
   });

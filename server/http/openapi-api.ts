@@ -1,6 +1,6 @@
 /** The JSON API's part of the OpenAPI document, from its table of routes. */
 import type { TSchema } from "typebox";
-import { type ErrorName, errorMessages, errorStatus } from "../../contract/errors.ts";
+import { type ApiErrorName, apiErrorStatus, errorMessages } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
 import { organizationParameter } from "../../contract/people.ts";
 import { isJsonObject } from "../ledger/ledger.ts";
@@ -8,9 +8,10 @@ import type { ApiRoute } from "./api.ts";
 import { bodyTypes } from "./api-body.ts";
 import type { PeopleAccess, PeopleRoute } from "./people-api.ts";
 
-const errors: Record<ErrorName, string> = {
+const errors: Record<Exclude<ApiErrorName, "conflict">, string> = {
   validation_error: "A parameter, or a field of the body, is not valid: the message names it.",
-  invalid_write_key: `${errorMessages.invalidReadKey} Or the key lacks the right, which the message names.`,
+  invalid_write_key: `${errorMessages.invalidReadKey} Or nobody is signed in.`,
+  forbidden: "The read key or the role lacks the right, or a page of another site sent the request.",
   not_found: "What was asked for is not there.",
   rate_limit_exceeded: `${errorMessages.tooManyRequests} Retry-After says how many seconds to wait.`,
   application_error: `${errorMessages.unexpected} Or: ${errorMessages.analysisStarting}.`,
@@ -47,18 +48,26 @@ function operation(route: ApiRoute): object {
         description: summary,
         content: table === undefined ? json : { ...json, "text/csv": { schema: { type: "string" } } },
       },
-      ...errorResponses(errors),
+      ...errorResponses(isVersioned(body) ? { ...errors, conflict } : errors),
     },
   };
 }
 
-function errorResponses(described: Record<ErrorName, string>): object {
+const conflict =
+  "The change was based on a version that is not the current one. The answer has the current one as `version`.";
+
+/** Whether a body can name the version that its change is based on. */
+function isVersioned(body: TSchema | undefined): boolean {
+  return body !== undefined && "properties" in body && Object.hasOwn(Object(body.properties), "version");
+}
+
+function errorResponses(described: Partial<Record<ApiErrorName, string>>): object {
   return Object.fromEntries(
     Object.entries(described).map(([name, description]) => [
-      errorStatus[name as ErrorName],
+      apiErrorStatus[name as ApiErrorName],
       {
         description: `\`${name}\`: ${description}`,
-        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+        content: { "application/json": { schema: { $ref: "#/components/schemas/ApiError" } } },
       },
     ]),
   );
@@ -72,9 +81,9 @@ function ofOrganization(required: boolean): object {
   };
 }
 
-const peopleErrors: Record<ErrorName, string> = {
+const peopleErrors: typeof errors = {
   ...errors,
-  invalid_write_key: "Not signed in, a wrong password, or a role without the right: the message says which.",
+  invalid_write_key: "Not signed in, or a wrong password: the message says which.",
   application_error: errorMessages.unexpected,
 };
 
@@ -144,5 +153,12 @@ function parameters({ path, query, table }: Pick<ApiRoute, "path" | "query" | "t
   }));
   const formats = table === undefined ? ["json"] : ["json", "csv"];
   const format = { name: "format", in: "query", schema: { enum: formats, default: "json" } };
-  return [...inPath, ...inQuery, ...(table === undefined ? [] : [format])];
+  const columns = {
+    name: "columns",
+    in: "query",
+    description:
+      "With format=csv: these columns in this order, between commas. `traits.plan` is the trait `plan`. Without it, all columns. The CSV has all rows unless `limit` is sent.",
+    schema: { type: "string" },
+  };
+  return [...inPath, ...inQuery, ...(table === undefined ? [] : [format, columns])];
 }

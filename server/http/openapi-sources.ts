@@ -34,7 +34,7 @@ const posthogDescription = [
   "Speaks to the clients of PostHog: an event, an array of events, or a batch.",
   "The token is api_key or token in the body. POST /batch is PostHog's too when the body has an api_key.",
   "The body may be gzip, base64, or a form's data.",
-  `A body that is larger than ${mebibytes(limits.openBodyBytes)} is answered 413, so that the client sends it in parts.`,
+  `A body that is larger than ${mebibytes(limits.openBodyBytes)} is answered 413, so that the client sends it in parts. At POST /batch only clients whose User-Agent begins with posthog- are told so.`,
   "An event that cannot be taken fails no other: the answer is 200, and the live view says why.",
   "A page of any origin may send.",
 ].join(" ");
@@ -42,7 +42,7 @@ const posthogDescription = [
 const responses = {
   200: { description: "What can be taken is stored, or kept until its user is identified." },
   [errorStatus.validation_error]: {
-    description: `\`validation_error\`: the body cannot be parsed, or is larger than ${mebibytes(limits.batchBytes)}, or than ${mebibytes(limits.openBodyBytes)} with its token only in the body, or has more than ${limits.sourceItems} messages.`,
+    description: `\`validation_error\`: the body cannot be parsed, or is larger than ${mebibytes(limits.batchBytes)}, or than ${mebibytes(limits.openBodyBytes)} with its token only in the body, or has more than ${limits.sourceItems} messages, ${limits.values} values or ${limits.bodyKeys} keys.`,
   },
   [errorStatus.invalid_write_key]: { description: `\`invalid_write_key\`: ${errorMessages.invalidToken}` },
   [errorStatus.rate_limit_exceeded]: {

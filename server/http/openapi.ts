@@ -4,6 +4,7 @@ import { type ErrorName, errorMessages, errorStatus } from "../../contract/error
 import { limits } from "../../contract/limits.ts";
 import { secureSessionCookie, sessionCookie, sessionHeader } from "../../contract/people.ts";
 import {
+  ApiErrorBody,
   BatchBody,
   BatchSuccessBody,
   ErrorBody,
@@ -86,7 +87,7 @@ export function openApiDocument(publicUrl: string): object {
       "/batch": operation({
         operationId: "batch",
         summary: "Send several identifies and tracks",
-        description: `Stores every good item in its order and says which were rejected, and why. At most ${limits.batchItems} items and ${limits.batchBytes / 1024 ** 2} MiB. With an Idempotency-Key, each item without a messageId has key:index for one.`,
+        description: `Stores every good item in its order and says which were rejected, and why. At most ${limits.batchItems} items, ${limits.batchBytes / 1024 ** 2} MiB, ${limits.values} values and ${limits.bodyKeys} keys. With an Idempotency-Key, each item without a messageId has key:index for one.`,
         body: "Batch",
         successBody: "BatchSuccess",
         success: "At least one item is stored, or was before.",
@@ -103,6 +104,7 @@ export function openApiDocument(publicUrl: string): object {
         Success: SuccessBody,
         BatchSuccess: BatchSuccessBody,
         Error: ErrorBody,
+        ApiError: ApiErrorBody,
       },
       securitySchemes,
     },

@@ -15,10 +15,11 @@ import type { Logger } from "../process/log.ts";
 import { failure, tooMany, unexpected } from "./answers.ts";
 import { ApiError, checkedQuery, type PathNames } from "./api.ts";
 import { parseApiBytes, readApiBody } from "./api-body.ts";
+import type { BodyBudget } from "./body-budget.ts";
 import type { PeopleGate, Place } from "./people-gate.ts";
 import { type Found, RouteTable } from "./route-table.ts";
 import type { Connection } from "./routes.ts";
-import { type SentCookie, setCookie } from "./session-cookie.ts";
+import { type SentCookie, setDevice, setSession } from "./session-cookie.ts";
 
 /** Far more than nearly all of these bodies need. */
 const maxBodyBytes = 16 * 1024;
@@ -27,9 +28,12 @@ const maxBodyBytes = 16 * 1024;
 export type PeopleAccess = "anybody" | "session" | MemberRight;
 
 export interface PeopleParts extends OrganizationParts {
+  /** Whether pages load pictures from other hosts. */
+  readonly remoteImages: boolean;
   readonly gate: PeopleGate;
   readonly signIn: SignIn;
   readonly live: LiveView;
+  readonly bodies: BodyBudget;
   /** The service's address as people reach it. */
   readonly address: () => string;
   readonly nowMs: () => number;
@@ -126,11 +130,12 @@ export class PeopleApi {
     parameters: URLSearchParams,
     connection: Connection,
   ): Promise<Response> {
-    const { gate, nowMs } = this.#parts;
-    const sent = await readApiBody(request, route.maxBodyBytes ?? maxBodyBytes);
+    const { gate, bodies, nowMs } = this.#parts;
+    const sent = await readApiBody(request, bodies, route.maxBodyBytes ?? maxBodyBytes);
     if (isInvalid(sent)) return failure("validation_error", sent.invalid);
     const cookie = gate.sent(request, connection);
-    const from = await gate.from(request, connection, cookie);
+    const isSignIn = route.access === "anybody" && route.method === "POST";
+    const from = await gate.from(request, connection, cookie, isSignIn);
     const foreign = gate.refuseForeign(request, route.access !== "anybody");
     if (foreign !== undefined) return foreign;
     const signedIn = from.before;
@@ -145,8 +150,7 @@ export class PeopleApi {
       // Both were looked up above for the routes that need them, which their types say.
       ...({ signedIn, place } as { signedIn: SignedIn; place: Place & undefined }),
     });
-    const renewed = signedIn && gate.renewedCookie(cookie, signedIn);
-    return this.#response(route, reply, renewed, cookie.isSecure);
+    return this.#response(route, reply, cookie.isSecure);
   }
 
   async #place(
@@ -157,10 +161,7 @@ export class PeopleApi {
     if (access === "anybody" || access === "session") return undefined;
     const place = await this.#parts.gate.place(signedIn, parameters);
     if (place.rights.includes(access)) return place;
-    throw new Denied(
-      "invalid_write_key",
-      `Your role in this organization, ${place.role}, has no right to this.`,
-    );
+    throw new Denied("forbidden", `Your role in this organization, ${place.role}, has no right to this.`);
   }
 
   async #placeNow(
@@ -182,21 +183,19 @@ export class PeopleApi {
   #response(
     route: PeopleRoute,
     { answer, entered, left, stream }: PeopleReply<TSchema>,
-    renewed: string | undefined,
     isSecure: boolean,
   ): Response {
-    const isNew = entered !== undefined || left === true;
-    const cookie = isNew ? setCookie(entered?.secret, isSecure) : renewed;
-    const headers = {
-      // Who is signed in, and secrets that are shown once: nothing that anybody may keep.
-      "Cache-Control": "no-store",
-      "X-Content-Type-Options": "nosniff",
-      ...(cookie !== undefined && { "Set-Cookie": cookie }),
-    };
+    // Sessions, and secrets that are shown once, belong in no cache.
+    const headers = new Headers({ "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" });
+    if (entered !== undefined || left === true) {
+      headers.append("Set-Cookie", setSession(entered?.secret, isSecure));
+    }
+    if (entered !== undefined) headers.append("Set-Cookie", setDevice(entered.device, isSecure));
     if (stream !== undefined) {
       // A proxy that waits for more before it passes anything on would make "live" minutes late.
-      const own = { "Content-Type": "text/event-stream; charset=utf-8", "X-Accel-Buffering": "no" };
-      return new Response(stream, { status: route.status, headers: { ...headers, ...own } });
+      headers.set("Content-Type", "text/event-stream; charset=utf-8");
+      headers.set("X-Accel-Buffering", "no");
+      return new Response(stream, { status: route.status, headers });
     }
     if (route.status === 204) return new Response(null, { status: 204, headers });
     return Response.json(answer, { status: route.status, headers });

@@ -4,14 +4,16 @@ import { errorMessages } from "../../contract/errors.ts";
 import { organizationParameter } from "../../contract/people.ts";
 import type { Role } from "../../contract/roles.ts";
 import { Denied } from "../dashboard/denied.ts";
+import { deviceOf, personOfDevice } from "../dashboard/devices.ts";
 import { type MemberRight, roleRights } from "../dashboard/rights.ts";
 import type { From, SignedIn, SignIn } from "../dashboard/sign-in.ts";
 import { type Actor, personActor } from "../ledger/audit.ts";
 import type { Ledger, Organization } from "../ledger/ledger.ts";
 import { Buckets } from "./buckets.ts";
 import type { ClientAddresses } from "./client-address.ts";
+import type { PageHost } from "./page-host.ts";
 import type { Connection } from "./routes.ts";
-import { refuseForeign, type SentCookie, sentCookie, setCookie } from "./session-cookie.ts";
+import { refuseForeign, type SentCookie, sentCookie } from "./session-cookie.ts";
 
 /** A person's place in the organization that the request is about. */
 export interface Place {
@@ -21,14 +23,15 @@ export interface Place {
   readonly actor: Actor;
 }
 
-/** Of one person, and of an address from which nobody is signed in. */
-const requestsPerSecond = { person: 100, address: 20 } as const;
+/** Of one person, and of an address or a browser without a session: to sign in, and for everything else. */
+const requestsPerSecond = { person: 100, address: 20, signIn: 50 } as const;
 
 export interface GateParts {
   readonly people: Ledger["people"];
   readonly signIn: SignIn;
   readonly addresses: ClientAddresses;
   readonly publicUrl: string;
+  readonly host: PageHost;
   readonly nowMs: () => number;
 }
 
@@ -36,6 +39,7 @@ export class PeopleGate {
   readonly #parts: GateParts;
   readonly #persons = new Buckets(requestsPerSecond.person);
   readonly #addresses = new Buckets(requestsPerSecond.address);
+  readonly #signIns = new Buckets(requestsPerSecond.signIn);
 
   constructor(parts: GateParts) {
     this.#parts = parts;
@@ -45,6 +49,7 @@ export class PeopleGate {
   shareOver(nodes: number): void {
     this.#persons.shareOver(nodes);
     this.#addresses.shareOver(nodes);
+    this.#signIns.shareOver(nodes);
   }
 
   /** The request's cookie. It came by https if that is the service's address, or a trusted proxy says so. */
@@ -54,16 +59,29 @@ export class PeopleGate {
     return sentCookie(request, isSecure);
   }
 
-  /** Where the request comes from, and the session that it has. @throws Denied when it comes too often */
-  async from(request: Request, connection: Connection, sent: SentCookie): Promise<From> {
+  /** Where the request comes from, and the session that it has.
+   * @param isSignIn whether it is to sign in, which other requests from the same address shall not hinder
+   * @throws Denied when it comes too often */
+  async from(request: Request, connection: Connection, sent: SentCookie, isSignIn = false): Promise<From> {
     const address = this.#parts.addresses.of(request, connection);
     const before = await this.signedIn(sent);
+    const nowMs = performance.now();
     const waitSeconds =
-      before === undefined
-        ? this.#addresses.take(address, performance.now())
-        : this.#persons.take(String(before.session.person.id), performance.now());
+      before !== undefined
+        ? this.#persons.take(String(before.session.person.id), nowMs)
+        : isSignIn
+          ? this.#signIns.take((await this.#browser(sent)) ?? address, nowMs)
+          : this.#addresses.take(address, nowMs);
     if (waitSeconds > 0) throw new Denied("rate_limit_exceeded", errorMessages.tooManyRequests, waitSeconds);
-    return { address, before, signal: request.signal };
+    return { address, before, device: sent.device, signal: request.signal };
+  }
+
+  /** The browser that a request comes from, when a person has signed in there. */
+  async #browser({ device }: SentCookie): Promise<string | undefined> {
+    if (device === undefined) return undefined;
+    const person = await this.#parts.people.find(personOfDevice(device));
+    const known = person && deviceOf(person, device);
+    return known && `browser ${known}`;
   }
 
   /** The session that the request has. */
@@ -73,6 +91,8 @@ export class PeopleGate {
 
   /** The answer to what another site's page may have sent. */
   refuseForeign(request: Request, isSession: boolean): Response | undefined {
+    const isElsewhere = this.#parts.host.refuse(request);
+    if (isElsewhere !== undefined) return isElsewhere;
     return refuseForeign(request, this.#parts.publicUrl, isSession);
   }
 
@@ -90,10 +110,5 @@ export class PeopleGate {
     if (membership === undefined) throw new Denied("not_found", errorMessages.noSuchOrganization);
     const { organization, role } = membership;
     return { organization, role, rights: roleRights[role], actor: personActor(session.person) };
-  }
-
-  /** The header that lets the cookie live as long as its session; undefined while both do. */
-  renewedCookie({ secret, isSecure }: SentCookie, { renewed }: SignedIn): string | undefined {
-    return renewed ? setCookie(secret, isSecure) : undefined;
   }
 }

@@ -8,6 +8,7 @@ import {
   InvitationCreateBody,
   MemberAnswer,
   MemberChangeBody,
+  MemberRemovalParameters,
   MembersAnswer,
   OrganizationAnswer,
   OrganizationChangeBody,
@@ -55,7 +56,7 @@ const organization: readonly PeopleRoute[] = [
       const { person } = signedIn.session;
       const memberships = await ledger.people.membershipsOf(person.id);
       if (!memberships.some(({ role }) => role === "owner")) {
-        throw new Denied("invalid_write_key", "Only owners of an organization may create another.");
+        throw new Denied("forbidden", "Only owners of an organization may create another.");
       }
       const requestsPerSecond = Math.min(limits.defaultRequestsPerSecond, maxRequestsPerSecond);
       const wanted = { name: body.name.trim(), timezone: knownZone(body.timezone), requestsPerSecond };
@@ -114,16 +115,20 @@ const members: readonly PeopleRoute[] = [
     },
   }),
   peopleRoute({
-    ...{ method: "DELETE", path: "/api/members/:id", access: "read", status: 204, query },
-    summary: "Remove a member, or leave; never the last owner",
-    handler: async ({ ledger, place, signedIn, path, nowMs }) => {
+    ...{ method: "DELETE", path: "/api/members/:id", access: "read", status: 204 },
+    summary: "Remove a member and revoke their read keys, or leave; never the last owner",
+    query: MemberRemovalParameters,
+    handler: async ({ ledger, forget, place, signedIn, path, query: { readKeys }, nowMs }) => {
       const id = idIn(path.id, "member");
-      if (place.role !== "owner" && id !== signedIn.session.person.id) {
-        throw new Denied("invalid_write_key", "Only owners remove others from an organization.");
+      const self = signedIn.session.person.id;
+      if (place.role !== "owner" && id !== self) {
+        throw new Denied("forbidden", "Only owners remove others from an organization.");
       }
       const { organization, actor } = place;
-      const member = await ledger.people.remove(organization.id, id, actor, nowMs);
+      const keysTo = readKeys === "keep" ? self : null;
+      const member = await ledger.people.remove(organization.id, id, actor, nowMs, keysTo);
       if (member === undefined) throw notThere("member");
+      forget();
       return {};
     },
   }),
@@ -161,7 +166,7 @@ const credentials: readonly PeopleRoute[] = [
     summary: "Create a project token, shown this once",
     body: TokenCreateBody,
     answer: TokenCreateAnswer,
-    handler: async (context) => ({ answer: await newToken(context, ordered(context), context.body.name) }),
+    handler: async (context) => ({ answer: await newToken(context, ordered(context), context.body) }),
   }),
   peopleRoute({
     ...{ method: "DELETE", path: "/api/tokens/:id", access: "manage", status: 204, query },

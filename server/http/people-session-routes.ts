@@ -26,9 +26,11 @@ async function entered(signIn: SignIn, entering: Promise<Entered>) {
 export const peopleSessionRoutes: readonly PeopleRoute[] = [
   peopleRoute({
     ...{ method: "GET", path: "/api/installation", access: "anybody", status: 200, query },
-    summary: "Whether anybody has an account yet",
+    summary: "Whether anybody has an account yet, and what pages may load",
     answer: InstallationAnswer,
-    handler: async ({ signIn }) => ({ answer: { claimed: await signIn.isClaimed() } }),
+    handler: async ({ signIn, remoteImages }) => ({
+      answer: { claimed: await signIn.isClaimed(), remoteImages },
+    }),
   }),
   peopleRoute({
     ...{ method: "POST", path: "/api/claim", access: "anybody", status: 201, query },
@@ -83,11 +85,11 @@ export const peopleSessionRoutes: readonly PeopleRoute[] = [
     body: InvitationLookupBody,
     answer: InvitationLookupAnswer,
     handler: async ({ signIn, ledger, body }) => {
-      const { link, knownPerson } = await signIn.invitation(body.code);
+      const link = await signIn.invitation(body.code);
       const organizations = await ledger.organizations.list();
       const name = organizations.find(({ id }) => id === link.organization)?.name ?? "";
       const { email, role } = link;
-      return { answer: { organization: { name }, email: email ?? "", role: role ?? "viewer", knownPerson } };
+      return { answer: { organization: { name }, email: email ?? "", role: role ?? "viewer" } };
     },
   }),
   peopleRoute({

@@ -1,23 +1,21 @@
 /** The paths of PostHog's clients, and the one that they share with the write API. */
-import { isInvalid, parseObject } from "../intake/json.ts";
+import { isInvalid } from "../intake/intake.ts";
 import { posthogToken, translatePosthog } from "../sources/sources.ts";
 import { payloadTooLarge } from "./answers.ts";
-import { readBody } from "./body.ts";
 import { readPosthogBody } from "./posthog-body.ts";
-import { receive, type SourceRoute, sourceHandler } from "./source-handler.ts";
-import { writeHandler } from "./write.ts";
+import type { Handler } from "./routes.ts";
+import { receiveBytes, senderIn, sourceHandler } from "./source-handler.ts";
+import type { SourceRoute } from "./source-route.ts";
+import { tokenInHead } from "./source-token.ts";
+import { type ReceivedBatch, writeHandler } from "./write.ts";
 import type { WriteParts } from "./write-steps.ts";
-
-type Handler = (request: Request) => Promise<Response>;
 
 /** Of servers and of pages, of today and of before. /batch is theirs too, see `sharedBatch`. */
 export const posthogPaths = ["/i/v0/e", "/e", "/capture", "/i/v1/analytics/events"] as const;
 
 const posthogRoute = (path: string): SourceRoute => ({
   ...{ source: "posthog", path, senderOf: () => "posthog" },
-  readBytes: async (request, maxBytes) => {
-    const bytes = await readBody(request, maxBytes);
-    if (isInvalid(bytes)) return bytes;
+  unwrap: (request, bytes, maxBytes) => {
     const said = { query: queryOf(request), contentType: request.headers.get("content-type") };
     return readPosthogBody(bytes, said, maxBytes);
   },
@@ -48,26 +46,18 @@ export const posthogRoutes: readonly SourceRoute[] = posthogPaths.map(posthogRou
 export function sharedBatch(parts: WriteParts): Handler {
   const route = { ...posthogRoute("/batch"), isShared: true };
   const theirs = sourceHandler(route, parts);
-  const ours = writeHandler("batch", parts, (request, body, watched) =>
-    hasApiKey(body) ? receive(route, parts, withBody(request, body), watched) : undefined,
-  );
-  return (request) => (request.headers.get("authorization") === null ? theirs(request) : ours(request));
+  const ours = writeHandler("batch", parts, (batch) => receiveTheirs(route, parts, batch));
+  return (request, connection) =>
+    request.headers.get("authorization") === null ? theirs(request, connection) : ours(request, connection);
 }
 
-/** Whether a body is a JSON object with an `api_key`. The name is looked for first: to parse each batch twice would cost
- * as much again. */
-function hasApiKey(body: Uint8Array): boolean {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  if (!bytes.includes('"api_key"')) return false;
-  const parsed = parseObject(body);
-  return !isInvalid(parsed) && typeof parsed.value.api_key === "string";
-}
-
-/** The request with its body as it was before Content-Encoding. */
-function withBody(request: Request, body: Uint8Array): Request {
-  const headers = new Headers(request.headers);
-  for (const name of ["content-encoding", "content-length"]) headers.delete(name);
-  return new Request(request.url, { method: "POST", headers, body });
+/** Takes a batch that is PostHog's, which the write API has let in already; undefined for its own. */
+function receiveTheirs(route: SourceRoute, parts: WriteParts, batch: ReceivedBatch) {
+  const { body, request, watched } = batch;
+  const secret = tokenInHead(request, parts.authorizer);
+  if (secret === undefined || isInvalid(body) || typeof body.value.api_key !== "string") return undefined;
+  watched?.from(senderIn(request, { secret, caller: batch.caller }));
+  return receiveBytes(route, parts, { ...batch, secret, parsed: body });
 }
 
 function queryOf({ url }: { readonly url: string }): URLSearchParams {

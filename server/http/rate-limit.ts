@@ -1,3 +1,6 @@
+/** Places: times are not exact in binary, and a sender that waited as it was told would find 0.999999 places. */
+const rounding = 1e-6;
+
 /**
  * A token bucket: as many requests as the limit at once, refilled at the limit a second. Its clock is the
  * monotonic one, so that a jump of the wall clock neither locks a sender out nor lets it through.
@@ -51,19 +54,38 @@ export class TokenBucket {
     return this.#take(monotonicMs, places, Math.min(places, this.#share));
   }
 
+  /** The seconds to wait until a place is free, whole and at least 1; 0 when one is. */
+  waitSeconds(monotonicMs: number): number {
+    this.#refill(monotonicMs);
+    return this.#secondsTo(1);
+  }
+
+  /** Takes places that were used already, whether they are there or not: those beyond have to flow in before the next. */
+  charge(monotonicMs: number, places: number): void {
+    this.#refill(monotonicMs);
+    this.#available -= places;
+  }
+
   /** At least one a second, or a node would let nothing pass. */
   get #share(): number {
     return this.#nodes === 1 ? this.#perSecond : Math.max(1, this.#perSecond / this.#nodes);
   }
 
   #take(monotonicMs: number, places: number, needed: number): number {
+    this.#refill(monotonicMs);
+    const waitSeconds = this.#secondsTo(needed);
+    if (waitSeconds === 0) this.#available -= places;
+    return waitSeconds;
+  }
+
+  #refill(monotonicMs: number): void {
     const elapsedMs = Math.max(0, monotonicMs - this.#refilledAtMs);
     this.#available = Math.min(this.#share, this.#available + (elapsedMs * this.#share) / 1_000);
     this.#refilledAtMs = monotonicMs;
-    if (this.#available < needed) {
-      return Math.max(1, Math.ceil((needed - this.#available) / this.#share));
-    }
-    this.#available -= places;
-    return 0;
+  }
+
+  #secondsTo(needed: number): number {
+    if (this.#available >= needed - rounding) return 0;
+    return Math.max(1, Math.ceil((needed - this.#available) / this.#share));
   }
 }

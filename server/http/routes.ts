@@ -1,14 +1,19 @@
 /** Every route of the public port, on one screen. */
+
+import { errorMessages } from "../../contract/errors.ts";
 import { isPageAddress } from "../../contract/pages.ts";
-import { notFound } from "./answers.ts";
+import { failure, notFound } from "./answers.ts";
 import type { DashboardPages } from "./dashboard-pages.ts";
+import { mayReadMetrics } from "./metrics-access.ts";
+import { hasTwoHosts, type PageHost } from "./page-host.ts";
 import { sourceRoutes } from "./source-routes.ts";
 import { webhookPrefix } from "./source-token.ts";
 import { webhookHandler } from "./source-webhooks.ts";
 import { writeHandler } from "./write.ts";
 import type { WriteParts } from "./write-steps.ts";
 
-type Handler = (request: Request) => Response | Promise<Response>;
+/** Answers a request. */
+export type Handler = (request: Request, connection: Connection) => Response | Promise<Response>;
 
 /** Answers everything below /api/; the analysis process has the table of its routes (api-routes.ts). */
 export type ApiHandler = (request: Request, connection: Connection) => Promise<Response>;
@@ -21,15 +26,25 @@ export interface Connection {
 
 /** What the routes beside the write API show. */
 export interface Pages {
-  readonly openapi: () => object;
+  /** The names by which the pages are reached. */
+  readonly host: PageHost;
+  /** JSON. */
+  readonly openapi: () => string;
   readonly reference: () => string;
   /** Whether figures can be asked for, and if not, why not. */
   readonly readiness: () => Promise<{ readonly ready: boolean; readonly detail: object }>;
   readonly metrics: () => Promise<string>;
+  /** METRICS_TOKEN; null where none is set. */
+  readonly metricsToken: string | null;
 }
 
 /** The handlers by method and path. */
 export function routes(parts: WriteParts, pages: Pages): Record<string, Handler> {
+  /** Without access the path is answered as one that is not there, whatever the method. */
+  const metrics =
+    (answer: () => Response | Promise<Response>): Handler =>
+    (request, connection) =>
+      mayReadMetrics(request, connection, pages.metricsToken) ? answer() : notFound();
   return {
     "POST /identify": writeHandler("identify", parts),
     "POST /track": writeHandler("track", parts),
@@ -37,9 +52,10 @@ export function routes(parts: WriteParts, pages: Pages): Record<string, Handler>
     ...sourceRoutes(parts),
     [`POST ${webhookPrefix}*`]: webhookHandler(parts),
 
-    "GET /": () => Response.redirect("/reference", 302),
-    "GET /openapi.json": () => Response.json(pages.openapi()),
-    "GET /reference": () => page(pages.reference()),
+    "GET /": pages.host.page(() => new Response(null, { status: 302, headers: { Location: "/reference" } })),
+    "GET /openapi.json": () =>
+      new Response(pages.openapi(), { headers: { "Content-Type": "application/json;charset=utf-8" } }),
+    "GET /reference": pages.host.page(() => page(pages.reference())),
 
     // Said, because Bun adds a type of its own to GET and not to HEAD.
     "GET /healthz": () => new Response("ok\n", { headers: { "Content-Type": "text/plain; charset=utf-8" } }),
@@ -47,8 +63,13 @@ export function routes(parts: WriteParts, pages: Pages): Record<string, Handler>
       const { ready, detail } = await pages.readiness();
       return Response.json(detail, { status: ready ? 200 : 503 });
     },
-    "GET /metrics": async () =>
-      new Response(await pages.metrics(), { headers: { "Content-Type": "text/plain; version=0.0.4" } }),
+    "GET /metrics": metrics(
+      async () =>
+        new Response(await pages.metrics(), { headers: { "Content-Type": "text/plain; version=0.0.4" } }),
+    ),
+    "OPTIONS /metrics": metrics(
+      () => new Response(null, { status: 204, headers: { Allow: "GET, HEAD, OPTIONS" } }),
+    ),
   };
 }
 
@@ -56,7 +77,9 @@ function page(html: string): Response {
   return new Response(html, {
     headers: {
       "Content-Type": "text/html; charset=utf-8",
-      "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+      "Content-Security-Policy":
+        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+      "X-Content-Type-Options": "nosniff",
     },
   });
 }
@@ -75,16 +98,17 @@ export function dispatch(
     ...(dashboard && { "GET /": dashboard.document }),
   });
   return (request, connection) => {
+    if (hasTwoHosts(request)) return failure("validation_error", errorMessages.twoHosts);
     const path = pathOf(request.url);
     const handler = handlers.get(`${request.method} ${path}`);
-    if (handler !== undefined) return handler(request);
+    if (handler !== undefined) return handler(request, connection);
     if (path.startsWith("/api/")) return api(request, connection);
     const isRead = request.method === "GET" || request.method === "HEAD";
     const tidied = isRead ? undefined : handlers.get(`${request.method} ${sourcePath(path)}`);
-    if (tidied !== undefined) return tidied(request);
-    return isRead && dashboard !== undefined && isPageAddress(path)
-      ? dashboard.document(request)
-      : notFound();
+    if (tidied !== undefined) return tidied(request, connection);
+    if (!isRead || dashboard === undefined) return notFound();
+    if (isPageAddress(path)) return dashboard.document(request);
+    return path.startsWith("/o/") ? dashboard.missing(request) : notFound();
   };
 }
 

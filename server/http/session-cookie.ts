@@ -1,6 +1,7 @@
-/** The session's cookie, and where a request that carries it may come from. */
+/** The cookies of a session and of a browser, and where a request that carries it may come from. */
 import { errorMessages } from "../../contract/errors.ts";
-import { secureSessionCookie, sessionCookie, sessionHeader } from "../../contract/people.ts";
+import { deviceCookie, sessionCookie, sessionHeader } from "../../contract/people.ts";
+import { peopleLimits } from "../../contract/people-limits.ts";
 import { sessionSeconds } from "../dashboard/sign-in.ts";
 import { failure } from "./answers.ts";
 
@@ -9,32 +10,46 @@ export interface SentCookie {
   /** Undefined when it has nothing, or two: another host of the same domain can set a cookie that comes first, and nobody
    * shall work in a stranger's account. */
   readonly secret: string | undefined;
+  /** Of the browser: see dashboard/devices.ts. */
+  readonly device: string | undefined;
   /** Whether it came by https, where only the cookie counts that no other host can set. */
   readonly isSecure: boolean;
 }
 
-/** The request's cookie. @param isSecure whether the request came by https */
+/** The request's cookies. @param isSecure whether the request came by https */
 export function sentCookie(request: Request, isSecure: boolean): SentCookie {
-  const start = `${nameOf(isSecure)}=`;
   const pairs = (request.headers.get("cookie") ?? "").split(";").map((pair) => pair.trim());
-  const ours = pairs.filter((pair) => pair.startsWith(start));
-  const [only] = ours;
-  return { secret: ours.length === 1 ? only?.slice(start.length) || undefined : undefined, isSecure };
+  const only = (name: string) => {
+    const start = `${nameOf(name, isSecure)}=`;
+    const ours = pairs.filter((pair) => pair.startsWith(start));
+    return ours.length === 1 ? ours[0]?.slice(start.length) || undefined : undefined;
+  };
+  return { secret: only(sessionCookie), device: only(deviceCookie), isSecure };
 }
 
-function nameOf(isSecure: boolean): string {
-  return isSecure ? secureSessionCookie : sessionCookie;
+/** By https a name that no other host can set. */
+function nameOf(cookie: string, isSecure: boolean): string {
+  return isSecure ? `__Host-${cookie}` : cookie;
 }
 
-/** The header that sets the cookie, or, without a secret, takes it away. Lax, so that a link in a mail opens the
- * dashboard signed in; changes are guarded by `refuseForeign`. */
-export function setCookie(secret: string | undefined, isSecure: boolean): string {
+/** The header that sets the session's cookie, or, without a secret, takes it away. */
+export function setSession(secret: string | undefined, isSecure: boolean): string {
+  return setCookie(sessionCookie, secret ?? "", secret === undefined ? 0 : sessionSeconds, isSecure);
+}
+
+/** The header that sets the cookie of a browser. */
+export function setDevice(device: string, isSecure: boolean): string {
+  return setCookie(deviceCookie, device, peopleLimits.deviceDays * 86_400, isSecure);
+}
+
+/** Lax, so that a link in a mail opens the dashboard signed in; changes are guarded by `refuseForeign`. */
+function setCookie(name: string, value: string, seconds: number, isSecure: boolean): string {
   return [
-    `${nameOf(isSecure)}=${secret ?? ""}`,
+    `${nameOf(name, isSecure)}=${value}`,
     "Path=/",
     "HttpOnly",
     "SameSite=Lax",
-    `Max-Age=${secret === undefined ? 0 : sessionSeconds}`,
+    `Max-Age=${seconds}`,
     ...(isSecure ? ["Secure"] : []),
   ].join("; ");
 }
@@ -46,7 +61,7 @@ export function refuseForeign(request: Request, publicUrl: string, isSession: bo
   const origin = request.headers.get("origin");
   const isOwn = origin === null || isOurs(origin, publicUrl, request.headers.get("host"));
   const isMarked = !isSession || request.headers.get(sessionHeader.name) === sessionHeader.value;
-  return isOwn && isMarked ? undefined : failure("invalid_write_key", errorMessages.foreignPage);
+  return isOwn && isMarked ? undefined : failure("forbidden", errorMessages.foreignPage);
 }
 
 function isOurs(origin: string, publicUrl: string, host: string | null): boolean {

@@ -4,9 +4,10 @@
  */
 import type { Importer } from "../intake/importer.ts";
 import type { Ledger, SharedLedger } from "../ledger/ledger.ts";
+import type { WarningKind } from "../ledger/warnings.ts";
 import { type Operations, remoteService } from "../process/control.ts";
 
-const organizationReads = ["list"] as const;
+const organizationReads = ["list", "find"] as const;
 const organizationChanges = ["create", "set", "eventsDropped"] as const;
 const credentialChanges = ["create", "revoke"] as const;
 const erasureCalls = ["begin", "pending", "counted", "finish", "find", "list"] as const;
@@ -81,12 +82,13 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   offer("deadLetters", ledger.deadLetters, deadLetterCalls);
   offer("exclusions", ledger.exclusions, exclusionCalls);
   offer("audit", ledger.audit, auditCalls);
-  offer("people", ledger.people, peopleCalls);
+  // Removing a member revokes read keys.
+  offer("people", ledger.people, peopleCalls, forget);
   offer("parking", ledger.parking, parkingCalls);
   offer("checks", ledger.checks, checkCalls);
-  operations.set("warnings.list", async (organization: number, limit: number) => {
+  operations.set("warnings.list", async (organization: number, limit: number, kind?: WarningKind) => {
     await memory.recordWarnings();
-    return ledger.warnings.list(organization, limit);
+    return ledger.warnings.list(organization, limit, kind);
   });
   offer("sources", ledger.sources, ["totals", "hours", "retire"]);
   operations.set("sources.hours", async (organization: number, fromUtcHour: number) => {

@@ -4,50 +4,56 @@ import { limits } from "../../contract/limits.ts";
 import {
   type Invalid,
   isInvalid,
-  mayRoundIntegers,
+  type ParsedObject,
   parseJson,
   parseObject,
   whyTooDeep,
   whyUnstorable,
 } from "../intake/json.ts";
-import { NumberTexts } from "../intake/number-texts.ts";
+import { mayRoundIntegers, NumberTexts } from "../intake/number-texts.ts";
 import { isJsonObject } from "../ledger/ledger.ts";
 import type { Translated, TranslatedItem } from "../sources/sources.ts";
-import { readBody } from "./body.ts";
 import { inflate } from "./inflate.ts";
 
 /** A body that is JSON. */
 export class SourceBody {
   readonly bytes: Uint8Array;
   readonly value: unknown;
-  /** Where an integer may have been rounded. */
-  readonly #texts: NumberTexts | undefined;
+  /** Undefined where no integer can have been rounded. */
+  readonly #numbers: NumberTexts | undefined;
 
-  private constructor(bytes: Uint8Array, value: unknown, texts: NumberTexts | undefined) {
+  private constructor(bytes: Uint8Array, value: unknown, numbers: NumberTexts | undefined) {
     this.bytes = bytes;
     this.value = value;
-    this.#texts = texts;
+    this.#numbers = numbers;
   }
 
   /** Parses a body, whatever its Content-Type says: a beacon's is text/plain, and gzip comes labelled as a form.
-   * @param mayBeAny whether it may be something else than an object */
-  static parse(bytes: Uint8Array, mayBeAny = false): SourceBody | Invalid {
-    const parsed = mayBeAny ? parseJson(bytes) : parseObject(bytes);
+   * @param mayBeAny whether it may be something else than an object
+   * @param before the bytes as JSON, where they were parsed already */
+  static parse(
+    bytes: Uint8Array,
+    { mayBeAny = false, parsed: before }: { mayBeAny?: boolean; parsed?: ParsedObject | undefined } = {},
+  ): SourceBody | Invalid {
+    const parsed = before ?? (mayBeAny ? parseJson(bytes) : parseObject(bytes));
     if (isInvalid(parsed)) return parsed;
-    const isReadAgain = mayRoundIntegers(parsed.text);
-    const isWalked = isReadAgain || mayBeAny;
+    const mayBeRounded = mayRoundIntegers(parsed.text);
+    const isWalked = mayBeRounded || mayBeAny;
     const refused = whyTooMany(parsed.value) ?? (isWalked ? whyTooDeep(parsed.value) : undefined);
     if (refused !== undefined) return refused;
-    if (!isReadAgain) return new SourceBody(bytes, parsed.value, undefined);
-    const texts = NumberTexts.of(parsed.text);
-    return new SourceBody(bytes, texts.value, texts);
+    return new SourceBody(bytes, parsed.value, mayBeRounded ? NumberTexts.of(parsed.text) : undefined);
   }
 
-  /** Why a message, an object in this body, cannot be stored whatever it says; undefined when it can. */
-  whyUnstorable(message: unknown): Invalid | undefined {
+  /**
+   * Why a message cannot be stored, whatever it says; undefined when it can.
+   * @param message the whole body, or the item of its `batch` with this index
+   */
+  whyUnstorable(message: unknown, index: number): Invalid | undefined {
     if (!isJsonObject(message)) return undefined;
-    // What is too deep cannot be made into a text again.
-    const problem = whyUnstorable(message, this.#texts?.around(message));
+    const numbers = () =>
+      message === this.value ? this.#numbers : this.#numbers?.below("batch", String(index));
+    // A message that is too deep cannot be made into a text again.
+    const problem = whyUnstorable(message, numbers);
     const mayBeTooLarge = problem === undefined && this.bytes.byteLength > limits.bodyBytes;
     if (mayBeTooLarge && Buffer.byteLength(JSON.stringify(message)) > limits.bodyBytes) {
       return { invalid: `message is larger than ${limits.bodyBytes} bytes: send less.` };
@@ -56,12 +62,17 @@ export class SourceBody {
   }
 }
 
-/** Why a body has more messages than a request may have. Looked at before anything is done with each: to read the numbers of
- * some millions again took 8 s. */
+/** Why a body has more messages than a request may have, which is looked at before anything is done with each. */
 function whyTooMany(value: unknown): Invalid | undefined {
-  const lists = [value, ...Object.values(value ?? {})];
-  if (!lists.some((list) => Array.isArray(list) && list.length > limits.sourceItems)) return undefined;
-  return tooManyMessages;
+  if (isTooLong(value)) return tooManyMessages;
+  if (Array.isArray(value)) return value.some(isTooLong) ? tooManyMessages : undefined;
+  if (!isJsonObject(value)) return undefined;
+  for (const key in value) if (isTooLong(value[key])) return tooManyMessages;
+  return undefined;
+}
+
+function isTooLong(list: unknown): boolean {
+  return Array.isArray(list) && list.length > limits.sourceItems;
 }
 
 const tooManyMessages: Invalid = {
@@ -108,9 +119,7 @@ function hasRounded(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(hasRounded);
 }
 
-/** Reads a body and inflates it, also when it is gzip that no header tells of. */
-export async function readSourceBytes(request: Request, maxBytes: number): Promise<Uint8Array | Invalid> {
-  const bytes = await readBody(request, maxBytes);
-  if (isInvalid(bytes) || bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
-  return inflate(bytes, "gzip", maxBytes);
+/** The bytes of a body, inflated also where they are gzip that no header tells of. */
+export function unwrapGzip(_request: Request, bytes: Uint8Array, maxBytes: number): Uint8Array | Invalid {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b ? inflate(bytes, "gzip", maxBytes) : bytes;
 }

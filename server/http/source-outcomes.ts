@@ -5,6 +5,7 @@ import {
   type Arrival,
   type Intake,
   isInvalid,
+  isStored,
   type SourcedItem,
   type SourcedOutcome,
   type WatchedRequest,
@@ -12,7 +13,7 @@ import {
 import type { TranslatedItem } from "../sources/sources.ts";
 
 /** An item as it was sent, what it was taken for, and what became of it. */
-export interface ItemOutcome {
+interface ItemOutcome {
   readonly sent: unknown;
   readonly item?: SourcedItem | undefined;
   readonly outcome: SourceOutcome;
@@ -27,57 +28,79 @@ interface Decided {
   readonly warnings: LiveItem["warnings"];
 }
 
-/** Stores what the items of a request say, in one commit; the outcome of each item. Rejects when the ledger failed. */
+/** Stores what the items of a request say, a large request in several commits, and tells of the outcome of each item:
+ * counts, ingestion warnings and the live view. Rejects when the ledger failed; the items that were decided before are
+ * stored then, and told of. */
 export async function storeSourced(
   translated: readonly TranslatedItem[],
   arrival: Arrival,
   source: SourceName,
-  intake: Pick<Intake, "sourced">,
-): Promise<ItemOutcome[]> {
+  listeners: Listeners,
+): Promise<void> {
   const said = translated.flatMap(({ translated: one }) => ("items" in one ? one.items : []));
-  const warnings: LiveItem["warnings"][] = said.map(() => []);
-  let next = 0;
-  const outcomes = await intake.sourced(said, arrival, source, {
-    note: ({ kind, detail }) => warnings[next]?.push({ kind, detail }),
-    decided: (index) => {
-      next = index + 1;
-    },
-  });
-  const decided = outcomes.map((outcome, index) => ({ outcome, warnings: warnings[index] ?? [] }));
-  return outcomesOf(translated, decided);
+  const decided: Decided[] = [];
+  let warnings: LiveItem["warnings"] = [];
+  try {
+    await listeners.intake.sourced(said, arrival, source, {
+      note: ({ kind, detail }) => warnings.push({ kind, detail }),
+      decided: (_index, outcome) => {
+        decided.push({ outcome, warnings });
+        warnings = [];
+      },
+    });
+  } finally {
+    const outcomes = outcomesOf(translated, decided);
+    noteOutcomes(source, arrival.organization, { outcomes, items: translated.length }, listeners);
+  }
 }
 
-/** The outcome of each item of a request, in its order. @param decided what was decided of all that they say, in order */
+/** Those who hear of the outcomes. */
+interface Listeners {
+  readonly intake: Pick<Intake, "sourced" | "noteTurnedAway" | "countSourced">;
+  readonly watched: WatchedRequest | undefined;
+}
+
+/** The outcome of each item of a request, in its order, up to the first of which something was not decided.
+ * @param decided what was decided of all that they say, in order */
 function outcomesOf(translated: readonly TranslatedItem[], decided: readonly Decided[]): ItemOutcome[] {
+  const outcomes: ItemOutcome[] = [];
   let next = 0;
-  return translated.map(({ sent, translated: said }) => {
-    if ("invalid" in said) return { sent, outcome: "rejected", reason: said.invalid, warnings: [] };
-    if ("ignored" in said) return { sent, outcome: "ignored", reason: said.ignored, warnings: [] };
-    const own = decided.slice(next, next + said.items.length);
-    next += said.items.length;
-    const outcome = own.at(-1)?.outcome;
-    if (outcome === undefined) return { sent, outcome: "ignored", warnings: [] };
-    const reason = isInvalid(outcome) ? outcome.invalid : undefined;
-    const warnings = own.flatMap((one) => one.warnings);
-    return { sent, item: said.items.at(-1), outcome: nameOf(outcome), reason, warnings };
-  });
+  for (const { sent, translated: said } of translated) {
+    const parts = "items" in said ? said.items.length : 0;
+    const own = decided.slice(next, next + parts);
+    if (own.length < parts) break;
+    next += parts;
+    outcomes.push(outcomeOf(sent, said, own));
+  }
+  return outcomes;
+}
+
+function outcomeOf(
+  sent: unknown,
+  said: TranslatedItem["translated"],
+  decided: readonly Decided[],
+): ItemOutcome {
+  if ("invalid" in said) return { sent, outcome: "rejected", reason: said.invalid, warnings: [] };
+  if ("ignored" in said) return { sent, outcome: "ignored", reason: said.ignored, warnings: [] };
+  const outcome = decided.at(-1)?.outcome;
+  if (outcome === undefined) return { sent, outcome: "ignored", warnings: [] };
+  const reason = isInvalid(outcome) ? outcome.invalid : undefined;
+  const warnings = decided.flatMap((one) => one.warnings);
+  return { sent, item: said.items.at(-1), outcome: nameOf(outcome), reason, warnings };
 }
 
 function nameOf(outcome: SourcedOutcome): SourceOutcome {
-  if (outcome === "stored") return "accepted";
+  if (isStored(outcome)) return "accepted";
   return outcome === "parked" || outcome === "duplicate" ? outcome : "rejected";
 }
 
 /** Tells of the outcomes: to who watches, and of what no translation took to the ingestion warnings, where intake counts
- * all others itself. */
-export function noteOutcomes(
+ * all others itself. @param items of the request, decided or not */
+function noteOutcomes(
   source: SourceName,
   organization: number,
-  outcomes: readonly ItemOutcome[],
-  {
-    intake,
-    watched,
-  }: { intake: Pick<Intake, "noteTurnedAway" | "countSourced">; watched: WatchedRequest | undefined },
+  { outcomes, items }: { readonly outcomes: readonly ItemOutcome[]; readonly items: number },
+  { intake, watched }: Listeners,
 ): void {
   for (const [index, outcome] of outcomes.entries()) {
     const { item, reason } = outcome;
@@ -85,6 +108,6 @@ export function noteOutcomes(
     if (item === undefined && reason !== undefined && outcome.outcome === "rejected") {
       intake.noteTurnedAway(source, organization, "refused_validation", reason);
     }
-    watched?.sourcedItem(outcome, outcomes.length > 1 ? { index, items: outcomes.length } : null);
+    watched?.sourcedItem(outcome, items > 1 ? { index, items } : null);
   }
 }

@@ -2,12 +2,12 @@
 import type { SourceName } from "../../contract/sources.ts";
 import { type SegmentCall, senderOf, translateSegment } from "../sources/sources.ts";
 import { posthogPaths, posthogRoutes, sharedBatch } from "./posthog-routes.ts";
-import { readSourceBytes } from "./source-body.ts";
-import { type SourceRoute, sourceHandler } from "./source-handler.ts";
+import type { Handler } from "./routes.ts";
+import { unwrapGzip } from "./source-body.ts";
+import { sourceHandler } from "./source-handler.ts";
+import type { SourceRoute } from "./source-route.ts";
 import { tokenInBody } from "./source-token.ts";
 import type { WriteParts } from "./write-steps.ts";
-
-type Handler = (request: Request) => Promise<Response>;
 
 /** Segment's paths, which RudderStack and Customer.io share: of servers, of browsers, and of RudderStack's beacon. */
 const segmentPaths: Readonly<Record<SegmentCall, readonly string[]>> = {
@@ -25,7 +25,7 @@ const calls = Object.keys(segmentPaths) as SegmentCall[];
 const segmentRoutes: readonly SourceRoute[] = calls.flatMap((call) =>
   segmentPaths[call].map((path) => ({
     ...{ source: "segment" as const, path, senderOf, success: segmentSuccess },
-    ...{ readBytes: readSourceBytes, tokenIn: tokenInBody },
+    ...{ unwrap: unwrapGzip, tokenIn: tokenInBody },
     translate: (body, delivery) => translateSegment(body, delivery, call),
   })),
 );
@@ -39,8 +39,8 @@ export const sourcePaths = { segment: segmentPaths, posthog: posthogPaths } as c
 
 /** The handlers of connected sources, by method and path. A page of any origin may send, with a token and never with
  * cookies; what it may not do is read, so this is said of no other path. */
-export function sourceRoutes(parts: WriteParts): Record<string, Handler | typeof preflight> {
-  const handlers: Record<string, Handler | typeof preflight> = {};
+export function sourceRoutes(parts: WriteParts): Record<string, Handler> {
+  const handlers: Record<string, Handler> = {};
   for (const route of [...segmentRoutes, ...posthogRoutes]) {
     handlers[`POST ${route.path}`] = withOpened(sourceHandler(route, parts));
     handlers[`OPTIONS ${route.path}`] = preflight;
@@ -51,7 +51,7 @@ export function sourceRoutes(parts: WriteParts): Record<string, Handler | typeof
 }
 
 function withOpened(handle: Handler): Handler {
-  return async (request) => opened(await handle(request));
+  return async (request, connection) => opened(await handle(request, connection));
 }
 
 function opened(response: Response): Response {

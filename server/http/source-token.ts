@@ -22,7 +22,7 @@ export function tokenInHead({ headers, url }: Request, authorizer: Authorizer): 
 /** Where webhooks are sent: this, the webhook's name, and its token. */
 export const webhookPrefix = "/v1/webhooks/";
 
-const webhookParts = /^\/([a-z0-9][a-z0-9_-]{0,39})(?:\/+([^/]*))?\/*$/;
+const webhookName = /^[a-z0-9][a-z0-9_-]{0,39}$/;
 
 /** The name of a webhook in a request's address, and the token, which is the end of the address where no header can be
  * set; undefined when it is not a webhook's. */
@@ -32,9 +32,12 @@ export function webhookAddress(
   const start = url.indexOf(webhookPrefix);
   const end = url.search(/[?#]/);
   if (start < 0 || (end >= 0 && start > end)) return undefined;
-  const [, name, token] =
-    webhookParts.exec(url.slice(start + webhookPrefix.length - 1, end < 0 ? undefined : end)) ?? [];
-  return name === undefined ? undefined : { name, token };
+  const path = url.slice(start + webhookPrefix.length, end < 0 ? undefined : end);
+  const nameEnd = path.indexOf("/");
+  const name = nameEnd < 0 ? path : path.slice(0, nameEnd);
+  if (!webhookName.test(name)) return undefined;
+  const token = nameEnd < 0 ? undefined : path.slice(nameEnd).replace(/^\/+|(?<!\/)\/+$/g, "");
+  return token?.includes("/") ? undefined : { name, token };
 }
 
 /** The token in a body: `writeKey` beside the messages, or in one of them. */

@@ -9,27 +9,29 @@ import {
   whyNotSigned,
 } from "../sources/sources.ts";
 import { notFound } from "./answers.ts";
-import { readSourceBytes } from "./source-body.ts";
-import { type SourceRoute, sourceHandler } from "./source-handler.ts";
+import type { Handler } from "./routes.ts";
+import { unwrapGzip } from "./source-body.ts";
+import { sourceHandler } from "./source-handler.ts";
+import type { SourceRoute } from "./source-route.ts";
 import { webhookAddress, webhookPrefix } from "./source-token.ts";
 import type { WriteParts } from "./write-steps.ts";
 
 type Parts = Pick<Ledger, "sourceSettings" | "identities" | "findUser">;
 
 /** Makes the handler of all webhooks. */
-export function webhookHandler(parts: WriteParts): (request: Request) => Promise<Response> | Response {
+export function webhookHandler(parts: WriteParts): Handler {
   const stripe = sourceHandler(stripeRoute(parts.ledger), parts);
   const other = sourceHandler(webhookRoute(parts.ledger), parts);
-  return (request) => {
+  return (request, connection) => {
     const address = webhookAddress(request.url);
     if (address === undefined) return notFound();
-    return address.name === "stripe" ? stripe(request) : other(request);
+    return address.name === "stripe" ? stripe(request, connection) : other(request, connection);
   };
 }
 
 function stripeRoute(ledger: Parts): SourceRoute {
   return {
-    ...{ source: "stripe", path: `${webhookPrefix}stripe`, readBytes: readSourceBytes },
+    ...{ source: "stripe", path: `${webhookPrefix}stripe`, unwrap: unwrapGzip },
     senderOf: () => "stripe",
     success: () => Response.json({ received: true }),
     translate: async (body, delivery, { organization, headers, bytes }) => {
@@ -47,7 +49,7 @@ function stripeRoute(ledger: Parts): SourceRoute {
 
 function webhookRoute(ledger: Parts): SourceRoute {
   return {
-    ...{ source: "webhook", path: `${webhookPrefix}NAME`, readBytes: readSourceBytes },
+    ...{ source: "webhook", path: `${webhookPrefix}NAME`, unwrap: unwrapGzip },
     senderOf: () => "webhook",
     success: () => Response.json({ success: true }),
     translate: async (body, delivery, { organization, url, bytes }) => {

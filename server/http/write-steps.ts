@@ -1,5 +1,6 @@
 /** The steps that all ways of writing share: the write API's (write.ts) and the connected sources' (source-handler.ts). */
 import { errorMessages } from "../../contract/errors.ts";
+import { Denied } from "../dashboard/denied.ts";
 import type { Intake, WatchedRequest } from "../intake/intake.ts";
 import type { Endpoint, LiveView } from "../intake/live.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -7,6 +8,9 @@ import type { Logger } from "../process/log.ts";
 import type { AnswerCounts } from "../process/metrics.ts";
 import { tooMany, unexpected } from "./answers.ts";
 import type { Authorizer, Caller } from "./authorize.ts";
+import type { BodyBudget } from "./body-budget.ts";
+import type { Connection } from "./routes.ts";
+import type { UnknownTokens } from "./unknown-tokens.ts";
 
 export interface WriteParts {
   readonly authorizer: Authorizer;
@@ -14,7 +18,16 @@ export interface WriteParts {
   readonly ledger: Pick<Ledger, "sourceSettings" | "identities" | "findUser">;
   readonly live: LiveView;
   readonly counts: AnswerCounts;
+  readonly bodies: BodyBudget;
+  readonly unknownTokens: UnknownTokens;
   readonly log: Logger;
+}
+
+/** A request that the steps begin with. */
+export interface Received {
+  readonly request: Request;
+  readonly connection: Connection;
+  readonly watched: WatchedRequest | undefined;
 }
 
 /** While no write is taken, senders are asked to come back after this many seconds. */
@@ -29,22 +42,25 @@ export function writing(
   endpoint: Endpoint,
   path: string,
   parts: WriteParts,
-  steps: (request: Request, watched: WatchedRequest | undefined) => Promise<Response>,
-): (request: Request) => Promise<Response> {
+  steps: (received: Received) => Promise<Response>,
+): (request: Request, connection: Connection) => Promise<Response> {
   let lastErrorLineMs = Number.NEGATIVE_INFINITY;
-  return async (request) => {
+  return async (request, connection) => {
     const watched = parts.live.isWatched ? parts.live.request(endpoint, path) : undefined;
     let response: Response;
     try {
-      response = await steps(request, watched);
+      response = await steps({ request, connection, watched });
     } catch (error) {
-      response = unexpected();
-      // Who went away in the middle of a body is no failure of ours.
+      const refusal = refused(error);
+      response = refusal ?? unexpected();
+      // A sender that went away in the middle of a body is no failure of ours.
       if (request.signal.aborted) return response;
-      if (performance.now() - lastErrorLineMs > minMsBetweenErrorLines) {
+      if (refusal === undefined && performance.now() - lastErrorLineMs > minMsBetweenErrorLines) {
         lastErrorLineMs = performance.now();
         parts.log.error({ err: error, route: endpoint }, "write requests fail");
       }
+    } finally {
+      parts.bodies.release(request);
     }
     parts.counts.add(endpoint, response.status);
     if (watched?.isShown) {
@@ -54,6 +70,12 @@ export function writing(
     }
     return response;
   };
+}
+
+/** The 429 to a request whose body found no room; undefined for a failure of ours. */
+function refused(error: unknown): Response | undefined {
+  if (!(error instanceof Denied) || error.retryAfterSeconds === undefined) return undefined;
+  return tooMany(error.message, error.retryAfterSeconds);
 }
 
 /** The 429 for a caller who is over the limit of requests, or for everybody while no write is taken; undefined when the

@@ -19,6 +19,9 @@ export interface Arrival {
   readonly receivedAtMs: number;
   /** The Idempotency-Key header, when one was sent. */
   readonly idempotencyKey: string | null;
+  /** Sent with a browser token, which everybody can read in a page: of a user who exists it changes neither the e-mail
+   * nor `isAccountOwner` nor the account. */
+  readonly isBrowser?: boolean;
 }
 
 // In this API a `uri` is something that a browser can show as a picture.
@@ -72,7 +75,7 @@ export function identifier(
 ): string | Invalid {
   if (typeof value === "string") return value;
   const text = String(value);
-  if (body.numberText(path) === text && !text.includes("e")) return text;
+  if (body.unusualDigits(path) === undefined && !text.includes("e")) return text;
   return {
     invalid: `${path.join(".")} is a number that its digits do not say exactly: send it as a string.`,
   };

@@ -23,6 +23,8 @@ interface Admitted {
   readonly bytes: number;
   /** The organization's, for the days of events. */
   readonly zone: Zone;
+  /** As in `Arrival`. */
+  readonly isBrowser?: boolean | undefined;
 }
 
 /** Something said of a person; one of the two ids at least is there. */
@@ -90,11 +92,11 @@ const maxSentNameCharacters = 4 * limits.eventNameCharacters;
 export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote): AdmittedSourced | Invalid {
   const bytes = Buffer.byteLength(JSON.stringify(item));
   const problem =
-    whyUnstorable({ ...item, atMs: 0 }, undefined) ?? whyTooLarge(bytes) ?? whyUnclear(item, arrival);
+    whyUnstorable({ ...item, atMs: 0 }, () => undefined) ?? whyTooLarge(bytes) ?? whyUnclear(item, arrival);
   if (problem !== undefined) return problem;
-  const { organization, zone, receivedAtMs } = arrival;
+  const { organization, zone, receivedAtMs, isBrowser } = arrival;
   const atMs = Math.floor(item.atMs);
-  const admitted = { organization, zone, receivedAtMs, messageId: item.messageId || null, bytes };
+  const admitted = { organization, zone, receivedAtMs, messageId: item.messageId || null, bytes, isBrowser };
   if (item.type === "alias") {
     const { previousId, userId } = item;
     return { ...admitted, kind: "alias", previousId, userId, atMs: Math.min(atMs, receivedAtMs) };

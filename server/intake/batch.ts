@@ -11,13 +11,12 @@ import { admitIdentify } from "./identify.ts";
 import {
   type Invalid,
   isInvalid,
-  mayRoundIntegers,
   type ParsedBody,
-  parseObject,
+  type ParsedObject,
   whyTooDeep,
   whyUnstorable,
 } from "./json.ts";
-import { NumberTexts } from "./number-texts.ts";
+import { mayRoundIntegers, NumberTexts } from "./number-texts.ts";
 import { parseEventTime } from "./time.ts";
 import { admitTrack } from "./track.ts";
 
@@ -27,10 +26,8 @@ export interface ParsedBatch {
   readonly text: string;
 }
 
-/** Parses the envelope of a batch. */
-export function parseBatch(bytes: Uint8Array): ParsedBatch | Invalid {
-  const parsed = parseObject(bytes);
-  if (isInvalid(parsed)) return parsed;
+/** Reads the envelope of a batch. */
+export function readBatch(parsed: ParsedObject): ParsedBatch | Invalid {
   const items = parsed.value.batch;
   if (items === undefined || items === null) return wrong(BatchBody, ["batch"], "is missing");
   if (!Array.isArray(items)) return wrong(BatchBody, ["batch"], "is not valid");
@@ -49,7 +46,7 @@ export function admitBatch({ items, text }: ParsedBatch, arrival: Arrival): (Adm
     if (!isJsonObject(item)) return { invalid: "item is not a JSON object: send a JSON object." };
     const unstorable = batch.whyUnstorable(item, index);
     if (unstorable !== undefined) return unstorable;
-    const body: ParsedBody = { value: item, numberText: (path) => batch.numbersOf(index).at(path) };
+    const body: ParsedBody = { value: item, unusualDigits: (path) => batch.numbersOf(index).at(path) };
     return admitItem(body, key ? { ...arrival, idempotencyKey: `${key}:${index}` } : arrival);
   });
 }
@@ -88,7 +85,7 @@ class BatchText {
     this.#mayBeTooLarge = Buffer.byteLength(text) > limits.bodyBytes;
   }
 
-  /** The digits of an item's numbers; the text is parsed again for the first item that is asked for. */
+  /** The digits of an item's numbers; the first call scans the text. */
   numbersOf(index: number): NumberTexts {
     this.#numbers ??= NumberTexts.of(this.#text).below("batch");
     return this.#numbers.below(String(index));
@@ -96,7 +93,7 @@ class BatchText {
 
   whyUnstorable(item: JsonObject, index: number): Invalid | undefined {
     // What is too deep cannot be made into a text again.
-    const problem = whyUnstorable(item, this.#mayRoundIntegers ? this.numbersOf(index) : undefined);
+    const problem = whyUnstorable(item, () => (this.#mayRoundIntegers ? this.numbersOf(index) : undefined));
     const mayBeTooLarge = problem === undefined && this.#mayBeTooLarge;
     if (mayBeTooLarge && Buffer.byteLength(JSON.stringify(item)) > limits.bodyBytes) {
       return { invalid: `item is larger than ${limits.bodyBytes} bytes: send less.` };

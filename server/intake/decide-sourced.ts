@@ -31,9 +31,6 @@ import { type DecidedPeople, keyOf } from "./decided-people.ts";
 import type { DecidedRows } from "./decided-rows.ts";
 import { type Invalid, isInvalid } from "./json.ts";
 
-/** Links and items of an organization that aliases of unknown ids move in one commit. A chain of n aliases moves n²/2. */
-const maxMovedInCommit = 20_000;
-
 /** A request by which somebody becomes known. */
 interface Naming {
   readonly organization: number;
@@ -42,7 +39,7 @@ interface Naming {
 }
 
 /** What is parked, as JSON. */
-type ParkedBody = SaidOfPerson & { readonly messageId: string | null };
+type ParkedBody = SaidOfPerson & { readonly messageId: string | null; readonly isBrowser?: boolean };
 
 interface Parts {
   readonly stored: Stored;
@@ -58,13 +55,17 @@ export class DecidedSources {
   readonly #parking: DecidedParking;
   /** Addresses whose links were looked at when a user of this group was named. */
   readonly #looked = new Set<string>();
-  /** By organization: links and items that were moved to ids that nobody knows either. */
-  readonly #moved = new Map<number, number>();
+  readonly #mayMove: number;
+
+  /** Links and held items that were moved to ids that nobody has identified either. */
+  moved = 0;
 
   /** Items that became their users' in this commit. */
   attached = 0;
 
-  constructor({ stored, people, rows, parking }: Parts) {
+  /** @param mayMove when so much was moved, aliases that would move more are refused */
+  constructor({ stored, people, rows, parking }: Parts, mayMove: number) {
+    this.#mayMove = mayMove;
     this.#stored = stored;
     this.#people = people;
     this.#rows = rows;
@@ -73,7 +74,9 @@ export class DecidedSources {
 
   decide(entry: AdmittedSourced): "stored" | "duplicate" | "parked" | Invalid {
     if (entry.kind !== "account") return entry.kind === "alias" ? this.#alias(entry) : this.#said(entry);
-    this.#people.account(entry.organization, entry.account, entry.receivedAtMs);
+    const { organization, account, atMs, receivedAtMs, isBrowser } = entry;
+    const said = { saidAtMs: Math.min(atMs, receivedAtMs), receivedAtMs, isBrowser };
+    this.#people.account(organization, account, said);
     return "stored";
   }
 
@@ -117,7 +120,8 @@ export class DecidedSources {
       this.#parking.park(whose, parkedItem(entry));
       return "parked";
     }
-    const outcome = this.#become(entry, whose.id, entry, isIdentify);
+    const now = { ...entry, saidAtMs: Math.min(atMs, entry.receivedAtMs) };
+    const outcome = this.#become(entry, whose.id, now, isIdentify);
     if (isIdentify && outcome === "stored") this.#identified(entry, userId);
     return outcome;
   }
@@ -181,12 +185,12 @@ export class DecidedSources {
       return;
     }
     for (const item of items) this.#parking.park(userKey(organization, userId), item);
-    this.#moved.set(organization, (this.#moved.get(organization) ?? 0) + links + items.length);
+    this.moved += links + items.length;
   }
 
-  /** Whether enough was moved in this commit already. What is moved to a user stays there, so that it is moved once. */
+  /** Whether enough was moved already. Items that are moved to a user stay there, so that they are moved once. */
   #movesTooMuch(organization: number, other: string): boolean {
-    if ((this.#moved.get(organization) ?? 0) < maxMovedInCommit) return false;
+    if (this.moved < this.#mayMove) return false;
     return !this.#isKnown(this.#whose(userKey(organization, other)));
   }
 
@@ -224,21 +228,27 @@ export class DecidedSources {
     this.attached += items.length;
     for (const { body, receivedAtMs, atMs } of items) {
       if (this.#wasErased(userKey(organization, userId), atMs)) continue;
-      const { messageId, ...said } = JSON.parse(body) as ParkedBody;
-      const outcome = this.#become(naming, userId, { said, messageId, receivedAtMs, atMs }, false);
+      const { messageId, isBrowser, ...said } = JSON.parse(body) as ParkedBody;
+      const item = { said, messageId, receivedAtMs, atMs, isBrowser };
+      // Never as said now: a node whose clock is ahead may have held it, and it would win over what was said later.
+      const saidAtMs = Math.min(atMs, naming.receivedAtMs - 1);
+      const outcome = this.#become(naming, userId, { ...item, saidAtMs }, false);
       if (isInvalid(outcome)) this.#parking.refuse(organization, outcome.invalid);
     }
   }
 
-  /** Makes what was said an identified user's, or the user's who is identified by it. */
+  /** Makes what was said an identified user's, or the user's who is identified by it.
+   * @param item `saidAtMs`: when what it says of the user was said; `atMs`: when its event happened */
   #become(
     { organization, zone, receivedAtMs: nowMs }: Naming,
     userId: string,
-    item: Pick<AdmittedSaid, "said" | "messageId" | "receivedAtMs" | "atMs">,
+    item: Pick<AdmittedSaid, "said" | "messageId" | "receivedAtMs" | "atMs" | "isBrowser"> & {
+      readonly saidAtMs: number;
+    },
     isIdentified: boolean,
   ): "stored" | "duplicate" | Invalid {
-    const { said, messageId, receivedAtMs, atMs } = item;
-    const whose = { organization, userId, receivedAtMs: nowMs, saidAtMs: Math.min(atMs, nowMs) };
+    const { said, messageId, receivedAtMs, atMs, saidAtMs, isBrowser } = item;
+    const whose = { organization, userId, receivedAtMs: nowMs, saidAtMs, isBrowser };
     if (said.kind === "identify") {
       const { kind: _kind, ...what } = said;
       return this.#people.identify({ ...whose, ...what }, isIdentified);
@@ -246,7 +256,7 @@ export class DecidedSources {
     const user = this.#people.known(organization, userId);
     if (user === undefined) throw new Error("an event became the event of nobody");
     const { event, properties, isActivity, account: sent } = said;
-    const account = sent === undefined ? user.account : this.#people.account(organization, sent, nowMs);
+    const account = sent === undefined ? user.account : this.#people.account(organization, sent, whose);
     if (sent !== undefined && user.account === 0) {
       const silent = { email: undefined, traits: {}, isAccountOwner: undefined };
       this.#people.identify({ ...whose, ...silent, account: sent }, false);
@@ -260,7 +270,7 @@ export class DecidedSources {
   }
 }
 
-function parkedItem({ said, messageId, receivedAtMs, atMs }: AdmittedSaid): ParkedItem {
-  const body: ParkedBody = { ...said, messageId };
+function parkedItem({ said, messageId, receivedAtMs, atMs, isBrowser }: AdmittedSaid): ParkedItem {
+  const body: ParkedBody = { ...said, messageId, ...(isBrowser && { isBrowser }) };
   return { receivedAtMs, atMs, accountId: said.account?.accountId ?? null, body: JSON.stringify(body) };
 }

@@ -7,11 +7,11 @@
  * Requests of one group see each other in order: a track may follow its user's identify.
  */
 import { addressId, userKey, visitorKey } from "../ledger/parking.ts";
-import type { Message, Needs, Stored, Writes } from "../ledger/transaction.ts";
+import type { Message, MessageKey, Needs, Stored, Writes } from "../ledger/transaction.ts";
 import type { AdmittedSourced } from "./admit-sourced.ts";
 import { DecidedSources } from "./decide-sourced.ts";
 import { DecidedParking } from "./decided-parking.ts";
-import { DecidedPeople, keyOf } from "./decided-people.ts";
+import { DecidedPeople, type GuardedField, keyOf } from "./decided-people.ts";
 import { DecidedRows } from "./decided-rows.ts";
 import type { AdmittedIdentify } from "./identify.ts";
 import type { Invalid } from "./json.ts";
@@ -23,7 +23,17 @@ export type Admitted = AdmittedIdentify | AdmittedTrack;
 /** Whatever may be decided. */
 export type Decidable = Admitted | AdmittedSourced;
 
-export type Outcome = "stored" | "duplicate" | "not_found" | Invalid;
+export type Outcome = "stored" | StoredWithout | "duplicate" | "not_found" | Invalid;
+
+/** Stored, but without fields that a browser token may not change. */
+export interface StoredWithout {
+  readonly ignored: readonly GuardedField[];
+}
+
+/** Whether a request was stored, whole or without some fields. */
+export function isStored(outcome: SourcedOutcome): outcome is "stored" | StoredWithout {
+  return outcome === "stored" || (typeof outcome === "object" && "ignored" in outcome);
+}
 
 /** What a connected source says may also wait until it is known whose it is. */
 export type SourcedOutcome = Outcome | "parked";
@@ -58,9 +68,7 @@ export class NeedsOf implements Needs {
   }
 
   get messageIds() {
-    return this.#group.flatMap(({ organization, messageId }) =>
-      messageId === null ? [] : [{ organization, messageId }],
-    );
+    return this.#group.flatMap((entry) => messageKeyOf(entry) ?? []);
   }
 
   get people() {
@@ -106,31 +114,60 @@ export class NeedsOf implements Needs {
   }
 }
 
+/** The key of an entry's message id; undefined when it has none. */
+function messageKeyOf(entry: Decidable): MessageKey | undefined {
+  const { organization, messageId } = entry;
+  if (messageId === null) return undefined;
+  const isTrack = entry.kind === "track" || (entry.kind === "said" && entry.said.kind === "track");
+  return { organization, kind: isTrack ? "track" : "identify", messageId };
+}
+
 function emailSaid(entry: Decidable): string | undefined {
   return entry.kind === "said" && entry.said.kind === "identify" ? entry.said.email : undefined;
 }
 
-/** When so many items that were parked became their users', the commit is full: about 25 ms. */
-export const maxAttachedInCommit = 5_000;
+/** Held items that become their users' in one commit, and links and items that its aliases move: about 10 ms. */
+export const maxWorkInCommit = 1_000;
+
+/** Links and held items that the aliases of one request move. A chain of n aliases moves n²/2. */
+export const maxMovedInRequest = 20_000;
+
+/** How much a decision may do. */
+export interface DecisionLimits {
+  /** When so many held items were attached or moved, the rest of the group is left. Infinity decides the whole group. */
+  readonly maxWork: number;
+  /** When so much was moved, further aliases that would move more are refused. */
+  readonly mayMove: number;
+}
+
+const ofOneCommit: DecisionLimits = { maxWork: maxWorkInCommit, mayMove: maxMovedInRequest };
+
+/** What was decided of a group. */
+export interface Decided {
+  /** Of the first requests of the group, in their order; of all of them unless the work was too much for a commit. */
+  readonly outcomes: readonly SourcedOutcome[];
+  readonly writes: Writes;
+  /** Links and held items that aliases moved. */
+  readonly moved: number;
+}
 
 /**
- * Decides the group in its order; `outcomes` has one entry for each request that was decided. That is the whole group,
- * unless so much that was parked becomes its users' that the rest is left to a further commit.
- * @param maxAttached when so many parked items were attached the rest is left; Infinity decides the whole group
+ * Decides the group in its order, at least its first request. The whole group is decided unless so much that is held
+ * becomes its users' that the rest is left to a further commit.
  */
 export function decide(
   group: readonly Decidable[],
   stored: Stored,
   nowMs: number,
-  maxAttached = maxAttachedInCommit,
-): { readonly outcomes: readonly SourcedOutcome[]; readonly writes: Writes } {
-  const decision = new Decision(stored);
+  { maxWork, mayMove }: DecisionLimits = ofOneCommit,
+): Decided {
+  const decision = new Decision(stored, mayMove);
   const outcomes: SourcedOutcome[] = [];
   for (const entry of group) {
-    if (decision.attached >= maxAttached) break;
+    if (decision.work >= maxWork) break;
     outcomes.push(decision.decide(entry));
   }
-  return { outcomes, writes: decision.writes(nowMs) };
+  return { outcomes, writes: decision.writes(nowMs), moved: decision.moved };
 }
 
 class Decision {
@@ -141,7 +178,7 @@ class Decision {
   readonly #sources: DecidedSources;
   readonly #messages = new Map<string, Message>();
 
-  constructor(stored: Stored) {
+  constructor(stored: Stored, mayMove: number) {
     const rows = new DecidedRows(stored);
     const people = new DecidedPeople(stored, rows);
     const parking = new DecidedParking(stored);
@@ -149,24 +186,29 @@ class Decision {
     this.#rows = rows;
     this.#people = people;
     this.#parking = parking;
-    this.#sources = new DecidedSources({ stored, rows, people, parking });
+    this.#sources = new DecidedSources({ stored, rows, people, parking }, mayMove);
   }
 
-  /** Parked items that became their users'. */
-  get attached(): number {
-    return this.#sources.attached;
+  /** Held items that became their users', and what was moved. */
+  get work(): number {
+    return this.#sources.attached + this.#sources.moved;
+  }
+
+  /** Links and held items that aliases moved. */
+  get moved(): number {
+    return this.#sources.moved;
   }
 
   decide(entry: Decidable): SourcedOutcome {
-    const { organization, messageId } = entry;
-    if (messageId === null) return this.#store(entry);
-    const key = keyOf(organization, messageId);
+    const messageKey = messageKeyOf(entry);
+    if (messageKey === undefined) return this.#store(entry);
+    const key = keyOf(messageKey.organization, `${messageKey.kind} ${messageKey.messageId}`);
     if (this.#messages.has(key)) return "duplicate";
-    const message = this.#stored.message(organization, messageId);
+    const message = this.#stored.message(messageKey);
     if (message.remembered) return "duplicate";
     const outcome = this.#store(entry);
     // Only successes are remembered: a refused message may be sent again under the same id.
-    if (outcome === "stored" || outcome === "parked") this.#messages.set(key, message);
+    if (isStored(outcome) || outcome === "parked") this.#messages.set(key, message);
     return outcome;
   }
 
@@ -181,6 +223,13 @@ class Decision {
   }
 
   #store(entry: Decidable): SourcedOutcome {
+    this.#people.beginRequest();
+    const outcome = this.#outcomeOf(entry);
+    const { ignored } = this.#people;
+    return outcome === "stored" && ignored !== undefined ? { ignored } : outcome;
+  }
+
+  #outcomeOf(entry: Decidable): SourcedOutcome {
     if (entry.kind === "track") return this.#track(entry);
     return entry.kind === "identify" ? this.#identify(entry) : this.#sources.decide(entry);
   }

@@ -24,10 +24,12 @@ export interface AdmittedIdentify {
   readonly account: SentAccount | null | undefined;
   readonly messageId: string | null;
   readonly receivedAtMs: number;
-  /** When it was true: now, unless an item of a batch says otherwise; never in the future. */
+  /** When it was true. `receivedAtMs` means now: no timestamp was sent, or one of the future (see `isSaidNow`). */
   readonly saidAtMs: number;
   /** The organization's, for the days of events that waited for this user. */
   readonly zone: Zone;
+  /** As in `Arrival`. */
+  readonly isBrowser?: boolean | undefined;
 }
 
 export interface SentAccount {
@@ -61,6 +63,7 @@ export function admitIdentify(body: ParsedBody, arrival: Arrival): AdmittedIdent
     receivedAtMs: arrival.receivedAtMs,
     saidAtMs: arrival.receivedAtMs,
     zone: arrival.zone,
+    isBrowser: arrival.isBrowser,
   };
 }
 

@@ -11,8 +11,18 @@ import { type Ledger, Refusal } from "../ledger/ledger.ts";
 import type { Writes } from "../ledger/transaction.ts";
 import type { Arrival } from "./admission.ts";
 import { admitItem } from "./batch.ts";
-import { type Admitted, decide, maxAttachedInCommit, NeedsOf, type Outcome, unparked } from "./decide.ts";
+import {
+  type Admitted,
+  decide,
+  isStored,
+  maxMovedInRequest,
+  maxWorkInCommit,
+  NeedsOf,
+  type Outcome,
+  unparked,
+} from "./decide.ts";
 import { type Invalid, isInvalid, parseBody } from "./json.ts";
+import { about, type NoteTaker, noteIgnored } from "./notes.ts";
 
 /** A row as the text of its item, `{"type":"track" | "identify", …}`, or why it could not be made into one. */
 export type ImportRow = string | Invalid;
@@ -27,11 +37,18 @@ export class Importer {
   readonly #ledger: Ledger;
   readonly #closedBecause: () => string | undefined;
   readonly #nowMs: () => number;
+  readonly #warnings: NoteTaker;
   readonly #zones = new Map<string, Zone>();
   readonly #underWay = new Set<Promise<unknown>>();
 
   /** `closedBecause` says why no write is taken now, if so. */
-  constructor(ledger: Ledger, closedBecause: () => string | undefined, nowMs: () => number) {
+  constructor(
+    ledger: Ledger,
+    closedBecause: () => string | undefined,
+    nowMs: () => number,
+    warnings: NoteTaker,
+  ) {
+    this.#warnings = warnings;
     this.#ledger = ledger;
     this.#closedBecause = closedBecause;
     this.#nowMs = nowMs;
@@ -82,10 +99,13 @@ export class Importer {
     if (before.rowsDone !== fromRow) return before;
     const arrival = await this.#arrival(before.organization);
     // From here to the commit the event loop has no turn: the organization's timezone is still this one.
-    await this.#decide(rows, arrival, maxAttachedInCommit, (outcomes, writes, identified) => ({
+    const stored = await this.#decide(rows, arrival, maxWorkInCommit, (outcomes, writes, identified) => ({
       ...writes,
       importProgress: { importId, fromRow, rows: outcomes.length, ...counted(outcomes, fromRow, identified) },
     }));
+    for (const { row, outcome } of stored) {
+      if (!isInvalid(row) && isStored(outcome)) noteIgnored(this.#warnings, about("import", row), outcome);
+    }
     return this.#find(importId);
   }
 
@@ -95,29 +115,38 @@ export class Importer {
     let verdicts: readonly string[] = [];
     const arrival = await this.#arrival(organization);
     await this.#decide(rows, arrival, Number.POSITIVE_INFINITY, (outcomes, { nowMs }) => {
-      verdicts = outcomes.map((outcome) => reasonOf(outcome) ?? (outcome === "stored" ? "new" : "duplicate"));
+      verdicts = outcomes.map((outcome) => reasonOf(outcome) ?? (isStored(outcome) ? "new" : "duplicate"));
       return { ...nothing, nowMs };
     });
     return verdicts;
   }
 
+  /** @returns the rows up to the first that was left to a further commit, with their outcomes */
   async #decide(
     rows: readonly ImportRow[],
     arrival: Arrival,
-    maxAttached: number,
+    maxWork: number,
     write: (outcomes: readonly Outcome[], writes: Writes, changedUsers: Identified) => Writes,
-  ): Promise<void> {
+  ): Promise<readonly DecidedRow[]> {
+    let decided: readonly DecidedRow[] = [];
     const verdicts = rows.map((row) => admitRow(row, arrival));
     const admitted = verdicts.filter((verdict): verdict is Admitted => !isInvalid(verdict));
     await this.#ledger.transact(new NeedsOf(admitted), (stored) => {
-      const { outcomes, writes } = decide(admitted, stored, arrival.receivedAtMs, maxAttached);
+      const { outcomes, writes } = decide(admitted, stored, arrival.receivedAtMs, {
+        ...{ maxWork, mayMove: maxMovedInRequest },
+      });
       const all = outcomesOfRows(verdicts, outcomes.map(unparked));
+      decided = all.flatMap((outcome, index) => {
+        const row = verdicts[index];
+        return row === undefined ? [] : [{ row, outcome }];
+      });
       const before = (userId: string) => stored.user(arrival.organization, userId)?.version ?? 0;
       const changes = writes.users.reduce((sum, { userId, version }) => sum + version - before(userId), 0);
       const kinds = verdicts.map((verdict) => !isInvalid(verdict) && verdict.kind === "identify");
-      const identified = kinds.filter((isIdentify, index) => isIdentify && all[index] === "stored").length;
+      const identified = all.filter((outcome, index) => kinds[index] && isStored(outcome)).length;
       return write(all, writes, { stored: identified, changes });
     });
+    return decided;
   }
 
   async #find(importId: number): Promise<ImportRecord> {
@@ -127,12 +156,17 @@ export class Importer {
   }
 
   async #arrival(organization: number): Promise<Arrival> {
-    const found = (await this.#ledger.organizations.list()).find(({ id }) => id === organization);
+    const found = await this.#ledger.organizations.find(organization);
     if (found === undefined) throw new Refusal(`There is no organization with the id ${organization}.`);
     const zone = this.#zones.get(found.timezone) ?? new Zone(found.timezone);
     this.#zones.set(found.timezone, zone);
     return { organization, zone, receivedAtMs: this.#nowMs(), idempotencyKey: null };
   }
+}
+
+interface DecidedRow {
+  readonly row: Admitted | Invalid;
+  readonly outcome: Outcome;
 }
 
 /** Identifies that were taken, and how often they changed a user. */
@@ -148,7 +182,7 @@ function counted(outcomes: readonly Outcome[], fromRow: number, identified: Iden
     const reason = reasonOf(outcome);
     if (reason !== undefined) rejected.push({ row: fromRow + index, reason });
   });
-  const taken = outcomes.filter((outcome) => outcome === "stored").length;
+  const taken = outcomes.filter(isStored).length;
   const stored = taken - identified.stored + identified.changes;
   return { stored, duplicates: outcomes.length - rejected.length - stored, rejected };
 }

@@ -7,9 +7,9 @@ import { errorMessages } from "../../contract/errors.ts";
 import type { SourceName, SourceOutcome } from "../../contract/sources.ts";
 import { isJsonObject, type Ledger } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
-import { type AdmittedSourced, admitSourced, type LeftOut } from "./admit-sourced.ts";
 import { admitBatch, type ParsedBatch } from "./batch.ts";
-import type { Admitted, Outcome, SourcedOutcome } from "./decide.ts";
+import type { LargeRequest } from "./commit-lane.ts";
+import { type Admitted, isStored, type Outcome, type SourcedOutcome } from "./decide.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { admitIdentify } from "./identify.ts";
 import { type Invalid, isInvalid, type ParsedBody, parseBody } from "./json.ts";
@@ -22,6 +22,7 @@ import {
   noteSourced,
 } from "./notes.ts";
 import { SourceCounts } from "./source-counts.ts";
+import { nextPart } from "./source-parts.ts";
 import type { SourcedItem } from "./sourced.ts";
 import { admitTrack } from "./track.ts";
 import { IngestionWarnings } from "./warnings.ts";
@@ -29,10 +30,11 @@ import type { WatchedRequest } from "./watched-request.ts";
 
 export type { Arrival } from "./admission.ts";
 export { isEmailAddress } from "./admission.ts";
-export { parseBatch } from "./batch.ts";
+export { readBatch } from "./batch.ts";
 export type { Outcome, SourcedOutcome } from "./decide.ts";
-export type { Invalid } from "./json.ts";
-export { isInvalid } from "./json.ts";
+export { isStored } from "./decide.ts";
+export type { Invalid, ParsedObject } from "./json.ts";
+export { isInvalid, parseObject } from "./json.ts";
 export { NumberTexts } from "./number-texts.ts";
 export { errorOf } from "./outcome-error.ts";
 export type {
@@ -43,7 +45,7 @@ export type {
   SourcedTrack,
 } from "./sourced.ts";
 export { parseEventTime } from "./time.ts";
-export type { WatchedRequest } from "./watched-request.ts";
+export type { Sender, WatchedRequest } from "./watched-request.ts";
 
 /** Who is told of the items of a source, in their order: first of what is unusual about one, then what became of it. */
 export interface SourcedWatcher extends NoteTaker {
@@ -76,6 +78,8 @@ export class Intake {
   readonly #commits: GroupCommit;
   readonly #warnings: IngestionWarnings;
   readonly #sources: SourceCounts;
+  /** Requests of sources that are being stored. */
+  readonly #sourcing = new Set<Promise<unknown>>();
   #closedBecause: string | undefined;
   #waiting: WaitingRows;
 
@@ -88,6 +92,11 @@ export class Intake {
     this.#sources = new SourceCounts(ledger.sources);
     this.#commits = new GroupCommit(ledger, nowMs);
     this.#waiting = { rows: 0, bytes: 0, loadedUptoMs: nowMs() };
+  }
+
+  /** Counts what is worth an ingestion warning. */
+  get warnings(): NoteTaker {
+    return this.#warnings;
   }
 
   /** What waits, a second old at most while the ledger answers. */
@@ -144,33 +153,55 @@ export class Intake {
   }
 
   /**
-   * Stores what a connected source says, in its order and in one commit, or parks what is of somebody who is not
-   * identified yet; resolves with an outcome for each item. Rejects when the ledger failed, and then none is stored.
+   * Stores the items of a connected source in their order, or holds those of a person who is not identified yet.
+   * Resolves with an outcome for each item. A large request is admitted, decided and written in parts, and other requests
+   * run between two parts. Rejects when the ledger failed: the parts before are stored then. The source sends all of it
+   * again, and message ids tell which items are stored.
    * @param source its name, under which warnings are counted
    */
-  async sourced(
+  sourced(
     items: readonly SourcedItem[],
     arrival: Arrival,
     source = "sources",
     watcher?: SourcedWatcher,
   ): Promise<readonly SourcedOutcome[]> {
-    const leftOut: LeftOut[][] = items.map(() => []);
-    const admitted = items.map((item, index) =>
-      admitSourced(item, arrival, (left) => leftOut[index]?.push(left)),
+    const storing = this.#sourced(items, arrival, source, watcher).finally(() =>
+      this.#sourcing.delete(storing),
     );
-    const good = admitted.filter((item): item is AdmittedSourced => !isInvalid(item));
-    const bytes = good.reduce((sum, item) => sum + item.bytes, 0);
-    const decided = good.length === 0 ? [] : await this.#commits.submitSourced(good, bytes);
-    const outcomes = decided.values();
+    this.#sourcing.add(storing);
+    return storing;
+  }
+
+  async #sourced(
+    items: readonly SourcedItem[],
+    arrival: Arrival,
+    source: string,
+    watcher: SourcedWatcher | undefined,
+  ): Promise<readonly SourcedOutcome[]> {
     const taker = this.#noteTaker(watcher);
-    return items.map((item, index) => {
-      const mine = admitted[index];
-      const outcome = mine === undefined || isInvalid(mine) ? mine : outcomes.next().value;
-      if (outcome === undefined) throw new Error("an item of the source was not decided");
-      noteSourced(taker, source, arrival, { item, outcome, leftOut: leftOut[index] ?? [] });
-      watcher?.decided(index, outcome);
-      return outcome;
-    });
+    const request: LargeRequest = { moved: 0 };
+    const outcomes: SourcedOutcome[] = [];
+    while (outcomes.length < items.length) {
+      const part = nextPart(items, outcomes.length, arrival);
+      const isWhole = part.length === items.length;
+      const good = part.flatMap(({ admitted }) => (isInvalid(admitted) ? [] : [admitted]));
+      const bytes = good.reduce((sum, item) => sum + item.bytes, 0);
+      const decided =
+        good.length === 0
+          ? []
+          : await this.#commits.submitSourced(good, bytes, isWhole ? undefined : request);
+      // A part of which nothing is stored waits for no commit, and would hold the thread together with the next.
+      if (good.length === 0 && !isWhole) await new Promise(setImmediate);
+      const decisions = decided.values();
+      for (const { item, admitted, leftOut } of part) {
+        const outcome = isInvalid(admitted) ? admitted : decisions.next().value;
+        if (outcome === undefined) throw new Error("an item of the source was not decided");
+        noteSourced(taker, source, arrival, { item, outcome, leftOut });
+        watcher?.decided(outcomes.length, outcome);
+        outcomes.push(outcome);
+      }
+    }
+    return outcomes;
   }
 
   async #store(
@@ -191,7 +222,7 @@ export class Intake {
     }
     noteAdmitted(this.#noteTaker(watched), endpoint, admitted, sent ?? {});
     const outcome = await this.#commits.submit(admitted, bytes.length);
-    noteOutcome(this.#warnings, endpoint, admitted, outcome);
+    noteOutcome(this.#noteTaker(watched), endpoint, admitted, outcome);
     watched?.item(sent, outcome);
     this.#countOfApi(arrival, outcome);
     return outcome;
@@ -199,7 +230,7 @@ export class Intake {
 
   /** The write API is a sender like any other. Imports are not counted: the past in one hour is no rhythm. */
   #countOfApi({ organization, receivedAtMs: atMs }: Arrival, decided: Outcome): void {
-    const outcome = decided === "stored" ? "accepted" : decided === "duplicate" ? "duplicate" : "rejected";
+    const outcome = isStored(decided) ? "accepted" : decided === "duplicate" ? "duplicate" : "rejected";
     this.#sources.note({ organization, source: "api", atMs, outcome });
   }
 
@@ -259,7 +290,7 @@ export class Intake {
   }
 
   /** Resolves when everything that was admitted before the call is on disk, or has failed. */
-  settled(): Promise<void> {
-    return this.#commits.settled();
+  async settled(): Promise<void> {
+    await Promise.all([this.#commits.settled(), Promise.allSettled(this.#sourcing)]);
   }
 }

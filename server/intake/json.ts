@@ -5,7 +5,8 @@
  */
 import { limits } from "../../contract/limits.ts";
 import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
-import { NumberTexts } from "./number-texts.ts";
+import { mayRoundIntegers, NumberTexts } from "./number-texts.ts";
+import { countValues } from "./value-count.ts";
 
 /** A request that cannot be accepted, with the message that its sender reads. */
 export interface Invalid {
@@ -22,11 +23,8 @@ export function isInvalid(value: unknown): value is Invalid {
 /** A JSON object, and the spelling of its numbers. */
 export interface ParsedBody {
   readonly value: JsonObject;
-  /**
-   * The text in which a number was sent, at the path of keys; undefined when no number is there. Only asked
-   * where the spelling matters (ids), because it parses the text again.
-   */
-  numberText(path: readonly string[]): string | undefined;
+  /** The digits of the number at a path of keys. Undefined where `String` of the number writes the same ones. */
+  unusualDigits(path: readonly string[]): string | undefined;
 }
 
 class SingleBody implements ParsedBody {
@@ -38,7 +36,7 @@ class SingleBody implements ParsedBody {
     this.#text = text;
   }
 
-  numberText(path: readonly string[]): string | undefined {
+  unusualDigits(path: readonly string[]): string | undefined {
     return NumberTexts.of(this.#text).at(path);
   }
 }
@@ -50,15 +48,18 @@ export function parseBody(bytes: Uint8Array): ParsedBody | Invalid {
   const parsed = parseObject(bytes);
   if (isInvalid(parsed)) return parsed;
   const { value, text } = parsed;
-  const isReadAgain = mayRoundIntegers(text) && !isDeeperThan(value, limits.nestingLevels);
-  const problem = whyUnstorable(value, isReadAgain ? NumberTexts.of(text) : undefined);
+  const problem = whyUnstorable(value, () => (mayRoundIntegers(text) ? NumberTexts.of(text) : undefined));
   return problem ?? new SingleBody(value, text);
 }
 
-/** Parses a body's JSON object, whatever is in it. */
-export function parseObject(
-  bytes: Uint8Array,
-): { readonly value: JsonObject; readonly text: string } | Invalid {
+/** A JSON object, whatever is in it, and its text. */
+export interface ParsedObject {
+  readonly value: JsonObject;
+  readonly text: string;
+}
+
+/** Parses a body's JSON object. */
+export function parseObject(bytes: Uint8Array): ParsedObject | Invalid {
   const parsed = parseJson(bytes);
   if (isInvalid(parsed)) return parsed;
   const { value, text } = parsed;
@@ -67,8 +68,10 @@ export function parseObject(
     : { invalid: "body is not a JSON object: send a JSON object." };
 }
 
-/** Parses a body's JSON, whatever it is. */
+/** Parses a body's JSON, whatever it is, within the limit of values. */
 export function parseJson(bytes: Uint8Array): { readonly value: unknown; readonly text: string } | Invalid {
+  const tooMany = whyTooManyValues(bytes);
+  if (tooMany !== undefined) return tooMany;
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -80,6 +83,20 @@ export function parseJson(bytes: Uint8Array): { readonly value: unknown; readonl
   } catch {
     return { invalid: "body is not valid JSON: send a JSON object." };
   }
+}
+
+/** Why a text has more in it than is parsed; undefined when it can be parsed. */
+function whyTooManyValues(json: Uint8Array): Invalid | undefined {
+  // A value with the comma behind it has 2 bytes, a key with its value and punctuation 5.
+  if (json.length <= 2 * limits.values) return undefined;
+  const count = countValues(json, { values: limits.values, keys: limits.bodyKeys });
+  const most = { invalid: "", isTooLarge: true } as const;
+  if (count.values > limits.values) {
+    return { ...most, invalid: `body has more than ${limits.values} values: send fewer.` };
+  }
+  return count.keys > limits.bodyKeys
+    ? { ...most, invalid: `body has more than ${limits.bodyKeys} keys: send fewer.` }
+    : undefined;
 }
 
 /** Levels of a body that has several items: some thousand, which `JSON.parse` takes, are too many for whoever walks them all. */
@@ -94,13 +111,24 @@ export function whyTooDeep(value: unknown): Invalid | undefined {
 
 /** Whether objects and arrays lie in one another deeper than so many levels; it goes no deeper itself. */
 function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((held) => isDeeperThan(held, levels - 1));
+  if (Array.isArray(value)) {
+    return levels === 0 || value.some((held) => isDeeperThan(held, levels - 1));
+  }
+  if (!isJsonObject(value)) return false;
+  if (levels === 0) return true;
+  for (const key in value) if (isDeeperThan(value[key], levels - 1)) return true;
+  return false;
 }
 
-/** Why an object cannot be stored; undefined when it can. @param texts its numbers, when they may be rounded. */
-export function whyUnstorable(value: JsonObject, texts: NumberTexts | undefined): Invalid | undefined {
-  const problem = findUnstorable(value) ?? (texts && findInexactInteger(value, texts));
+/**
+ * Why an object cannot be stored; undefined when it can.
+ * @param numbers reads the object's numbers; undefined when none can be rounded
+ */
+export function whyUnstorable(
+  value: JsonObject,
+  numbers: () => NumberTexts | undefined,
+): Invalid | undefined {
+  const problem = findUnstorable(value) ?? findInexactInteger(value, numbers());
   return problem === undefined ? undefined : { invalid: message(problem) };
 }
 
@@ -123,8 +151,8 @@ function message({ path, text }: Problem): string {
 }
 
 /**
- * How many keys are in a value and below it; NaN when something there cannot be kept. It allocates nothing:
- * this runs for every request, and looking for the problem itself cost 5 µs of each.
+ * How many keys are in a value and below it; NaN when something there cannot be kept, or there are too many. It allocates
+ * nothing: this runs for every request, and looking for the problem itself cost 5 µs of each.
  */
 function storableKeys(value: unknown, level: number): number {
   if (typeof value === "string") return value.isWellFormed() ? 0 : Number.NaN;
@@ -140,6 +168,7 @@ function storableKeys(value: unknown, level: number): number {
   for (const key in value) {
     keys += key.isWellFormed() ? 1 : Number.NaN;
     keys += storableKeys(value[key], level + 1);
+    if (!(keys <= limits.keys)) return Number.NaN;
   }
   return keys;
 }
@@ -158,13 +187,14 @@ function findUnstorable(body: JsonObject): Problem | undefined {
         text: `is nested deeper than ${limits.nestingLevels} levels: send a flatter object.`,
       };
     }
-    for (const [key, item] of Object.entries(value)) {
-      if (!Array.isArray(value)) {
+    const isArray = Array.isArray(value);
+    for (const key in value) {
+      if (!isArray) {
         keys += 1;
         if (keys > limits.keys) break;
         if (!key.isWellFormed()) return { path: [], text: `has a key with ${halfCharacter}` };
       }
-      const found = visit(item, level + 1);
+      const found = visit((value as JsonObject)[key], level + 1);
       if (found !== undefined) return { path: [key, ...found.path], text: found.text };
     }
     return undefined;
@@ -182,30 +212,15 @@ function unstorableScalar(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Integers below 10^15 are always exact, so the slow look at each number's text is for longer ones. */
-const sixteenDigits = /\d{16}/;
-
-/** Whether a text may hold an integer that JSON.parse rounds. */
-export function mayRoundIntegers(text: string): boolean {
-  return sixteenDigits.test(text);
-}
-
 /** The first integer that came out other than it went in. */
-function findInexactInteger(value: unknown, texts: NumberTexts): Problem | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  for (const [key, item] of Object.entries(value)) {
-    const source = typeof item === "number" ? texts.at([key]) : undefined;
-    if (source !== undefined && isRounded(source, Number(item))) {
-      return { path: [key], text: `has too many digits to be kept, ${source}: send it as a string.` };
-    }
-    const found = findInexactInteger(item, texts.below(key));
-    if (found !== undefined) return { path: [key, ...found.path], text: found.text };
-  }
-  return undefined;
+function findInexactInteger(value: JsonObject, numbers: NumberTexts | undefined): Problem | undefined {
+  const found = numbers?.find(value, isRounded);
+  if (found === undefined) return undefined;
+  return { path: found.path, text: `has too many digits to be kept, ${found.digits}: send it as a string.` };
 }
 
 /** Whether an integer comes out other than it went in. Large doubles that JavaScript writes, 58508407207935450
  * say, are not exact and yet come out in the very digits that they were sent in. */
-function isRounded(source: string, value: number): boolean {
-  return /^-?\d+$/.test(source) && String(value) !== source && BigInt(source) !== BigInt(value);
+function isRounded(digits: string): boolean {
+  return /^-?\d+$/.test(digits) && BigInt(digits) !== BigInt(Number(digits));
 }

@@ -1,10 +1,7 @@
-/**
- * How an identify changes a user: what was said later wins, field by field. A request to /identify speaks of
- * now; an item of a batch or an import may speak of the past, and then changes only what nothing later was
- * said of. Pure.
- */
+/** How an identify changes a user: of two values of a field the one that was said later wins (field-times.ts). Pure. */
 import { limits } from "../../contract/limits.ts";
 import type { JsonObject, User } from "../ledger/ledger.ts";
+import { FieldTimes } from "./field-times.ts";
 import type { AdmittedIdentify } from "./identify.ts";
 import type { Invalid } from "./json.ts";
 
@@ -39,10 +36,10 @@ export interface News {
  */
 export function merge(
   before: User | undefined,
-  entry: Pick<AdmittedIdentify, "saidAtMs" | "email" | "traits" | "isAccountOwner">,
+  entry: Pick<AdmittedIdentify, "saidAtMs" | "receivedAtMs" | "email" | "traits" | "isAccountOwner">,
   account: number | undefined,
 ): Merged | Invalid {
-  const fields = new Fields(before, entry.saidAtMs);
+  const fields = new FieldTimes(before, entry);
   const traits: Record<string, unknown> = { ...before?.traits };
   const history = new History();
   if (before === undefined) history.at(entry.saidAtMs);
@@ -53,31 +50,27 @@ export function merge(
     if (wins) define(traits, key, value);
     const isOther = !known || JSON.stringify(before.traits[key]) !== JSON.stringify(value);
     // What was said for an earlier time is news of that time, whatever is known of now.
-    if (isOther || !wins) define(history.at(entry.saidAtMs).traits, key, value);
+    if (isOther || !wins) define(history.at(fields.sentAtMs(field)).traits, key, value);
     // And what holds now is said again at its own time: it may have been no news then.
     if (known && !wins) define(history.at(fields.timeOf(field)).traits, key, before.traits[key]);
   }
   const tooLarge = whyTooLarge(traits);
   if (tooLarge !== undefined) return { invalid: tooLarge };
-  const told = <Value>(field: string, sent: Value | undefined, stored: Value | undefined, none: Value) => {
-    if (sent === undefined) return stored ?? none;
-    const known = stored !== undefined && (stored !== none || fields.isListed(field));
-    return fields.said(field, known, sent === none) ? sent : (stored ?? none);
-  };
   const merged = {
-    email: told<string | null>("email", entry.email, before?.email, null),
+    email: fields.value<string | null>("email", entry.email, before?.email, null),
     traits,
-    isAccountOwner: told<boolean | null>(
+    isAccountOwner: fields.value<boolean | null>(
       "isAccountOwner",
       entry.isAccountOwner,
       before?.isAccountOwner,
       null,
     ),
-    account: told("account", account, before?.account, 0),
+    account: fields.value("account", account, before?.account, 0),
   };
   if (account !== undefined) {
-    const lost = fields.timeOf("account") > entry.saidAtMs;
-    if (lost || account !== (before?.account ?? 0)) history.at(entry.saidAtMs).account = account;
+    const sentAtMs = fields.sentAtMs("account");
+    const lost = fields.timeOf("account") > sentAtMs;
+    if (lost || account !== (before?.account ?? 0)) history.at(sentAtMs).account = account;
     if (lost) history.at(fields.timeOf("account")).account = merged.account;
   }
   const news = history.news();
@@ -88,11 +81,22 @@ export function merge(
     merged.isAccountOwner !== before.isAccountOwner;
   return {
     ...merged,
-    ...fields.times(merged),
+    ...timesOf(merged, fields),
     changed,
     retimed: fields.retimed,
     news,
   };
+}
+
+function timesOf(
+  { traits, email, isAccountOwner, account }: Pick<Merged, "traits" | "email" | "isAccountOwner" | "account">,
+  fields: FieldTimes,
+): Pick<Merged, "saidAtMs" | "fieldsSaidAtMs"> {
+  const held = Object.keys(traits).map((key) => `properties.${key}`);
+  if (email !== null) held.push("email");
+  if (isAccountOwner !== null) held.push("isAccountOwner");
+  if (account !== 0) held.push("account");
+  return fields.times(held, account === 0 ? ["account"] : []);
 }
 
 /** Collects news by time. */
@@ -107,59 +111,6 @@ class History {
 
   news(): News[] {
     return [...this.#news].map(([atMs, said]) => ({ atMs, ...said }));
-  }
-}
-
-/** When each field was said. What is not listed was said at `saidAtMs`, or never. */
-class Fields {
-  readonly #saidAtMs: number;
-  readonly #atMs: number;
-  readonly #listed: Record<string, number>;
-  retimed = false;
-
-  constructor(before: User | undefined, atMs: number) {
-    this.#saidAtMs = before?.saidAtMs ?? atMs;
-    this.#atMs = atMs;
-    this.#listed = { ...before?.fieldsSaidAtMs };
-  }
-
-  /** Whether something was said of a field, though it may have been that there is nothing. */
-  isListed(field: string): boolean {
-    return Object.hasOwn(this.#listed, field);
-  }
-
-  /** Notes that a field was said; whether that is the last word.
-   * @param known whether something is stored for it. @param empty whether it is said to hold nothing. */
-  said(field: string, known: boolean, empty = false): boolean {
-    const saidAtMs = this.timeOf(field);
-    if (known && saidAtMs > this.#atMs) return false;
-    // That there is nothing is only known from the list.
-    if (saidAtMs === this.#atMs && (!empty || this.isListed(field))) return true;
-    this.#listed[field] = this.#atMs;
-    this.retimed = true;
-    return true;
-  }
-
-  /** The times to be stored. Who says everything anew each time needs no list. */
-  times(
-    after: Pick<Merged, "email" | "traits" | "isAccountOwner" | "account">,
-  ): Pick<Merged, "saidAtMs" | "fieldsSaidAtMs"> {
-    const fields = Object.keys(after.traits).map((key) => `properties.${key}`);
-    if (after.email !== null) fields.push("email");
-    if (after.isAccountOwner !== null) fields.push("isAccountOwner");
-    if (after.account !== 0 || this.isListed("account")) fields.push("account");
-    if (fields.some((field) => this.timeOf(field) !== this.#atMs)) {
-      return { saidAtMs: this.#saidAtMs, fieldsSaidAtMs: this.#listed };
-    }
-    return {
-      saidAtMs: this.#atMs,
-      fieldsSaidAtMs: after.account === 0 && this.isListed("account") ? { account: this.#atMs } : {},
-    };
-  }
-
-  /** When a field was said last. */
-  timeOf(field: string): number {
-    return this.#listed[field] ?? this.#saidAtMs;
   }
 }
 

@@ -6,7 +6,7 @@ import { BatchIdentify, BatchTrack, IdentifyBody, TrackBody } from "../../contra
 import type { JsonObject } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
 import type { LeftOut } from "./admit-sourced.ts";
-import type { Admitted, Outcome, SourcedOutcome } from "./decide.ts";
+import { type Admitted, isStored, type Outcome, type SourcedOutcome, type StoredWithout } from "./decide.ts";
 import { isInvalid } from "./json.ts";
 import { personIn, type SourcedItem } from "./sourced.ts";
 import type { Noted } from "./warnings.ts";
@@ -60,15 +60,16 @@ function noteUnknownKeys(warnings: NoteTaker, who: ReturnType<typeof about>, key
   if (keys.length > maxKeysOfRequest) warnings.note({ ...who, kind: "unknown_key", detail: null });
 }
 
-/** Notes what was decided of an admitted request, unless it was stored. */
+/** Notes what was decided of an admitted request, unless it was stored as it was sent. */
 export function noteOutcome(
   warnings: NoteTaker,
   endpoint: Endpoint,
   admitted: Admitted,
   outcome: Outcome,
 ): void {
-  if (outcome === "stored") return;
-  if (outcome === "duplicate") {
+  if (isStored(outcome)) {
+    noteIgnored(warnings, about(endpoint, admitted), outcome);
+  } else if (outcome === "duplicate") {
     warnings.note({ ...about(endpoint, admitted), kind: "duplicate", detail: null });
   } else if (outcome === "not_found") {
     const detail = admitted.kind === "track" ? admitted.event : null;
@@ -89,6 +90,16 @@ export function noteOutcome(
   }
 }
 
+/** Notes the fields of a request that a browser token may not change, whether it came with one or what was held did. */
+export function noteIgnored(
+  warnings: NoteTaker,
+  who: ReturnType<typeof about>,
+  stored: "stored" | StoredWithout,
+): void {
+  if (stored === "stored") return;
+  for (const field of stored.ignored) warnings.note({ ...who, kind: "browser_field_ignored", detail: field });
+}
+
 /** Notes what is unusual about an item of a connected source, and what became of it. */
 export function noteSourced(
   warnings: NoteTaker,
@@ -106,6 +117,7 @@ export function noteSourced(
   } else if (item.type === "track" && item.atMs > atMs + maxClockDifferenceMs) {
     warnings.note({ ...who, kind: "event_in_future", detail: item.event });
   }
+  if (isStored(outcome)) noteIgnored(warnings, who, outcome);
 }
 
 /** Notes a request that was not admitted, with what its sender is answered. */
@@ -128,7 +140,11 @@ export function noteInvalid(
   });
 }
 
-function about(endpoint: Endpoint, { organization, receivedAtMs: atMs, userId }: Admitted) {
+/** Whose a warning is. @param endpoint where it was sent, or `import` */
+export function about(
+  endpoint: Endpoint | "import",
+  { organization, receivedAtMs: atMs, userId }: Admitted,
+): Pick<Noted, "organization" | "atMs" | "endpoint" | "userId"> {
   return { organization, atMs, endpoint, userId };
 }
 

@@ -92,11 +92,14 @@ export class SourceCounts {
     this.#open = new Map();
     this.#over = [];
     this.#openLines = 0;
+    let writtenLines = 0;
     try {
-      await this.#store.add(lines);
+      await this.#store.add(lines, (written) => {
+        writtenLines += written;
+      });
     } catch (error) {
       // Counts that came meanwhile have lines of their own: the store adds them up.
-      this.#over.push(...lines.slice(0, maxLines - this.size));
+      this.#over.push(...lines.slice(writtenLines).slice(0, maxLines - this.size));
       throw error;
     }
   }

@@ -92,11 +92,16 @@ export class IngestionWarnings {
     const lines = [...this.#lines.values()].flatMap((ofOrganization) => [...ofOrganization.values()]);
     this.#lines = new Map();
     this.#size = 0;
+    let writtenLines = 0;
     try {
-      await this.#store.add(lines);
+      await this.#store.add(lines, (written) => {
+        writtenLines += written;
+      });
     } catch (error) {
       // Lines that can never be written would keep all others in memory until the next start.
-      if (!(error instanceof UnwritableWarnings)) for (const line of lines) this.#count(line);
+      if (!(error instanceof UnwritableWarnings)) {
+        for (const line of lines.slice(writtenLines)) this.#count(line);
+      }
       throw error;
     }
   }

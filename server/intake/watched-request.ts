@@ -2,7 +2,7 @@
 import { type LiveItem, liveLimits } from "../../contract/live.ts";
 import type { SourceOutcome } from "../../contract/sources.ts";
 import { isJsonObject, type JsonObject } from "../ledger/ledger.ts";
-import type { Outcome } from "./decide.ts";
+import { isStored, type Outcome } from "./decide.ts";
 import { whyTooDeep } from "./json.ts";
 import type { LiveChannel, LiveOutcome } from "./live-channel.ts";
 import type { Endpoint } from "./notes.ts";
@@ -16,7 +16,7 @@ export interface Sender {
   readonly token: LiveItem["token"];
   readonly idempotencyKey: string | null;
   /** The token itself, where it may be in what was sent: whoever looks on must not see it. */
-  readonly secret?: string;
+  readonly secret?: string | undefined;
 }
 
 /** What became of an item of a connected source. */
@@ -120,9 +120,9 @@ export class WatchedRequest {
     const payload = batch === null ? this.#bodyText() : this.#textOf(sent);
     const said = isJsonObject(sent) ? sent : undefined;
     const kind = this.#kindOf(said);
-    const event = kind === "track" ? nameIn(said?.event) : null;
+    const event = kind === "track" ? this.#nameIn(said?.event) : null;
     this.#shown.push({
-      ...{ kind, userId: nameIn(said?.userId), event, outcome: shownOutcome, error, batch, warnings },
+      ...{ kind, userId: this.#nameIn(said?.userId), event, outcome: shownOutcome, error, batch, warnings },
       ...{ ignoredBecause: null, ...payload },
     });
   }
@@ -136,8 +136,8 @@ export class WatchedRequest {
     const isRejected = outcome === "rejected" && reason !== undefined;
     this.#shown.push({
       kind: item?.type ?? null,
-      userId: nameIn(userId ?? said.userId ?? said.anonymousId),
-      event: nameIn(item?.type === "track" ? item.event : said.event),
+      userId: this.#nameIn(userId ?? said.userId ?? said.anonymousId),
+      event: this.#nameIn(item?.type === "track" ? item.event : said.event),
       ...{
         outcome,
         batch,
@@ -187,7 +187,10 @@ export class WatchedRequest {
   #bodyText(): Pick<LiveItem, "payload" | "payloadCharacters"> {
     const body = this.#body;
     if (body === undefined) return { payload: null, payloadCharacters: 0 };
-    if (this.#sender?.secret !== undefined) return this.#withoutSecret(new TextDecoder().decode(body));
+    const secret = this.#sender?.secret;
+    if (secret !== undefined && Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(secret)) {
+      return this.#withoutSecret(new TextDecoder().decode(body));
+    }
     // What is cut in the middle of a character is left out, as `stream` says.
     const text = new TextDecoder().decode(body.subarray(0, liveLimits.payloadCharacters), {
       stream: true,
@@ -201,22 +204,26 @@ export class WatchedRequest {
   }
 
   #withoutSecret(text: string): Pick<LiveItem, "payload" | "payloadCharacters"> {
-    const secret = this.#sender?.secret;
-    const shown = secret === undefined ? text : text.replaceAll(secret, hiddenSecret);
+    const shown = this.#hidden(text);
     return { payload: bounded(shown, liveLimits.payloadCharacters), payloadCharacters: shown.length };
+  }
+
+  /** An id or a name as it is shown: whatever was sent there, but for the token. */
+  #nameIn(value: unknown): string | null {
+    return typeof value === "string" || typeof value === "number"
+      ? bounded(this.#hidden(String(value)), maxKeyCharacters)
+      : null;
+  }
+
+  #hidden(text: string): string {
+    const secret = this.#sender?.secret;
+    return secret === undefined ? text : text.replaceAll(secret, hiddenSecret);
   }
 }
 
 function outcomeOf(outcome: Outcome): LiveOutcome {
-  if (outcome === "stored") return "accepted";
+  if (isStored(outcome)) return "accepted";
   return outcome === "duplicate" ? "duplicate" : "rejected";
-}
-
-/** An id or a name as it is shown: whatever was sent there. */
-function nameIn(value: unknown): string | null {
-  return typeof value === "string" || typeof value === "number"
-    ? bounded(String(value), maxKeyCharacters)
-    : null;
 }
 
 function boundedWarning({ kind, detail }: LiveItem["warnings"][number]): LiveItem["warnings"][number] {

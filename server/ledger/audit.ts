@@ -14,6 +14,9 @@ export interface Actor {
 /** Whoever runs commands on the machine. */
 export const commandLine: Actor = { person: null, by: "command line" };
 
+/** What the service notes by itself. */
+export const serviceItself: Actor = { person: null, by: "the service" };
+
 /** Who came with a read key. */
 export function readKeyActor(id: number): Actor {
   return { person: null, by: `read key ${id}` };

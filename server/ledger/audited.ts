@@ -1,4 +1,5 @@
 /** Changes of an organization and its credentials, each with its entry in the audit log: see changing.ts. */
+import type { TokenScope } from "../../contract/people.ts";
 import type { Actor } from "./audit.ts";
 import { type Changing, note } from "./changing.ts";
 import {
@@ -75,15 +76,16 @@ const fieldKeys = {
 export async function addProjectToken(
   changing: Changing<"tokens">,
   name: string,
+  scope: TokenScope,
 ): Promise<{ readonly id: number; readonly secret: string }> {
-  const { ledger, organization, nowMs } = changing;
+  const { ledger, organization, by, nowMs } = changing;
   const made = await recorded(ledger.tokens, (tokens) =>
-    createProjectToken(tokens, { organization, name, nowMs }),
+    createProjectToken(tokens, { organization, name, nowMs, scope, madeBy: by.person?.id ?? null }),
   );
   await note(changing, {
     action: "token.created",
-    summary: `Created the project token ${shown(made.credential, secretPrefix.token)}`,
-    detail: detailOf(made.credential),
+    summary: `Created the project token ${shown(made.credential, secretPrefix.token)} with the scope ${scope}`,
+    detail: { ...detailOf(made.credential), scope },
   });
   return { id: made.credential.id, secret: made.secret };
 }
@@ -94,9 +96,9 @@ export async function addReadKey(
   name: string,
   more: readonly ("erase" | "manage")[],
 ): Promise<{ readonly id: number; readonly secret: string }> {
-  const { ledger, organization, nowMs } = changing;
+  const { ledger, organization, by, nowMs } = changing;
   const made = await recorded(ledger.readKeys, (readKeys) =>
-    createReadKey(readKeys, { organization, name, nowMs, more }),
+    createReadKey(readKeys, { organization, name, nowMs, more, madeBy: by.person?.id ?? null }),
   );
   const { rights } = made.credential;
   await note(changing, {

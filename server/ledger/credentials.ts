@@ -4,10 +4,12 @@
  * the last four.
  */
 import { createHash, randomBytes } from "node:crypto";
+import type { TokenScope } from "../../contract/people.ts";
 import type { Organization } from "./ledger.ts";
 
-/** `read` is every read key's; `erase` lets it erase users, `manage` change settings and dead letters. */
-export type Right = "write" | "read" | "erase" | "manage";
+/** `write` or `browser` is every project token's: its scope. `read` is every read key's; `erase` lets it erase users,
+ * `manage` change settings and dead letters. */
+export type Right = "write" | "browser" | "read" | "erase" | "manage";
 
 export interface Credential {
   readonly id: number;
@@ -19,11 +21,15 @@ export interface Credential {
   readonly createdAtMs: number;
   readonly lastUsedAtMs: number | null;
   readonly revokedAtMs: number | null;
+  /** The person whose it is: the one who made it, or an owner who took it over. Null for the command line. */
+  readonly madeBy: { readonly id: number; readonly name: string } | null;
 }
 
 /** The credentials of one kind: project tokens, or read keys. */
 export interface Credentials {
-  /** Stores the hash and the last four characters; the secret itself is never kept. */
+  /** Stores the hash and the last four characters; the secret itself is never kept. Whether the maker is a member is
+   * checked in the same transaction, so that a member who is being removed leaves no new secret behind.
+   * @throws Refusal when there is no such organization, or the person is no member of it */
   create(credential: {
     organization: number;
     name: string;
@@ -31,6 +37,8 @@ export interface Credentials {
     sha256: string;
     lastFour: string;
     nowMs: number;
+    /** The person's id; null for the command line. */
+    madeBy?: number | null;
   }): Promise<Credential>;
   list(organization: number): Promise<readonly Credential[]>;
   /** The living credential with this hash and its organization. */
@@ -49,11 +57,21 @@ interface Wanted {
   readonly organization: number;
   readonly name: string;
   readonly nowMs: number;
+  readonly madeBy?: number | null;
 }
 
 /** Creates a project token for an organization, and returns it here and nowhere else, ever. */
-export function createProjectToken(tokens: Pick<Credentials, "create">, wanted: Wanted): Promise<string> {
-  return create(tokens, secretPrefix.token, { ...wanted, rights: ["write"] });
+export function createProjectToken(
+  tokens: Pick<Credentials, "create">,
+  { scope = "server", ...wanted }: Wanted & { readonly scope?: TokenScope },
+): Promise<string> {
+  const rights: readonly Right[] = [scope === "browser" ? "browser" : "write"];
+  return create(tokens, secretPrefix.token, { ...wanted, rights });
+}
+
+/** What a project token may do. */
+export function scopeOf({ rights }: Pick<Credential, "rights">): TokenScope {
+  return rights.includes("write") ? "server" : "browser";
 }
 
 /** Creates a read key with rights beside `read`, and returns it here and nowhere else, ever. */
@@ -83,12 +101,9 @@ export function hashSecret(secret: string): string {
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const randomCharacters = 32;
 
-/** Of a whole secret. */
-export const secretCharacters = "rk-".length + randomCharacters;
-
-/** Whether a text is formed as a secret is. */
-export function looksLikeSecret(text: string): boolean {
-  return text.length === secretCharacters && /^r[kr]-[A-Za-z0-9]+$/.test(text);
+/** The texts of a body that look like a secret; "work-" has the beginning of one. */
+export function secretsIn(text: string): Iterable<string> {
+  return text.matchAll(/r[kr]-[A-Za-z0-9]{32}/g).map(([secret]) => secret);
 }
 
 function randomText(): string {

@@ -17,7 +17,9 @@ import type { CheckStore, LedgerFreshness, RebuildBegun } from "./health.ts";
 import type { Imports } from "./imports.ts";
 import type { ParkingStore } from "./parking.ts";
 import type { EntranceStore, PeopleStore } from "./people.ts";
+import type { SaidTimes } from "./said-times.ts";
 import type { SettingsStore } from "./settings.ts";
+import type { LedgerSnapshot } from "./snapshot.ts";
 import type { IdentityStore, SourceSettingsStore } from "./source-settings.ts";
 import type { SourceStore } from "./sources.ts";
 import type { Needs, Stored, Writes } from "./transaction.ts";
@@ -28,6 +30,7 @@ export type { MissingRows, NumberedVersion, VersionRows } from "./dead-letters.t
 export { type ErasureReceipt, type FoundInWarehouse, receiptOf } from "./erasures.ts";
 export type { ExclusionRules } from "./exclusions.ts";
 export type { CheckResult } from "./health.ts";
+export type { LedgerSnapshot, SnapshotFile } from "./snapshot.ts";
 
 /** A company that uses Rekindle. Nothing of one organization is ever seen by another. */
 export interface Organization {
@@ -61,7 +64,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export interface User {
+export interface User extends SaidTimes {
   readonly organization: number;
   readonly userId: string;
   /** Dense within the organization, from 1: the bitmaps of the warehouse are made of it. */
@@ -73,16 +76,12 @@ export interface User {
   /** Number of the account the user belongs to; 0 when none. */
   readonly account: number;
   readonly firstIdentifiedAtMs: number;
-  /** When e-mail, traits, owner and account were said, but for those that are listed in `fieldsSaidAtMs`. */
-  readonly saidAtMs: number;
-  /** By field: `email`, `isAccountOwner`, `account`, `properties.plan` … */
-  readonly fieldsSaidAtMs: Readonly<Record<string, number>>;
   readonly updatedAtMs: number;
   /** Counts the changes of this user, from 1. */
   readonly version: number;
 }
 
-export interface Account {
+export interface Account extends SaidTimes {
   readonly organization: number;
   readonly accountId: string;
   /** Dense within the organization, from 1. */
@@ -194,6 +193,8 @@ export interface Ledger {
   transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void>;
   /** How many transactions of one process are worth having under way at once: two or more. */
   readonly groupsAtOnce: number;
+  /** Whether a transaction locks the organizations whose people it changes, and may throw `OrganizationsHeld`. */
+  readonly locksOrganizations: boolean;
 
   /** Deletes what is no longer needed: loaded rows past their hour, forgotten message ids; keeps the
    * write-ahead log short. Called about once a second. */
@@ -228,27 +229,15 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-/** The ledger as it was at one instant, to be kept in a backup. */
-export interface LedgerSnapshot {
-  /** How many migrations its tables have had. */
-  readonly migration: number;
-  /** Batches that were frozen and not in the warehouse yet. */
-  readonly unfinishedBatches: number;
-  /** What was acknowledged, waiting rows included. */
-  readonly organizations: readonly { readonly name: string; readonly events: number }[];
-  /** To be read in this order. */
-  readonly files: readonly SnapshotFile[];
-}
-
-export interface SnapshotFile {
-  /** The path in a data folder, `ledger.sqlite` say. */
-  readonly name: string;
-  /** The bytes; undefined when the file is no longer needed. */
-  read(): AsyncIterable<Uint8Array> | undefined;
-}
-
 /** What is only for the process that writes: its own calls, what is asked in another form, and what serves people. */
-type OwnCalls = "transact" | "groupsAtOnce" | "tidy" | "loadedUptoMs" | "close" | CrossedOtherwise;
+type OwnCalls =
+  | "transact"
+  | "groupsAtOnce"
+  | "locksOrganizations"
+  | "tidy"
+  | "loadedUptoMs"
+  | "close"
+  | CrossedOtherwise;
 type CrossedOtherwise = "tokens" | "readKeys" | "imports" | "warnings";
 type OwnStores = "people" | "entrance" | "views" | "sources" | "sourceSettings" | "identities";
 
@@ -285,6 +274,8 @@ export type OrganizationChange = Partial<
 
 export interface Organizations {
   list(): Promise<readonly Organization[]>;
+  /** Undefined when there is none with this id. */
+  find(id: number): Promise<Organization | undefined>;
   /** @throws Refusal when the name is taken. */
   create(organization: { name: string; timezone: string; nowMs: number }): Promise<Organization>;
   /** Changes what is given. A new timezone marks the organization for a rebuild of its days.

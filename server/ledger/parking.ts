@@ -9,6 +9,7 @@
  */
 import { limits } from "../../contract/limits.ts";
 import { msPerDay } from "../calendar/zone.ts";
+import { emailKey } from "./email-key.ts";
 import type { IngestionWarning } from "./warnings.ts";
 
 /** An id is a user's or a visitor's. */
@@ -39,7 +40,7 @@ export function visitorKey(organization: number, id: string): PersonKey {
  * nothing is parked under it. Undefined for an address that is too long for an id.
  */
 export function addressId(email: string): string | undefined {
-  const id = `mailto:${email.toLowerCase()}`;
+  const id = `mailto:${emailKey(email)}`;
   return id.length <= limits.identifierCharacters ? id : undefined;
 }
 

@@ -50,12 +50,24 @@ export function roleChangedNote(before: Member, role: Role): AuditNote {
   };
 }
 
+/** What became of the read keys that a removed member had made. */
+export interface LeftKeys {
+  readonly ids: readonly number[];
+  /** The owner whose they are now; null when they were revoked. */
+  readonly to: number | null;
+}
+
 /** The entry of a member who left, or was removed. */
-export function removedNote({ id, name, role }: Member, by: Actor): AuditNote {
+export function removedNote({ id, name, role }: Member, { ids, to }: LeftKeys, by: Actor): AuditNote {
+  const keys = `${ids.length} read key${ids.length === 1 ? "" : "s"}`;
+  const became = to === null ? `, and revoked ${keys}` : `, and kept ${keys} for person ${to}`;
   return {
     action: "member.removed",
-    summary: by.person?.id === id ? `${name} left` : `Removed ${name}`,
-    detail: { person: id, name, from: role, to: null },
+    summary: `${by.person?.id === id ? `${name} left` : `Removed ${name}`}${ids.length === 0 ? "" : became}`,
+    detail: {
+      ...{ person: id, name, from: role, to: null },
+      ...(ids.length > 0 && { readKeys: ids, readKeysTo: to }),
+    },
   };
 }
 
@@ -100,6 +112,25 @@ export function profileNote(before: Person, after: Person): AuditNote | undefine
     summary: `${before.name} changed their own ${fields.join(" and ")}`,
     detail: { person: before.id, from: valuesOf(before), to: valuesOf(after), password: isNewPassword },
   };
+}
+
+/** The entry of a person whose e-mail turned out to be another person's. */
+export function emailLostNote({ id, name, email: from }: Person, { email: to }: Person): AuditNote {
+  return {
+    action: "member.profile_changed",
+    summary: `The e-mail of ${name} is ${to} again: another person was invited by ${from}`,
+    detail: { person: id, from: { email: from }, to: { email: to }, password: false },
+  };
+}
+
+/** Read keys were to become those of a person who is no other owner. */
+export function noOwnerForKeys(): Refusal {
+  return new Refusal("Only another owner of the organization takes over read keys.");
+}
+
+/** A project token or read key whose maker is no member of the organization. */
+export function noMemberForSecret(): Refusal {
+  return new Refusal("You are no member of this organization any more: a member has to make it.");
 }
 
 /** Somebody is meant who has no account any more. */

@@ -8,7 +8,7 @@ import type { Role } from "../../contract/roles.ts";
 import type { Actor } from "./audit.ts";
 import type { Organization } from "./ledger.ts";
 
-/** A session that is not used for so long has ended. */
+/** A session ends so long after it began, however often it is used. */
 export const sessionMs = peopleLimits.sessionDays * 86_400_000;
 /** Seeing somebody is written down this often. */
 export const seenEveryMs = 3_600_000;
@@ -23,6 +23,28 @@ export interface Person {
   /** argon2id, with its parameters and salt. */
   readonly passwordHash: string;
   readonly createdAtMs: number;
+  /** Whether the e-mail came by a claim link, an invitation or the command line; false when the person changed it, and for
+   * people of 0.1.0. */
+  readonly isEmailVerified: boolean;
+  /** The e-mail before the person changed it: theirs again when another person proves to have the present one. */
+  readonly fallbackEmail: string | null;
+}
+
+/** What a link to an e-mail proves. */
+export const verifiedEmail = { isEmailVerified: true, fallbackEmail: null } as const;
+
+/** The person with the e-mail that they chose themselves. */
+export function withChosenEmail(person: Person, email: string): Person {
+  if (email === person.email) return person;
+  const fallback = person.fallbackEmail ?? person.email;
+  return { ...person, email, isEmailVerified: false, fallbackEmail: fallback === email ? null : fallback };
+}
+
+/** The person with the e-mail that they had before they chose one that is another person's; undefined when they have none,
+ * so that they keep it. */
+export function withFallbackEmail(person: Person): Person | undefined {
+  const { fallbackEmail: email } = person;
+  return email === null ? undefined : { ...person, email, fallbackEmail: null, isEmailVerified: false };
 }
 
 export type NewPerson = Pick<Person, "email" | "name" | "passwordHash">;
@@ -86,7 +108,7 @@ export interface PeopleStore {
   isClaimed(): Promise<boolean>;
   find(id: number): Promise<Person | undefined>;
   withEmail(email: string): Promise<Person | undefined>;
-  /** Changes what is given; other organizations hear of it in their audit logs.
+  /** Changes what is given; other organizations hear of it in their audit logs. An e-mail is not verified by it.
    * @param verifiedHash of the password that was sent with the change
    * @throws Refusal when another person has the e-mail, or the password is another one by now */
   change(
@@ -115,8 +137,17 @@ export interface PeopleStore {
     by: Actor,
     nowMs: number,
   ): Promise<Member | undefined>;
-  /** @returns undefined when the person is no member. @throws Refusal when nobody would be owner any more. */
-  remove(organization: number, person: number, by: Actor, nowMs: number): Promise<Member | undefined>;
+  /** Removes a member, and revokes the read keys that the member made, or makes them those of an owner.
+   * @param keysTo the owner's id
+   * @returns undefined when the person is no member.
+   * @throws Refusal when nobody would be owner any more, or `keysTo` is none of the other owners. */
+  remove(
+    organization: number,
+    person: number,
+    by: Actor,
+    nowMs: number,
+    keysTo?: number | null,
+  ): Promise<Member | undefined>;
 
   /** The organization's invitations that can still be accepted. */
   invitations(organization: number, nowMs: number): Promise<readonly Link[]>;
@@ -147,6 +178,7 @@ export interface EntranceStore {
    * @returns undefined when the link is not valid any more, or anybody has an account. */
   claim(sha256: string, person: NewPerson, nowMs: number): Promise<Person | undefined>;
   /** Makes a member: of a known person, or of a new one. Uses up the link.
+   * The link verifies the e-mail. A new person takes it from one who only chose it: see `withFallbackEmail`.
    * @returns undefined when the link is not valid any more, or the person is known meanwhile, or not any more.
    * @throws Refusal when there are too many members, or the person is in too many organizations; the link stays */
   accept(
@@ -161,7 +193,7 @@ export interface EntranceStore {
   begin(person: number, sha256: string, nowMs: number): Promise<void>;
   /** The living session with this hash. */
   session(sha256: string, nowMs: number): Promise<Session | undefined>;
-  /** Writes down that the session is used, which lets it live on. */
+  /** Writes down that the session is used: of too many sessions of a person, those end that were used longest ago. */
   used(id: number, nowMs: number): Promise<void>;
   end(id: number): Promise<void>;
   endAll(person: number): Promise<void>;

@@ -1,6 +1,7 @@
 /** An organization's settings as the ledger keeps them: every version there ever was, and the one rule by which a
  * version is made of the one before, whichever database is behind it. */
 import { Compile, type Validator } from "typebox/compile";
+import { errorMessages } from "../../contract/errors.ts";
 import { explainInvalid } from "../../contract/explain.ts";
 import {
   defaultSettings,
@@ -43,11 +44,22 @@ export interface SettingsPage {
   readonly beforeVersion?: number;
 }
 
+/** A change was based on a version that is not the current one. */
+export class SettingsConflict extends Refusal {
+  readonly currentVersion: number;
+
+  constructor(currentVersion: number) {
+    super(errorMessages.settingsChanged);
+    this.currentVersion = currentVersion;
+  }
+}
+
 /** The settings of organizations, one version after another. */
 export interface SettingsStore {
   get(organization: number): Promise<SettingsVersion>;
   /** Changes what is given, and returns the new version; a change that changes nothing makes none.
    * @param by who changes it, as the history tells it
+   * @throws SettingsConflict when the change names another version than the current one
    * @throws Refusal naming the field that is wrong, or when there were too many changes within 24 hours */
   change(organization: number, change: SettingsChange, by: string, nowMs: number): Promise<SettingsVersion>;
   /** The versions that changes made, the newest first. */
@@ -59,15 +71,19 @@ let validator: Validator | undefined;
 /**
  * The settings after a change (a JSON merge patch, RFC 7396), in their one form: names in order, so that equal
  * settings are equal texts.
+ * @throws SettingsConflict when the change names another version than the current one
  * @throws Refusal naming the field that is wrong: of the change itself, or of what it would lead to
  */
-function changedSettings(before: Settings, change: unknown): Settings {
+function changedSettings({ version, settings: before }: SettingsVersion, change: unknown): Settings {
   validator ??= Compile(SettingsChangeBody);
   if (!isSettingsChange(validator, change)) {
     throw new Refusal(explainInvalid(SettingsChangeBody, validator, change));
   }
+  if ((change.version ?? version) !== version) throw new SettingsConflict(version);
   const changed = <Name extends keyof Settings>(name: Name, sent: Settings[Name] | null | undefined) =>
     sent === undefined ? before[name] : (sent ?? defaultSettings[name]);
+  const passiveEvents = changed("passiveEvents", change.passiveEvents).toSorted();
+  const churnEvent = changed("churnEvent", change.churnEvent);
   const after: Settings = {
     churnHorizonDays: changed("churnHorizonDays", change.churnHorizonDays),
     healthWeights:
@@ -75,9 +91,13 @@ function changedSettings(before: Settings, change: unknown): Settings {
         ? defaultSettings.healthWeights
         : { ...before.healthWeights, ...change.healthWeights },
     eventWeights: changedWeights(before.eventWeights, change.eventWeights),
-    passiveEvents: changed("passiveEvents", change.passiveEvents).toSorted(),
+    passiveEvents,
     keyEvents: changed("keyEvents", change.keyEvents).toSorted(),
-    churnEvent: changed("churnEvent", change.churnEvent),
+    churnEvent,
+    // A later answer takes the place of "no".
+    ordinaryEvents: changed("ordinaryEvents", change.ordinaryEvents)
+      .filter((event) => event !== churnEvent && !passiveEvents.includes(event))
+      .toSorted(),
     weekStart: changed("weekStart", change.weekStart),
   };
   const problem = contradiction(after);
@@ -155,7 +175,7 @@ export function nextVersion(
   by: string,
   nowMs: number,
 ): (SettingsVersion & { readonly changedAtMs: number }) | undefined {
-  const settings = changedSettings(before.settings, change);
+  const settings = changedSettings(before, change);
   if (settingDifferences(before.settings, settings).length === 0) return undefined;
   const changedAtMs = Math.max(nowMs, before.changedAtMs ?? nowMs);
   return { version: before.version + 1, changedAtMs, changedBy: by, settings };

@@ -38,7 +38,8 @@ export interface SourceTotals extends SourceItems {
 }
 
 export interface SourceStore {
-  add(counted: readonly CountedHour[]): Promise<void>;
+  /** Adds counts in several commits. @param written told after each commit how many more lines are in it, in their order */
+  add(counted: readonly CountedHour[], written?: (lines: number) => void): Promise<void>;
   /** Of every source that ever sent, in the order of their names. */
   totals(organization: number): Promise<readonly SourceTotals[]>;
   /** Of all sources, from this hour on, oldest first; hours in which nothing came are left out. Kept for 8 weeks. */

@@ -24,10 +24,15 @@ export interface Needs {
   readonly labels: readonly Omit<EventLabel, "label">[];
 }
 
+/** A message id is one of its kind: the same text is another id for an identify than for a track. */
 export interface MessageKey {
   readonly organization: number;
+  readonly kind: MessageKind;
   readonly messageId: string;
 }
+
+/** Of what connected sources send all but tracks are identifies: they say whose an id is, or what an account is called. */
+export type MessageKind = "identify" | "track";
 
 /** A message id as the ledger knows it. Whoever stores its message hands it back in `Writes`. */
 export interface Message {
@@ -46,7 +51,7 @@ export interface Stored {
   /** When the user was erased last, or a user to whom the id was linked then: what was said before that stays out. */
   erasedAtMs(person: PersonKey): number | undefined;
   account(organization: number, accountId: string): Account | undefined;
-  message(organization: number, messageId: string): Message;
+  message(key: MessageKey): Message;
   /** Whether anything is parked in the organization, or any id linked: asked for every identify, so it is known
    * without a look-up. True may be wrong, false never is. */
   hasParked(organization: number): boolean;
@@ -79,4 +84,16 @@ export interface Writes {
   /** Moves an import on by the rows that are written here. */
   readonly importProgress?: ImportProgress;
   readonly nowMs: number;
+}
+
+/** Thrown by a transaction that did not get the locks of some organizations in time. Nothing of it was written. */
+export class OrganizationsHeld extends Error {
+  override readonly name = "OrganizationsHeld";
+  /** Those that something else holds. */
+  readonly organizations: readonly number[];
+
+  constructor(organizations: readonly number[]) {
+    super(`Other transactions held the locks of organizations for too long: ${organizations.join(", ")}.`);
+    this.organizations = organizations;
+  }
 }

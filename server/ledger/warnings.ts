@@ -7,7 +7,7 @@ import type { warningKinds } from "../../contract/api.ts";
 export const maxWarningDetails = 1_000;
 export const warningsKeptDays = 30;
 
-/** `unknown_key`, `event_in_future` and `duplicate` were answered 201; `…_left_out` was taken without something, and
+/** `unknown_key`, `event_in_future` and `duplicate` were answered 201; `…_left_out` and `…_ignored` were taken without something, and
  * `parked_…` dropped later; of `links_full` it is not remembered that two ids are one person; the others were refused. */
 export type WarningKind = (typeof warningKinds)[number];
 
@@ -37,8 +37,9 @@ export interface WarningStore {
   /** Adds counts to those that are kept, without the ids of people who were erased: what is late of them must not bring
    * them back. Past 1,000 details of an organization and day new ones are counted
    * without their detail.
+   * @param written told after each of several commits how many more lines are in it, in their order
    * @throws UnwritableWarnings */
-  add(counted: readonly IngestionWarning[]): Promise<void>;
-  /** The latest first. */
-  list(organization: number, limit: number): Promise<readonly IngestionWarning[]>;
+  add(counted: readonly IngestionWarning[], written?: (lines: number) => void): Promise<void>;
+  /** The latest first. @param kind only warnings of this kind; without it, of all kinds */
+  list(organization: number, limit: number, kind?: WarningKind): Promise<readonly IngestionWarning[]>;
 }

@@ -39,10 +39,19 @@ export class CallFailed extends Error {
   override readonly name = "CallFailed";
   /** Whether it was refused, with a reason for the person who asked. */
   readonly isRefusal: boolean;
+  /** Of a change that was based on another version than this one. */
+  readonly currentVersion: number | undefined;
 
-  constructor(message: string, options: ErrorOptions & { readonly isRefusal?: boolean } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & {
+      readonly isRefusal?: boolean;
+      readonly currentVersion?: number | undefined;
+    } = {},
+  ) {
     super(message, options);
     this.isRefusal = options.isRefusal ?? false;
+    this.currentVersion = options.currentVersion;
   }
 }
 
@@ -80,8 +89,17 @@ export async function answerCall(operations: Operations, request: Request): Prom
   } catch (error) {
     const message = messageOf(error);
     const isRefusal = error instanceof Error && error.name === "Refusal";
-    return Response.json({ error: message, isRefusal }, { status: 422 });
+    return Response.json(
+      { error: message, isRefusal, currentVersion: currentVersionOf(error) },
+      { status: 422 },
+    );
   }
+}
+
+/** The version that a refused change should have been based on, whichever process refused it; undefined for other errors. */
+export function currentVersionOf(error: unknown): number | undefined {
+  if (!(error instanceof Error && "currentVersion" in error)) return undefined;
+  return typeof error.currentVersion === "number" ? error.currentVersion : undefined;
 }
 
 /** Calls one operation of another process. @throws Unreachable, CallFailed */
@@ -92,7 +110,8 @@ async function call(socket: string, operation: string, parameters: readonly unkn
   });
   const answer = await readAnswer(response);
   if (answer.error !== undefined) {
-    throw new CallFailed(answer.error, { isRefusal: answer.isRefusal ?? false });
+    const { isRefusal = false, currentVersion } = answer;
+    throw new CallFailed(answer.error, { isRefusal, currentVersion });
   }
   return answer.result ?? undefined;
 }
@@ -101,6 +120,7 @@ interface Answer {
   readonly result?: unknown;
   readonly error?: string;
   readonly isRefusal?: boolean;
+  readonly currentVersion?: number;
 }
 
 async function readAnswer(response: Response): Promise<Answer> {
@@ -160,7 +180,12 @@ export function nodePeer(url: string, key: string, wanted?: string): Peer {
  * @throws Error when the port cannot be had
  */
 export function serveNodes(
-  address: { readonly hostname: string; readonly port: number },
+  address: {
+    readonly hostname: string;
+    readonly port: number;
+    /** PEM. */
+    readonly tls?: { readonly cert: string; readonly key: string };
+  },
   { key, id }: { readonly key: string; readonly id: string },
   answer: (request: Request) => Response | Promise<Response>,
   error: (error: Error) => Response,

@@ -18,15 +18,19 @@ export interface FairTurnsOptions {
   readonly heldWhileOthersWait: number;
   /** Places that a group may ever hold: with fewer than all, who comes next need not wait for a group's long work. */
   readonly heldAtMost: number;
+  /** Places that one member of a group may ever hold, so that the others of the group need not wait for that one's; left
+   * out where a group has one member. */
+  readonly heldByMember?: number;
 }
 
 /** Of several places a group holds at most half while others wait, and never all: a question of its may take half a
- * minute. */
+ * minute. A member, one person say, never holds more than half. */
 export function sharedPlaces(places: number): FairTurnsOptions {
   return {
     places,
     heldWhileOthersWait: Math.max(1, Math.floor(places / 2)),
     heldAtMost: Math.max(1, places - 1),
+    heldByMember: Math.max(1, Math.floor(places / 2)),
   };
 }
 
@@ -37,6 +41,8 @@ interface Waiting {
 
 interface Group {
   held: number;
+  /** By each member, those that hold any. */
+  readonly heldBy: Map<string, number>;
   /** Of each member, the first in front. A map keeps the order in which members came. */
   readonly members: Map<string, Waiting[]>;
 }
@@ -61,7 +67,7 @@ export class FairTurns {
     const { group: name, member } = asker ?? own;
     const signal = asker?.signal;
     signal?.throwIfAborted();
-    const group = this.#groups.get(name) ?? { held: 0, members: new Map<string, Waiting[]>() };
+    const group: Group = this.#groups.get(name) ?? { held: 0, heldBy: new Map(), members: new Map() };
     this.#groups.set(name, group);
     const turn = Promise.withResolvers<void>();
     const waiting: Waiting = { grant: turn.resolve, refuse: turn.reject };
@@ -88,10 +94,13 @@ export class FairTurns {
 
   /** Gives a place back. */
   giveBack(asker: Asker | undefined): void {
-    const { group: name } = asker ?? own;
+    const { group: name, member } = asker ?? own;
     const group = this.#groups.get(name);
-    if (group === undefined) throw new Error("a turn was given back that nobody had");
+    const heldByMember = group?.heldBy.get(member) ?? 0;
+    if (group === undefined || heldByMember === 0) throw new Error("a turn was given back that nobody had");
     group.held -= 1;
+    if (heldByMember === 1) group.heldBy.delete(member);
+    else group.heldBy.set(member, heldByMember - 1);
     this.#free += 1;
     this.#forgetIdle(name, group);
     this.#grant();
@@ -122,25 +131,37 @@ export class FairTurns {
     while (this.#free > 0) {
       const name = this.#next();
       const group = name === undefined ? undefined : this.#groups.get(name);
-      if (name === undefined || group === undefined) return;
+      const member = name === undefined || group === undefined ? undefined : this.#nextMember(name, group);
+      if (name === undefined || group === undefined || member === undefined) return;
       this.#free -= 1;
       group.held += 1;
+      group.heldBy.set(member, (group.heldBy.get(member) ?? 0) + 1);
       // To the end of the row.
       this.#groups.delete(name);
       this.#groups.set(name, group);
-      firstOf(group.members)?.grant();
+      firstOf(group.members, member)?.grant();
     }
   }
 
   /** The group whose turn it is: the first that holds no more than its share, or else the first that may hold more. */
   #next(): string | undefined {
     let more: string | undefined;
-    for (const [name, { held, members }] of this.#groups) {
-      if (members.size === 0) continue;
+    for (const [name, group] of this.#groups) {
+      if (this.#nextMember(name, group) === undefined) continue;
+      const { held } = group;
       if (name === own.group || held < this.#options.heldWhileOthersWait) return name;
       if (held < this.#options.heldAtMost) more ??= name;
     }
     return more;
+  }
+
+  /** The member of a group whose turn it is: the first that waits and may hold one more. */
+  #nextMember(name: string, { heldBy, members }: Group): string | undefined {
+    const { heldByMember = Number.POSITIVE_INFINITY } = this.#options;
+    for (const member of members.keys()) {
+      if (name === own.group || (heldBy.get(member) ?? 0) < heldByMember) return member;
+    }
+    return undefined;
   }
 
   #forgetIdle(name: string, { held, members }: Group): void {
@@ -148,13 +169,11 @@ export class FairTurns {
   }
 }
 
-/** Takes out the first of the member whose turn it is. */
-function firstOf(members: Map<string, Waiting[]>): Waiting | undefined {
-  for (const [member, queue] of members) {
-    const first = queue.shift();
-    members.delete(member);
-    if (queue.length > 0) members.set(member, queue);
-    return first;
-  }
-  return undefined;
+/** Takes out the first of a member, who goes to the end of the row. */
+function firstOf(members: Map<string, Waiting[]>, member: string): Waiting | undefined {
+  const queue = members.get(member);
+  const first = queue?.shift();
+  members.delete(member);
+  if (queue !== undefined && queue.length > 0) members.set(member, queue);
+  return first;
 }

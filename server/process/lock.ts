@@ -7,14 +7,19 @@ import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../config.ts";
+import { keepFilesPrivate, makePrivate, whyOpen } from "./private-files.ts";
 
 export interface Lock {
+  /** What of the folder other users can still read, because it is another user's; undefined for nothing. */
+  readonly whyOpen: string | undefined;
   release(): void;
 }
 
-/** Takes the lock, or returns undefined when another process holds it. Creates the folder when needed.
+/** Takes the lock, or returns undefined when another process holds it. Creates the folder when needed. From then on nobody
+ * but this user can read what is in it, or what this process creates.
  * @throws ConfigError when the folder cannot be made or written to */
 export function takeLock(folder: string, name: string): Lock | undefined {
+  keepFilesPrivate();
   let database: Database | undefined;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -29,7 +34,11 @@ export function takeLock(folder: string, name: string): Lock | undefined {
     );
   }
   const held = database;
-  return { release: () => held.close() };
+  const open = makePrivate(folder);
+  return {
+    whyOpen: open.length === 0 ? undefined : whyOpen(folder, open),
+    release: () => held.close(),
+  };
 }
 
 /** Whether anybody ever took the lock: who starts in a new folder has it before anything else is there. */

@@ -5,14 +5,13 @@
  */
 import { fitHiatus, hiatusRisk, recencyBaseline } from "./baselines.ts";
 import { type BgbbFit, fitBgbb } from "./bgbb-fit.ts";
-import { type Rung, riskScorer, segmentsOf, silenceBySegment } from "./churn-model.ts";
+import { type Rung, riskScorer, silenceBy } from "./churn-model.ts";
 import { designFor } from "./design.ts";
 import { lossOf, type Metrics, metricsOf, type Prediction } from "./metrics.ts";
-import { fitSegments, type SegmentParameters } from "./segments.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { ScoredFeatures } from "./state.ts";
 import { atOnce, type Steps } from "./steps.ts";
-import { canHaveSegments, countData, type TrainingRow, trainRungSteps } from "./train.ts";
+import { countData, type TrainingRow, trainRungSteps } from "./train.ts";
 import { mean } from "./vectors.ts";
 
 /** Snapshots may be shared between folds; each is fitted once. */
@@ -22,12 +21,7 @@ export interface Fold {
   readonly training: readonly Snapshot[];
 }
 
-export type ModelName = `rung ${Rung}` | `rung ${1 | 2} by segment` | "recency" | "hiatus";
-
-/** A rung's name; the same whether segments were asked for or not where a rung has none. */
-export function modelName(rung: Rung, bySegment: boolean): ModelName {
-  return bySegment && canHaveSegments(rung) ? `rung ${rung} by segment` : `rung ${rung}`;
-}
+export type ModelName = `rung ${Rung}` | "recency" | "hiatus";
 
 export interface ModelResult {
   readonly model: ModelName;
@@ -49,10 +43,7 @@ export interface Backtest {
   readonly isConverged: boolean;
 }
 
-const models: readonly ModelName[] = [
-  ...(["rung 0", "rung 1", "rung 1 by segment", "rung 2", "rung 2 by segment", "rung 3"] as const),
-  ...(["recency", "hiatus"] as const),
-];
+const models: readonly ModelName[] = ["rung 0", "rung 1", "rung 2", "rung 3", "recency", "hiatus"];
 
 /**
  * Runs the back-test.
@@ -101,26 +92,17 @@ export function* backtestSteps(
 
 export interface FittedSnapshot {
   readonly fit: BgbbFit;
-  readonly segments: SegmentParameters | null;
   readonly rows: readonly TrainingRow[];
 }
 
-/**
- * Fits BG/BB to a snapshot, by segment too, and says of its rows what the fits would have said. In steps of a fit.
- */
+/** Fits BG/BB to a snapshot, and gives its rows the risks by that fit. In steps of a fit. */
 export function* fitSnapshot(snapshot: Snapshot, horizonDays: number): Steps<FittedSnapshot> {
   const fit = fitBgbb(snapshot.cells);
   yield;
-  const segments = snapshot.segments ? yield* fitSegments(snapshot.segments, fit.parameters) : null;
-  const silenceOf = silenceBySegment(horizonDays, fit.parameters, segments);
-  const pooled = silenceOf({});
-  const rows = snapshot.rows.map((row) => {
-    const { cell, traits } = row.features;
-    const own = silenceOf(traits);
-    return { ...row, bgbbRisk: pooled(cell), ...(own !== pooled && { segmentRisk: own(cell) }) };
-  });
+  const silence = silenceBy(horizonDays, fit.parameters);
+  const rows = snapshot.rows.map((row) => ({ ...row, bgbbRisk: silence(row.features.cell) }));
   yield;
-  return { fit, segments, rows };
+  return { fit, rows };
 }
 
 /** The predictions of each model for the rows of one cut-off, in their order. */
@@ -145,7 +127,6 @@ function* predictFold(
     counts: countData(fold.scoring.cells, rows),
     bgbb: scoring.fit.parameters,
     rows,
-    segments: scoring.segments,
     design: designFor((training[0]?.rows ?? []).map(({ features }) => features)),
   });
   const predict = (riskOf: (features: ScoredFeatures) => number) =>
@@ -155,23 +136,14 @@ function* predictFold(
     ["hiatus", predict((features) => hiatusRisk(hiatus, features))],
     ...rungs.map((model): [ModelName, Prediction[]] => {
       const score = riskScorer(model);
-      const name = modelName(model.rung, segmentsOf(model) !== null);
-      return [name, predict((features) => score(features).risk)];
+      return [`rung ${model.rung}`, predict((features) => score(features).risk)];
     }),
   ]);
 }
 
-/** At a cut-off where no trait deserved segments, a rung by segment is the rung itself. */
-function withoutSegments(model: ModelName): ModelName {
-  if (model === "rung 1 by segment") return "rung 1";
-  return model === "rung 2 by segment" ? "rung 2" : model;
-}
-
 function resultOf(model: ModelName, folds: readonly FoldPredictions[]): ModelResult | null {
-  if (!folds.some((fold) => fold.has(model))) return null;
-  const own = folds.filter((fold) => fold.has(withoutSegments(model)));
-  const pooled = (name: ModelName) =>
-    own.flatMap((fold) => fold.get(name) ?? fold.get(withoutSegments(name)) ?? []);
+  const own = folds.filter((fold) => fold.has(model));
+  const pooled = (name: ModelName) => own.flatMap((fold) => fold.get(name) ?? []);
   const metrics = metricsOf(pooled(model));
   if (metrics === null) return null;
   const logLoss = (name: ModelName) => mean(pooled(name).map(lossOf));

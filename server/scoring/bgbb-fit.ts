@@ -30,7 +30,7 @@ export interface BgbbFit {
   readonly evaluations: number;
 }
 
-/** Where the search for the pooled parameters begins, beside yesterday's optimum. */
+/** Where the search for the parameters begins, beside yesterday's optimum. */
 const starts: readonly BgbbParameters[] = [
   { alpha: 1, beta: 1, gamma: 0.5, delta: 3 },
   { alpha: 1, beta: 1, gamma: 1, delta: 1 },
@@ -43,42 +43,16 @@ const meanBound: Bound = { low: -15, high: 15 };
 const bounds = [meanBound, sizeBound, meanBound, sizeBound];
 
 /** The scale of the weak prior ½ Σ (q/4)². On the donations it moves no parameter by more than .004. */
-const weakScales = Float64Array.of(4, 4, 4, 4);
-/** How far a segment's parameters reach from the pooled ones: means by .5 in log-odds, sizes by a third. */
-const segmentScales = Float64Array.of(0.5, 0.3, 0.5, 0.3);
+const weakScale = 4;
 const largestSpread = 0.1;
 
 /** The parameters that fit the cells best. With no entities those are the prior's: all four ½. */
 export function fitBgbb(cells: readonly CountedCell[], yesterday?: BgbbParameters): BgbbFit {
   const from = yesterday === undefined ? starts : [...starts, yesterday];
-  return fit(cells, from, { center: new Float64Array(4), scales: weakScales });
-}
-
-/**
- * The parameters of one segment: the posterior's mode with a normal prior around the pooled parameters, so that
- * a segment of a few users stays with the rest and a large one goes its own way. Separate fits lose to the pooled
- * one at 20 users a segment; these never do.
- */
-export function fitSegment(cells: readonly CountedCell[], pooled: BgbbParameters): BgbbFit {
-  return fit(cells, [pooled], { center: toPoint(pooled), scales: segmentScales });
-}
-
-/** Σ count · ln L(x,t,n). */
-export function totalLogLikelihood(cells: readonly CountedCell[], parameters: BgbbParameters): number {
-  const model = new Bgbb(parameters, longestHistory(cells));
-  return cells.reduce((sum, cell) => sum + cell.count * model.logLikelihood(cell), 0);
-}
-
-interface NormalPrior {
-  readonly center: Float64Array;
-  readonly scales: Float64Array;
-}
-
-function fit(cells: readonly CountedCell[], from: readonly BgbbParameters[], prior: NormalPrior): BgbbFit {
   // A cell without a full period has likelihood one whatever the parameters are.
   const informative = cells.filter(({ n, count }) => n > 0 && count > 0);
   const objective = (point: Float64Array) =>
-    penalty(point, prior) - totalLogLikelihood(informative, toParameters(point));
+    penalty(point) - totalLogLikelihood(informative, toParameters(point));
   const minima = from.map((parameters) => minimize(objective, toPoint(parameters), bounds));
   const best = minima.reduce((a, b) => (b.value < a.value ? b : a));
   const worst = minima.reduce((a, b) => (b.value > a.value ? b : a));
@@ -95,12 +69,19 @@ function fit(cells: readonly CountedCell[], from: readonly BgbbParameters[], pri
   };
 }
 
+/** Σ count · ln L(x,t,n). */
+export function totalLogLikelihood(cells: readonly CountedCell[], parameters: BgbbParameters): number {
+  const model = new Bgbb(parameters, longestHistory(cells));
+  return cells.reduce((sum, cell) => sum + cell.count * model.logLikelihood(cell), 0);
+}
+
 function isAtBound({ point }: Minimum): boolean {
   return bounds.some(({ low, high }, i) => at(point, i) <= low || at(point, i) >= high);
 }
 
-function penalty(point: Float64Array, { center, scales }: NormalPrior): number {
-  return point.reduce((sum, q, i) => sum + ((q - at(center, i)) / at(scales, i)) ** 2, 0) / 2;
+/** The weak prior's. */
+function penalty(point: Float64Array): number {
+  return point.reduce((sum, q) => sum + (q / weakScale) ** 2, 0) / 2;
 }
 
 function longestHistory(cells: readonly CountedCell[]): number {

@@ -21,7 +21,6 @@ import {
   ridgeLogOdds,
 } from "./logistic.ts";
 import { calibrate, type Platt } from "./platt.ts";
-import { type SegmentParameters, segmentIndex } from "./segments.ts";
 import { logistic, logit } from "./special.ts";
 import type { ScoredFeatures } from "./state.ts";
 import { clamp } from "./vectors.ts";
@@ -38,14 +37,9 @@ interface AnyModel {
   readonly churnedPlatt?: Platt;
 }
 
-/** With segments, BG/BB's parameters are those of an entity's segment, and `bgbb` serves whoever is in none. */
-interface BgbbModel extends AnyModel {
-  readonly segments?: SegmentParameters;
-}
-
 export type ChurnModel =
-  | (BgbbModel & { readonly rung: 0 | 1 })
-  | (BgbbModel & { readonly rung: 2; readonly platt: Platt })
+  | (AnyModel & { readonly rung: 0 | 1 })
+  | (AnyModel & { readonly rung: 2; readonly platt: Platt })
   | (AnyModel & { readonly rung: 3; readonly design: Design; readonly ridge: RidgeModel });
 
 export interface RiskScore {
@@ -69,53 +63,34 @@ export function bgbbLogOdds(risk: number): number {
   return logit(clamp(risk, 1e-12, 1 - 1e-12));
 }
 
-/** The segments of a model; null when BG/BB's parameters are the same for all. */
-export function segmentsOf(model: ChurnModel | null): SegmentParameters | null {
-  return model === null || model.rung === 3 ? null : (model.segments ?? null);
-}
-
-/** The values of traits that a model looks at. */
+/** The values of traits that a model looks at: only the third rung does. */
 export function traitsOfModel(model: ChurnModel | null): readonly TraitValue[] {
-  if (model?.rung === 3) return model.design.traits;
-  const segments = segmentsOf(model);
-  return (segments?.values ?? []).map(({ value }) => ({ trait: segments?.trait ?? "", value }));
+  return model?.rung === 3 ? model.design.traits : [];
 }
 
 type Silence = (cell: Cell) => number;
 
-/** The probability of silence over the horizon by an entity's own parameters: its segment's, or the pooled ones. */
-export function silenceBySegment(
-  horizonDays: number,
-  pooled: BgbbParameters,
-  segments: SegmentParameters | null,
-): (traits: Readonly<Record<string, string>>) => Silence {
-  const silenceOf = (parameters: BgbbParameters): Silence => {
-    const tables = tablesFor(parameters, horizonDays);
-    return (cell) => silenceOver(horizonDays, tables, cell);
-  };
-  const ofPooled = silenceOf(pooled);
-  if (segments === null) return () => ofPooled;
-  const ofValues = segments.values.map(({ parameters }) => silenceOf(parameters));
-  return (traits) => ofValues[segmentIndex(segments, traits)] ?? ofPooled;
+/** The probability of silence over the horizon as a function of the cell; make it once and use it for all. */
+export function silenceBy(horizonDays: number, parameters: BgbbParameters): Silence {
+  const tables = tablesFor(parameters, horizonDays);
+  return (cell) => silenceOver(horizonDays, tables, cell);
 }
 
 /** A function that scores entities by this model; make it once and use it for all of them. */
 export function riskScorer(model: ChurnModel): (features: ScoredFeatures) => RiskScore {
-  const silenceOf = silenceBySegment(model.horizonDays, model.bgbb, segmentsOf(model));
-  const silence = silenceOf({});
+  const silence = silenceBy(model.horizonDays, model.bgbb);
   if (model.rung === 3) {
     const columns = columnsOf(model.design);
     return (features) => ridgeScore(model, columns, features, silence);
   }
-  return ({ cell, traits }) => bgbbScore(model, cell, silence, silenceOf(traits));
+  return ({ cell }) => bgbbScore(model, cell, silence);
 }
 
 /**
- * The probability that a churned entity comes back within the horizon: one minus BG/BB's probability of silence by the
- * pooled parameters, calibrated on the churned, who come back otherwise than the active go.
+ * The probability that a churned entity comes back within the horizon: one minus BG/BB's probability of silence calibrated on the churned, who come back otherwise than the active go.
  */
 export function returnProbability({ bgbb, horizonDays, churnedPlatt }: ChurnModel, cell: Cell): number {
-  const silence = silenceOver(horizonDays, tablesFor(bgbb, horizonDays), cell);
+  const silence = silenceBy(horizonDays, bgbb)(cell);
   if (churnedPlatt === undefined) return 1 - silence;
   return logistic(-calibrate(churnedPlatt, bgbbLogOdds(silence)));
 }
@@ -125,16 +100,9 @@ function beforeSilence({ x, t }: Cell): Cell {
   return { x, t, n: t };
 }
 
-/** The segment's part is what it changes for the history before silence; what silence adds is by the segment. */
-function bgbbScore(
-  model: Exclude<ChurnModel, { rung: 3 }>,
-  cell: Cell,
-  pooled: Silence,
-  own: Silence,
-): RiskScore {
-  const bgbbRisk = own(cell);
-  const active = bgbbLogOdds(own(beforeSilence(cell)));
-  const activePooled = own === pooled ? active : bgbbLogOdds(pooled(beforeSilence(cell)));
+function bgbbScore(model: Exclude<ChurnModel, { rung: 3 }>, cell: Cell, silence: Silence): RiskScore {
+  const bgbbRisk = silence(cell);
+  const active = bgbbLogOdds(silence(beforeSilence(cell)));
   const now = bgbbLogOdds(bgbbRisk);
   const calibrated = model.rung === 2 ? calibrate(model.platt, now) : now;
   return {
@@ -143,8 +111,7 @@ function bgbbScore(
     contributions: {
       ...noContributions,
       silence: now - active,
-      frequency: activePooled - model.referenceLogOdds,
-      traits: active - activePooled,
+      frequency: active - model.referenceLogOdds,
       calibration: calibrated - now,
     },
   };

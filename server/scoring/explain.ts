@@ -1,5 +1,5 @@
 /** Why a score is what it is: contributions that add up, and sentences, from features and what served on the day. */
-import { type ChurnModel, returnProbability, riskScorer, segmentsOf } from "./churn-model.ts";
+import { type ChurnModel, returnProbability, riskScorer } from "./churn-model.ts";
 import {
   type AccountEngagement,
   accountEngagementOf,
@@ -12,7 +12,6 @@ import { type Health, type HealthParts, healthOf } from "./health.ts";
 import type { Contributions, ReasonGroup } from "./logistic.ts";
 import { momentumOf } from "./momentum.ts";
 import { pointsOf, stepsOfReasons } from "./reasons.ts";
-import { segmentIndex } from "./segments.ts";
 import { logistic } from "./special.ts";
 import { isScored, type State, stateOf } from "./state.ts";
 
@@ -40,24 +39,6 @@ export interface Explanation {
   readonly returnProbability: number | null;
   readonly health: Health;
   readonly reasons: RiskReasons | null;
-  readonly segment: SegmentOfEntity | null;
-}
-
-/** The segment whose BG/BB parameters speak of an entity. */
-export interface SegmentOfEntity {
-  readonly trait: string;
-  /** Null when it is in none, and the parameters are those of everybody. */
-  readonly value: string | null;
-}
-
-/** An entity's segment; null when the model has none. */
-function segmentOf(model: ChurnModel | null, { traits }: Features): SegmentOfEntity | null {
-  const segments = segmentsOf(model);
-  if (segments === null) return null;
-  return {
-    trait: segments.trait,
-    value: segments.values[segmentIndex(segments, traits)]?.value ?? null,
-  };
 }
 
 export interface RiskReasons {
@@ -106,7 +87,7 @@ export function explain({ features, meanEngagement }: Subject, serving: Serving)
       : reasonsOf(features, scored.contributions, model.referenceLogOdds);
   const { cell } = features;
   return {
-    ...{ state, engagement, momentum, risk, health, reasons, segment: segmentOf(model, features) },
+    ...{ state, engagement, momentum, risk, health, reasons },
     returnProbability:
       state === "churned" && model !== null && cell !== null ? returnProbability(model, cell) : null,
   };

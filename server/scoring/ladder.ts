@@ -2,16 +2,14 @@
  * Which rung of the ladder serves. A rung ships when the back-test proves it; of those that do, the one with the
  * least log loss. "Not enough data" is an answer, and says what is missing.
  */
-import { type Backtest, type ModelResult, modelName } from "./backtest.ts";
+import type { Backtest, ModelResult } from "./backtest.ts";
 import type { Rung } from "./churn-model.ts";
 import { leastFolds } from "./folds.ts";
-import { canHaveSegments, type DataCounts, type Shortage, shortagesOf } from "./train.ts";
+import { type DataCounts, type Shortage, shortagesOf } from "./train.ts";
 
 export interface Choice {
   /** The rung that serves; null when baselines do as well, so that no risk is shown. */
   readonly rung: Rung | null;
-  /** The trait by whose values BG/BB has parameters; left out when all have the same. */
-  readonly segmentTrait?: string;
   /** Whether a back-test stands behind it. */
   readonly isProven: boolean;
   /** A sentence for people. */
@@ -65,13 +63,13 @@ export function failuresOf({ metrics, recencyLogLoss, hiatusLogLoss }: ModelResu
 }
 
 /**
- * The rung that serves, given what there is to train on today and the last back-test, if there was one. With a trait
- * by which BG/BB was fitted, rungs by segment stand for election like any other.
+ * The rung that serves, given what there is to train on today and the last back-test, if there was one.
+ * @param trained the rungs that the last training made; rungs 0 and 1 are there without, because they need no labels
  */
 export function chooseRung(
   counts: DataCounts,
   backtest: Backtest | null,
-  segmentTrait: string | null = null,
+  trained: readonly Rung[] = rungs,
 ): Choice {
   const judgement = backtest === null ? "there was no back-test yet" : doubtAbout(backtest);
   if (backtest === null || judgement !== null) {
@@ -85,13 +83,11 @@ export function chooseRung(
       next: nextAfter(rung, counts, backtest),
     };
   }
-  const bySegment =
-    segmentTrait === null ? [] : rungs.filter(canHaveSegments).map((rung) => ({ rung, segmentTrait }));
-  const proven = [...rungs.map((rung) => ({ rung })), ...bySegment]
-    .filter(({ rung }) => shortagesOf(rung, counts).length === 0)
-    .flatMap((candidate) => {
-      const result = servingResult(candidate, backtest);
-      return result !== undefined && failuresOf(result).length === 0 ? [{ ...candidate, result }] : [];
+  const proven = rungs
+    .filter((rung) => (rung <= 1 || trained.includes(rung)) && shortagesOf(rung, counts).length === 0)
+    .flatMap((rung) => {
+      const result = servingResult({ rung }, backtest);
+      return result !== undefined && failuresOf(result).length === 0 ? [{ rung, result }] : [];
     })
     .sort((a, b) => shareOfRecencyLoss(a.result) - shareOfRecencyLoss(b.result));
   const best = proven[0];
@@ -99,10 +95,10 @@ export function chooseRung(
     const why = "no model is good enough in the back-test to be shown; the reasons stand beside each";
     return { rung: null, isProven: false, why, next: nextAfter(null, counts, backtest) };
   }
-  const { rung, result, ...segments } = best;
+  const { rung, result } = best;
   const gain = Math.round(100 * (1 - shareOfRecencyLoss(result)));
   const why = `it has the least log loss of the rungs that are proven, ${gain} % below recency alone`;
-  return { rung, ...segments, isProven: true, why, next: nextAfter(rung, counts, backtest) };
+  return { rung, isProven: true, why, next: nextAfter(rung, counts, backtest) };
 }
 
 const rungs: readonly Rung[] = [0, 1, 2, 3];
@@ -145,12 +141,10 @@ function shareOfRecencyLoss({ metrics, recencyLogLoss }: ModelResult): number {
 
 /** The back-test's figures of what was chosen; undefined without any. */
 export function servingResult(
-  { rung, segmentTrait }: Pick<Choice, "rung" | "segmentTrait">,
+  { rung }: Pick<Choice, "rung">,
   backtest: Backtest | null,
 ): ModelResult | undefined {
-  if (rung === null) return undefined;
-  const name = modelName(rung, segmentTrait !== undefined);
-  return backtest?.results.find(({ model }) => model === name);
+  return backtest?.results.find(({ model }) => model === `rung ${rung}`);
 }
 
 function nextAfter(rung: Rung | null, counts: DataCounts, backtest: Backtest | null): NextRung | null {

@@ -3,8 +3,7 @@ import { type Contributions, noContributions, type ReasonGroup } from "./logisti
 import { logistic } from "./special.ts";
 
 /**
- * The order in which reasons are told: first how they use the product and who they are, then what changed of late, and
- * last what became of others. BG/BB's risk before silence, by all and then by the segment, is a step of this order.
+ * The order of the reasons: usage and traits, then recent changes, then the calibration on other entities.
  */
 export const stepsOfReasons = [
   "frequency",

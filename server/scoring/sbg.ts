@@ -10,6 +10,7 @@
 import { minimize } from "./optimize.ts";
 import { lbeta } from "./special.ts";
 import { at } from "./vectors.ts";
+import { type Interval, normalQuantile975 } from "./wilson.ts";
 
 export interface SbgParameters {
   readonly alpha: number;
@@ -20,6 +21,20 @@ export interface SbgFit extends SbgParameters {
   readonly isConverged: boolean;
   /** A parameter at the end of its range: the curve has no shape of this family, as when nobody leaves. */
   readonly isAtBound: boolean;
+  /** Of the estimates of ln α and ln β, from the curvature of the likelihood; null where it has no maximum. */
+  readonly covariance: Covariance | null;
+}
+
+interface Covariance {
+  readonly alpha: number;
+  readonly beta: number;
+  readonly both: number;
+}
+
+/** A share with its 95 % interval, so many periods after the cohort's own. */
+export interface ShareAt extends Interval {
+  readonly period: number;
+  readonly share: number;
 }
 
 /** ln α and ln β stay within the range of the BG/BB model's sizes. */
@@ -41,7 +56,25 @@ export function fitSbg(cohorts: readonly (readonly number[])[]): SbgFit | null {
   };
   const { point, isConverged } = minimize(objective, new Float64Array(2), [bound, bound]);
   const isAtBound = point.some((value) => value <= bound.low || value >= bound.high);
-  return { alpha: Math.exp(at(point, 0)), beta: Math.exp(at(point, 1)), isConverged, isAtBound };
+  return {
+    alpha: Math.exp(at(point, 0)),
+    beta: Math.exp(at(point, 1)),
+    ...{ isConverged, isAtBound, covariance: covarianceAt(objective, at(point, 0), at(point, 1)) },
+  };
+}
+
+/** The inverse of the objective's second derivatives, by central differences. */
+function covarianceAt(objective: (point: Float64Array) => number, a: number, b: number): Covariance | null {
+  const step = 1e-3;
+  const value = (alongA: number, alongB: number) =>
+    objective(Float64Array.of(a + alongA * step, b + alongB * step));
+  const here = value(0, 0);
+  const ofA = (value(1, 0) - 2 * here + value(-1, 0)) / step ** 2;
+  const ofB = (value(0, 1) - 2 * here + value(0, -1)) / step ** 2;
+  const mixed = (value(1, 1) - value(1, -1) - value(-1, 1) + value(-1, -1)) / (4 * step ** 2);
+  const determinant = ofA * ofB - mixed ** 2;
+  if (!(ofA > 0 && determinant > 0)) return null;
+  return { alpha: ofB / determinant, beta: ofA / determinant, both: -mixed / determinant };
 }
 
 /** All cohorts together, by periods: 52 cohorts of 52 weeks are 104 terms instead of 1,500. */
@@ -85,6 +118,34 @@ export function projectSbg({ alpha, beta }: SbgParameters, periods: number): num
     shares.push((shares[k - 1] ?? 1) * retentionRate({ alpha, beta }, k));
   }
   return shares;
+}
+
+/**
+ * The shares from an observed one on: share · S(k) / S(k₀), so that a projection begins where the data ends. Intervals
+ * are on the scale of logarithms, of the observed share's own interval and of the estimates (the delta method), taken
+ * as independent: the observed share weighs little in the fit.
+ */
+export function projectFrom(fit: SbgFit, from: ShareAt, periods: number): ShareAt[] {
+  const step = 1e-4;
+  const decline = (logAlpha: number, logBeta: number) => {
+    const shares = projectSbg({ alpha: Math.exp(logAlpha), beta: Math.exp(logBeta) }, periods);
+    return shares.map((share) => Math.log(share / (shares[from.period] ?? 1)));
+  };
+  const [a, b] = [Math.log(fit.alpha), Math.log(fit.beta)];
+  const declines = decline(a, b);
+  const slopes = (up: number[], down: number[]) =>
+    up.map((value, k) => (value - (down[k] ?? 0)) / (2 * step));
+  const byA = slopes(decline(a + step, b), decline(a - step, b));
+  const byB = slopes(decline(a, b + step), decline(a, b - step));
+  const ofShare = ((Math.log(from.high) - Math.log(Math.max(from.low, 1e-9))) / (2 * normalQuantile975)) ** 2;
+  const { alpha, beta, both } = fit.covariance ?? { alpha: 0, beta: 0, both: 0 };
+  return declines.slice(from.period).map((logDecline, index) => {
+    const [da, db] = [byA[from.period + index] ?? 0, byB[from.period + index] ?? 0];
+    const variance = ofShare + da ** 2 * alpha + db ** 2 * beta + 2 * da * db * both;
+    const share = from.share * Math.exp(logDecline);
+    const factor = Math.exp(normalQuantile975 * Math.sqrt(Math.max(0, variance)));
+    return { period: from.period + index, share, low: share / factor, high: Math.min(1, share * factor) };
+  });
 }
 
 /** The share of those there after k − 1 periods who are there after k; k is at least 1. */

@@ -10,8 +10,9 @@ export interface ScoringSettings {
   readonly healthWeights: HealthParts;
 }
 
-/** Settings under which scores are equal have equal texts: they are kept in one form, with names in order. */
-export function settingsKey({ weekStart: _, ...settings }: Settings): string {
+/** Settings under which scores are equal have equal texts: they are kept in one form, with names in order. The answers
+ * about departures are in the passive events by now (warehouse/engagement.ts). */
+export function settingsKey({ weekStart: _, ordinaryEvents: _answers, ...settings }: Settings): string {
   return JSON.stringify(settings);
 }
 

@@ -1,7 +1,6 @@
 /** Everybody as of one day, from their logs: what models are fitted to, trained on and judged by. */
 import type { CountedCell } from "./bgbb-fit.ts";
 import { type DayEvent, type FeatureSettings, type Features, featuresOf } from "./features.ts";
-import type { SegmentData } from "./segments.ts";
 import { isScored, type ScoredFeatures } from "./state.ts";
 
 /** With traits, accounts and settings as they were on that day. */
@@ -11,8 +10,6 @@ export interface Snapshot {
   readonly cells: readonly CountedCell[];
   /** The active and the new, and what became of them. */
   readonly rows: readonly SnapshotRow[];
-  /** The cells by traits; left out where nobody has traits. */
-  readonly segments?: SegmentData;
 }
 
 export interface SnapshotRow {

@@ -1,12 +1,8 @@
 /** Where an entity stands, before any score. */
 import type { Cell } from "./bgbb.ts";
 import type { Features } from "./features.ts";
-import { quantile } from "./vectors.ts";
 
 export type State = "no_data" | "churned" | "new" | "active";
-
-/** The churn horizons H that an organization can choose. */
-const horizonsDays = [7, 14, 28, 56, 84] as const;
 
 export const newForDays = 14;
 
@@ -27,19 +23,4 @@ export type ScoredFeatures = Features & { readonly cell: Cell };
 export function isScored(features: Features | null, horizonDays: number): features is ScoredFeatures {
   const state = stateOf(features, horizonDays);
   return (state === "active" || state === "new") && features?.cell !== null;
-}
-
-/**
- * The horizon that the settings page advises: nine of ten gaps between active days are no longer than it. The 90th
- * percentile of the gaps, in days, rounded up to one that can be chosen; the longest if none is long enough; null
- * without gaps.
- */
-export function advisedHorizonDays(gapsDays: readonly number[]): number | null {
-  return gapsDays.length === 0 ? null : horizonFor(quantile(gapsDays, 0.9));
-}
-
-/** The shortest horizon that can be chosen and is no shorter than this; the longest if none is. */
-export function horizonFor(longGapDays: number): number {
-  // An interpolated quantile may be a hair above the whole number that it is.
-  return horizonsDays.find((horizon) => horizon >= longGapDays - 1e-9) ?? Math.max(...horizonsDays);
 }

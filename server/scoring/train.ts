@@ -1,11 +1,10 @@
 /** Trains every rung of the ladder for which there is enough data. */
 import { type BgbbParameters, priorParameters } from "./bgbb.ts";
 import type { CountedCell } from "./bgbb-fit.ts";
-import { bgbbLogOdds, type ChurnModel, type Rung, silenceOver, tablesFor } from "./churn-model.ts";
+import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "./churn-model.ts";
 import { columnsOf, type Design, rowOf } from "./design.ts";
 import { fitRidge } from "./logistic.ts";
 import { type CountedLabels, fitPlatt, fitPlattToCounts } from "./platt.ts";
-import type { SegmentParameters } from "./segments.ts";
 import type { ScoredFeatures } from "./state.ts";
 import { atOnce, type Steps } from "./steps.ts";
 import { mean } from "./vectors.ts";
@@ -17,8 +16,6 @@ export interface TrainingRow {
   readonly label: boolean;
   /** BG/BB's risk by the fit of the row's own cut-off: what would have been said then. */
   readonly bgbbRisk: number;
-  /** The same by the parameters of the segment of then; left out when that is the pooled fit. */
-  readonly segmentRisk?: number;
 }
 
 export interface DataCounts {
@@ -40,7 +37,7 @@ export interface Shortage {
 const leastEntities = 60;
 const leastLabelsOfEachClass: Readonly<Record<Rung, number>> = { 0: 0, 1: 0, 2: 50, 3: 100 };
 
-/** What a rung lacks; empty when it can be trained. Rung 0 lacks nothing, ever. */
+/** What a rung lacks; empty when it can be trained. Always empty for rung 0. */
 export function shortagesOf(rung: Rung, counts: DataCounts): Shortage[] {
   if (rung === 0) return [];
   const labels = leastLabelsOfEachClass[rung];
@@ -74,18 +71,16 @@ export function countData(
 export interface TrainingInput {
   readonly horizonDays: number;
   readonly counts: DataCounts;
-  /** The pooled fit on everybody seen in the window. */
+  /** The fit on everybody seen in the window. */
   readonly bgbb: BgbbParameters;
   readonly rows: readonly TrainingRow[];
   /** From the entities of one cut-off, since rows repeat entities. */
   readonly design: Design;
-  /** BG/BB's parameters by segment, when a trait deserves them. */
-  readonly segments?: SegmentParameters | null;
   /** Those who were churned at the cut-offs, by the fits of then: positive is who stayed silent. */
   readonly churned?: readonly CountedLabels[];
 }
 
-/** The rungs that can be trained, from the lowest; those with segments after those without. */
+/** The rungs that can be trained, from the lowest. */
 export function trainRungs(input: TrainingInput): ChurnModel[] {
   return atOnce(trainRungSteps(input));
 }
@@ -93,23 +88,12 @@ export function trainRungs(input: TrainingInput): ChurnModel[] {
 /** The same in steps of a rung. */
 export function* trainRungSteps(input: TrainingInput): Steps<ChurnModel[]> {
   const rungs: readonly Rung[] = [0, 1, 2, 3];
-  const possible = rungs.filter((rung) => shortagesOf(rung, input.counts).length === 0);
-  const pooled = { ...input, segments: null };
   const trained: ChurnModel[] = [];
-  for (const rung of possible) {
-    trained.push(trainRung(rung, pooled));
-    yield;
-  }
-  for (const rung of input.segments ? possible.filter(canHaveSegments) : []) {
+  for (const rung of rungs.filter((each) => shortagesOf(each, input.counts).length === 0)) {
     trained.push(trainRung(rung, input));
     yield;
   }
   return trained;
-}
-
-/** The rungs that are BG/BB's own. The third has a column for each trait. */
-export function canHaveSegments(rung: Rung): rung is 1 | 2 {
-  return rung === 1 || rung === 2;
 }
 
 /** The calibration for the churned; left out below as many labels of each class as the second rung takes. */
@@ -121,7 +105,7 @@ function calibrationOfChurned(churned: readonly CountedLabels[]): Pick<ChurnMode
 }
 
 function trainRung(rung: Rung, input: TrainingInput): ChurnModel {
-  const { horizonDays, bgbb, rows, design, segments, churned = [] } = input;
+  const { horizonDays, bgbb, rows, design, churned = [] } = input;
   const labels = rows.map(({ label }) => label);
   if (rung === 3) {
     const columns = columnsOf(design);
@@ -132,12 +116,10 @@ function trainRung(rung: Rung, input: TrainingInput): ChurnModel {
     return { rung, horizonDays, bgbb, design, ridge, ...reference, ...calibrationOfChurned(churned) };
   }
   const parameters = rung === 0 ? priorParameters : bgbb;
-  const logOdds = rows.map(({ bgbbRisk, segmentRisk }) =>
-    bgbbLogOdds(segments ? (segmentRisk ?? bgbbRisk) : bgbbRisk),
-  );
-  const newcomer = silenceOver(horizonDays, tablesFor(parameters, horizonDays), { x: 0, t: 0, n: 0 });
+  const logOdds = rows.map(({ bgbbRisk }) => bgbbLogOdds(bgbbRisk));
+  const newcomer = silenceBy(horizonDays, parameters)({ x: 0, t: 0, n: 0 });
   const referenceLogOdds = rows.length === 0 ? bgbbLogOdds(newcomer) : mean(logOdds);
-  const common = { horizonDays, bgbb: parameters, referenceLogOdds, ...(segments && { segments }) };
+  const common = { horizonDays, bgbb: parameters, referenceLogOdds };
   if (rung !== 2) return { ...common, rung };
   return { ...common, rung, platt: fitPlatt(logOdds, labels), ...calibrationOfChurned(churned) };
 }

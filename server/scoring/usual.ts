@@ -1,4 +1,5 @@
 /** Whether a change from one week to the next is more than weeks usually differ. */
+import { studentT975 } from "./student.ts";
 import { mean } from "./vectors.ts";
 
 export interface UsualChange {
@@ -53,16 +54,4 @@ function usualOf(changes: readonly number[]): UsualChange | null {
     high: center + Math.max(half, neverUnusual),
     weeks,
   };
-}
-
-/**
- * The 97.5th percentile of Student's t distribution, by the expansion in 1/degrees (Abramowitz and Stegun 26.7.5): from
- * 7 degrees of freedom on it is off by less than 0.003.
- */
-export function studentT975(degrees: number): number {
-  const z = 1.959963984540054;
-  const first = (z ** 3 + z) / 4;
-  const second = (5 * z ** 5 + 16 * z ** 3 + 3 * z) / 96;
-  const third = (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / 384;
-  return z + first / degrees + second / degrees ** 2 + third / degrees ** 3;
 }

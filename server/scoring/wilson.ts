@@ -6,13 +6,14 @@ export interface Interval {
 }
 
 /** The standard normal distribution's 97.5th percentile. */
-const z = 1.959963984540054;
+export const normalQuantile975 = 1.959963984540054;
 
 /**
  * The 95 % interval of the share `hits` of `count` (Wilson 1927): unlike the textbook one it stays within [0, 1]
  * and is right for small counts. Nothing counted says nothing: [0, 1].
+ * @param z the 97.5th percentile of the distribution that the share has
  */
-export function wilson(hits: number, count: number): Interval {
+export function wilson(hits: number, count: number, z = normalQuantile975): Interval {
   if (count <= 0) return { low: 0, high: 1 };
   const share = hits / count;
   const center = share + z ** 2 / (2 * count);

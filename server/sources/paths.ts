@@ -53,18 +53,6 @@ export function readPath({ isFromBody, steps }: JsonPath, { body, item }: PathRo
   return value;
 }
 
-/** In what the last step of a path is taken, and that step as a key; undefined when there is none. */
-export function holderAt(
-  { isFromBody, steps }: JsonPath,
-  roots: PathRoots,
-): { readonly object: object; readonly key: string } | undefined {
-  const key = steps.at(-1);
-  const object = readPath({ isFromBody, steps: steps.slice(0, -1) }, roots);
-  return key === undefined || typeof object !== "object" || object === null
-    ? undefined
-    : { object, key: String(key) };
-}
-
 function unquoted(text: string): string | undefined {
   try {
     return String(JSON.parse(text));

@@ -14,7 +14,7 @@ import {
   type SourcedItem,
 } from "../intake/intake.ts";
 import { isJsonObject, type JsonObject, Refusal } from "../ledger/ledger.ts";
-import { holderAt, type JsonPath, type PathRoots, parsePath, readPath } from "./paths.ts";
+import { type JsonPath, type PathRoots, parsePath, readPath } from "./paths.ts";
 import { readTime, saidId, saidMessageId, saidVisitorId } from "./said.ts";
 import type { Delivery, Translated, TranslatedItem } from "./source.ts";
 
@@ -77,23 +77,21 @@ class Reader {
   }
 }
 
-/** The digits in which the numbers of a body were sent, read only when they matter: that parses the text again. */
+/** The digits in which the numbers of a body were sent. The first question scans the text. */
 class Digits {
   readonly #text: (() => string) | undefined;
-  #texts: NumberTexts | undefined;
+  #numbers: NumberTexts | undefined;
 
   constructor(text: (() => string) | undefined) {
     this.#text = text;
   }
 
-  /** Those at a path of the item with this index; undefined where no number is, or the text is not known. */
-  at(path: JsonPath, items: JsonPath | undefined, index: number): string | undefined {
+  /** Those of the number at a path. @param item the steps from the body to the item
+   * @returns undefined where they are those of its decimal string, or the text is not known */
+  at({ isFromBody, steps }: JsonPath, item: JsonPath["steps"]): string | undefined {
     if (this.#text === undefined) return undefined;
-    this.#texts ??= NumberTexts.of(this.#text());
-    const body = this.#texts.value;
-    const found = items === undefined ? body : readPath(items, { body, item: body });
-    const holder = holderAt(path, { body, item: Array.isArray(found) ? found[index] : found });
-    return holder && this.#texts.around(holder.object).at([holder.key]);
+    this.#numbers ??= NumberTexts.of(this.#text());
+    return this.#numbers.at([...(isFromBody ? [] : item), ...steps].map(String));
   }
 }
 
@@ -113,6 +111,8 @@ export function translateWebhook(
   const found = itemsPath === undefined ? body : readPath(itemsPath, { body, item: body });
   if (found === undefined) return { invalid: `There is nothing at ${mapping.items}, where items are to be.` };
   const items: readonly unknown[] = Array.isArray(found) ? found : [found];
+  const toItems = itemsPath?.steps ?? [];
+  const toItem = (index: number) => (Array.isArray(found) ? [...toItems, index] : toItems);
   if (items.length > limits.sourceItems) {
     return { invalid: `There are ${items.length} items: send at most ${limits.sourceItems} at once.` };
   }
@@ -121,7 +121,7 @@ export function translateWebhook(
   return items.map((sent, index) => ({
     sent,
     translated: translateItem(
-      { body, item: sent, paths, digitsAt: (path) => digits.at(path, itemsPath, index) },
+      { body, item: sent, paths, digitsAt: (path) => digits.at(path, toItem(index)) },
       mapping,
       delivery,
     ),

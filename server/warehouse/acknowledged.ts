@@ -16,12 +16,11 @@ export async function acknowledgedOf(
   ledger: Pick<SharedLedger, "dayCounts" | "populations" | "deadLetters" | "organizations">,
   id: number,
 ): Promise<Acknowledged> {
-  const [dayCounts, populations, missing, organizations] = await Promise.all([
+  const [dayCounts, populations, missing, organization] = await Promise.all([
     ledger.dayCounts(id),
     ledger.populations(id),
     ledger.deadLetters.missing(id),
-    ledger.organizations.list(),
+    ledger.organizations.find(id),
   ]);
-  const eventsFromDay = organizations.find((each) => each.id === id)?.eventsFromDay ?? null;
-  return { dayCounts, populations, missing, eventsFromDay };
+  return { dayCounts, populations, missing, eventsFromDay: organization?.eventsFromDay ?? null };
 }

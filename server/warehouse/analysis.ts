@@ -49,6 +49,12 @@ export interface Freshness {
   readonly timezone: string;
 }
 
+/** Work on an organization that fails, and is tried again. */
+export interface Failure {
+  readonly of: "exclusions" | "scores" | "training";
+  readonly sinceMs: number;
+}
+
 /** Analysis as the process that has it answers questions with it. */
 export interface ServedAnalysis extends AnalysisService {
   readonly warehouse: Warehouse;
@@ -118,7 +124,8 @@ export async function beginAnalysis(
   beginning?.ending.then(() => loader.stop());
   beginning?.loads(() => loader.status());
   await loader.replay();
-  await exclusions.apply();
+  // Rules of one organization that cannot be applied keep no other from its figures.
+  await exclusions.tryToApply();
   return new Analysis({ ...opened, loader, exclusions });
 }
 
@@ -149,6 +156,11 @@ export class Analysis implements ServedAnalysis {
 
   get warehouse(): Warehouse {
     return this.#parts.warehouse;
+  }
+
+  /** Which organizations' rules cannot be applied. */
+  get exclusions(): Pick<ExclusionKeeper, "failing" | "failingSinceMs"> {
+    return this.#parts.exclusions;
   }
 
   status(): AnalysisStatus {

@@ -9,7 +9,7 @@ import type { ClickHouseOptions } from "./clickhouse.ts";
 import { ClickHouseHttp, type ClickHouseServer, type Settings } from "./clickhouse-http.ts";
 import { always, reading } from "./clickhouse-settings.ts";
 import { columnsOfFrozen, frozenInsertSettings, neverDeduplicated } from "./insert-frozen.ts";
-import { parameterTexts } from "./parameters.ts";
+import { queryAsFields } from "./parameters.ts";
 import { waitFor } from "./query-watch.ts";
 import type { ServerWarehouse } from "./server-warehouse.ts";
 import { clusterSettings, onCluster, type Topology } from "./topology.ts";
@@ -104,8 +104,7 @@ export class ClickHouseWarehouse implements ServerWarehouse {
     const left = new AbortController();
     try {
       yield* this.#http.ask({
-        sql,
-        parameters: parameterTexts(sql, parameters),
+        ...queryAsFields(sql, parameters),
         // How long a stream takes is up to its reader: no limit of time.
         settings: {
           ...this.#settings({ maxSeconds: 0 }),
@@ -188,8 +187,8 @@ export class ClickHouseWarehouse implements ServerWarehouse {
 
   /** Asks when it is the asker's turn, and stops the query when the asker has gone. */
   async #inTurn(question: Question, settings: Settings, mayRepeat: boolean): Promise<string> {
-    const { sql, limits = {}, database } = question;
-    const parameters = parameterTexts(sql, question.parameters ?? {});
+    const { limits = {}, database } = question;
+    const form = queryAsFields(question.sql, question.parameters);
     const { asker, maxSeconds = defaults.maxSeconds } = limits;
     await this.#readers.take(asker);
     const queryId = newQueryId();
@@ -203,7 +202,7 @@ export class ClickHouseWarehouse implements ServerWarehouse {
       asker?.signal?.throwIfAborted();
       asker?.signal?.addEventListener("abort", stop, { once: true });
       return await this.#drain({
-        ...{ sql, parameters, queryId, mayRepeat, signal: waiting.signal },
+        ...{ ...form, queryId, mayRepeat, signal: waiting.signal },
         settings: { ...this.#settings(limits), ...settings },
         ...(database !== undefined && { database }),
       });
@@ -239,8 +238,7 @@ export class ClickHouseWarehouse implements ServerWarehouse {
     const sql = `SELECT count() > 0 FROM ${cluster === null ? "system.processes" : "clusterAllReplicas({cluster:String}, system.processes)"}
       WHERE query_id = {queryId:String}`;
     const answer = await this.#drain({
-      sql,
-      parameters: parameterTexts(sql, { queryId, ...(cluster !== null && { cluster }) }),
+      ...queryAsFields(sql, { queryId, ...(cluster !== null && { cluster }) }),
       settings: { ...reading, max_execution_time: defaults.maxSeconds, skip_unavailable_shards: 1 },
       queryId: newQueryId(),
       mayRepeat: true,

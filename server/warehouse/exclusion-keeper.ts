@@ -5,6 +5,7 @@
  */
 import type { FrozenBatch, SharedLedger } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
+import { Retries } from "../process/retries.ts";
 import { applyExclusions } from "./exclusions.ts";
 import type { Warehouse } from "./warehouse.ts";
 
@@ -12,6 +13,8 @@ import type { Warehouse } from "./warehouse.ts";
 const pollMs = 500;
 /** After work, rest this many times as long as it took: at most a tenth of a core. */
 const restFactor = 9;
+/** Of an organization whose rules cannot be applied. Other rules are tried at once. */
+const restsAfterFailure = { firstMs: 1_000, longestMs: 60_000 };
 
 interface Parts {
   readonly warehouse: Warehouse;
@@ -26,6 +29,10 @@ export class ExclusionKeeper {
   readonly #excluded = new Map<number, number>();
   /** Organizations whose users were loaded since. */
   readonly #changed = new Set<number>();
+  /** By organization. */
+  readonly #failures = new Retries<number>(restsAfterFailure);
+  /** The ledger's. */
+  readonly #away = new Retries<"ledger">(restsAfterFailure);
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Resolves when what was begun last is done. */
   #last: Promise<void> = Promise.resolve();
@@ -46,40 +53,66 @@ export class ExclusionKeeper {
     for (const organization of organizationsOf(body)) this.#changed.add(organization);
   }
 
-  /** Applies what is not applied yet: after a start everything. One organization that fails keeps no other from its own;
-   * then it rejects with the first failure, and those that failed are applied the next time. */
-  apply(): Promise<void> {
-    return this.#inTurn(() => this.#apply());
+  /** Since when the rules of an organization cannot be applied; null while they can. Its figures go by those that were
+   * applied before. */
+  failingSinceMs(organization: number): number | null {
+    return this.#failures.failingSinceMs(organization);
   }
 
-  /** The same for who can go on without: a failure is said, and it is tried again by what was started. */
-  async tryToApply(): Promise<void> {
-    await this.apply().catch((error) => {
-      this.#parts.log?.warn({ err: error }, "exclusions will be applied again");
-    });
+  /** The organizations whose rules cannot be applied. */
+  get failing(): readonly number[] {
+    return this.#failures.keys;
+  }
+
+  /** Applies what is not applied yet: after a start everything. One organization that fails keeps no other from its own.
+   * @throws the first failure; those that failed are applied the next time */
+  async apply(): Promise<void> {
+    const failure = await this.#inTurn(() => this.#apply(() => false));
+    if (failure !== null) throw failure.error;
+  }
+
+  /** The same for callers that can go on without: failures are logged, and tried again. */
+  tryToApply(): Promise<void> {
+    return this.#tryToApply(() => false);
+  }
+
+  async #tryToApply(isResting: (organization: number, revision: number) => boolean): Promise<void> {
+    try {
+      await this.#inTurn(() => this.#apply(isResting));
+      this.#away.succeeded("ledger");
+    } catch (error) {
+      if (this.#away.failed("ledger")) {
+        this.#parts.log?.warn({ err: error }, "exclusion rules cannot be read, and will be tried again");
+      }
+    }
   }
 
   /** Does something that takes away users, while no exclusions are computed from them, and computes the
-   * organization's anew. */
+   * organization's anew. If that fails it is tried again later. */
   changeUsers(organization: number, work: () => Promise<void>): Promise<void> {
     return this.#inTurn(async () => {
       await work();
-      if (this.#applied.has(organization)) await this.#applyTo(organization);
+      const revision = this.#applied.get(organization);
+      if (revision !== undefined) await this.#applyTo(organization, revision).catch(() => undefined);
     });
   }
 
-  async #apply(): Promise<void> {
+  /** @returns the first failure of an organization; null when there is none */
+  async #apply(
+    isResting: (organization: number, revision: number) => boolean,
+  ): Promise<{ readonly error: unknown } | null> {
     const failures: unknown[] = [];
     for (const { organization, revision } of await this.#parts.exclusions.revisions()) {
       const isApplied = this.#applied.get(organization) === revision;
       if (this.#stopped || (isApplied && !this.#changed.has(organization))) continue;
-      await this.#applyTo(organization).catch((error) => failures.push(error));
+      if (isResting(organization, revision)) continue;
+      await this.#applyTo(organization, revision).catch((error) => failures.push(error));
     }
     // What is left has no rules; the first one will make a revision.
     for (const organization of this.#changed) {
       if (!this.#applied.has(organization)) this.#changed.delete(organization);
     }
-    if (failures.length > 0) throw failures[0];
+    return failures.length > 0 ? { error: failures[0] } : null;
   }
 
   /** Applies from now on what changes. */
@@ -94,13 +127,16 @@ export class ExclusionKeeper {
     await this.#last;
   }
 
-  #inTurn(work: () => Promise<void>): Promise<void> {
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const mine = this.#last.then(work);
-    this.#last = mine.catch(() => undefined);
+    this.#last = mine.then(
+      () => undefined,
+      () => undefined,
+    );
     return mine;
   }
 
-  async #applyTo(organization: number): Promise<void> {
+  async #applyTo(organization: number, revision: number): Promise<void> {
     // Before the users are read: those who are loaded meanwhile are a reason to do it again.
     this.#changed.delete(organization);
     try {
@@ -108,8 +144,13 @@ export class ExclusionKeeper {
       const users = await applyExclusions(this.#parts.warehouse, organization, rules);
       this.#excluded.set(organization, users);
       this.#applied.set(organization, rules.revision);
+      this.#failures.succeeded(organization);
     } catch (error) {
       this.#changed.add(organization);
+      if (this.#failures.failed(organization, revision)) {
+        const what = "cannot apply exclusion rules; the last applied rules stay in use; will retry";
+        this.#parts.log?.warn({ err: error, organization }, what);
+      }
       throw error;
     }
   }
@@ -118,7 +159,7 @@ export class ExclusionKeeper {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       const startedMs = performance.now();
-      this.tryToApply().then(() =>
+      this.#tryToApply((...which) => this.#failures.isResting(...which)).then(() =>
         this.#next(Math.max(pollMs, (performance.now() - startedMs) * restFactor)),
       );
     }, afterMs);

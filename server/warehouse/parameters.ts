@@ -17,10 +17,10 @@ export function parameterAssignments(sql: string, parameters: Record<string, Par
 }
 
 /**
- * The settings `param_name` and their texts, one for each placeholder of the query: as they go over HTTP.
+ * The settings `param_name` and their texts, one for each placeholder of the query.
  * @throws TypeError when placeholders and parameters are not the same names, or a value cannot be bound
  */
-export function parameterTexts(sql: string, parameters: Record<string, Parameter>): [string, string][] {
+function parameterTexts(sql: string, parameters: Record<string, Parameter>): [string, string][] {
   const placeholders = new Set(Array.from(sql.matchAll(placeholder), ([, name]) => name ?? ""));
   for (const name of placeholders) {
     if (!Object.hasOwn(parameters, name)) throw new TypeError(`The query's parameter ${name} has no value`);
@@ -31,7 +31,68 @@ export function parameterTexts(sql: string, parameters: Record<string, Parameter
   });
 }
 
-const placeholder = /\{([A-Za-z_][A-Za-z0-9_]*)\s*:/g;
+/** A server of ClickHouse refuses a field of more than 128 KiB (http_max_field_value_size), and reads it before any
+ * setting of the request. */
+const maxFieldBytes = 64 * 1024;
+/** Of at most four bytes, and of twice as many when they are escaped. */
+const maxFieldCharacters = maxFieldBytes / 8;
+
+/**
+ * The query and its parameters as the fields of a form: a string or an array that is too long for one field is divided
+ * among several, which the query puts together.
+ * @throws TypeError as parameterTexts
+ */
+export function queryAsFields(
+  sql: string,
+  parameters: Record<string, Parameter> = {},
+): { readonly sql: string; readonly parameters: [string, string][] } {
+  const texts = parameterTexts(sql, parameters);
+  const long = texts.filter(([, text]) => Buffer.byteLength(text) > maxFieldBytes);
+  if (long.length === 0) return { sql, parameters: texts };
+  const divided: Record<string, Parameter> = { ...parameters };
+  let query = sql;
+  for (const [field] of long) {
+    const name = field.slice("param_".length);
+    const value = parameters[name];
+    if (typeof value !== "string" && !isArray(value)) continue;
+    const parts = typeof value === "string" ? partsOfText(value) : partsOfArray(value);
+    delete divided[name];
+    for (const [index, part] of parts.entries()) divided[`${name}_part${index}`] = part;
+    const join = typeof value === "string" ? "concat" : "arrayConcat";
+    query = query.replaceAll(placeholder, (whole, found: string, type: string) =>
+      found === name
+        ? `${join}(${parts.map((_, index) => `{${name}_part${index}:${type}}`).join(", ")})`
+        : whole,
+    );
+  }
+  return { sql: query, parameters: parameterTexts(query, divided) };
+}
+
+function partsOfText(text: string): string[] {
+  // By code points: half a surrogate pair cannot be bound.
+  const characters = Array.from(text);
+  return Array.from({ length: Math.ceil(characters.length / maxFieldCharacters) }, (_, index) =>
+    characters.slice(index * maxFieldCharacters, (index + 1) * maxFieldCharacters).join(""),
+  );
+}
+
+/** An element stays whole: none that is bound is as long as a field. */
+function partsOfArray(values: readonly Parameter[]): Parameter[][] {
+  const parts: Parameter[][] = [[]];
+  let bytes = 0;
+  for (const value of values) {
+    const size = Buffer.byteLength(arrayText([value]));
+    if (bytes > 0 && bytes + size > maxFieldBytes) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1)?.push(value);
+    bytes += size;
+  }
+  return parts;
+}
+
+const placeholder = /\{([A-Za-z_][A-Za-z0-9_]*)\s*:([^{}]*)\}/g;
 
 /** The text from which the engine reads a parameter: tab-separated for a scalar, a literal for an array. */
 function parameterText(value: Parameter): string {
@@ -56,7 +117,7 @@ function numberOrBoolean(value: number | bigint | boolean): string {
 }
 
 // Array.isArray does not narrow a readonly array.
-function isArray(value: Parameter): value is readonly Parameter[] {
+function isArray(value: Parameter | undefined): value is readonly Parameter[] {
   return Array.isArray(value);
 }
 

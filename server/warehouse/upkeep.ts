@@ -204,7 +204,7 @@ export class Upkeep {
   }
 
   async #organization(id: number): Promise<Organization> {
-    const found = (await this.#parts.ledger.organizations.list()).find((each) => each.id === id);
+    const found = await this.#parts.ledger.organizations.find(id);
     if (found === undefined) throw new Refusal(`there is no organization with the id ${id}.`);
     return found;
   }

@@ -174,7 +174,8 @@ describe("every table as CSV", () => {
     expect(lines).toHaveLength(rows.length);
     // Who came once has no interval.
     const [row] = rows;
-    if (row !== undefined) expect(header.toSorted()).toEqual(Object.keys(row).sort());
+    const fields = header.map((name) => (name.startsWith("traits.") ? "traits" : name));
+    if (row !== undefined) expect([...new Set(fields)].sort()).toEqual(Object.keys(row).sort());
     else expect(path).toBe("/api/usage-intervals");
     expect(lines.every((line) => line.length === header.length)).toBe(true);
   });
@@ -184,9 +185,8 @@ describe("every table as CSV", () => {
     const names = lines.map((line) => line[2]);
     expect(names).toEqual(["name", "'\r\n'=1", ...harmless]);
     expect(lines.map((line) => line[0])).toContain("-5");
-    expect(lines.at(-1)?.[lines[0]?.indexOf("traits") ?? -1]).toBe(
-      JSON.stringify({ name: "＝1+1", note: 'a "b", c' }),
-    );
+    const lastOf = (name: string) => lines.at(-1)?.[lines[0]?.indexOf(name) ?? -1];
+    expect([lastOf("traits.name"), lastOf("traits.note")]).toEqual(["'＝1+1", 'a "b", c']);
     const [, event] = parse(await (await get("/api/events?format=csv")).text());
     expect(event?.slice(0, 4)).toEqual(['\'=evil,"1"', "", "6", "6"]);
     const values = parse(

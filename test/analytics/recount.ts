@@ -44,7 +44,7 @@ function columnsOf({ fromDay, endDay }: { fromDay: number; endDay: number }, toD
   };
 }
 
-export function lifecycleRecount({ events }: World, options: PeriodOptions) {
+export function lifecycleRecount({ engagement: events }: World, options: PeriodOptions) {
   const { toDay } = options;
   const until = events.filter(({ day }) => day <= toDay);
   const all = periodsOf({ ...options, periods: options.periods + 1 });
@@ -64,7 +64,7 @@ export function lifecycleRecount({ events }: World, options: PeriodOptions) {
   });
 }
 
-export function adoptionRecount({ events }: World, toDay: number, days: number) {
+export function adoptionRecount({ engagement: events }: World, toDay: number, days: number) {
   const fromDay = toDay - days + 1;
   const until = events.filter(({ day }) => day <= toDay);
   const active = usersWithin(until, fromDay, toDay).size;
@@ -134,8 +134,20 @@ export function overTimeRecount({ events }: World, options: OverTimeOptions) {
   );
 }
 
+/** DAU, WAU, MAU of a day, and its stickiness: the mean DAU of 28 days, from the first active one of 30, ÷ MAU. */
+export function activeUsersRecount({ engagement }: World, toDay: number) {
+  const events = engagement.filter(({ day }) => day <= toDay && day > toDay - 30);
+  const within = (days: number, last = toDay) => usersWithin(events, last - days + 1, last).size;
+  const fromDay = Math.max(toDay - 27, Math.min(...events.map(({ day }) => day)));
+  let sum = 0;
+  for (let day = fromDay; day <= toDay; day += 1) sum += within(1, day);
+  const [daily, weekly, monthly] = [within(1), within(7), within(30)];
+  const stickiness = monthly === 0 ? null : sum / (toDay - fromDay + 1) / monthly;
+  return { day: dateOf(toDay), daily, weekly, monthly, stickiness };
+}
+
 /** The gaps between active days of 182 days, as their lengths and numbers. */
-export function gapsRecount({ events }: World, toDay: number): Map<number, number> {
+export function gapsRecount({ engagement: events }: World, toDay: number): Map<number, number> {
   const window = events.filter(({ day }) => day <= toDay && day > toDay - 182);
   const gaps = new Map<number, number>();
   for (const of of Map.groupBy(window, ({ userId }) => userId).values()) {

@@ -42,6 +42,7 @@ export class World {
   readonly zone: string;
   readonly people = new Map<string, Person>();
   readonly events: Happening[] = [];
+  readonly #passive = new Set<string>();
   readonly #server: Server;
   readonly #random: Random;
   readonly #format: Intl.DateTimeFormat;
@@ -72,6 +73,18 @@ export class World {
       }
     }
     await this.#server.exported("events", this.name);
+  }
+
+  /** Sets events as passive: people who did only these were not active. */
+  async setPassive(...events: readonly string[]): Promise<void> {
+    const options = events.flatMap((event) => ["--passive-event", event]);
+    await this.#server.command("settings", "set", "--organization", this.name, ...options);
+    for (const event of events) this.#passive.add(event);
+  }
+
+  /** What figures about people are made of. */
+  get engagement(): readonly Happening[] {
+    return this.events.filter(({ event }) => !this.#passive.has(event));
   }
 
   /** Excludes people from figures; they and what they did are no longer what figures are made of. */

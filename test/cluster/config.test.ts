@@ -29,6 +29,7 @@ test("both addresses make a node of a cluster", () => {
     databaseConnections: 8,
     clickhouseCluster: null,
     nodeUrl: null,
+    nodeTls: null,
   });
   const more = {
     NODE_URL: "http://analysis-1:8081/",
@@ -70,10 +71,23 @@ test.each([
   ["CLICKHOUSE_CLUSTER", "a'b"],
   ["NODE_URL", "analysis-1:8081"],
   ["NODE_URL", "http://analysis-1"],
-  ["NODE_URL", "https://analysis-1:8081"],
+  ["NODE_URL", "ftp://analysis-1:8081"],
+  ["NODE_TLS_KEY", "/etc/rekindle/key.pem"],
   ["NODE_URL", "http://analysis-1:8081/path"],
 ])("%s=%s is refused", (name, value) => {
   expect(refused({ ...databases, [name]: value })).toContain(name);
+});
+
+test("a NODE_URL of https needs both files of a certificate, and one of http takes none", () => {
+  const https = { ...databases, NODE_URL: "https://analysis-1:8081" };
+  const files = { NODE_TLS_CERT: "cert.pem", NODE_TLS_KEY: "key.pem" };
+  expect(readConfig({ ...https, ...files }).cluster).toMatchObject({
+    nodeUrl: "https://analysis-1:8081",
+    nodeTls: { certFile: "cert.pem", keyFile: "key.pem" },
+  });
+  expect(refused(https)).toContain("NODE_TLS_CERT is not set: set NODE_TLS_CERT and NODE_TLS_KEY");
+  expect(refused({ ...https, NODE_TLS_CERT: "cert.pem" })).toContain("NODE_TLS_KEY is not set");
+  expect(refused({ ...databases, ...files })).toContain("NODE_TLS_CERT is set, which is for a NODE_URL");
 });
 
 test("in a cluster more may wait for the warehouse, and INBOX_MAX_BYTES says how much", () => {
@@ -83,6 +97,14 @@ test("in a cluster more may wait for the warehouse, and INBOX_MAX_BYTES says how
   expect(readConfig({ INBOX_MAX_BYTES: "2000000" }).inboxMaxBytes).toBe(2_000_000);
   for (const value of ["8G", "1000", "1e15"]) {
     expect(refused({ INBOX_MAX_BYTES: value })).toContain("INBOX_MAX_BYTES is");
+  }
+});
+
+test("256 MiB of bodies may be held at once, and BODIES_MAX_BYTES says how much", () => {
+  expect(readConfig({}).bodiesMaxBytes).toBe(256 * 1024 ** 2);
+  expect(readConfig({ BODIES_MAX_BYTES: "50000000" }).bodiesMaxBytes).toBe(50_000_000);
+  for (const value of ["1G", "1000", "1e15"]) {
+    expect(refused({ BODIES_MAX_BYTES: value })).toContain("BODIES_MAX_BYTES is");
   }
 });
 

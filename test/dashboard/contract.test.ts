@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as contract from "../../contract/api.ts";
+import * as departures from "../../contract/api-departures.ts";
 import * as entities from "../../contract/api-entities.ts";
 import * as figures from "../../contract/api-figures.ts";
 import * as overview from "../../contract/api-overview.ts";
@@ -18,7 +19,19 @@ import { peopleRoutes } from "../../server/http/people-routes.ts";
 
 const dashboard = join(import.meta.dir, "..", "..", "dashboard");
 const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  ...{ contract, entities, figures, lists, overview, retention, scores, settings, sources, traits },
+  ...{
+    contract,
+    departures,
+    entities,
+    figures,
+    lists,
+    overview,
+    retention,
+    scores,
+    settings,
+    sources,
+    traits,
+  },
 };
 const paths = readFileSync(join(dashboard, "api", "paths.ts"), "utf8");
 

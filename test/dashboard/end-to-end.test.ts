@@ -140,6 +140,7 @@ describe("a simulated company", () => {
     await page.request.get(`${server.url}/api/session`);
     const said = await server.command("member", "invite", "ada@example.com", "--organization", "Demo");
     await page.goto(server.url + (/\/invitation#[A-Za-z0-9_-]+/.exec(said)?.[0] ?? ""));
+    await page.getByRole("button", { name: "I have an account already" }).click();
     await page.getByLabel("Your password").fill(password);
     await page.getByRole("button", { name: "Join" }).click();
     await page.getByRole("heading", { name: "Overview" }).waitFor();

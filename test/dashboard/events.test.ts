@@ -147,7 +147,7 @@ test("adoption is the endpoint's, with the users of whom it is a share", async (
     activeUsers: number;
     events: { event: string; users: number; share: number }[];
   }>("/api/adoption?days=7");
-  await page.getByText(`Shares are of the ${activeUsers} users who did anything within 7 days`).waitFor();
+  await page.getByText(`Shares are of the ${activeUsers} users who were active within 7 days`).waitFor();
   const share = new Intl.NumberFormat("en-GB", { style: "percent", maximumFractionDigits: 1 });
   const shown = (await cells(page, "Adoption of every event")).map((row) => row.slice(0, 3));
   expect(shown).toEqual(events.map((row) => [row.event, share.format(row.share), String(row.users)]));
@@ -172,7 +172,7 @@ test("an organization without anything says so in every tab, and what to do", as
   await server.organization("Empty");
   const texts = {
     "": "No events yet",
-    "?tab=adoption": "Nobody did anything within 28 days",
+    "?tab=adoption": "No active users in 28 days",
     "?tab=live": "Waiting for the first request",
     "?tab=warnings": "Nothing to warn of",
     "?tab=dead-letters": "No dead letters",

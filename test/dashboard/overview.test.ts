@@ -55,13 +55,22 @@ interface Week {
 describe("the figures are the endpoints'", () => {
   test("of activity, of the week, of health, of risk and of accounts", async () => {
     const { page, complaints, answer } = await overview();
-    const { days } = await answer<{ days: Record<"daily" | "weekly" | "monthly", number>[] }>(
-      "/api/active-users?days=91",
-    );
+    interface Day extends Record<"daily" | "weekly" | "monthly" | "stickiness", number> {
+      readonly day: string;
+    }
+    const { days } = await answer<{ days: Day[] }>("/api/active-users?days=91");
     const yesterday = days.at(-2);
     const stat = (label: string) =>
       page.locator("dl", { hasText: label }).locator("dd").first().textContent();
     expect(await stat("Active yesterday")).toBe(number.format(yesterday?.daily ?? -1));
+    // A Sunday is compared with a Sunday.
+    const [weekBefore, weekday] = [
+      days.at(-9),
+      new Intl.DateTimeFormat("en-GB", { weekday: "long", timeZone: "UTC" }),
+    ];
+    const beside = `last ${weekday.format(Date.parse(weekBefore?.day ?? ""))} ${number.format(weekBefore?.daily ?? -1)}`;
+    expect(await page.locator("dl", { hasText: "Active yesterday" }).textContent()).toContain(beside);
+    expect(await stat("Stickiness")).toBe(percent.format(yesterday?.stickiness ?? -1));
     expect(await stat("Active in 7 days")).toBe(number.format(yesterday?.weekly ?? -1));
     expect(await stat("Active in 30 days")).toBe(number.format(yesterday?.monthly ?? -1));
 

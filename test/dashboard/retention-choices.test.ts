@@ -1,6 +1,7 @@
 /** The retention page's choices, which are in the address, its curves, and the states of its figures. */
 import { describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
+import type { RetentionComparisonAnswer } from "../../contract/api-retention.ts";
 import type { TraitsAnswer } from "../../contract/api-traits.ts";
 import {
   aroundDemo,
@@ -23,6 +24,8 @@ import {
   signedIn,
   whileStarting,
 } from "./support.ts";
+
+type Comparison = Static<typeof RetentionComparisonAnswer>;
 
 aroundDemo();
 
@@ -113,17 +116,20 @@ describe("the curves", () => {
     const said = await row.getByRole("cell").allInnerTexts();
     const expected = ["free", "pro"].flatMap((value) => {
       const cell = mean.find((one) => one.value === value && one.period === 1);
-      const fit = projections.find((one) => one.value === value)?.fit;
       return [
         percentText(cell?.share),
         `${percentText(cell?.low)} to ${percentText(cell?.high)}`,
         String(cell?.cohortUsers),
         String(cell?.cohorts),
-        fit ? percentText(fit.shares[1]) : "–",
       ];
     });
     expect(projections.some(({ fit }) => fit !== null)).toBe(true);
-    expect(said.slice(1)).toEqual(expected);
+    // Beside them what is projected, where a model fits.
+    const isProjected = projections.some(
+      ({ value, fit }) => (value === "free" || value === "pro") && (fit?.shares.length ?? 0) > 0,
+    );
+    const columns = isProjected ? 5 : 4;
+    expect(said.slice(1).filter((_, index) => index % columns < 4)).toEqual(expected);
     await page.context().close();
   });
 
@@ -147,7 +153,73 @@ describe("the curves", () => {
     const { page } = await opened();
     await page.getByRole("button", { name: "Show with projection" }).click();
     await page.waitForURL(/measure=inOrAfter/);
-    await page.getByText(/Dashed: the shifted beta-geometric model/).waitFor();
+    await page.getByText(/is complete one churn horizon after its end/).waitFor();
+    await page.context().close();
+  });
+});
+
+describe("the comparison of groups", () => {
+  test("has all groups with the best first, a sentence of the two curves, and its week in the address", async () => {
+    const { page, ask } = await opened(
+      "?trait=plan&measure=inOrAfter&first=%3Dfree&second=%3Dpro&compareAt=2",
+    );
+    const { groups, pairs } = await ask<Comparison>("/api/retention/comparison", {
+      ...{ ...usual, measure: "inOrAfter", trait: "plan", at: "2" },
+    });
+    const panel = page.getByRole("region", { name: "Do the groups differ?" });
+    await panel.getByRole("table").waitFor();
+    const shown = await panel
+      .locator("tbody tr")
+      .evaluateAll((rows) =>
+        rows.map((row) => [...row.querySelectorAll("td, th")].slice(0, 3).map((cell) => cell.textContent)),
+      );
+    expect(shown).toEqual(
+      groups.map(({ value, kind, cohortUsers, share }) => [
+        value ?? (kind === "none" ? "No plan" : "Other values"),
+        ...[String(cohortUsers), percentText(share)],
+      ]),
+    );
+    const places = ["free", "pro"].map((plan) => groups.findIndex(({ value }) => value === plan));
+    const pair = pairs.find(({ first, second }) => places.includes(first) && places.includes(second));
+    const points = Math.round((pair?.difference ?? Number.NaN) * 100);
+    const [better, worse] = [groups[pair?.first ?? 0]?.value, groups[pair?.second ?? 0]?.value];
+    const unit = points === 1 ? "point" : "points";
+    const chance = (pair?.probability ?? 1) < 0.05 ? "unlikely to be chance" : "may be chance";
+    const text = await panel.textContent();
+    expect(text).toContain(`${better} keeps ${points} ${unit} more than ${worse} at week 2 (`);
+    expect(text).toContain(`): ${chance}. Over the whole curve: `);
+    await panel.getByLabel("Compared after").selectOption({ label: "after 3 weeks" });
+    await page.waitForURL(/compareAt=3/);
+    await page.context().close();
+  });
+
+  test("ignores an age of the address that the periods do not have", async () => {
+    const { page } = await opened("?trait=plan&periods=6&compareAt=20");
+    await page.getByRole("region", { name: "Do the groups differ?" }).getByRole("table").waitFor();
+    await page.context().close();
+  });
+
+  test("is not asked for without a split", async () => {
+    const { page } = await opened("?measure=inOrAfter");
+    expect(await page.getByRole("region", { name: "Do the groups differ?" }).count()).toBe(0);
+    await page.context().close();
+  });
+});
+
+describe("users who were there before the data begins", () => {
+  test("are marked and left out of the mean, until they are counted", async () => {
+    const { page, grid, ask } = await opened();
+    const { cells } = await ask<Retention>("/api/retention", usual);
+    const marked = [...new Set(cells.filter((cell) => cell.isAlreadyHere).map((cell) => cell.cohortDay))];
+    expect(marked).toHaveLength(1);
+    expect(await grid.getByText("already here").count()).toBe(1);
+    const meanUsers = async (alreadyHere: string) =>
+      (await ask<Retention>("/api/retention", { ...usual, alreadyHere })).mean[0]?.cohortUsers ?? 0;
+    const ofMarked = cells.find(({ cohortDay }) => cohortDay === marked[0])?.cohortUsers ?? 0;
+    expect((await meanUsers("counted")) - (await meanUsers("leftOut"))).toBe(ofMarked);
+    await page.getByRole("button", { name: "Count them" }).click();
+    await page.waitForURL(/alreadyHere=counted/);
+    await page.getByRole("button", { name: "Leave them out" }).waitFor();
     await page.context().close();
   });
 });

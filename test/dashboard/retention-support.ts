@@ -20,7 +20,7 @@ export function aroundDemo(): void {
   beforeAll(async () => {
     [server, browser] = await Promise.all([Server.start(), startBrowser()]);
     await server.ready();
-    await server.demo("--users", "160", "--weeks", "9");
+    await server.demo("--users", "160", "--weeks", "14");
   });
   afterAll(async () => {
     await browser?.close();

@@ -45,9 +45,6 @@ describe("the addresses of pages", () => {
 
   test.each([
     ["GET", "/overview"],
-    ["GET", "/o/acme/overview"],
-    ["GET", "/o/1/nowhere"],
-    ["GET", "/o/1/users/u1/more"],
     ["GET", "/index.html"],
     ["GET", "/assets/gone-12345678.js"],
     ["GET", "/assets/../index.html"],
@@ -56,6 +53,17 @@ describe("the addresses of pages", () => {
   ])("%s %s is not", async (method, path) => {
     await expectError(await raw(path, {}, method), "not_found");
   });
+
+  test.each(["/o/acme/overview", "/o/1/nowhere", "/o/1/users/u1/more"])(
+    "%s is answered 404, with the application to say so",
+    async (path) => {
+      const document = await raw(path);
+      expect([path, document.status]).toEqual([path, 404]);
+      expect(await document.text()).toContain('<div id="root">');
+      const etag = document.headers.get("etag") ?? "";
+      expect((await raw(path, { "If-None-Match": etag })).status).toBe(404);
+    },
+  );
 
   test("the reference stays where it was", async () => {
     expect(await (await raw("/reference")).text()).toContain("write API");

@@ -5,7 +5,6 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { buildClient } from "../../client/build.ts";
 import { run, Server } from "../server.ts";
 import { signed, signingSecret, stripeEvent, subscription } from "../sources/stripe-objects.ts";
 import { startBrowser } from "./chromium.ts";
@@ -80,8 +79,12 @@ test.each([
 
 test("Segment: the program with @segment/analytics-next runs in a browser, and asks nobody else", async () => {
   await open("Segment");
+  await page.getByRole("button", { name: "Create a browser token" }).click();
+  await page.getByText("The new browser token is in place").waitFor();
+  const program = await shown("In a browser, @segment/analytics-next");
+  expect(program).not.toContain(token);
   const file = join(folder, "page.js");
-  writeFileSync(file, asUser(await shown("In a browser, @segment/analytics-next"), "browser"));
+  writeFileSync(file, asUser(program, "browser"));
   symlinkSync(modules, join(folder, "node_modules"));
   const { outputs } = await Bun.build({ entrypoints: [file], target: "browser" });
   const script = (await outputs[0]?.text()) ?? "";
@@ -109,6 +112,10 @@ test("Segment: the program with @segment/analytics-next runs in a browser, and a
   await visitor.close();
   await shop.stop(true);
   expect(new Set(asked)).toEqual(new Set([shop.url.origin, server.url]));
+  expect(await arrived("browser")).toEqual(["ada@example.com", "Report_Created"]);
+  const [inPage] = /rk-[A-Za-z0-9]{32}/.exec(program) ?? [];
+  const changed = { userId: "browser", email: "mallory@evil.test" };
+  expect((await server.post("/identify", inPage, changed)).status).toBe(201);
   expect(await arrived("browser")).toEqual(["ada@example.com", "Report_Created"]);
 });
 
@@ -148,16 +155,17 @@ test("Webhooks: a webhook has the address that is shown, with its name in place"
   expect(await arrived("caller")).toEqual(["bob@example.com", "called"]);
 });
 
-test("the start page's program with the client package runs as it is shown", async () => {
+test("the start page's client package is built and installed as it is shown, and its program runs", async () => {
   await page.goto(`${server.url}/o/${id}/start?language=client`);
   const program = await shown("Two calls in rekindle-client");
+  const installation = await shown("Build and install rekindle-client");
+  const [build = "", install = ""] = installation.replaceAll("/tmp", folder).split("# In your application");
   const place = join(folder, "client");
-  const installed = join(place, "node_modules", "rekindle-client");
-  await buildClient(join(installed, "dist"));
-  writeFileSync(
-    join(installed, "package.json"),
-    await Bun.file(join(import.meta.dir, "..", "..", "client", "package.json")).text(),
-  );
+  mkdirSync(place);
+  writeFileSync(join(place, "package.json"), JSON.stringify({ name: "application", private: true }));
+  const source = join(import.meta.dir, "..", "..");
+  expect(await run(["sh", "-ec", build], { cwd: source })).toMatchObject({ exitCode: 0 });
+  expect(await run(["sh", "-ec", install], { cwd: place })).toMatchObject({ exitCode: 0 });
   expect(program).toContain("YOUR_TOKEN");
   writeFileSync(join(place, "index.mjs"), asUser(program, "client").replace("YOUR_TOKEN", token));
   const ended = await run(["node", join(place, "index.mjs")]);

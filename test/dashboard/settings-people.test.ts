@@ -38,6 +38,21 @@ describe("secrets", () => {
     await page.context().close();
   });
 
+  test("a token has the scope that was chosen, which the list shows", async () => {
+    const owner = await world.founder("Scope choosing");
+    const { page } = await world.settingsOf(owner, "tokens");
+    await page.getByLabel("Name", { exact: true }).fill("shop");
+    await page.getByText("For your backend, which keeps it secret").waitFor();
+    await page.getByLabel("Scope", { exact: true }).selectOption("browser");
+    await page.getByText("For web pages, where anyone can read the token").waitFor();
+    await page.getByRole("button", { name: "Create token" }).click();
+    const token = (await page.getByRole("dialog").locator("pre").textContent()) ?? "";
+    await page.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("row", { name: /^shop …\S{4} browser/ }).waitFor();
+    expect((await world.server.post(`/v1/webhooks/stripe/${token}`, undefined, {})).status).toBe(401);
+    await page.context().close();
+  });
+
   test("a read key reads with the rights that were chosen", async () => {
     const owner = await world.founder("Key keeping");
     const { page } = await world.settingsOf(owner, "keys");
@@ -74,6 +89,7 @@ describe("members", () => {
     await page.getByLabel("Role of Grace").waitFor();
     const told = await notedMessages(page);
     await page.getByLabel("Role of Grace").selectOption("viewer");
+    await page.getByRole("button", { name: "Change the role of Grace" }).click();
     await told("Grace is now viewer.");
     expect(await axe(page)).toEqual([]);
     await page.getByRole("button", { name: "Remove Grace" }).click();
@@ -91,6 +107,33 @@ describe("members", () => {
     expect(await newest.textContent()).toContain("Ada Lovelace");
     expect(complaints).toEqual([]);
     await page.context().close();
+  });
+
+  test("leave read keys behind that are revoked, unless the owner keeps them", async () => {
+    const owner = await world.founder("Leaving keys");
+    for (const [name, isKept] of [["Hal", true] as const, ["Ivy", false] as const]) {
+      const invited = { email: `${name}@example.com`, role: "owner" };
+      const made = await owner.json<{ link: string }>("POST", at(owner, "/api/invitations"), invited, 201);
+      const maker = new Browser(world.server);
+      const accepting = { code: made.link.split("#")[1], name, password: "correct horse battery" };
+      await maker.json("POST", "/api/invitations/accept", accepting, 201);
+      const key = { name: `key of ${name}`, rights: ["read"] };
+      await maker.json("POST", at(owner, "/api/read-keys"), key, 201);
+      const { page, complaints } = await world.settingsOf(owner, "members");
+      await page.getByRole("button", { name: `Remove ${name}` }).click();
+      const box = page.getByRole("checkbox", { name: `Keep the read key that ${name} made as mine` });
+      await box.waitFor();
+      if (isKept) await box.check();
+      expect(await axe(page)).toEqual([]);
+      await answered(page, `Remove ${name}`);
+      await page.getByRole("row", { name: new RegExp(`^${name}`) }).waitFor({ state: "detached" });
+      await page.getByRole("link", { name: "Read keys" }).click();
+      const row = page.getByRole("row", { name: new RegExp(`^key of ${name}`) });
+      expect(await row.textContent()).toContain(isKept ? "Ada Lovelace" : name);
+      expect(await row.getByRole("button", { name: /^Revoke/ }).count()).toBe(isKept ? 1 : 0);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    }
   });
 
   test("are not offered what their role may not do, and who leaves the last organization is told so", async () => {
@@ -167,7 +210,9 @@ describe("your account", () => {
     await page.getByRole("button", { name: "Sign out everywhere" }).click();
     await answered(page, "Sign out everywhere");
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
-    expect((await page.context().cookies()).filter(({ value }) => value !== "")).toEqual([]);
+    // The browser stays known: its cookie signs nobody in.
+    const left = (await page.context().cookies()).filter(({ value }) => value !== "");
+    expect(left.map(({ name }) => name)).toEqual(["rekindle_device"]);
     await page.context().close();
   });
 

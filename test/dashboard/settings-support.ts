@@ -27,6 +27,14 @@ export class SettingsWorld {
     return new SettingsWorld(server, browser, await joined(server, "Demo", "owner", "Ada Lovelace"));
   }
 
+  /** The same without a demonstration: the first organization is called First and has no users. */
+  static async startEmpty(): Promise<SettingsWorld> {
+    const [server, browser] = await Promise.all([Server.start(), startBrowser()]);
+    await server.ready();
+    await server.organization("First");
+    return new SettingsWorld(server, browser, await joined(server, "First", "owner", "Ada Lovelace"));
+  }
+
   async stop(): Promise<void> {
     await this.browser.close();
     await this.server.stop();

@@ -78,9 +78,11 @@ test("a signing secret is typed, shown by its end, and removed; a viewer sees no
   expect(await page.content()).not.toContain("whsec_secretsABCD");
   const told = await notedMessages(page);
   await page.getByLabel("A customer whom no user is known to be").selectOption("create");
+  await page.getByRole("button", { name: "Save the choice" }).click();
   await told("Saved.");
   expect(await axe(page)).toEqual([]);
   await page.getByRole("button", { name: "Remove the signing secret" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Remove the signing secret" }).click();
   await page.getByText("Signatures are not looked at: the token").waitFor();
   await page.context().close();
 

@@ -1,8 +1,10 @@
 /** The compose files, the unit and the balancer's configuration against the program that they run. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
+import { BlockList } from "node:net";
 import { join } from "node:path";
 import { readConfig } from "../../server/config.ts";
+import { ClientAddresses } from "../../server/http/client-address.ts";
 import { roles } from "../../server/main.ts";
 import { Server } from "../server.ts";
 import { root } from "../tidy/source-files.ts";
@@ -51,6 +53,7 @@ describe("every service of ours", () => {
     const config = readConfig(environment);
     expect(config.publicUrl).toBe(settings.PUBLIC_URL ?? "");
     expect(config.host).toBe("0.0.0.0");
+    expect(config.metricsToken).toBeNull();
   });
 
   test.each(services)(
@@ -68,6 +71,36 @@ describe("every service of ours", () => {
       expect(roles.map(String)).toContain(role);
     },
   );
+});
+
+/** The address that counts for a request from a proxy's address, with what stands in X-Forwarded-For. */
+function seenBehind(environment: Readonly<Record<string, string>>, proxy: string, forwarded: string): string {
+  const addresses = new ClientAddresses(readConfig(environment).trustedProxies);
+  const request = new Request("http://service", { headers: { "X-Forwarded-For": forwarded } });
+  return addresses.of(request, { timeout: () => {}, requestIP: () => ({ address: proxy }) });
+}
+
+function isWithin(address: string, subnet: string): boolean {
+  const [network = "", bits = ""] = subnet.split("/");
+  const list = new BlockList();
+  list.addSubnet(network, Number(bits), "ipv4");
+  return list.check(address, "ipv4");
+}
+
+describe("the single machine", () => {
+  const environmentOf = (variables: object) =>
+    compose("compose.yaml", { ...settings, ...variables }).services.rekindle?.environment ?? {};
+  const gateway = single().networks?.default.ipam.config[0]?.gateway ?? "";
+
+  test("believes nobody's X-Forwarded-For until single.env names a proxy", () => {
+    expect(seenBehind(environmentOf({}), gateway, "203.0.113.5")).toBe(gateway);
+  });
+
+  test("tells people apart behind a proxy on the machine, with the address that single.env.example names", () => {
+    expect(deployFile("single.env.example")).toContain(gateway);
+    const environment = environmentOf({ TRUSTED_PROXY: gateway });
+    expect(seenBehind(environment, gateway, "192.0.2.1, 203.0.113.5")).toBe("203.0.113.5");
+  });
 });
 
 describe("the cluster", () => {
@@ -96,10 +129,29 @@ describe("the cluster", () => {
     expect(2 * asked.reduce((sum, connections) => sum + connections, 0) + 10).toBeLessThan(allowed);
   });
 
-  test("tells intake nodes where analysis is, and believes the load balancer's network", () => {
+  test("tells intake nodes where analysis is", () => {
     expect(services["analysis-1"]?.environment?.NODE_URL).toBe("http://analysis-1:8081");
-    const subnets = networks?.default.ipam.config.map(({ subnet }) => subnet);
-    for (const { TRUSTED_PROXY } of environments) expect(subnets).toEqual([TRUSTED_PROXY ?? ""]);
+  });
+
+  test("believes X-Forwarded-For of the load balancer alone, and not of what reached it by the network's gateway", () => {
+    const balancer = services.balancer?.networks?.default.ipv4_address ?? "";
+    const [{ subnet, gateway, ip_range: others = "" } = { subnet: "", gateway: "" }] =
+      networks?.default.ipam.config ?? [];
+    expect([isWithin(balancer, subnet), isWithin(gateway, subnet)]).toEqual([true, true]);
+    // No other container gets the balancer's address.
+    expect([isWithin(balancer, others), isWithin(gateway, others)]).toEqual([false, false]);
+    const withDefault = ours(
+      compose("compose.cluster.yaml", { ...passwords, ...settings, TRUSTED_PROXY: "" }),
+    );
+    const sets = [...environments, ...withDefault.map(([, { environment }]) => environment ?? {})];
+    for (const environment of sets) {
+      expect(seenBehind(environment, balancer, "203.0.113.5")).toBe("203.0.113.5");
+      expect(seenBehind(environment, balancer, `192.0.2.1, ${gateway}`)).toBe(gateway);
+    }
+    // With a proxy on the machine in front, as cluster.env.example says.
+    const both = { PUBLIC_URL: "http://127.0.0.1:8080", TRUSTED_PROXY: `${balancer},${gateway}` };
+    expect(deployFile("cluster.env.example")).toContain(both.TRUSTED_PROXY);
+    expect(seenBehind(both, balancer, `203.0.113.5, ${gateway}`)).toBe("203.0.113.5");
   });
 
   test("runs others' programs in versions that are named, restarted when they end, with checks and volumes", () => {

@@ -69,6 +69,7 @@ export interface Service {
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
+  readonly networks?: { readonly default: { readonly ipv4_address: string } };
   readonly depends_on?: object;
 }
 
@@ -76,17 +77,21 @@ export interface Compose {
   readonly services: Readonly<Record<string, Service>>;
   readonly volumes: Readonly<Record<string, unknown>>;
   readonly networks?: {
-    readonly default: { readonly ipam: { readonly config: readonly { subnet: string }[] } };
+    readonly default: {
+      readonly ipam: { readonly config: readonly { subnet: string; gateway: string; ip_range?: string }[] };
+    };
   };
 }
 
 /** A compose file with the variables of an environment file in their places.
  * @throws Error when a variable that has to be set is not */
 export function compose(name: string, environment: Readonly<Record<string, string>>): Compose {
-  const text = deployFile(name).replace(/\$\{(\w+):\?([^}]*)\}/g, (_, variable: string, message: string) => {
+  const variables = /\$\{(\w+):([?-])([^}]*)\}/g;
+  const text = deployFile(name).replace(variables, (_, variable: string, sign: string, rest: string) => {
     const value = environment[variable];
-    if (!value) throw new Error(`${variable}: ${message}`);
-    return value;
+    if (value) return value;
+    if (sign === "?") throw new Error(`${variable}: ${rest}`);
+    return rest;
   });
   return Bun.YAML.parse(text) as Compose;
 }

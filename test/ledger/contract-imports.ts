@@ -1,6 +1,7 @@
 /** The records of imported files: one for a file and a mapping, moving on with the rows that it counts. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { Importer } from "../../server/intake/importer.ts";
+import type { Noted } from "../../server/intake/warnings.ts";
 import type { ImportRecord } from "../../server/ledger/imports.ts";
 import { Refusal } from "../../server/ledger/ledger.ts";
 import { userKey } from "../../server/ledger/parking.ts";
@@ -96,16 +97,23 @@ async function park(
   return parked.length;
 }
 
+function importerOf(subject: LedgerUnderTest, noted: Noted[], closedBecause?: string): Importer {
+  return new Importer(
+    subject.ledger,
+    () => closedBecause,
+    () => subject.nowMs,
+    { note: (one) => noted.push(one) },
+  );
+}
+
 export function importerContract(subject: LedgerUnderTest): void {
+  heldOfBrowser(subject);
   const begin = () => beginImport(subject);
+  const importing = (closedBecause?: string) => importerOf(subject, [], closedBecause);
 
   describe("an importer", () => {
     test("a chunk that is sent again after its answer got lost stores nothing, and gets the same answer", async () => {
-      const importer = new Importer(
-        subject.ledger,
-        () => undefined,
-        () => subject.nowMs,
-      );
+      const importer = importing();
       const { id } = await begin();
       const identify = JSON.stringify({ type: "identify", userId: "u", email: "a@example.com" });
       const track = JSON.stringify({ type: "track", userId: "u", event: "e" });
@@ -118,13 +126,19 @@ export function importerContract(subject: LedgerUnderTest): void {
       expect(await inboxRowCount(subject)).toBe(before);
     });
 
+    test("a chunk looks its own organization up and lists no others", async () => {
+      const importer = importing();
+      const { id } = await begin();
+      const list = spyOn(subject.ledger.organizations, "list");
+      await importer.append(id, 0, [
+        JSON.stringify({ type: "identify", userId: "u", email: "a@example.com" }),
+      ]);
+      expect(list).not.toHaveBeenCalled();
+      list.mockRestore();
+    });
+
     test("a chunk of users for whom very much waits is stored in parts, and what waits becomes theirs once", async () => {
-      const { nowMs: receivedAtMs } = subject;
-      const importer = new Importer(
-        subject.ledger,
-        () => undefined,
-        () => receivedAtMs,
-      );
+      const importer = importing();
       const { id, organization } = await begin();
       const people = Array.from({ length: 40 }, (_, n) => `u${n}`);
       const parked = await park(subject, organization, people);
@@ -138,21 +152,47 @@ export function importerContract(subject: LedgerUnderTest): void {
         done = answer.rowsDone;
         steps.push([done, answer.stored]);
       }
-      // 17 × 300 are the first that are more than 5,000.
-      expect(steps).toEqual([17, 34, 40].map((done) => [done, done]));
+      // 4 × 300 are the first that are more than 1,000.
+      expect(steps).toEqual(Array.from({ length: 10 }, (_, step) => [4 * (step + 1), 4 * (step + 1)]));
       const counts = await subject.ledger.dayCounts(organization);
       expect(counts.reduce((sum, { events }) => sum + events, 0)).toBe(parked);
     });
 
     test("while no write is taken an import is told why, and its record stays", async () => {
-      const importer = new Importer(
-        subject.ledger,
-        () => "full",
-        () => subject.nowMs,
-      );
+      const importer = importing("full");
       const { id } = await begin();
       expect(await importer.append(id, 0, ["{}"])).toEqual({ closedBecause: "full" });
       expect((await begin()).rowsDone).toBe(0);
     });
+  });
+}
+
+function heldOfBrowser(subject: LedgerUnderTest): void {
+  test("an importer: a row whose user's held items may not change an account is new, and warned of once it is stored", async () => {
+    const noted: Noted[] = [];
+    const importer = importerOf(subject, noted);
+    const { id, organization } = await beginImport(subject);
+    const row = (userId: string, account: object) =>
+      JSON.stringify({ type: "identify", userId, email: "a@example.com", account });
+    await importer.append(id, 0, [row("first", { id: "acme", name: "Acme" })]);
+    const { nowMs: receivedAtMs } = subject;
+    const said = { kind: "track", event: "e", label: null, properties: "{}", isActivity: true };
+    const account = { accountId: "acme", avatar: "https://evil.test/a.png" };
+    const body = JSON.stringify({ ...said, messageId: null, account, isBrowser: true });
+    const item = { receivedAtMs, atMs: receivedAtMs - 1_000, accountId: "acme", body };
+    const parked = [{ ...userKey(organization, "late"), ...item }];
+    const parking = { taken: [], parked, refused: [], links: [], labels: [] };
+    await subject.ledger.transact(needs({}), () => writes(receivedAtMs, { parking }));
+    const rows = [row("late", { id: "acme", name: "Acme" })];
+    noted.length = 0;
+    expect(await importer.check(organization, rows)).toEqual(["new"]);
+    expect(noted).toEqual([]);
+    expect(await importer.append(id, 1, rows)).toMatchObject({ stored: 2, duplicates: 0, rejected: 0 });
+    expect(noted).toMatchObject([
+      {
+        ...{ organization, kind: "browser_field_ignored", endpoint: "import" },
+        ...{ detail: "account", userId: "late" },
+      },
+    ]);
   });
 }

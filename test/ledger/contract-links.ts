@@ -1,7 +1,7 @@
 /** The part of the contract about links between ids, and what an erasure takes of them. */
 import { expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
-import { userKey, visitorKey } from "../../server/ledger/parking.ts";
+import { addressId, userKey, visitorKey } from "../../server/ledger/parking.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 import {
   dayMs,
@@ -19,6 +19,7 @@ import { look, user, writePeople } from "./writes.ts";
 /** Declares the tests of links. */
 export function linksContract(subject: LedgerUnderTest): void {
   wordsContract(subject);
+  addressesContract(subject);
   waitingLinksContract(subject);
   roomContract(subject);
   goneContract(subject);
@@ -67,6 +68,28 @@ function wordsContract(subject: LedgerUnderTest): void {
     await write(subject.ledger, subject.nowMs, { links: [link(id, "x", "u", 2)] });
     expect(await linksIn(subject.ledger, id, ["x"])).toEqual([]);
     expect(await linkedTo(subject.ledger, id, "other")).toEqual([]);
+  });
+}
+
+const addresses = ["Ada@Example.com", "ÄDA@bücher.example", "ΟΔΟΣ@example.com", "İ@example.com"];
+
+function addressesContract(subject: LedgerUnderTest): void {
+  test.each(addresses)("upper and lower case of an address are alike: %s", async (email) => {
+    const { id } = await subject.organization();
+    const address = addressId(email.toLowerCase()) ?? "";
+    await write(subject.ledger, subject.nowMs, { links: [link(id, "v", address)] });
+    expect(await waiting(subject, id)).toBe(1);
+    await writePeople(subject.ledger, { users: [user(id, "u", { email })] });
+    expect(await waiting(subject, id)).toBe(0);
+    await write(subject.ledger, subject.nowMs, { links: [link(id, "w", address)] });
+    expect(await waiting(subject, id)).toBe(0);
+    const others = [email, email.toLowerCase(), email.toUpperCase()].filter(
+      (other) => other.toLowerCase() === email.toLowerCase(),
+    );
+    for (const other of others) {
+      expect(await subject.ledger.identities.withEmail(id, other)).toEqual(["u"]);
+      expect(await look(subject.ledger, {}, (stored) => stored.withEmail(id, other))).toEqual(["u"]);
+    }
   });
 }
 

@@ -37,6 +37,16 @@ function warningsContract(subject: LedgerUnderTest): void {
     expect(await subject.ledger.warnings.list(id, 1)).toHaveLength(1);
   });
 
+  test("warnings of one kind are found behind any number of newer ones of other kinds", async () => {
+    const { id } = await subject.organization();
+    const newer = (index: number) => warning(id, { detail: `key ${index}`, lastSeenMs: 10 + index });
+    const older = warning(id, { kind: "duplicate", detail: "opened" });
+    await subject.ledger.warnings.add([older, ...Array.from({ length: 5 }, (_, index) => newer(index))]);
+    expect(await subject.ledger.warnings.list(id, 5)).not.toContainEqual(older);
+    expect(await subject.ledger.warnings.list(id, 5, "duplicate")).toEqual([older]);
+    expect(await subject.ledger.warnings.list(id, 5, "refused_validation")).toEqual([]);
+  });
+
   test("details beyond a thousand a day are counted together, and warnings go after 30 days", async () => {
     const { id } = await subject.organization();
     const many = (from: number) =>
@@ -166,7 +176,7 @@ function peopleContract(subject: LedgerUnderTest): void {
     expect(await exclusions.add(id, rule, 8)).toEqual(added);
     expect(await exclusions.rules(id)).toEqual({ revision: 1, rules: [rule], accounts: [] });
     const account = { organization: id, accountId: "acme", number: 1, name: "A", avatar: null };
-    const acme = { ...account, createdAtMs: 1, updatedAtMs: 1, version: 1 };
+    const acme = { ...account, saidAtMs: 1, fieldsSaidAtMs: {}, createdAtMs: 1, updatedAtMs: 1, version: 1 };
     await writePeople(subject.ledger, { accounts: [acme] });
     expect((await exclusions.rules(id)).accounts).toEqual([1]);
     await expect(exclusions.remove(id + 1, added.id)).rejects.toThrow(`id ${added.id}`);

@@ -26,6 +26,8 @@ export function organizationsContract(subject: LedgerUnderTest): void {
     const created = await subject.organization("Ada & Söhne");
     await subject.reopen();
     expect(await subject.ledger.organizations.list()).toEqual([created]);
+    expect(await subject.ledger.organizations.find(created.id)).toEqual(created);
+    expect(await subject.ledger.organizations.find(created.id + 1)).toBeUndefined();
     expect(created).toMatchObject({
       name: "Ada & Söhne",
       timezone: "Europe/Paris",

@@ -12,6 +12,8 @@ export function peopleStoreContract(subject: LedgerUnderTest): void {
   describe("people", () => {
     links(subject);
     bounds(subject);
+    emails(subject);
+    leftKeys(subject);
   });
 }
 
@@ -129,5 +131,129 @@ function bounds(subject: LedgerUnderTest): void {
     await invite(subject, id, "more@example.com", "more");
     await subject.ledger.tidy(subject.nowMs);
     expect(await subject.ledger.people.invitations(id, 0)).toHaveLength(1);
+  });
+}
+
+/** Somebody new, by an invitation to an organization. */
+async function newcomer(subject: LedgerUnderTest, organization: number, email: string) {
+  const sha256 = `newcomer ${JSON.stringify(email)}`;
+  await invite(subject, organization, email, sha256);
+  const { email: _, ...fresh } = person(email);
+  const found = await subject.ledger.entrance.accept(sha256, fresh, subject.nowMs);
+  if (found === undefined) throw new Error(`${email} could not join`);
+  return found;
+}
+
+function emails(subject: LedgerUnderTest): void {
+  test("an e-mail is verified by a link, and not by the person who changes it", async () => {
+    const { id } = await subject.organization();
+    const { people } = subject.ledger;
+    const joined = await newcomer(subject, id, "a\0@example.com");
+    expect(joined).toMatchObject({ isEmailVerified: true, fallbackEmail: null });
+    const by = personActor(joined);
+    const changed = await people.change(joined.id, { email: "b@example.com" }, by, subject.nowMs);
+    expect(changed).toMatchObject({ isEmailVerified: false, fallbackEmail: "a\0@example.com" });
+    await subject.reopen();
+    expect(await subject.ledger.people.find(joined.id)).toEqual(changed);
+    // The fallback is nobody else's to choose.
+    const other = await newcomer(subject, id, "other@example.com");
+    const taking = subject.ledger.people.change(
+      ...([other.id, { email: "a\0@example.com" }, personActor(other), subject.nowMs] as const),
+    );
+    await expect(taking).rejects.toBeInstanceOf(Refusal);
+    const named = await subject.ledger.people.change(joined.id, { name: "B" }, by, subject.nowMs);
+    expect(named).toMatchObject({ isEmailVerified: false, fallbackEmail: "a\0@example.com" });
+    const back = await subject.ledger.people.change(joined.id, { email: joined.email }, by, subject.nowMs);
+    expect(back).toMatchObject({ email: joined.email, isEmailVerified: false, fallbackEmail: null });
+  });
+
+  test("a new person takes an invited e-mail from a person who only chose it, and who has the one before again", async () => {
+    const [first, second] = [await subject.organization("squatted"), await subject.organization("inviting")];
+    const { people, entrance } = subject.ledger;
+    const squatter = await newcomer(subject, first.id, "squatter@example.com");
+    await people.change(squatter.id, { email: "ceo@example.com" }, personActor(squatter), subject.nowMs);
+    await people.makeOwner(second.id, squatter.id, commandLine, subject.nowMs);
+    await invite(subject, second.id, "ceo@example.com", "to the ceo");
+    const { email: _, ...fresh } = person("ceo@example.com");
+    const ceo = await entrance.accept("to the ceo", fresh, subject.nowMs);
+    expect(ceo).toMatchObject({ email: "ceo@example.com", isEmailVerified: true });
+    expect(await people.find(squatter.id)).toMatchObject({
+      ...{ email: "squatter@example.com", isEmailVerified: false, fallbackEmail: null },
+    });
+    const [noted] = await subject.ledger.audit.list(first.id, { limit: 1 });
+    expect(noted).toMatchObject({
+      ...{ action: "member.profile_changed", person: null },
+      detail: { person: squatter.id, to: { email: "squatter@example.com" }, by: "the service" },
+    });
+    // A verified e-mail is a member's already.
+    await expect(invite(subject, second.id, "ceo@example.com", "again")).rejects.toBeInstanceOf(Refusal);
+  });
+
+  test("a person with an account verifies the chosen e-mail by an invitation to it", async () => {
+    const [first, second] = [await subject.organization("moved"), await subject.organization("moved to")];
+    const { people, entrance } = subject.ledger;
+    const mover = await newcomer(subject, first.id, "mover@example.com");
+    await people.change(mover.id, { email: "moved@example.com" }, personActor(mover), subject.nowMs);
+    await invite(subject, second.id, "moved@example.com", "to the mover");
+    const accepted = await entrance.accept("to the mover", { id: mover.id }, subject.nowMs);
+    expect(accepted).toMatchObject({ id: mover.id, isEmailVerified: true, fallbackEmail: null });
+    expect(await people.find(mover.id)).toEqual(accepted);
+  });
+}
+
+function leftKeys(subject: LedgerUnderTest): void {
+  test("read keys go with the member who made them, or become another owner's", async () => {
+    const { id } = await subject.organization();
+    const { people, readKeys } = subject.ledger;
+    const [one, two, three] = [
+      await newcomer(subject, id, "one@example.com"),
+      await newcomer(subject, id, "two@example.com"),
+      await newcomer(subject, id, "three@example.com"),
+    ];
+    for (const owner of [one, two]) await people.makeOwner(id, owner.id, commandLine, subject.nowMs);
+    const key = (sha256: string, madeBy: number | null) => {
+      const wanted = { organization: id, name: sha256, rights: ["read"], sha256, lastFour: "abcd" } as const;
+      return readKeys.create({ ...wanted, nowMs: subject.nowMs, madeBy });
+    };
+    for (const [sha256, madeBy] of [
+      ["of one", one.id],
+      ["of two", two.id],
+      ["of none", null],
+    ] as const) {
+      await key(sha256, madeBy);
+    }
+    const remove = (who: number, keysTo: number | null) =>
+      people.remove(id, who, commandLine, subject.nowMs, keysTo);
+    // A member is no owner, and nobody inherits from themself.
+    for (const heir of [three.id, one.id]) await expect(remove(one.id, heir)).rejects.toBeInstanceOf(Refusal);
+    expect(await people.members(id)).toHaveLength(3);
+    await remove(one.id, two.id);
+    const makers = async () =>
+      (await readKeys.list(id)).map(({ name, madeBy, revokedAtMs }) => [
+        name,
+        madeBy?.id,
+        revokedAtMs === null,
+      ]);
+    expect(await makers()).toEqual([
+      ["of one", two.id, true],
+      ["of two", two.id, true],
+      ["of none", undefined, true],
+    ]);
+    await people.makeOwner(id, three.id, commandLine, subject.nowMs);
+    await remove(two.id, null);
+    expect(await makers()).toEqual([
+      ["of one", two.id, false],
+      ["of two", two.id, false],
+      ["of none", undefined, true],
+    ]);
+    expect(await readKeys.find("of one")).toBeUndefined();
+    // A request that was let in before the removal makes no key afterwards.
+    await expect(key("too late", two.id)).rejects.toBeInstanceOf(Refusal);
+    expect(await makers()).toHaveLength(3);
+    const [noted] = await subject.ledger.audit.list(id, { limit: 1 });
+    expect(noted).toMatchObject({
+      action: "member.removed",
+      detail: { readKeys: [1, 2].map(() => expect.any(Number)), readKeysTo: null },
+    });
   });
 }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Settings } from "../../contract/settings.ts";
 import { Refusal } from "../../server/ledger/ledger.ts";
+import { SettingsConflict } from "../../server/ledger/settings.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 
 const initially: Settings = {
@@ -11,6 +12,7 @@ const initially: Settings = {
   passiveEvents: [],
   keyEvents: [],
   churnEvent: null,
+  ordinaryEvents: [],
   weekStart: 1,
 };
 
@@ -75,6 +77,7 @@ function changes(subject: LedgerUnderTest): void {
       passiveEvents: ["p"],
       keyEvents: ["k"],
       churnEvent: "gone",
+      ordinaryEvents: ["order_canceled"],
       weekStart: 7,
     };
     const { settings } = await change(id, everything);
@@ -186,6 +189,16 @@ const refused: readonly (readonly [string, object, object, string])[] = [
 ];
 
 function refusals(subject: LedgerUnderTest): void {
+  test("are refused when they are based on another version than the current one", async () => {
+    const { id } = await subject.organization();
+    const { settings } = subject.ledger;
+    const current = await settings.change(id, { version: 0, weekStart: 7 }, "command line", 1);
+    const late = settings.change(id, { version: 0, churnHorizonDays: 7 }, "command line", 2);
+    const error: unknown = await late.catch((reason: unknown) => reason);
+    expect(error instanceof SettingsConflict && error.currentVersion).toBe(1);
+    expect(await settings.get(id)).toEqual(current);
+  });
+
   test.each(refused)("are refused with %s, and stay", async (_what, first, second, message) => {
     const { id } = await subject.organization();
     const { settings } = subject.ledger;

@@ -22,6 +22,7 @@ export function transactContract(subject: LedgerUnderTest): void {
   numbersContract(subject);
   failureContract(subject);
   messageIdContract(subject);
+  messageKindContract(subject);
   countsContract(subject);
 }
 
@@ -49,6 +50,8 @@ function peopleContract(subject: LedgerUnderTest): void {
       name: "ACME",
       avatar: "https://example.com/a.png",
       version: 2,
+      saidAtMs: 1_500,
+      fieldsSaidAtMs: { avatar: 1_900 },
       updatedAtMs: 2_000,
     };
     for (const wanted of [before, after]) {
@@ -75,8 +78,10 @@ function peopleContract(subject: LedgerUnderTest): void {
     const first = await subject.organization("first");
     const second = await subject.organization("second");
     await writePeople(subject.ledger, { users: [user(first.id, "1")], accounts: [account(first.id, "1")] });
-    await remember(subject.ledger, [{ organization: first.id, messageId: "1" }], subject.nowMs);
-    const other = { organization: second.id, userId: "1", accountId: "1", messageId: "1" };
+    const message = { organization: first.id, kind: "track", messageId: "1" } as const;
+    await remember(subject.ledger, [message], subject.nowMs);
+    const [userId, accountId, messageId] = ["1", "1", "1"];
+    const other = { organization: second.id, kind: "track" as const, userId, accountId, messageId };
     const needed = { known: [other], users: [other], accounts: [other], messageIds: [other] };
     const found = await look(subject.ledger, needed, (stored) => [
       stored.known(second.id, "1"),
@@ -131,7 +136,7 @@ function failureContract(subject: LedgerUnderTest): void {
   /** A transaction that writes something everywhere, and then fails. */
   const failing = async (id: number, how: "decide" | "write") => {
     const ada = user(id, "ada");
-    const key = { organization: id, messageId: "once" };
+    const key = { organization: id, kind: "track" as const, messageId: "once" };
     const needed = needs({ users: [ada], accounts: [account(id, "acme")], messageIds: [key], known: [ada] });
     const attempt = subject.ledger.transact(needed, (stored) => {
       if (how === "decide") throw new Error("cannot decide");
@@ -198,10 +203,26 @@ function failureContract(subject: LedgerUnderTest): void {
   });
 }
 
+function messageKindContract(subject: LedgerUnderTest): void {
+  test("the same message id is another one for an identify than for a track", async () => {
+    const { id } = await subject.organization();
+    const [track, identify] = [
+      { organization: id, kind: "track", messageId: "sign-up" } as const,
+      { organization: id, kind: "identify", messageId: "sign-up" } as const,
+    ];
+    for (const key of [track, identify]) {
+      expect(await remember(subject.ledger, [key], subject.nowMs)).toEqual([]);
+      expect(await remember(subject.ledger, [key], subject.nowMs)).toEqual([key]);
+    }
+    await subject.reopen();
+    expect(await remember(subject.ledger, [track, identify], subject.nowMs)).toEqual([track, identify]);
+  });
+}
+
 function messageIdContract(subject: LedgerUnderTest): void {
   test("a message id is remembered for 24 hours, across restarts, and then forgotten", async () => {
     const { id } = await subject.organization();
-    const key = { organization: id, messageId: "order-17" };
+    const key = { organization: id, kind: "track" as const, messageId: "order-17" };
     expect(await remember(subject.ledger, [key], subject.nowMs)).toEqual([]);
     for (const reopen of [false, true]) {
       if (reopen) await subject.reopen();
@@ -222,7 +243,7 @@ function messageIdContract(subject: LedgerUnderTest): void {
   test("message ids of any text are told apart", async () => {
     const { id } = await subject.organization();
     const texts = ["1", "01", "1 ", "a\u0000b", "a\u0000c", "ä", "a\u0308", "A", "a", "x".repeat(256)];
-    const keys = texts.map((messageId) => ({ organization: id, messageId }));
+    const keys = texts.map((messageId) => ({ organization: id, kind: "track" as const, messageId }));
     for (const key of keys) expect(await remember(subject.ledger, [key], subject.nowMs)).toEqual([]);
     expect(await remember(subject.ledger, keys, subject.nowMs)).toEqual(keys);
   });

@@ -100,6 +100,7 @@ async function fillOperation(ledger: Ledger, id: number, other: number, nowMs: n
     ledger,
     () => undefined,
     () => nowMs,
+    { note: () => undefined },
   );
   const file = { organization: id, sha256: "aa", mapping: oddText, fileName: oddText, nowMs };
   const { id: importId } = await ledger.imports.begin(file);
@@ -255,6 +256,6 @@ export async function send(
   ids: readonly string[],
   nowMs: number,
 ): Promise<readonly string[]> {
-  const keys = ids.map((messageId) => ({ organization, messageId }));
+  const keys = ids.map((messageId) => ({ organization, kind: "track" as const, messageId }));
   return (await remember(ledger, keys, nowMs)).map(({ messageId }) => messageId);
 }

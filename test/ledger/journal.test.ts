@@ -12,7 +12,8 @@ const base = mkdtempSync(join(tmpdir(), "rekindle-journal-"));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 const newFolder = () => mkdtempSync(join(base, "ledger-"));
 const nowMs = Date.UTC(2026, 0, 2);
-const keys = (...messageIds: string[]) => messageIds.map((messageId) => ({ organization: 1, messageId }));
+const keys = (...messageIds: string[]) =>
+  messageIds.map((messageId) => ({ organization: 1, kind: "track" as const, messageId }));
 const journalIn = (folder: string) => join(folder, "ledger.sqlite-journaled");
 
 function open(folder: string, journalHalfBytes = 100_000): Promise<Ledger> {
@@ -125,6 +126,23 @@ test("a record that was not written to its end is not taken, nor what was writte
   const last = await open(later);
   expect((await last.inbox.backlog()).newestInboxId).toBe(2);
   await last.close();
+});
+
+test("a record behind a torn one is not taken, although it is whole and in the other half of the file", async () => {
+  const folder = newFolder();
+  const ledger = await open(folder, 800);
+  const timers = spyOn(globalThis, "setTimeout").mockReturnValue(setTimeout(() => undefined));
+  for (const row of ["first", "torn", "behind"]) await append(ledger, inboxRows([row.padEnd(100, ".")]));
+  timers.mockRestore();
+  const copy = crashed(folder);
+  await ledger.close();
+  const bytes = readFileSync(journalIn(copy));
+  expect([bytes.indexOf("torn") < 800, bytes.indexOf("behind") > 800]).toEqual([true, true]);
+  bytes[bytes.indexOf("torn")] = 0;
+  writeFileSync(journalIn(copy), bytes);
+  const again = await open(copy, 800);
+  expect(await waiting(again)).toEqual([`["${"first".padEnd(100, ".")}"]`]);
+  await again.close();
 });
 
 test("a file of any other content is taken for empty", async () => {

@@ -45,7 +45,8 @@ class World {
   }
 
   #key(messageId: string): MessageKey {
-    return { organization: 1 + (messageId.length % 3), messageId };
+    const kind = messageId.length % 2 === 0 ? "track" : "identify";
+    return { organization: 1 + (messageId.length % 3), kind, messageId };
   }
 
   async #maybeKilled(doing: () => Promise<unknown>): Promise<"done" | "killed"> {

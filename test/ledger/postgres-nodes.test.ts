@@ -38,7 +38,7 @@ function nodeOf(all: readonly PostgresLedger[], n: number): PostgresLedger {
 
 /** Stores a row for each of these messages that is new, as intake does. */
 function store(ledger: PostgresLedger, organization: number, messageIds: readonly string[]): Promise<void> {
-  const keys = messageIds.map((messageId) => ({ organization, messageId }));
+  const keys = messageIds.map((messageId) => ({ organization, kind: "track" as const, messageId }));
   return ledger.transact(needs({ messageIds: keys }), (stored) => {
     const fresh = keys.flatMap((key) => {
       const message = messageOf(stored, key);

@@ -273,3 +273,16 @@ test("one name that two organizations are given at once is one's", async () => {
   expect(refusals(named)).toEqual(["There is already an organization named wanted: choose another name."]);
   expect((await one.organizations.list()).filter((found) => found.name === name)).toHaveLength(1);
 });
+
+test("a member who is removed on one node leaves no key that the other node made meanwhile", async () => {
+  const { id } = await organization();
+  await owner(id);
+  const leaving = await owner(id);
+  const wanted = { organization: id, name: "late", rights: ["read"], sha256: `late ${id}` } as const;
+  const [removed] = await atOnce<unknown>(holdOrganization(id), [
+    () => one.people.remove(id, leaving.id, commandLine, nowMs),
+    () => two.readKeys.create({ ...wanted, lastFour: "late", nowMs, madeBy: leaving.id }),
+  ]);
+  expect(removed?.status).toBe("fulfilled");
+  expect(await one.readKeys.find(wanted.sha256)).toBeUndefined();
+});

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const nodesOf = (...roles: readonly string[]): readonly LivingNode[] =>
-  roles.map((role) => ({ role, version: "0.1.0" }));
+  roles.map((role) => ({ role, version: "0.1.0", url: null }));
 const usual: ProbeOptions = {
   connections: 8,
   nodes: nodesOf("analysis", "intake", "intake"),
@@ -167,6 +167,24 @@ test("a database that takes no writes is noticed", async () => {
 test("a cluster in which nobody loads is noticed", async () => {
   const [found = ""] = await wrong(await madeDatabase(), [], { nodes: nodesOf("intake") });
   expect(found).toStartWith("nodes: 1 take requests, 0 analyse");
+});
+
+test.each([
+  ["http://analysis-1:8081", true],
+  ["http://10.0.0.7:8081", true],
+  ["http://127.0.0.1.evil.test:8081", true],
+  ["https://analysis-1:8081", false],
+  ["http://127.0.0.1:8081", false],
+  ["http://localhost:8081", false],
+  ["http://[::1]:8081", false],
+] as const)("a node that is reached at %s is warned of: %p", async (url, warns) => {
+  const sql = openPool(await madeDatabase(), { connections: 1 });
+  const nodes = [{ role: "analysis", version: "0.1.0", url }];
+  const probed = await probePostgres(sql, { ...usual, nodes });
+  await sql.end();
+  const traffic = probed.find(({ name }) => name === "traffic between nodes");
+  expect([traffic?.ok, traffic?.warns ?? false]).toEqual([true, warns]);
+  if (warns) expect(traffic?.words).toStartWith(`${url} by http: others in the network can read`);
 });
 
 test("a database without tables has no living nodes", async () => {

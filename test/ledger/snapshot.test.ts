@@ -13,7 +13,11 @@ afterAll(() => rmSync(base, { recursive: true, force: true }));
 const nowMs = Date.UTC(2026, 0, 2);
 const dayMs = 24 * 3_600_000;
 const keys = (prefix: string, count: number) =>
-  Array.from({ length: count }, (_, n) => ({ organization: 1, messageId: `${prefix}-${n}` }));
+  Array.from({ length: count }, (_, n) => ({
+    organization: 1,
+    kind: "track" as const,
+    messageId: `${prefix}-${n}`,
+  }));
 
 let folders = 0;
 

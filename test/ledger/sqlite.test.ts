@@ -79,6 +79,39 @@ describe("the SQLite ledger's files", () => {
     await ledger.close();
   });
 
+  test("people of 0.1.0 keep their e-mail, which counts as not verified, and keys get the maker that the audit log names", async () => {
+    const db = new Database(fileIn(folder), { create: true });
+    migrate(db, 14);
+    db.run(
+      "INSERT INTO organizations (name, timezone, requests_per_second, created_at_ms) VALUES ('acme', 'UTC', 1000, 1)",
+    );
+    db.run(
+      "INSERT INTO people (email, name, password_hash, created_at_ms) VALUES ('a@example.com', 'Ada', 'x', 1)",
+    );
+    for (const name of ["made by Ada", "of the command line"]) {
+      db.run(
+        `INSERT INTO read_keys (organization, name, rights, sha256, last_four, created_at_ms)
+         VALUES (1, ?1, 'read', ?1, 'abcd', 1)`,
+        [name],
+      );
+    }
+    db.run(
+      `INSERT INTO audit_log (organization, at_ms, person, person_name, action, summary, detail)
+       VALUES (1, 1, 1, 'Ada', 'read_key.created', '', '{"id":1,"name":"made by Ada"}'),
+         (1, 1, NULL, NULL, 'read_key.created', '', '{"id":2,"by":"command line"}')`,
+    );
+    db.close();
+    const ledger = await openSqliteLedger({ file: fileIn(folder) });
+    expect(await ledger.people.withEmail("a@example.com")).toMatchObject({
+      ...{ isEmailVerified: false, fallbackEmail: null },
+    });
+    expect((await ledger.readKeys.list(1)).map(({ madeBy }) => madeBy)).toEqual([
+      { id: 1, name: "Ada" },
+      null,
+    ]);
+    await ledger.close();
+  });
+
   test("what waited and was linked before ids had kinds is visitors', and has 30 days from now on", async () => {
     const db = new Database(fileIn(folder), { create: true });
     migrate(db, 13);

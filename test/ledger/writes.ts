@@ -51,6 +51,8 @@ export function account(organization: number, accountId: string, some: Partial<A
     number: 1,
     name: "Analytical Engines",
     avatar: null,
+    saidAtMs: 1_000,
+    fieldsSaidAtMs: {},
     createdAtMs: 1_000,
     updatedAtMs: 1_000,
     version: 1,
@@ -108,6 +110,6 @@ export async function remember(
 }
 
 /** What is known of a message id. */
-export function messageOf(stored: Stored, { organization, messageId }: MessageKey): Message {
-  return stored.message(organization, messageId);
+export function messageOf(stored: Stored, { organization, kind, messageId }: MessageKey): Message {
+  return stored.message({ organization, kind, messageId });
 }

@@ -14,9 +14,7 @@ const gitColumns = ["--entity", "user", "--account", "account", "--time", "unix_
 const names = {
   "rung 0": "prior",
   "rung 1": "bgbb",
-  "rung 1 by segment": "bgbb-segments",
   "rung 2": "bgbb-platt",
-  "rung 2 by segment": "bgbb-segments-platt",
   "rung 3": "logistic",
   recency: "recency",
   hiatus: "hiatus",
@@ -30,9 +28,7 @@ function expectFigures(answer: Answer, reference: ReferenceBacktest | undefined,
   const { result, published, publishedCount } = reference;
   const figures = (name: string) => answer.models.find((model) => model.name === name);
   expect(answer.n).toBe(publishedCount);
-  // A log has no traits, and so no segments.
-  const withoutSegments = Object.values(names).filter((name) => !name.startsWith("bgbb-segments"));
-  expect(answer.models.map(({ name }) => name)).toEqual([...withoutSegments, "base"]);
+  expect(answer.models.map(({ name }) => name)).toEqual([...Object.values(names), "base"]);
   for (const { model, metrics } of result.results) {
     const found = figures(names[model]);
     expect(Math.abs((found?.auc ?? 9) - (metrics.auc ?? 0))).toBeLessThan(tolerance);

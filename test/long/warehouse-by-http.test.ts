@@ -9,4 +9,5 @@ await import("../warehouse/parameters.test.ts");
 await import("../warehouse/fair.test.ts");
 await import("../warehouse/export.test.ts");
 await import("../warehouse/exclusions.test.ts");
+await import("../warehouse/large-rules.test.ts");
 await import("../warehouse/counts-of-events.test.ts");

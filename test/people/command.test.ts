@@ -6,7 +6,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rekindle, Server } from "../server.ts";
-import { auditLog, Browser, codeIn, joined, password, type SessionBody } from "./support.ts";
+import { expectError } from "../specification/support.ts";
+import { auditLog, Browser, codeIn, company, joined, password, type SessionBody } from "./support.ts";
 
 let server: Server;
 beforeAll(async () => {
@@ -41,9 +42,9 @@ test("an organization that the command line makes is seen by the owner that it n
   const person = await joined(server, "default", "owner", "Named");
   const organization = (...parameters: string[]) => rekindle(server.dataDir, "organization", ...parameters);
   const unseen = await organization("create", "Unseen");
-  expect(unseen.stderr).toContain("nobody sees Unseen in the dashboard yet: rekindle member invite EMAIL");
+  expect(unseen.stderr).toContain("no member sees Unseen in the dashboard yet: rekindle member invite EMAIL");
   const seen = await organization("create", "Seen", "--owner", "NAMED@example.com");
-  expect([seen.exitCode, seen.stderr]).toEqual([0, expect.not.stringContaining("nobody sees")]);
+  expect([seen.exitCode, seen.stderr]).toEqual([0, expect.not.stringContaining("no member sees")]);
   expect(seen.stderr).toContain(`made Named (named@example.com, person ${person.id}) owner of Seen`);
   const session = await person.json<SessionBody>("GET", "/api/session");
   const place = session.organizations.find(({ name }) => name === "Seen");
@@ -54,9 +55,118 @@ test("an organization that the command line makes is seen by the owner that it n
     ...{ action: "member.joined", person: null, summary: "Named was made owner" },
     detail: { person: person.id, from: null, to: "owner", by: "command line" },
   });
+});
+
+test("gives an organization to an unverified e-mail, or to none that is known, only by a link", async () => {
+  const organization = (...parameters: string[]) => rekindle(server.dataDir, "organization", ...parameters);
+  const squatter = await joined(server, "default", "viewer", "Squatter");
+  const chosen = { email: "ceo@acme.example", name: "CEO of Acme", currentPassword: password };
+  await squatter.json("PATCH", "/api/person", chosen);
+  const created = await organization("create", "Acme", "--owner", "ceo@acme.example");
+  expect([created.exitCode, created.stdout]).toEqual([0, ""]);
+  expect(created.stderr).toContain("https://people.example.com/invitation#");
+  expect(created.stderr).not.toContain("CEO of Acme");
+  const ofSquatter = await squatter.json<SessionBody>("GET", "/api/session");
+  expect(ofSquatter.organizations.map(({ name }) => name)).toEqual(["default"]);
+  // The real person is new here, whatever the other one calls themself.
+  const real = new Browser(server);
+  const accept = {
+    code: codeIn(created.stderr, "invitation"),
+    name: "Real CEO",
+    password: "a password of their own",
+  };
+  const session = await real.json<SessionBody>("POST", "/api/invitations/accept", accept, 201);
+  expect(session.person.email).toBe("ceo@acme.example");
+  expect(session.organizations.map(({ name, role }) => [name, role])).toEqual([["Acme", "owner"]]);
+  // The other one keeps account and session, with the e-mail of before.
+  const after = await squatter.json<SessionBody>("GET", "/api/session");
+  expect(after.person).toMatchObject({ id: squatter.id, email: "squatter@example.com" });
+  const again = { email: "squatter@example.com", password };
+  await new Browser(server).json("POST", "/api/session", again, 201);
+  // The e-mail is verified by now: the next organization is the real person's at once.
+  const next = await organization("create", "Acme too", "--owner", "ceo@acme.example");
+  expect(next.stderr).toContain(
+    `made Real CEO (ceo@acme.example, person ${session.person.id}) owner of Acme too`,
+  );
   const stranger = await organization("create", "Strange", "--owner", "stranger@example.com");
-  expect([stranger.exitCode, stranger.stderr]).toEqual([1, expect.stringContaining("nobody has an account")]);
-  expect((await organization("list")).stdout).not.toContain("Strange");
+  expect([stranger.exitCode, stranger.stderr]).toEqual([0, expect.stringContaining("/invitation#")]);
+});
+
+test("an invitation to the own unverified e-mail verifies it, and the look-up tells nothing of accounts", async () => {
+  await server.organization("Verifying");
+  const person = await joined(server, "default", "viewer", "Mover");
+  await person.json("PATCH", "/api/person", { email: "moved@example.com", currentPassword: password });
+  const invited = await member("invite", "moved@example.com", "--organization", "Verifying");
+  const code = codeIn(invited.stdout, "invitation");
+  const unknown = await member("invite", "unknown@example.com", "--organization", "Verifying");
+  const lookUp = async (from: string) =>
+    Object.keys(
+      await new Browser(server).json<object>("POST", "/api/invitations/lookup", {
+        code: codeIn(from, "invitation"),
+      }),
+    );
+  expect(await lookUp(invited.stdout)).toEqual(await lookUp(unknown.stdout));
+  // Without the right password the answers are the same, too.
+  const answers = [code, codeIn(unknown.stdout, "invitation")].map(async (one) => {
+    const tries = [{ password: "not the password" }, {}, { name: "Guess", password: "short" }];
+    const texts: string[] = [];
+    for (const sent of tries) {
+      const answer = await new Browser(server).ask("POST", "/api/invitations/accept", { code: one, ...sent });
+      texts.push(`${answer.status} ${await answer.text()}`);
+    }
+    return texts;
+  });
+  const [known, nobody] = await Promise.all(answers);
+  expect(known).toEqual(nobody ?? []);
+  const joining = new Browser(server);
+  const session = await joining.json<SessionBody>("POST", "/api/invitations/accept", { code, password }, 201);
+  expect(session.person.id).toBe(person.id);
+  const made = await rekindle(
+    ...([server.dataDir, "organization", "create", "Of the mover", "--owner", "moved@example.com"] as const),
+  );
+  expect(made.stderr).toContain("made Mover (moved@example.com");
+});
+
+test("read keys are revoked with the member who made them, unless an owner takes them over", async () => {
+  const { owner, at } = await company(server, "Keys left");
+  const ofIt = ["--organization", "Keys left"];
+  const leaving = await joined(server, "Keys left", "owner", "Leaving Owner");
+  const keyOf = async (maker: Browser, name: string) =>
+    (await maker.json<{ readKey: string }>("POST", at("/api/read-keys"), { name, rights: ["read"] }, 201))
+      .readKey;
+  const statusOf = async (key: string) =>
+    (await fetch(`${server.url}/api/users`, { headers: { Authorization: `Bearer ${key}` } })).status;
+  const [kept, taken] = [await keyOf(owner, "kept"), await keyOf(leaving, "taken")];
+  const list = async () => (await rekindle(server.dataDir, "key", "list", ...ofIt)).stdout;
+  expect(await list()).toMatch(new RegExp(`taken .* Leaving Owner \\(person ${leaving.id}\\)\\n`));
+  interface Keys {
+    readonly readKeys: readonly { name: string; madeBy: object | null; revokedAt: string | null }[];
+  }
+  const { readKeys } = await owner.json<Keys>("GET", at("/api/read-keys"));
+  expect(readKeys.map(({ name, madeBy }) => [name, madeBy])).toEqual([
+    ["kept", { id: owner.id, name: "Keys left owner" }],
+    ["taken", { id: leaving.id, name: "Leaving Owner" }],
+  ]);
+  // Only intake runs here: a key that is taken is told that analysis is away.
+  expect([await statusOf(kept), await statusOf(taken)]).toEqual([500, 500]);
+  const other = await joined(server, "Keys left", "owner", "Other Owner");
+  const own = at(`/api/members/${leaving.id}`);
+  await expectError(await leaving.ask("DELETE", `${own}&readKeys=keep`), "validation_error", "owner");
+  await owner.done("DELETE", `${own}&readKeys=keep`);
+  expect([await statusOf(kept), await statusOf(taken)]).toEqual([500, 500]);
+  const [entry] = await auditLog(owner);
+  expect(entry).toMatchObject({ action: "member.removed", detail: { readKeysTo: owner.id } });
+  // Both are the remaining owner's now, and go with that owner.
+  await other.done("DELETE", at(`/api/members/${owner.id}`));
+  expect([await statusOf(kept), await statusOf(taken)]).toEqual([401, 401]);
+  const last = await keyOf(other, "last");
+  const heir = await joined(server, "Keys left", "owner", "Heir");
+  const removed = await member("remove", other.email, ...ofIt, "--keep-keys-for", heir.email);
+  expect([removed.exitCode, await statusOf(last)]).toEqual([0, 500]);
+  const next = await joined(server, "Keys left", "owner", "Next");
+  expect((await member("remove", heir.email, ...ofIt)).exitCode).toBe(0);
+  expect(await statusOf(last)).toBe(401);
+  expect(next.id).toBeGreaterThan(0);
 });
 
 test("a demonstration has the owner that it names, and says when nobody would see it", async () => {
@@ -71,9 +181,9 @@ test("a demonstration has the owner that it names, and says when nobody would se
     const session = await person.json<SessionBody>("GET", "/api/session");
     expect(session.organizations.find(({ name }) => name === "Shown")?.role).toBe("owner");
     const unseen = await demo("--organization", "Hidden");
-    expect(unseen.stderr).toContain("nobody sees Hidden in the dashboard yet");
+    expect(unseen.stderr).toContain("no member sees Hidden in the dashboard yet");
     // One that has members is seen.
-    expect((await demo("--organization", "Shown", "--force")).stderr).not.toContain("nobody sees");
+    expect((await demo("--organization", "Shown", "--force")).stderr).not.toContain("no member sees");
   } finally {
     await whole.stop();
   }

@@ -20,26 +20,18 @@ function forward(ms: number): void {
   writeFileSync(join(server.dataDir, "clock-forward"), String(ms));
 }
 
-test("a session lives 30 days after its last use, which is written down once an hour", async () => {
+test("a session ends 30 days after it began, however often it is used", async () => {
   forward(0);
   await server.organization("Expiry");
-  const [used, unused] = [
-    await joined(server, "Expiry", "owner", "Used"),
-    await joined(server, "Expiry", "viewer", "Unused"),
-  ];
-  used.lastSetCookie = "";
-  await used.json("GET", "/api/session");
-  expect(used.lastSetCookie).toBe("");
-  const { cookie } = used;
-  forward(20 * dayMs);
-  await used.json("GET", "/api/session");
-  // The cookie is given again, so that the browser keeps it as long.
-  expect(used.lastSetCookie).toContain(`${cookie}; `);
+  const used = await joined(server, "Expiry", "owner", "Used");
   expect(used.lastSetCookie).toContain("Max-Age=2592000");
-  forward(31 * dayMs);
-  await used.json("GET", "/api/session");
-  await expectError(await unused.ask("GET", "/api/session"), "invalid_write_key", "not signed in");
-  forward(62 * dayMs);
+  used.lastSetCookie = "";
+  for (const days of [1, 15, 29.9]) {
+    forward(days * dayMs);
+    await used.json("GET", "/api/session");
+  }
+  expect(used.lastSetCookie).toBe("");
+  forward(30 * dayMs + hourMs);
   await expectError(await used.ask("GET", "/api/session"), "invalid_write_key", "not signed in");
 });
 

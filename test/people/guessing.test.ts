@@ -1,6 +1,10 @@
 /** How long who guesses has to wait: exactly, by a clock of the test's own. */
 import { expect, test } from "bun:test";
-import { type Attempt, Guessing } from "../../server/dashboard/guessing.ts";
+import { type Attempt, type AttemptSource, Guessing } from "../../server/dashboard/guessing.ts";
+
+function sourceOf(text: string): AttemptSource {
+  return { kind: text.startsWith("browser") ? "browser" : "address", id: text };
+}
 
 /** Somebody who guesses, at a time that passes as the test says. */
 class Guesser {
@@ -9,13 +13,13 @@ class Guesser {
 
   /** Seconds to wait; 0 when the guess was looked at, and wrong. */
   guess(email: string, address: string): number {
-    const attempt = this.guessing.begin(email, address, this.nowMs);
+    const attempt = this.guessing.begin(email, sourceOf(address), this.nowMs);
     return "waitSeconds" in attempt ? attempt.waitSeconds : 0;
   }
 
   /** An attempt that is not held up. */
   attempt(email: string, address: string): Attempt {
-    const attempt = this.guessing.begin(email, address, this.nowMs);
+    const attempt = this.guessing.begin(email, sourceOf(address), this.nowMs);
     if ("waitSeconds" in attempt) throw new Error(`held up for ${attempt.waitSeconds} s`);
     return attempt;
   }
@@ -31,18 +35,28 @@ class Guesser {
   }
 }
 
-test("after five failures each doubles the wait, up to a quarter of an hour", () => {
-  const waits = new Guesser().waits(17, "a@example.com", "address");
-  expect(waits).toEqual([0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
+test("after five failures each doubles the wait, up to half a minute", () => {
+  for (const source of ["address", "browser of the person"]) {
+    const waits = new Guesser().waits(13, "a@example.com", source);
+    expect(waits).toEqual([0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 30, 30, 30]);
+  }
 });
 
-test("one address is slowed down whosever passwords it guesses, and another is not", () => {
+test("guesses of many people's passwords from one address hold up nobody else there", () => {
   const guesser = new Guesser();
-  for (let attempt = 0; attempt < 30; attempt++) {
+  for (let attempt = 0; attempt < 1_000; attempt++) {
     expect(guesser.guess(`${attempt}@example.com`, "address")).toBe(0);
   }
-  expect(guesser.guess("fresh@example.com", "address")).toBe(1);
-  expect(guesser.guess("fresh@example.com", "another")).toBe(0);
+  guesser.attempt("fresh@example.com", "address").succeeded();
+});
+
+test("the fifth failure says that the next attempt has to wait", () => {
+  const guesser = new Guesser();
+  const attempts = Array.from({ length: 5 }, () => guesser.attempt("a@example.com", "address"));
+  expect(attempts.map(({ failures, isLast }) => [failures, isLast])).toEqual([
+    ...([1, 2, 3, 4].map((failures) => [failures, false]) as [number, boolean][]),
+    [5, true],
+  ]);
 });
 
 test("one person's password is slowed down from many addresses, but never for long", () => {
@@ -57,22 +71,18 @@ test("one person's password is slowed down from many addresses, but never for lo
   expect(longest).toBe(30);
 });
 
-test("who came in from an address before is not held up there by guesses from elsewhere", () => {
+test("a browser in which the person signed in is not held up by guesses from anywhere else", () => {
   const guesser = new Guesser();
-  guesser.attempt("a@example.com", "home").succeeded();
   for (let attempt = 0; attempt < 20; attempt++) guesser.guess("a@example.com", `elsewhere ${attempt}`);
   expect(guesser.guess("a@example.com", "new place")).toBe(1);
-  // A neighbour at the same address guesses the passwords of many.
-  for (let attempt = 0; attempt < 30; attempt++) guesser.guess(`${attempt}@example.com`, "home");
-  expect(guesser.guess("b@example.com", "home")).toBe(1);
-  guesser.attempt("a@example.com", "home").succeeded();
+  guesser.attempt("a@example.com", "browser").succeeded();
 });
 
 test("the right password begins the count again; an attempt that was not looked at does not count", () => {
   const guesser = new Guesser();
   for (let round = 0; round < 5; round++) {
-    for (let attempt = 0; attempt < 4; attempt++) guesser.attempt("a@example.com", "home");
-    guesser.attempt("a@example.com", "home").succeeded();
+    for (let attempt = 0; attempt < 4; attempt++) guesser.attempt("a@example.com", "browser");
+    guesser.attempt("a@example.com", "browser").succeeded();
   }
   for (let attempt = 0; attempt < 20; attempt++) guesser.attempt("b@example.com", "home").withdrawn();
 });

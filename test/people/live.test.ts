@@ -78,6 +78,34 @@ test("the items of a batch are told apart, and no token is in what is shown", as
   watching.stop();
 });
 
+test("a token in what was sent is shown to nobody, of either scope", async () => {
+  const { token, owner, viewer, at } = await place("Hidden", "owner", "viewer");
+  const browser = (
+    await server.command("token", "create", "--organization", "Hidden", "--scope", "browser")
+  ).trim();
+  const watching = await Promise.all(
+    [owner, viewer].map((person) => Watching.open(server, person, at("/api/live"))),
+  );
+  for (const secret of [token, browser]) {
+    const own = { userId: secret, email: "ada@example.com", properties: { [secret]: secret } };
+    await server.post("/identify", secret, own);
+    const tracked = { userId: secret, event: secret, properties: { link: `https://x.test/?t=${secret}` } };
+    await server.post("/track", secret, tracked);
+    await server.post("/batch", secret, { batch: [{ type: "track", ...tracked }] });
+    await server.post("/identify", secret, { ...own, email: "eve@example.com" });
+  }
+  for (const each of watching) {
+    await until(() => each.items.length === 8);
+    const shown = JSON.stringify(each.items);
+    expect([shown.includes(token), shown.includes(browser)]).toEqual([false, false]);
+    expect(each.items.at(-1)).toMatchObject({
+      ...{ outcome: "accepted", status: 201, error: null, userId: "rk-…" },
+      warnings: [{ kind: "browser_field_ignored", detail: "email" }],
+    });
+    each.stop();
+  }
+});
+
 test("a long payload is cut off between two characters, and its whole length is told", async () => {
   const { token, owner, at } = await place("Long", "owner");
   const watching = await Watching.open(server, owner, at("/api/live"));

@@ -36,7 +36,7 @@ describe("each role", () => {
         const order = ["viewer", "member", "owner"];
         const isAllowed = order.indexOf(role) >= order.indexOf(least);
         const allowed = path.endsWith("/999999") ? 404 : ({ GET: 200, PATCH: 200 }[method] ?? 201);
-        expect([role, method, path, status]).toEqual([role, method, path, isAllowed ? allowed : 401]);
+        expect([role, method, path, status]).toEqual([role, method, path, isAllowed ? allowed : 403]);
       }
       await expectError(await new Browser(server).ask(method, at(path), body), "invalid_write_key");
     }
@@ -107,7 +107,6 @@ describe("members", () => {
         organization: { name: "Second place" },
         email: first.owner.email,
         role: "viewer",
-        knownPerson: true,
       },
     });
     const accept = (browser: Browser, more: object) =>
@@ -123,11 +122,7 @@ describe("members", () => {
       ["Second place", "viewer"],
     ]);
     await first.owner.json("GET", first.at("/api/audit-log"));
-    await expectError(
-      await first.owner.ask("GET", second.at("/api/audit-log")),
-      "invalid_write_key",
-      "viewer",
-    );
+    await expectError(await first.owner.ask("GET", second.at("/api/audit-log")), "forbidden", "viewer");
   });
 
   test("cannot be invited again", async () => {
@@ -145,7 +140,7 @@ describe("an organization", () => {
   test("is founded by an owner of another, and by nobody else", async () => {
     const { owner, viewer } = await company(server, "Founding");
     const wanted = { name: "Founded", timezone: "europe/paris" };
-    await expectError(await viewer.ask("POST", "/api/organizations", wanted), "invalid_write_key", "owners");
+    await expectError(await viewer.ask("POST", "/api/organizations", wanted), "forbidden", "owners");
     const { id } = await owner.json<{ id: number }>("POST", "/api/organizations", wanted, 201);
     const { organizations } = await owner.json<SessionBody>("GET", "/api/session");
     expect(organizations).toContainEqual({ id, name: "Founded", timezone: "Europe/Paris", role: "owner" });
@@ -200,13 +195,37 @@ describe("tokens and read keys", () => {
         ({ id }) => id === made.id,
       );
     expect(await list()).toEqual({
-      ...{ id: made.id, name: "web", lastFour: made.token.slice(-4), revokedAt: null },
+      ...{ id: made.id, name: "web", scope: "server", lastFour: made.token.slice(-4), revokedAt: null },
       ...{ createdAt: expect.stringMatching(/Z$/), lastUsedAt: expect.stringMatching(/Z$/) },
+      madeBy: { id: member.id, name: "Tokens member" },
     });
     await member.done("DELETE", at(`/api/tokens/${made.id}`));
     await expectError(await server.post("/identify", made.token, user("u")), "invalid_write_key");
     expect(await list()).toMatchObject({ revokedAt: expect.stringMatching(/Z$/) });
     await member.done("DELETE", at(`/api/tokens/${made.id}`));
+  });
+
+  test("a token has the scope that it was made with, which the audit log tells", async () => {
+    const { member, owner, at } = await company(server, "Scopes");
+    const made = await member.json<{ id: number; token: string }>(
+      ...(["POST", at("/api/tokens"), { name: "page", scope: "browser" }, 201] as const),
+    );
+    const { tokens } = await member.json<{ tokens: { id: number; scope: string }[] }>(
+      "GET",
+      at("/api/tokens"),
+    );
+    expect(tokens.find(({ id }) => id === made.id)?.scope).toBe("browser");
+    const { entries } = await owner.json<{ entries: { action: string; detail: object }[] }>(
+      ...(["GET", at("/api/audit-log")] as const),
+    );
+    expect(entries.find(({ action }) => action === "token.created")?.detail).toMatchObject({
+      ...{ id: made.id, scope: "browser" },
+    });
+    await expectError(
+      await member.ask("POST", at("/api/tokens"), { name: "page", scope: "page" }),
+      "validation_error",
+      "scope",
+    );
   });
 
   test("a read key has the rights that it was made with", async () => {

@@ -7,9 +7,12 @@ import { expectError } from "../specification/support.ts";
 import { Browser, joined, password } from "./support.ts";
 import { until } from "./watching.ts";
 
-/** So many attempts at one moment; what each was told to wait. */
-function waits(pacing: Pacing, count: number, email: string, address: string, nowMs = 0, isKnown = false) {
-  return Array.from({ length: count }, () => pacing.attempt(email, address, isKnown, nowMs));
+/** So many attempts at one moment; the seconds that each was told to wait, and 0 for those that were taken. */
+function waits(pacing: Pacing, count: number, email: string, address: string, nowMs = 0) {
+  return Array.from({ length: count }, () => {
+    const paced = pacing.attempt(email, { kind: "address", id: address }, nowMs);
+    return "waitSeconds" in paced ? paced.waitSeconds : 0;
+  });
 }
 
 test("somebody has twenty attempts from one address, and then one in five seconds", () => {
@@ -20,14 +23,18 @@ test("somebody has twenty attempts from one address, and then one in five second
   expect(waits(pacing, 1, "b@example.com", "home")).toEqual([0]);
 });
 
-test("an address has a hundred, whoever it is; who came in from there before is not held up", () => {
+test("an address has a hundred; further ones are delayed, and a known browser is not", () => {
   const pacing = new Pacing();
-  for (let person = 0; person < 100; person += 1) {
-    expect(waits(pacing, 1, `${person}@example.com`, "office")).toEqual([0]);
-  }
-  expect(waits(pacing, 1, "late@example.com", "office")).toEqual([1]);
-  expect(waits(pacing, 1, "late@example.com", "office", 0, true)).toEqual([0]);
-  expect(waits(pacing, 1, "late@example.com", "office", 500)).toEqual([0]);
+  const office = { kind: "address", id: "office" } as const;
+  const attempt = (person: number) => pacing.attempt(`${person}@example.com`, office, 0);
+  expect(Array.from({ length: 100 }, (_, person) => attempt(person))).toEqual(
+    Array(100).fill({ delayMs: 0 }),
+  );
+  const delays = Array.from({ length: 20 }, (_, person) => ({ delayMs: (person + 1) * 500 }));
+  expect(Array.from({ length: 20 }, (_, person) => attempt(100 + person))).toEqual(delays);
+  expect(attempt(120)).toEqual({ waitSeconds: 1 });
+  expect(pacing.attempt("late@example.com", { kind: "browser", id: "own" }, 0)).toEqual({ delayMs: 0 });
+  expect(pacing.attempt("late@example.com", office, 500)).toEqual({ delayMs: 10_000 });
 });
 
 test("right ones are counted by person wherever they come from; wrong ones lock nobody out", () => {

@@ -23,7 +23,10 @@ describe("the first start's link", () => {
   test("makes the owner, once", async () => {
     const code = codeIn(server.output(), "claim");
     const browser = new Browser(server);
-    expect(await browser.json<object>("GET", "/api/installation")).toEqual({ claimed: false });
+    expect(await browser.json<object>("GET", "/api/installation")).toEqual({
+      claimed: false,
+      remoteImages: false,
+    });
     const wrong = await browser.ask("POST", "/api/claim", { ...ada, code: `${code.slice(1)}x` });
     await expectError(wrong, "not_found", "link is not valid");
     const session = await browser.json<SessionBody>("POST", "/api/claim", { ...ada, code }, 201);
@@ -32,7 +35,10 @@ describe("the first start's link", () => {
       organizations: [{ id: expect.any(Number), name: "default", timezone: "UTC", role: "owner" }],
     });
     expect(await browser.json<SessionBody>("GET", "/api/session")).toEqual(session);
-    expect(await browser.json<object>("GET", "/api/installation")).toEqual({ claimed: true });
+    expect(await browser.json<object>("GET", "/api/installation")).toEqual({
+      claimed: true,
+      remoteImages: false,
+    });
     const again = new Browser(server);
     await expectError(
       await again.ask("POST", "/api/claim", { ...ada, email: "eve@example.com", code }),

@@ -9,7 +9,9 @@ export class Browser {
   readonly #server: Server;
   cookie: string | undefined;
   cookieName = "rekindle_session";
-  /** The whole header that set or took the cookie last. */
+  /** The cookie, with its name, by which the service knows a browser in which a person has signed in. */
+  device: string | undefined;
+  /** The whole header that set or took the session's cookie last. */
   lastSetCookie = "";
 
   constructor(server: Server) {
@@ -23,20 +25,26 @@ export class Browser {
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<Response> {
+    const session = this.cookie === undefined ? [] : [`${this.cookieName}=${this.cookie}`];
+    const cookies = [...session, ...(this.device === undefined ? [] : [this.device])];
     const response = await fetch(this.#server.url + path, {
       method,
       headers: {
         "X-Rekindle": "dashboard",
+        ...(this.#server.publicHost !== undefined && { Host: this.#server.publicHost }),
         ...(body !== undefined && { "Content-Type": "application/json" }),
-        ...(this.cookie !== undefined && { Cookie: `${this.cookieName}=${this.cookie}` }),
+        ...(cookies.length > 0 && { Cookie: cookies.join("; ") }),
         ...headers,
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const set = response.headers.get("set-cookie");
-    if (set !== null) {
+    for (const set of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^((?:__Host-)?rekindle_(?:session|device))=([^;]*)/.exec(set) ?? [];
+      if (name.endsWith("device")) {
+        this.device = `${name}=${value}`;
+        continue;
+      }
       this.lastSetCookie = set;
-      const [, name = "", value = ""] = /^((?:__Host-)?rekindle_session)=([^;]*)/.exec(set) ?? [];
       this.cookieName = name;
       this.cookie = value || undefined;
     }

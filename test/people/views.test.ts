@@ -58,7 +58,7 @@ test("viewers change nothing", async () => {
     ["DELETE", `/api/views/${id}`, undefined],
   ] as const) {
     const response = await viewer.ask(method, at(path), body);
-    await expectError(response, "invalid_write_key", "viewer, has no right");
+    await expectError(response, "forbidden", "viewer, has no right");
   }
 });
 

@@ -23,6 +23,20 @@ test.each([
   expect(cell(text)).toBe(written);
 });
 
+const unseen = ["\0", "\u0001", "\u001f", "\u007f", "\u0085", "\u009f", "\u00ad", "\u180e"].concat(
+  ["\u200b", "\u200e", "\u202e", "\u2060", "\ufeff"],
+  ["\u200b\u200b \u00ad"],
+);
+
+test.each(unseen)("%j in front hides no formula", (character) => {
+  for (const first of ["=", "+", "-", "@", "＝"]) {
+    const text = `${character}${first}SUM(A1)`;
+    expect(cell(text)).toBe(`'${text}`);
+    expect(cell(`a;${text}`)).toBe(`a;${character}'${first}SUM(A1)`);
+  }
+  expect(cell(`${character}a=1`)).toBe(`${character}a=1`);
+});
+
 test.each(["-5", "+1.5", "5", "1;-2;+3.5", "a-b", "a=b; c=d", "mail@example.com", ";", ""])(
   "%j stays as it is",
   (text) => {

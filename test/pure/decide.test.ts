@@ -4,8 +4,9 @@
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { limits } from "../../contract/limits.ts";
 import { type Admitted, decide, NeedsOf, type Outcome } from "../../server/intake/decide.ts";
-import type { AdmittedIdentify } from "../../server/intake/identify.ts";
+import type { AdmittedIdentify, SentAccount } from "../../server/intake/identify.ts";
 import type { AdmittedTrack } from "../../server/intake/track.ts";
 import { LedgerModel } from "./ledger-model.ts";
 import { identify, requests, run, sizes } from "./requests.ts";
@@ -21,13 +22,14 @@ interface Seen {
   account: string | null;
 }
 
-/** When each thing of a user was said: a value that was said before it changes nothing. */
+/** When each field was said. A value that was said earlier changes nothing; one that is said now always wins. */
 class Times {
   readonly #atMs = new Map<string, number>();
 
-  wins(key: string, atMs: number): boolean {
-    if ((this.#atMs.get(key) ?? 0) > atMs) return false;
-    this.#atMs.set(key, atMs);
+  wins(key: string, { saidAtMs, receivedAtMs }: AdmittedIdentify): boolean {
+    const storedMs = this.#atMs.get(key) ?? 0;
+    if (storedMs > saidAtMs && saidAtMs < receivedAtMs) return false;
+    this.#atMs.set(key, Math.max(storedMs, saidAtMs));
     return true;
   }
 }
@@ -41,7 +43,7 @@ class Model {
   readonly #times = new Times();
 
   take(request: Admitted): Outcome {
-    const message = `${request.organization}/${request.messageId}`;
+    const message = `${request.organization}/${request.kind}/${request.messageId}`;
     if (request.messageId !== null && this.#remembered.has(message)) return "duplicate";
     const outcome = request.kind === "track" ? this.#track(request) : this.#identify(request);
     if (outcome === "stored" && request.messageId !== null) this.#remembered.add(message);
@@ -56,25 +58,28 @@ class Model {
   }
 
   #identify(sent: AdmittedIdentify): Outcome {
-    const { organization, userId, email, account, saidAtMs } = sent;
+    const { organization, userId, email, account } = sent;
     const key = `${organization}/${userId}`;
     const user: Seen = this.users.get(key) ?? { email: null, traits: new Map(), owner: null, account: null };
     this.users.set(key, user);
-    const wins = (field: string) => this.#times.wins(`${key} ${field}`, saidAtMs);
+    const wins = (field: string) => this.#times.wins(`${key} ${field}`, sent);
     if (email !== undefined && wins("email")) user.email = email;
     for (const [name, value] of Object.entries(sent.traits)) {
       if (wins(`trait ${name}`)) user.traits.set(name, JSON.stringify(value));
     }
     if (sent.isAccountOwner !== undefined && wins("owner")) user.owner = sent.isAccountOwner;
     if (account !== undefined && wins("account")) user.account = account?.accountId ?? null;
-    if (account) {
-      const accountKey = `${organization}/${account.accountId}`;
-      const before = this.accounts.get(accountKey);
-      const avatar = account.avatar === undefined ? (before?.avatar ?? null) : account.avatar;
-      const name = account.name ?? before?.name ?? account.accountId;
-      this.accounts.set(accountKey, { name, avatar });
-    }
+    if (account) this.#account(sent, account);
     return "stored";
+  }
+
+  #account(sent: AdmittedIdentify, { accountId, name, avatar }: SentAccount): void {
+    const key = `${sent.organization}/${accountId}`;
+    const account = this.accounts.get(key) ?? { name: accountId, avatar: null };
+    this.accounts.set(key, account);
+    const wins = (field: string) => this.#times.wins(`account ${key} ${field}`, sent);
+    if (name !== undefined && wins("name")) account.name = name;
+    if (avatar !== undefined && wins("avatar")) account.avatar = avatar;
   }
 }
 
@@ -247,6 +252,32 @@ test("what was said before the user was erased and comes late stays out, and wha
       expect(run(ledger, [sent], [1])).toEqual([late ? "duplicate" : "stored"]);
       expect(ledger.user(sent.organization, sent.userId) === undefined).toBe(late);
       expect(ledger.rows.size === 0).toBe(late);
+    }),
+    options,
+  );
+});
+
+test("a refused identify neither creates an account nor renames one", () => {
+  fc.assert(
+    fc.property(identify, fc.constantFrom("x", "y"), (sent, accountId) => {
+      const ledger = new LedgerModel();
+      const full = Object.fromEntries(
+        Array.from({ length: limits.keys }, (_, index) => [`k${index}`, index]),
+      );
+      const known = { accountId: "x", name: "Known", avatar: null };
+      const first = { ...sent, messageId: null, traits: full, account: known, saidAtMs: 400 };
+      const refused = {
+        ...sent,
+        messageId: null,
+        traits: { more: 1 },
+        account: { ...known, accountId, name: "New" },
+      };
+      const outcomes = run(ledger, [first, refused], [2]);
+      expect(outcomes).toEqual(["stored", { invalid: expect.stringContaining("would give the user 1001") }]);
+      expect([...ledger.accounts.values()].map(({ name, version }) => [name, version])).toEqual([
+        ["Known", 1],
+      ]);
+      expect(ledger.rows.get("accounts")).toHaveLength(1);
     }),
     options,
   );

@@ -1,13 +1,22 @@
 /** Whose turn it is: by the order in which places are given, without a clock. */
 import { expect, test } from "bun:test";
-import { type Asker, FairTurns } from "../../server/process/fair-turns.ts";
+import {
+  type Asker,
+  FairTurns,
+  type FairTurnsOptions,
+  sharedPlaces,
+} from "../../server/process/fair-turns.ts";
 
 /** Four places, of which a group holds two while others wait and three at most. */
 class Turns {
-  readonly turns = new FairTurns({ places: 4, heldWhileOthersWait: 2, heldAtMost: 3 });
+  readonly turns: FairTurns;
   /** Who had a turn, in order. */
   readonly given: string[] = [];
   readonly #holding: (Asker | undefined)[] = [];
+
+  constructor(options: FairTurnsOptions = { places: 4, heldWhileOthersWait: 2, heldAtMost: 3 }) {
+    this.turns = new FairTurns(options);
+  }
 
   /** Asks for a turn and writes down that it came. */
   ask(group: string, member = "somebody", signal?: AbortSignal): Promise<void> {
@@ -51,6 +60,19 @@ test("members of a group take turns, and what one asked comes in order", async (
   await Bun.sleep(0);
   for (let turn = 0; turn < 3; turn += 1) await subject.next();
   expect(subject.given.slice(3, 6)).toEqual(["one greedy", "one modest", "one greedy"]);
+});
+
+test("one person never holds more than half of the places, whoever else waits", async () => {
+  const subject = new Turns(sharedPlaces(4));
+  for (let index = 0; index < 10; index += 1) subject.ask("one", "greedy");
+  await Bun.sleep(0);
+  expect(subject.given).toEqual(["one greedy", "one greedy"]);
+  subject.ask("one", "modest");
+  subject.ask("another");
+  await Bun.sleep(0);
+  expect(subject.given.slice(2)).toEqual(["one modest", "another somebody"]);
+  await subject.next();
+  expect(subject.given.slice(4)).toEqual(["one greedy"]);
 });
 
 test("the service's own work has its turn among groups, and no limit", async () => {

@@ -1,41 +1,7 @@
 /** Requests that share a commit, and two groups on their way to the disk, which syncs when the test says so. */
 import { expect, test } from "bun:test";
-import { Zone } from "../../server/calendar/zone.ts";
 import { GroupCommit } from "../../server/intake/group-commit.ts";
-import type { AdmittedIdentify } from "../../server/intake/identify.ts";
-import type { Needs, Stored, Writes } from "../../server/ledger/transaction.ts";
-import { LedgerModel } from "./ledger-model.ts";
-
-/** Writes at once, and resolves when the test has synced it. */
-class SlowDisk {
-  readonly groupsAtOnce = 2;
-  readonly #model = new LedgerModel();
-  readonly syncs: PromiseWithResolvers<void>[] = [];
-  /** Why the next commit cannot be written. */
-  broken: Error | undefined;
-
-  async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
-    if (this.broken !== undefined) throw this.broken;
-    this.#model.write(decide(this.#model.stored(needs)));
-    const sync = Promise.withResolvers<void>();
-    this.syncs.push(sync);
-    await sync.promise;
-  }
-
-  async written(commits: number): Promise<void> {
-    while (this.syncs.length < commits) await new Promise(setImmediate);
-  }
-}
-
-const zone = new Zone("UTC");
-
-function identify(userId: string): AdmittedIdentify {
-  return {
-    ...{ kind: "identify", organization: 1, userId, email: `${userId}@example.com`, traits: {} },
-    ...{ isAccountOwner: undefined, account: undefined, messageId: null, saidAtMs: 1, receivedAtMs: 1 },
-    zone,
-  };
-}
+import { identify, SlowDisk } from "./slow-disk.ts";
 
 function begin() {
   const disk = new SlowDisk();

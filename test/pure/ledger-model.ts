@@ -125,9 +125,9 @@ export class LedgerModel {
         needed([...needs.accounts, ...parkedAccounts(organization)], { organization, accountId });
         return this.accounts.get(keyOf(organization, accountId));
       },
-      message: (organization, messageId) => {
-        needed(needs.messageIds, { organization, messageId });
-        const key = keyOf(organization, messageId);
+      message: (messageKey) => {
+        needed(needs.messageIds, messageKey);
+        const key = JSON.stringify(messageKey);
         return new LookedUpMessage(key, this.messageIds.has(key));
       },
       ...this.#parking(neededOfPerson),

@@ -46,6 +46,7 @@ function nights(
           organization(2, 0),
           organization(3, at("2026-05-17T03:30:00Z")),
         ],
+        find: () => Promise.reject(new Error("not asked for")),
         create: () => Promise.reject(new Error("not asked for")),
         set: () => Promise.reject(new Error("not asked for")),
         eventsDropped: () => Promise.reject(new Error("not asked for")),

@@ -27,18 +27,25 @@ const account = fc.oneof(
   }),
 );
 const zone = new Zone("UTC");
-const common = { organization, userId, messageId, receivedAtMs: fc.constant(1_000) };
-/** Identifies of few users, some of them late. */
-export const identify: fc.Arbitrary<AdmittedIdentify> = fc.record({
-  kind: fc.constant("identify" as const),
-  email: fc.constantFrom("a@example.com", "b@example.com", undefined),
-  traits,
-  isAccountOwner: fc.constantFrom(undefined, true, false),
-  account,
-  saidAtMs: fc.constantFrom(400, 600, 800, 1_000),
-  zone: fc.constant(zone),
-  ...common,
-});
+/** Nodes whose clocks differ by 300 ms. */
+const receivedAtMs = fc.constantFrom(1_000, 1_300);
+const common = { organization, userId, messageId, receivedAtMs };
+/** Identifies of few users. A timestamp makes some of them late, and the clocks of nodes differ. */
+export const identify: fc.Arbitrary<AdmittedIdentify> = fc
+  .record({
+    kind: fc.constant("identify" as const),
+    email: fc.constantFrom("a@example.com", "b@example.com", undefined),
+    traits,
+    isAccountOwner: fc.constantFrom(undefined, true, false),
+    account,
+    timestampMs: fc.constantFrom(undefined, 400, 600, 800, 1_100),
+    zone: fc.constant(zone),
+    ...common,
+  })
+  .map(({ timestampMs, ...sent }) => ({
+    ...sent,
+    saidAtMs: Math.min(timestampMs ?? sent.receivedAtMs, sent.receivedAtMs),
+  }));
 const track: fc.Arbitrary<AdmittedTrack> = fc.record({
   kind: fc.constant("track" as const),
   event: fc.constantFrom("e", "f"),

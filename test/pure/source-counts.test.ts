@@ -11,8 +11,14 @@ function subject() {
   const written: CountedHour[] = [];
   const store = {
     fails: false,
-    add: async (lines: readonly CountedHour[]) => {
-      if (store.fails) throw new Error("the disk is full");
+    /** Lines that are written before it fails. */
+    written: 0,
+    add: async (lines: readonly CountedHour[], tell: (lines: number) => void = () => undefined) => {
+      if (store.fails) {
+        written.push(...lines.slice(0, store.written));
+        tell(store.written);
+        throw new Error("the disk is full");
+      }
       written.push(...lines.map((line) => ({ ...line })));
     },
   };
@@ -55,6 +61,20 @@ test("an item that is counted after the hour has turned stays in the hour that i
   counts.note(item);
   await counts.flush();
   expect(written.map(({ utcHour, accepted }) => [utcHour, accepted])).toEqual([[480_001, 2]]);
+});
+
+test("what was written before a failure is not written again", async () => {
+  const { counts, store, written } = subject();
+  for (const organization of [1, 2, 3]) counts.note({ ...item, organization });
+  Object.assign(store, { fails: true, written: 2 });
+  await expect(counts.flush()).rejects.toThrow("the disk is full");
+  store.fails = false;
+  await counts.flush();
+  expect(written.map(({ organization, accepted }) => [organization, accepted])).toEqual([
+    [1, 1],
+    [2, 1],
+    [3, 1],
+  ]);
 });
 
 test("what cannot be written is written later, with what came meanwhile", async () => {

@@ -102,7 +102,8 @@ export class Model {
 
   take(one: Sent): SourcedOutcome {
     if (one.by === "api") return one.type === "track" ? this.#track(one) : this.#identify(one.userId);
-    const { messageId: message } = one.item;
+    const { messageId, type } = one.item;
+    const message = messageId && `${type === "track" ? type : "identify"} ${messageId}`;
     if (message !== null && this.#remembered.has(message)) return "duplicate";
     const outcome = this.#item(one.item);
     if (message !== null && (outcome === "stored" || outcome === "parked")) this.#remembered.add(message);

@@ -148,6 +148,34 @@ test("what a visitor said of themselves is older than what the user says, and fi
   expect(userOf(ledger)?.traits.plan).toBe("pro");
 });
 
+test("what was held by a node whose clock is ahead is no later than what the user says now", () => {
+  const ledger = new LedgerModel();
+  // The visitor was heard 5 s "after" the identify that names them.
+  const ahead = admitted({
+    ...{ by: "source", organization: 1 },
+    item: {
+      ...{ type: "identify", anonymousId: "v", traits: { plan: "free", from: "search" } },
+      ...{ atMs: nowMs + 5_000, messageId: null },
+    },
+  });
+  run(ledger, [{ ...ahead, atMs: nowMs + 5_000, receivedAtMs: nowMs + 5_000 } as typeof ahead], [1]);
+  say(ledger, { type: "identify", userId: "u", anonymousId: "v", traits: { plan: "pro" } });
+  expect(userOf(ledger)?.traits).toEqual({ plan: "pro", from: "search" });
+  const held = { event: "bought", anonymousId: "w", account: { id: "acme", name: "Old" } };
+  const late = admitted({
+    ...{ by: "source", organization: 1 },
+    item: {
+      ...{ type: "track", properties: {}, isActivity: true, messageId: null },
+      ...{ ...held, atMs: nowMs + 5_000 },
+    },
+  });
+  run(ledger, [{ ...late, receivedAtMs: nowMs + 5_000 } as typeof late], [1]);
+  const account = { id: "acme", name: "New" };
+  say(ledger, { type: "identify", userId: "x", anonymousId: "w", account });
+  expect(ledger.accounts.get(JSON.stringify([1, "acme"]))?.name).toBe("New");
+  expect(ledger.rows.get("events")?.map(([, , , , atMs]) => atMs)).toEqual([nowMs + 5_000]);
+});
+
 test("an event waits with its time, id, account and whether it is activity", () => {
   const ledger = new LedgerModel();
   const uuid = "0a1b2c3d-0000-4000-8000-00000000000f";

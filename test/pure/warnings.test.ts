@@ -13,8 +13,16 @@ const msPerDay = 86_400_000;
 /** A store that keeps every line, and fails as often as it is told to. */
 function storeOf(failures: boolean[]) {
   const lines: IngestionWarning[] = [];
-  const add = async (counted: readonly IngestionWarning[]) => {
-    if (failures.shift() === true) throw new Error("the disk is full");
+  const add = async (
+    counted: readonly IngestionWarning[],
+    tell: (lines: number) => void = () => undefined,
+  ) => {
+    if (failures.shift() === true) {
+      const written = counted.slice(0, Math.floor(counted.length / 2));
+      lines.push(...written);
+      tell(written.length);
+      throw new Error("the disk is full");
+    }
     lines.push(...counted);
   };
   return { lines, add };

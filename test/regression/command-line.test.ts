@@ -1,8 +1,12 @@
 /** What went wrong when somebody who knew only the README used the command line. No server runs here. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createProjectToken, createReadKey } from "../../server/ledger/credentials.ts";
+import { ledgerFile } from "../../server/ledger/sqlite/ledger-file.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { type CommandResult, rekindle, run } from "../server.ts";
 
 const entry = join(import.meta.dir, "..", "..", "cli", "main.ts");
@@ -140,4 +144,56 @@ test.each([
     `there is no installation in ${nowhere}: set DATA_DIR`,
   );
   expect(existsSync(nowhere)).toBe(false);
+});
+
+/** Title of the window, colour, a C1 sequence, a line and a turn of direction. */
+const hostile = "evil\u001b]0;owned\u0007\u001b[31m\u009b2J\r\nFORGED\t\u202etxt";
+
+test("names with control characters are printed escaped, wherever they are printed", async () => {
+  // Names of earlier versions may hold them: no command makes one now.
+  const ledger = await openSqliteLedger({ file: ledgerFile(dataDir) });
+  const made = { name: hostile, timezone: "UTC", nowMs: 0 };
+  const { id: organization } = await ledger.organizations.create(made);
+  await createProjectToken(ledger.tokens, { organization, name: hostile, nowMs: 0 });
+  await createReadKey(ledger.readKeys, { organization, name: hostile, nowMs: 0, more: [] });
+  await ledger.close();
+  const printed: CommandResult[] = [];
+  for (const parameters of [
+    ["organization", "list"],
+    ["token", "list", "--organization", hostile],
+    ["key", "list", "--organization", hostile],
+    ["settings", "show", "--organization", hostile],
+    ["token", "revoke", "1"],
+    ["doctor"],
+    ["rebuild", "--organization", hostile],
+    ["score", "--organization", hostile],
+    ["token", "list", "--organization", "absent"],
+    ["token", "list", `--\u001b[31m`],
+    ["organization", "set", hostile, "--rate-limit", "7"],
+  ]) {
+    printed.push(await rekindle(dataDir, ...parameters));
+  }
+  for (const { stdout, stderr } of printed) {
+    const lines = (stdout + stderr).replaceAll("\n", "");
+    expect(lines).not.toMatch(/[\p{Cc}\u202e]/u);
+    expect(/^FORGED/m.test(stdout + stderr)).toBe(false);
+  }
+  const [organizations, tokens, keys] = printed;
+  const escaped = JSON.stringify(hostile).slice(1, -1).replaceAll("\\r\\n", "\\u000d\\u000a");
+  const shown = escaped.replaceAll("\\t", "\\u0009").replaceAll("\u009b", "\\u009b");
+  for (const list of [organizations, tokens, keys]) {
+    expect(list?.stdout).toContain(shown.replaceAll("\u202e", "\\u202e"));
+  }
+});
+
+test("no command gives a name that holds control characters", async () => {
+  for (const parameters of [
+    ["organization", "create", hostile],
+    ["organization", "set", "acme", "--name", "two\nlines"],
+    ["token", "create", "--organization", "acme", "--name", hostile],
+    ["key", "create", "--organization", "acme", "--name", "x\u009b"],
+  ]) {
+    const { exitCode, stderr } = await rekindle(dataDir, ...parameters);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("and no control character.")]);
+  }
 });

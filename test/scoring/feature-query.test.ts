@@ -1,5 +1,6 @@
 /** The features that the engine computes, beside the reference: on random logs, in a zone that changes its clocks. */
 import { describe, expect, test } from "bun:test";
+import { Zone } from "../../server/calendar/zone.ts";
 import { type EngagementScale, engagementScale } from "../../server/scoring/engagement.ts";
 import {
   type DayEvent,
@@ -11,8 +12,7 @@ import type { Population } from "../../server/scoring/queries/engagement-events.
 import { type FeatureRow, featuresOfRow, featuresQuery } from "../../server/scoring/queries/feature-query.ts";
 import { read } from "../../server/scoring/queries/query.ts";
 import { readUsualBehaviour } from "../../server/scoring/queries/scale-query.ts";
-import { advisedHorizonDays } from "../../server/scoring/state.ts";
-import { WarehouseUnderTest } from "../warehouse/support.ts";
+import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { logDay, logsOf, manySettings, population, randomOrganization } from "./engine-support.ts";
 
 const subject = new WarehouseUnderTest();
@@ -89,7 +89,7 @@ describe.each(["user", "account"] as const)("of every %s", (kind) => {
     expect(found).toEqual(inReference(others, logDay(300)));
   });
 
-  test("full marks and the advised horizon are those of the reference", async () => {
+  test("full marks are those of the reference", async () => {
     const { organization, events } = await randomOrganization(subject, `scale of ${kind}s`);
     const logs = logsOf(events, kind);
     for (const settings of [{}, manySettings]) {
@@ -98,7 +98,6 @@ describe.each(["user", "account"] as const)("of every %s", (kind) => {
         const gaps = [...logs.values()].flatMap((log) => gapsOf(log, cutoffDay, settings));
         const who = population(organization, kind, settings);
         const found = await readUsualBehaviour(subject.warehouse, who, cutoffDay);
-        expect(found.advisedHorizonDays).toBe(advisedHorizonDays(gaps));
         // Both interpolate, and round differently.
         for (const [name, mark] of Object.entries(engagementScale(features, gaps))) {
           expect(found.scale[name as keyof EngagementScale]).toBeCloseTo(mark, 9);
@@ -106,6 +105,39 @@ describe.each(["user", "account"] as const)("of every %s", (kind) => {
       }
     }
   });
+});
+
+test("windows begin exactly 28, 56, 84 and 90 days before the cut-off", async () => {
+  const organization = subject.newOrganization();
+  const cutoffDay = 20_000;
+  const ages = [28, 29, 56, 57, 84, 85, 90, 91];
+  await insertEvents(
+    subject,
+    ages.map((age, index) => {
+      const day = cutoffDay - age;
+      return event(organization, { user: index + 1, event: "save", day, timeMs: day * msPerDay });
+    }),
+  );
+  const who = { ...population(organization, "user", { keyEvents: ["save"] }), zone: new Zone("UTC") };
+  const found = (await inEngine(who, cutoffDay)).map(([, features], index) => [
+    ages[index],
+    features.activeDays28,
+    features.volume28,
+    features.eventNames28,
+    features.activeDaysPrevious28,
+    features.activeDays84,
+    features.adoption,
+  ]);
+  expect(found).toEqual([
+    [28, 1, 1, 1, 0, 1, 1],
+    [29, 0, 0, 0, 1, 1, 1],
+    [56, 0, 0, 0, 1, 1, 1],
+    [57, 0, 0, 0, 0, 1, 1],
+    [84, 0, 0, 0, 0, 1, 1],
+    [85, 0, 0, 0, 0, 0, 1],
+    [90, 0, 0, 0, 0, 0, 1],
+    [91, 0, 0, 0, 0, 0, 0],
+  ]);
 });
 
 test("nothing of another organization is seen", async () => {

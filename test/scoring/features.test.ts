@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { cellOf, type DayEvent, featuresOf } from "../../server/scoring/features.ts";
 import { snapshotOf } from "../../server/scoring/snapshot.ts";
-import { advisedHorizonDays, isScored, stateOf } from "../../server/scoring/state.ts";
+import { isScored, stateOf } from "../../server/scoring/state.ts";
 
 /** The day of the cut-off; days below are told as days before it. */
 const T = 20_000;
@@ -122,14 +122,6 @@ describe("the state", () => {
     expect(isScored(features([ago(27)]), 28)).toBe(true);
     expect(isScored(features([ago(28)]), 28)).toBe(false);
     expect(isScored(null, 28)).toBe(false);
-  });
-
-  test("the advised horizon covers nine of ten gaps", () => {
-    const gaps = (long: number) => [...Array(89).fill(1), ...Array(11).fill(long)];
-    expect(advisedHorizonDays(gaps(8))).toBe(14);
-    expect(advisedHorizonDays(gaps(7))).toBe(7);
-    expect(advisedHorizonDays(gaps(300))).toBe(84);
-    expect(advisedHorizonDays([])).toBeNull();
   });
 });
 

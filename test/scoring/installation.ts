@@ -14,8 +14,10 @@ export class Installation {
   today: number;
   settings: Settings = defaultSettings;
   silence: Silence | null = null;
+  /** Read by restart(). */
+  restAfterFailureMs = 0;
   /** Before each statement of a run. */
-  beforeStatement: (sql: string) => Promise<void> = async () => undefined;
+  beforeStatement: (...query: Parameters<Warehouse["command"]>) => Promise<void> = async () => undefined;
   readonly #organizations: Organization[] = [];
   readonly #counts = new Map<number, Map<number, number>>();
   #inserted = 0;
@@ -58,6 +60,10 @@ export class Installation {
     return this.#scheduler.work();
   }
 
+  get failing(): readonly number[] {
+    return this.#scheduler.failing;
+  }
+
   earlierScores(organization: number): EarlierScores | null {
     return this.#scheduler.earlierScores(organization);
   }
@@ -73,9 +79,9 @@ export class Installation {
       warehouse: {
         topology: warehouse.topology,
         rows: <Row>(...query: Parameters<Warehouse["rows"]>) =>
-          this.beforeStatement(query[0]).then(() => warehouse.rows<Row>(...query)),
+          this.beforeStatement(...query).then(() => warehouse.rows<Row>(...query)),
         command: (...query: Parameters<Warehouse["command"]>) =>
-          this.beforeStatement(query[0]).then(() => warehouse.command(...query)),
+          this.beforeStatement(...query).then(() => warehouse.command(...query)),
         ...{ stream: refuse, insertFrozen: refuse, close: refuse },
       },
       drain: async () => undefined,
@@ -90,6 +96,7 @@ export class Installation {
     const ledger = {
       organizations: {
         list: async () => this.#organizations,
+        find: async (id: number) => this.#organizations.find((each) => each.id === id),
         create: refuse,
         set: refuse,
         eventsDropped: refuse,
@@ -118,7 +125,7 @@ export class Installation {
       ledger,
       log,
       nowMs,
-      rests: { beforeTodayMs: 0, shareBeforeHistory: 0 },
+      rests: { beforeTodayMs: 0, shareBeforeHistory: 0, afterFailureMs: this.restAfterFailureMs },
     });
   }
 }

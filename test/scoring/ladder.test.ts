@@ -74,20 +74,12 @@ describe("the ladder", () => {
     });
   });
 
-  test("a rung by segment serves by the same rule, while there is a trait for it", () => {
-    const better = { ...judged(1, { logLoss: 0.42 }), model: "rung 1 by segment" as const };
-    const results = tested(judged(1), judged(2, { logLoss: 0.45 }), better);
-    expect(chooseRung(plenty, results, "plan")).toMatchObject({
-      ...{ rung: 1, segmentTrait: "plan", isProven: true, next: { rung: 2 } },
-    });
-    const { segmentTrait, rung } = chooseRung(plenty, results);
-    expect([rung, segmentTrait]).toEqual([2, undefined]);
-    const uncalibrated = { ...better, metrics: { ...better.metrics, ece: 0.2 } };
-    expect(chooseRung(plenty, tested(judged(1), uncalibrated), "plan").segmentTrait).toBeUndefined();
-    const few = { ...plenty, entities: 59 };
-    expect(chooseRung(few, results, "plan").rung).toBeNull();
-    expect(chooseRung(plenty, null, "plan")).toMatchObject({ rung: 1, isProven: false });
-    expect(chooseRung(plenty, null, "plan").segmentTrait).toBeUndefined();
+  test("a proven rung does not serve when the last training did not make it", () => {
+    const results = tested(judged(1), judged(2, { logLoss: 0.45 }), judged(3, { logLoss: 0.3 }));
+    expect(chooseRung(plenty, results, [0, 1, 2])).toMatchObject({ rung: 2, isProven: true });
+    // BG/BB is fitted every day, with or without a training.
+    expect(chooseRung(plenty, results, [0])).toMatchObject({ rung: 1, isProven: true });
+    expect(chooseRung(plenty, tested(judged(3)), [0])).toMatchObject({ rung: null, isProven: false });
   });
 
   test("a proven rung does not serve when today's data cannot train it", () => {

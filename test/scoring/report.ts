@@ -32,9 +32,7 @@ const definitions = `## What the figures are of
 const names: Readonly<Record<ModelName, string>> = {
   "rung 0": "0, prior alone",
   "rung 1": "1, BG/BB",
-  "rung 1 by segment": "1, BG/BB by segment",
   "rung 2": "2, BG/BB and Platt",
-  "rung 2 by segment": "2, BG/BB by segment and Platt",
   "rung 3": "3, ridge regression",
   recency: "recency alone",
   hiatus: "hiatus rule",

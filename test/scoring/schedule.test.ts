@@ -135,11 +135,54 @@ describe("by itself", () => {
     expect([await runDays(slow), await runDays(quick)]).toEqual([[], [200]]);
     installation.scoring?.stop();
     goOn.give();
-    await expect(first).rejects.toThrow("the service is stopping");
-    expect(await runDays(slow)).toEqual([]);
+    expect(await first).toBe(0);
+    expect([await runDays(slow), installation.failing]).toEqual([[], []]);
     installation.restart();
     await installation.finish();
     expect((await runDays(slow)).at(-1)).toBe(200);
+  });
+
+  test("an organization that fails keeps no other from its scores, is tried again after a rest, and is told", async () => {
+    const installation = new Installation(subject, 200);
+    installation.restAfterFailureMs = 3_600_000;
+    installation.restart();
+    const [broken, other] = [installation.organization(), installation.organization()];
+    for (const id of [broken, other]) await installation.insert(all(id, 6, [195, 199]));
+    let attempts = 0;
+    installation.beforeStatement = async (sql, parameters) => {
+      if (!sql.includes("user_spans") || parameters?.organization !== broken) return;
+      attempts += 1;
+      throw new Error("broken");
+    };
+    expect(await installation.work()).toBe(1);
+    await installation.finish();
+    expect([await runDays(broken), (await runDays(other)).at(-1)]).toEqual([[], 200]);
+    expect([attempts, installation.failing]).toEqual([1, [broken]]);
+    installation.restAfterFailureMs = 0;
+    installation.restart();
+    await installation.work();
+    await installation.work();
+    expect([attempts, installation.failing]).toEqual([3, [broken]]);
+    installation.beforeStatement = async () => undefined;
+    await installation.finish();
+    expect([(await runDays(broken)).at(-1), installation.failing]).toEqual([200, []]);
+  });
+
+  test("an earlier day that fails keeps no other day from its scores", async () => {
+    const installation = new Installation(subject, 200);
+    const id = installation.organization();
+    await installation.insert(all(id, 6, [185, 190, 195, 199]));
+    let isBroken = true;
+    installation.beforeStatement = async (sql, parameters) => {
+      if (isBroken && sql.includes("INSERT INTO user_scores") && parameters?.cutoffDay === 198)
+        throw new Error("broken");
+    };
+    for (let round = 0; round < 12; round += 1) await installation.work();
+    expect(await runDays(id)).toEqual([192, 193, 194, 195, 196, 197, 199, 200]);
+    expect(installation.earlierScores(id)).toEqual({ done: 7, of: 8 });
+    isBroken = false;
+    await installation.finish();
+    expect(await runDays(id)).toContain(198);
   });
 
   test("while a source is silent no day after its last is scored; when it is back, all are", async () => {

@@ -5,7 +5,6 @@ import {
   type ChurnModel,
   returnProbability,
   riskScorer,
-  segmentsOf,
   traitsOfModel,
 } from "../../server/scoring/churn-model.ts";
 import { columnsOf, type Design } from "../../server/scoring/design.ts";
@@ -91,28 +90,17 @@ function ridgeModel(random: Random, kind: EntityKind): ChurnModel {
   return { rung: 3, horizonDays: 28, bgbb, referenceLogOdds: -0.4, design, ridge };
 }
 
-/** Two of the three plans have parameters of their own; who has the third goes by those of everybody. */
-const segments = {
-  trait: "plan",
-  values: [
-    { value: "it's a \\ trap", parameters: { alpha: 2, beta: 1, gamma: 0.5, delta: 9 } },
-    { value: "free", parameters: { alpha: 0.4, beta: 2.5, gamma: 0.9, delta: 2 } },
-  ],
-};
-
 function modelsOf(random: Random, kind: EntityKind): (ChurnModel | null)[] {
   const common = { horizonDays: 28, bgbb, referenceLogOdds: 0.1 };
   const platt = { intercept: 0.2, slope: 1.3 };
   const churnedPlatt = { intercept: -0.3, slope: 0.7 };
-  const pooled = [
+  return [
     null,
     { ...common, rung: 1 },
     { ...common, rung: 2, platt },
+    { ...common, rung: 2, platt, churnedPlatt },
     ridgeModel(random, kind),
-  ] as const;
-  return kind === "account"
-    ? [...pooled]
-    : [...pooled, { ...common, rung: 2, platt, churnedPlatt, segments }];
+  ];
 }
 
 async function scored(population: Population, input: ScoreInput): Promise<StoredScore[]> {
@@ -146,7 +134,7 @@ function expected(features: Features, engagement: number | null, model: ChurnMod
 let version = 1;
 const inputOf = (cutoffDay: number, model: ChurnModel | null): ScoreInput => {
   version += 1;
-  const cells = cellRisks(bgbb, 28, segmentsOf(model));
+  const cells = cellRisks(bgbb, 28);
   return { cutoffDay, version, horizonDays: 28, scale, healthWeights: defaultHealthWeights, model, cells };
 };
 

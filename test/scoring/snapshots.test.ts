@@ -3,13 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { type CountedCell, fitBgbb } from "../../server/scoring/bgbb-fit.ts";
 import { bgbbLogOdds, silenceOver, tablesFor } from "../../server/scoring/churn-model.ts";
 import { featuresOf, type MemberFeatures } from "../../server/scoring/features.ts";
-import { type CellRow, cellsQuery } from "../../server/scoring/queries/cell-query.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
-import { read } from "../../server/scoring/queries/query.ts";
-import { readSegments } from "../../server/scoring/queries/segment-query.ts";
 import { readSnapshots, type SnapshotOptions } from "../../server/scoring/queries/snapshots.ts";
-import { readFrequentValues } from "../../server/scoring/queries/trait-reading.ts";
-import type { SegmentData } from "../../server/scoring/segments.ts";
 import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/snapshot.ts";
 import { isScored } from "../../server/scoring/state.ts";
 import { mean } from "../../server/scoring/vectors.ts";
@@ -58,7 +53,7 @@ test("users' snapshots are those of the reference, with traits as they were at t
     words.map((word) => versionRow(organization, word)),
   );
   const logs = logsOf(events, "user");
-  const [seen, segments] = [new Set<string>(), new Set<string>()];
+  const seen = new Set<string>();
   for (const cutoffDay of cutoffs) {
     const entities = [...logs].map(([number, log]): EntityLog => {
       const own = words.filter((word) => word.user === number);
@@ -66,7 +61,6 @@ test("users' snapshots are those of the reference, with traits as they were at t
     });
     const found = await readOne(organization, "user", cutoffDay);
     expect(comparable(found)).toEqual(comparable(snapshotOf(entities, cutoffDay, horizonDays, manySettings)));
-    for (const name of expectSegments(found.segments, entities, cutoffDay)) segments.add(name);
     for (const { features, label } of found.rows) {
       seen.add(`label ${label}`);
       for (const [trait, value] of Object.entries(features.traits)) seen.add(`${trait} ${value}`);
@@ -74,72 +68,7 @@ test("users' snapshots are those of the reference, with traits as they were at t
   }
   const values = ["plan free", "plan pro", "seats 1", "seats 2", "vip true"];
   expect([...seen].sort()).toEqual(["label false", "label true", ...values]);
-  expect(segments).toContain("plan pro");
 });
-
-test("segments are those of a sample when there are too many users, the same one every time", async () => {
-  const { organization } = await randomOrganization(subject, "segment sample", 400);
-  const words = Array.from({ length: 400 }, (_, index) => ({
-    ...{ user: index + 1, version: 1, atMs: 0, traits: { plan: "pro" } },
-  }));
-  await subject.insert(
-    "user_versions",
-    words.map((word) => versionRow(organization, word)),
-  );
-  const who = population(organization, "user");
-  const cutoffDay = logDay(390);
-  const cells = await read<CellRow>(subject.warehouse, cellsQuery(who, cutoffDay, horizonDays));
-  const values = await readFrequentValues(subject.warehouse, who);
-  const everybody = cells.reduce((sum, { count }) => sum + count, 0);
-  const sizeOf = async (maxEntities: number) => {
-    const found = await readSegments(subject.warehouse, who, { cutoffDay, cells, values, maxEntities });
-    const [segment] = found?.traits.get("plan") ?? [];
-    return [...(segment?.training ?? []), ...(segment?.heldOut ?? [])].reduce(
-      (sum, { count }) => sum + count,
-      0,
-    );
-  };
-  expect(await sizeOf(everybody)).toBe(everybody);
-  const half = await sizeOf(everybody - 1);
-  expect(half / everybody).toBeWithin(0.3, 0.7);
-  expect(await sizeOf(everybody - 1)).toBe(half);
-  // One in twenty is fewer than 30.
-  expect(await sizeOf(Math.floor(everybody / 20))).toBe(0);
-});
-
-/** Compares segments with those of the reference, and returns their names. */
-function expectSegments(
-  found: SegmentData | undefined,
-  entities: readonly EntityLog[],
-  cutoffDay: number,
-): string[] {
-  const cellsByValue = new Map<string, string[]>();
-  for (const { log, traits = {} } of entities) {
-    const cell = featuresOf(log, cutoffDay, manySettings)?.cell;
-    if (cell === null || cell === undefined) continue;
-    for (const [trait, value] of Object.entries(traits)) {
-      const name = `${trait} ${value}`;
-      cellsByValue.set(name, [...(cellsByValue.get(name) ?? []), `${cell.x} ${cell.t} ${cell.n}`]);
-    }
-  }
-  const expected = [...cellsByValue].filter(([, cells]) => cells.length >= 30);
-  const ofHalf = (cells: readonly CountedCell[]) =>
-    cells.flatMap(({ x, t, n, count }) => Array.from({ length: count }, () => `${x} ${t} ${n}`));
-  const all = [...(found?.traits ?? [])].flatMap(([trait, segments]) =>
-    segments.map(({ value, training, heldOut }): [string, string[]] => {
-      // The halves are those of everybody.
-      const half = new Map(found?.pooledTraining.map(({ x, t, n, count }) => [`${x} ${t} ${n}`, count]));
-      for (const { x, t, n, count } of training) {
-        expect(count).toBeLessThanOrEqual(half.get(`${x} ${t} ${n}`) ?? 0);
-      }
-      expect(ofHalf(training).length).toBeGreaterThan(0);
-      expect(ofHalf(heldOut).length).toBeGreaterThan(0);
-      return [`${trait} ${value}`, [...ofHalf(training), ...ofHalf(heldOut)].sort()];
-    }),
-  );
-  expect(new Map(all)).toEqual(new Map(expected.map(([name, cells]) => [name, cells.sort()])));
-  return expected.map(([name]) => name);
-}
 
 test("accounts' snapshots are those of the reference, with how their members are doing", async () => {
   const { organization, events } = await randomOrganization(subject, "account snapshots", 150);
@@ -230,11 +159,10 @@ function versionRow(organization: number, { user: number, version, atMs, traits 
   return userVersionRow(user(organization, `u${number}`, { number, version }), said);
 }
 
-/** The last word on each trait before a time; before any word, the first known value. Only what 30 users ever had. */
+/** The last word on each trait before a time. Only what 30 users ever had. */
 function traitsAt(own: readonly Word[], atMs: number, all: readonly Word[]): Record<string, string> {
   const ordered = own.toSorted((a, b) => a.atMs - b.atMs || a.version - b.version);
-  const before = ordered.filter((word) => word.atMs < atMs);
-  const known = before.length > 0 ? before : ordered.toReversed();
+  const known = ordered.filter((word) => word.atMs < atMs);
   const traits = Object.assign({}, ...known.map((word) => word.traits)) as Word["traits"];
   return Object.fromEntries(
     Object.entries(traits)

@@ -40,7 +40,7 @@ test("`rekindle score` leaves scores as they were while data has stopped, says s
     rekindle(server.dataDir, "score", "--organization", "Silent", ...options);
 
   const frozen = await score();
-  expect(frozen.exitCode).toBe(0);
+  expect(frozen.exitCode).toBe(2);
   expect(frozen.stderr).toContain(`data has stopped since ${formatDay(today - 3)}`);
   expect(frozen.stderr).toContain("--even-if-stopped");
   expect(await scoredDay(key)).not.toBe(formatDay(today));

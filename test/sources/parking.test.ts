@@ -8,7 +8,7 @@ import { limits } from "../../contract/limits.ts";
 import { accountTimeline, timeline } from "../../server/analytics/timeline.ts";
 import { userList } from "../../server/analytics/user-list.ts";
 import { withLabels } from "../../server/http/event-labels.ts";
-import type { SourcedItem } from "../../server/intake/intake.ts";
+import { isInvalid, type SourcedItem } from "../../server/intake/intake.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { eraseUser, findUser } from "../../server/warehouse/erase.ts";
 import { attachFile } from "../../server/warehouse/frozen-tables.ts";
@@ -72,6 +72,7 @@ test("a user whose e-mail is not known is listed, exported and completed; a wron
   await spokenTo.loaded();
   const question = {
     ...{ organization: id, toDay: zone.dayOf(nowMs), run: undefined, earlier: undefined, search: "" },
+    passiveEvents: [],
     ...{ sort: "email" as const, descending: false, limit: 10, offset: 0 },
   } as const;
   const listed = async () =>
@@ -225,7 +226,7 @@ test("a bad item costs nothing but itself, and is counted with its reason", asyn
     { type: "alias", previousId: "u", userId: "w", atMs: nowMs, messageId: null },
     track({ userId: "u", event: "E".repeat(256) }),
   );
-  const refused = outcomes.map((outcome) => (typeof outcome === "string" ? outcome : outcome.invalid));
+  const refused = outcomes.map((outcome) => (isInvalid(outcome) ? outcome.invalid : outcome));
   expect(refused).toEqual([
     "event is not valid: send a name of 1 to 256 characters.",
     "userId is missing: send a userId, or the id of a visitor.",

@@ -51,6 +51,16 @@ test("lz64 is refused by name", () => {
   expect(read("data=N4Ig&compression=lz64", "", formType)).toStartWith("invalid: lz64");
 });
 
+test("a form has at most 300 fields, of which the first data and compression are read", () => {
+  const many = (fields: number) => `${"a&".repeat(fields - 1)}data=${base64}`;
+  expect(read(many(300), "", formType)).toBe(json);
+  expect(read(many(301), "", formType)).toBe(
+    "invalid: body is a form of more than 300 fields: send the field data.",
+  );
+  expect(read(`data=${base64}&data=e30`, "", formType)).toBe(json);
+  expect(read("data=%7B%22a%22:+%22b+c%2Bd%%zz%22%7D", "", formType)).toBe('{"a": "b c+d%%zz"}');
+});
+
 test("a body that inflates past the limit, or is cut, is refused", () => {
   expect(read(gzipSync(Buffer.alloc(10_001)))).toStartWith("invalid: body inflates to more than 10000 bytes");
   expect(read(gzipSync(json).subarray(0, 30))).toStartWith("invalid: body ends before");

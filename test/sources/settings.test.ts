@@ -41,7 +41,7 @@ test("a webhook is added, changed and deleted, seen by viewers, and each is in t
     ["DELETE", one, undefined],
     ["PATCH", at("/api/stripe"), { unknownCustomers: "wait" }],
   ] as const) {
-    await expectError(await viewer.ask(method, path, body), "invalid_write_key", "has no right to this");
+    await expectError(await viewer.ask(method, path, body), "forbidden", "has no right to this");
   }
   await owner.done("DELETE", one);
   await expectError(await owner.ask("DELETE", one), "not_found", "There is no such webhook.");

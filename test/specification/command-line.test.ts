@@ -101,7 +101,7 @@ function tokenTests(commands: Commands): void {
     expect(row?.[1]).toBe("backend");
     expect(row?.[2]).toEndWith(token.slice(-4));
     expect(row?.[3]).toMatch(isoInstant);
-    expect(row?.slice(4)).toEqual(["-", "-"]);
+    expect(row?.slice(4)).toEqual(["-", "-", "server"]);
     const places = isOnPostgres ? tablesWith : filesWith;
     expect(await places(commands.dataDir(), token)).toEqual([]);
     expect((await places(commands.dataDir(), "backend")).length).toBeGreaterThan(0);

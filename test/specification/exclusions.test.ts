@@ -115,9 +115,9 @@ test("rules are their organization's own", async () => {
   const taken = `/api/exclusions/${rules[0]?.id}`;
   await expectError(await ask(server, other, taken, "DELETE"), "not_found", "no such exclusion rule");
   const reader = await newKey(server, "Acme");
-  await expectError(await ask(server, reader, taken, "DELETE"), "invalid_write_key", "manage");
+  await expectError(await ask(server, reader, taken, "DELETE"), "forbidden", "manage");
   const adding = "/api/exclusions?kind=user&value=x";
-  await expectError(await ask(server, reader, adding, "POST"), "invalid_write_key", "manage");
+  await expectError(await ask(server, reader, adding, "POST"), "forbidden", "manage");
   expect((await answer<{ rules: object[] }>(server, reader, "/api/exclusions")).rules).toEqual(rules);
 });
 

@@ -55,7 +55,7 @@ test("every figure says up to when it is complete, and of which timezone its day
     const found = await freshness(path);
     expect(found).toEqual({
       ...{ loadedUpto: expect.any(String), rebuilding: null, excludedUsers: 0, timezone: "UTC" },
-      ...{ silentSources: [], earlierScores: null },
+      ...{ silentSources: [], earlierScores: null, failures: [] },
     });
     expect(Date.parse(found.loadedUpto ?? "")).toBeGreaterThanOrEqual(beforeMs);
   }

@@ -1,7 +1,7 @@
 /** What identify does to a user who exists: shallow merge, null and not sent, accounts, many at once. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Server } from "../server.ts";
-import { expectSuccess, exportedUser, send, user } from "./support.ts";
+import { expectError, expectSuccess, exportedUser, send, user } from "./support.ts";
 
 let server: Server;
 let token: string;
@@ -128,6 +128,40 @@ test("an account is one for all its users: a new name is everybody's", async () 
   const accounts = (await server.exported("accounts", organization)).filter(({ id }) => id === "shared");
   expect(accounts).toHaveLength(1);
   expect(accounts[0]).toMatchObject({ id: "shared", name: "New" });
+});
+
+test("a refused identify neither creates an account nor renames one", async () => {
+  const full = Object.fromEntries(Array.from({ length: 990 }, (_, index) => [`k${index}`, index]));
+  await send(
+    server,
+    "/identify",
+    token,
+    user("full", { properties: full, account: { id: "kept", name: "Kept" } }),
+  );
+  const more = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`m${index}`, index]));
+  for (const id of ["kept", "refused"]) {
+    const body = user("full", { properties: more, account: { id, name: "Renamed" } });
+    await expectError(await server.post("/identify", token, body), "validation_error", "1010 traits");
+    const items = [{ type: "identify", ...body }];
+    expect((await server.post("/batch", token, { batch: items })).status).toBe(400);
+  }
+  const accounts = (await server.exported("accounts", organization)).map(({ id, name }) => [id, name]);
+  expect(accounts.filter(([id]) => id === "kept" || id === "refused")).toEqual([["kept", "Kept"]]);
+});
+
+test("a late item changes of an account only what nothing later was said of", async () => {
+  const sendAt = async (daysAgo: number | undefined, more: object) => {
+    const timestamp = daysAgo && new Date(Date.now() - daysAgo * 86_400_000).toISOString();
+    const batch = [{ type: "identify", ...user("timed"), timestamp, account: { id: "timed", ...more } }];
+    expect((await server.post("/batch", token, { batch })).status).toBe(201);
+    const accounts = await server.exported("accounts", organization);
+    return accounts.find(({ id }) => id === "timed");
+  };
+  expect(await sendAt(10, { name: "Ten" })).toMatchObject({ name: "Ten", avatar: null });
+  expect(await sendAt(20, { name: "Twenty", avatar })).toMatchObject({ name: "Ten", avatar });
+  expect(await sendAt(5, { name: "Five" })).toMatchObject({ name: "Five", avatar });
+  expect(await sendAt(undefined, { name: "Now", avatar: null })).toMatchObject({ name: "Now", avatar: null });
+  expect(await sendAt(1, { name: "One", avatar })).toMatchObject({ name: "Now", avatar: null });
 });
 
 test("200 identifies of one user at once lose no key", async () => {

@@ -101,6 +101,7 @@ interface Cell extends Omit<CountedCell, "cohortDay"> {
   readonly share: number;
   readonly low: number;
   readonly high: number;
+  readonly isAlreadyHere: boolean;
 }
 
 interface Answer {
@@ -117,7 +118,7 @@ async function answerTo(parameters: Record<string, string>): Promise<Answer> {
 
 function counted(cells: readonly Cell[]): CountedCell[] {
   return cells
-    .map(({ share: _share, low: _low, high: _high, ...cell }) => ({
+    .map(({ share: _share, low: _low, high: _high, isAlreadyHere: _here, ...cell }) => ({
       ...cell,
       cohortDay: parseDay(cell.cohortDay) ?? Number.NaN,
     }))
@@ -128,7 +129,9 @@ test("answers equal a recount of what was sent, for questions of every kind, and
   let people = 0;
   for (const combination of shuffled(random, combinations()).slice(0, 30)) {
     const today = zone.dayOf(Date.now());
-    const question = questionAbout(random, combination, { ...shape, today }, 0);
+    const asked = questionAbout(random, combination, { ...shape, today }, 0);
+    // As the organization has it set: nothing.
+    const question = { ...asked, passiveEvents: [], horizonDays: 28 };
     const parameters = parametersOf(question);
     const recount = new RetentionRecount(facts, question);
     const cells = counted((await answerTo(parameters)).cells);
@@ -188,15 +191,28 @@ test("a table can be had as CSV, with the same figures", async () => {
   const response = await get("/api/retention", { ...parameters, format: "csv" });
   expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8");
   const [header, ...lines] = (await response.text()).trimEnd().split("\r\n");
-  expect(header).toBe("kind,value,cohortDay,cohortUsers,period,users,share,low,high,isComplete");
-  const quoted = (text: string) => (/[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  expect(lines).toEqual(
-    cells.map(({ kind, value, cohortDay, cohortUsers, period, users, share, low, high, isComplete }) =>
-      [kind, quoted(value ?? ""), cohortDay, cohortUsers, period, users, share, low, high, isComplete].join(
-        ",",
-      ),
-    ),
+  expect(header).toBe(
+    "kind,value,cohortDay,cohortUsers,period,users,share,low,high,isComplete,isAlreadyHere",
   );
+  const quoted = (text: string) => (/[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  expect(lines).toHaveLength(cells.length);
+  for (const [index, cell] of cells.entries()) {
+    const { kind, value, cohortDay, cohortUsers, period, users, share, low, high, isComplete } = cell;
+    const known = [kind, quoted(value ?? ""), cohortDay, cohortUsers, period, users].join(",");
+    const line = lines[index] ?? "";
+    expect(line.slice(0, known.length + 1)).toBe(`${known},`);
+    const [shown = "", lowest = "", highest = "", ...is] = line.slice(known.length + 1).split(",");
+    expect(is).toEqual([String(isComplete), String(cell.isAlreadyHere)]);
+    // Four digits, rounded down.
+    for (const [figure, text] of [
+      [share, shown],
+      [low, lowest],
+      [high, highest],
+    ] as const) {
+      expect(Number(text)).toBeLessThanOrEqual(figure);
+      expect(figure - Number(text)).toBeLessThan(0.001);
+    }
+  }
 });
 
 test("people are read page by page", async () => {

@@ -137,6 +137,22 @@ test("a replayed identify changes nothing, also when others came between", async
   expect(row?.account).toBeNull();
 });
 
+test("an identify and a track of one sign-up may have the same id, and both are stored once", async () => {
+  const name = "Sign-up";
+  const writer = await server.organization(name);
+  for (let round = 0; round < 2; round += 1) {
+    for (const [path, body] of [
+      ["/identify", user("new")],
+      ["/track", { userId: "new", event: "signed_up" }],
+    ] as const) {
+      const headers = { "Idempotency-Key": "sign-up-1" };
+      await expectSuccess(await server.post(path, writer, body, headers));
+    }
+  }
+  expect(await server.exported("users", name)).toHaveLength(1);
+  expect(await server.exported("events", name)).toHaveLength(1);
+});
+
 test("message ids are each organization's own", async () => {
   const { post, stored } = await userOf("shared");
   const other = await server.organization("Other");

@@ -62,9 +62,11 @@ function settingTests({ dataDir, create, settings }: Installation): void {
       ["passive-event", "none"],
       ["key-event", "none"],
       ["churn-event", "none"],
+      ["ordinary-event", "none"],
       ["week-start", "monday"],
     ]);
     await set("Ada", "--churn-horizon", "14", "--week-start", "sunday", "--churn-event", "gone");
+    await set("Ada", "--ordinary-event", "order_cancelled");
     await set("Ada", "--event-weight", "a=b=3", "c=.5", "--event-weight", "__proto__=2", "--key-event", "k");
     await set("Ada", "--event-weight", "c=default", "--health-weights", "outlook=1,adoption=0");
     await set("Ada", "--passive-event", "mail_sent", "mail_opened\u001b[2J", "--no-key-events");
@@ -77,16 +79,17 @@ function settingTests({ dataDir, create, settings }: Installation): void {
       ["passive-event", "mail_sent"],
       ["key-event", "none"],
       ["churn-event", "gone"],
+      ["ordinary-event", "order_cancelled"],
       ["week-start", "sunday"],
     ]);
     const told = (await settings("history", "Ada")).map(([version, , by, what]) => [version, by, what]);
     expect(told.slice(0, 4)).toEqual([
-      ["4", "command line", 'passiveEvents: [] → ["mail_opened\\u001b[2J","mail_sent"]'],
-      ["4", "command line", 'keyEvents: ["k"] → []'],
-      ["3", "command line", "healthWeights.outlook: 0.35 → 1"],
-      ["3", "command line", "healthWeights.adoption: 0.1 → 0"],
+      ["5", "command line", 'passiveEvents: [] → ["mail_opened\\u001b[2J","mail_sent"]'],
+      ["5", "command line", 'keyEvents: ["k"] → []'],
+      ["4", "command line", "healthWeights.outlook: 0.35 → 1"],
+      ["4", "command line", "healthWeights.adoption: 0.1 → 0"],
     ]);
-    expect(new Set(told.map(([version]) => version))).toEqual(new Set(["4", "3", "2", "1"]));
+    expect(new Set(told.map(([version]) => version))).toEqual(new Set(["5", "4", "3", "2", "1"]));
     expect(await settings("history", "Ada", "--limit", "1")).toHaveLength(2);
     expect(await settings("show", "Bob")).toEqual(initially);
     expect(await settings("history", "Bob")).toEqual([]);
@@ -104,7 +107,7 @@ function settingTests({ dataDir, create, settings }: Installation): void {
     expect([again.exitCode, again.stderr]).toEqual([0, "nothing is other than it was\n"]);
     await set("Cleo", "--no-event-weights", "--no-passive-events", "--churn-event", "none");
     expect((await settings("history", "Cleo")).map(([version]) => version)).toEqual(["2", "2", "1", "1"]);
-    expect((await settings("show", "Cleo")).filter(([, value]) => value === "none")).toHaveLength(4);
+    expect((await settings("show", "Cleo")).filter(([, value]) => value === "none")).toHaveLength(5);
   });
 }
 
@@ -158,6 +161,8 @@ describe("settings set is refused, with what to give, for", () => {
     ["--key-event a --no-key-events", "cannot be used with"],
     ["--key-event a a", "keyEvents has an item twice"],
     ["--week-start friday", "monday, sunday"],
+    ["--week-start sunday --if-version 3", "The settings changed after you read them."],
+    ["--week-start sunday --if-version last", "Give a version that settings show printed."],
   ])("%s", async (options, text) => {
     const words = options.split(" ").filter((word) => word !== "");
     await expectRefused(dataDir, ["Eve", ...words], text);

@@ -12,6 +12,7 @@ const initially = {
   passiveEvents: [],
   keyEvents: [],
   churnEvent: null,
+  ordinaryEvents: [],
   weekStart: 1,
 };
 
@@ -116,15 +117,33 @@ describe("over HTTP", () => {
     const key = await organizationOf("Settings of one");
     const other = await organizationOf("Settings of another");
     const reading = await newKey("Settings of one");
-    await expectError(await patch(reading, { weekStart: 7 }), "invalid_write_key", "right to manage");
+    await expectError(await patch(reading, { weekStart: 7 }), "forbidden", "right to manage");
     await expectError(await patch(token, { weekStart: 7 }), "invalid_write_key");
     const forged = { "rekindle-organization": "1", "rekindle-rights": "manage", "rekindle-read-key": "99" };
-    await expectError(await patch(reading, { weekStart: 7 }, forged), "invalid_write_key");
+    await expectError(await patch(reading, { weekStart: 7 }, forged), "forbidden");
     const { changedBy } = await answered(await patch(other, { weekStart: 7 }, forged));
     expect(changedBy).not.toBe("read key 99");
     expect(await answered(await get("/api/settings", reading))).toMatchObject({ version: 0 });
     expect(await answered(await get("/api/settings", key))).toMatchObject({ settings: initially });
     expect(await (await get("/api/settings/history", key)).json()).toEqual({ versions: [] });
+  });
+
+  test("a change based on another version than the current one is answered 409 with the current one", async () => {
+    const key = await organizationOf("Settings by version");
+    const first = await answered(await patch(key, { version: 0, churnHorizonDays: 7 }));
+    expect(first).toMatchObject({ version: 1, settings: { churnHorizonDays: 7 } });
+    for (const version of [0, 2]) {
+      const late = await patch(key, { version, weekStart: 7 });
+      expect([late.status, await late.json()]).toEqual([
+        409,
+        { message: expect.stringContaining("changed"), statusCode: 409, name: "conflict", version: 1 },
+      ]);
+    }
+    await expectError(await patch(key, { version: "1", weekStart: 7 }), "validation_error", "version");
+    const second = await answered(await patch(key, { version: 1, weekStart: 7 }));
+    expect(second).toMatchObject({ version: 2, settings: { churnHorizonDays: 7, weekStart: 7 } });
+    // Without a version, the change is based on whatever is current.
+    expect(await answered(await patch(key, { weekStart: 1 }))).toMatchObject({ version: 3 });
   });
 
   test("changes that come at once all count, one after another", async () => {

@@ -135,11 +135,13 @@ test("while a source is silent scores wait and every figure says so, until someb
     { source: "segment", since, freezesScores: true },
   ]);
   const score = (...options: string[]) => rekindle(dataDir, "score", "--organization", "Silent", ...options);
-  expect((await score()).stderr).toContain(`the source segment is silent since ${since}`);
+  const silentScore = await score();
+  expect(silentScore.stderr).toContain(`the source segment is silent since ${since}`);
+  expect(silentScore.exitCode).toBe(2);
   const dayBefore = new Date(Date.parse(since)).toISOString().slice(0, 10);
   expect((await score("--as-of", dayBefore)).stderr).toContain(`scored Silent as of ${dayBefore}`);
   expect((await score("--even-if-stopped")).stderr).toContain("scored Silent as of");
-  expect((await ask(server, key, "/api/sources/segment/retire", "POST")).status).toBe(401);
+  expect((await ask(server, key, "/api/sources/segment/retire", "POST")).status).toBe(403);
   expect((await ask(server, manager, "/api/sources/webhook/retire", "POST")).status).toBe(404);
   expect((await ask(server, manager, "/api/sources/nothing/retire", "POST")).status).toBe(404);
   const retired = await answer<object>(server, manager, "/api/sources/segment/retire", "POST");

@@ -17,7 +17,8 @@ const statusOf = {
   application_error: 500,
 } as const;
 
-export type ErrorName = keyof typeof statusOf;
+/** /api alone has more. */
+const apiStatusOf = { ...statusOf, forbidden: 403, conflict: 409 } as const;
 
 /** A body as an object, or as the very text that is sent. */
 export type Body = object | string;
@@ -38,14 +39,14 @@ export async function expectSuccess(response: Response): Promise<void> {
 /** Checks an error answer whole: format, name, status; returns its message, which must hold `texts`. */
 export async function expectError(
   response: Response,
-  name: ErrorName,
+  name: keyof typeof apiStatusOf,
   ...texts: readonly string[]
 ): Promise<string> {
   const text = await response.text();
   expect(response.headers.get("content-type")).toStartWith("application/json");
   const body: unknown = JSON.parse(text);
-  expect(body).toEqual({ message: expect.any(String), statusCode: statusOf[name], name });
-  expect(response.status).toBe(statusOf[name]);
+  expect(body).toEqual({ message: expect.any(String), statusCode: apiStatusOf[name], name });
+  expect(response.status).toBe(apiStatusOf[name]);
   expect(Object.keys(body ?? {}).sort()).toEqual(["message", "name", "statusCode"]);
   const message = messageIn(body);
   for (const part of texts) expect(message).toContain(part);

@@ -46,11 +46,13 @@ class TenantModel {
   /** What a request must come to; the model has it from then on. */
   take(item: Item): Outcome {
     if (item.type === "track" && /\s/.test(item.event)) return "invalid";
-    if (item.messageId !== undefined && this.#messageIds.has(item.messageId)) return "duplicate";
+    // A user may be identified and tracked with one id.
+    const key = item.messageId === undefined ? undefined : `${item.type} ${item.messageId}`;
+    if (key !== undefined && this.#messageIds.has(key)) return "duplicate";
     if (item.type === "identify") this.#identify(item);
     else if (this.#users.has(item.userId)) this.#events.push(item);
     else return "not_found";
-    if (item.messageId !== undefined) this.#messageIds.add(item.messageId);
+    if (key !== undefined) this.#messageIds.add(key);
     return "stored";
   }
 

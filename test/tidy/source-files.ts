@@ -20,7 +20,8 @@ export function readSourceFiles(): SourceFile[] {
     .map(({ path, bytes }) => ({ path, text: bytes.toString("utf8") }));
 }
 
-function listPaths(): string[] {
+/** Every path of the project, from its root. */
+export function listPaths(): string[] {
   const git = Bun.spawnSync(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
     cwd: root,
     stdout: "pipe",

@@ -25,6 +25,8 @@ const connectionArgs = [
   "--index_mark_cache_size=16777216",
   "--uncompressed_cache_size=0",
   "--max_server_memory_usage=4000000000",
+  // A server reads parameters from the fields of a form. Here they are statements.
+  "--max_query_size=33554432",
   "--session_timezone=Asia/Kolkata",
   "--output_format_json_quote_64bit_integers=1",
   "--output_format_json_escape_forward_slashes=1",

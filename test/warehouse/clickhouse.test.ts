@@ -21,6 +21,14 @@ const unreachable = { name: "WarehouseError", code: 210 };
 const utcDay = ({ day }: { day: number }) => day;
 const sent = (of: RegExp) => server.queries.filter(({ sql }) => of.test(sql)).length;
 
+test("a parameter that is too long for a field of a form is divided among several", async () => {
+  const long = "é'\\".repeat(100_000);
+  const many = Array.from({ length: 2_000 }, (_, index) => `${index} ${"\\".repeat(100)}`);
+  const sql = "SELECT {long:String} AS long, {many:Array(String)} AS many, {short:String} AS short";
+  const [row] = await subject.warehouse.rows(sql, { long, many, short: "x" });
+  expect(row).toEqual({ long, many, short: "x" });
+});
+
 describe("opening", () => {
   test("a wrong password is refused in words that do not tell it", async () => {
     const url = server.url().replace(/:[^:@]*@/, ":wr0ng@");

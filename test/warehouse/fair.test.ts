@@ -5,8 +5,12 @@ import { endless, endlessRunning, forEver, readersButOne } from "./held-readers.
 import { WarehouseUnderTest } from "./support.ts";
 
 const subject = new WarehouseUnderTest();
-const by = (group: string, signal?: AbortSignal): Warehouse =>
-  askedBy({ group, member: "somebody", ...(signal && { signal }) }, subject.warehouse);
+let asked = 0;
+/** A question of a group, each of another person: one may hold half of the readers at most. */
+const by = (group: string, signal?: AbortSignal): Warehouse => {
+  asked += 1;
+  return askedBy({ group, member: `person ${asked}`, ...(signal && { signal }) }, subject.warehouse);
+};
 const running = () => endlessRunning(by("looking"));
 
 test("quick questions of one organization overtake another's flood of slow ones", async () => {

@@ -20,8 +20,10 @@ export const readersButOne = 3;
 /** Holds all readers but one; the returned function lets go of them. */
 export async function holdReadersButOne(warehouse: Warehouse): Promise<() => Promise<void>> {
   const leaving = new AbortController();
-  const holding = askedBy({ group: "holding", member: "all", signal: leaving.signal }, warehouse);
-  const held = Array.from({ length: readersButOne }, () => holding.rows(endless, {}, forEver));
+  // One person may hold half of them at most, so each is held by another.
+  const holding = (index: number) =>
+    askedBy({ group: "holding", member: `person ${index}`, signal: leaving.signal }, warehouse);
+  const held = Array.from({ length: readersButOne }, (_, index) => holding(index).rows(endless, {}, forEver));
   const settled = Promise.allSettled(held);
   while ((await endlessRunning(warehouse)) < readersButOne) await Bun.sleep(5);
   return async () => {

@@ -47,6 +47,18 @@ test("hostile strings come back from the engine as they were sent, alone and in 
   }
 });
 
+test("strings and arrays of hundreds of kilobytes come back from the engine as they were sent", async () => {
+  const long = "🗼'\\\n".repeat(40_000);
+  const many = Array.from({ length: 300 }, (_, index) => `${index} ${"\\".repeat(1_000)}`);
+  const numbers = Array.from({ length: 20_000 }, (_, index) => index / 7);
+  const [row] = await subject.warehouse.rows(
+    `SELECT {long:String} AS long, {many:Array(String)} AS many, {numbers:Array(Float64)} AS numbers,
+       {long:String} = {again : String} AS isSame`,
+    { long, many, numbers, again: long },
+  );
+  expect(row).toEqual({ long, many, numbers, isSame: 1 });
+});
+
 test("any string comes back from the engine as it was sent", async () => {
   const seed = randomOfThisRun("strings").between(0, 2 ** 31 - 1);
   const pieces = fc.constantFrom("'", "\\", "\0", "\t", "\n", "\r", "\b", "\f", ";", "--", "{", "}", "N");

@@ -133,6 +133,8 @@ export function weekly(organization: number, weeks: number, today: number): Rete
     organization,
     entry: { kind: "firstEvent" },
     returnEvent: null,
+    passiveEvents: [],
+    horizonDays: 28,
     period: { name: "week", weekStart: 1 },
     measure: "in",
     split: null,
@@ -191,6 +193,8 @@ export function questionAbout(
     toDay: random.chance(0.5) ? today : random.between(fromDay, Math.min(today, fromDay + longest)),
     periods: random.chance(0.5) ? 30 : random.between(1, 5),
     today,
+    passiveEvents: random.pick([[], [eventNames[0]], [eventNames[1], "never sent"], eventNames]),
+    horizonDays: random.pick([7, 28]),
     transitions: new Zone(timezone).transitions,
   };
 }

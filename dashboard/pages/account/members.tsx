@@ -23,6 +23,7 @@ const columns: readonly Column<Member>[] = [
     sort: "email",
     isFixed: true,
     width: 180,
+    csv: ["userId", "name", "email", "isAccountOwner", "isMember"],
     cell: (member) => <MemberLink member={member} />,
   },
   {
@@ -38,6 +39,7 @@ const columns: readonly Column<Member>[] = [
     header: "Health",
     sort: "health",
     hint: "The member's own, 0 to 100",
+    csv: ["colour", "health"],
     cell: ({ colour, health }) => <Health colour={colour} score={health} />,
   },
   {
@@ -46,6 +48,7 @@ const columns: readonly Column<Member>[] = [
     sort: "risk",
     hint: "The member's own",
     isNumber: true,
+    csv: ["band", "risk"],
     cell: ({ risk, band }) => (risk === null || band === null ? nothing : <Risk risk={risk} band={band} />),
   },
   {
@@ -53,6 +56,7 @@ const columns: readonly Column<Member>[] = [
     header: "Active days of 28",
     isNumber: true,
     hint: "Days with an engagement event in this account, of the last 28",
+    csv: ["activeDays28"],
     cell: ({ activeDays28 }) => numbers.count(activeDays28),
   },
   {
@@ -69,6 +73,7 @@ const columns: readonly Column<Member>[] = [
     sort: "lastActive",
     isNumber: true,
     hint: "The last engagement event in this account, within 90 days",
+    csv: ["lastActiveDay"],
     cell: ({ lastActiveDay }) =>
       lastActiveDay === null ? "over 90 days ago or never" : <DayAgo day={lastActiveDay} />,
   },
@@ -115,7 +120,7 @@ export function MembersPanel(props: MembersPanelProps): ReactElement {
             csv={csvAddress(
               id,
               "/api/accounts/:accountId/members",
-              { sort: sort.by, order: sort.order, limit: 1_000 },
+              { sort: sort.by, order: sort.order },
               { accountId },
             )}
           />
@@ -134,7 +139,7 @@ function MemberLink({ member }: { member: Member }): ReactElement {
       <Link
         to="/o/$organization/users/$userId"
         params={{ organization, userId }}
-        title={email ?? noEmail}
+        title={[name, email ?? noEmail].filter(Boolean).join(", ")}
         className="truncate font-medium"
       >
         {name ?? email ?? userId}
@@ -174,7 +179,7 @@ export function CarriersPanel({ of }: { of: Asked<Members> }): ReactElement {
           if (penetration === null) {
             return (
               <Empty title="Nobody carries it">
-                None of its {numbers.count(answer.total)} members did anything in the 90 days before{" "}
+                None of its {numbers.count(answer.total)} members were active in the 90 days before{" "}
                 {dayText(day)}.
               </Empty>
             );

@@ -24,6 +24,7 @@ const filters = { ...listFilters, sort: choiceFilter(sorts, "lastSeen") };
 const columns: readonly Column<Account>[] = [
   {
     ...{ id: "account", header: "Account", sort: "name", isFixed: true, width: 200 },
+    csv: ["accountId", "name"],
     cell: (account) => <AccountLink account={account} />,
   },
   ...scoreColumns<Account>(),
@@ -34,24 +35,27 @@ const columns: readonly Column<Account>[] = [
   },
   {
     ...{ id: "active", header: "Active in 28 days", sort: "activeMembers", isNumber: true },
-    hint: "Members who did anything within 28 days, and their share of all members",
+    hint: "Users active in the account in the 28 days before the scores, as a share of the members",
+    csv: ["activeMembers"],
     cell: ({ members, activeMembers }) => (
       <>
         {numbers.count(activeMembers)}
         <span className="inline-block w-14 text-soft">
-          {numbers.wholeShare(members === 0 ? null : activeMembers / members)}
+          {numbers.wholeShare(activeMembers > members || members === 0 ? null : activeMembers / members)}
         </span>
       </>
     ),
   },
   {
     ...{ id: "lastSeen", header: "Last seen", sort: "lastSeen", isNumber: true },
-    hint: "The day of its members' last event",
+    hint: "The day of its members' last engagement event",
+    csv: ["lastSeenDay"],
     cell: ({ lastSeenDay }) => <DayAgo day={lastSeenDay} />,
   },
   {
     ...{ id: "firstSeen", header: "First seen", sort: "firstSeen", isNumber: true, isHidden: true },
-    hint: "The day of its members' first event",
+    hint: "The day of its members' first engagement event",
+    csv: ["firstSeenDay"],
     cell: ({ firstSeenDay }) => dayText(firstSeenDay),
   },
   {
@@ -104,6 +108,7 @@ function AccountLink({ account: { accountId, name } }: { account: Account }): Re
     <Link
       to="/o/$organization/accounts/$accountId"
       params={{ organization, accountId }}
+      title={name || accountId}
       className="font-medium"
     >
       {name || accountId}

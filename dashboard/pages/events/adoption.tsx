@@ -20,11 +20,12 @@ const filters = { days: choiceFilter(spans, "28") };
 const columnsOf = (activeUsers: number, days: string): readonly Column<Adopted>[] => [
   {
     ...{ id: "event", header: "Event", isFixed: true, width: 180 },
+    csv: ["event", "label"],
     cell: ({ event, label }) => <EventLink event={event} label={label} />,
   },
   {
     ...{ id: "share", header: "Adoption", isFixed: true, width: 200 },
-    hint: `Users who did it, of the ${numbers.count(activeUsers)} who did anything within ${days} days`,
+    hint: `Users who did it, of the ${numbers.count(activeUsers)} who were active within ${days} days`,
     cell: ({ share }) => <ShareBar share={share} />,
   },
   {
@@ -35,11 +36,13 @@ const columnsOf = (activeUsers: number, days: string): readonly Column<Adopted>[
   {
     ...{ id: "firstTime", header: "First time", isNumber: true },
     hint: `Of these users, those who did it within ${days} days and never before`,
+    csv: ["firstTimeUsers"],
     cell: ({ firstTimeUsers }) => numbers.count(firstTimeUsers),
   },
   {
     ...{ id: "wait", header: "Days to first use", isNumber: true },
     hint: "Median of the first-time users: from the day of their first activity to that of the first use",
+    csv: ["medianDaysToFirstUse"],
     cell: ({ medianDaysToFirstUse }) =>
       medianDaysToFirstUse === null ? nothing : numbers.decimal(medianDaysToFirstUse),
   },
@@ -67,7 +70,7 @@ export function Adoption(): ReactElement {
       note={
         adoption.data !== undefined && (
           <>
-            Shares are of the {numbers.count(adoption.data.activeUsers)} users who did anything within {days}{" "}
+            Shares are of the {numbers.count(adoption.data.activeUsers)} users who were active within {days}{" "}
             days, today included. <Freshness of={adoption.data.freshness} />
           </>
         )
@@ -89,7 +92,7 @@ export function Adoption(): ReactElement {
         empty={{
           when: ({ events }) => events.length === 0,
           show: (
-            <Empty title={`Nobody did anything within ${days} days`}>
+            <Empty title={`No active users in ${days} days`}>
               Choose more days, or see under Live whether events arrive at all.
             </Empty>
           ),
@@ -107,7 +110,7 @@ export function Adoption(): ReactElement {
             rows={events}
             columns={columnsOf(activeUsers, days)}
             rowId={({ event }) => event}
-            csv={csvAddress(id, "/api/adoption", query)}
+            csv={csvAddress(id, "/api/adoption", { days: Number(days) })}
           />
         )}
       </Figures>

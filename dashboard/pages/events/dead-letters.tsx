@@ -23,6 +23,7 @@ const limit = 1_000;
 const columnsOf = (onOpen: (letter: Letter) => void): readonly Column<Letter>[] => [
   {
     ...{ id: "id", header: "Row", isFixed: true, width: 90 },
+    csv: ["id"],
     cell: (letter) => (
       <button type="button" onClick={() => onOpen(letter)} className="rounded font-medium hover:underline">
         {letter.id}
@@ -88,7 +89,7 @@ export function DeadLetters(): ReactElement {
             columns={columnsOf(setOpen)}
             rowId={(letter) => String(letter.id)}
             page={{ total, offset: 0, size: Math.max(total, limit) }}
-            csv={csvAddress(id, "/api/dead-letters", { limit: 10_000 })}
+            csv={csvAddress(id, "/api/dead-letters", {})}
           />
         )}
       </Figures>

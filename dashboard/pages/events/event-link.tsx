@@ -7,7 +7,13 @@ import { useOrganization } from "../../app/session.ts";
 export function EventLink({ event, label }: { event: string; label: string | null }): ReactElement {
   const organization = String(useOrganization().id);
   return (
-    <Link to="/o/$organization/events" params={{ organization }} search={{ event }} className="font-medium">
+    <Link
+      to="/o/$organization/events"
+      params={{ organization }}
+      search={{ event }}
+      title={label ?? event}
+      className="font-medium"
+    >
       {label ?? event}
     </Link>
   );

@@ -1,5 +1,5 @@
 /** By which property or trait events are split: one of those that occur, or any that is typed. */
-import { type ReactElement, useId } from "react";
+import { type ReactElement, useId, useState } from "react";
 import { useRead } from "../../api/query.ts";
 import { Button } from "../../parts/button.tsx";
 import { Input } from "../../parts/field.tsx";
@@ -27,6 +27,13 @@ export function KeyField({
 }: KeysProps & { value: string; onChange: (name: string) => void }): ReactElement {
   const id = useId();
   const names = useKeys(of) ?? [];
+  const [typed, setTyped] = useState(value);
+  const [shown, setShown] = useState(value);
+  if (shown !== value) {
+    setShown(value);
+    setTyped(value);
+  }
+  const choose = (name: string) => name !== value && onChange(name);
   return (
     <>
       <Input
@@ -34,13 +41,19 @@ export function KeyField({
         isLabelHidden
         isSmall
         placeholder={names[0] === undefined ? `Name of a ${of.split}` : `${names[0]}, say`}
-        defaultValue={value}
+        value={typed}
         maxLength={256}
         autoComplete="off"
         list={id}
-        onChange={({ target }) => names.includes(target.value) && onChange(target.value)}
-        onBlur={({ target }) => target.value !== value && onChange(target.value)}
-        onKeyDown={({ key, currentTarget }) => key === "Enter" && onChange(currentTarget.value)}
+        onChange={({ target, nativeEvent }) => {
+          setTyped(target.value);
+          // A name of the list is chosen at once. One that is typed may be the beginning of another.
+          const isFromList =
+            !(nativeEvent instanceof InputEvent) || nativeEvent.inputType === "insertReplacementText";
+          if (isFromList && names.includes(target.value)) choose(target.value);
+        }}
+        onBlur={() => choose(typed)}
+        onKeyDown={({ key }) => key === "Enter" && choose(typed)}
         className="sm:w-44"
       />
       <datalist id={id}>

@@ -2,9 +2,10 @@
 import { type ReactElement, useMemo, useRef, useState } from "react";
 import { useOrganization } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
-import { Input, Select } from "../../parts/field.tsx";
+import { Select } from "../../parts/field.tsx";
 import { choiceFilter, textFilter, useFilters } from "../../parts/filters.ts";
 import { Panel } from "../../parts/panel.tsx";
+import { SearchInput } from "../../parts/search-input.tsx";
 import { Empty, Problem } from "../../parts/states.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
@@ -127,25 +128,21 @@ function Filters(): ReactElement {
         ]}
         onChoose={(chosen) => change({ source: chosen })}
       />
-      <Input
+      <SearchInput
         label="Event"
-        isLabelHidden
-        isSmall
-        type="search"
         placeholder="Event's name"
-        defaultValue={event}
-        onChange={({ target }) => change({ event: target.value }, true)}
-        className="sm:w-40"
+        value={event}
+        onSearch={(text) => change({ event: text }, true)}
+        hasKey={false}
+        className="sm:w-44"
       />
-      <Input
+      <SearchInput
         label="User"
-        isLabelHidden
-        isSmall
-        type="search"
         placeholder="User's id"
-        defaultValue={user}
-        onChange={({ target }) => change({ user: target.value }, true)}
-        className="sm:w-40"
+        value={user}
+        onSearch={(text) => change({ user: text }, true)}
+        hasKey={false}
+        className="sm:w-44"
       />
     </div>
   );

@@ -4,9 +4,9 @@ import type { Reads } from "../../api/paths.ts";
 import { csvAddress, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
-import { Input } from "../../parts/field.tsx";
 import { choiceFilter, textFilter, useFilters } from "../../parts/filters.ts";
 import { Panel } from "../../parts/panel.tsx";
+import { SearchInput } from "../../parts/search-input.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { DayAgo } from "../../parts/time.tsx";
 import { dayText, numbers } from "../../text/format.ts";
@@ -24,6 +24,7 @@ const filters = {
 const columns: readonly Column<Named>[] = [
   {
     ...{ id: "event", header: "Event", sort: "event", isFixed: true, width: 200 },
+    csv: ["event", "label"],
     cell: ({ event, label }) => <EventLink event={event} label={label} />,
   },
   {
@@ -36,6 +37,7 @@ const columns: readonly Column<Named>[] = [
   },
   {
     ...{ id: "perUser", header: "Per user", isNumber: true, hint: "Events divided by users" },
+    csv: ["count", "users"],
     cell: ({ count, users }) => numbers.decimal(users === 0 ? null : count / users),
   },
   {
@@ -64,15 +66,12 @@ export function Names(): ReactElement {
           : "All time. Choose one to see it over time."
       }
       actions={
-        <Input
+        <SearchInput
           label="Search events"
-          isLabelHidden
-          isSmall
-          type="search"
           placeholder="Part of a name"
-          defaultValue={search}
-          maxLength={256}
-          onChange={({ target }) => change({ search: target.value }, true)}
+          value={search}
+          onSearch={(text) => change({ search: text }, true)}
+          hasKey={false}
           className="w-48"
         />
       }
@@ -106,7 +105,7 @@ export function Names(): ReactElement {
             rowId={({ event }) => event}
             sort={{ by: sort, order }}
             onSort={(by) => change({ sort: filters.sort.read(by.by), order: by.order })}
-            csv={csvAddress(id, "/api/events", query)}
+            csv={csvAddress(id, "/api/events", { search, sort, order })}
           />
         )}
       </Figures>

@@ -63,7 +63,7 @@ export function useLive(): LiveFeed {
         if (signal.aborted) return;
         if (failure === undefined) waitMs = minWaitMs;
         else setError(failure);
-        if (failure instanceof ApiFailure && [400, 401, 404, 429].includes(failure.status)) {
+        if (failure instanceof ApiFailure && [400, 401, 403, 404, 429].includes(failure.status)) {
           setStatus("over");
           return;
         }

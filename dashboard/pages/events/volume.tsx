@@ -150,13 +150,7 @@ function Choices({ split }: { split: Split }): ReactElement {
         onChoose={(chosen) => change({ by: chosen, key: "" })}
       />
       {needsKey && (
-        <KeyField
-          key={key}
-          split={split}
-          event={event}
-          value={key}
-          onChange={(name) => change({ key: name })}
-        />
+        <KeyField split={split} event={event} value={key} onChange={(name) => change({ key: name })} />
       )}
     </div>
   );

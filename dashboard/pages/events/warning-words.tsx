@@ -64,6 +64,12 @@ export const warningWords: Readonly<Record<WarningKind, Words>> = {
     meaning: "A trait with a meaning of its own, `plan` say, was no text: the rest was stored.",
     advice: "Send it as a string, and pictures as the address of one.",
   },
+  browser_field_ignored: {
+    ...{ word: "Field ignored", tone: "warn" },
+    meaning:
+      "A browser token tried to change the e-mail, the account owner or the account of a user who exists: the rest was stored.",
+    advice: "Send this field from your server, with a server token.",
+  },
   event_in_future: {
     ...{ word: "Event of the future", tone: "warn" },
     meaning: "The event was stored, but its time lies more than 10 minutes ahead.",

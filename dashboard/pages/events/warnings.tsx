@@ -23,6 +23,7 @@ const idOf = ({ day, kind, endpoint, detail }: Warning) => JSON.stringify([day, 
 const columnsOf = (onOpen: (warning: Warning) => void): readonly Column<Warning>[] => [
   {
     ...{ id: "what", header: "What", isFixed: true, width: 190 },
+    csv: ["kind"],
     cell: (warning) => (
       <button type="button" onClick={() => onOpen(warning)} className="rounded hover:underline">
         <WarningBadge kind={warning.kind} />
@@ -31,6 +32,7 @@ const columnsOf = (onOpen: (warning: Warning) => void): readonly Column<Warning>
   },
   {
     ...{ id: "detail", header: "About", isFixed: true, width: 220 },
+    csv: ["detail", "message"],
     hint: "The key, the event's name, or what the sender was told",
     cell: ({ detail, message }) => <span title={message ?? detail ?? ""}>{detail ?? nothing}</span>,
   },
@@ -58,7 +60,12 @@ export function Warnings(): ReactElement {
   const { id } = useOrganization();
   const [{ kind }, change] = useFilters(filters);
   const [open, setOpen] = useState<Warning>();
-  const asked = useRead("/api/ingestion-warnings", { query: { limit }, everyMs: 15_000 });
+  const ofKind = kind === "all" ? {} : { kind };
+  const asked = useRead("/api/ingestion-warnings", {
+    query: { limit, ...ofKind },
+    everyMs: 15_000,
+    keepsPrevious: true,
+  });
   const columns = columnsOf(setOpen);
   return (
     <Panel
@@ -89,7 +96,7 @@ export function Warnings(): ReactElement {
           </div>
         }
         empty={{
-          when: ({ warnings }) => !warnings.some((one) => kind === "all" || one.kind === kind),
+          when: ({ warnings }) => warnings.length === 0,
           show: (
             <Empty title="Nothing to warn of">
               {kind === "all"
@@ -103,10 +110,10 @@ export function Warnings(): ReactElement {
           <DataTable
             label="Every ingestion warning"
             name="warnings"
-            rows={warnings.filter((one) => kind === "all" || one.kind === kind)}
+            rows={warnings}
             columns={columns}
             rowId={idOf}
-            csv={csvAddress(id, "/api/ingestion-warnings", { limit: 10_000 })}
+            csv={csvAddress(id, "/api/ingestion-warnings", ofKind)}
           />
         )}
       </Figures>

@@ -1,11 +1,13 @@
-/** An invitation: who is new chooses a password, who is known signs in with their own. */
+/** An invitation: a new person chooses a name and a password, a person with an account gives its password. The server does
+ * not tell which of them it is. */
 import { useQuery } from "@tanstack/react-query";
-import type { ReactElement } from "react";
+import { type ReactElement, useState } from "react";
 import type { ApiFailure } from "../../api/client.ts";
 import { call } from "../../api/client.ts";
 import type { PersonalChanges } from "../../api/paths.ts";
 import { usePersonalChange } from "../../api/query.ts";
 import { useCode, useEnter } from "../../app/door.ts";
+import { Button } from "../../parts/button.tsx";
 import { Door, DoorForm } from "../../parts/door.tsx";
 import { FormError, Input, PasswordInput } from "../../parts/field.tsx";
 import { fieldErrors } from "../../parts/form-errors.ts";
@@ -54,7 +56,8 @@ function Accept({ code, invitation }: { code: string; invitation: Invitation }):
   const enter = useEnter();
   const accept = usePersonalChange("POST /api/invitations/accept");
   const errors = fieldErrors(accept.error, ["name", "password"]);
-  const { organization, email, role, knownPerson } = invitation;
+  const { organization, email, role } = invitation;
+  const [hasAccount, setHasAccount] = useState(false);
   const send = ({ name, password = "" }: Readonly<Record<string, string>>) =>
     accept.mutate(
       { code, password, ...(name !== undefined && { name }) },
@@ -65,7 +68,7 @@ function Accept({ code, invitation }: { code: string; invitation: Invitation }):
       <DoorForm action="Join" isBusy={accept.isPending} onSend={send}>
         <FormError error={errors.rest} />
         <Input label="E-mail" type="email" autoComplete="username" value={email} readOnly />
-        {!knownPerson && (
+        {!hasAccount && (
           <Input
             label="Your name"
             name="name"
@@ -75,18 +78,21 @@ function Accept({ code, invitation }: { code: string; invitation: Invitation }):
             error={errors.of("name")}
           />
         )}
-        {knownPerson ? (
+        {hasAccount ? (
           <PasswordInput
             label="Your password"
             name="password"
             autoComplete="current-password"
             required
             error={errors.of("password")}
-            help="You have an account here already: sign in with its password."
+            help="The password of your account with this e-mail."
           />
         ) : (
           <NewPassword error={errors.of("password")} />
         )}
+        <Button onClick={() => setHasAccount(!hasAccount)}>
+          {hasAccount ? "I have no account yet" : "I have an account already"}
+        </Button>
       </DoorForm>
     </Door>
   );

@@ -33,7 +33,7 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
             </span>
             <p className="flex flex-wrap items-center gap-x-2">
               <span className="font-medium">{name}</span>
-              <State card={card} rung={rung} />
+              {card.rung === rung && <Badge tone="info">Serves</Badge>}
             </p>
             <p className="max-w-[76ch] text-soft">{how}</p>
             <Why card={card} rung={rung} />
@@ -42,14 +42,6 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
       </ol>
     </Panel>
   );
-}
-
-function State({ card, rung }: { card: Card; rung: number }): ReactElement | null {
-  if (card.rung === rung) {
-    const bySegment = servingName(card)?.endsWith("by segment");
-    return <Badge tone="info">{bySegment ? "Serves, by segment" : "Serves"}</Badge>;
-  }
-  return null;
 }
 
 /** Why a step does not serve: what is missing, or how it failed. */
@@ -157,45 +149,6 @@ function Progress({
       </span>
       <p className="mt-1 text-sm text-soft">{text}</p>
     </div>
-  );
-}
-
-/** The groups that have parameters of their own, in words. */
-export function SegmentsPanel({ card: { segments, parameters, kind } }: { card: Card }): ReactElement | null {
-  if (segments === null || parameters === null) return null;
-  const rows = [...segments.values, { value: "Everybody else", parameters }];
-  return (
-    <Panel
-      title={`By ${segments.trait}`}
-      note={`Groups of ${kind}s by this trait differ so much in how regularly they come that each is judged by its own`}
-    >
-      <table className="w-full">
-        <thead>
-          <tr className="text-left text-sm text-soft">
-            <th scope="col" className="py-1 font-normal">
-              {segments.trait}
-            </th>
-            <th scope="col" className="py-1 text-right font-normal" title="The mean of α / (α + β)">
-              Active in a week, while they are there
-            </th>
-            <th scope="col" className="py-1 pl-4 text-right font-normal" title="The mean of γ / (γ + δ)">
-              Leave per week
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ value, parameters: { alpha, beta, gamma, delta } }) => (
-            <tr key={value} className="border-t border-line">
-              <th scope="row" className="py-1.5 text-left font-normal">
-                {value}
-              </th>
-              <td className="py-1.5 text-right">{numbers.wholeShare(alpha / (alpha + beta))}</td>
-              <td className="py-1.5 pl-4 text-right">{numbers.share(gamma / (gamma + delta))}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Panel>
   );
 }
 

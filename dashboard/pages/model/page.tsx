@@ -12,7 +12,7 @@ import { Stat, Stats } from "../../parts/stat.tsx";
 import { Figures, Loading } from "../../parts/states.tsx";
 import { dayText, nothing, numbers } from "../../text/format.ts";
 import { LiftPanel, RealisedPanel, ReliabilityPanel } from "./charts.tsx";
-import { LadderPanel, ModelName, ProofPanel, SegmentsPanel } from "./ladder.tsx";
+import { LadderPanel, ModelName, ProofPanel } from "./ladder.tsx";
 import { type Card, type Judged, servingResult, verdict } from "./words.ts";
 
 const filters = { kind: choiceFilter(["user", "account"], "user") } as const;
@@ -64,7 +64,6 @@ export function ModelPage(): ReactElement {
               </div>
               <div className="grid gap-5">
                 <ProofPanel card={card} />
-                <SegmentsPanel card={card} />
                 <Measures card={card} />
               </div>
             </div>

@@ -25,15 +25,12 @@ export const rungs = modelNames.map(({ name, term }, rung) => ({
 export function modelWords(model: string): string {
   if (model === "recency") return "Baseline: time since last seen";
   if (model === "hiatus") return "Baseline: twice the usual gap";
-  const [, rung, bySegment] = /^rung (\d)( by segment)?$/.exec(model) ?? [];
-  const name = rungs.find((one) => String(one.rung) === rung)?.name ?? model;
-  return bySegment ? `${name}, by segment` : name;
+  return rungs.find(({ rung }) => `rung ${rung}` === model)?.name ?? model;
 }
 
-/** The name under which the model that serves was judged. */
-export function servingName({ rung, segments }: Card): string | undefined {
-  if (rung === null) return undefined;
-  return segments !== null && (rung === 1 || rung === 2) ? `rung ${rung} by segment` : `rung ${rung}`;
+/** The name of the serving model in the back-test; undefined if no model serves. */
+export function servingName({ rung }: Card): string | undefined {
+  return rung === null ? undefined : `rung ${rung}`;
 }
 
 /** The figures of the model that serves; undefined without a back-test of it. */

@@ -10,7 +10,7 @@ import { useFilters } from "../../parts/filters.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
-import { dayText, nothing, numbers } from "../../text/format.ts";
+import { dayText, nothing, numbers, weekdayText } from "../../text/format.ts";
 import { filters } from "./filters.ts";
 
 export type ActiveUsers = Reads["/api/active-users"]["answer"];
@@ -22,6 +22,7 @@ export function ActiveStats({ days }: { days: ActiveDays }): ReactElement {
   const today = days.at(-1);
   const last = days.at(-2);
   const before = days.at(-30);
+  const weekBefore = days.at(-9);
   const whole = days.slice(0, -1);
   // Whoever began today has no whole day yet: that is no zero.
   const isBegun = whole.some(({ daily }) => daily > 0);
@@ -38,33 +39,42 @@ export function ActiveStats({ days }: { days: ActiveDays }): ReactElement {
     <Stats>
       <Stat
         label="Active yesterday"
-        hint="Users who did anything yesterday, in the organization's timezone"
+        hint="Users who were active yesterday, in the organization's timezone, beside the same weekday a week before"
         value={counted(last?.daily)}
-        note={`${numbers.count(today?.daily)} today so far`}
+        note={
+          <>
+            {isBegun && weekBefore && (
+              <span className="block">
+                last {weekdayText(weekBefore.day)} {numbers.count(weekBefore.daily)}
+              </span>
+            )}
+            {numbers.count(today?.daily)} today so far
+          </>
+        }
         line={whole.slice(-28).map(({ daily }) => daily)}
       />
       <Stat
         label="Active in 7 days"
-        hint="Users who did anything within the 7 days to yesterday; the change is against the same 28 days earlier"
+        hint="Users who were active within the 7 days to yesterday; the change is against the same 28 days earlier"
         value={counted(last?.weekly)}
         change={change(last?.weekly, before?.weekly)}
         line={whole.slice(-90).map(({ weekly }) => weekly)}
       />
       <Stat
         label="Active in 30 days"
-        hint="Users who did anything within the 30 days to yesterday; the change is against the same 28 days earlier"
+        hint="Users who were active within the 30 days to yesterday; the change is against the same 28 days earlier"
         value={counted(last?.monthly)}
         change={change(last?.monthly, before?.monthly)}
         line={whole.slice(-90).map(({ monthly }) => monthly)}
       />
       <Stat
         label="Stickiness"
-        hint="Active yesterday, of those active in the 30 days to yesterday"
+        hint="Users active on a day, the mean of 28 days to yesterday, as a share of those active in the 30 days to yesterday"
         value={numbers.share(last?.stickiness)}
         note={
           isBegun && last
-            ? `of the ${numbers.count(last.monthly)} active in 30 days came yesterday`
-            : "of those active in 30 days came yesterday"
+            ? `of the ${numbers.count(last.monthly)} active in 30 days are active on a day`
+            : "of those active in 30 days are active on a day"
         }
         line={whole.slice(-28).map(({ stickiness }) => stickiness ?? 0)}
       />
@@ -79,7 +89,7 @@ export function ActivePanel({ asked }: { asked: Asked<ActiveUsers> }): ReactElem
   return (
     <Panel
       title="Active users"
-      note="Who did anything on the day, and within the 7 days that end with it"
+      note="Users who were active on the day, and within the 7 days that end with it"
       actions={
         <Select
           label="Days shown"

@@ -5,6 +5,7 @@ import { ApiFailure } from "../../api/client.ts";
 import { useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { buttonClass } from "../../parts/button.tsx";
+import { Departures } from "../../parts/departures.tsx";
 import { Select } from "../../parts/field.tsx";
 import { useFilters } from "../../parts/filters.ts";
 import { Freshness } from "../../parts/freshness.tsx";
@@ -99,6 +100,7 @@ function Everything({
   const health = useRead("/api/health-by-week", { query: { kind }, keepsPrevious: true });
   return (
     <div className="grid gap-5">
+      <Departures />
       <Figures of={active} loading={<Loading rows={1} height={92} />}>
         {(answer) => <ActiveStats days={answer.days} />}
       </Figures>

@@ -20,6 +20,7 @@ const columns: readonly Column<AtRisk>[] = [
     header: "Account",
     isFixed: true,
     width: 160,
+    csv: ["id", "label"],
     cell: ({ id, label }) => <EntityLink kind="account" id={id} label={label} />,
   },
   {
@@ -34,6 +35,7 @@ const columns: readonly Column<AtRisk>[] = [
     header: "Active",
     hint: "Members who were active in the 28 days before the scores",
     isNumber: true,
+    csv: ["activeMembers"],
     cell: ({ activeMembers }) => numbers.count(activeMembers),
   },
   { id: "health", header: "Health", cell: ({ health }) => <Health colour="at_risk" score={health} /> },
@@ -48,6 +50,7 @@ const columns: readonly Column<AtRisk>[] = [
     id: "risk",
     header: "Churn risk",
     isNumber: true,
+    csv: ["band", "risk"],
     cell: ({ risk, band }) => (risk === null || band === null ? nothing : <Risk risk={risk} band={band} />),
   },
 ];
@@ -90,7 +93,7 @@ export function AccountsAtRisk(): ReactElement {
             rows={accounts}
             columns={columns}
             rowId={(account) => account.id}
-            csv={csvAddress(id, "/api/accounts-at-risk", { limit: 1_000 })}
+            csv={csvAddress(id, "/api/accounts-at-risk", {})}
           />
         )}
       </Figures>

@@ -7,10 +7,13 @@ type Answer = Reads["/api/retention"]["answer"];
 export type Cell = Answer["cells"][number];
 export type MeanCell = Answer["mean"][number];
 type Projection = Answer["projections"][number];
+export type ProjectedShare = NonNullable<Projection["fit"]>["shares"][number];
 
 export interface Cohort {
   readonly day: string;
   readonly users: number;
+  /** Whether its users were there before the data begins. */
+  readonly isAlreadyHere: boolean;
   readonly cells: readonly Cell[];
 }
 
@@ -30,7 +33,8 @@ export interface Group {
 /** Below this a cohort is small: with 30 users the 95 % interval of a half is 35 points wide. */
 export const smallCohortUsers = 30;
 
-const keyOf = ({ kind, value }: Pick<Cell, "kind" | "value">) => (kind === "value" ? `=${value}` : kind);
+export const keyOf = ({ kind, value }: Pick<Cell, "kind" | "value">) =>
+  kind === "value" ? `=${value}` : kind;
 
 /** Kind and value of a group by its key, as the people behind its cells are asked for. */
 export function groupOfKey(key: string): { kind: Cell["kind"]; value?: string } {
@@ -52,6 +56,7 @@ export function groupsOf({ cells, mean, projections }: Answer, trait: string): G
     const cohorts = [...Map.groupBy(ofGroup, ({ cohortDay }) => cohortDay)].map(([day, ofCohort]) => ({
       day,
       users: ofCohort[0]?.cohortUsers ?? 0,
+      isAlreadyHere: ofCohort[0]?.isAlreadyHere ?? false,
       cells: ofCohort,
     }));
     return {
@@ -115,7 +120,7 @@ export function intervalText({ low, high }: { readonly low: number; readonly hig
   return `${numbers.share(low)} to ${numbers.share(high)}`;
 }
 
-/** What is missing of a cell that is not complete. @param today the organization's */
+/** The missing part of an incomplete cell: days of its period, or of the churn horizon after it. @param today the organization's */
 export function missingText(
   { cohortDay, period: at, isComplete }: Cell,
   period: Choices["period"],
@@ -123,7 +128,8 @@ export function missingText(
 ): string | undefined {
   if (isComplete) return undefined;
   const last = lastDayOf(cohortDay, at, period);
-  const left = Math.max(1, daysBetween(today, last) + 1);
+  const left = daysBetween(today, last) + 1;
+  if (left <= 0) return "The churn horizon after it is not over: silent users may still come back.";
   const days = left === 1 ? "its last day is" : `${left} of its days are`;
   return `This ${period} ends with ${dayText(last)}: ${days} not over, so the share may still rise.`;
 }

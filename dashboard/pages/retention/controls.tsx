@@ -2,7 +2,8 @@
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { Button } from "../../parts/button.tsx";
-import { type Choice, Input, Select } from "../../parts/field.tsx";
+import { DayInput } from "../../parts/day-input.tsx";
+import { type Choice, Select } from "../../parts/field.tsx";
 import { Popover } from "../../parts/menu.tsx";
 import { useToday } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
@@ -150,21 +151,14 @@ function More({ choices, change }: ControlsProps): ReactElement {
       trigger={<Button icon="settings">More{changed > 0 && ` (${changed})`}</Button>}
     >
       <div className="grid gap-3">
-        <Input
+        <DayInput
           label="First cohort"
-          type="date"
           max={to ?? today}
-          value={from ?? ""}
+          value={from}
           help={`Empty: the last ${{ day: "30 days", week: "26 weeks", month: "12 months" }[period]}, whenever this is looked at.`}
-          onChange={({ target }) => change({ from: target.value === "" ? undefined : target.value })}
+          onDay={(day) => change({ from: day })}
         />
-        <Input
-          label="Last cohort"
-          type="date"
-          max={today}
-          value={to ?? ""}
-          onChange={({ target }) => change({ to: target.value === "" ? undefined : target.value })}
-        />
+        <DayInput label="Last cohort" max={today} value={to} onDay={(day) => change({ to: day })} />
         <Select
           label="Shown of a cohort"
           value={String(periods)}

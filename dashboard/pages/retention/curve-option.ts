@@ -4,15 +4,15 @@ import { categoryAxis, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { numbers } from "../../text/format.ts";
-import { intervalText, type MeanCell } from "./cohorts.ts";
+import { intervalText, type MeanCell, type ProjectedShare } from "./cohorts.ts";
 import { type Choices, periodsText } from "./question.ts";
 
 /** What is drawn of a group. */
 export interface Curve {
   readonly name: string;
   readonly points: readonly MeanCell[];
-  /** The model's shares after 0, 1 … periods, those projected among them; none without a model. */
-  readonly model: readonly number[];
+  /** The projected shares, from the last share that is known well on; none without a projection. */
+  readonly projected: readonly ProjectedShare[];
 }
 
 const colourNames = ["series-1", "series-2"] as const;
@@ -26,14 +26,16 @@ export function curveOption(
 ): EChartsCoreOption {
   const last = Math.max(
     0,
-    ...curves.flatMap(({ points, model }) => [points.at(-1)?.period ?? 0, model.length - 1]),
+    ...curves.flatMap(({ points, projected }) => [points.at(-1)?.period ?? 0, projected.at(-1)?.period ?? 0]),
   );
   const highest = Math.max(
     0,
-    ...curves.flatMap(({ points, model }) => [...points.map(({ high }) => high), ...model]),
+    ...curves.flatMap(({ points, projected }) => [...points, ...projected].map(({ high }) => high)),
   );
   const said = (share: number, name: string, at: number) => {
-    const point = curves.find((curve) => curve.name === name)?.points.find((one) => one.period === at);
+    const curve = curves.find((one) => name === one.name || name === projectedName(one));
+    const of = curve?.name === name ? curve.points : curve?.projected;
+    const point = of?.find((one) => one.period === at);
     return numbers.share(share) + (point === undefined ? "" : ` (${intervalText(point)})`);
   };
   const ages = Array.from({ length: last + 1 }, (_, at) => at);
@@ -69,9 +71,33 @@ export function curveOption(
   };
 }
 
-function seriesOf({ name, points, model }: Curve, ages: readonly number[], colour: string) {
+/** The legend's name for the dashed line of a curve. */
+function projectedName({ name }: Curve): string {
+  return `${name}, projected`;
+}
+
+function seriesOf(curve: Curve, ages: readonly number[], colour: string) {
+  const { name, points, projected } = curve;
+  const observed = drawn({ name, points, colour, opacity: 0.16, lineStyle: { width: 2 } }, ages);
+  if (projected.length === 0) return observed;
+  const dashed = { width: 1.5, type: "dashed" };
+  const ahead = { name: projectedName(curve), points: projected, colour, opacity: 0.08, lineStyle: dashed };
+  return [...observed, ...drawn(ahead, ages)];
+}
+
+interface Drawn {
+  readonly name: string;
+  readonly points: readonly ProjectedShare[];
+  readonly colour: string;
+  /** Of the band. */
+  readonly opacity: number;
+  readonly lineStyle: object;
+}
+
+/** A line with its band. */
+function drawn({ name, points, colour, opacity, lineStyle }: Drawn, ages: readonly number[]): object[] {
   const byAge = new Map(points.map((point) => [point.period, point]));
-  const values = (of: (point: MeanCell) => number) =>
+  const values = (of: (point: ProjectedShare) => number) =>
     ages.map((at) => {
       const point = byAge.get(at);
       return point === undefined ? missing : of(point);
@@ -85,19 +111,9 @@ function seriesOf({ name, points, model }: Curve, ages: readonly number[], colou
     stackStrategy: "all",
     lineStyle: { opacity: 0 },
   };
-  const drawn: object[] = [
+  return [
     { ...band, data: values(({ low }) => low) },
-    { ...band, data: values(({ low, high }) => high - low), areaStyle: { color: colour, opacity: 0.16 } },
-    { ...line, name, data: values(({ share }) => share), lineStyle: { color: colour, width: 2 } },
+    { ...band, data: values(({ low, high }) => high - low), areaStyle: { color: colour, opacity } },
+    { ...line, name, data: values(({ share }) => share), lineStyle: { color: colour, ...lineStyle } },
   ];
-  if (model.length > 0) {
-    const data = ages.map((at) => model[at] ?? missing);
-    drawn.push({
-      ...line,
-      name: `${name}, model`,
-      data,
-      lineStyle: { color: colour, width: 1.5, type: "dashed" },
-    });
-  }
-  return drawn;
 }

@@ -31,7 +31,7 @@ export function Curves({ groups, choices, change }: CurvesProps): ReactElement {
   return (
     <Panel
       title="Retention by age"
-      note={`Weighted mean of the cohorts whose ${period} is over; the band is the 95 % interval`}
+      note={`Weighted mean of the cohorts that have completed the ${period}; the band is the 95 % interval`}
       actions={
         trait === "" || first === undefined ? undefined : (
           <div className="flex flex-wrap items-end gap-2">
@@ -89,7 +89,7 @@ function curveOf({ label, mean, projection }: Group): Curve {
   return {
     name: label,
     points: mean,
-    model: projection?.fit?.shares ?? [],
+    projected: projection?.fit?.shares ?? [],
   };
 }
 
@@ -102,47 +102,41 @@ function findingOf(shown: readonly Group[], { period, measure }: Choices): strin
     ({ mean }) => mean.findLast(({ cohorts }) => cohorts >= tellingCohorts)?.period ?? 0,
   );
   const at = Math.min(...well) || Math.min(...shown.map(({ mean }) => mean.at(-1)?.period ?? 0));
-  const cells = shown.flatMap(({ label, kind, mean }) => {
+  const said = shown.flatMap(({ label, kind, mean }) => {
     const cell = mean.find((one) => one.period === at);
-    return cell === undefined ? [] : [{ ...cell, whose: kind === "all" ? "" : ` of ${label}` }];
+    if (cell === undefined) return [];
+    const users = `${numbers.count(cell.cohortUsers)} users${kind === "all" ? "" : ` of ${label}`}`;
+    return [`${numbers.share(cell.share)} of ${users} (${intervalText(cell)})`];
   });
-  const said = cells.map((cell) => {
-    const users = `${numbers.count(cell.cohortUsers)} users${cell.whose}`;
-    return `${numbers.share(cell.share)} of ${users} (${intervalText(cell)})`;
-  });
-  const [one, two] = cells;
-  const apart =
-    one === undefined || two === undefined
-      ? ""
-      : one.low > two.high || two.low > one.high
-        ? " The intervals do not overlap."
-        : " The intervals overlap: the difference may be chance.";
   const back = measure === "in" ? "came back" : "came back then or later";
-  return `After ${periodsText(at, period)}, ${said.join(" and ")} ${back}.${apart}`;
+  return `After ${periodsText(at, period)}, ${said.join(" and ")} ${back}.`;
 }
 
 function tableOf(curves: readonly Curve[], period: Choices["period"]) {
   const last = Math.max(
-    ...curves.flatMap(({ points, model }) => [points.at(-1)?.period ?? 0, model.length - 1]),
+    ...curves.flatMap(({ points, projected }) => [points.at(-1)?.period ?? 0, projected.at(-1)?.period ?? 0]),
   );
-  const hasModel = curves.some(({ model }) => model.length > 0);
+  const hasProjection = curves.some(({ projected }) => projected.length > 0);
   const columns = curves.flatMap(({ name }) => [
     name,
     `${name}: 95 % interval`,
     `${name}: users`,
     `${name}: cohorts`,
-    ...(hasModel ? [`${name}: model`] : []),
+    ...(hasProjection ? [`${name}: projected`] : []),
   ]);
   const rows = Array.from({ length: last + 1 }, (_, at) => [
     periodsText(at, period),
-    ...curves.flatMap(({ points, model }) => {
+    ...curves.flatMap(({ points, projected }) => {
+      const share = projected.find((one) => one.period === at);
       const point = points.find((one) => one.period === at);
       return [
         numbers.share(point?.share),
         point === undefined ? nothing : intervalText(point),
         numbers.count(point?.cohortUsers),
         numbers.count(point?.cohorts),
-        ...(hasModel ? [numbers.share(model[at])] : []),
+        ...(hasProjection
+          ? [share === undefined ? nothing : `${numbers.share(share.share)} (${intervalText(share)})`]
+          : []),
       ];
     }),
   ]);
@@ -171,19 +165,21 @@ function Projected({ shown, measure, period, change }: ProjectedProps): ReactEle
     const name = kind === "all" ? "" : `${label}: `;
     const complete = projection?.completePeriods ?? 0;
     if (projection?.fit == null) {
-      return `${name}no projection yet: ${periodsText(complete, period)} of the five that it needs are over.`;
+      return `${name === "" ? "No" : `${name}no`} projection yet: ${periodsText(complete, period)} of the five that it needs are complete.`;
     }
-    if (!projection.fit.isReliable) {
-      return `${name}the projection is not to be relied on: the curve has not the shape that the model knows, as when nobody leaves.`;
+    const last = projection.fit.shares.at(-1);
+    if (last === undefined) {
+      return `${name === "" ? "No" : `${name}no`} projection: the model does not fit this curve.`;
     }
-    const last = projection.fit.shares.length - 1;
-    return `${name}${numbers.share(projection.fit.shares[last])} are projected to be left after ${periodsText(last, period)}.`;
+    return `${name}${numbers.share(last.share)} (${intervalText(last)}) are projected to be still there after ${periodsText(last.period, period)}.`;
   });
+  const isProjected = shown.some(({ projection }) => (projection?.fit?.shares.length ?? 0) > 0);
   return (
     <div className="mt-3 grid max-w-[80ch] gap-1 text-sm text-soft">
       <p>
-        Dashed: the shifted beta-geometric model that fits what is known, and beyond it what it projects. In
-        recent {period}s people may still come back, so these shares may rise.
+        {isProjected &&
+          "Dashed: the projection of the shifted beta-geometric model from the last share that is known well, with its 95 % interval. "}
+        A {period} is complete one churn horizon after its end. Until then inactive users may return.
       </p>
       {said.map((sentence) => (
         <p key={sentence}>{sentence}</p>

@@ -2,15 +2,8 @@
 import type { ReactElement } from "react";
 import { numbers } from "../../text/format.ts";
 import { type Group, scaleOf, smallCohortUsers } from "./cohorts.ts";
-import type { Choices } from "./question.ts";
 
-export function HeatLegend({
-  groups,
-  period,
-}: {
-  groups: readonly Group[];
-  period: Choices["period"];
-}): ReactElement {
+export function HeatLegend({ groups }: { groups: readonly Group[] }): ReactElement {
   const cells = groups.flatMap(({ cohorts }) => cohorts.flatMap((cohort) => cohort.cells));
   const { low, high } = scaleOf(cells);
   return (
@@ -29,7 +22,7 @@ export function HeatLegend({
       </li>
       <li className="flex items-center gap-1.5">
         <span aria-hidden="true" className="heat-2 hatched inline-block h-3 w-6" />
-        the {period} is not over
+        not complete: the share may still rise
       </li>
       <li>~ fewer than {smallCohortUsers} users, which may be far off</li>
     </ul>

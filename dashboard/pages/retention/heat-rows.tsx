@@ -117,7 +117,7 @@ export const GroupRows = memo(function GroupRows(props: GroupRowsProps) {
 
 function CohortRow({ cohort, ...props }: GroupRowsProps & { cohort: Cohort }): ReactElement {
   const { group, period, isSplit } = props;
-  const { day, users, cells } = cohort;
+  const { day, users, cells, isAlreadyHere } = cohort;
   const row = rowName(group.key, day);
   const isSmall = users < smallCohortUsers;
   return (
@@ -132,6 +132,14 @@ function CohortRow({ cohort, ...props }: GroupRowsProps & { cohort: Cohort }): R
         )}
       >
         {cohortText(day, period)}
+        {isAlreadyHere && (
+          <>
+            {" "}
+            <span className="text-xs text-soft" title="These users were there before the data begins">
+              already here
+            </span>
+          </>
+        )}
       </th>
       <td className={classes(sticky, secondColumn, isSmall && "text-soft")}>{numbers.count(users)}</td>
       <Cells cells={cells} isSmall={isSmall} {...placeIn(row, props)} />
@@ -178,7 +186,7 @@ const Cells = memo(function Cells({ cells, scale, isDense, isSmall, tipId, entra
         <span className="sr-only">
           {" "}
           %{isFew && ", small cohort"}
-          {isUnfinished && ", not over"}
+          {isUnfinished && ", not complete"}
         </span>
       </td>
     );

@@ -10,7 +10,9 @@ import { Icon } from "../../parts/icons.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { numbers } from "../../text/format.ts";
+import { AlreadyHere } from "./already-here.tsx";
 import { type Cell, type Group, groupsOf } from "./cohorts.ts";
+import { Comparison } from "./comparison.tsx";
 import { Controls } from "./controls.tsx";
 import { Curves } from "./curves.tsx";
 import { HeatLegend } from "./heat-legend.tsx";
@@ -147,9 +149,11 @@ function Cohorts({ answer, choices, change }: CohortsProps): ReactElement {
         }
       >
         <HeatMap {...{ groups, period, isSplit, onToggle, onPick }} openKeys={drawnKeys} />
-        <HeatLegend groups={groups} period={period} />
+        <HeatLegend groups={groups} />
+        <AlreadyHere groups={groups} choices={choices} change={change} />
       </Panel>
       <Curves groups={groups} choices={choices} change={change} />
+      {isSplit && <Comparison choices={choices} change={change} />}
     </div>
   );
 }

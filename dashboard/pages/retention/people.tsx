@@ -18,7 +18,6 @@ import { type Change, type Choices, closedCell, queryOf } from "./question.ts";
 type Answer = Reads["/api/retention/people"]["answer"];
 
 const pageSize = 100;
-const csvRows = 1_000;
 
 interface PeopleProps {
   readonly choices: Choices;
@@ -85,13 +84,12 @@ function Behind({ choices, change, cohort }: PeopleProps & { cohort: string }): 
             </p>
             <div className="mb-2 flex flex-wrap gap-2">
               <a
-                href={csvAddress(id, "/api/retention/people", { ...query, limit: csvRows })}
+                href={csvAddress(id, "/api/retention/people", { ...query, after: 0 })}
                 download
                 className={buttonClass("plain", true)}
               >
                 <Icon name="download" />
                 CSV
-                {(asked ?? 0) > csvRows && `, ${numbers.count(csvRows)} from here on`}
               </a>
               <CopyButton text={() => location.href} label="Copy link" />
             </div>

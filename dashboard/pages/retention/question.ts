@@ -22,6 +22,10 @@ export const filters = {
   periods: numberFilter(0, 0, 120),
   /** The groups that are open: their keys with commas between. */
   open: textFilter(),
+  /** Whether users who were there before the data begins count in means. */
+  alreadyHere: choiceFilter(["leftOut", "counted"], "leftOut"),
+  /** Periods after a cohort's own at which groups are compared; 0 for the last that is known well. */
+  compareAt: numberFilter(0, 0, 119),
   /** The two groups whose curves are drawn, by their keys. */
   first: textFilter(),
   second: textFilter(),
@@ -44,13 +48,26 @@ export const closedCell = { cohort: undefined, at: 0, group: "", side: "retained
 const usualPeriods = { day: 31, week: 26, month: 13 } as const;
 
 /** How many periods are asked for, a cohort's own among them. */
-function periodsOf({ periods, period }: Choices): number {
+export function periodsOf({ periods, period }: Choices): number {
   return periods === 0 ? usualPeriods[period] : periods;
 }
 
 /** The parameters of the question; undefined while the event of entry has not been chosen. */
 export function queryOf(choices: Choices): Reads["/api/retention"]["query"] | undefined {
-  const { entry, entryEvent, returnEvent, period, weekStart, measure, trait, of, asOf, from, to } = choices;
+  const {
+    entry,
+    entryEvent,
+    returnEvent,
+    period,
+    weekStart,
+    measure,
+    trait,
+    of,
+    asOf,
+    from,
+    to,
+    alreadyHere,
+  } = choices;
   if (entry === "event" && entryEvent === "") return undefined;
   return {
     entry,
@@ -58,6 +75,7 @@ export function queryOf(choices: Choices): Reads["/api/retention"]["query"] | un
     measure,
     periods: periodsOf(choices),
     ...(entry === "event" && { entryEvent }),
+    ...(alreadyHere === "counted" && { alreadyHere }),
     ...(returnEvent !== "" && { returnEvent }),
     ...(period === "week" && weekStart !== "" && { weekStart: weekStart === "1" ? 1 : 7 }),
     ...(trait !== "" && { trait, of, asOf }),
@@ -73,7 +91,7 @@ export function sentenceOf(choices: Choices): string {
     entry === "signUp"
       ? `signed up in a ${period}`
       : entry === "firstEvent"
-        ? `did anything for the first time in a ${period}`
+        ? `were active for the first time in a ${period}`
         : `did “${entryEvent}” for the first time in a ${period}`;
   const back = returnEvent === "" ? "were active" : `did “${returnEvent}”`;
   const when = measure === "in" ? `in each ${period} after` : `in each ${period} after or in any later one`;

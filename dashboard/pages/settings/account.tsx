@@ -50,7 +50,8 @@ function Person(): ReactElement {
       {
         onSuccess: (answer) => {
           client.setQueryData(sessionQuery.queryKey, (before) => before && { ...before, person: answer });
-          clear();
+          draft.accept(changes, { name: answer.name, email: answer.email, newPassword: "" });
+          setCurrentPassword((typed) => (typed === currentPassword ? "" : typed));
           tell("Your account is saved.");
         },
       },

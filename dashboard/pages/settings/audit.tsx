@@ -1,13 +1,16 @@
 /** What was changed, when, and by whom. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactElement } from "react";
-import { type ApiFailure, addressOf, call } from "../../api/client.ts";
+import { type ApiFailure, addressOf } from "../../api/client.ts";
 import type { Reads } from "../../api/paths.ts";
+import { readOnOnly } from "../../api/query.ts";
+import { read } from "../../api/read.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
+import { FormError } from "../../parts/field.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Empty, Loading, Problem } from "../../parts/states.tsx";
+import { Cancelled, Empty, Loading, Problem } from "../../parts/states.tsx";
 import { Ago, Instant } from "../../parts/time.tsx";
 import { For } from "./denied.tsx";
 
@@ -35,25 +38,34 @@ const pageSize = 50;
 
 function Log(): ReactElement {
   const { id } = useOrganization();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery<
-    Page,
-    ApiFailure,
-    { readonly pages: readonly Page[] },
-    readonly unknown[],
-    number | undefined
-  >({
-    queryKey: [id, "/api/audit-log", "pages"],
-    queryFn: async ({ pageParam, signal }) =>
-      (await call("GET", addressOf("/api/audit-log", {}, { limit: pageSize, before: pageParam }, id), {
-        signal,
-      })) as Page,
-    initialPageParam: undefined,
-    getNextPageParam: ({ entries }) => (entries.length < pageSize ? undefined : entries.at(-1)?.id),
-  });
+  const { data, error, fetchStatus, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } =
+    useInfiniteQuery<
+      Page,
+      ApiFailure,
+      { readonly pages: readonly Page[] },
+      readonly unknown[],
+      number | undefined
+    >({
+      queryKey: [id, "/api/audit-log", "pages"],
+      queryFn: async ({ pageParam, signal }) =>
+        (await read(
+          addressOf("/api/audit-log", {}, { limit: pageSize, before: pageParam }, id),
+          signal,
+        )) as Page,
+      initialPageParam: undefined,
+      ...readOnOnly,
+      getNextPageParam: ({ entries }) => (entries.length < pageSize ? undefined : entries.at(-1)?.id),
+    });
   if (data === undefined) {
     return (
       <div className="p-4">
-        {error === null ? <Loading rows={8} /> : <Problem error={error} onRetry={() => void refetch()} />}
+        {error !== null ? (
+          <Problem error={error} onRetry={() => void refetch()} />
+        ) : fetchStatus === "idle" ? (
+          <Cancelled onRetry={refetch} />
+        ) : (
+          <Loading rows={8} />
+        )}
       </div>
     );
   }
@@ -67,7 +79,8 @@ function Log(): ReactElement {
         ))}
       </ol>
       {hasNextPage && (
-        <div className="border-t border-line px-4 py-3">
+        <div className="grid justify-items-start gap-3 border-t border-line px-4 py-3">
+          {error !== null && <FormError error={error} />}
           <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
             Show older ones
           </Button>

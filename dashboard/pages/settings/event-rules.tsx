@@ -34,6 +34,7 @@ export function EventRules({ draft, errorOf }: SectionProps): ReactElement {
     ...values.keyEvents,
     ...values.passiveEvents,
     ...Object.keys(values.eventWeights),
+    ...values.ordinaryEvents,
     ...(values.churnEvent === null ? [] : [values.churnEvent]),
   ]);
   const seen: readonly EventRow[] = data?.events ?? [];
@@ -51,7 +52,7 @@ export function EventRules({ draft, errorOf }: SectionProps): ReactElement {
   return (
     <Panel
       title="Events"
-      note="Key events make up adoption. Passive events, a mail that was sent say, are done to a user and count nowhere. Weight: what one event counts for in the volume of engagement."
+      note="Key events make up adoption. Passive events (e.g. an e-mail was sent) don’t count as activity in any figure about people. They stay in event counts, timelines and exports. Weight: what one event counts for in the volume of engagement."
       isFlush
     >
       <div className="flex flex-wrap items-end gap-3 px-4 pb-3">
@@ -94,10 +95,12 @@ export function EventRules({ draft, errorOf }: SectionProps): ReactElement {
             value={values.churnEvent ?? none}
             choices={[
               { value: none, label: "None: only silence counts" },
-              ...rows.map((row) => ({ value: row.event, label: nameOf(row) })),
+              ...rows
+                .filter(({ event }) => known.has(event) || event === values.churnEvent)
+                .map((row) => ({ value: row.event, label: nameOf(row) })),
             ]}
             onChoose={(event) => set({ churnEvent: event === none ? null : event })}
-            help="Who does this has left, however active before: subscription_canceled, say."
+            help="A user has left if no engagement event follows on a later day (e.g. account_closed). Events of Stripe have no effect here."
             error={errorOf("churnEvent")}
           />
         </div>

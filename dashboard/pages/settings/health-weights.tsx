@@ -47,7 +47,7 @@ export function HealthWeights({ draft, errorOf }: SectionProps): ReactElement {
               type="number"
               min={0}
               max={1}
-              step={0.01}
+              step="any"
               required
               value={Number.isNaN(weights[name]) ? "" : weights[name]}
               onChange={({ target }) =>

@@ -102,6 +102,13 @@ function Keys(): ReactElement {
                   isFixed: true,
                   cell: ({ rights }) => rights.join(", "),
                 },
+                {
+                  id: "made-by",
+                  header: "Made by",
+                  hint: "The key is revoked when this member is removed",
+                  isFixed: true,
+                  cell: ({ madeBy }) => madeBy?.name ?? "command line",
+                },
               ]}
               onRevoke={revoke}
             />

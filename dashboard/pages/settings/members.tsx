@@ -1,11 +1,11 @@
 /** Who may come in, and as what. */
-import type { ReactElement } from "react";
+import { type ReactElement, useState } from "react";
 import type { Role } from "../../../contract/roles.ts";
 import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
 import { useMayAs, useOrganization, useSession } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
-import { useConfirm } from "../../parts/confirm.tsx";
+import { type Question, useConfirm } from "../../parts/confirm.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Select } from "../../parts/field.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
@@ -16,6 +16,19 @@ import { Invitations } from "./invitations.tsx";
 import { useLeave } from "./leave.ts";
 
 type Member = Reads["/api/members"]["answer"]["members"][number];
+
+const ownRoleQuestion = (role: Role): Question => ({
+  title: `Become a ${role}?`,
+  text: "You will not be an owner any more, and only another owner can make you one again.",
+  action: `Become a ${role}`,
+  isDangerous: true,
+});
+
+const ownerQuestion = (name: string): Question => ({
+  title: `Make ${name} an owner?`,
+  text: "Owners can change everything and remove anyone, you too.",
+  action: `Make ${name} an owner`,
+});
 
 /** Roles as they are offered. */
 export const roleChoices = [
@@ -71,30 +84,32 @@ function Table({ members, mayManage }: { members: readonly Member[]; mayManage: 
       header: "Name",
       isFixed: true,
       cell: ({ id, name }) => (
-        <>
+        <span title={name} className="block max-w-28 truncate sm:max-w-44">
           <span className="font-medium">{name}</span>
           {id === person.id && <span className="text-soft"> (you)</span>}
-        </>
+        </span>
       ),
     },
-    { id: "email", header: "E-mail", isFixed: true, cell: ({ email }) => email },
     {
       id: "role",
       header: "Role",
       isFixed: true,
       cell: (member) =>
         mayManage && !isLastOwner(member) ? (
-          <Select
-            label={`Role of ${member.name}`}
-            isLabelHidden
-            isSmall
-            value={member.role}
-            choices={roleChoices}
-            onChoose={(role) => void changeRole(member, role)}
-          />
+          <RoleOf member={member} onChange={(role) => void changeRole(member, role)} />
         ) : (
           member.role
         ),
+    },
+    {
+      id: "email",
+      header: "E-mail",
+      isFixed: true,
+      cell: ({ email }) => (
+        <span title={email} className="block max-w-44 truncate">
+          {email}
+        </span>
+      ),
     },
     { id: "joined", header: "Joined", isFixed: true, cell: ({ joinedAt }) => <Ago instant={joinedAt} /> },
     {
@@ -118,6 +133,39 @@ function Table({ members, mayManage }: { members: readonly Member[]; mayManage: 
   );
 }
 
+/** A member's role. It is changed by the button: the arrow keys alone choose in a list of the browser. */
+function RoleOf({ member, onChange }: { member: Member; onChange: (role: Role) => void }): ReactElement {
+  const [chosen, setChosen] = useState(member.role);
+  const [shown, setShown] = useState(member.role);
+  if (shown !== member.role) {
+    setShown(member.role);
+    setChosen(member.role);
+  }
+  return (
+    <span className="flex w-max items-center gap-2">
+      <Select
+        label={`Role of ${member.name}`}
+        isLabelHidden
+        isSmall
+        className="min-w-44"
+        value={chosen}
+        choices={roleChoices}
+        onChoose={setChosen}
+      />
+      {chosen !== member.role && (
+        <Button
+          isSmall
+          look="primary"
+          aria-label={`Change the role of ${member.name}`}
+          onClick={() => onChange(chosen)}
+        >
+          Change
+        </Button>
+      )}
+    </span>
+  );
+}
+
 function useMemberChanges() {
   const { person } = useSession();
   const { name: organization } = useOrganization();
@@ -125,16 +173,11 @@ function useMemberChanges() {
   const tell = useTell();
   const change = useChange("PATCH /api/members/:id");
   const removal = useChange("DELETE /api/members/:id");
+  const mayManage = useMayAs("owner");
+  const keysAsked = useRead("/api/read-keys", { enabled: mayManage });
   const changeRole = async ({ id, name }: Member, role: Role) => {
-    const isSure =
-      id !== person.id ||
-      (await confirm({
-        title: `Become a ${role}?`,
-        text: "You will not be an owner any more, and only another owner can make you one again.",
-        action: `Become a ${role}`,
-        isDangerous: true,
-      }));
-    if (!isSure) return;
+    const question = id === person.id ? ownRoleQuestion(role) : role === "owner" && ownerQuestion(name);
+    if (question !== false && !(await confirm(question))) return;
     change.mutate(
       { path: { id }, body: { role } },
       {
@@ -145,14 +188,32 @@ function useMemberChanges() {
     );
   };
   const remove = async ({ id, name }: Member) => {
+    const keys = (keysAsked.data?.readKeys ?? []).filter(
+      ({ madeBy, revokedAt }) => madeBy?.id === id && revokedAt === null,
+    );
+    const those = `the ${keys.length === 1 ? "read key" : `${keys.length} read keys`} that ${name} made`;
+    let readKeys: "revoke" | "keep" = "revoke";
     const isSure = await confirm({
       title: `Remove ${name}?`,
-      text: `${name} is out of ${organization} at once, and comes back only by a new invitation. What they changed stays.`,
+      text:
+        `${name} loses access to ${organization} now. A new invitation restores it. Their changes stay.` +
+        (keys.length === 0 ? "" : ` Programs that read with ${those} are refused from then on.`),
       action: `Remove ${name}`,
       isDangerous: true,
+      ...(keys.length > 0 && {
+        option: {
+          label: `Keep ${those} as mine`,
+          onChange: (isTicked) => {
+            readKeys = isTicked ? "keep" : "revoke";
+          },
+        },
+      }),
     });
     if (!isSure) return;
-    removal.mutate({ path: { id } }, { onSuccess: () => tell(`${name} is removed.`), onError: tell.failed });
+    removal.mutate(
+      { path: { id }, query: { readKeys } },
+      { onSuccess: () => tell(`${name} is removed.`), onError: tell.failed },
+    );
   };
   return { changeRole, remove };
 }

@@ -63,14 +63,15 @@ interface Typed {
 
 const fields = ["name", "timezone", "requestsPerSecond", "keepEventsDays"] as const;
 
-function Form({ saved }: { saved: Organization }): ReactElement {
-  const { name, timezone, requestsPerSecond, keepEventsDays } = saved;
-  const draft = useDraft<Typed>({
-    name,
-    timezone,
-    requestsPerSecond: String(requestsPerSecond),
+function typedOf({ name, timezone, requestsPerSecond, keepEventsDays }: Organization): Typed {
+  return {
+    ...{ name, timezone, requestsPerSecond: String(requestsPerSecond) },
     keepEventsDays: keepEventsDays === null ? "" : String(keepEventsDays),
-  });
+  };
+}
+
+function Form({ saved }: { saved: Organization }): ReactElement {
+  const draft = useDraft(typedOf(saved));
   const client = useQueryClient();
   const tell = useTell();
   const change = useChange("PATCH /api/organization");
@@ -87,8 +88,8 @@ function Form({ saved }: { saved: Organization }): ReactElement {
     change.mutate(
       { body },
       {
-        onSuccess: () => {
-          draft.discard();
+        onSuccess: (answer) => {
+          draft.accept(changes, typedOf(answer));
           if (texts.timezone !== undefined) setZoneNew(true);
           void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
           tell("The organization is saved.");

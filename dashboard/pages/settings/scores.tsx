@@ -1,9 +1,12 @@
 /** What counts in scores: the churn horizon, the weights of health, what each event is worth. */
 import type { ReactElement } from "react";
 import type { Settings } from "../../../contract/settings.ts";
+import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
-import { Select } from "../../parts/field.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Departures } from "../../parts/departures.tsx";
+import { FormError, Select } from "../../parts/field.tsx";
 import { type Draft, DraftForm, Facts, useDraft } from "../../parts/form.tsx";
 import { fieldErrors } from "../../parts/form-errors.ts";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
@@ -13,6 +16,8 @@ import { useTell } from "../../parts/toast.tsx";
 import { EventRules } from "./event-rules.tsx";
 import { HealthWeights, healthParts } from "./health-weights.tsx";
 import { Horizon } from "./horizon.tsx";
+
+type Answer = Reads["/api/settings"]["answer"];
 
 export function ScoreSettings(): ReactElement {
   const asked = useRead("/api/settings");
@@ -29,8 +34,9 @@ export function ScoreSettings(): ReactElement {
         )}
         {!mayChange && " Members and owners change what is here."}
       </PageHeader>
+      <Departures className="mb-5" />
       <Figures of={asked} loading={<Loading rows={10} height={28} />}>
-        {({ settings }) => (mayChange ? <Form saved={settings} /> : <Read saved={settings} />)}
+        {(answer) => (mayChange ? <Form saved={formOf(answer)} /> : <Read saved={answer.settings} />)}
       </Figures>
     </>
   );
@@ -58,6 +64,7 @@ function Read({ saved }: { saved: Settings }): ReactElement {
             listText(Object.entries(saved.eventWeights).map(([name, weight]) => `${name} (${weight})`)),
           ],
           ["Event with which users leave", saved.churnEvent ?? "none"],
+          ["Events that do not mean that users have left", listText(saved.ordinaryEvents)],
         ]}
       />
     </Panel>
@@ -76,37 +83,50 @@ const fields = [
 
 /** What the page may change of one section. */
 export interface SectionProps {
-  readonly draft: Draft<Settings>;
+  readonly draft: Pick<Draft<Settings>, "values" | "set">;
   readonly errorOf: (name: (typeof fields)[number]) => string | undefined;
 }
 
-function Form({ saved }: { saved: Settings }): ReactElement {
+/** The settings, and the version that they are. */
+type Saved = Settings & { readonly version: number };
+
+const formOf = ({ settings, version }: Answer): Saved => ({ ...settings, version });
+
+function Form({ saved }: { saved: Saved }): ReactElement {
   const draft = useDraft(saved);
   const change = useChange("PATCH /api/settings");
   const tell = useTell();
   const errors = fieldErrors(change.error, fields);
-  const { values, changes } = draft;
+  const { values, base, changes } = draft;
   const save = () => {
-    const { eventWeights, ...others } = changes;
-    // A name that has no weight of its own any more has to be said: what is not sent stays.
-    const gone = Object.keys(saved.eventWeights).map((name) => [name, null] as const);
-    const weights = eventWeights && { eventWeights: { ...Object.fromEntries(gone), ...eventWeights } };
+    const { version } = base;
     change.mutate(
-      { body: { ...others, ...weights } },
+      { body: { ...bodyOf(base, changes), version } },
       {
-        onSuccess: () => {
-          draft.discard();
+        onSuccess: (answer) => {
+          draft.accept(changes, formOf(answer));
           tell("Saved. Scores are computed again.");
         },
       },
     );
   };
+  const isConflict = change.error?.kind === "conflict";
   const section = { draft, errorOf: errors.of };
   return (
     <DraftForm
       isDirty={draft.isDirty}
       isBusy={change.isPending}
       error={errors.rest}
+      conflict={
+        isConflict && (
+          <Conflict
+            onApply={(newer) => {
+              draft.rebase(newer);
+              change.reset();
+            }}
+          />
+        )
+      }
       consequence={consequence(changes)}
       onSave={save}
       onDiscard={() => {
@@ -132,6 +152,35 @@ function Form({ saved }: { saved: Settings }): ReactElement {
         </div>
       </Panel>
     </DraftForm>
+  );
+}
+
+/** A change as the API takes it: of event weights only those that differ, and null for one that was removed. */
+function bodyOf(base: Settings, { version: _, eventWeights, ...others }: Partial<Saved>) {
+  if (eventWeights === undefined) return others;
+  const names = new Set([...Object.keys(base.eventWeights), ...Object.keys(eventWeights)]);
+  const changed = [...names].filter((name) => base.eventWeights[name] !== eventWeights[name]);
+  return {
+    ...others,
+    eventWeights: Object.fromEntries(changed.map((name) => [name, eventWeights[name] ?? null])),
+  };
+}
+
+/** Says that a newer version was saved, and puts the changes onto it. */
+function Conflict({ onApply }: { onApply: (newer: Saved) => void }): ReactElement {
+  const asked = useRead("/api/settings");
+  const apply = async () => {
+    const { data } = await asked.refetch();
+    if (data !== undefined) onApply(formOf(data));
+  };
+  return (
+    <div role="alert" className="grid justify-items-start gap-2">
+      <p>These settings changed after you began. Your changes are not saved yet.</p>
+      <FormError error={asked.error} />
+      <Button isSmall isBusy={asked.isFetching} onClick={() => void apply()}>
+        Apply my changes to the newer version
+      </Button>
+    </div>
   );
 }
 

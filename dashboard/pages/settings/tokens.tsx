@@ -1,8 +1,9 @@
 /** Project tokens: what applications send with. */
 import { type ReactElement, useState } from "react";
+import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
 import { useConfirm } from "../../parts/confirm.tsx";
-import { FormError, Input } from "../../parts/field.tsx";
+import { FormError, Input, Select } from "../../parts/field.tsx";
 import { fieldErrors } from "../../parts/form-errors.ts";
 import { InlineForm } from "../../parts/inline-form.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
@@ -25,16 +26,31 @@ export function TokenSettings(): ReactElement {
   );
 }
 
+type Scope = Reads["/api/tokens"]["answer"]["tokens"][number]["scope"];
+
+const scopes = [
+  { value: "server", label: "Server" },
+  { value: "browser", label: "Browser" },
+] as const;
+
+/** The use of a token of each scope, shown beside the choice. */
+const scopeHelp: Readonly<Record<Scope, string>> = {
+  server: "For your backend, which keeps it secret: it may do all that the write API allows.",
+  browser:
+    "For web pages, where anyone can read the token. It cannot change the e-mail or account of an existing user.",
+};
+
 function Tokens(): ReactElement {
   const asked = useRead("/api/tokens");
   const [name, setName] = useState("");
+  const [scope, setScope] = useState<Scope>("server");
   const [secret, setSecret] = useState<string>();
   const create = useChange("POST /api/tokens");
   const revoke = useRevoke();
-  const errors = fieldErrors(create.error, ["name"]);
+  const errors = fieldErrors(create.error, ["name", "scope"]);
   const send = () =>
     create.mutate(
-      { body: { name } },
+      { body: { name, scope } },
       {
         onSuccess: ({ token }) => {
           setName("");
@@ -55,6 +71,14 @@ function Tokens(): ReactElement {
             maxLength={200}
             error={errors.of("name")}
           />
+          <Select
+            label="Scope"
+            help={scopeHelp[scope]}
+            value={scope}
+            choices={scopes}
+            onChoose={setScope}
+            error={errors.of("scope")}
+          />
         </InlineForm>
         <FormError error={errors.rest} />
       </Panel>
@@ -69,13 +93,19 @@ function Tokens(): ReactElement {
           }}
         >
           {({ tokens }) => (
-            <CredentialTable label="Project tokens" name="tokens" rows={tokens} onRevoke={revoke} />
+            <CredentialTable
+              label="Project tokens"
+              name="tokens"
+              rows={tokens}
+              more={[{ id: "scope", header: "Scope", isFixed: true, cell: ({ scope: word }) => word }]}
+              onRevoke={revoke}
+            />
           )}
         </Figures>
       </Panel>
       <ShownOnce
         title="Your new project token"
-        description="It is shown this once. Copy it now to where your application keeps its secrets."
+        description="It is shown this once. Copy it now."
         secret={secret}
         onDone={() => setSecret(undefined)}
       />

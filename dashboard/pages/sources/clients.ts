@@ -6,6 +6,8 @@ export interface Client {
   readonly label: string;
   /** What to do with the code, where it does not say itself. */
   readonly note?: string;
+  /** It runs in a page, where everybody can read its token. */
+  readonly isInBrowser?: boolean;
   readonly code: (address: string, token: string) => string;
 }
 
@@ -32,7 +34,8 @@ await analytics.closeAndFlush();`,
     },
     {
       label: "In a browser, @segment/analytics-next",
-      note: "The token can be read in the page; it can only write. With cdnSettings nothing is asked of Segment.",
+      isInBrowser: true,
+      note: "Use a browser token: everybody can read it in the page. E-mail and account are taken from the identify that makes a user known; later changes come from your server. With cdnSettings the library sends no request to Segment.",
       code: (address, token) => `import { AnalyticsBrowser } from "@segment/analytics-next";
 
 const rekindle = {
@@ -100,7 +103,8 @@ await posthog.shutdown();`,
     },
     {
       label: "In a browser, posthog-js",
-      note: "The token can be read in the page; it can only write. With advanced_disable_flags no feature flags are asked for. What a page sends over the limit is lost: it is not sent again.",
+      isInBrowser: true,
+      note: "Use a browser token: everybody can read it in the page. E-mail and account are taken from the identify that makes a user known; later changes come from your server. With advanced_disable_flags no feature flags are asked for. What a page sends over the limit is lost: it is not sent again.",
       code: (address, token) => `import posthog from "posthog-js";
 
 posthog.init("${token}", {

@@ -9,6 +9,7 @@ import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
 import { sourceName } from "../../text/source-names.ts";
+import type { NewTokens } from "./set-up.tsx";
 import { SourceRow } from "./source-row.tsx";
 
 type Answer = Reads["/api/sources"]["answer"];
@@ -47,7 +48,7 @@ export function SourcesPage(): ReactElement {
 
 function Sources({ of }: { of: readonly Source[] }): ReactElement {
   const [{ open }, change] = useFilters(filters);
-  const [token, setToken] = useState<string>();
+  const [tokens, setTokens] = useState<NewTokens>({});
   const rows = (shown: readonly Source[]) => (
     <ul className="border-t border-line">
       {shown.map((source) => (
@@ -56,8 +57,8 @@ function Sources({ of }: { of: readonly Source[] }): ReactElement {
           of={source}
           isOpen={open === source.source}
           onOpen={(isOpen) => change({ open: isOpen ? source.source : "" })}
-          token={token}
-          onToken={setToken}
+          tokens={tokens}
+          onToken={(made) => setTokens({ ...tokens, ...made })}
         />
       ))}
     </ul>

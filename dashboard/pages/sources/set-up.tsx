@@ -1,6 +1,7 @@
 /** How a source is connected, with the organization's own address and a token, and what its words become here. */
 import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
+import type { TokenScope } from "../../../contract/people.ts";
 import type { SenderName } from "../../../contract/sources.ts";
 import { useChange } from "../../api/query.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
@@ -13,15 +14,23 @@ import { StripeSettings } from "./stripe-settings.tsx";
 import { Webhooks } from "./webhooks.tsx";
 
 /** Stands in the code until there is a token to show. */
-const tokenToCome = "YOUR_TOKEN";
+const tokenToCome: Readonly<Record<TokenScope, string>> = {
+  server: "YOUR_TOKEN",
+  browser: "YOUR_BROWSER_TOKEN",
+};
+
+/** The tokens that were made on this page, one for each scope. */
+export type NewTokens = Partial<Readonly<Record<TokenScope, string>>>;
 
 interface SetUpProps {
   readonly source: SenderName;
-  readonly token: string | undefined;
-  readonly onToken: (token: string) => void;
+  readonly tokens: NewTokens;
+  readonly onToken: (made: NewTokens) => void;
 }
 
-export function SetUp({ source, token, onToken }: SetUpProps): ReactElement {
+export function SetUp({ source, tokens, onToken }: SetUpProps): ReactElement {
+  const shown = { ...tokenToCome, ...tokens };
+  const hasPage = source !== "api" && clients[source].some(({ isInBrowser }) => isInBrowser);
   return (
     <div className="grid items-start gap-x-8 gap-y-5 xl:grid-cols-2">
       <div className="grid min-w-0 gap-4">
@@ -29,16 +38,20 @@ export function SetUp({ source, token, onToken }: SetUpProps): ReactElement {
           <ToStart />
         ) : (
           <>
-            {clients[source].map(({ label, note, code }) => (
+            {clients[source].map(({ label, note, isInBrowser, code }) => (
               <div key={label} className="grid gap-1.5">
                 <h4 className="text-sm font-medium">{label}</h4>
-                <Code label={label} text={code(location.origin, token ?? tokenToCome)} />
+                <Code
+                  label={label}
+                  text={code(location.origin, isInBrowser ? shown.browser : shown.server)}
+                />
                 {note !== undefined && <p className="text-sm text-soft">{note}</p>}
               </div>
             ))}
-            <Token source={source} token={token} onToken={onToken} />
+            <Token scope="server" source={source} tokens={tokens} onToken={onToken} />
+            {hasPage && <Token scope="browser" source={source} tokens={tokens} onToken={onToken} />}
             {source === "stripe" && <StripeSettings />}
-            {source === "webhook" && <Webhooks token={token ?? tokenToCome} />}
+            {source === "webhook" && <Webhooks token={shown.server} />}
           </>
         )}
       </div>
@@ -81,31 +94,34 @@ function ToStart(): ReactElement {
   );
 }
 
-function Token({ source, token, onToken }: SetUpProps): ReactElement {
+function Token({ scope, source, tokens, onToken }: SetUpProps & { scope: TokenScope }): ReactElement {
+  const word = scope === "browser" ? "browser token" : "token";
   const mayCreate = useMayAs("member");
   const create = useChange("POST /api/tokens");
   if (!mayCreate) {
     return (
-      <p className="text-sm text-soft">Ask a member or an owner for a token in place of {tokenToCome}.</p>
-    );
-  }
-  if (token !== undefined) {
-    return (
       <p className="text-sm text-soft">
-        The new token is in place. It is shown this once: copy it now to where your application keeps its
-        secrets.
+        Ask a member or an owner for a {word} in place of {tokenToCome[scope]}.
       </p>
     );
   }
+  if (tokens[scope] !== undefined) {
+    return (
+      <p className="text-sm text-soft">The new {word} is in place. It is shown this once: copy it now.</p>
+    );
+  }
   const make = () =>
-    create.mutate({ body: { name: sourceName(source) } }, { onSuccess: (made) => onToken(made.token) });
+    create.mutate(
+      { body: { name: sourceName(source), scope } },
+      { onSuccess: (made) => onToken({ [scope]: made.token }) },
+    );
   return (
     <div className="grid justify-items-start gap-2">
       <FormError error={create.error} />
       <Button isSmall icon="plus" isBusy={create.isPending} onClick={make}>
-        Create a token
+        Create a {word}
       </Button>
-      <p className="text-sm text-soft">Or put one that you have in place of {tokenToCome}.</p>
+      <p className="text-sm text-soft">Or put one that you have in place of {tokenToCome[scope]}.</p>
     </div>
   );
 }

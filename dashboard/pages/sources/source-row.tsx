@@ -13,17 +13,17 @@ import { useTell } from "../../parts/toast.tsx";
 import { numbers } from "../../text/format.ts";
 import { sourceName } from "../../text/source-names.ts";
 import type { Source } from "./page.tsx";
-import { SetUp } from "./set-up.tsx";
+import { type NewTokens, SetUp } from "./set-up.tsx";
 
 interface RowProps {
   readonly of: Source;
   readonly isOpen: boolean;
   readonly onOpen: (isOpen: boolean) => void;
-  readonly token: string | undefined;
-  readonly onToken: (token: string) => void;
+  readonly tokens: NewTokens;
+  readonly onToken: (made: NewTokens) => void;
 }
 
-export function SourceRow({ of, isOpen, onOpen, token, onToken }: RowProps): ReactElement {
+export function SourceRow({ of, isOpen, onOpen, tokens, onToken }: RowProps): ReactElement {
   const name = sourceName(of.source);
   const id = `source-${of.source}`;
   const hasSent = of.state !== "never_sent";
@@ -53,7 +53,7 @@ export function SourceRow({ of, isOpen, onOpen, token, onToken }: RowProps): Rea
       </div>
       {isOpen && (
         <div id={id} className="mt-4">
-          <SetUp source={of.source} token={token} onToken={onToken} />
+          <SetUp source={of.source} tokens={tokens} onToken={onToken} />
         </div>
       )}
     </li>

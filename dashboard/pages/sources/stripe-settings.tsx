@@ -4,6 +4,7 @@ import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
+import { useConfirm } from "../../parts/confirm.tsx";
 import { FormError, PasswordInput, Select } from "../../parts/field.tsx";
 import { InlineForm } from "../../parts/inline-form.tsx";
 import { Figures } from "../../parts/states.tsx";
@@ -24,6 +25,8 @@ export function StripeSettings(): ReactElement {
 function Form({ of }: { of: Settings }): ReactElement {
   const mayChange = useMayAs("member");
   const [secret, setSecret] = useState("");
+  const [chosen, setChosen] = useState(of.unknownCustomers);
+  const confirm = useConfirm();
   const tell = useTell();
   const change = useChange("PATCH /api/stripe");
   const { signingSecrets, unknownCustomers } = of;
@@ -40,6 +43,15 @@ function Form({ of }: { of: Settings }): ReactElement {
         },
       },
     );
+  const remove = async () => {
+    const isSure = await confirm({
+      title: "Remove the signing secret?",
+      text: "Rekindle no longer verifies signatures: anyone who has the address can post. To undo this you need the secret from Stripe.",
+      action: "Remove the signing secret",
+      isDangerous: true,
+    });
+    if (isSure) replace([]);
+  };
   return (
     <div className="grid gap-3">
       <p>
@@ -61,19 +73,31 @@ function Form({ of }: { of: Settings }): ReactElement {
           </InlineForm>
           {signingSecrets.length > 0 && (
             <div>
-              <Button isSmall onClick={() => replace([])}>
+              <Button isSmall onClick={() => void remove()}>
                 Remove the signing secret
               </Button>
             </div>
           )}
           <Select
             label="A customer whom no user is known to be"
-            value={unknownCustomers}
+            value={chosen}
             choices={choices}
-            onChoose={(value) =>
-              change.mutate({ body: { unknownCustomers: value } }, { onSuccess: () => tell("Saved.") })
-            }
+            onChoose={setChosen}
           />
+          {chosen !== unknownCustomers && (
+            <div>
+              <Button
+                isSmall
+                look="primary"
+                isBusy={change.isPending}
+                onClick={() =>
+                  change.mutate({ body: { unknownCustomers: chosen } }, { onSuccess: () => tell("Saved.") })
+                }
+              >
+                Save the choice
+              </Button>
+            </div>
+          )}
         </>
       )}
       <FormError error={change.error} />

@@ -39,7 +39,7 @@ export function fieldsOf(mapping: WebhookMapping): WebhookFields {
   };
 }
 
-/** What is typed as a mapping; whether its paths are paths the server says. Of an event's path and text the path counts. */
+/** The fields as a mapping. The server checks its paths, `problemsOf` what cannot be said in a mapping. */
 export function mappingOf(fields: WebhookFields): WebhookMapping {
   const paths = (["items", "userId", "anonymousId", "email", "timestamp", "messageId"] as const)
     .map((name) => [name, fields[name].trim()] as const)
@@ -55,6 +55,17 @@ export function mappingOf(fields: WebhookFields): WebhookMapping {
     ...(traits !== undefined && { traits }),
     ...(properties !== undefined && { properties }),
     ...(!fields.isActivity && { isActivity: false }),
+  };
+}
+
+/** Fields whose values a mapping cannot hold together, each with what is wrong. */
+export function problemsOf(fields: WebhookFields): Partial<Record<keyof WebhookFields, string>> {
+  const isSet = (name: "accountId" | "accountName" | "eventPath" | "eventText") => fields[name].trim() !== "";
+  return {
+    ...(isSet("accountName") &&
+      !isSet("accountId") && { accountId: "An account's name needs the path of its id." }),
+    ...(isSet("eventPath") &&
+      isSet("eventText") && { eventText: "Give either a path or a fixed name, not both." }),
   };
 }
 

@@ -5,7 +5,7 @@ import { Button } from "../../parts/button.tsx";
 import { Field, FormError, Input } from "../../parts/field.tsx";
 import { fieldErrors } from "../../parts/form-errors.ts";
 import { useTell } from "../../parts/toast.tsx";
-import { fieldsOf, mappingOf, type WebhookFields } from "./webhook-fields.ts";
+import { fieldsOf, mappingOf, problemsOf, type WebhookFields } from "./webhook-fields.ts";
 import { WebhookTrial } from "./webhook-trial.tsx";
 import type { Webhook } from "./webhooks.tsx";
 
@@ -44,8 +44,13 @@ export function WebhookForm({
   const change = useChange("PATCH /api/webhooks/:id");
   const set = (changed: Partial<WebhookFields>) => setFields({ ...fields, ...changed });
   const errors = fieldErrors(add.error ?? change.error, ["name"]);
+  const [isRefused, setRefused] = useState(false);
+  const problems = problemsOf(fields);
   const save = (event: FormEvent) => {
     event.preventDefault();
+    const hasProblems = Object.keys(problems).length > 0;
+    setRefused(hasProblems);
+    if (hasProblems) return;
     const mapping = mappingOf(fields);
     const onSuccess = () => {
       tell(`The webhook ${name} is saved.`);
@@ -77,6 +82,7 @@ export function WebhookForm({
             spellCheck={false}
             maxLength={256}
             help={help}
+            error={isRefused ? problems[field] : undefined}
           />
         ))}
         {tables.map(([field, label]) => (

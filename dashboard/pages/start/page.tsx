@@ -5,6 +5,7 @@ import { useChange } from "../../api/query.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
 import { Code } from "../../parts/copy.tsx";
+import { Departures } from "../../parts/departures.tsx";
 import { FormError } from "../../parts/field.tsx";
 import { choiceFilter, useFilters } from "../../parts/filters.ts";
 import { Icon } from "../../parts/icons.tsx";
@@ -13,7 +14,7 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { classes } from "../../text/classes.ts";
 import { Arrivals, useArrivals } from "./arrivals.tsx";
 import { NextSteps } from "./next-steps.tsx";
-import { languageLabels, languages, snippet } from "./snippets.ts";
+import { clientInstallation, languageLabels, languages, snippet } from "./snippets.ts";
 
 const filters = { language: choiceFilter(languages, "curl") };
 /** Stands in the snippets until there is a token to show. */
@@ -32,6 +33,7 @@ export function StartPage(): ReactElement {
           ? `${name} receives events. Here is how to send more, and what to do next.`
           : "Tell Rekindle who your users are, then what they do. Two calls are all it takes."}
       </PageHeader>
+      <Departures className="mb-6 max-w-4xl" />
       <ol className="grid max-w-4xl">
         <Step number={1} title="A project token" isDone={token !== undefined || hasUsers}>
           {maySend ? (
@@ -148,6 +150,15 @@ function Snippets({ token }: { token: string | undefined }): ReactElement {
         onChoose={(chosen) => change({ language: chosen })}
         tabs={languages.map((value) => ({ value, label: languageLabels[value] }))}
       >
+        {language === "client" && (
+          <div className="mb-4 grid gap-2">
+            <p>
+              No package registry has <code className="font-mono text-sm">rekindle-client</code> yet. Build it
+              from Rekindle's source, or send without a package: see TypeScript.
+            </p>
+            <Code label="Build and install rekindle-client" text={clientInstallation} />
+          </div>
+        )}
         <Code
           label={`Two calls in ${languageLabels[language]}`}
           text={snippet(language, location.origin, token ?? tokenToCome)}
@@ -156,7 +167,7 @@ function Snippets({ token }: { token: string | undefined }): ReactElement {
       <p className="mt-2 text-sm text-soft">
         {token === undefined && `Put a token in place of ${tokenToCome}. `}
         {language === "client"
-          ? "The package batches, retries and counts once by itself; it is in the folder client of Rekindle, whose README says how it is installed. "
+          ? "The package sends in batches, retries, and stores each call once. "
           : "Both answer 201. "}
         A user has to be identified before events are recorded for them.{" "}
         <a href="/reference">All fields, limits and errors</a>

@@ -30,6 +30,15 @@ function curl(address: string, token: string): string {
   return `${call("/identify", identify)}\n\n${call("/track", track)}\n`;
 }
 
+/** Builds the package of the folder client and installs it: no registry has it. */
+export const clientInstallation = `# In a folder with Rekindle's source
+cli/with-bun client/build.ts
+npm pack ./client --pack-destination /tmp
+
+# In your application
+npm install /tmp/rekindle-client-*.tgz
+`;
+
 /** The package in the folder client, for TypeScript and JavaScript. */
 function client(address: string, token: string): string {
   return `import { Rekindle } from "rekindle-client";

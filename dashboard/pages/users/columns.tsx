@@ -17,21 +17,25 @@ const maxTraitColumns = 60;
 const before: readonly Column<User>[] = [
   {
     ...{ id: "user", header: "User", sort: "name", isFixed: true, width: 220 },
+    csv: ["userId", "name", "email"],
     cell: (user) => <UserLink user={user} />,
   },
   ...scoreColumns<User>(),
   {
     ...{ id: "account", header: "Account", sort: "account" },
+    csv: ["accountId", "accountName"],
     cell: (user) => <AccountLink user={user} />,
   },
   {
     ...{ id: "lastSeen", header: "Last seen", sort: "lastSeen", isNumber: true },
-    hint: "The day of the last event",
+    csv: ["lastSeenDay"],
+    hint: "The day of the last engagement event",
     cell: ({ lastSeenDay }) => <DayAgo day={lastSeenDay} />,
   },
   {
     ...{ id: "firstSeen", header: "First seen", sort: "firstSeen", isNumber: true, isHidden: true },
-    hint: "The day of the first event",
+    csv: ["firstSeenDay"],
+    hint: "The day of the first engagement event",
     cell: ({ firstSeenDay }) => dayText(firstSeenDay),
   },
   {
@@ -42,6 +46,7 @@ const before: readonly Column<User>[] = [
       isNumber: true,
       isHidden: true,
     },
+    csv: ["firstIdentifiedAt"],
     hint: "When the user was identified first",
     cell: ({ firstIdentifiedAt }) => <Instant instant={firstIdentifiedAt} />,
   },
@@ -68,6 +73,7 @@ function traitColumn(trait: string): Column<User> {
   const id = `trait:${trait}`;
   return {
     ...{ id, header: trait, sort: id, isHidden: true, group: "Traits" },
+    csv: [`traits.${trait}`],
     cell: ({ traits }) => <TraitValue value={traits[trait]} />,
   };
 }
@@ -107,7 +113,11 @@ function AccountLink({ user: { accountId, accountName } }: { user: User }): Reac
   const organization = String(useOrganization().id);
   if (accountId === null) return <span className="text-soft">{nothing}</span>;
   return (
-    <Link to="/o/$organization/accounts/$accountId" params={{ organization, accountId }}>
+    <Link
+      to="/o/$organization/accounts/$accountId"
+      params={{ organization, accountId }}
+      title={accountName || accountId}
+    >
       {accountName || accountId}
     </Link>
   );

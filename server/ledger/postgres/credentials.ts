@@ -1,12 +1,19 @@
 /** Project tokens and read keys, a table each: only their hashes are kept, and a revoked one is not found. */
 import type { Credential, Credentials, Right } from "../credentials.ts";
 import { type Organization, Refusal } from "../ledger.ts";
+import { noMemberForSecret } from "../people-notes.ts";
 import type { Sql } from "./connect.ts";
-import type { PostgresOrganizations } from "./organizations.ts";
+import { lockOrganization, type PostgresOrganizations } from "./organizations.ts";
+import { findMember } from "./people-rows.ts";
 import { restored, storable } from "./text.ts";
+import { inTransaction } from "./transaction.ts";
 
 /** Rights are words with a space between: `read erase`. */
-type CredentialRow = Omit<Credential, "rights"> & { readonly rights: string };
+type CredentialRow = Omit<Credential, "rights" | "madeBy"> & {
+  readonly rights: string;
+  readonly madeBy: number | null;
+  readonly madeByName: string | null;
+};
 
 type CredentialTable = "tokens" | "read_keys";
 
@@ -23,15 +30,23 @@ export class PostgresCredentials implements Credentials {
     this.#table = table;
   }
 
-  async create(wanted: Parameters<Credentials["create"]>[0]): Promise<Credential> {
-    const { organization, name, rights, sha256, lastFour, nowMs } = wanted;
-    const sql = this.#sql;
-    const [row] = await sql<CredentialRow[]>`
-      INSERT INTO ${sql(this.#table)} (organization, name, rights, sha256, last_four, created_at_ms)
-      SELECT id, ${storable(name)}, ${rights.join(" ")}, ${sha256}, ${lastFour}, ${nowMs}
-      FROM organizations WHERE id = ${organization} RETURNING ${this.#columns()}`;
-    if (row === undefined) throw new Refusal(`There is no organization with the id ${organization}.`);
-    return credential(row);
+  create(wanted: Parameters<Credentials["create"]>[0]): Promise<Credential> {
+    const { organization, name, rights, sha256, lastFour, nowMs, madeBy = null } = wanted;
+    return inTransaction(this.#sql, async (tx) => {
+      // A removal of the maker under way is waited for.
+      if (!(await lockOrganization(tx, organization))) {
+        throw new Refusal(`There is no organization with the id ${organization}.`);
+      }
+      if (madeBy !== null && (await findMember(tx, organization, madeBy)) === undefined) {
+        throw noMemberForSecret();
+      }
+      const [row] = await tx<CredentialRow[]>`
+        INSERT INTO ${tx(this.#table)} (organization, name, rights, sha256, last_four, created_at_ms, made_by)
+        VALUES (${organization}, ${storable(name)}, ${rights.join(" ")}, ${sha256}, ${lastFour}, ${nowMs}, ${madeBy})
+        RETURNING ${this.#columns()}`;
+      if (row === undefined) throw new Error(`PostgreSQL returned no row for a new ${nouns[this.#table]}.`);
+      return credential(row);
+    });
   }
 
   async list(organization: number): Promise<readonly Credential[]> {
@@ -77,13 +92,19 @@ export class PostgresCredentials implements Credentials {
 
   #columns() {
     return this.#sql`id, organization, name, rights, last_four AS "lastFour", created_at_ms AS "createdAtMs",
-      last_used_at_ms AS "lastUsedAtMs", revoked_at_ms AS "revokedAtMs"`;
+      last_used_at_ms AS "lastUsedAtMs", revoked_at_ms AS "revokedAtMs",
+      made_by AS "madeBy", (SELECT people.name FROM people WHERE people.id = made_by) AS "madeByName"`;
   }
 }
 
-const knownRights: readonly Right[] = ["write", "read", "erase", "manage"];
+const knownRights: readonly Right[] = ["write", "browser", "read", "erase", "manage"];
 
-function credential(row: CredentialRow): Credential {
+function credential({ madeBy, madeByName, ...row }: CredentialRow): Credential {
   const words = row.rights.split(" ");
-  return { ...row, name: restored(row.name), rights: knownRights.filter((right) => words.includes(right)) };
+  return {
+    ...row,
+    name: restored(row.name),
+    rights: knownRights.filter((right) => words.includes(right)),
+    madeBy: madeBy === null ? null : { id: madeBy, name: restored(madeByName ?? "") },
+  };
 }

@@ -3,7 +3,7 @@
  * it on two nodes at once waits for the same row (the claim's lock, the organization, the person) and then finds no link.
  */
 import { peopleLimits } from "../../../contract/people-limits.ts";
-import { personActor } from "../audit.ts";
+import { personActor, serviceItself } from "../audit.ts";
 import { Hourly } from "../hourly.ts";
 import {
   type EntranceStore,
@@ -13,8 +13,10 @@ import {
   type Person,
   type Session,
   sessionMs,
+  verifiedEmail,
+  withFallbackEmail,
 } from "../people.ts";
-import { claimedNote, joinedNote, passwordResetNote } from "../people-notes.ts";
+import { claimedNote, emailLostNote, joinedNote, passwordResetNote } from "../people-notes.ts";
 import type { PostgresAudit } from "./audit.ts";
 import type { Sql, Tx } from "./connect.ts";
 import { deletePasswordLinks, findLink, lockLink } from "./link-rows.ts";
@@ -25,9 +27,11 @@ import {
   findMember,
   findPerson,
   insertPerson,
+  isEmailTaken,
   join,
   lockPerson,
   organizationsOf,
+  personWithEmail,
   refuseFullOrganization,
   refusePersonEverywhere,
   updatePerson,
@@ -56,7 +60,7 @@ export class PostgresEntrance implements EntranceStore {
       const [anybody] = await tx`SELECT id FROM people LIMIT 1`;
       if (anybody !== undefined || (await findLink(tx, "claim", sha256, nowMs)) === undefined)
         return undefined;
-      const owner = await insertPerson(tx, { ...person, createdAtMs: nowMs });
+      const owner = await insertPerson(tx, { ...person, ...verifiedEmail, createdAtMs: nowMs });
       if (owner === undefined) return undefined;
       const ownerless = await tx<{ id: number }[]>`
         SELECT id FROM organizations
@@ -123,7 +127,7 @@ export class PostgresEntrance implements EntranceStore {
   async session(sha256: string, nowMs: number): Promise<Session | undefined> {
     const [row] = await this.#sql<{ id: number; person: number; usedAtMs: number }[]>`
       SELECT id, person, used_at_ms AS "usedAtMs" FROM people_sessions
-      WHERE sha256 = ${sha256} AND used_at_ms > ${nowMs - sessionMs}`;
+      WHERE sha256 = ${sha256} AND created_at_ms > ${nowMs - sessionMs}`;
     const person = row && (await findPerson(this.#sql, row.person));
     return row === undefined || person === undefined ? undefined : { ...row, person };
   }
@@ -155,7 +159,7 @@ export class PostgresEntrance implements EntranceStore {
   async tidy(nowMs: number): Promise<void> {
     if (!this.#hourly.isDue(nowMs)) return;
     await this.#sql`DELETE FROM people_sessions WHERE id IN (
-      SELECT id FROM people_sessions WHERE used_at_ms <= ${nowMs - sessionMs} FOR UPDATE SKIP LOCKED)`;
+      SELECT id FROM people_sessions WHERE created_at_ms <= ${nowMs - sessionMs} FOR UPDATE SKIP LOCKED)`;
     await this.#sql`DELETE FROM people_links WHERE id IN (
       SELECT id FROM people_links WHERE expires_at_ms <= ${nowMs} FOR UPDATE SKIP LOCKED)`;
   }
@@ -163,8 +167,27 @@ export class PostgresEntrance implements EntranceStore {
   /** Who joins by an invitation to this e-mail; undefined when the e-mail was taken, or changed, since they looked at
    * the link. */
   async #joining(tx: Tx, email: string, who: Joining, nowMs: number): Promise<Person | undefined> {
-    if (!("id" in who)) return insertPerson(tx, { ...who, email, createdAtMs: nowMs });
-    const person = await lockPerson(tx, who.id);
-    return person?.email === email ? person : undefined;
+    if (!("id" in who)) {
+      await this.#freeEmail(tx, email, nowMs);
+      return insertPerson(tx, { ...who, ...verifiedEmail, email, createdAtMs: nowMs });
+    }
+    const known = await lockPerson(tx, who.id);
+    if (known?.email !== email) return undefined;
+    const person = { ...known, ...verifiedEmail };
+    await updatePerson(tx, person);
+    return person;
+  }
+
+  /** Takes the e-mail from a person who only chose it, if it is one's. */
+  async #freeEmail(tx: Tx, email: string, nowMs: number): Promise<void> {
+    const { id } = (await personWithEmail(tx, email)) ?? {};
+    const known = id === undefined ? undefined : await lockPerson(tx, id);
+    const returned = known?.email === email ? withFallbackEmail(known) : undefined;
+    if (known === undefined || returned === undefined) return;
+    if (await isEmailTaken(tx, returned.email, known.id)) return;
+    await updatePerson(tx, returned);
+    for (const organization of await organizationsOf(tx, known.id)) {
+      await this.#audit.note(tx, organization, emailLostNote(known, returned), serviceItself, nowMs);
+    }
   }
 }

@@ -5,6 +5,7 @@
  * Invariant: when an erasure begins nobody else is writing rows, so that no row of the user stands behind it.
  */
 import { takenAway } from "../dead-letter-facts.ts";
+import { emailKey } from "../email-key.ts";
 import type { Erasure, Erasures, FoundInWarehouse } from "../erasures.ts";
 import { addressId, type PersonId } from "../parking.ts";
 import { personOf } from "../person-text.ts";
@@ -113,15 +114,15 @@ export class PostgresErasures implements Erasures {
     tx: Tx,
     { organization, userId, counted, patienceMs }: Beginning,
   ): Promise<Erasure | undefined> {
-    await lockInbox(tx, patienceMs);
     const [locked] = await lockOrganizations(tx, [organization]);
     if (locked === undefined) return undefined;
+    await lockInbox(tx, patienceMs);
     const [user] = await tx<{ number: number; version: number; email: string }[]>`
       DELETE FROM users WHERE organization = ${organization} AND user_id = ${storable(userId)}
       RETURNING number, version, email`;
     const key = await erasureKey(tx);
     const atMs = this.#clock();
-    await forgetIds(tx, { key, organization, userId, email: user?.email, atMs });
+    await forgetIds(tx, { key, organization, userId, email: user && restored(user.email), atMs });
     if (user === undefined) return undefined;
     await tx`
       UPDATE populations SET users = users - 1, user_versions = user_versions - ${user.version}
@@ -143,7 +144,7 @@ interface Forgotten {
   readonly key: Uint8Array;
   readonly organization: number;
   readonly userId: string;
-  /** As it is stored; undefined for one who was never identified. */
+  /** Empty for a user without an address; undefined for a person who was never identified. */
   readonly email: string | undefined;
   readonly atMs: number;
 }
@@ -152,7 +153,7 @@ interface Forgotten {
  * and the warnings that name one; leaves tombstones of all but the user's own. */
 async function forgetIds(tx: Tx, { key, organization, userId, email, atMs }: Forgotten): Promise<void> {
   const own: PersonId = { kind: "user", id: userId };
-  const address = email === undefined || email === "" ? undefined : addressId(restored(email));
+  const address = email === undefined || email === "" ? undefined : addressId(email);
   const linked = [...(await linkedTo(tx, organization, userId))];
   // What waits for an address that others have is theirs, too.
   if (email !== undefined && address !== undefined && !(await hasUserWith(tx, organization, email))) {
@@ -174,11 +175,10 @@ async function linkedTo(tx: Tx, organization: number, userId: string): Promise<r
   return links.map(({ id }) => personOf(restored(id)));
 }
 
-/** @param email as it is stored */
 async function hasUserWith(tx: Tx, organization: number, email: string): Promise<boolean> {
   const [any] = await tx`
-    SELECT FROM users WHERE organization = ${organization} AND email <> ''
-      AND lower(email COLLATE "C") = lower(${email} COLLATE "C") LIMIT 1`;
+    SELECT FROM users WHERE organization = ${organization} AND email_key <> ''
+      AND email_key = ${storable(emailKey(email))} LIMIT 1`;
   return any !== undefined;
 }
 

@@ -1,13 +1,11 @@
 /** Look-ups of users by other things than their ids. */
+import { emailKey } from "../email-key.ts";
 import { personText } from "../person-text.ts";
 import { type IdentityStore, maxUsersWithEmail } from "../source-settings.ts";
 import type { Sql } from "./connect.ts";
 import { restored, storable } from "./text.ts";
 
-/**
- * What look-ups need: links of visitors, and users by their address. Letters are compared as SQLite does (collation "C":
- * only those of ASCII have two cases), whatever the database's own collation makes of the others.
- */
+/** What look-ups need: links of visitors, and users by their address. */
 export const identities = `
   CREATE TABLE person_links (
     organization bigint NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
@@ -40,8 +38,8 @@ export class PostgresIdentities implements IdentityStore {
   async withEmail(organization: number, email: string): Promise<readonly string[]> {
     const rows = await this.#sql<{ userId: string }[]>`
       SELECT user_id AS "userId" FROM users
-      WHERE organization = ${organization} AND lower(email COLLATE "C") = lower(${storable(email)} COLLATE "C")
-        AND email <> '' LIMIT ${maxUsersWithEmail}`;
+      WHERE organization = ${organization} AND email_key = ${storable(emailKey(email))} AND email_key <> ''
+      LIMIT ${maxUsersWithEmail}`;
     return rows.map(({ userId }) => restored(userId));
   }
 }

@@ -107,6 +107,7 @@ export class PostgresLedger implements Ledger {
   readonly identities: PostgresIdentities;
   /** Each waits for the network and a sync: with four, 16 senders had half as much again as with two. */
   readonly groupsAtOnce = 4;
+  readonly locksOrganizations = true;
   readonly #sql: Sql;
   readonly #transactor: Transactor;
   readonly #sizes: Sizes;
@@ -137,7 +138,9 @@ export class PostgresLedger implements Ledger {
     this.sources = new PostgresSources(sql);
     this.sourceSettings = new PostgresSourceSettings(sql, this.audit);
     this.identities = new PostgresIdentities(sql);
-    this.#transactor = new Transactor(sql, clock, parkedMaxLinks, () => this.refuseUnheard());
+    this.#transactor = new Transactor(sql, clock, { atOnce: this.groupsAtOnce, parkedMaxLinks }, () =>
+      this.refuseUnheard(),
+    );
   }
 
   /** The same ledger for whoever leads. What changes what nodes may write is told only when none writes any more what it

@@ -1,10 +1,10 @@
 /** Loads what a decision asks for: all of one kind by one statement, all kinds in one round trip. */
-import type { Account } from "../ledger.ts";
+import { emailKey } from "../email-key.ts";
 import { personOf, personText } from "../person-text.ts";
 import { maxUsersWithEmail } from "../source-settings.ts";
 import type { KnownUser } from "../transaction.ts";
 import type { Queries, Tx } from "./connect.ts";
-import { accountColumns, accountOf, type UserRow, userColumns, userOf } from "./loaded.ts";
+import { type AccountRow, accountColumns, accountOf, type UserRow, userColumns, userOf } from "./loaded.ts";
 import { findLabels, findLinks, findLinksTo, findParked } from "./parking-reads.ts";
 import type { Key, Known, Wanted } from "./stored.ts";
 import { restored, storable } from "./text.ts";
@@ -79,7 +79,7 @@ async function findUsers(tx: Tx, known: Known, keys: readonly Key[]): Promise<vo
 }
 
 async function findAccounts(tx: Tx, known: Known, keys: readonly Key[]): Promise<void> {
-  const found = await tx<Account[]>`
+  const found = await tx<AccountRow[]>`
     SELECT ${accountColumns(tx)}
     FROM accounts JOIN ${tableOfKeys(tx, keys)} AS wanted (organization, account_id)
       USING (organization, account_id)`;
@@ -90,20 +90,21 @@ async function findAccounts(tx: Tx, known: Known, keys: readonly Key[]): Promise
 }
 
 async function findEmails(tx: Tx, known: Known, keys: readonly Key[]): Promise<void> {
-  const found = await tx<{ organization: number; email: string; userId: string }[]>`
-    SELECT wanted.organization, wanted.email, owner.user_id AS "userId"
-    FROM ${tableOfKeys(tx, keys)} AS wanted (organization, email) CROSS JOIN LATERAL (
+  const wanted = keys.map(({ organization, id }) => ({ organization, id: emailKey(id) }));
+  const found = await tx<{ organization: number; key: string; userId: string }[]>`
+    SELECT wanted.organization, wanted.key, owner.user_id AS "userId"
+    FROM ${tableOfKeys(tx, wanted)} AS wanted (organization, key) CROSS JOIN LATERAL (
       SELECT user_id FROM users
-      WHERE users.organization = wanted.organization AND users.email <> ''
-        AND lower(users.email COLLATE "C") = lower(wanted.email COLLATE "C")
+      WHERE users.organization = wanted.organization AND users.email_key <> '' AND users.email_key = wanted.key
       LIMIT ${maxUsersWithEmail}) AS owner`;
   const users = new Map<string, string[]>();
-  for (const { organization, email, userId } of found) {
-    const key = `${organization} ${restored(email)}`;
-    users.set(key, [...(users.get(key) ?? []), restored(userId)]);
+  for (const { organization, key, userId } of found) {
+    const address = `${organization} ${restored(key)}`;
+    users.set(address, [...(users.get(address) ?? []), restored(userId)]);
   }
   for (const { organization, id } of keys) {
-    known.emails.found(organization, id, users.get(`${organization} ${id}`) ?? []);
+    const ids = users.get(`${organization} ${emailKey(id)}`) ?? [];
+    known.emails.found(organization, id, [...new Set(ids)]);
   }
 }
 

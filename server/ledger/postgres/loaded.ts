@@ -1,15 +1,13 @@
 /** What a transaction locks and loads before it is decided, in one round trip. */
-import { limits } from "../../../contract/limits.ts";
 import { type Account, isJsonObject, type JsonObject, type User } from "../ledger.ts";
-import { MessageIdHasher, uuidOf } from "../message-id-hash.ts";
+import { MessageIdHasher } from "../message-id-hash.ts";
 import type { Needs } from "../transaction.ts";
-import type { Queries, Tx } from "./connect.ts";
+import { claimIds } from "./claimed-ids.ts";
+import type { Queries, Sql, Tx } from "./connect.ts";
 import { loadMore } from "./load-more.ts";
 import { advisoryLocks } from "./locks.ts";
 import { type Key, Known, type LastNumbers, Loaded } from "./stored.ts";
 import { restored } from "./text.ts";
-
-const rememberedMs = limits.messageIdMemoryHours * 3_600_000;
 
 /** A user as `userColumns` give it. */
 export type UserRow = Omit<User, "traits" | "fieldsSaidAtMs" | "email"> & {
@@ -18,28 +16,30 @@ export type UserRow = Omit<User, "traits" | "fieldsSaidAtMs" | "email"> & {
   readonly fieldsSaidAtMs: string;
 };
 
+/** An account as `accountColumns` give it. */
+export type AccountRow = Omit<Account, "fieldsSaidAtMs"> & { readonly fieldsSaidAtMs: string };
+
+/** How long a transaction waits for each lock of an organization. The other organizations of the transaction wait as long.
+ * It is longer than a commit of another node, which is no reason to part them. */
+const lockPatienceMs = 100;
+
 /**
  * Locks and loads what is needed. All of it is sent at once; the server does one after another, each with a view of its
  * own, so that what is read after a lock was taken is what its last holder committed.
  */
 export async function load(tx: Tx, needs: Needs, nowMs: number): Promise<Loaded> {
   const { users, accounts, known, labels } = needs;
-  // Whoever parks something under an id must see whom another node links it to.
-  const organizations = [
-    ...new Set([...users, ...accounts, ...needs.people].map(({ organization }) => organization)),
-  ];
+  const organizations = organizationsOf(needs);
   const hasher = new MessageIdHasher();
-  const hashes = needs.messageIds.map(({ organization, messageId }) =>
-    uuidOf(hasher.hash(organization, messageId)),
-  );
   const answers = new Known();
-  const [, , [current], claimed, numbers] = await Promise.all([
+  const [, numbers, , [current], claimed] = await Promise.all([
     byIndex(tx),
+    // First: what waits for an organization must not hold up the inbox, or others' message ids.
+    organizations.length === 0 ? [] : lockInTime(tx, organizations),
     tx`SELECT pg_advisory_xact_lock_shared(${advisoryLocks.inbox}::bigint)`,
     tx<{ segment: number; transaction: number }[]>`
       SELECT segment, nextval('transaction_numbers') AS transaction FROM inbox_segments WHERE NOT sealed`,
-    hashes.length === 0 ? [] : claim(tx, [...new Set(hashes)], nowMs),
-    lockOrganizations(tx, organizations),
+    needs.messageIds.length === 0 ? [] : claimIds(tx, needs.messageIds, hasher, nowMs),
     loadMore(tx, answers, {
       known: known.map(keyOfUser),
       users: users.map(keyOfUser),
@@ -69,14 +69,34 @@ function keyOfUser({ organization, userId }: Needs["users"][number]): Key {
   return { organization, id: userId };
 }
 
-/** Who claims an id that somebody else is writing waits for that commit. */
-function claim(tx: Tx, ids: readonly string[], nowMs: number) {
-  return tx<{ id: string }[]>`
-    INSERT INTO message_ids (id, at_ms)
-    SELECT id, ${nowMs}::bigint FROM unnest(${ids}::uuid[]) AS given (id) ORDER BY id
-    ON CONFLICT (id) DO UPDATE SET at_ms = excluded.at_ms
-    WHERE message_ids.at_ms <= ${nowMs - rememberedMs}::bigint
-    RETURNING id`;
+/** Locks organizations, and waits for each for `lockPatienceMs` at most. */
+async function lockInTime(tx: Tx, organizations: readonly number[]): Promise<readonly LastNumbers[]> {
+  const [, numbers] = await Promise.all([
+    tx`
+      SELECT set_config('rekindle.lock_timeout', current_setting('lock_timeout'), true),
+        set_config('lock_timeout', ${`${lockPatienceMs}ms`}, true)`,
+    lockOrganizations(tx, organizations),
+    tx`SELECT set_config('lock_timeout', current_setting('rekindle.lock_timeout'), true)`,
+  ]);
+  return numbers;
+}
+
+/** @returns those of the organizations that another transaction has locked */
+export async function heldOrganizations(
+  sql: Sql,
+  organizations: readonly number[],
+): Promise<readonly number[]> {
+  const rows = await sql<{ organization: number }[]>`
+    SELECT organization FROM populations WHERE organization = ANY (${organizations}::bigint[])
+    EXCEPT ALL (SELECT organization FROM (
+      SELECT organization FROM populations WHERE organization = ANY (${organizations}::bigint[])
+      FOR UPDATE SKIP LOCKED) AS free)`;
+  return rows.map(({ organization }) => organization);
+}
+
+/** The organizations whose locks a transaction needs. Whoever parks an item under an id must see to whom another node links it. */
+export function organizationsOf({ users, accounts, people }: Needs): readonly number[] {
+  return [...new Set([...users, ...accounts, ...people].map(({ organization }) => organization))];
 }
 
 /** Whoever changes users, accounts or what is parked of an organization holds its row of `populations` until the commit:
@@ -108,10 +128,10 @@ export function userColumns(queries: Queries) {
     said_at_ms AS "saidAtMs", fields_said_at_ms AS "fieldsSaidAtMs", updated_at_ms AS "updatedAtMs", version`;
 }
 
-/** The columns of an account; its texts are still as they are stored. */
+/** The columns of `AccountRow`. */
 export function accountColumns(queries: Queries) {
-  return queries`organization, account_id AS "accountId", number, name, avatar, created_at_ms AS "createdAtMs",
-    updated_at_ms AS "updatedAtMs", version`;
+  return queries`organization, account_id AS "accountId", number, name, avatar, said_at_ms AS "saidAtMs",
+    fields_said_at_ms AS "fieldsSaidAtMs", created_at_ms AS "createdAtMs", updated_at_ms AS "updatedAtMs", version`;
 }
 
 /** A user as its row has it. */
@@ -126,9 +146,10 @@ export function userOf(row: UserRow): User {
 }
 
 /** An account as its row has it. */
-export function accountOf(row: Account): Account {
+export function accountOf(row: AccountRow): Account {
   return {
     ...row,
+    fieldsSaidAtMs: JSON.parse(row.fieldsSaidAtMs),
     accountId: restored(row.accountId),
     name: restored(row.name),
     avatar: row.avatar === null ? null : restored(row.avatar),

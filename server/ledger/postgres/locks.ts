@@ -1,7 +1,9 @@
 /**
- * Locks that are no row's, by number. In one transaction everything is locked in this order, so that no two wait for
- * each other: the inbox, the table of dead letters, message ids by their hash, `populations` by organization, then the
- * rows that are written, and warnings last. Where people and what they set are concerned: the claim, the organization's
+ * Locks that are no row's, by number. A transaction takes its locks in this order, so that no two wait for each other:
+ * `populations` by organization, the inbox, the table of dead letters, message ids by their hash, then the rows that are
+ * written, and warnings last. Organizations come first because one may be locked for long, and the other locks would
+ * stop every organization meanwhile. Dropping dead letters locks organizations after their table, and no lock of the
+ * inbox. Where people and what they set are concerned: the claim, the organization's
  * row, its invitation, the person's row, then the person's links and sessions.
  */
 import type { Tx } from "./connect.ts";

@@ -1,4 +1,4 @@
-/** Message ids are claimed in loaded.ts; here they are forgotten. */
+/** Message ids are claimed in claimed-ids.ts; here they are forgotten. */
 import { limits } from "../../../contract/limits.ts";
 import type { Sql } from "./connect.ts";
 import { byIndex } from "./loaded.ts";

@@ -3,7 +3,9 @@
  * edited. Whichever node starts first runs what is missing, and the others wait for it.
  */
 import { Refusal } from "../ledger.ts";
-import type { Queries, Sql } from "./connect.ts";
+import { messageIdKinds } from "./claimed-ids.ts";
+import type { Queries, Sql, Tx } from "./connect.ts";
+import { addEmailKeys } from "./email-keys.ts";
 import { erasedNamesTable } from "./erased-names.ts";
 import { identities } from "./identities.ts";
 import { liveItemsTable } from "./live-items.ts";
@@ -11,7 +13,7 @@ import { advisoryLocks } from "./locks.ts";
 import { nodeTables } from "./nodes.ts";
 import { erasures, operation } from "./operation-tables.ts";
 import { parkingTables } from "./parking-tables.ts";
-import { peopleAndAudit } from "./people-tables.ts";
+import { peopleAndAudit, verifiedEmailsAndMakers } from "./people-tables.ts";
 import { settingsTable } from "./settings.ts";
 import { sourceSettingsTable } from "./source-settings.ts";
 import { sourcesTables } from "./sources.ts";
@@ -28,9 +30,29 @@ const nodes = nodeTables + erasedNamesTable + liveItemsTable;
 /** What tells a ledger from every other. A dump has it, too: what is restored from one is the same ledger. */
 const identity = "ALTER TABLE ledger_form ADD COLUMN identity uuid NOT NULL DEFAULT gen_random_uuid();";
 
-const migrations: readonly string[] = [
+/** Remembers how many steps a database has had. */
+export const formTable =
+  "CREATE TABLE IF NOT EXISTS ledger_form (only_row integer PRIMARY KEY CHECK (only_row = 1), steps integer NOT NULL)";
+
+/** When name and picture of an account were said. Of stored ones it is not known: they hold until something was said after
+ * their last change, so that an import of the past renames no account. */
+const accountTimes = `
+  ALTER TABLE accounts ADD COLUMN said_at_ms bigint NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN fields_said_at_ms text NOT NULL DEFAULT '{}';
+  UPDATE accounts SET said_at_ms = updated_at_ms;
+`;
+
+/** SQL, or a function for a change that SQL cannot make. */
+export type Migration = string | ((tx: Tx) => Promise<void>);
+
+/** The steps, in order. */
+export const migrations: readonly Migration[] = [
   ingestion + operation + erasures + peopleAndSettings + nodes,
   identity,
+  accountTimes,
+  addEmailKeys,
+  verifiedEmailsAndMakers,
+  messageIdKinds,
 ];
 
 /** The uuid that tells this ledger from every other. */
@@ -45,16 +67,17 @@ export const knownForm = migrations.length;
 
 /**
  * Brings the database to the form that this code knows, in one transaction.
+ * @param upto how many steps it will have had
  * @throws Refusal when the database was written by newer code.
  */
-export async function migrate(sql: Sql): Promise<void> {
+export async function migrate(sql: Sql, upto = migrations.length): Promise<void> {
   await inTransaction(sql, async (tx) => {
     // A step over many rows takes long, and so does waiting for the node that runs it.
     tx.connection.waitForEver();
     await tx`SET LOCAL statement_timeout = 0`;
     await tx`SET LOCAL lock_timeout = '10min'`;
     await tx`SELECT pg_advisory_xact_lock(${advisoryLocks.migrations})`;
-    await tx`CREATE TABLE IF NOT EXISTS ledger_form (only_row integer PRIMARY KEY CHECK (only_row = 1), steps integer NOT NULL)`;
+    await tx.unsafe(formTable);
     await tx`INSERT INTO ledger_form VALUES (1, 0) ON CONFLICT DO NOTHING`;
     const [form] = await tx<{ steps: number }[]>`SELECT steps FROM ledger_form`;
     const done = form?.steps ?? 0;
@@ -64,7 +87,9 @@ export async function migrate(sql: Sql): Promise<void> {
           `${migrations.length}). Start the newer version again, or restore a backup made before the upgrade.`,
       );
     }
-    for (const step of migrations.slice(done)) await tx.unsafe(step);
-    if (done < migrations.length) await tx`UPDATE ledger_form SET steps = ${migrations.length}`;
+    for (const step of migrations.slice(done, upto)) {
+      await (typeof step === "string" ? tx.unsafe(step) : step(tx));
+    }
+    if (done < upto) await tx`UPDATE ledger_form SET steps = ${upto}`;
   });
 }

@@ -209,6 +209,7 @@ async function moveMessageIds(
   let rows = 0;
   let ids: string[] = [];
   let times: number[] = [];
+  await tx`UPDATE ledger_form SET message_kinds_from_ms = ${source.messageKindsFromMs()}`;
   const send = async () => {
     // Of an id that comes twice the first is the newer.
     const added = await tx`

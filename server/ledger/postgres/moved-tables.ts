@@ -19,7 +19,7 @@ export const movedTables: readonly MovedTable[] = [
   { name: "tokens", said: ["name"] },
   { name: "read_keys", said: ["name"] },
   { name: "accounts", said: ["account_id", "name", "avatar"] },
-  { name: "users", said: ["user_id", "email"] },
+  { name: "users", said: ["user_id", "email", "email_key"] },
   { name: "populations" },
   { name: "day_counts", with: { slot: 0 } },
   { name: "dead_letters", said: ["row", "reason"] },
@@ -32,7 +32,7 @@ export const movedTables: readonly MovedTable[] = [
   { name: "exclusion_revisions" },
   { name: "checks" },
   { name: "settings_versions", said: ["changed_by"] },
-  { name: "people", said: ["email", "name"] },
+  { name: "people", said: ["email", "name", "fallback_email"] },
   { name: "memberships" },
   { name: "people_sessions" },
   { name: "people_links", said: ["email"] },
@@ -51,5 +51,5 @@ export const movedTables: readonly MovedTable[] = [
 /** Moved in their own way, by move-in.ts. */
 export const otherTables: readonly string[] = [
   ...["inbox", "inbox_position", "frozen_batches"],
-  ...["message_ids", "message_id_runs", "erasure_key"],
+  ...["message_ids", "message_id_runs", "message_id_kinds", "erasure_key"],
 ];

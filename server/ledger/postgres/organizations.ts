@@ -24,7 +24,6 @@ export class PostgresOrganizations implements Organizations {
     return rows.map(organizationOf);
   }
 
-  /** The organization with this id, if there is one. */
   async find(id: number): Promise<Organization | undefined> {
     const sql = this.#sql;
     const [row] = await sql<

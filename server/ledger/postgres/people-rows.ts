@@ -34,19 +34,30 @@ export async function personWithEmail(queries: Queries, email: string): Promise<
 /** Makes a person. Whoever makes one with an e-mail that another transaction is taking waits for that one.
  * @returns undefined when the e-mail is taken */
 export async function insertPerson(tx: Tx, person: Omit<Person, "id">): Promise<Person | undefined> {
-  const { email, name, passwordHash, createdAtMs } = person;
+  const { email, name, passwordHash, createdAtMs, isEmailVerified } = person;
   const [row] = await tx<Person[]>`
-    INSERT INTO people (email, name, password_hash, created_at_ms)
-    VALUES (${storable(email)}, ${storable(name)}, ${passwordHash}, ${createdAtMs})
+    INSERT INTO people (email, name, password_hash, created_at_ms, email_verified)
+    VALUES (${storable(email)}, ${storable(name)}, ${passwordHash}, ${createdAtMs}, ${isEmailVerified ? 1 : 0})
     ON CONFLICT (email) DO NOTHING RETURNING ${personColumns(tx)}`;
   return row && personOf(row);
 }
 
 /** Writes what of a person can change. The constraint on e-mails may refuse it: see errors.ts. */
-export async function updatePerson(tx: Tx, { id, email, name, passwordHash }: Person): Promise<void> {
+export async function updatePerson(tx: Tx, person: Person): Promise<void> {
+  const { id, email, name, passwordHash, isEmailVerified, fallbackEmail } = person;
   await tx`
-    UPDATE people SET email = ${storable(email)}, name = ${storable(name)}, password_hash = ${passwordHash}
+    UPDATE people SET email = ${storable(email)}, name = ${storable(name)}, password_hash = ${passwordHash},
+      email_verified = ${isEmailVerified ? 1 : 0},
+      fallback_email = ${fallbackEmail === null ? null : storable(fallbackEmail)}
     WHERE id = ${id}`;
+}
+
+/** Whether another person has the e-mail, or falls back to it. */
+export async function isEmailTaken(tx: Tx, email: string, id: number): Promise<boolean> {
+  const text = storable(email);
+  const [other] = await tx`
+    SELECT id FROM people WHERE (email = ${text} OR fallback_email = ${text}) AND id <> ${id} LIMIT 1`;
+  return other !== undefined;
 }
 
 /** A person's place in an organization. */
@@ -140,9 +151,16 @@ function memberOf(row: Member): Member {
 }
 
 function personColumns(queries: Queries) {
-  return queries`id, email, name, password_hash AS "passwordHash", created_at_ms AS "createdAtMs"`;
+  return queries`id, email, name, password_hash AS "passwordHash", created_at_ms AS "createdAtMs",
+    email_verified = 1 AS "isEmailVerified", fallback_email AS "fallbackEmail"`;
 }
 
 function personOf(row: Person): Person {
-  return { ...row, email: restored(row.email), name: restored(row.name) };
+  const { fallbackEmail } = row;
+  return {
+    ...row,
+    email: restored(row.email),
+    name: restored(row.name),
+    fallbackEmail: fallbackEmail === null ? null : restored(fallbackEmail),
+  };
 }

@@ -3,6 +3,20 @@
  * byte (collation "C"), whatever the database's own order is.
  */
 
+/** As `sqlite/people-tables.ts` has it. */
+export const verifiedEmailsAndMakers = `
+  ALTER TABLE people ADD COLUMN email_verified integer NOT NULL DEFAULT 0 CHECK (email_verified IN (0, 1));
+  ALTER TABLE people ADD COLUMN fallback_email text;
+  ALTER TABLE tokens ADD COLUMN made_by bigint;
+  ALTER TABLE read_keys ADD COLUMN made_by bigint;
+  UPDATE tokens SET made_by = (
+    SELECT min(person) FROM audit_log WHERE audit_log.organization = tokens.organization
+      AND action = 'token.created' AND detail::json ->> 'id' = tokens.id::text);
+  UPDATE read_keys SET made_by = (
+    SELECT min(person) FROM audit_log WHERE audit_log.organization = read_keys.organization
+      AND action = 'read_key.created' AND detail::json ->> 'id' = read_keys.id::text);
+`;
+
 /** Links are deleted when they are used; sessions when somebody signs out. */
 export const peopleAndAudit = `
   CREATE TABLE people (

@@ -12,6 +12,8 @@ import {
   type PeopleStore,
   type Person,
   seenEveryMs,
+  withChosenEmail,
+  withFallbackEmail,
 } from "../people.ts";
 import {
   emailTaken,
@@ -32,6 +34,7 @@ import {
 import type { PostgresAudit } from "./audit.ts";
 import type { Sql, Tx } from "./connect.ts";
 import { isTaken } from "./errors.ts";
+import { leaveKeys } from "./left-keys.ts";
 import { deleteInvitationsBy, deletePasswordLinks, findInvitations, replaceInvitation } from "./link-rows.ts";
 import { advisoryLocks } from "./locks.ts";
 import { lockOrganization, type PostgresOrganizations } from "./organizations.ts";
@@ -41,6 +44,7 @@ import {
   findMembers,
   findMemberships,
   findPerson,
+  isEmailTaken,
   join,
   lockPerson,
   organizationsOf,
@@ -89,7 +93,11 @@ export class PostgresPeople implements PeopleStore {
       const before = await lockPerson(tx, id);
       if (before === undefined) throw noAccount();
       refuseOldPassword(before, verifiedHash);
-      const after = { ...before, ...change };
+      const after = withChosenEmail(
+        { ...before, ...change, email: before.email },
+        change.email ?? before.email,
+      );
+      if (after.email !== before.email && (await isEmailTaken(tx, after.email, id))) throw emailTaken();
       await updatePerson(tx, after);
       if (change.passwordHash !== undefined) await deletePasswordLinks(tx, id);
       const note = profileNote(before, after);
@@ -167,7 +175,13 @@ export class PostgresPeople implements PeopleStore {
     });
   }
 
-  async remove(organization: number, person: number, by: Actor, nowMs: number): Promise<Member | undefined> {
+  async remove(
+    organization: number,
+    person: number,
+    by: Actor,
+    nowMs: number,
+    keysTo: number | null = null,
+  ): Promise<Member | undefined> {
     return inTransaction(this.#sql, async (tx) => {
       await lockOrganization(tx, organization);
       const before = await findMember(tx, organization, person);
@@ -176,7 +190,8 @@ export class PostgresPeople implements PeopleStore {
       await tx`DELETE FROM memberships WHERE organization = ${organization} AND person = ${person}`;
       // They could come back by an invitation that they made to themselves.
       await deleteInvitationsBy(tx, organization, person);
-      await this.#audit.note(tx, organization, removedNote(before, by), by, nowMs);
+      const ids = await leaveKeys(tx, organization, person, nowMs, keysTo);
+      await this.#audit.note(tx, organization, removedNote(before, { ids, to: keysTo }, by), by, nowMs);
       return before;
     });
   }
@@ -253,8 +268,8 @@ export class PostgresPeople implements PeopleStore {
       throw new Refusal(`There is no organization with the id ${organization}.`);
     }
     const person = await personWithEmail(tx, email);
-    if (person !== undefined && (await findMember(tx, organization, person.id)) !== undefined) {
-      throw memberAlready(email);
+    if (person !== undefined && withFallbackEmail(person) === undefined) {
+      if ((await findMember(tx, organization, person.id)) !== undefined) throw memberAlready(email);
     }
     await refuseFullOrganization(tx, organization);
     refuseTooManyInvitations((await findInvitations(tx, organization, nowMs)).length);

@@ -209,7 +209,7 @@ function isIdentified(tx: Tx) {
   return tx`coalesce((
     SELECT true FROM users WHERE users.organization = target.organization AND users.user_id = target."userId"
   ), target."userId" LIKE 'mailto:%' AND (
-    SELECT true FROM users WHERE users.organization = target.organization AND users.email <> ''
-      AND lower(users.email COLLATE "C") = lower(substr(target."userId", length('mailto:') + 1) COLLATE "C")
+    SELECT true FROM users WHERE users.organization = target.organization AND users.email_key <> ''
+      AND users.email_key = substr(target."userId", length('mailto:') + 1)
     LIMIT 1), false)`;
 }

@@ -18,6 +18,8 @@ export interface ProbeOptions {
 export interface LivingNode {
   readonly role: string;
   readonly version: string;
+  /** Its NODE_URL. */
+  readonly url: string | null;
 }
 
 interface Found {
@@ -65,6 +67,7 @@ export async function probePostgres(sql: Sql, options: ProbeOptions): Promise<re
     ofClock(found, askedMs, answeredMs),
     ofRights(found),
     ofNodes(options),
+    ofTraffic(options),
   ];
 }
 
@@ -74,7 +77,7 @@ export async function livingNodes(sql: Sql): Promise<readonly LivingNode[]> {
   if (!table?.isThere) return [];
   return [
     ...(await sql<LivingNode[]>`
-      SELECT role, version FROM nodes WHERE heartbeat > clock_timestamp() - interval '10 s' ORDER BY role, version`),
+      SELECT role, version, url FROM nodes WHERE heartbeat > clock_timestamp() - interval '10 s' ORDER BY role, version`),
   ];
 }
 
@@ -189,6 +192,18 @@ function ofNodes({ nodes }: ProbeOptions): Probed {
   const words = `${count("intake")} take requests, ${count("analysis")} analyse, of version ${versions}`;
   const ok = count("analysis") > 0;
   return { name, ok, words: ok ? words : `${words}: start one with --role analysis, or nothing is loaded` };
+}
+
+/** Questions of one node to another carry figures, people and the nodes' key. */
+function ofTraffic({ nodes }: ProbeOptions): Probed {
+  const name = "traffic between nodes";
+  const urls = [...new Set(nodes.flatMap(({ url }) => (url === null ? [] : [url])))];
+  const open = urls.filter((url) => !/^(https:|http:\/\/(localhost|127\.[\d.]+|\[::1\])(:|$))/.test(url));
+  if (open.length === 0) return { name, ok: true, words: "on one machine or by https" };
+  const words =
+    `${open.join(" and ")} by http: others in the network can read figures and the nodes' key; ` +
+    "set NODE_URL to https with NODE_TLS_CERT and NODE_TLS_KEY, or keep it in a network that is yours alone";
+  return { name, ok: true, warns: true, words };
 }
 
 function ofClock({ clockMs, timezone }: Found, askedMs: number, answeredMs: number): Probed {

@@ -47,13 +47,18 @@ export class PostgresSources implements SourceStore {
     this.#sql = sql;
   }
 
-  async add(counted: readonly CountedHour[]): Promise<void> {
+  async add(
+    counted: readonly CountedHour[],
+    written: (lines: number) => void = () => undefined,
+  ): Promise<void> {
     for (let at = 0; at < counted.length; at += addedInAStep) {
-      const step = JSON.stringify(counted.slice(at, at + addedInAStep));
+      const lines = counted.slice(at, at + addedInAStep);
+      const step = JSON.stringify(lines);
       await inTransaction(this.#sql, async (tx) => {
         await addHours(tx, step);
         await addTotals(tx, step);
       });
+      written(lines.length);
     }
   }
 

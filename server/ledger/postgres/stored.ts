@@ -7,7 +7,7 @@ import type { Account, User } from "../ledger.ts";
 import { type MessageIdHasher, uuidOf } from "../message-id-hash.ts";
 import type { ParkedItem, PersonId, PersonKey, PersonLink } from "../parking.ts";
 import { personText } from "../person-text.ts";
-import type { KnownUser, Message, Stored } from "../transaction.ts";
+import type { KnownUser, Message, MessageKey, Stored } from "../transaction.ts";
 
 /** An id of an organization: of a user, an account or an event, an e-mail address, or the text of a person's id. */
 export interface Key {
@@ -190,8 +190,8 @@ export class Loaded implements Stored {
     return this.answers.accounts.get(organization, accountId);
   }
 
-  message(organization: number, messageId: string): ClaimedMessage {
-    const id = uuidOf(this.#hasher.hash(organization, messageId));
+  message(key: MessageKey): ClaimedMessage {
+    const id = uuidOf(this.#hasher.hash(key));
     return new ClaimedMessage(id, !this.begun.claimed.has(id));
   }
 

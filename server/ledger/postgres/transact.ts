@@ -5,23 +5,25 @@
  * Several may be under way at once, on one node and on many. Message ids that another is writing are waited for, and
  * users, accounts and what is parked of an organization are changed by one at a time.
  */
+import { FairTurns } from "../../process/fair-turns.ts";
 import { addedPopulations } from "../added-populations.ts";
+import { emailKey } from "../email-key.ts";
 import { isAddressId, type PersonKey } from "../parking.ts";
 import { personText } from "../person-text.ts";
-import type { Needs, Stored, Writes } from "../transaction.ts";
+import { type Needs, OrganizationsHeld, type Stored, type Writes } from "../transaction.ts";
 import type { IngestionWarning } from "../warnings.ts";
 import type { Sql, Tx } from "./connect.ts";
 import { addDayCounts, addVersionRows } from "./counts.ts";
 import { advanceImport } from "./imports.ts";
 import { appendRows } from "./inbox-segments.ts";
 import { loadMore } from "./load-more.ts";
-import { load } from "./loaded.ts";
+import { heldOrganizations, load, organizationsOf } from "./loaded.ts";
 import { inOrder, writeParking } from "./parking-writes.ts";
 import { identifiedStatements } from "./person-links.ts";
 import type { Statement } from "./statement.ts";
 import { ClaimedMessage, type Key, type Loaded, type Wanted } from "./stored.ts";
 import { storable } from "./text.ts";
-import { commitWith, inTransaction, notInOrder, repeated } from "./transaction.ts";
+import { commitWith, inTransaction, lockIsHeld, notInOrder, repeated, unless } from "./transaction.ts";
 import { addWarnings } from "./warnings.ts";
 
 /** Every one loads something more, so that it ends; a group of 500 in which each waits for the one before is far from it. */
@@ -34,14 +36,22 @@ export class Transactor {
   readonly #clock: () => number;
   readonly #parkedMaxLinks: number;
   readonly #refuseUnheard: () => void;
+  readonly #turns: FairTurns;
   /** Slots of which nobody here makes use; the same few are used again, so that a day has few rows. */
   readonly #freeSlots = freeSlots();
 
   /**
+   * @param atOnce transactions under way; others wait in their order
    * @param parkedMaxLinks links of an organization to people who are not identified
    * @param refuseUnheard throws when nothing may be committed any more of what was admitted
    */
-  constructor(sql: Sql, clock: () => number, parkedMaxLinks: number, refuseUnheard: () => void) {
+  constructor(
+    sql: Sql,
+    clock: () => number,
+    { atOnce, parkedMaxLinks }: { readonly atOnce: number; readonly parkedMaxLinks: number },
+    refuseUnheard: () => void,
+  ) {
+    this.#turns = new FairTurns({ places: atOnce, heldWhileOthersWait: atOnce, heldAtMost: atOnce });
     this.#refuseUnheard = refuseUnheard;
     this.#sql = sql;
     this.#clock = clock;
@@ -49,13 +59,24 @@ export class Transactor {
   }
 
   /** When it resolves the commit is on disk. When the connection is lost during the commit the outcome is not known,
-   * and it rejects: a request that is sent again is known by its message id. */
+   * and it rejects: a request that is sent again is known by its message id.
+   * @throws OrganizationsHeld when others hold locks that it needs */
   async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
-    const slot = this.#freeSlots.pop() ?? Math.floor(Math.random() * slots);
+    const attempt = () =>
+      this.#inTurn((slot) => inTransaction(this.#sql, (tx) => this.#run(tx, needs, decide, slot)));
+    const done = await unless(lockIsHeld, () => repeated(attempt, notInOrder).then(() => "done"));
+    if (done === undefined)
+      throw new OrganizationsHeld(await heldOrganizations(this.#sql, organizationsOf(needs)));
+  }
+
+  async #inTurn(work: (slot: number) => Promise<void>): Promise<void> {
+    await this.#turns.take(undefined);
+    const slot = this.#freeSlots.pop() ?? 0;
     try {
-      await repeated(() => inTransaction(this.#sql, (tx) => this.#run(tx, needs, decide, slot)), notInOrder);
+      await work(slot);
     } finally {
-      if (!this.#freeSlots.includes(slot)) this.#freeSlots.push(slot);
+      this.#freeSlots.push(slot);
+      this.#turns.giveBack(undefined);
     }
   }
 
@@ -196,19 +217,21 @@ function writeUsers(tx: Tx, users: Writes["users"]) {
     ...user,
     userId: storable(user.userId),
     email: storable(user.email ?? ""),
+    emailKey: storable(emailKey(user.email ?? "")),
     traits: JSON.stringify(user.traits),
     fieldsSaidAtMs: JSON.stringify(user.fieldsSaidAtMs),
   }));
   return tx`
-    INSERT INTO users AS stored (organization, number, account, user_id, email, is_account_owner,
+    INSERT INTO users AS stored (organization, number, account, user_id, email, email_key, is_account_owner,
       first_identified_at_ms, updated_at_ms, version, traits, said_at_ms, fields_said_at_ms)
-    SELECT organization, number, account, "userId", email, "isAccountOwner", "firstIdentifiedAtMs", "updatedAtMs",
-      version, traits, "saidAtMs", "fieldsSaidAtMs"
+    SELECT organization, number, account, "userId", email, "emailKey", "isAccountOwner", "firstIdentifiedAtMs",
+      "updatedAtMs", version, traits, "saidAtMs", "fieldsSaidAtMs"
     FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS given (organization bigint, number bigint,
-      account bigint, "userId" text, email text, "isAccountOwner" boolean, "firstIdentifiedAtMs" bigint,
-      "updatedAtMs" bigint, version bigint, traits text, "saidAtMs" bigint, "fieldsSaidAtMs" text)
+      account bigint, "userId" text, email text, "emailKey" text, "isAccountOwner" boolean,
+      "firstIdentifiedAtMs" bigint, "updatedAtMs" bigint, version bigint, traits text, "saidAtMs" bigint, "fieldsSaidAtMs" text)
     ON CONFLICT (organization, user_id) DO UPDATE SET
-      account = excluded.account, email = excluded.email, is_account_owner = excluded.is_account_owner,
+      account = excluded.account, email = excluded.email, email_key = excluded.email_key,
+      is_account_owner = excluded.is_account_owner,
       first_identified_at_ms = excluded.first_identified_at_ms, updated_at_ms = excluded.updated_at_ms,
       version = excluded.version, traits = excluded.traits, said_at_ms = excluded.said_at_ms,
       fields_said_at_ms = excluded.fields_said_at_ms,
@@ -221,14 +244,19 @@ function writeAccounts(tx: Tx, accounts: Writes["accounts"]) {
     accountId: storable(account.accountId),
     name: storable(account.name),
     avatar: account.avatar === null ? null : storable(account.avatar),
+    fieldsSaidAtMs: JSON.stringify(account.fieldsSaidAtMs),
   }));
   return tx`
-    INSERT INTO accounts AS stored (organization, number, account_id, name, avatar, created_at_ms, updated_at_ms, version)
-    SELECT organization, number, "accountId", name, avatar, "createdAtMs", "updatedAtMs", version
+    INSERT INTO accounts AS stored (organization, number, account_id, name, avatar, said_at_ms, fields_said_at_ms,
+      created_at_ms, updated_at_ms, version)
+    SELECT organization, number, "accountId", name, avatar, "saidAtMs", "fieldsSaidAtMs", "createdAtMs", "updatedAtMs",
+      version
     FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS given (organization bigint, number bigint,
-      "accountId" text, name text, avatar text, "createdAtMs" bigint, "updatedAtMs" bigint, version bigint)
+      "accountId" text, name text, avatar text, "saidAtMs" bigint, "fieldsSaidAtMs" text, "createdAtMs" bigint,
+      "updatedAtMs" bigint, version bigint)
     ON CONFLICT (organization, account_id) DO UPDATE SET
-      name = excluded.name, avatar = excluded.avatar, updated_at_ms = excluded.updated_at_ms,
+      name = excluded.name, avatar = excluded.avatar, said_at_ms = excluded.said_at_ms,
+      fields_said_at_ms = excluded.fields_said_at_ms, updated_at_ms = excluded.updated_at_ms,
       version = excluded.version,
       number = CASE WHEN stored.number = excluded.number THEN stored.number END`;
 }

@@ -1,7 +1,7 @@
 /** A user and the account it belongs to, for whoever asks outside of a transaction. */
-import type { Account, UserAndAccount } from "../ledger.ts";
+import type { UserAndAccount } from "../ledger.ts";
 import type { Sql } from "./connect.ts";
-import { accountColumns, accountOf, type UserRow, userColumns, userOf } from "./loaded.ts";
+import { type AccountRow, accountColumns, accountOf, type UserRow, userColumns, userOf } from "./loaded.ts";
 import { storable } from "./text.ts";
 
 /** The user with this id and the account that the user belongs to. */
@@ -13,7 +13,7 @@ export async function findUserAndAccount(
   const [user] = await sql<UserRow[]>`
     SELECT ${userColumns(sql)} FROM users WHERE organization = ${organization} AND user_id = ${storable(userId)}`;
   if (user === undefined) return undefined;
-  const [account] = await sql<Account[]>`
+  const [account] = await sql<AccountRow[]>`
     SELECT ${accountColumns(sql)} FROM accounts WHERE organization = ${organization} AND number = ${user.account}`;
   return { user: userOf(user), account: account === undefined ? null : accountOf(account) };
 }

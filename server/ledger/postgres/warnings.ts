@@ -5,6 +5,7 @@ import {
   type IngestionWarning,
   maxWarningDetails,
   UnwritableWarnings,
+  type WarningKind,
   type WarningStore,
   warningsKeptDays,
 } from "../warnings.ts";
@@ -34,10 +35,14 @@ export class PostgresWarnings implements WarningStore {
     this.#sql = sql;
   }
 
-  async add(counted: readonly IngestionWarning[]): Promise<void> {
+  async add(
+    counted: readonly IngestionWarning[],
+    written: (lines: number) => void = () => undefined,
+  ): Promise<void> {
     const refused: unknown[] = [];
     for (let start = 0; start < counted.length; start += addedInAStep) {
-      refused.push(...(await this.#addAllBut(counted.slice(start, start + addedInAStep))));
+      const step = counted.slice(start, start + addedInAStep);
+      refused.push(...(await this.#addAllBut(step, written)));
     }
     if (refused.length === 0) return;
     throw new UnwritableWarnings(`${refused.length} warnings cannot be written, and are left out`, {
@@ -46,24 +51,33 @@ export class PostgresWarnings implements WarningStore {
   }
 
   /** Adds what can be written, in halves where a line of it is refused. @returns why each of the others cannot be */
-  async #addAllBut(counted: readonly IngestionWarning[]): Promise<readonly unknown[]> {
+  async #addAllBut(
+    counted: readonly IngestionWarning[],
+    written: (lines: number) => void,
+  ): Promise<readonly unknown[]> {
     try {
       await inTransaction(this.#sql, (tx) => addWarnings(tx, counted));
-      return [];
     } catch (error) {
       if (!isRefusedForGood(error)) throw error;
-      if (counted.length === 1) return [error];
-      const middle = Math.ceil(counted.length / 2);
-      const first = await this.#addAllBut(counted.slice(0, middle));
-      return [...first, ...(await this.#addAllBut(counted.slice(middle)))];
+      if (counted.length > 1) {
+        const middle = Math.ceil(counted.length / 2);
+        const first = await this.#addAllBut(counted.slice(0, middle), written);
+        return [...first, ...(await this.#addAllBut(counted.slice(middle), written))];
+      }
+      // It is left out: there is nothing of it to be written later.
+      written(1);
+      return [error];
     }
+    written(counted.length);
+    return [];
   }
 
-  async list(organization: number, limit: number): Promise<readonly IngestionWarning[]> {
+  async list(organization: number, limit: number, kind?: WarningKind): Promise<readonly IngestionWarning[]> {
     const rows = await this.#sql<IngestionWarning[]>`
       SELECT organization, utc_day AS "utcDay", kind, endpoint, nullif(detail, ${others}) AS detail, count,
         first_seen_ms AS "firstSeenMs", last_seen_ms AS "lastSeenMs", message, user_id AS "userId"
-      FROM ingestion_warnings WHERE organization = ${organization}
+      FROM ingestion_warnings
+      WHERE organization = ${organization} AND kind = coalesce(${kind ?? null}::text, kind)
       ORDER BY last_seen_ms DESC, kind, endpoint, ingestion_warnings.detail LIMIT ${limit}`;
     return rows.map((row) => ({
       ...row,

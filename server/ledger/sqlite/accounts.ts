@@ -7,12 +7,15 @@ interface AccountRow {
   readonly number: number;
   readonly name: string;
   readonly avatar: string | null;
+  readonly said_at_ms: number;
+  readonly fields_said_at_ms: string;
   readonly created_at_ms: number;
   readonly updated_at_ms: number;
   readonly version: number;
 }
 
-const columns = "account_id, number, name, avatar, created_at_ms, updated_at_ms, version";
+const columns =
+  "account_id, number, name, avatar, said_at_ms, fields_said_at_ms, created_at_ms, updated_at_ms, version";
 
 function prepare(db: Database) {
   return {
@@ -26,11 +29,12 @@ function prepare(db: Database) {
       "SELECT max(number) AS last FROM accounts WHERE organization = ?",
     ),
     insert: db.prepare(
-      `INSERT INTO accounts (name, avatar, updated_at_ms, version, organization, number, account_id, created_at_ms)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO accounts (name, avatar, said_at_ms, fields_said_at_ms, updated_at_ms, version, organization, number,
+                             account_id, created_at_ms)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     update: db.prepare(
-      `UPDATE accounts SET name = ?, avatar = ?, updated_at_ms = ?, version = ?
+      `UPDATE accounts SET name = ?, avatar = ?, said_at_ms = ?, fields_said_at_ms = ?, updated_at_ms = ?, version = ?
        WHERE organization = ? AND number = ?`,
     ),
   };
@@ -61,17 +65,17 @@ export class Accounts {
 
   /** Writes an account that was not stored before (`previous` undefined), or the next version of one. */
   write(account: Account, previous: Account | undefined): void {
-    const { name, avatar, updatedAtMs, version, organization, number, accountId, createdAtMs } = account;
+    const { name, avatar, saidAtMs, updatedAtMs, version, organization, number, accountId } = account;
+    const times = JSON.stringify(account.fieldsSaidAtMs);
+    const values = [name, avatar, saidAtMs, times, updatedAtMs, version, organization, number];
     if (previous === undefined) {
-      this.#statements.insert.run(
-        ...[name, avatar, updatedAtMs, version, organization, number, accountId, createdAtMs],
-      );
+      this.#statements.insert.run(...values, accountId, account.createdAtMs);
       return;
     }
     if (previous.number !== number) {
       throw new Error(`Account ${number} had number ${previous.number} before.`);
     }
-    this.#statements.update.run(name, avatar, updatedAtMs, version, organization, number);
+    this.#statements.update.run(...values);
   }
 }
 
@@ -82,6 +86,8 @@ function account(organization: number, row: AccountRow): Account {
     number: row.number,
     name: row.name,
     avatar: row.avatar,
+    saidAtMs: row.said_at_ms,
+    fieldsSaidAtMs: JSON.parse(row.fields_said_at_ms),
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.updated_at_ms,
     version: row.version,

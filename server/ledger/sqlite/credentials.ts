@@ -2,6 +2,7 @@
 import type { Database } from "bun:sqlite";
 import type { Credential, Credentials, Right } from "../credentials.ts";
 import { type Organization, Refusal } from "../ledger.ts";
+import { noMemberForSecret } from "../people-notes.ts";
 import type { SqliteOrganizations } from "./organizations.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -15,19 +16,22 @@ interface CredentialRow {
   readonly created_at_ms: number;
   readonly last_used_at_ms: number | null;
   readonly revoked_at_ms: number | null;
+  readonly made_by: number | null;
+  readonly made_by_name: string | null;
 }
 
 type CredentialTable = "tokens" | "read_keys";
 
 const nouns: Record<CredentialTable, string> = { tokens: "token", read_keys: "read key" };
 
-const columns = "id, organization, name, rights, last_four, created_at_ms, last_used_at_ms, revoked_at_ms";
+const columns = `id, organization, name, rights, last_four, created_at_ms, last_used_at_ms, revoked_at_ms,
+  made_by, (SELECT people.name FROM people WHERE people.id = made_by) AS made_by_name`;
 
 function prepare(db: Database, table: CredentialTable) {
   return {
-    insert: db.prepare<CredentialRow, [number, string, string, string, string, number]>(
-      `INSERT INTO ${table} (organization, name, rights, sha256, last_four, created_at_ms)
-       VALUES (?, ?, ?, ?, ?, ?) RETURNING ${columns}`,
+    insert: db.prepare<CredentialRow, [number, string, string, string, string, number, number | null]>(
+      `INSERT INTO ${table} (organization, name, rights, sha256, last_four, created_at_ms, made_by)
+       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING ${columns}`,
     ),
     list: db.prepare<CredentialRow, [number]>(
       `SELECT ${columns} FROM ${table} WHERE organization = ? ORDER BY id`,
@@ -37,6 +41,9 @@ function prepare(db: Database, table: CredentialTable) {
     ),
     revoke: db.prepare<CredentialRow, [number, number]>(
       `UPDATE ${table} SET revoked_at_ms = coalesce(revoked_at_ms, ?) WHERE id = ? RETURNING ${columns}`,
+    ),
+    isMember: db.prepare<object, [number, number]>(
+      "SELECT 1 FROM memberships WHERE organization = ? AND person = ?",
     ),
     touch: db.prepare(
       `UPDATE ${table} SET last_used_at_ms = max(coalesce(last_used_at_ms, 0), ?) WHERE id = ?`,
@@ -58,11 +65,17 @@ export class SqliteCredentials implements Credentials {
   }
 
   async create(wanted: Parameters<Credentials["create"]>[0]): Promise<Credential> {
-    const { organization, name, rights, sha256, lastFour, nowMs } = wanted;
-    if (this.#organizations.find(organization) === undefined) {
+    const { organization, name, rights, sha256, lastFour, nowMs, madeBy = null } = wanted;
+    if (this.#organizations.findNow(organization) === undefined) {
       throw new Refusal(`There is no organization with the id ${organization}.`);
     }
-    const row = this.#statements.insert.get(organization, name, rights.join(" "), sha256, lastFour, nowMs);
+    // No other statement runs between this one and the INSERT.
+    if (madeBy !== null && this.#statements.isMember.get(organization, madeBy) === null) {
+      throw noMemberForSecret();
+    }
+    const row = this.#statements.insert.get(
+      ...([organization, name, rights.join(" "), sha256, lastFour, nowMs, madeBy] as const),
+    );
     if (row === null) throw new Error(`SQLite returned no row for a new ${nouns[this.#table]}.`);
     return credential(row);
   }
@@ -74,7 +87,7 @@ export class SqliteCredentials implements Credentials {
   async find(sha256: string): Promise<{ credential: Credential; organization: Organization } | undefined> {
     const row = this.#statements.find.get(sha256);
     if (row === null) return undefined;
-    const organization = this.#organizations.find(row.organization);
+    const organization = this.#organizations.findNow(row.organization);
     return organization === undefined ? undefined : { credential: credential(row), organization };
   }
 
@@ -92,7 +105,7 @@ export class SqliteCredentials implements Credentials {
   }
 }
 
-const knownRights: readonly Right[] = ["write", "read", "erase", "manage"];
+const knownRights: readonly Right[] = ["write", "browser", "read", "erase", "manage"];
 
 function credential(row: CredentialRow): Credential {
   const words = row.rights.split(" ");
@@ -105,5 +118,6 @@ function credential(row: CredentialRow): Credential {
     createdAtMs: row.created_at_ms,
     lastUsedAtMs: row.last_used_at_ms,
     revokedAtMs: row.revoked_at_ms,
+    madeBy: row.made_by === null ? null : { id: row.made_by, name: row.made_by_name ?? "" },
   };
 }

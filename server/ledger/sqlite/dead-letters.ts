@@ -110,7 +110,7 @@ export class SqliteDeadLetters implements DeadLetterStore {
 
   retry(selection: DeadLetterSelection): Promise<number> {
     return this.#inSteps(selection, (letters) => {
-      const again = this.#again.inboxRows(letters, (id) => this.#organizations.find(id)?.timezone);
+      const again = this.#again.inboxRows(letters, (id) => this.#organizations.findNow(id)?.timezone);
       this.#parts.inbox.append(again);
       return () => this.#parts.inbox.appended(again);
     });
@@ -191,7 +191,7 @@ export class SqliteDeadLetters implements DeadLetterStore {
       counts.addVersionRows(organization, { rows: -rows, versions: -versions });
     }
     for (const { organization, table, number, version } of versionsOf(letters)) {
-      if (this.#organizations.find(organization) === undefined) continue;
+      if (this.#organizations.findNow(organization) === undefined) continue;
       this.#statements.dropVersion.run(organization, table, number, version);
     }
   }

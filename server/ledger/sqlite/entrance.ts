@@ -1,7 +1,7 @@
 /** How people come in: links that are used once, and sessions. A link is deleted in the commit that uses it. */
 import type { Database } from "bun:sqlite";
 import { peopleLimits } from "../../../contract/people-limits.ts";
-import { personActor } from "../audit.ts";
+import { personActor, serviceItself } from "../audit.ts";
 import { Hourly } from "../hourly.ts";
 import {
   type EntranceStore,
@@ -11,8 +11,10 @@ import {
   type Person,
   type Session,
   sessionMs,
+  verifiedEmail,
+  withFallbackEmail,
 } from "../people.ts";
-import { claimedNote, joinedNote, passwordResetNote } from "../people-notes.ts";
+import { claimedNote, emailLostNote, joinedNote, passwordResetNote } from "../people-notes.ts";
 import type { SqliteAudit } from "./audit.ts";
 import { type LinkRow, linkOf, PeopleRows } from "./people-rows.ts";
 import { inTransaction } from "./transaction.ts";
@@ -44,7 +46,7 @@ export class SqliteEntrance implements EntranceStore {
   async claim(sha256: string, person: NewPerson, nowMs: number): Promise<Person | undefined> {
     return inTransaction(this.#db, () => {
       if (this.#rows.any() || this.#link("claim", sha256, nowMs) === undefined) return undefined;
-      const owner = this.#rows.insert({ ...person, createdAtMs: nowMs });
+      const owner = this.#rows.insert({ ...person, ...verifiedEmail, createdAtMs: nowMs });
       const actor = personActor(owner);
       for (const { id } of this.#statements.ownerless.all()) {
         this.#rows.join(id, owner.id, "owner", nowMs);
@@ -63,10 +65,8 @@ export class SqliteEntrance implements EntranceStore {
     return inTransaction(this.#db, () => {
       const { id, organization, email, role } = this.#link("invitation", sha256, nowMs) ?? {};
       if (id === undefined || !organization || !email || !role) return undefined;
-      const known = this.#rows.withEmail(email);
+      const person = "id" in who ? this.#verified(email, who.id) : this.#newPerson({ ...who, email }, nowMs);
       // Between the look at the link and this commit the e-mail may have been taken, or changed.
-      if ("id" in who ? known?.id !== who.id : known !== undefined) return undefined;
-      const person = "id" in who ? known : this.#rows.insert({ ...who, email, createdAtMs: nowMs });
       if (person === undefined) return undefined;
       this.#rows.deleteLinks({ id });
       if (this.#rows.role(organization, person.id) !== undefined) return person;
@@ -136,6 +136,29 @@ export class SqliteEntrance implements EntranceStore {
     this.#statements.expireLinks.run(nowMs);
   }
 
+  /** The person with this id, whose e-mail is verified now; undefined when it is another's. */
+  #verified(email: string, id: number): Person | undefined {
+    const known = this.#rows.withEmail(email);
+    if (known?.id !== id) return undefined;
+    const person = { ...known, ...verifiedEmail };
+    this.#rows.update(person);
+    return person;
+  }
+
+  /** A new person, who takes the e-mail from one who only chose it; undefined when it is another's. */
+  #newPerson(person: NewPerson, nowMs: number): Person | undefined {
+    const known = this.#rows.withEmail(person.email);
+    if (known !== undefined) {
+      const returned = withFallbackEmail(known);
+      if (returned === undefined || this.#rows.isTaken(returned.email, known.id)) return undefined;
+      this.#rows.update(returned);
+      for (const organization of this.#rows.organizationsOf(known.id)) {
+        this.#audit.note(organization, emailLostNote(known, returned), serviceItself, nowMs);
+      }
+    }
+    return this.#rows.insert({ ...person, ...verifiedEmail, createdAtMs: nowMs });
+  }
+
   #link(kind: LinkKind, sha256: string, nowMs: number): Link | undefined {
     const row = this.#statements.link.get(kind, sha256, nowMs);
     return row === null ? undefined : linkOf(row);
@@ -161,11 +184,11 @@ function prepare(db: Database) {
          ORDER BY used_at_ms DESC, id DESC LIMIT ${peopleLimits.sessionsPerPerson})`,
     ),
     session: db.prepare<SessionRow, [string, number]>(
-      "SELECT id, person, used_at_ms FROM people_sessions WHERE sha256 = ? AND used_at_ms > ?",
+      "SELECT id, person, used_at_ms FROM people_sessions WHERE sha256 = ? AND created_at_ms > ?",
     ),
     used: db.prepare("UPDATE people_sessions SET used_at_ms = max(used_at_ms, ?) WHERE id = ?"),
     end: db.prepare("DELETE FROM people_sessions WHERE id = ?"),
-    expireSessions: db.prepare("DELETE FROM people_sessions WHERE used_at_ms <= ?"),
+    expireSessions: db.prepare("DELETE FROM people_sessions WHERE created_at_ms <= ?"),
     expireLinks: db.prepare("DELETE FROM people_links WHERE expires_at_ms <= ?"),
   };
 }

@@ -67,9 +67,10 @@ export class SqliteErasures implements Erasures {
   async begin(organization: number, userId: string): Promise<Erasure | undefined> {
     const { users, counts, inbox, tombstones, knownUsers, exclusions } = this.#parts;
     this.#parts.journal.flush();
+    let isAnythingGone = false;
     const begun = inTransaction(this.#db, () => {
       const user = users.find(organization, userId);
-      this.#forgetIds(organization, userId, user);
+      isAnythingGone = this.#forgetIds(organization, userId, user);
       if (user === undefined) return undefined;
       users.delete(organization, user.number);
       const gone = { users: -1, userVersions: -user.version, accounts: 0, accountVersions: 0 };
@@ -80,6 +81,7 @@ export class SqliteErasures implements Erasures {
         ...([organization, user.number, hmac, inbox.newestInboxId, this.#clock()] as const),
       );
     });
+    if (!isAnythingGone && !begun) return undefined;
     tombstones.remember(organization);
     if (!begun) {
       // There is no erasure to be finished, but what was parked is in the log still.
@@ -126,8 +128,9 @@ export class SqliteErasures implements Erasures {
   }
 
   /** Forgets what waits and is linked under the ids of a user, or of somebody who was never identified, and the warnings
-   * that name one; leaves tombstones of all but the user's own. */
-  #forgetIds(organization: number, userId: string, user: User | undefined): void {
+   * that name one; leaves tombstones of all but the user's own.
+   * @returns whether there was anything */
+  #forgetIds(organization: number, userId: string, user: User | undefined): boolean {
     const { parking, users, warnings, tombstones } = this.#parts;
     const own: PersonId = { kind: "user", id: userId };
     const linked = [...parking.links.to(organization, userId)];
@@ -139,7 +142,7 @@ export class SqliteErasures implements Erasures {
     }
     // Of one who was never identified nobody knows whether the id was a visitor's.
     if (user === undefined) linked.push({ kind: "visitor", id: userId });
-    for (const { id } of [own, ...linked]) warnings.forgetUser(organization, id);
+    const warned = [own, ...linked].filter(({ id }) => warnings.forgetUser(organization, id));
     const gone = parking.forget(organization, [own, ...linked]);
     tombstones.eraseLinked(
       ...([
@@ -148,6 +151,7 @@ export class SqliteErasures implements Erasures {
         this.#clock(),
       ] as const),
     );
+    return warned.length + gone.length > 0;
   }
 
   #stored(id: number): Erasure {

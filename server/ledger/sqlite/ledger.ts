@@ -55,6 +55,8 @@ export class SqliteLedger implements Ledger {
   readonly identities: SqliteIdentities;
   /** One is written while the one before is synced. */
   readonly groupsAtOnce = 2;
+  /** Transactions run one after another. */
+  readonly locksOrganizations = false;
   readonly #db: Database;
   readonly #parts: Parts;
   readonly #transactor: Transactor;
@@ -118,7 +120,7 @@ export class SqliteLedger implements Ledger {
   }
 
   async freshness(organization: number): Promise<LedgerFreshness> {
-    const found = this.organizations.find(organization);
+    const found = this.organizations.findNow(organization);
     if (found === undefined) throw new Refusal(`There is no organization with the id ${organization}.`);
     return {
       timezone: found.timezone,

@@ -15,7 +15,8 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../ledger.ts";
-import { type MessageIdHash, MessageIdHasher } from "../message-id-hash.ts";
+import { hashWithoutKind, type MessageIdHash, MessageIdHasher } from "../message-id-hash.ts";
+import type { MessageKey } from "../transaction.ts";
 import { MessageIdRun, writeRun } from "./message-id-run.ts";
 import { MessageIdTable } from "./message-id-table.ts";
 import { inSmallSteps } from "./small-steps.ts";
@@ -42,6 +43,9 @@ interface NamedRun {
 
 function prepare(db: Database) {
   return {
+    kinds: db.prepare<{ kindsFromMs: number }, []>(
+      "SELECT kinds_from_ms AS kindsFromMs FROM message_id_kinds",
+    ),
     insert: db.prepare("INSERT INTO message_ids (committed_at_ms, ids) VALUES (?, ?)"),
     after: db.prepare<{ sequence: number; committed_at_ms: number; ids: Uint8Array }, [number, number]>(
       `SELECT sequence, committed_at_ms, ids FROM message_ids
@@ -65,6 +69,8 @@ export class MessageIds {
   readonly #idsPerRun: number;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #hasher = new MessageIdHasher();
+  /** Ids of identifies that were committed until then are kept without their kind. */
+  readonly #kindsFromSecond: number;
   #filling: FilledTable = { table: new MessageIdTable(), lastSequence: 0, newestAtMs: 0 };
   /** Full tables without a run yet, oldest first: they answer from memory. */
   #sealed: FilledTable[] = [];
@@ -76,17 +82,27 @@ export class MessageIds {
     this.#folder = folder;
     this.#idsPerRun = idsPerRun;
     this.#statements = prepare(db);
+    const { kindsFromMs } = this.#statements.kinds.get() ?? { kindsFromMs: 0 };
+    this.#kindsFromSecond = Math.ceil(kindsFromMs / 1_000);
     mkdirSync(folder, { recursive: true });
     this.#openRuns();
     this.#loadCommits(nowMs);
   }
 
-  hash(organization: number, messageId: string): MessageIdHash {
-    return this.#hasher.hash(organization, messageId);
+  /** The hash by which an id is kept, and whether it was acknowledged within the last 24 hours. */
+  find(key: MessageKey, nowMs: number): { readonly hash: MessageIdHash; readonly remembered: boolean } {
+    const hash = this.#hasher.hash(key);
+    const mayBeWithoutKind =
+      key.kind === "identify" && (this.#kindsFromSecond + memorySeconds) * 1_000 > nowMs;
+    const remembered =
+      this.#remembers(hash, nowMs) ||
+      (mayBeWithoutKind && this.#remembers(hashWithoutKind(hash), nowMs, this.#kindsFromSecond));
+    return { hash, remembered };
   }
 
-  remembers(hash: MessageIdHash, nowMs: number): boolean {
-    const remembered = (atSecond: number) => atSecond !== 0 && (atSecond + memorySeconds) * 1_000 > nowMs;
+  #remembers(hash: MessageIdHash, nowMs: number, untilSecond = Number.POSITIVE_INFINITY): boolean {
+    const remembered = (atSecond: number) =>
+      atSecond !== 0 && atSecond <= untilSecond && (atSecond + memorySeconds) * 1_000 > nowMs;
     if (remembered(this.#filling.table.find(hash))) return true;
     for (const { table } of this.#sealed) if (remembered(table.find(hash))) return true;
     for (const { run } of this.#runs) if (remembered(run.find(hash))) return true;

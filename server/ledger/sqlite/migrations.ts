@@ -8,8 +8,10 @@
  */
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../ledger.ts";
+import { addEmailKeys } from "./email-keys.ts";
+import { messageIdKinds } from "./message-id-kinds.ts";
 import { parkingTables, personKinds } from "./parking-tables.ts";
-import { peopleAndAudit } from "./people-tables.ts";
+import { peopleAndAudit, verifiedEmailsAndMakers } from "./people-tables.ts";
 import { sourceSettingsTable } from "./source-settings.ts";
 import { sourcesTables } from "./sources.ts";
 import { inTransaction } from "./transaction.ts";
@@ -234,7 +236,18 @@ const settings = `
 /** With the account of events, which `user_event_days` did not always have: see the warehouse's migrations. */
 const rebuildOfAll = "UPDATE organizations SET rebuild_pending = 1";
 
-const migrations: readonly string[] = [
+/** When name and picture of an account were said. Of stored ones it is not known: they hold until something was said after
+ * their last change, so that an import of the past renames no account. */
+const accountTimes = `
+  ALTER TABLE accounts ADD COLUMN said_at_ms INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN fields_said_at_ms TEXT NOT NULL DEFAULT '{}';
+  UPDATE accounts SET said_at_ms = updated_at_ms;
+`;
+
+/** SQL, or what SQL cannot do. */
+type Migration = string | ((db: Database) => void);
+
+const migrations: readonly Migration[] = [
   organizationsAndTokens + usersAndAccounts + inbox + messageIds,
   batches,
   imports,
@@ -249,6 +262,10 @@ const migrations: readonly string[] = [
   sourcesTables,
   sourceSettingsTable,
   personKinds,
+  accountTimes,
+  addEmailKeys,
+  verifiedEmailsAndMakers,
+  messageIdKinds,
 ];
 
 /** How many migrations this code knows. */
@@ -269,7 +286,9 @@ export function migrate(db: Database, upto = migrations.length): void {
   }
   for (let step = done; step < upto; step++) {
     inTransaction(db, () => {
-      db.run(migrations[step] ?? "");
+      const migration = migrations[step] ?? "";
+      if (typeof migration === "string") db.run(migration);
+      else migration(db);
       db.run(`PRAGMA user_version = ${step + 1}`);
     });
   }

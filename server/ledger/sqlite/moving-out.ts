@@ -77,6 +77,14 @@ export class MovingOut {
     }
   }
 
+  /** Until when ids were kept without their kind; 0 when none was. */
+  messageKindsFromMs(): number {
+    const kinds = this.#db.query<{ fromMs: number }, []>(
+      "SELECT kinds_from_ms AS fromMs FROM message_id_kinds",
+    );
+    return kinds.get()?.fromMs ?? 0;
+  }
+
   close(): void {
     this.#db.close();
   }

@@ -73,8 +73,12 @@ export class SqliteOrganizations implements Organizations {
     return this.#statements.list.all().map(organization);
   }
 
-  /** The organization with this id, if there is one. */
-  find(id: number): Organization | undefined {
+  async find(id: number): Promise<Organization | undefined> {
+    return this.findNow(id);
+  }
+
+  /** The organization with this id, if there is one: for callers inside a transaction, which must not yield. */
+  findNow(id: number): Organization | undefined {
     const row = this.#statements.find.get(id);
     return row === null ? undefined : organization(row);
   }
@@ -98,7 +102,7 @@ export class SqliteOrganizations implements Organizations {
 
   async set(id: number, change: OrganizationChange): Promise<Organization> {
     return inTransaction(this.#db, () => {
-      const before = this.find(id);
+      const before = this.findNow(id);
       if (before === undefined) throw new Refusal(`There is no organization with the id ${id}.`);
       const after = { ...before, ...change };
       if (after.name !== before.name) this.#refuseTaken(after.name);

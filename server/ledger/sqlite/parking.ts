@@ -42,6 +42,28 @@ export interface ParkingLimits {
   readonly maxLinks: number;
 }
 
+interface Due {
+  readonly organization: number;
+  readonly hasExpired: number;
+  readonly isFull: number;
+  readonly hasUnspoken: number;
+}
+
+/** Organizations of which something has to go. All that have anything parked are looked at, which is done each second: one
+ * statement, and not one for each. */
+function prepareDue(db: Database) {
+  return db.prepare<Due, [number, number]>(
+    `SELECT * FROM (
+       SELECT organization, bytes > ?1 AS isFull,
+         EXISTS (SELECT 1 FROM parked_items AS old
+           WHERE old.organization = totals.organization AND received_at_ms < ?2) AS hasExpired,
+         EXISTS (SELECT 1 FROM person_links AS old
+           WHERE old.organization = totals.organization AND waits AND written_at_ms < ?2) AS hasUnspoken
+       FROM parked_totals AS totals WHERE items > 0 OR links > 0)
+     WHERE isFull OR hasExpired OR hasUnspoken`,
+  );
+}
+
 export class Parking implements ParkingStore {
   readonly items: ParkedItems;
   readonly links: PersonLinks;
@@ -50,10 +72,12 @@ export class Parking implements ParkingStore {
   readonly #warnings: SqliteWarnings;
   readonly #organizations: Set<number>;
   readonly #maxBytes: number;
+  readonly #due: ReturnType<typeof prepareDue>;
 
   constructor(db: Database, { maxBytes, maxLinks }: ParkingLimits) {
     this.#maxBytes = maxBytes;
     this.#db = db;
+    this.#due = prepareDue(db);
     this.items = new ParkedItems(db);
     this.links = new PersonLinks(db, maxLinks);
     this.eventLabels = new EventLabels(db);
@@ -134,17 +158,19 @@ export class Parking implements ParkingStore {
    * nobody spoke for so long, and who are not identified. */
   async tidy(nowMs: number): Promise<void> {
     const expiredMs = nowMs - limits.parkedDays * msPerDay;
-    for (const organization of this.#organizations) {
-      const { oldestAtMs, bytes, links } = await this.counts(organization);
-      if (oldestAtMs !== null && oldestAtMs < expiredMs) {
+    for (const { organization, hasExpired, isFull, hasUnspoken } of this.#due.all(
+      this.#maxBytes,
+      expiredMs,
+    )) {
+      if (hasExpired) {
         const drop = () => this.items.dropBefore(organization, expiredMs, droppedInAStep);
         await inSmallSteps(() => this.#step(organization, "parked_expired", nowMs, drop));
       }
-      if (bytes > this.#maxBytes) {
+      if (isFull) {
         const drop = () => this.items.dropOldest(organization, this.#maxBytes, droppedInAStep);
         await inSmallSteps(() => this.#step(organization, "parked_full", nowMs, drop));
       }
-      if (links > 0) {
+      if (hasUnspoken) {
         const expire = () => this.links.expire(organization, nowMs, droppedInAStep);
         await inSmallSteps(() => inTransaction(this.#db, expire) === droppedInAStep);
       }

@@ -10,6 +10,8 @@ interface PersonRow {
   readonly name: string;
   readonly password_hash: string;
   readonly created_at_ms: number;
+  readonly email_verified: 0 | 1;
+  readonly fallback_email: string | null;
 }
 
 export interface LinkRow {
@@ -24,7 +26,7 @@ export interface LinkRow {
   readonly invited_by_name: string | null;
 }
 
-const personColumns = "id, email, name, password_hash, created_at_ms";
+const personColumns = "id, email, name, password_hash, created_at_ms, email_verified, fallback_email";
 
 /** Statements about people, as functions of plain values. All are synchronous: they may stand in a transaction. */
 export class PeopleRows {
@@ -48,14 +50,20 @@ export class PeopleRows {
   }
 
   insert(person: Omit<Person, "id">): Person {
-    const { email, name, passwordHash, createdAtMs } = person;
-    const inserted = personOf(this.#statements.insert.get(email, name, passwordHash, createdAtMs));
+    const { email, name, passwordHash, createdAtMs, isEmailVerified } = person;
+    const values = [email, name, passwordHash, createdAtMs, isEmailVerified ? 1 : 0] as const;
+    const inserted = personOf(this.#statements.insert.get(...values));
     if (inserted === undefined) throw new Error("SQLite returned no row for a new person.");
     return inserted;
   }
 
-  update({ id, email, name, passwordHash }: Person): void {
-    this.#statements.update.run(email, name, passwordHash, id);
+  update({ id, email, name, passwordHash, isEmailVerified, fallbackEmail }: Person): void {
+    this.#statements.update.run(email, name, passwordHash, isEmailVerified ? 1 : 0, fallbackEmail, id);
+  }
+
+  /** Whether another person has the e-mail, or falls back to it. */
+  isTaken(email: string, id: number): boolean {
+    return this.#statements.taken.get(email, id) !== null;
   }
 
   role(organization: number, person: number): Role | undefined {
@@ -100,11 +108,17 @@ function prepare(db: Database) {
     any: db.prepare<{ id: number }, []>("SELECT id FROM people LIMIT 1"),
     find: db.prepare<PersonRow, [number]>(`SELECT ${personColumns} FROM people WHERE id = ?`),
     withEmail: db.prepare<PersonRow, [string]>(`SELECT ${personColumns} FROM people WHERE email = ?`),
-    insert: db.prepare<PersonRow, [string, string, string, number]>(
-      `INSERT INTO people (email, name, password_hash, created_at_ms) VALUES (?, ?, ?, ?)
+    insert: db.prepare<PersonRow, [string, string, string, number, 0 | 1]>(
+      `INSERT INTO people (email, name, password_hash, created_at_ms, email_verified) VALUES (?, ?, ?, ?, ?)
        RETURNING ${personColumns}`,
     ),
-    update: db.prepare("UPDATE people SET email = ?, name = ?, password_hash = ? WHERE id = ?"),
+    update: db.prepare(
+      `UPDATE people SET email = ?, name = ?, password_hash = ?, email_verified = ?, fallback_email = ?
+       WHERE id = ?`,
+    ),
+    taken: db.prepare<{ id: number }, [string, number]>(
+      "SELECT id FROM people WHERE (email = ?1 OR fallback_email = ?1) AND id <> ?2 LIMIT 1",
+    ),
     role: db.prepare<{ role: Role }, [number, number]>(
       "SELECT role FROM memberships WHERE organization = ? AND person = ?",
     ),
@@ -127,7 +141,8 @@ function prepare(db: Database) {
 function personOf(row: PersonRow | null): Person | undefined {
   if (row === null) return undefined;
   const { id, email, name, password_hash: passwordHash, created_at_ms: createdAtMs } = row;
-  return { id, email, name, passwordHash, createdAtMs };
+  const isEmailVerified = row.email_verified === 1;
+  return { id, email, name, passwordHash, createdAtMs, isEmailVerified, fallbackEmail: row.fallback_email };
 }
 
 /** A link as its row has it. */

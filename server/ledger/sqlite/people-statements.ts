@@ -27,6 +27,14 @@ export function peopleStatements(db: Database) {
     ),
     setRole: db.prepare("UPDATE memberships SET role = ? WHERE organization = ? AND person = ?"),
     leave: db.prepare("DELETE FROM memberships WHERE organization = ? AND person = ?"),
+    revokeKeys: db.prepare<{ id: number }, [number, number, number]>(
+      `UPDATE read_keys SET revoked_at_ms = ?
+       WHERE organization = ? AND made_by = ? AND revoked_at_ms IS NULL RETURNING id`,
+    ),
+    giveKeys: db.prepare<{ id: number }, [number, number, number]>(
+      `UPDATE read_keys SET made_by = ?
+       WHERE organization = ? AND made_by = ? AND revoked_at_ms IS NULL RETURNING id`,
+    ),
     invitations: db.prepare<LinkRow, [number, number]>(
       `SELECT people_links.*, people.name AS invited_by_name
        FROM people_links LEFT JOIN people ON people.id = invited_by

@@ -1,5 +1,20 @@
 /** The tables of people: what is added to the ledger by the migration that brings them. */
 
+/** Which e-mails are verified, and who made which token and key. The maker is in the audit log of those that were made
+ * before. There is no reference to people: a ledger that moves to PostgreSQL has keys before people. */
+export const verifiedEmailsAndMakers = `
+  ALTER TABLE people ADD COLUMN email_verified INTEGER NOT NULL DEFAULT 0 CHECK (email_verified IN (0, 1));
+  ALTER TABLE people ADD COLUMN fallback_email TEXT;
+  ALTER TABLE tokens ADD COLUMN made_by INTEGER;
+  ALTER TABLE read_keys ADD COLUMN made_by INTEGER;
+  UPDATE tokens SET made_by = (
+    SELECT person FROM audit_log WHERE audit_log.organization = tokens.organization
+      AND action = 'token.created' AND json_extract(detail, '$.id') = tokens.id);
+  UPDATE read_keys SET made_by = (
+    SELECT person FROM audit_log WHERE audit_log.organization = read_keys.organization
+      AND action = 'read_key.created' AND json_extract(detail, '$.id') = read_keys.id);
+`;
+
 /** Links are deleted when they are used; sessions when somebody signs out. */
 export const peopleAndAudit = `
   CREATE TABLE people (

@@ -12,6 +12,8 @@ import {
   type PeopleStore,
   type Person,
   seenEveryMs,
+  withChosenEmail,
+  withFallbackEmail,
 } from "../people.ts";
 import {
   emailTaken,
@@ -20,6 +22,7 @@ import {
   madeOwnerNote,
   memberAlready,
   noAccount,
+  noOwnerForKeys,
   passwordLinkNote,
   profileNote,
   refuseLastOwner,
@@ -75,9 +78,11 @@ export class SqlitePeople implements PeopleStore {
       const before = this.#rows.find(id);
       if (before === undefined) throw noAccount();
       refuseOldPassword(before, verifiedHash);
-      const after = { ...before, ...change };
-      const other = this.#rows.withEmail(after.email);
-      if (other !== undefined && other.id !== id) throw emailTaken();
+      const after = withChosenEmail(
+        { ...before, ...change, email: before.email },
+        change.email ?? before.email,
+      );
+      if (after.email !== before.email && this.#rows.isTaken(after.email, id)) throw emailTaken();
       this.#rows.update(after);
       if (change.passwordHash !== undefined) this.#rows.deleteLinks({ person: id });
       const note = profileNote(before, after);
@@ -104,6 +109,7 @@ export class SqlitePeople implements PeopleStore {
   async found(wanted: NewOrganization, by: Actor, nowMs: number): Promise<Organization> {
     return inTransaction(this.#db, () => {
       const owner = by.person?.id ?? 0;
+      if (this.#rows.find(owner) === undefined) throw noAccount();
       this.#rows.refuseEverywhere(owner);
       const organization = this.#organizations.insert({ ...wanted, nowMs });
       this.#rows.join(organization.id, owner, "owner", nowMs);
@@ -149,7 +155,13 @@ export class SqlitePeople implements PeopleStore {
     });
   }
 
-  async remove(organization: number, person: number, by: Actor, nowMs: number): Promise<Member | undefined> {
+  async remove(
+    organization: number,
+    person: number,
+    by: Actor,
+    nowMs: number,
+    keysTo: number | null = null,
+  ): Promise<Member | undefined> {
     return inTransaction(this.#db, () => {
       const before = this.#member(organization, person);
       if (before === undefined) return undefined;
@@ -157,7 +169,8 @@ export class SqlitePeople implements PeopleStore {
       this.#statements.leave.run(organization, person);
       // They could come back by an invitation that they made to themselves.
       this.#statements.uninviteBy.run(organization, person);
-      this.#audit.note(organization, removedNote(before, by), by, nowMs);
+      const ids = this.#leaveKeys(organization, person, nowMs, keysTo);
+      this.#audit.note(organization, removedNote(before, { ids, to: keysTo }, by), by, nowMs);
       return before;
     });
   }
@@ -215,7 +228,7 @@ export class SqlitePeople implements PeopleStore {
 
   #membership(person: number, id: number): Membership | undefined {
     const role = this.#rows.role(id, person);
-    const organization = role === undefined ? undefined : this.#organizations.find(id);
+    const organization = role === undefined ? undefined : this.#organizations.findNow(id);
     return role === undefined || organization === undefined ? undefined : { organization, role };
   }
 
@@ -223,18 +236,25 @@ export class SqlitePeople implements PeopleStore {
     return this.#statements.member.get(organization, person) ?? undefined;
   }
 
+  /** Revokes the read keys that a person made, or makes them those of an owner. @returns their ids */
+  #leaveKeys(organization: number, person: number, nowMs: number, keysTo: number | null): readonly number[] {
+    const { revokeKeys, giveKeys } = this.#statements;
+    if (keysTo === null) return revokeKeys.all(nowMs, organization, person).map(({ id }) => id);
+    if (this.#rows.role(organization, keysTo) !== "owner") throw noOwnerForKeys();
+    return giveKeys.all(keysTo, organization, person).map(({ id }) => id);
+  }
+
   #refuseLastOwner(organization: number): void {
     refuseLastOwner(this.#statements.owners.get(organization)?.rows ?? 0);
   }
 
   #refuseInvitation({ organization, email }: Invitation, nowMs: number): void {
-    if (this.#organizations.find(organization) === undefined) {
+    if (this.#organizations.findNow(organization) === undefined) {
       throw new Refusal(`There is no organization with the id ${organization}.`);
     }
     const person = this.#rows.withEmail(email);
-    if (person !== undefined && this.#rows.role(organization, person.id) !== undefined) {
-      throw memberAlready(email);
-    }
+    const isMember = person !== undefined && this.#rows.role(organization, person.id) !== undefined;
+    if (isMember && withFallbackEmail(person) === undefined) throw memberAlready(email);
     this.#rows.refuseFull(organization);
     refuseTooManyInvitations(this.#statements.invitations.all(organization, nowMs).length);
   }

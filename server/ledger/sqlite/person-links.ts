@@ -51,7 +51,7 @@ function prepare(db: Database) {
       "SELECT 1 AS found FROM users WHERE organization = ? AND user_id = ?",
     ),
     isAddress: db.prepare<{ found: number }, [number, string]>(
-      "SELECT 1 AS found FROM users WHERE organization = ? AND lower(email) = lower(?) AND email <> '' LIMIT 1",
+      "SELECT 1 AS found FROM users WHERE organization = ? AND email_key = ? AND email_key <> '' LIMIT 1",
     ),
     waiting: db.prepare<{ links: number }, [number]>(
       "SELECT links FROM parked_totals WHERE organization = ?",

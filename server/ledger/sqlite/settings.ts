@@ -62,7 +62,7 @@ export class SqliteSettings implements SettingsStore {
     nowMs: number,
   ): Promise<SettingsVersion> {
     return inTransaction(this.#db, () => {
-      if (this.#organizations.find(organization) === undefined) {
+      if (this.#organizations.findNow(organization) === undefined) {
         throw new Refusal(`There is no organization with the id ${organization}.`);
       }
       const before = this.#newest(organization);

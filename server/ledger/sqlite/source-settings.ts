@@ -136,6 +136,10 @@ export class SqliteSourceSettings implements SourceSettingsStore {
   }
 
   async stripe(organization: number): Promise<StripeSettings> {
+    return this.#stripe(organization);
+  }
+
+  #stripe(organization: number): StripeSettings {
     const row = this.#statements.named.get(organization, "stripe", noName);
     return row === null
       ? { ...stripeInitially, updatedAtMs: null }
@@ -148,11 +152,11 @@ export class SqliteSourceSettings implements SourceSettingsStore {
     by: Actor,
     nowMs: number,
   ): Promise<StripeSettings> {
-    const { updatedAtMs, ...before } = await this.stripe(organization);
-    const after: StripeStored = { ...before, ...change };
-    const note = stripeChangedNote(before, after);
-    if (note === undefined) return { ...before, updatedAtMs };
     return inTransaction(this.#db, () => {
+      const { updatedAtMs, ...before } = this.#stripe(organization);
+      const after: StripeStored = { ...before, ...change };
+      const note = stripeChangedNote(before, after);
+      if (note === undefined) return { ...before, updatedAtMs };
       this.#put(organization, "stripe", noName, after, nowMs);
       this.#audit.note(organization, note, by, nowMs);
       return { ...after, updatedAtMs: nowMs };

@@ -91,16 +91,20 @@ export class SqliteSources implements SourceStore {
     this.#statements = prepare(db);
   }
 
-  async add(counted: readonly CountedHour[]): Promise<void> {
+  async add(
+    counted: readonly CountedHour[],
+    written: (lines: number) => void = () => undefined,
+  ): Promise<void> {
     const waiting = [...counted];
     await inSmallSteps(() => {
       const step = waiting.splice(0, addedInAStep);
       inTransaction(this.#db, () => {
         for (const hour of step) this.#add(hour);
       });
+      written(step.length);
       return waiting.length > 0;
     });
-    if (waiting.length > 0) await this.add(waiting);
+    if (waiting.length > 0) await this.add(waiting, written);
   }
 
   async totals(organization: number): Promise<readonly SourceTotals[]> {

@@ -2,7 +2,7 @@
 import type { Account, User } from "../ledger.ts";
 import type { MessageIdHash } from "../message-id-hash.ts";
 import type { ParkedItem, PersonId, PersonKey, PersonLink } from "../parking.ts";
-import type { KnownUser, Message, Stored } from "../transaction.ts";
+import type { KnownUser, Message, MessageKey, Stored } from "../transaction.ts";
 import type { Accounts } from "./accounts.ts";
 import { ByOrganization } from "./by-organization.ts";
 import type { KnownUsers } from "./known-users.ts";
@@ -81,9 +81,9 @@ export class LookedUp implements Stored {
     );
   }
 
-  message(organization: number, messageId: string): HashedMessage {
-    const hash = this.#sources.messageIds.hash(organization, messageId);
-    return new HashedMessage(hash, this.#sources.messageIds.remembers(hash, this.#nowMs));
+  message(key: MessageKey): HashedMessage {
+    const { hash, remembered } = this.#sources.messageIds.find(key, this.#nowMs);
+    return new HashedMessage(hash, remembered);
   }
 
   hasParked(organization: number): boolean {

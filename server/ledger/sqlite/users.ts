@@ -1,5 +1,6 @@
 /** Users as the ledger stores them: one row each, found by the company's own id, numbered densely. */
 import type { Database } from "bun:sqlite";
+import { emailKey } from "../email-key.ts";
 import { isJsonObject, type JsonObject, type User } from "../ledger.ts";
 import { maxUsersWithEmail } from "../source-settings.ts";
 import type { KnownUser } from "../transaction.ts";
@@ -30,21 +31,21 @@ function prepare(db: Database) {
     ),
     withEmail: db.prepare<{ userId: string }, [number, string]>(
       `SELECT user_id AS userId FROM users
-       WHERE organization = ? AND lower(email) = lower(?) AND email <> '' LIMIT ${maxUsersWithEmail}`,
+       WHERE organization = ? AND email_key = ? AND email_key <> '' LIMIT ${maxUsersWithEmail}`,
     ),
     lastNumber: db.prepare<{ last: number }, [number]>(
       `SELECT max(coalesce((SELECT max(number) FROM users WHERE organization = ?1), 0),
                   coalesce((SELECT max(user) FROM erasures WHERE organization = ?1), 0)) AS last`,
     ),
     insert: db.prepare(
-      `INSERT INTO users (account, email, is_account_owner, updated_at_ms, version, traits, said_at_ms,
+      `INSERT INTO users (account, email, email_key, is_account_owner, updated_at_ms, version, traits, said_at_ms,
                           fields_said_at_ms, first_identified_at_ms, organization, number, user_id)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     delete: db.prepare("DELETE FROM users WHERE organization = ? AND number = ?"),
     update: db.prepare(
-      `UPDATE users SET account = ?, email = ?, is_account_owner = ?, updated_at_ms = ?, version = ?, traits = ?,
-                        said_at_ms = ?, fields_said_at_ms = ?, first_identified_at_ms = ?
+      `UPDATE users SET account = ?, email = ?, email_key = ?, is_account_owner = ?, updated_at_ms = ?, version = ?,
+                        traits = ?, said_at_ms = ?, fields_said_at_ms = ?, first_identified_at_ms = ?
        WHERE organization = ? AND number = ?`,
     ),
   };
@@ -82,7 +83,7 @@ export class Users {
 
   /** Users with this e-mail address, upper and lower case alike: at most `maxUsersWithEmail`. */
   withEmail(organization: number, email: string): readonly string[] {
-    return this.#statements.withEmail.all(organization, email).map(({ userId }) => userId);
+    return this.#statements.withEmail.all(organization, emailKey(email)).map(({ userId }) => userId);
   }
 
   /** The highest number given so far, those of erased users among them; 0 before the first. */
@@ -100,6 +101,7 @@ export class Users {
     const columns = [
       user.account,
       user.email ?? "",
+      emailKey(user.email ?? ""),
       user.isAccountOwner === null ? null : Number(user.isAccountOwner),
       user.updatedAtMs,
       user.version,

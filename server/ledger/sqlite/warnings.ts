@@ -4,6 +4,7 @@ import { msPerDay } from "../../calendar/zone.ts";
 import {
   type IngestionWarning,
   maxWarningDetails,
+  type WarningKind,
   type WarningStore,
   warningsKeptDays,
 } from "../warnings.ts";
@@ -37,11 +38,11 @@ function prepare(db: Database) {
          message = excluded.message,
          user_id = excluded.user_id`,
     ),
-    list: db.prepare<IngestionWarning, [number, number]>(
+    list: db.prepare<IngestionWarning, [number, string | null, number]>(
       `SELECT organization, utc_day AS utcDay, kind, endpoint, nullif(detail, '${others}') AS detail, count,
          first_seen_ms AS firstSeenMs, last_seen_ms AS lastSeenMs, message, user_id AS userId
-       FROM ingestion_warnings WHERE organization = ?
-       ORDER BY last_seen_ms DESC, kind, endpoint, detail LIMIT ?`,
+       FROM ingestion_warnings WHERE organization = ?1 AND kind = coalesce(?2, kind)
+       ORDER BY last_seen_ms DESC, kind, endpoint, detail LIMIT ?3`,
     ),
     deleteOfUser: db.prepare("DELETE FROM ingestion_warnings WHERE organization = ? AND user_id = ?"),
     deleteOld: db.prepare<{ kind: string }, [number]>(
@@ -66,16 +67,20 @@ export class SqliteWarnings implements WarningStore {
     this.#isErased = isErased;
   }
 
-  async add(counted: readonly IngestionWarning[]): Promise<void> {
+  async add(
+    counted: readonly IngestionWarning[],
+    written: (lines: number) => void = () => undefined,
+  ): Promise<void> {
     const waiting = [...counted];
     await inSmallSteps(() => {
       const step = waiting.splice(0, addedInAStep);
       inTransaction(this.#db, () => {
         for (const warning of step) this.#add(warning);
       });
+      written(step.length);
       return waiting.length > 0;
     });
-    if (waiting.length > 0) await this.add(waiting);
+    if (waiting.length > 0) await this.add(waiting, written);
   }
 
   /** Adds one, inside the caller's transaction. */
@@ -83,13 +88,13 @@ export class SqliteWarnings implements WarningStore {
     this.#add(warning);
   }
 
-  async list(organization: number, limit: number): Promise<readonly IngestionWarning[]> {
-    return this.#statements.list.all(organization, limit);
+  async list(organization: number, limit: number, kind?: WarningKind): Promise<readonly IngestionWarning[]> {
+    return this.#statements.list.all(organization, kind ?? null, limit);
   }
 
-  /** Deletes what a user was the last to cause, inside the caller's transaction. */
-  forgetUser(organization: number, userId: string): void {
-    this.#statements.deleteOfUser.run(organization, userId);
+  /** Deletes what a user was the last to cause, inside the caller's transaction. @returns whether there was anything */
+  forgetUser(organization: number, userId: string): boolean {
+    return this.#statements.deleteOfUser.run(organization, userId).changes > 0;
   }
 
   /** Deletes what is older than 30 days. */

@@ -1,4 +1,5 @@
 /** How many users were active, week by week back from a day: from the bitmaps of events and days. */
+import { activeDaysTable, engagementParameters } from "../../warehouse/engagement.ts";
 import { included } from "../../warehouse/included.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { Activity } from "../outage.ts";
@@ -14,19 +15,20 @@ export async function readActivity(
   { organization, settings }: Population,
   cutoffDay: number,
 ): Promise<Activity> {
+  const passive = [...(settings.passiveEvents ?? [])];
   const rows = await read<{ days: number; week: number; active: number }>(warehouse, {
     sql: `
       SELECT days, week, bitmapCardinality(${included("groupBitmapMergeState(users)")}) AS active
       FROM (
         SELECT users, {cutoffDay:Int32} - 1 - toInt32(day) AS daysAgo, intDiv(daysAgo, 7) AS week,
           arrayJoin([${stretchDays.join(", ")}]) AS days
-        FROM event_days
-        WHERE organization = {organization:UInt32} AND NOT has({passiveEvents:Array(String)}, event)
+        FROM ${activeDaysTable(passive)}
+        WHERE organization = {organization:UInt32}
           AND day < addDays(toDate32('1970-01-01'), {cutoffDay:Int32})
           AND day >= addDays(toDate32('1970-01-01'), {cutoffDay:Int32} - ${7 * maxWeeks}))
       WHERE daysAgo % 7 < days AND (days = 7 OR week <= 12)
       GROUP BY days, week`,
-    parameters: { organization, passiveEvents: [...(settings.passiveEvents ?? [])], cutoffDay },
+    parameters: { ...engagementParameters(passive), organization, cutoffDay },
   });
   const of = (days: number, length: number) => {
     const counts = new Array<number>(length).fill(0);

@@ -2,13 +2,11 @@
 import type { CountedCell } from "../bgbb-fit.ts";
 import type { Population } from "./engagement-events.ts";
 import { historyQuery, isScoredRow } from "./feature-query.ts";
-import { isInTrainingHalf, type Query, withParts } from "./query.ts";
+import { type Query, withParts } from "./query.ts";
 
 export interface CellRow extends CountedCell {
   /** Those of them that are active or new, and so have a churn risk. */
   readonly scored: number;
-  /** Those of them in the half that segments are fitted to. */
-  readonly training: number;
 }
 
 /** The cells of everybody seen in the 26 weeks before the cut-off, the silent ones included. */
@@ -17,8 +15,7 @@ export function cellsQuery(population: Population, cutoffDay: number, horizonDay
     { history: historyQuery(population, cutoffDay) },
     {
       sql: `
-        SELECT x, t, n, count() AS count, countIf(${isScoredRow}) AS scored,
-          countIf(${isInTrainingHalf}) AS training
+        SELECT x, t, n, count() AS count, countIf(${isScoredRow}) AS scored
         FROM history WHERE n >= 0 GROUP BY x, t, n ORDER BY n, x, t`,
       parameters: { horizonDays },
     },

@@ -1,8 +1,7 @@
 /** BG/BB's risks of every possible history, computed here and looked up by the engine: they are few, users are many. */
 import type { BgbbParameters, Cell } from "../bgbb.ts";
-import { bgbbLogOdds, silenceOver, tablesFor } from "../churn-model.ts";
+import { bgbbLogOdds, silenceBy } from "../churn-model.ts";
 import { windowPeriods } from "../features.ts";
-import type { SegmentParameters } from "../segments.ts";
 import type { CellLogOdds } from "./member-query.ts";
 
 /** One number for a cell, in SQL over columns x, t and n. It is negative where there is no cell. */
@@ -13,27 +12,11 @@ export interface CellRisks {
   readonly risks: readonly number[];
 }
 
-/**
- * The same of an entity in a segment: `segment` counts from 1 in the order of the values, 0 is the pooled fit. The
- * churned go by the pooled fit: segments are judged by the risks of the active and the new.
- */
-export const cellNumberOfSegmentSql = `${cellNumberSql} + if(state = 'churned', 0, toInt32(segment)) * 1000000`;
-
-/** P(silent over the horizon) of every history that fits into the window, and of every segment. */
-export function cellRisks(
-  pooled: BgbbParameters,
-  horizonDays: number,
-  segments: SegmentParameters | null = null,
-): CellRisks {
-  const parameters = [pooled, ...(segments?.values ?? []).map((each) => each.parameters)];
+/** P(silent over the horizon) of every history that fits into the window. */
+export function cellRisks(parameters: BgbbParameters, horizonDays: number): CellRisks {
   return {
-    numbers: parameters.flatMap((_, segment) =>
-      allCells.map(({ x, t, n }) => segment * 1_000_000 + n * 10_000 + t * 100 + x),
-    ),
-    risks: parameters.flatMap((each) => {
-      const tables = tablesFor(each, horizonDays);
-      return allCells.map((cell) => silenceOver(horizonDays, tables, cell));
-    }),
+    numbers: allCells.map(({ x, t, n }) => n * 10_000 + t * 100 + x),
+    risks: allCells.map(silenceBy(horizonDays, parameters)),
   };
 }
 

@@ -1,8 +1,8 @@
 /**
- * The engagement events of everybody: what every score is computed from. This is the one place that decides whose
- * and which events count.
+ * The engagement events of everybody: what every score is computed from.
  */
 import type { Zone } from "../../calendar/zone.ts";
+import { engagementParameters, isEngagement } from "../../warehouse/engagement.ts";
 import { isIncluded } from "../../warehouse/included.ts";
 import { type FeatureSettings, maxCountPerDay } from "../features.ts";
 import type { Query } from "./query.ts";
@@ -18,8 +18,6 @@ export interface Population {
   readonly zone: Zone;
   /** Only this entity's number. */
   readonly entity?: number;
-  /** Only one in so many entities, by a hash of their numbers; all of them unless given. */
-  readonly oneIn?: number;
   /** Only users whose numbers this query returns. */
   readonly usersIn?: Query;
   /** As if nothing had come since this day, whatever the cut-off is. */
@@ -36,18 +34,18 @@ export type Days = "before" | { readonly daysBefore: number } | "horizon";
  * Placeholders of the days, bound by the query that this is a part of: cutoffDay, horizonDays.
  */
 export function engagementEvents(population: Population, days: Days): Query {
-  const { organization, kind, settings, entity, oneIn, usersIn, eventsBeforeDay } = population;
+  const { organization, kind, settings, entity, usersIn, eventsBeforeDay } = population;
+  const passive = [...(settings.passiveEvents ?? [])];
   const conditions = [
     "organization = {organization:UInt32}",
     ...(entity === undefined ? [] : [`${kind} = {entity:UInt32}`]),
-    ...(oneIn === undefined ? [] : [isSampled(kind)]),
     ...(kind === "account" ? ["account != 0"] : []),
     ...(usersIn === undefined ? [] : [`user IN (${usersIn.sql})`]),
     daysCondition(days),
     ...(eventsBeforeDay === undefined
       ? []
       : ["day < addDays(toDate32('1970-01-01'), {eventsBeforeDay:Int32})"]),
-    "NOT has({passiveEvents:Array(String)}, event)",
+    isEngagement(passive),
     isIncluded("user"),
   ];
   return {
@@ -57,9 +55,8 @@ export function engagementEvents(population: Population, days: Days): Query {
     parameters: {
       ...usersIn?.parameters,
       organization,
-      passiveEvents: [...(settings.passiveEvents ?? [])],
+      ...engagementParameters(passive),
       ...(entity !== undefined && { entity }),
-      ...(oneIn !== undefined && { oneIn }),
       ...(eventsBeforeDay !== undefined && { eventsBeforeDay }),
     },
   };
@@ -87,11 +84,6 @@ export function volumeQuery(population: Population, by: "entity" | "entity, user
       weights: [...(weights?.values() ?? [])],
     },
   };
-}
-
-/** Whether the entity with the number in this column is one in so many. Placeholder: oneIn. */
-export function isSampled(column: string): string {
-  return `cityHash64(${column}, 'sample') % {oneIn:UInt32} = 0`;
 }
 
 function daysCondition(days: Days): string {

@@ -21,9 +21,6 @@ export function withParts(parts: Readonly<Record<string, Query>>, select: Query)
   };
 }
 
-/** Half of the entities, the same ones on every day: segments are fitted to it and judged by the other half. */
-export const isInTrainingHalf = "cityHash64(entity, 'training') % 2 = 0";
-
 /** All of an organization's history is read: seconds, and minutes on a busy machine. Groups are made in the order of the
  * key: what is usual of 100,000 users and 20 million events took 2.2 s and 900 MB otherwise, and takes 1.8 s and 350 MB;
  * the scores of their 12,500 accounts take 5.6 s instead of 3.8, but 750 MB are all that a query has. */

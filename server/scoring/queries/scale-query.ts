@@ -2,15 +2,12 @@
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { type EngagementScale, scaleOf } from "../engagement.ts";
 import { daysPerPeriod, windowPeriods } from "../features.ts";
-import { horizonFor } from "../state.ts";
 import { engagementEvents, type Population } from "./engagement-events.ts";
 import { featuresQuery } from "./feature-query.ts";
 import { type Query, read, withParts } from "./query.ts";
 
 export interface UsualBehaviour {
   readonly scale: EngagementScale;
-  /** The churn horizon that the settings page advises; null without gaps. */
-  readonly advisedHorizonDays: number | null;
 }
 
 /** Null where there is nobody. */
@@ -23,7 +20,6 @@ interface ScaleRow {
 /** Null where there is no gap. */
 interface GapsRow {
   readonly medianGapDays: number | null;
-  readonly longGapDays: number | null;
 }
 
 /**
@@ -40,11 +36,7 @@ export async function readUsualBehaviour(
   const [gaps] = await read<GapsRow>(warehouse, gapsQuery(population, cutoffDay));
   if (active === undefined || gaps === undefined)
     throw new Error("an aggregation without groups has one row");
-  const { medianGapDays, longGapDays } = gaps;
-  return {
-    scale: scaleOf({ ...active, medianGapDays }),
-    advisedHorizonDays: longGapDays === null ? null : horizonFor(longGapDays),
-  };
+  return { scale: scaleOf({ ...active, medianGapDays: gaps.medianGapDays }) };
 }
 
 function scaleQuery(population: Population, cutoffDay: number): Query {
@@ -67,12 +59,10 @@ function gapsQuery(population: Population, cutoffDay: number): Query {
     { events },
     {
       sql: `
-        SELECT gaps[1] AS medianGapDays, gaps[2] AS longGapDays
+        SELECT quantileExactInclusiveArray(0.5)(days) AS medianGapDays
         FROM (
-          SELECT quantilesExactInclusiveArray(0.5, 0.9)(days) AS gaps
-          FROM (
-            SELECT arrayPopFront(arrayDifference(arraySort(groupUniqArray(epochDay)))) AS days
-            FROM events GROUP BY entity))`,
+          SELECT arrayPopFront(arrayDifference(arraySort(groupUniqArray(epochDay)))) AS days
+          FROM events GROUP BY entity)`,
       parameters: { cutoffDay },
     },
   );

@@ -2,12 +2,12 @@
  * Scores everybody inside the engine: one INSERT … SELECT. It is engagement.ts, momentum.ts, state.ts, health.ts and
  * churn-model.ts in SQL, with their constants; a test compares all scores of random logs with those.
  */
-import { type ChurnModel, segmentsOf, traitsOfModel } from "../churn-model.ts";
+import { type ChurnModel, traitsOfModel } from "../churn-model.ts";
 import type { EngagementScale } from "../engagement.ts";
 import { type HealthParts, healthLimits } from "../health.ts";
 import { damping, leastTenureDays } from "../momentum.ts";
 import { newForDays } from "../state.ts";
-import { type CellRisks, cellNumberOfSegmentSql, cellNumberSql } from "./cell-table.ts";
+import { type CellRisks, cellNumberSql } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
 import { featuresQuery } from "./feature-query.ts";
 import { type CellLogOdds, scoredMembersQuery } from "./member-query.ts";
@@ -25,7 +25,7 @@ export interface ScoreInput {
   readonly healthWeights: HealthParts;
   /** Null when no model is good enough: then nobody has a risk. */
   readonly model: ChurnModel | null;
-  /** By the model's BG/BB, and of its segments if it has some. */
+  /** By the model's BG/BB. */
   readonly cells: CellRisks;
   /** For accounts: their members' risks, and the version of the users' scores of the same day. */
   readonly members?: { readonly risks: CellLogOdds; readonly usersVersion: number };
@@ -92,8 +92,6 @@ function aboutParts(population: Population, input: ScoreInput): About {
       traitHits: `arrayMap((trait, value) -> toUInt64(has(traits, (trait, value))),
         {traitNames:Array(String)}, {traitValues:Array(String)})`,
       traitMask: "arraySum((hit, bit) -> bitShiftLeft(hit, bit), traitHits, range(length(traitHits)))",
-      // A trait has one value, so at most one of a segmentation's is hit.
-      segment: "indexOf(traitHits, 1)",
     },
     parameters: {
       traitNames: traits.map(({ trait }) => trait),
@@ -127,10 +125,9 @@ function scoreExpressions(input: ScoreInput, engagement: Expressions): Expressio
   const returns = returnExpression(model);
   const health = healthExpressions(input.healthWeights);
   const change = "toInt32(activeDays28) - toInt32(activeDaysPrevious28)";
-  const cell = segmentsOf(model) === null ? cellNumberSql : cellNumberOfSegmentSql;
   return {
     columns: {
-      bgbbRisk: `transform(${cell}, {cells:Array(Int32)}, {cellRisks:Array(Float64)}, 1.)`,
+      bgbbRisk: `transform(${cellNumberSql}, {cells:Array(Int32)}, {cellRisks:Array(Float64)}, 1.)`,
       state: `multiIf(idleDays >= {horizonDays:Int32} OR hasLeft, 'churned',
         tenureDays < ${newForDays}, 'new', 'active')`,
       ...engagement.columns,

@@ -17,7 +17,6 @@ import type { Population } from "./engagement-events.ts";
 import { type CellLogOdds, logOddsOfCells } from "./member-query.ts";
 import { read } from "./query.ts";
 import { type LabelledRow, rowsQuery, snapshotRow } from "./row-query.ts";
-import { readSegments } from "./segment-query.ts";
 import { largestHash } from "./trait-query.ts";
 import { readFrequentValues, readTraits } from "./trait-reading.ts";
 
@@ -82,11 +81,7 @@ export async function readSnapshots(
       ...{ cutoffDay, values, hashUpTo: rows.length < maxRowsOfEach ? largestHash : rows.at(-1)?.hash },
     });
     const snapshotRows = rows.map((row) => snapshotRow(row, traits.get(row.entity) ?? {}));
-    const segments = await readSegments(warehouse, population, { cutoffDay, cells: counted, values });
-    snapshots.set(cutoffDay, {
-      ...{ cutoffDay, cells, rows: snapshotRows },
-      ...(segments !== null && { segments }),
-    });
+    snapshots.set(cutoffDay, { cutoffDay, cells, rows: snapshotRows });
     progress();
   }
   return snapshots;

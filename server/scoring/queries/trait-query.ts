@@ -1,14 +1,15 @@
 /** Users' traits as they were at a time, from everything that was ever said of them. */
-import { isSampled } from "./engagement-events.ts";
 import type { Query } from "./query.ts";
 
 /** A value that fewer users ever had is never a column of the model (see design.ts). */
 const leastUsersOfValue = 30;
 const maxValues = 1_000;
+/** Of a trait's name and value together: longer ones are texts, and no category. */
+const maxCharacters = 1_000;
 
 /**
  * Rows (value): a name for each trait and value, as JSON, that at least 30 users ever had, the most frequent 1,000.
- * Null, objects and arrays are no values. The names are hashes, because a statement has no room for a thousand texts.
+ * Null, objects, arrays and long texts are no values. The names are hashes, because a statement has no room for a thousand texts.
  *
  * The engine's quick parser of JSON takes no integer beyond 2^64, and a user with one would have no traits.
  */
@@ -18,7 +19,7 @@ export function frequentValuesQuery(organization: number): Query {
     FROM (
       SELECT user, arrayJoin(JSONExtractKeysAndValuesRaw(traits)) AS word, word.1 AS trait, word.2 AS raw
       FROM user_versions WHERE organization = {organization:UInt32})
-    WHERE raw != 'null' AND NOT match(raw, '^[{[]')
+    WHERE raw != 'null' AND NOT match(raw, '^[{[]') AND lengthUTF8(trait) + lengthUTF8(raw) <= ${maxCharacters}
     GROUP BY trait, raw HAVING uniqExact(user) >= ${leastUsersOfValue}
     ORDER BY uniqExact(user) DESC, trait, raw LIMIT ${maxValues}
     SETTINGS allow_simdjson = 0`;
@@ -28,18 +29,18 @@ export function frequentValuesQuery(organization: number): Query {
 /** Which traits are asked for: with these names, or with these values out of `frequentValuesQuery`. */
 export type TraitFilter =
   | { readonly names: readonly string[] /** Only of this one. */; readonly user?: number }
-  | ({ readonly values: readonly string[] } & TraitSample);
-
-/** Whose traits: of users whose number has at most this hash, or of one in so many (`isSampled`). */
-export type TraitSample = { readonly hashUpTo: string } | { readonly oneIn: number };
+  | {
+      readonly values: readonly string[] /** Of users whose number has at most this hash. */;
+      readonly hashUpTo: string;
+    };
 
 /** No hash is larger. */
 export const largestHash = String(2n ** 64n - 1n);
 
 /**
- * Rows (entity, traits), traits as [name, value] pairs of text. A trait at a time is the last word on it until then,
- * by (at, version); before anything was said of the user, it is the first known value. To be read with the engine's
- * thorough parser of JSON, allow_simdjson = 0.
+ * Rows (entity, traits), traits as [name, value] pairs of text. A trait at a time is the last word on it until then, by
+ * (at, version). A trait that was first said later does not exist: after an import of past events, the traits of today
+ * would tell every cut-off who left. To be read with the engine's thorough parser of JSON, allow_simdjson = 0.
  */
 export function traitsQuery(organization: number, atMs: number, filter: TraitFilter): Query {
   const [isNamed, isFrequent] =
@@ -47,34 +48,32 @@ export function traitsQuery(organization: number, atMs: number, filter: TraitFil
       ? ["true", "has({values:Array(UInt64)}, cityHash64(trait, last))"]
       : ["has({names:Array(String)}, trait)", "true"];
   const sample = sampleCondition(filter);
-  const versions = `user_versions WHERE organization = {organization:UInt32} AND ${sample.sql}`;
   const sql = `
-    WITH words AS (
-      SELECT user, version, at, arrayJoin(JSONExtractKeysAndValuesRaw(traits)) AS word,
-        word.1 AS trait, word.2 AS raw
-      FROM ${versions}),
-    begins AS (SELECT user, toUnixTimestamp64Milli(min(at)) AS firstMs FROM ${versions} GROUP BY user)
     SELECT user AS entity,
       arraySort(groupArray((trait, if(startsWith(last, '"'), JSONExtractString(last), last)))) AS traits
     FROM (
-      SELECT user, trait, countIf(isBefore) AS before,
-        if(before > 0, argMaxIf(raw, (at, version), isBefore), argMin(raw, (at, version))) AS last
-      FROM (SELECT *, toUnixTimestamp64Milli(at) < {atMs:Int64} AS isBefore FROM words WHERE ${isNamed})
-      GROUP BY user, trait) AS known
-    INNER JOIN begins USING (user)
-    WHERE (before > 0 OR firstMs >= {atMs:Int64}) AND ${isFrequent}
+      SELECT user, trait, argMax(raw, (at, version)) AS last
+      FROM (
+        SELECT user, version, at, arrayJoin(JSONExtractKeysAndValuesRaw(traits)) AS word,
+          word.1 AS trait, word.2 AS raw
+        FROM user_versions
+        WHERE organization = {organization:UInt32} AND toUnixTimestamp64Milli(at) < {atMs:Int64} AND ${sample.sql})
+      WHERE ${isNamed}
+      GROUP BY user, trait)
+    WHERE ${isFrequent}
     GROUP BY user`;
   const bound = "values" in filter ? { values: filter.values.map(BigInt) } : { names: filter.names };
   return { sql, parameters: { organization, atMs, ...bound, ...sample.parameters } };
 }
 
 function sampleCondition(filter: TraitFilter): Query {
-  if ("names" in filter) {
-    const { user } = filter;
-    if (user === undefined) return { sql: "true", parameters: {} };
-    return { sql: "user = {user:UInt32}", parameters: { user } };
+  if ("values" in filter) {
+    return {
+      sql: "cityHash64(user) <= {hashUpTo:UInt64}",
+      parameters: { hashUpTo: BigInt(filter.hashUpTo) },
+    };
   }
-  if ("oneIn" in filter) return { sql: isSampled("user"), parameters: { oneIn: filter.oneIn } };
-  const { hashUpTo } = filter;
-  return { sql: "cityHash64(user) <= {hashUpTo:UInt64}", parameters: { hashUpTo: BigInt(hashUpTo) } };
+  const { user } = filter;
+  if (user === undefined) return { sql: "true", parameters: {} };
+  return { sql: "user = {user:UInt32}", parameters: { user } };
 }

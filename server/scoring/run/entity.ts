@@ -1,6 +1,5 @@
 /** One entity's scores, with what they come from. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { traitsOfModel } from "../churn-model.ts";
 import { type Change, changeOf, type Explanation, explain, type Serving, type Subject } from "../explain.ts";
 import type { MemberFeatures } from "../features.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
@@ -11,16 +10,20 @@ import { type OfRun, scoreOf } from "../queries/reading.ts";
 import { featuresOfStored, type StoredScore } from "../queries/stored-score.ts";
 import { traitsOfUser } from "../queries/trait-reading.ts";
 import { settingsKey } from "../settings.ts";
+import { stateOf } from "../state.ts";
 import { memberRisksOf } from "./member-risks.ts";
 import { excludedOfKey, populationOf, type ScoredOrganization, withOutages } from "./population.ts";
 import { type RunBody, recordOf, type ScoreRecord } from "./records.ts";
+import { modelOfEntity, traitsOfRun } from "./segments-of-0-1.ts";
 
 type Run = ScoreRecord<RunBody>;
 
-/** What served on the day of a run. */
-function servingOf({ settings, scale, model }: RunBody): Serving {
+/** What served an entity on the day of a run. */
+function servingOf(body: RunBody, { features }: Subject): Serving {
+  const { settings, scale } = body;
   const { churnHorizonDays: horizonDays, healthWeights } = settings;
-  return { horizonDays, healthWeights, scale: scale.scale, model };
+  const isChurned = stateOf(features, horizonDays) === "churned";
+  return { horizonDays, healthWeights, scale: scale.scale, model: modelOfEntity(body, features, isChurned) };
 }
 
 /** Where the rows of a run are. */
@@ -48,7 +51,8 @@ export async function explainedScore(
 ): Promise<ExplainedScore | undefined> {
   const stored = await scoreOf(warehouse, rowsOf(organization.id, kind, run), entity);
   if (stored === undefined) return undefined;
-  return { stored, explanation: explain(subjectOf(stored, run), servingOf(run.body)) };
+  const subject = subjectOf(stored, run);
+  return { stored, explanation: explain(subject, servingOf(run.body, subject)) };
 }
 
 export type ChangeOfScores = Readonly<Record<"health" | "engagement" | "risk", Change | null>>;
@@ -72,8 +76,8 @@ export async function changeBetween(
       ? undefined
       : await countedAgain(await againOn(earlier.day, { warehouse, question, rules }), subject);
   const input = {
-    before: { subject, serving: servingOf(earlier.body) },
-    now: { subject: nowSubject, serving: servingOf(later.body) },
+    before: { subject, serving: servingOf(earlier.body, subject) },
+    now: { subject: nowSubject, serving: servingOf(later.body, nowSubject) },
     ...(recounted !== undefined && { recounted }),
     untouched: await untouchedSinceThen(asOfLater, recounted ?? subject),
     byOldRules: await byOldRules(asOfLater, later.body, nowSubject),
@@ -88,7 +92,7 @@ export async function changeBetween(
 function subjectOf(stored: StoredScore, { body }: Run): Subject {
   const { meanEngagement } = stored;
   return {
-    features: featuresOfStored(stored, traitsOfModel(body.model)),
+    features: featuresOfStored(stored, traitsOfRun(body)),
     ...(meanEngagement !== undefined && { meanEngagement }),
   };
 }
@@ -135,7 +139,7 @@ async function byOldRules(again: Again, later: RunBody, now: Subject): Promise<S
   const isSame = settingsKey(rules.body.settings) === settingsKey(later.settings);
   if (question.kind === "account") return countedAgain(again, now);
   const subject = isSame ? now : await countedAgain(again, now);
-  const names = [...new Set(traitsOfModel(rules.body.model).map(({ trait }) => trait))];
+  const names = [...new Set(traitsOfRun(rules.body).map(({ trait }) => trait))];
   // Stored are only those that the later model looks at.
   const traits = await traitsOfUser(warehouse, population, { user: question.entity, day, names });
   return { ...subject, features: { ...subject.features, traits } };

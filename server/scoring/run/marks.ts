@@ -58,7 +58,9 @@ export async function marksOf(warehouse: Warehouse, question: MarksQuestion): Pr
   }));
 }
 
-/** What differs of the settings that scores depend on; the week's start is none of them. */
+/** What differs of the settings that scores depend on. */
 function scoringDifferences(before: Settings, after: Settings): SettingDifference[] {
-  return settingDifferences(before, after).filter(({ setting }) => setting !== "weekStart");
+  return settingDifferences(before, after).filter(
+    ({ setting }) => setting !== "weekStart" && setting !== "ordinaryEvents",
+  );
 }

@@ -2,30 +2,30 @@
  * The model that serves on a day. Rungs are trained and back-tested once a week, as of its Monday, on what was known
  * then; BG/BB is fitted anew every day, because it costs a second and needs no labels.
  */
+import { formatDay } from "../../calendar/days.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { backtestSteps, type FittedSnapshot, type Fold, fitSnapshot } from "../backtest.ts";
-import type { BgbbParameters } from "../bgbb.ts";
+import { type BgbbParameters, priorParameters } from "../bgbb.ts";
 import { type BgbbFit, fitBgbb } from "../bgbb-fit.ts";
-import { bgbbLogOdds, type ChurnModel, segmentsOf, silenceOver, tablesFor } from "../churn-model.ts";
+import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "../churn-model.ts";
 import { designFor } from "../design.ts";
 import { planFolds, trainingDaysFor } from "../folds.ts";
-import { type Choice, chooseRung } from "../ladder.ts";
+import { chooseRung } from "../ladder.ts";
 import type { CountedLabels } from "../platt.ts";
 import { type CellRow, cellsQuery } from "../queries/cell-query.ts";
 import { type ChurnedCell, churnedQuery } from "../queries/churned-query.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { read } from "../queries/query.ts";
-import { readSegments } from "../queries/segment-query.ts";
 import { readSnapshots } from "../queries/snapshots.ts";
 import { readFrequentValues } from "../queries/trait-reading.ts";
-import { fitSegments } from "../segments.ts";
 import { settingsKey } from "../settings.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Steps } from "../steps.ts";
 import { countData, type DataCounts, trainRungSteps, trainRungs } from "../train.ts";
 import { inSteps } from "./in-steps.ts";
 import { populationOf, type ScoredOrganization, withOutages } from "./population.ts";
-import { keepRecord, type ModelBody, type RunBody, recordOf } from "./records.ts";
+import { keepRecord, type ModelBody, newestRecord, type RunBody, recordOf } from "./records.ts";
+import type { Trainings } from "./trainings.ts";
 
 export type ServingModel = Pick<
   RunBody,
@@ -40,7 +40,8 @@ function trainingDayOf(day: number): number {
   return day - ((((day - 4) % 7) + 7) % 7);
 }
 
-/** Fits, trains if it is time, and chooses the rung. @param report is told what is being done */
+/** Fits, trains if it is time, and chooses the rung. If training fails the last model serves. @param report is told what
+ * is being done */
 export async function modelFor(
   warehouse: Warehouse,
   organization: ScoredOrganization,
@@ -50,35 +51,36 @@ export async function modelFor(
 ): Promise<ServingModel> {
   const { churnHorizonDays: horizonDays } = organization.settings;
   const population = populationOf(organization, kind);
-  const trainedDay = trainingDayOf(day);
-  const trained = await trainedModel(warehouse, organization, kind, { day: trainedDay, ...about }, report);
+  const monday = { day: trainingDayOf(day), ...about };
+  const { trained, trainedDay, failure } = await trainedModel(warehouse, organization, kind, monday, report);
   report("fitting");
   const rows = await read<CellRow>(warehouse, cellsQuery(population, day, horizonDays));
   const cells = rows.map(({ x, t, n, count }) => ({ x, t, n, count }));
   const fit = fitBgbb(cells, trained.bgbb);
   const { churnedLabels, retainedLabels } = trained;
   const counts: DataCounts = { ...countData(cells, []), churnedLabels, retainedLabels };
-  const segments = trained.rungs.map(segmentsOf).find((each) => each !== null);
-  const choice = chooseRung(counts, trained.backtest, segments?.trait);
+  const rungs = trained.rungs.map(({ rung }) => rung);
+  const chosen = chooseRung(counts, trained.rungs.length === 0 ? null : trained.backtest, rungs);
+  const choice = failure === null ? chosen : { ...chosen, why: `${chosen.why}; ${failure}` };
   return {
-    model: servingModel(choice, trained.rungs, fit.parameters, horizonDays),
+    model: servingModel(choice.rung, trained.rungs, fit.parameters, horizonDays),
     bgbb: { parameters: fit.parameters, isConverged: fit.isConverged, isAtBound: fit.isAtBound },
     ...{ choice, counts, trainedDay, backtest: trained.backtest },
     scored: rows.reduce((sum, { scored }) => sum + scored, 0),
   };
 }
 
-/** A rung as it was trained, on today's fit of BG/BB. Segments stay as they were trained. */
+/** A rung as it was trained, on today's fit of BG/BB. */
 function servingModel(
-  { rung, segmentTrait }: Choice,
+  rung: Rung | null,
   trained: readonly ChurnModel[],
   bgbb: ChurnModel["bgbb"],
   horizonDays: number,
 ): ChurnModel | null {
   if (rung === null) return null;
-  const found = trained.find((model) => model.rung === rung && segmentsOf(model)?.trait === segmentTrait);
+  const found = trained.find((model) => model.rung === rung);
   if (found !== undefined) return rung === 0 ? found : { ...found, bgbb };
-  // There were too few entities on Monday, and are enough today.
+  // Rungs 0 and 1 need no labels. On Monday there were too few entities for rung 1, and today there are enough.
   const enough = { entities: 1e9, entitiesWithThreePeriods: 1e9, churnedLabels: 0, retainedLabels: 0 };
   const design = { hasMembers: false, traits: [] };
   const untrained = trainRungs({ horizonDays, counts: enough, bgbb, rows: [], design });
@@ -92,6 +94,14 @@ export interface OfDay {
   readonly firstDay: number;
   /** BG/BB as it was fitted to users while this run trained them, by day; the training of accounts reads it again. */
   readonly userFits: Map<number, BgbbParameters>;
+  readonly trainings: Trainings;
+}
+
+interface Trained {
+  readonly trained: ModelBody;
+  readonly trainedDay: number;
+  /** What is said of it when the training of this week failed; null otherwise. */
+  readonly failure: string | null;
 }
 
 async function trainedModel(
@@ -100,22 +110,40 @@ async function trainedModel(
   kind: EntityKind,
   ofDay: OfDay,
   report: (step: string) => void,
-): Promise<ModelBody> {
-  const { day } = ofDay;
+): Promise<Trained> {
+  const { day, trainings } = ofDay;
   const key = { organization: organization.id, kind, what: "model" } as const;
   const settings = settingsKey(organization.settings);
   const kept = await recordOf(warehouse, key, day);
-  if (kept !== undefined && !kept.stale && kept.body.settingsKey === settings) return kept.body;
-  report("training and back-testing");
+  if (kept !== undefined && !kept.stale && kept.body.settingsKey === settings) {
+    return { trained: kept.body, trainedDay: day, failure: null };
+  }
   const { churnHorizonDays: horizonDays } = organization.settings;
-  const asOfThen = await withOutages(warehouse, organization, day);
-  const body = await train(warehouse, populationOf(asOfThen, kind), ofDay, horizonDays);
-  await keepRecord(warehouse, key, {
-    day,
-    version: (kept?.version ?? 0) + 1,
-    body: { ...body, settingsKey: settings },
+  const trained = await trainings.attempt({ ...key, of: `${day} ${settings}` }, async () => {
+    report("training and back-testing");
+    const asOfThen = await withOutages(warehouse, organization, day);
+    const body = {
+      ...(await train(warehouse, populationOf(asOfThen, kind), ofDay, horizonDays)),
+      settingsKey: settings,
+    };
+    await keepRecord(warehouse, key, { day, version: (kept?.version ?? 0) + 1, body });
+    return body;
   });
-  return { ...body, settingsKey: settings };
+  if (trained !== undefined) return { trained, trainedDay: day, failure: null };
+  const last = await newestRecord(warehouse, key, day);
+  if (last?.body.settingsKey === settings) {
+    const failure = `the model of ${formatDay(last.day)} serves, because training failed`;
+    return { trained: last.body, trainedDay: last.day, failure };
+  }
+  return { trained: untrained(horizonDays, settings), trainedDay: day, failure: "training failed" };
+}
+
+/** Rungs 0 and 1 serve without a training. */
+function untrained(horizonDays: number, settings: string): ModelBody {
+  return {
+    ...{ settingsKey: settings, rungs: [], churnedLabels: 0, retainedLabels: 0, bgbb: priorParameters },
+    backtest: { horizonDays, folds: 0, results: [], isConverged: true },
+  };
 }
 
 async function train(
@@ -146,8 +174,6 @@ async function train(
   const cells = await read<CellRow>(warehouse, cellsQuery(population, day, horizonDays));
   const counts = countData(cells, rows);
   const bgbb = fitBgbb(cells).parameters;
-  const byTrait = await readSegments(warehouse, population, { cutoffDay: day, cells, values });
-  const segments = byTrait === null ? null : await inSteps(fitSegments(byTrait, bgbb));
   const churned: CountedLabels[] = [];
   for (const [index, { fit }] of fitted.entries()) {
     churned.push(
@@ -156,7 +182,7 @@ async function train(
   }
   const design = designFor((fitted[0]?.rows ?? []).map(({ features }) => features));
   return {
-    rungs: await inSteps(trainRungSteps({ horizonDays, counts, bgbb, rows, design, segments, churned })),
+    rungs: await inSteps(trainRungSteps({ horizonDays, counts, bgbb, rows, design, churned })),
     churnedLabels: counts.churnedLabels,
     retainedLabels: counts.retainedLabels,
     bgbb,
@@ -171,9 +197,9 @@ async function churnedAt(
   { day, fit, horizonDays }: { readonly day: number; readonly fit: BgbbFit; readonly horizonDays: number },
 ): Promise<CountedLabels[]> {
   const cells = await read<ChurnedCell>(warehouse, churnedQuery(population, day, horizonDays));
-  const tables = tablesFor(fit.parameters, horizonDays);
+  const silence = silenceBy(horizonDays, fit.parameters);
   return cells.map(({ count, returned, ...cell }) => ({
-    logOdds: bgbbLogOdds(silenceOver(horizonDays, tables, cell)),
+    logOdds: bgbbLogOdds(silence(cell)),
     positives: count - returned,
     negatives: returned,
   }));

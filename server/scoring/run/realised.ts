@@ -15,29 +15,52 @@ export interface RealisedChurn {
   readonly churned: number;
 }
 
-/** Runs that lie a horizon or more apart, back from the last whose horizon is over. */
+/** Runs whose horizons do not overlap, back from the last whose horizon is over. */
 const maxRuns = 6;
 
-/** Of the active and the new. Runs were made from what was known on their day, so this is a back-test of colours. */
+/**
+ * Of the active and the new. Runs were made from what was known on their day, so this is a back-test of colours. Each is
+ * judged by the settings of its day.
+ */
 export async function realisedChurn(
   warehouse: Warehouse,
-  organization: ScoredOrganization,
+  organization: Omit<ScoredOrganization, "settings">,
   kind: EntityKind,
   day: number,
 ): Promise<RealisedChurn[]> {
-  const { churnHorizonDays: horizonDays } = organization.settings;
   const sums = new Map<HealthColour, RealisedChurn>();
-  let uptoDay = day - horizonDays;
+  let endDay = day;
   for (let index = 0; index < maxRuns; index += 1) {
-    const run = await newestRun(warehouse, organization.id, kind, uptoDay);
+    const run = await lastRunOver(warehouse, organization.id, kind, endDay);
     if (run === undefined) break;
-    for (const { colour, count, churned } of await ofRun(warehouse, organization, kind, run)) {
+    const asOfThen = { ...organization, settings: run.body.settings };
+    for (const { colour, count, churned } of await ofRun(warehouse, asOfThen, kind, run)) {
       const sum = sums.get(colour) ?? { colour, count: 0, churned: 0 };
       sums.set(colour, { colour, count: sum.count + count, churned: sum.churned + churned });
     }
-    uptoDay = run.day - horizonDays;
+    endDay = run.day;
   }
   return [...sums.values()].sort((a, b) => a.churned / a.count - b.churned / b.count);
+}
+
+const shortestHorizonDays = 7;
+
+/** The newest run whose own horizon was over by a day; undefined when there is none. */
+async function lastRunOver(
+  warehouse: Warehouse,
+  organization: number,
+  kind: EntityKind,
+  endDay: number,
+): Promise<Awaited<ReturnType<typeof newestRun>>> {
+  let uptoDay = endDay - shortestHorizonDays;
+  for (;;) {
+    const run = await newestRun(warehouse, organization, kind, uptoDay);
+    if (run === undefined) return undefined;
+    // Another run before that day may have a shorter horizon than this one, and none a later day.
+    const lastDay = endDay - run.body.settings.churnHorizonDays;
+    if (run.day <= lastDay) return run;
+    uptoDay = Math.min(run.day - 1, lastDay);
+  }
 }
 
 function ofRun(

@@ -8,6 +8,13 @@ import type { Choice } from "../ladder.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import type { UsualBehaviour } from "../queries/scale-query.ts";
 import type { DataCounts } from "../train.ts";
+import {
+  modelOfStored,
+  runOfStored,
+  type SegmentsOfRun,
+  type StoredModel,
+  type StoredRun,
+} from "./segments-of-0-1.ts";
 
 /** A finished run for one kind of entity: everything that its scores follow from, beside their features. */
 export interface RunBody {
@@ -20,6 +27,8 @@ export interface RunBody {
   readonly scaleDay: number;
   /** Null when no model is good enough. */
   readonly model: ChurnModel | null;
+  /** Of a run by version 0.1.0. */
+  readonly segments?: SegmentsOfRun;
   readonly bgbb: {
     readonly parameters: BgbbParameters;
     readonly isConverged: boolean;
@@ -57,6 +66,13 @@ interface Bodies {
   readonly model: ModelBody;
   readonly scale: ScaleBody;
 }
+
+/** Reads the bodies of all versions. */
+const readers: { readonly [W in keyof Bodies]: (text: string) => Bodies[W] } = {
+  run: (text) => runOfStored(JSON.parse(text) as StoredRun),
+  model: (text) => modelOfStored(JSON.parse(text) as StoredModel),
+  scale: (text) => JSON.parse(text) as ScaleBody,
+};
 
 type What = keyof Bodies;
 
@@ -106,7 +122,7 @@ async function find<W extends What>(
      FROM (SELECT * FROM score_records FINAL WHERE ${ofKey} ${condition})`,
     { organization, kind, what, day },
   );
-  return rows.map((row) => ({ ...row, body: JSON.parse(row.body) as Bodies[W] }));
+  return rows.map((row) => ({ ...row, body: readers[what](row.body) }));
 }
 
 /** Keeps a record of a day in the place of the one before. */

@@ -8,10 +8,11 @@
 import { formatDay } from "../../calendar/days.ts";
 import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/log.ts";
+import { Retries } from "../../process/retries.ts";
 import { dueDays } from "./due-days.ts";
 import { firstDayOf, runKey, type ScoredOrganization } from "./population.ts";
 import { listRuns, recordOf } from "./records.ts";
-import type { Scoring, ScoringHost } from "./scoring.ts";
+import { type Scoring, type ScoringHost, ServiceStopping } from "./scoring.ts";
 import { dataStoppedSince } from "./status.ts";
 
 export interface SchedulerParts {
@@ -29,6 +30,8 @@ interface Rests {
   readonly beforeTodayMs: number;
   /** From a run to the next of earlier days, as a share of what it took. */
   readonly shareBeforeHistory: number;
+  /** After a first failure; twice as long after each further one, an hour at most. */
+  readonly afterFailureMs: number;
 }
 
 const pollMs = 10_000;
@@ -37,9 +40,8 @@ const maxRounds = 4;
 /** Events of the last minutes of a day are still on their way at midnight. */
 const settleMs = 5 * 60_000;
 /** History takes half of the time at most. */
-const defaultRests: Rests = { beforeTodayMs: 60_000, shareBeforeHistory: 1 };
-/** After a run that failed the next one waits. */
-const afterFailureMs = 60_000;
+const defaultRests: Rests = { beforeTodayMs: 60_000, shareBeforeHistory: 1, afterFailureMs: 60_000 };
+const longestRestMs = 3_600_000;
 /** More rows than this wait for the loader: a minute's work. */
 const maxWaitingRows = 500_000;
 
@@ -76,7 +78,10 @@ interface Memory {
 
 export class Scheduler {
   readonly #parts: SchedulerParts;
+  readonly #rests: Rests;
   readonly #memories = new Map<number, Memory>();
+  /** By organization. */
+  readonly #failures: Retries<number>;
   readonly #working = new Set<Promise<unknown>>();
   /** Organizations that are being looked at. */
   readonly #inHand = new Set<number>();
@@ -85,6 +90,8 @@ export class Scheduler {
 
   constructor(parts: SchedulerParts) {
     this.#parts = parts;
+    this.#rests = parts.rests ?? defaultRests;
+    this.#failures = new Retries({ firstMs: this.#rests.afterFailureMs, longestMs: longestRestMs });
   }
 
   /** Looks from now on every ten seconds for what there is to do. */
@@ -114,6 +121,16 @@ export class Scheduler {
     return Object.fromEntries(known.flatMap(([id, scores]) => (scores === null ? [] : [[id, scores]])));
   }
 
+  /** Since when an organization's scores cannot be worked out; null while they can. */
+  failingSinceMs(organization: number): number | null {
+    return this.#failures.failingSinceMs(organization);
+  }
+
+  /** The organizations whose scores cannot be worked out. */
+  get failing(): readonly number[] {
+    return this.#failures.keys;
+  }
+
   /** Waits for the runs in hand. */
   async stop(): Promise<void> {
     this.#stopping = true;
@@ -122,8 +139,8 @@ export class Scheduler {
   }
 
   /**
-   * Does what is due: at most one run of each organization that no other call has in hand. Returns how many runs that
-   * were.
+   * Does what is due: at most one run of each organization that no other call has in hand. An organization whose run
+   * fails keeps no other from its own, and rests. Returns how many runs that were.
    */
   async work(): Promise<number> {
     const { ledger } = this.#parts;
@@ -132,15 +149,33 @@ export class Scheduler {
     let runs = 0;
     for (const organization of await ledger.organizations.list()) {
       if (this.#stopping) break;
-      if (this.#inHand.has(organization.id)) continue;
-      this.#inHand.add(organization.id);
+      const { id } = organization;
+      if (this.#inHand.has(id) || this.#failures.isResting(id)) continue;
+      this.#inHand.add(id);
       try {
-        if (await this.#workOn(organization, newestInboxId)) runs += 1;
+        const hasRun = await this.#workOn(organization, newestInboxId);
+        if (hasRun) runs += 1;
+        if (hasRun || !this.#isAnythingDue(id)) this.#failures.succeeded(id);
+      } catch (error) {
+        this.#failed(organization, error);
       } finally {
-        this.#inHand.delete(organization.id);
+        this.#inHand.delete(id);
       }
     }
     return runs;
+  }
+
+  #isAnythingDue(organization: number): boolean {
+    const plan = this.#memories.get(organization)?.plan;
+    return plan !== undefined && (plan.isTodayDue || plan.days.length > 0);
+  }
+
+  #failed({ id, name }: Organization, error: unknown): void {
+    // A run that the end of the service cut off is done again after the next start.
+    if (this.#stopping || error instanceof ServiceStopping) return;
+    if (this.#failures.failed(id)) {
+      this.#parts.log.warn({ err: error, organization: name }, "scoring failed and will be tried again");
+    }
   }
 
   async #workOn(organization: Organization, newestInboxId: number): Promise<boolean> {
@@ -194,7 +229,7 @@ export class Scheduler {
     organization: ScoredOrganization,
     name: string,
   ): Promise<boolean> {
-    const { beforeTodayMs, shareBeforeHistory } = this.#parts.rests ?? defaultRests;
+    const { beforeTodayMs, shareBeforeHistory } = this.#rests;
     const sinceLastMs = performance.now() - memory.lastRunEndedMs;
     if (plan.isTodayDue && sinceLastMs >= beforeTodayMs) {
       const ran = await this.#run(memory, organization, plan.today, name);
@@ -203,7 +238,13 @@ export class Scheduler {
     }
     if (plan.isTodayDue || sinceLastMs < shareBeforeHistory * memory.lastRunTookMs) return false;
     for (let day = plan.days.shift(); day !== undefined; day = plan.days.shift()) {
-      if (await this.#run(memory, organization, day, name)) return true;
+      try {
+        if (await this.#run(memory, organization, day, name)) return true;
+      } catch (error) {
+        // After the others, so that it does not keep them from their scores.
+        plan.days.push(day);
+        throw error;
+      }
     }
     return false;
   }
@@ -245,14 +286,10 @@ export class Scheduler {
     const startedMs = performance.now();
     try {
       await scoring.scoreAsOf(await this.#asTold(organization, day), day, () => undefined);
-    } catch (error) {
-      delete memory.plan;
+    } finally {
       memory.lastRunEndedMs = performance.now();
-      memory.lastRunTookMs = afterFailureMs;
-      throw error;
+      memory.lastRunTookMs = memory.lastRunEndedMs - startedMs;
     }
-    memory.lastRunEndedMs = performance.now();
-    memory.lastRunTookMs = memory.lastRunEndedMs - startedMs;
     log.info({ organization: name, day: formatDay(day), ms: Math.round(memory.lastRunTookMs) }, "scored");
     return true;
   }

@@ -5,7 +5,6 @@
 import type { Settings } from "../../../contract/settings.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { BgbbParameters } from "../bgbb.ts";
-import { segmentsOf } from "../churn-model.ts";
 import { cellRisks } from "../queries/cell-table.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { scoringLimits } from "../queries/query.ts";
@@ -16,6 +15,7 @@ import { modelFor, type OfDay } from "./model.ts";
 import { firstDayOf, populationOf, runKey, type ScoredOrganization, withOutages } from "./population.ts";
 import { keepRecord, type RunBody, recordOf, type ScoreRecord } from "./records.ts";
 import { type ScaleOfDay, scaleFor } from "./scale.ts";
+import { Trainings } from "./trainings.ts";
 
 export interface DayRequest {
   readonly organization: ScoredOrganization;
@@ -23,6 +23,8 @@ export interface DayRequest {
   readonly day: number;
   readonly report: (step: string) => void;
   readonly nowMs: () => number;
+  /** Left out by callers that remember no failures. */
+  readonly trainings?: Trainings;
 }
 
 export interface KindSummary {
@@ -65,14 +67,14 @@ interface KindRequest {
 
 async function scoreKind(
   warehouse: Warehouse,
-  { organization, day, report, nowMs }: DayRequest,
+  { organization, day, report, nowMs, trainings = new Trainings() }: DayRequest,
   { kind, firstDay, scale, userFits, users }: KindRequest,
 ): Promise<Run> {
   const startedMs = performance.now();
   const { settings, id } = organization;
   const { churnHorizonDays: horizonDays, healthWeights } = settings;
   const say = (step: string) => report(`${kind}s: ${step}`);
-  const serving = await modelFor(warehouse, organization, kind, { day, firstDay, userFits }, say);
+  const serving = await modelFor(warehouse, organization, kind, { day, firstDay, userFits, trainings }, say);
   const { model, scored, ...rest } = serving;
   say("scoring");
   const key = { organization: id, kind, what: "run" } as const;
@@ -82,7 +84,7 @@ async function scoreKind(
   const insert = insertScoresQuery(populationOf(organization, kind), {
     ...{ cutoffDay: day, version, horizonDays, healthWeights, model },
     scale: scale.scale.scale,
-    cells: cellRisks(model?.bgbb ?? serving.bgbb.parameters, horizonDays, segmentsOf(model)),
+    cells: cellRisks(model?.bgbb ?? serving.bgbb.parameters, horizonDays),
     ...(users !== undefined && {
       members: { risks: memberRisksOf(users.body, horizonDays), usersVersion: users.body.rowsVersion },
     }),

@@ -3,12 +3,14 @@ import { formatDay } from "../../calendar/days.ts";
 import { Zone } from "../../calendar/zone.ts";
 import { type Organization, Refusal, type SharedLedger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/log.ts";
+import { appliedSettings } from "../../warehouse/engagement.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { noticeChanges } from "./changed-days.ts";
 import { excludedKey, type ScoredOrganization } from "./population.ts";
 import { type KindSummary, scoreDay } from "./score-day.ts";
 import type { Silence, SourceWatch } from "./source-watch.ts";
 import { dataStoppedSince } from "./status.ts";
+import { Trainings } from "./trainings.ts";
 import { statementByStatement } from "./turns.ts";
 
 /** What scoring needs of analysis. */
@@ -57,8 +59,16 @@ export interface ScoringService {
   score(request: ScoreRequest, report: (progress: ScoreProgress) => void): Promise<ScoreSummary>;
 }
 
+/** Ends a run that is in hand when the service stops. */
+export class ServiceStopping extends Refusal {
+  constructor() {
+    super("the service is stopping: scores will be worked out after the next start.");
+  }
+}
+
 export class Scoring implements ScoringService {
   readonly #parts: ScoringParts;
+  readonly trainings: Trainings;
   readonly #zones = new Map<string, Zone>();
   /** By organization: the end of the last work on its scores. Two runs of one day would mix their rows. */
   readonly #last = new Map<number, Promise<unknown>>();
@@ -66,13 +76,14 @@ export class Scoring implements ScoringService {
 
   constructor(parts: ScoringParts) {
     this.#parts = parts;
+    this.trainings = new Trainings(parts.log);
   }
 
   async score(
     { organization: id, day, evenIfStopped = false }: ScoreRequest,
     report: (progress: ScoreProgress) => void,
   ): Promise<ScoreSummary> {
-    const found = (await this.#parts.ledger.organizations.list()).find((each) => each.id === id);
+    const found = await this.#parts.ledger.organizations.find(id);
     if (found === undefined) throw new Refusal(`there is no organization with the id ${id}.`);
     const organization = await this.scoredOrganization(found);
     const today = organization.zone.dayOf(this.#parts.nowMs());
@@ -124,24 +135,25 @@ export class Scoring implements ScoringService {
     const kinds = await this.#oneByOne(organization.id, async () => {
       // What has come by now is in this run, and must not make it stale afterwards.
       await this.#inTurn(() => noticeChanges(host.warehouse, organization.id, today));
-      return scoreDay(warehouse, { organization, day, report: (step) => report({ step }), nowMs });
+      const { trainings } = this;
+      return scoreDay(warehouse, { organization, day, report: (step) => report({ step }), nowMs, trainings });
     });
     return { day, kinds, stoppedSince: null, silence: null };
   }
 
-  /** An organization as runs take it, with its settings of now. */
+  /** An organization as runs take it, with its settings of now as they are applied. */
   async scoredOrganization({ id, timezone }: Organization): Promise<ScoredOrganization> {
     const zone = this.#zones.get(timezone) ?? new Zone(timezone);
     this.#zones.set(timezone, zone);
-    const { settings } = await this.#parts.ledger.settings.get(id);
-    const excluded = await excludedKey(this.#parts.host.warehouse, id);
+    const { host, ledger } = this.#parts;
+    const settings = await appliedSettings(host.warehouse, id, (await ledger.settings.get(id)).settings);
+    const excluded = await excludedKey(host.warehouse, id);
     return { id, zone, settings, excluded };
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#parts.host.whileNothingChanges(async () => {
-      if (this.#stopping)
-        throw new Refusal("the service is stopping: scores will be worked out after the next start.");
+      if (this.#stopping) throw new ServiceStopping();
       return work();
     });
   }

@@ -1,0 +1,47 @@
+/** Which answers are asked for again when something was changed. */
+import type { InfiniteData, QueryClient } from "@tanstack/react-query";
+import type { Changes, Reads } from "./paths.ts";
+
+/** Changes after which only these paths say something else. After any other change all paths may. */
+const concerned: Partial<Record<keyof Changes, readonly (keyof Reads)[]>> = {
+  "POST /api/views": ["/api/views"],
+  "PATCH /api/views/:id": ["/api/views"],
+  "DELETE /api/views/:id": ["/api/views"],
+  "POST /api/tokens": ["/api/tokens", "/api/audit-log"],
+  "DELETE /api/tokens/:id": ["/api/tokens", "/api/audit-log"],
+  "POST /api/read-keys": ["/api/read-keys", "/api/audit-log"],
+  "DELETE /api/read-keys/:id": ["/api/read-keys", "/api/audit-log"],
+  "PATCH /api/members/:id": ["/api/members", "/api/audit-log"],
+  "POST /api/invitations": ["/api/members", "/api/audit-log"],
+  "DELETE /api/invitations/:id": ["/api/members", "/api/audit-log"],
+  "POST /api/webhooks": ["/api/webhooks", "/api/sources", "/api/audit-log"],
+  "PATCH /api/webhooks/:id": ["/api/webhooks", "/api/sources", "/api/audit-log"],
+  "DELETE /api/webhooks/:id": ["/api/webhooks", "/api/sources", "/api/audit-log"],
+  "PATCH /api/stripe": ["/api/stripe", "/api/sources", "/api/audit-log"],
+};
+
+/** Asks again for what a change may have changed. Lists that were read on are read from their beginning: their pages
+ * would be asked for one after another. */
+export async function invalidate(
+  client: QueryClient,
+  organization: number,
+  route: keyof Changes,
+): Promise<void> {
+  const paths: readonly unknown[] | undefined = concerned[route];
+  const filter = {
+    queryKey: [organization],
+    predicate: ({ queryKey }: { readonly queryKey: readonly unknown[] }) =>
+      paths === undefined || paths.includes(queryKey[1]),
+  };
+  client.setQueriesData<unknown>(filter, (data: unknown) => (isReadOn(data) ? firstPageOf(data) : data));
+  await client.invalidateQueries(filter);
+}
+
+function isReadOn(data: unknown): data is InfiniteData<unknown> {
+  const pages = typeof data === "object" && data !== null && "pages" in data ? data.pages : undefined;
+  return Array.isArray(pages) && pages.length > 1;
+}
+
+function firstPageOf({ pages, pageParams }: InfiniteData<unknown>): InfiniteData<unknown> {
+  return { pages: pages.slice(0, 1), pageParams: pageParams.slice(0, 1) };
+}

@@ -1,0 +1,37 @@
+/** Which cohorts are of users who were there before the data begins, and whether they count. */
+import type { ReactElement } from "react";
+import { Button } from "../../parts/button.tsx";
+import { numbers } from "../../text/format.ts";
+import { cohortTitle, type Group } from "./cohorts.ts";
+import type { Change, Choices } from "./question.ts";
+
+export function AlreadyHere({
+  groups,
+  choices: { period, alreadyHere },
+  change,
+}: {
+  groups: readonly Group[];
+  choices: Choices;
+  change: Change;
+}): ReactElement | null {
+  const cohorts = groups.flatMap((group) => group.cohorts.filter((cohort) => cohort.isAlreadyHere));
+  if (cohorts.length === 0) return null;
+  const days = [...new Set(cohorts.map(({ day }) => day))].sort();
+  const users = cohorts.reduce((sum, cohort) => sum + cohort.users, 0);
+  const isCounted = alreadyHere === "counted";
+  const names = days.map((day) => cohortTitle(day, period)).join(", ");
+  return (
+    <p className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line px-4 py-2 text-sm text-soft">
+      <span className="max-w-[80ch]">
+        {names}: {numbers.count(users)} users are in the first data. Most of them probably joined earlier, so
+        they are{" "}
+        {isCounted
+          ? "no newcomers, but count in means, projections and comparisons."
+          : "left out of means, projections and comparisons."}
+      </span>
+      <Button isSmall onClick={() => change({ alreadyHere: isCounted ? "leftOut" : "counted" })}>
+        {isCounted ? "Leave them out" : "Count them"}
+      </Button>
+    </p>
+  );
+}

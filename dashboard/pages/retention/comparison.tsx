@@ -1,0 +1,186 @@
+/** Whether groups differ: all of them at one age, and in a sentence the two whose curves are drawn. */
+import type { ReactElement } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { csvAddress, useRead } from "../../api/query.ts";
+import { useOrganization } from "../../app/session.ts";
+import { buttonClass } from "../../parts/button.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Select } from "../../parts/field.tsx";
+import { Icon } from "../../parts/icons.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { nothing, numbers } from "../../text/format.ts";
+import { groupLabel, intervalText, keyOf } from "./cohorts.ts";
+import { type Change, type Choices, periodsOf, periodsText, queryOf } from "./question.ts";
+
+type Answer = Reads["/api/retention/comparison"]["answer"];
+type Group = Answer["groups"][number];
+type Pair = Answer["pairs"][number];
+
+interface ComparisonProps {
+  readonly choices: Choices;
+  readonly change: Change;
+}
+
+/** The panel below the curves of a split. */
+export function Comparison({ choices, change }: ComparisonProps): ReactElement {
+  const { id } = useOrganization();
+  const { period } = choices;
+  // An address may have an age that another number of periods no longer has.
+  const compareAt = choices.compareAt < periodsOf(choices) ? choices.compareAt : 0;
+  const query = { ...queryOf(choices), ...(compareAt > 0 && { at: compareAt }) };
+  const asked = useRead("/api/retention/comparison", { query, keepsPrevious: true });
+  const at = asked.data?.at ?? compareAt;
+  const ages = Array.from({ length: periodsOf(choices) - 1 }, (_, index) => String(index + 1));
+  return (
+    <Panel
+      title="Do the groups differ?"
+      note="The 12 largest groups, the best first. Users of one account do not count as independent."
+      isFlush
+      actions={
+        <>
+          <Select
+            label="Compared after"
+            isLabelHidden
+            isSmall
+            value={String(at)}
+            choices={(ages.includes(String(at)) ? ages : [String(at), ...ages]).map((value) => ({
+              value,
+              label: `after ${periodsText(Number(value), period)}`,
+            }))}
+            onChoose={(chosen) => change({ compareAt: Number(chosen) })}
+          />
+          <a
+            href={csvAddress(id, "/api/retention/comparison", query)}
+            download
+            className={buttonClass("plain", true)}
+          >
+            <Icon name="download" />
+            CSV
+          </a>
+        </>
+      }
+    >
+      <Figures
+        of={asked}
+        loading={
+          <div className="p-4">
+            <Loading rows={4} />
+          </div>
+        }
+        empty={{
+          when: ({ groups }) => groups.length < 2,
+          show: (
+            <Empty title="Nothing to compare yet">
+              Two groups need a cohort that has completed this {period}.
+            </Empty>
+          ),
+        }}
+      >
+        {(answer) => <Compared answer={answer} choices={choices} />}
+      </Figures>
+    </Panel>
+  );
+}
+
+function Compared({ answer, choices }: { answer: Answer; choices: Choices }): ReactElement {
+  const { groups, pairs } = answer;
+  const pair = chosenPair(answer, choices);
+  const labelOf = (group: Group | undefined) =>
+    group === undefined ? "" : groupLabel(keyOf(group), choices.trait);
+  const best = groups[0];
+  const columns: readonly Column<Group>[] = [
+    { id: "group", header: "Group", isFixed: true, width: 140, cell: labelOf },
+    { id: "users", header: "Users", isNumber: true, cell: ({ cohortUsers }) => numbers.count(cohortUsers) },
+    {
+      id: "share",
+      header: choices.measure === "in" ? "Came back" : "Still there",
+      isNumber: true,
+      cell: ({ share }) => numbers.share(share),
+    },
+    { id: "interval", header: "95 % interval", isNumber: true, cell: (group) => intervalText(group) },
+    {
+      id: "difference",
+      header: `Against ${labelOf(best)}`,
+      hint: "Difference in points, with its 95 % interval",
+      isNumber: true,
+      cell: (group) => {
+        const found = pairs.find(({ first, second }) => first === 0 && groups[second] === group);
+        return found === undefined ? nothing : behindText(found);
+      },
+    },
+    {
+      id: "chance",
+      header:
+        pairs.length > 1 ? `p-value, corrected for ${numbers.count(pairs.length)} pairs (Holm)` : "p-value",
+      hint: "Probability of a difference at least as large if the groups are alike",
+      isNumber: true,
+      cell: (group) => {
+        const found = pairs.find(({ first, second }) => first === 0 && groups[second] === group);
+        return found === undefined ? nothing : probabilityText(found.probability);
+      },
+    },
+  ];
+  return (
+    <>
+      {pair !== undefined && (
+        <p className="max-w-[80ch] px-4 pb-3">{sentenceOf(pair, answer, choices, labelOf)}</p>
+      )}
+      <DataTable
+        label="Groups compared"
+        name="retention-groups"
+        isPlain
+        rows={groups}
+        columns={columns}
+        rowId={keyOf}
+      />
+    </>
+  );
+}
+
+/** The pair whose curves are drawn, where both are chosen; else the best and the worst. */
+function chosenPair({ groups, pairs }: Answer, { first, second }: Choices): Pair | undefined {
+  const places = [first, second].map((key) => groups.findIndex((group) => keyOf(group) === key));
+  const chosen = pairs.find((pair) => places.includes(pair.first) && places.includes(pair.second));
+  return chosen ?? pairs.find((pair) => pair.first === 0 && pair.second === groups.length - 1);
+}
+
+/** Below this a difference is unlikely to be chance. */
+const unlikely = 0.05;
+
+function sentenceOf(
+  pair: Pair,
+  { at, groups, pairs }: Answer,
+  { measure, period }: Choices,
+  labelOf: (group: Group | undefined) => string,
+): string {
+  const [better, worse] = [labelOf(groups[pair.first]), labelOf(groups[pair.second])];
+  const points = numbers.count(Math.round(pair.difference * 100));
+  const unit = points === "1" ? "point" : "points";
+  const [low, high] = [pair.low, pair.high].map((value) => numbers.count(Math.round(value * 100)));
+  const verb = measure === "in" ? "brings back" : "keeps";
+  const week = `${better} ${verb} ${points} ${unit} more than ${worse} at ${period} ${at} (${low} to ${high}): ${chanceText(pair.probability)}.`;
+  const curve =
+    pair.curveProbability === null
+      ? ""
+      : ` Over the whole curve: ${chanceText(pair.curveProbability)} (log-rank test, ${probabilityText(pair.curveProbability)}).`;
+  const corrected =
+    pairs.length > 1
+      ? ` The verdicts are corrected for ${numbers.count(pairs.length)} pairs, the interval is not.`
+      : "";
+  return week + curve + corrected;
+}
+
+function chanceText(probability: number): string {
+  return probability < unlikely ? "unlikely to be chance" : "may be chance";
+}
+
+function probabilityText(probability: number): string {
+  return probability < 0.001 ? "p < 0.001" : `p = ${probability.toFixed(3)}`;
+}
+
+/** How many points a group is behind the best. */
+function behindText({ difference, low, high }: Pair): string {
+  const points = (value: number) => numbers.change(Math.round(-value * 100));
+  return `${points(difference)} (${points(high)} to ${points(low)})`;
+}

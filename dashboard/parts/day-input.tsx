@@ -1,0 +1,50 @@
+/** A field for a day. */
+import { type ReactElement, type ReactNode, useRef, useState } from "react";
+import { Input } from "./field.tsx";
+
+/** A day that is typed is told when the field is left or Enter is pressed: on the way to 2026 the browser tells the years
+ * 2, 20 and 202. A day that is chosen in the browser's calendar is told at once.
+ * @param value YYYY-MM-DD @param max the last day that can be chosen @param onDay called with another day, or none */
+export function DayInput({
+  label,
+  value,
+  max,
+  help,
+  onDay,
+}: {
+  label: string;
+  value: string | undefined;
+  max: string;
+  help?: ReactNode;
+  onDay: (day: string | undefined) => void;
+}): ReactElement {
+  const [typed, setTyped] = useState(value ?? "");
+  const [shown, setShown] = useState(value);
+  const isTyping = useRef(false);
+  if (shown !== value) {
+    setShown(value);
+    setTyped(value ?? "");
+  }
+  const tell = (day: string) => {
+    isTyping.current = false;
+    if (day !== (value ?? "")) onDay(day === "" ? undefined : day);
+  };
+  return (
+    <Input
+      label={label}
+      type="date"
+      max={max}
+      value={typed}
+      help={help}
+      onKeyDown={({ key }) => {
+        if (key === "Enter") tell(typed);
+        else isTyping.current = true;
+      }}
+      onChange={({ target }) => {
+        setTyped(target.value);
+        if (!isTyping.current) tell(target.value);
+      }}
+      onBlur={() => tell(typed)}
+    />
+  );
+}

@@ -1,0 +1,14 @@
+/** Asks before something is lost with the page. */
+import { useBlocker } from "@tanstack/react-router";
+import { type Question, useConfirm } from "./confirm.tsx";
+
+/** Asks the question before another page is opened, and lets the browser ask before the tab is closed. */
+export function useUnsaved(isUnsaved: boolean, question: Question): void {
+  const confirm = useConfirm();
+  useBlocker({
+    disabled: !isUnsaved,
+    enableBeforeUnload: isUnsaved,
+    shouldBlockFn: async ({ current, next }) =>
+      current.pathname !== next.pathname && !(await confirm(question)),
+  });
+}

@@ -1,0 +1,68 @@
+/**
+ * Work that fails for one of many: when it is tried again, and when its failure is logged again. It rests for longer
+ * after each failure in a row. It is kept in memory: after a start everything is tried at once.
+ */
+
+interface Rests {
+  readonly firstMs: number;
+  /** Each rest is twice as long as the one before, and at most so long. */
+  readonly longestMs: number;
+}
+
+interface Failing {
+  readonly of: string | number;
+  readonly sinceMs: number;
+  readonly attempts: number;
+  /** Of the monotonic clock. */
+  readonly restsUntilMs: number;
+  readonly loggedAtMs: number;
+}
+
+/** The first failure is logged at once. */
+const logEveryMs = 3_600_000;
+
+export class Retries<Key> {
+  readonly #rests: Rests;
+  readonly #failing = new Map<Key, Failing>();
+
+  constructor(rests: Rests) {
+    this.#rests = rests;
+  }
+
+  /** Whether it is too early to try again. @param of what it depends on: it does not rest when that is another */
+  isResting(key: Key, of: string | number = ""): boolean {
+    const failing = this.#failing.get(key);
+    return failing !== undefined && failing.of === of && performance.now() < failing.restsUntilMs;
+  }
+
+  /** Takes notice of a failure. @returns whether it is to be logged: at once, then once an hour */
+  failed(key: Key, of: string | number = ""): boolean {
+    const nowMs = performance.now();
+    const before = this.#failing.get(key);
+    const attempts = before?.of === of ? before.attempts + 1 : 1;
+    const isLogged = before === undefined || nowMs - before.loggedAtMs >= logEveryMs;
+    const { firstMs, longestMs } = this.#rests;
+    this.#failing.set(key, {
+      ...{ of, attempts },
+      sinceMs: before?.sinceMs ?? Date.now(),
+      restsUntilMs: nowMs + Math.min(longestMs, firstMs * 2 ** (attempts - 1)),
+      loggedAtMs: isLogged ? nowMs : before.loggedAtMs,
+    });
+    return isLogged;
+  }
+
+  /** Takes notice of a success. */
+  succeeded(key: Key): void {
+    this.#failing.delete(key);
+  }
+
+  /** Since when it fails; null when it does not. */
+  failingSinceMs(key: Key): number | null {
+    return this.#failing.get(key)?.sinceMs ?? null;
+  }
+
+  /** What fails. */
+  get keys(): readonly Key[] {
+    return [...this.#failing.keys()];
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Records of version 0.1.0, whose BG/BB could have parameters of its own for each value of a trait: "by segment".
+ * Their scores stay as they are, and are explained by the parameters that made them.
+ */
+import type { ModelResult } from "../backtest.ts";
+import type { BgbbParameters } from "../bgbb.ts";
+import { type ChurnModel, traitsOfModel } from "../churn-model.ts";
+import type { TraitValue } from "../design.ts";
+import type { Features } from "../features.ts";
+import type { Choice } from "../ladder.ts";
+import type { ModelBody, RunBody } from "./records.ts";
+
+/** BG/BB's parameters by the values of one trait. Entities with another value, or none, go by the model's own. */
+export interface SegmentsOfRun {
+  readonly trait: string;
+  readonly values: readonly { readonly value: string; readonly parameters: BgbbParameters }[];
+}
+
+type OlderModel = ChurnModel & { readonly segments?: SegmentsOfRun };
+type OlderResult = Omit<ModelResult, "model"> & { readonly model: string };
+
+/** A run as it was stored, perhaps by version 0.1.0. */
+export type StoredRun = Omit<RunBody, "model" | "choice" | "backtest" | "segments"> & {
+  readonly model: OlderModel | null;
+  readonly choice: Choice & { readonly segmentTrait?: string };
+  readonly backtest: Omit<RunBody["backtest"], "results"> & { readonly results: readonly OlderResult[] };
+};
+
+/** A weekly training as it was stored, perhaps by version 0.1.0. */
+export type StoredModel = Omit<ModelBody, "rungs" | "backtest"> & {
+  readonly rungs: readonly OlderModel[];
+  readonly backtest: StoredRun["backtest"];
+};
+
+/** A run of any version. The back-test's figures of the rung that served are those of its segments, if it had some. */
+export function runOfStored({ model, choice, backtest, ...body }: StoredRun): RunBody {
+  const { segmentTrait, ...chosen } = choice;
+  const name = `rung ${choice.rung}`;
+  const results =
+    segmentTrait === undefined
+      ? backtest.results
+      : backtest.results
+          .filter((result) => result.model !== name)
+          .map((result) => (result.model === `${name} by segment` ? { ...result, model: name } : result));
+  const common = { ...body, choice: chosen, backtest: { ...backtest, results: withoutSegments(results) } };
+  if (model?.segments === undefined) return { ...common, model };
+  const { segments, ...pooled } = model;
+  return { ...common, model: pooled, segments };
+}
+
+/** A training of any version, with the rungs that can still serve. */
+export function modelOfStored({ rungs, backtest, ...body }: StoredModel): ModelBody {
+  return {
+    ...body,
+    rungs: rungs.filter(({ segments }) => segments === undefined),
+    backtest: { ...backtest, results: withoutSegments(backtest.results) },
+  };
+}
+
+function withoutSegments(results: readonly OlderResult[]): ModelResult[] {
+  return results.filter((result): result is ModelResult => !result.model.endsWith(" by segment"));
+}
+
+/** The values of traits that a run's model looks at: the bits of its stored scores. */
+export function traitsOfRun({ model, segments }: RunBody): readonly TraitValue[] {
+  if (segments === undefined) return traitsOfModel(model);
+  return segments.values.map(({ value }) => ({ trait: segments.trait, value }));
+}
+
+/** The model that gave an entity its score. @param isChurned the churned went by the model's own parameters */
+export function modelOfEntity(
+  { model, segments }: RunBody,
+  { traits }: Features,
+  isChurned: boolean,
+): ChurnModel | null {
+  const own = segments?.values.find(({ value }) => value === traits[segments.trait]);
+  return model === null || own === undefined || isChurned ? model : { ...model, bgbb: own.parameters };
+}

@@ -1,0 +1,84 @@
+/** An organization whose rows in PostgreSQL something else has locked: no other organization waits for it. */
+import { afterAll, expect, test } from "bun:test";
+import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { TestCluster, until } from "./support.ts";
+
+const cluster = await TestCluster.start();
+const admin = openPool(cluster.env.DATABASE_URL ?? "", { connections: 2 });
+afterAll(() => admin.end());
+const node = await cluster.node();
+
+/** Locks an organization's row, as a slow transaction of another node does. @returns what ends that */
+async function hold(organization: number): Promise<() => Promise<void>> {
+  const connection = await admin.pool.take();
+  await connection.script(
+    `BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0;
+     SELECT FROM populations WHERE organization = ${organization} FOR UPDATE`,
+  );
+  return async () => {
+    await connection.script("ROLLBACK");
+    admin.pool.give(connection);
+  };
+}
+
+test("requests of others are answered while an organization is locked, and its own when it is free", async () => {
+  const held = await cluster.organization("held");
+  const others = await Promise.all(["one", "two", "three"].map((name) => cluster.organization(name)));
+  const identify = (token: string, n: number) =>
+    node
+      .post("/identify", token, { userId: `u${n}`, email: `u${n}@example.com` })
+      .then(({ status }) => status);
+  for (const { token } of [held, ...others]) expect(await identify(token, 0)).toBe(201);
+  const release = await hold(held.id);
+  const answered: number[] = [];
+  const heldUp: Promise<unknown>[] = [];
+  const own = (path: string, body: object) => {
+    heldUp.push(node.post(path, held.token, body).then(({ status }) => answered.push(status)));
+  };
+  const ofOthers: Promise<number>[] = [];
+  for (let n = 1; n <= 30; n += 1) {
+    own("/identify", { userId: `u${n}`, email: `u${n}@example.com` });
+    for (const { token } of others) ofOthers.push(identify(token, n));
+  }
+  const batch = Array.from({ length: 200 }, (_, n) => ({
+    ...{ type: "alias", previousId: `visitor-${n}`, userId: `person-${n}`, messageId: `m${n}` },
+  }));
+  own("/v1/batch", { batch });
+  expect(await Promise.all(ofOthers)).toEqual(ofOthers.map(() => 201));
+  // All that the node has under way now is the held organization's.
+  for (const { token } of others) expect(await identify(token, 31)).toBe(201);
+  expect(answered).toEqual([]);
+  await release();
+  await Promise.all(heldUp);
+  expect(answered.toSorted()).toEqual([200, ...Array(30).fill(201)]);
+  const [count] = await admin<
+    { users: number }[]
+  >`SELECT users FROM populations WHERE organization = ${held.id}`;
+  expect(count?.users).toBe(31);
+});
+
+test("the loader freezes what others have written while an organization is locked", async () => {
+  const held = await cluster.organization("held, and loaded");
+  const other = await cluster.organization("loaded");
+  for (const { token } of [held, other]) {
+    await node.post("/identify", token, { userId: "ada", email: "ada@example.com" });
+  }
+  const release = await hold(held.id);
+  const waiting = node.post("/identify", held.token, { userId: "bea", email: "bea@example.com" });
+  await until("the organization's request waits", async () => {
+    const found = await admin`
+      SELECT FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%populations%'`;
+    return found.length > 0;
+  });
+  expect((await node.post("/track", other.token, { userId: "ada", event: "seen" })).status).toBe(201);
+  const [inbox] = await admin<{ locks: number }[]>`
+    SELECT count(*) AS locks FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND pg_locks.mode = 'ShareLock' AND wait_event_type = 'Lock'
+      AND query LIKE '%populations%'`;
+  // What waits for the organization holds no lock of the inbox, for which the loader would wait.
+  expect(inbox?.locks).toBe(0);
+  expect((await cluster.ledger.inbox.freeze(1_000)).length).toBeGreaterThan(0);
+  await release();
+  expect((await waiting).status).toBe(201);
+});

@@ -1,0 +1,189 @@
+/** Fields in which a letter, a key or a choice was lost, or acted before it was whole. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { fieldsOf, problemsOf } from "../../dashboard/pages/sources/webhook-fields.ts";
+import { joined } from "../people/support.ts";
+import { user } from "../specification/support.ts";
+import { at, SettingsWorld, type Somebody } from "./settings-support.ts";
+import { axe, becomes, settled, until } from "./support.ts";
+
+let world: SettingsWorld;
+let owner: Somebody;
+beforeAll(async () => {
+  world = await SettingsWorld.startEmpty();
+  const token = await world.server.organization("Typed");
+  owner = await joined(world.server, "Typed", "owner", "Toni Typed");
+  for (const [id, name] of [
+    ["u1", "Bo Ring"],
+    ["u2", "Bob Able"],
+  ] as const) {
+    await world.server.post("/identify", token, {
+      ...user(id),
+      email: `${id}@example.com`,
+      properties: { name },
+    });
+  }
+  const properties = { page: "start", pages: 3 };
+  for (const event of ["report_created", "signed_in"]) {
+    await world.server.post("/track", token, { userId: "u1", event, properties });
+  }
+  await world.server.exported("events", "Typed");
+}, 180_000);
+afterAll(() => world?.stop());
+
+const palette = (page: Page) => page.getByRole("combobox", { name: "Find a page, a user or an account" });
+
+const opened = async (path: string) => {
+  const watched = await world.pageOf(owner);
+  await watched.page.goto(`${world.server.url}/o/${owner.organization}${path}`);
+  await watched.page.locator("h1").waitFor();
+  return watched;
+};
+
+test("a property can be typed whose name begins with that of another", async () => {
+  const { page } = await opened("/events?by=property");
+  const field = page.getByLabel("Property", { exact: true });
+  await page.getByRole("button", { name: "pages", exact: true }).waitFor();
+  await field.pressSequentially("pages", { delay: 30 });
+  expect(await field.inputValue()).toBe("pages");
+  await page.keyboard.press("Enter");
+  await until(page, "new URLSearchParams(location.search).get('key') === 'pages'");
+  await page.getByRole("button", { name: "All events" }).waitFor({ state: "detached" });
+  await page.context().close();
+});
+
+describe("the palette", () => {
+  test("opens by Enter what was typed, and not a hit of the letters before", async () => {
+    const { page } = await opened("/model");
+    const held = Promise.withResolvers<void>();
+    await page.route("**/api/users?*search=bob*", async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.keyboard.press("Control+k");
+    await palette(page).fill("bo");
+    await page.getByRole("option", { name: /Bo Ring/ }).waitFor();
+    await palette(page).press("b");
+    await palette(page).press("Enter");
+    held.resolve();
+    await page.waitForURL("**/users/u2");
+    await page.context().close();
+  });
+
+  test("keeps the letters that are typed before it is there", async () => {
+    const { page } = await world.pageOf(owner);
+    const held = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    await page.route(/\/assets\/palette[^/]*\.js$/, async (route) => {
+      asked.resolve();
+      await held.promise;
+      await route.continue();
+    });
+    await page.goto(`${world.server.url}/o/${owner.organization}/model`);
+    await page.locator("h1").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("retx");
+    await page.keyboard.press("Backspace");
+    await asked.promise;
+    held.resolve();
+    const field = palette(page);
+    await becomes(() => field.inputValue(), "ret");
+    await page.keyboard.type("en");
+    await becomes(() => field.inputValue(), "reten");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/retention");
+    await page.context().close();
+  });
+});
+
+test("columns that were chosen stay when a view is left, without a reload", async () => {
+  const { page } = await opened("/users");
+  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "E-mail" }).click();
+  await page.keyboard.press("Escape");
+  await page.getByRole("columnheader", { name: "E-mail" }).waitFor();
+  await page.getByRole("link", { name: "All users" }).click();
+  await page.waitForURL((url) => !url.searchParams.has("columns"));
+  await settled(page);
+  await page.getByRole("columnheader", { name: "E-mail" }).waitFor();
+  await page.context().close();
+});
+
+test("the search of events is emptied with the list's, and does not ask by every letter", async () => {
+  const { page } = await opened("/events");
+  const field = page.getByLabel("Search events");
+  const searches: string[] = [];
+  page.on("request", (request) => {
+    const search = new URL(request.url()).searchParams.get("search");
+    if (search !== null) searches.push(search);
+  });
+  await field.pressSequentially("report");
+  const row = page.getByRole("link", { name: "report_created", exact: true });
+  // The list may not be loaded yet, so that a missing row says nothing about the search.
+  await page.waitForURL((url) => url.searchParams.get("search") === "report");
+  await page.getByRole("link", { name: "signed_in", exact: true }).waitFor({ state: "detached" });
+  expect(searches.length).toBeLessThan(4);
+  await row.click();
+  await page.getByRole("heading", { name: "report_created" }).waitFor();
+  await page.getByRole("link", { name: "signed_in", exact: true }).waitFor();
+  await becomes(() => field.inputValue(), "");
+  expect(await axe(page)).toEqual([]);
+  await page.context().close();
+});
+
+describe("a webhook", () => {
+  test("is not saved with fields that its mapping cannot hold: the field says so", async () => {
+    const { page } = await opened("/sources?open=webhook");
+    const saves: string[] = [];
+    page.on("request", (request) => {
+      if (request.method() === "POST") saves.push(request.url());
+    });
+    await page.getByRole("button", { name: "Add a webhook" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("forms");
+    await page.getByLabel("The user's id").fill("user.id");
+    await page.getByLabel("The event's name").fill("type");
+    await page.getByLabel("… or always").fill("form_sent");
+    await page.getByLabel("The account's name").fill("team.name");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Give either a path or a fixed name, not both.").waitFor();
+    await page.getByText("An account's name needs the path of its id.").waitFor();
+    expect(await axe(page)).toEqual([]);
+    expect(saves).toEqual([]);
+    await page.getByLabel("The account's id").fill("team.id");
+    await page.getByLabel("… or always").fill("");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("button", { name: "Change the webhook forms" }).waitFor();
+    type Answer = { webhooks: { mapping: object }[] };
+    const { webhooks } = await owner.json<Answer>("GET", at(owner, "/api/webhooks"));
+    expect(webhooks[0]?.mapping).toEqual({
+      ...{ userId: "user.id", event: { path: "type" }, account: { id: "team.id", name: "team.name" } },
+    });
+    await page.context().close();
+  });
+
+  test("with an id or one name alone is whole", () => {
+    expect(problemsOf({ ...fieldsOf({}), accountId: "team", eventText: "sent" })).toEqual({});
+  });
+});
+
+test("a date is asked for when it is typed whole: one question, one entry of the history", async () => {
+  const { page } = await opened("/retention");
+  await settled(page);
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    const from = new URL(request.url()).searchParams.get("from");
+    if (from !== null) asked.push(from);
+  });
+  const before = await page.evaluate("history.length");
+  await page.getByRole("button", { name: /^More/ }).click();
+  await page.getByLabel("First cohort").focus();
+  // The browser's own language has the month first.
+  await page.keyboard.type("11022026", { delay: 20 });
+  await becomes(() => page.getByLabel("First cohort").inputValue(), "2026-11-02");
+  await page.keyboard.press("Enter");
+  await until(page, "new URLSearchParams(location.search).get('from') === '2026-11-02'");
+  await settled(page);
+  expect([...new Set(asked)]).toEqual(["2026-11-02"]);
+  expect(await page.evaluate("history.length")).toBe((before as number) + 1);
+  await page.context().close();
+});

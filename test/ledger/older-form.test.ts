@@ -1,0 +1,111 @@
+/** A ledger of version 0.1.0 is brought to today's form, on both engines. */
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Ledger } from "../../server/ledger/ledger.ts";
+import { uuidOf } from "../../server/ledger/message-id-hash.ts";
+import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
+import { migrate as migratePostgres } from "../../server/ledger/postgres/migrations.ts";
+import { bytesOf } from "../../server/ledger/sqlite/message-ids.ts";
+import { migrate as migrateSqlite } from "../../server/ledger/sqlite/migrations.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { PostgresServer } from "../postgres.ts";
+import { remember } from "./writes.ts";
+
+/** Steps of 0.1.0. */
+const [sqliteSteps, postgresSteps] = [14, 2];
+
+/** What both engines store in the same columns. */
+const stored = [
+  `INSERT INTO users (organization, number, account, user_id, email, first_identified_at_ms, updated_at_ms, version,
+     traits, said_at_ms, fields_said_at_ms)
+   VALUES (1, 1, 1, 'ada', 'Ada@Example.com', 1, 1, 1, '{}', 1, '{}'),
+     (1, 2, 0, 'äda', 'ÄDA@Bücher.example', 1, 1, 1, '{}', 1, '{}'), (1, 3, 0, 'none', '', 1, 1, 1, '{}', 1, '{}')`,
+  `INSERT INTO accounts (organization, number, account_id, name, created_at_ms, updated_at_ms, version)
+   VALUES (1, 1, 'acme', 'ACME', 1000, 5000, 3)`,
+];
+/** An id as 0.1.0 kept it: SHA-1 of "sign-up", cut to 96 bits, and shifted by the organization 1. */
+const oldId = { first: 3_128_921_688, second: 481_718_470, third: 3_234_372_633 };
+const clock = { nowMs: Date.now() };
+const [yes, sqliteYes] = ["true", "1"];
+const links = (isWaiting: string) => [
+  `INSERT INTO person_links (organization, id, user_id, at_ms, written_at_ms, waits)
+   VALUES (1, 'visitor v', 'mailto:äda@bücher.example', 1, 1, ${isWaiting}),
+     (1, 'visitor w', 'mailto:nobody@example.com', 1, 1, ${isWaiting})`,
+  "UPDATE parked_totals SET links = 2 WHERE organization = 1",
+];
+
+let server: PostgresServer;
+const folder = mkdtempSync(join(tmpdir(), "rekindle-older-"));
+const file = join(folder, "ledger.sqlite");
+beforeAll(async () => {
+  server = await PostgresServer.start();
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function openSqlite(): Promise<Ledger> {
+  const db = new Database(file, { create: true });
+  migrateSqlite(db, sqliteSteps);
+  db.run(
+    "INSERT INTO organizations (name, timezone, requests_per_second, created_at_ms) VALUES ('acme', 'UTC', 1000, 1)",
+  );
+  db.run("INSERT INTO parked_totals (organization, people, items, bytes) VALUES (1, 0, 0, 0)");
+  for (const statement of [...stored, ...links(sqliteYes)]) db.run(statement);
+  db.run("INSERT INTO message_ids (committed_at_ms, ids) VALUES (?, ?)", [Date.now(), bytesOf([oldId])]);
+  db.close();
+  return openSqliteLedger({ file, clock: () => clock.nowMs });
+}
+
+async function openPostgres(): Promise<Ledger> {
+  const url = await server.database();
+  const sql = openPool(url, { connections: 1 });
+  await migratePostgres(sql, postgresSteps);
+  await sql`INSERT INTO organizations (name, timezone, requests_per_second, created_at_ms) VALUES ('acme', 'UTC', 1000, 1)`;
+  await sql`INSERT INTO parked_totals (organization, items, bytes) VALUES (1, 0, 0)`;
+  for (const statement of [...stored, ...links(yes)]) await sql.unsafe(statement);
+  await sql`INSERT INTO message_ids (id, at_ms) VALUES (${uuidOf(oldId)}::uuid, ${Date.now()})`;
+  await sql.end();
+  return openPostgresLedger({ url, clock: () => clock.nowMs });
+}
+
+describe.each([
+  ["SQLite", openSqlite],
+  ["PostgreSQL", openPostgres],
+])("%s", (_, open) => {
+  let ledger: Ledger;
+  beforeAll(async () => {
+    ledger = await open();
+  });
+  afterAll(() => ledger.close());
+
+  test("users are found by their addresses in any case, and links to them wait no longer", async () => {
+    const { identities } = ledger;
+    expect(await identities.withEmail(1, "ada@EXAMPLE.com")).toEqual(["ada"]);
+    expect(await identities.withEmail(1, "äda@BÜCHER.example")).toEqual(["äda"]);
+    expect(await identities.withEmail(1, "")).toEqual([]);
+    expect((await ledger.parking.counts(1)).links).toBe(1);
+  });
+
+  test("a message id of before counts for an identify and a track until 24 hours are over, one of now for one", async () => {
+    const kinds = ["identify", "track"] as const;
+    const keys = (messageId: string) => kinds.map((kind) => ({ organization: 1, kind, messageId }));
+    clock.nowMs = Date.now() + 2_000;
+    expect(await remember(ledger, keys("sign-up"), clock.nowMs)).toEqual(keys("sign-up"));
+    for (const key of keys("new")) expect(await remember(ledger, [key], clock.nowMs)).toEqual([]);
+    expect(await remember(ledger, keys("new"), clock.nowMs)).toEqual(keys("new"));
+    clock.nowMs += 24 * 3_600_000;
+    for (const key of keys("sign-up")) expect(await remember(ledger, [key], clock.nowMs)).toEqual([]);
+  });
+
+  test("the name of an account holds until something is said after its last change", async () => {
+    expect((await ledger.findUser(1, "ada"))?.account).toMatchObject({
+      ...{ name: "ACME", avatar: null, saidAtMs: 5_000, fieldsSaidAtMs: {}, updatedAtMs: 5_000, version: 3 },
+    });
+  });
+});

@@ -1,0 +1,67 @@
+/** Work that the SQLite ledger must not do: for organizations with nothing parked, and for ids that are not known. */
+import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { commandLine } from "../../server/ledger/audit.ts";
+import { type Ledger, Refusal } from "../../server/ledger/ledger.ts";
+import { visitorKey } from "../../server/ledger/parking.ts";
+import { Journal } from "../../server/ledger/sqlite/journal.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { Parking } from "../../server/ledger/sqlite/parking.ts";
+import { item, write } from "./parking-support.ts";
+
+const base = mkdtempSync(join(tmpdir(), "rekindle-work-"));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+const nowMs = Date.UTC(2026, 0, 2);
+let ledger: Ledger;
+const erased = spyOn(Journal.prototype, "erase");
+const counted = spyOn(Parking.prototype, "counts");
+
+beforeAll(async () => {
+  ledger = await openSqliteLedger({ file: join(base, "ledger.sqlite"), clock: () => nowMs });
+});
+afterAll(() => ledger.close());
+beforeEach(() => {
+  erased.mockClear();
+  counted.mockClear();
+});
+
+test("an erasure of an unknown id empties no log, one of parked items does", async () => {
+  const { id } = await ledger.organizations.create({ name: "erasing", timezone: "UTC", nowMs });
+  expect(await ledger.erasures.begin(id, "unknown")).toBeUndefined();
+  expect(erased).toHaveBeenCalledTimes(0);
+  await write(ledger, nowMs, { parked: [item(id, "v")] });
+  expect(await ledger.erasures.begin(id, "v")).toBeUndefined();
+  expect(erased).toHaveBeenCalledTimes(1);
+  expect(await ledger.erasures.begin(id, "v")).toBeUndefined();
+  expect(erased).toHaveBeenCalledTimes(1);
+});
+
+test("tidying asks nothing of organizations that had something parked once", async () => {
+  for (let n = 0; n < 20; n += 1) {
+    const { id } = await ledger.organizations.create({ name: `parked ${n}`, timezone: "UTC", nowMs });
+    await write(ledger, nowMs, { parked: [item(id, "v")] });
+    await write(ledger, nowMs, { taken: [visitorKey(id, "v")] });
+  }
+  await ledger.tidy(nowMs);
+  expect(counted).toHaveBeenCalledTimes(0);
+});
+
+test("a person who is gone is refused when an organization is created", async () => {
+  const by = { person: { id: 99, name: "Gone" }, by: "Gone (person 99)" };
+  const wanted = { name: "founded", timezone: "UTC" };
+  await expect(ledger.people.found(wanted, by, nowMs)).rejects.toBeInstanceOf(Refusal);
+});
+
+test("two changes of Stripe's settings at once lose neither", async () => {
+  const { id } = await ledger.organizations.create({ name: "stripe", timezone: "UTC", nowMs });
+  const { sourceSettings } = ledger;
+  await Promise.all([
+    sourceSettings.changeStripe(id, { unknownCustomers: "create" }, commandLine, nowMs),
+    sourceSettings.changeStripe(id, { signingSecrets: ["whsec_1234567890"] }, commandLine, nowMs),
+  ]);
+  expect(await sourceSettings.stripe(id)).toMatchObject({
+    ...{ unknownCustomers: "create", signingSecrets: ["whsec_1234567890"] },
+  });
+});

@@ -1,0 +1,43 @@
+/** What a browser token changes of an account that exists. */
+import { describe, expect, test } from "bun:test";
+import { Zone } from "../../server/calendar/zone.ts";
+import type { Admitted } from "../../server/intake/decide.ts";
+import type { AdmittedIdentify, SentAccount } from "../../server/intake/identify.ts";
+import { LedgerModel } from "./ledger-model.ts";
+import { run } from "./requests.ts";
+
+describe("a browser token and an account that exists", () => {
+  const account = { accountId: "acme", name: undefined, avatar: undefined };
+  const saying = (userId: string, sent: Partial<SentAccount>, more: Partial<AdmittedIdentify> = {}) => ({
+    ...{ kind: "identify" as const, organization: 1, userId, messageId: null, email: undefined, traits: {} },
+    ...{ isAccountOwner: undefined, saidAtMs: 1_000, receivedAtMs: 1_000, zone: new Zone("UTC") },
+    ...{ account: { ...account, ...sent }, ...more },
+  });
+  const acmeAfter = (...all: readonly Admitted[]) => {
+    const ledger = new LedgerModel();
+    const outcomes = run(ledger, all, [1]);
+    const acme = ledger.accounts.get(JSON.stringify([1, "acme"]));
+    return [outcomes.at(-1), acme?.name, acme?.avatar];
+  };
+  const early = { saidAtMs: 400 };
+  const browser = { isBrowser: true };
+
+  test("an equal name is no later word: what a server says afterwards of an earlier time still wins", () => {
+    const said = [saying("a", { name: "Acme" }, early), saying("b", { name: "Acme" }, browser)];
+    const corrected = saying("c", { name: "Acme Inc." }, { saidAtMs: 600 });
+    expect(acmeAfter(...said, corrected)).toEqual(["stored", "Acme Inc.", null]);
+  });
+
+  test("a name that was never said may be said once, and a picture may not", () => {
+    const avatar = "https://evil.test/a.png";
+    const named = saying("b", { name: "Acme", avatar }, browser);
+    expect(acmeAfter(saying("a", {}), named)).toEqual([{ ignored: ["account"] }, "Acme", null]);
+    const renamed = saying("c", { name: "Evil" }, browser);
+    expect(acmeAfter(saying("a", {}), named, renamed)).toEqual([{ ignored: ["account"] }, "Acme", null]);
+    expect(acmeAfter(saying("a", {}), saying("b", { name: "Acme" }, browser))).toEqual([
+      "stored",
+      "Acme",
+      null,
+    ]);
+  });
+});

@@ -1,0 +1,170 @@
+/** Which requests share a commit, which wait for each other, and which fail together. */
+import { expect, test } from "bun:test";
+import type { AdmittedSourced } from "../../server/intake/admit-sourced.ts";
+import { CommitLane } from "../../server/intake/commit-lane.ts";
+import { GroupCommit } from "../../server/intake/group-commit.ts";
+import { identify, SlowDisk } from "./slow-disk.ts";
+
+/** An item of a connected source that identifies a user. */
+function said(userId: string): AdmittedSourced {
+  const { organization, zone, receivedAtMs, messageId } = identify(userId);
+  return {
+    ...{ kind: "said", organization, zone, receivedAtMs, messageId, atMs: 1, bytes: 1 },
+    ...{ userId, anonymousId: undefined, previousId: undefined },
+    said: {
+      ...{ kind: "identify", email: undefined, traits: {}, traitsOnce: undefined },
+      ...{ isAccountOwner: undefined, account: undefined },
+    },
+  };
+}
+
+function begin(locksOrganizations = false) {
+  const disk = new SlowDisk(locksOrganizations);
+  const commits = new GroupCommit(disk, () => 1);
+  const ends: string[] = [];
+  const end = (what: string) => (result: unknown) => {
+    ends.push(`${what} ${result instanceof Error ? result.message : String(result)}`);
+  };
+  const submit = (userId: string, organization = 1) =>
+    commits.submit(identify(userId, organization), 1).then(end(userId), end(userId));
+  return { disk, commits, ends, submit };
+}
+
+/** As SQLite and PostgreSQL name an error that the values of a row caused. */
+function refusal(message: string): Error {
+  return Object.assign(new Error(message), { code: "SQLITE_CONSTRAINT_CHECK" });
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
+}
+
+test("parts of a large request take turns with the others, and begin when nothing else is on its way", async () => {
+  const { disk, commits, submit } = begin();
+  const request = { moved: 0 };
+  const parts = ["p0", "p1", "p2"].map((userId) => commits.submitSourced([said(userId)], 1, request));
+  await disk.written(1);
+  const others = ["a", "b"].map((userId) => submit(userId));
+  await disk.written(2);
+  await turns(5);
+  expect(disk.commits).toEqual([["p0"], ["a", "b"]]);
+  disk.syncs[0]?.resolve();
+  await turns(5);
+  // The group of a and b has not ended yet.
+  expect(disk.commits).toHaveLength(2);
+  disk.syncs[1]?.resolve();
+  await disk.written(3);
+  others.push(submit("c"));
+  for (let commit = 2; commit < 5; commit += 1) {
+    await disk.written(commit + 1);
+    disk.syncs[commit]?.resolve();
+  }
+  await Promise.all([...parts, ...others]);
+  expect(disk.commits.slice(2)).toEqual([["p1"], ["c"], ["p2"]]);
+});
+
+test("a request that cannot be written is rejected alone, and the others of its group are stored in their order", async () => {
+  const { disk, commits, ends, submit } = begin();
+  disk.refused.set("u3", refusal("u3 is refused"));
+  disk.refused.set("u6", refusal("u6 is refused"));
+  const requests = Array.from({ length: 8 }, (_, n) => submit(`u${n}`));
+  await disk.syncedUntil(Promise.all(requests));
+  expect(disk.commits.flat()).toEqual(["u0", "u1", "u2", "u4", "u5", "u7"]);
+  expect(ends.toSorted()).toEqual([
+    ...["u0 stored", "u1 stored", "u2 stored", "u3 u3 is refused", "u4 stored", "u5 stored"],
+    ...["u6 u6 is refused", "u7 stored"],
+  ]);
+  expect(commits.isFailing).toBe(false);
+});
+
+test("a failure of which it is not known what was written rejects the whole group, and is not tried again", async () => {
+  const { disk, commits, ends, submit } = begin();
+  disk.refused.set("u1", new Error("the connection was lost"));
+  await Promise.all(["u0", "u1", "u2"].map((userId) => submit(userId)));
+  expect([disk.commits, ends.map((end) => end.slice(3))]).toEqual([
+    [],
+    Array(3).fill("the connection was lost"),
+  ]);
+  expect(commits.isFailing).toBe(true);
+});
+
+test("a batch with an item that cannot be written is rejected whole", async () => {
+  const { disk, commits } = begin();
+  disk.refused.set("u1", refusal("u1 is refused"));
+  const batch = commits.submitAll(
+    ["u0", "u1"].map((userId) => identify(userId)),
+    1,
+  );
+  await expect(batch).rejects.toThrow("u1 is refused");
+  expect(disk.commits).toEqual([]);
+});
+
+test("an answer that cannot be made rejects one request, and the lane goes on", async () => {
+  const disk = new SlowDisk();
+  const silent = () => undefined;
+  const events = { nowMs: () => 1, taken: silent, committed: silent, failed: silent, idle: silent };
+  const lane = new CommitLane(disk, 2, events);
+  const submit = (userId: string, answer: () => string) =>
+    lane.submit({ entries: [identify(userId)], bytes: 1, cost: 2, maxWork: 1, partOf: undefined }, answer);
+  const bad = submit("a", () => {
+    throw new Error("no such outcome");
+  });
+  const good = submit("b", () => "answered");
+  await disk.written(1);
+  disk.syncs[0]?.resolve();
+  await expect(bad).rejects.toThrow("no such outcome");
+  expect(await good).toBe("answered");
+  await lane.settled();
+  const next = submit("c", () => "answered, too");
+  await disk.written(2);
+  disk.syncs[1]?.resolve();
+  expect(await next).toBe("answered, too");
+});
+
+test("requests of an organization whose lock is held wait for it in a lane of their own, and nobody else does", async () => {
+  const { disk, commits, ends, submit } = begin(true);
+  disk.held.add(1);
+  const waiting = [submit("a1", 1)];
+  const others = ["b", "c"].map((userId, index) => submit(userId, index + 2));
+  waiting.push(submit("a2", 1));
+  await disk.written(1);
+  waiting.push(submit("a3", 1));
+  others.push(submit("d", 4));
+  await disk.written(2);
+  expect(disk.commits).toEqual([["b", "c"], ["d"]]);
+  for (const sync of disk.syncs) sync.resolve();
+  await Promise.all(others);
+  let isSettled = false;
+  const settled = commits.settled().then(() => {
+    isSettled = true;
+  });
+  await turns(5);
+  expect([isSettled, ends]).toEqual([false, ["b stored", "c stored", "d stored"]]);
+  expect(commits.isFailing).toBe(false);
+  disk.held.clear();
+  await disk.syncedUntil(Promise.all([...waiting, settled]));
+  expect(disk.commits.slice(2).flat()).toEqual(["a1", "a2", "a3"]);
+  // The organization shares commits again.
+  await turns(1);
+  await disk.syncedUntil(Promise.all([submit("a4", 1), submit("e", 5)]));
+  expect(disk.commits.at(-1)).toEqual(["a4", "e"]);
+});
+
+test("where commits lock organizations, the parts of a large request stop nobody else's requests", async () => {
+  const { disk, commits, submit } = begin(true);
+  const request = { moved: 0 };
+  const parts = [commits.submitSourced([said("p0")], 1, request)];
+  await disk.written(1);
+  disk.held.add(1);
+  parts.push(commits.submitSourced([said("p1")], 1, request));
+  disk.syncs[0]?.resolve();
+  const others = [submit("b", 2)];
+  await disk.written(2);
+  disk.syncs[1]?.resolve();
+  await Promise.all(others);
+  disk.held.clear();
+  await disk.written(3);
+  disk.syncs[2]?.resolve();
+  await Promise.all(parts);
+  expect(disk.commits).toEqual([["p0"], ["b"], ["p1"]]);
+});

@@ -1,0 +1,69 @@
+/** A ledger in memory whose commits are synced when the test says so. */
+import { Zone } from "../../server/calendar/zone.ts";
+import type { AdmittedIdentify } from "../../server/intake/identify.ts";
+import { type Needs, OrganizationsHeld, type Stored, type Writes } from "../../server/ledger/transaction.ts";
+import { LedgerModel } from "./ledger-model.ts";
+
+/** Writes at once, and resolves when the test has synced it. */
+export class SlowDisk {
+  readonly groupsAtOnce = 2;
+  readonly locksOrganizations: boolean;
+  readonly #model = new LedgerModel();
+  readonly syncs: PromiseWithResolvers<void>[] = [];
+  /** The ids of the users that each commit wrote, in their order. */
+  readonly commits: string[][] = [];
+  /** Why the next commit cannot be written. */
+  broken: Error | undefined;
+  /** Why a commit that writes this user cannot be written. */
+  readonly refused = new Map<string, Error>();
+
+  /** Organizations whose lock something else holds. */
+  readonly held = new Set<number>();
+
+  constructor(locksOrganizations = false) {
+    this.locksOrganizations = locksOrganizations;
+  }
+
+  async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
+    if (this.broken !== undefined) throw this.broken;
+    const held = needs.users.map(({ organization }) => organization).filter((id) => this.held.has(id));
+    if (held.length > 0) throw new OrganizationsHeld([...new Set(held)]);
+    const writes = decide(this.#model.stored(needs));
+    const users = writes.users.map(({ userId }) => userId);
+    const why = users.map((userId) => this.refused.get(userId)).find((error) => error !== undefined);
+    if (why !== undefined) throw why;
+    this.#model.write(writes);
+    this.commits.push(users);
+    const sync = Promise.withResolvers<void>();
+    this.syncs.push(sync);
+    await sync.promise;
+  }
+
+  /** Syncs every commit until `work` has come to its end. */
+  async syncedUntil(work: Promise<unknown>): Promise<void> {
+    let isOver = false;
+    const over = work.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      for (const sync of this.syncs) sync.resolve();
+      await new Promise(setImmediate);
+    }
+    await over;
+  }
+
+  async written(commits: number): Promise<void> {
+    while (this.syncs.length < commits) await new Promise(setImmediate);
+  }
+}
+
+const zone = new Zone("UTC");
+
+/** An admitted identify of a new user. */
+export function identify(userId: string, organization = 1): AdmittedIdentify {
+  return {
+    ...{ kind: "identify", organization, userId, email: `${userId}@example.com`, traits: {} },
+    ...{ isAccountOwner: undefined, account: undefined, messageId: null, saidAtMs: 1, receivedAtMs: 1 },
+    zone,
+  };
+}

@@ -1,0 +1,47 @@
+/** What became of scores: each run is judged by the settings of its day. */
+import { expect, test } from "bun:test";
+import { defaultSettings, type Settings } from "../../contract/settings.ts";
+import { Zone } from "../../server/calendar/zone.ts";
+import { realisedChurn } from "../../server/scoring/run/realised.ts";
+import { scoreDay } from "../../server/scoring/run/score-day.ts";
+import { insertEvents, WarehouseUnderTest } from "../warehouse/support.ts";
+import { on } from "./run-support.ts";
+
+const subject = new WarehouseUnderTest();
+const zone = new Zone("UTC");
+
+async function score(organization: number, day: number, changed: Partial<Settings>): Promise<void> {
+  const settings = { ...defaultSettings, ...changed };
+  await scoreDay(subject.warehouse, {
+    ...{ organization: { id: organization, zone, settings }, day, nowMs: Date.now },
+    report: () => undefined,
+  });
+}
+
+async function churnedAndCount(organization: number, day: number): Promise<readonly [number, number]> {
+  const found = await realisedChurn(subject.warehouse, { id: organization, zone }, "user", day);
+  const sum = (name: "churned" | "count") => found.reduce((total, each) => total + each[name], 0);
+  return [sum("churned"), sum("count")];
+}
+
+test("a run is judged by the churn horizon of its day, when that is over", async () => {
+  const organization = subject.newOrganization();
+  const [soon, late, passive] = [1, 2, 3];
+  await insertEvents(subject, [
+    ...[80, 99, 103].map((day) => on(organization, soon, day)),
+    // Back after the seven days of then, and within the 28 of later.
+    ...[80, 99, 120].map((day) => on(organization, late, day)),
+    // What came was passive then, and is not later.
+    ...[80, 99].map((day) => on(organization, passive, day)),
+    on(organization, passive, 104, "mail_sent"),
+  ]);
+  await score(organization, 100, { churnHorizonDays: 7, passiveEvents: ["mail_sent"] });
+  expect(await churnedAndCount(organization, 106)).toEqual([0, 0]);
+  expect(await churnedAndCount(organization, 107)).toEqual([2, 3]);
+  // The newest run has another horizon, which is not over.
+  await score(organization, 125, { churnHorizonDays: 28 });
+  expect(await churnedAndCount(organization, 125)).toEqual([2, 3]);
+  expect(await churnedAndCount(organization, 152)).toEqual([2, 3]);
+  // Within 28 days of day 125 none of the three came back.
+  expect(await churnedAndCount(organization, 153)).toEqual([5, 6]);
+});
