@@ -12,7 +12,7 @@ import {
 } from "../views.ts";
 import type { PostgresAudit } from "./audit.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
-import { lockOrganization } from "./organizations.ts";
+import { lockKnownOrganization, lockOrganization } from "./organizations.ts";
 import { restored, storable } from "./text.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -49,7 +49,7 @@ export class PostgresViews implements ViewStore {
 
   async add(organization: number, { page, name, query }: NewView, by: Actor, nowMs: number): Promise<View> {
     return inTransaction(this.#sql, async (tx) => {
-      await lockOrganization(tx, organization);
+      await lockKnownOrganization(tx, organization);
       const [counted] = await tx<{ views: number }[]>`
         SELECT count(*) AS views FROM views WHERE organization = ${organization}`;
       refuseTooManyViews(counted?.views ?? 0);

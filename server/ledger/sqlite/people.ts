@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import type { Role } from "../../../contract/roles.ts";
 import type { Actor } from "../audit.ts";
-import { type Organization, Refusal } from "../ledger.ts";
+import type { Organization } from "../ledger.ts";
 import {
   type Link,
   type Member,
@@ -128,6 +128,7 @@ export class SqlitePeople implements PeopleStore {
       return;
     }
     inTransaction(this.#db, () => {
+      this.#organizations.refuseUnknown(organization);
       const owner = this.#rows.find(person);
       if (owner === undefined) throw noAccount();
       this.#rows.refuseFull(organization);
@@ -249,9 +250,7 @@ export class SqlitePeople implements PeopleStore {
   }
 
   #refuseInvitation({ organization, email }: Invitation, nowMs: number): void {
-    if (this.#organizations.findNow(organization) === undefined) {
-      throw new Refusal(`There is no organization with the id ${organization}.`);
-    }
+    this.#organizations.refuseUnknown(organization);
     const person = this.#rows.withEmail(email);
     const isMember = person !== undefined && this.#rows.role(organization, person.id) !== undefined;
     if (isMember && withFallbackEmail(person) === undefined) throw memberAlready(email);

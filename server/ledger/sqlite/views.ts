@@ -12,6 +12,7 @@ import {
   viewSavedNote,
 } from "../views.ts";
 import type { SqliteAudit } from "./audit.ts";
+import type { SqliteOrganizations } from "./organizations.ts";
 import { inTransaction } from "./transaction.ts";
 
 /** What is added to the ledger by the migration that brings views. */
@@ -56,10 +57,12 @@ function prepare(db: Database) {
 export class SqliteViews implements ViewStore {
   readonly #db: Database;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #organizations: SqliteOrganizations;
   readonly #audit: SqliteAudit;
 
-  constructor(db: Database, audit: SqliteAudit) {
+  constructor(db: Database, organizations: SqliteOrganizations, audit: SqliteAudit) {
     this.#db = db;
+    this.#organizations = organizations;
     this.#statements = prepare(db);
     this.#audit = audit;
   }
@@ -70,6 +73,7 @@ export class SqliteViews implements ViewStore {
 
   async add(organization: number, { page, name, query }: NewView, by: Actor, nowMs: number): Promise<View> {
     return inTransaction(this.#db, () => {
+      this.#organizations.refuseUnknown(organization);
       refuseTooManyViews(this.#statements.count.get(organization)?.views ?? 0);
       this.#refuseName(organization, page, name);
       const person = by.person?.id ?? null;

@@ -1,0 +1,164 @@
+/** The part of the contract about changes and their entries in the audit log: both are one commit. */
+import { describe, expect, test } from "bun:test";
+import { commandLine, settingUp } from "../../server/ledger/audit.ts";
+import { Refusal } from "../../server/ledger/ledger.ts";
+import type { Rows } from "./beside.ts";
+import type { Change } from "./change-kinds.ts";
+import { changes } from "./changes.ts";
+import type { LedgerUnderTest } from "./contract.ts";
+import { bury, eventLine } from "./contract-operation.ts";
+
+/** More than are changed in one commit. */
+const manyRows = 2_100;
+const unknown = 999;
+
+/** Declares the tests of changes and their entries. */
+export function changesContract(subject: LedgerUnderTest): void {
+  describe("a change and its entry in the audit log", () => {
+    commits(subject);
+    unknownOrganizations(subject);
+    severalCommits(subject);
+  });
+}
+
+async function ground(subject: LedgerUnderTest) {
+  const { id } = await subject.organization();
+  return { subject, ledger: subject.ledger, id, nowMs: subject.nowMs };
+}
+
+function made(change: Change, organization: number): Promise<unknown> {
+  return "of" in change ? change.of(organization) : change.make();
+}
+
+/** Nothing is there to be changed: the change says so, or resolves. */
+async function expectNothing(attempt: Promise<unknown>): Promise<void> {
+  const result = await attempt.catch((error: unknown) => error);
+  if (result instanceof Error) expect(result).toBeInstanceOf(Refusal);
+}
+
+/** The entries of an organization, the newest first. */
+async function entriesOf(subject: LedgerUnderTest, organization: number) {
+  const entries = await subject.ledger.audit.list(organization, { limit: 100 });
+  return entries.map(({ action, detail }) => ({ action, rows: detail.rows }));
+}
+
+/** Every row of the ledger. */
+async function rowsOf(subject: LedgerUnderTest): Promise<Rows> {
+  const beside = await subject.beside();
+  try {
+    return await beside.rows();
+  } finally {
+    await beside.close();
+  }
+}
+
+/** Breaks or mends commits that write entries. */
+async function fail(subject: LedgerUnderTest, writing: "INSERT" | "UPDATE" | undefined): Promise<void> {
+  const beside = await subject.beside();
+  try {
+    await (writing === undefined ? beside.repair() : beside.failCommits(writing));
+  } finally {
+    await beside.close();
+  }
+}
+
+function commits(subject: LedgerUnderTest): void {
+  test.each(changes)("are one commit: %s", async (_name, prepare) => {
+    const at = await ground(subject);
+    const change = await prepare(at);
+    const before = await rowsOf(subject);
+    if ("of" in change) await expectNothing(change.of(unknown));
+    expect(await rowsOf(subject)).toEqual(before);
+
+    await fail(subject, "INSERT");
+    await expect(made(change, at.id)).rejects.toThrow();
+    await fail(subject, undefined);
+    expect(await rowsOf(subject)).toEqual(before);
+
+    const result = await made(change, at.id);
+    const organization = change.logOf?.(result) ?? at.id;
+    const { audit_log: entries, ...after } = await rowsOf(subject);
+    const { audit_log: entriesBefore, ...others } = before;
+    expect(after).not.toEqual(others);
+    expect(entries).toHaveLength((entriesBefore?.length ?? 0) + 1);
+    expect((await entriesOf(subject, organization))[0]?.action).toBe(change.action);
+    if (change.repeats) return;
+    await expectNothing(made(change, at.id));
+    expect(await rowsOf(subject)).toEqual({ ...after, audit_log: entries ?? [] });
+  });
+
+  test("have no entry when an organization is set up", async () => {
+    const { id } = await subject.organization();
+    const { organizations, audit } = subject.ledger;
+    await organizations.set(id, { name: "set up" }, settingUp, 1);
+    expect(await audit.list(id, { limit: 1 })).toEqual([]);
+  });
+}
+
+function unknownOrganizations(subject: LedgerUnderTest): void {
+  test("say that the organization does not exist to which something was to be added", async () => {
+    const { ledger, nowMs } = subject;
+    const rule = { kind: "user", key: "", value: "ada" } as const;
+    const view = { page: "users", name: "mine", query: "" } as const;
+    const webhook = { name: "crm", mapping: { event: { path: "name" }, userId: "id" } } as const;
+    const file = { organization: unknown, sha256: "ab", mapping: "{}", fileName: "a.csv", nowMs };
+    const attempts = [
+      () => ledger.exclusions.add(unknown, rule, commandLine, nowMs),
+      () => ledger.views.add(unknown, view, commandLine, nowMs),
+      () => ledger.sourceSettings.addWebhook(unknown, webhook, commandLine, nowMs),
+      () =>
+        ledger.sourceSettings.changeStripe(unknown, { signingSecrets: ["whsec_1234"] }, commandLine, nowMs),
+      () => ledger.people.makeOwner(unknown, 1, commandLine, nowMs),
+      () => ledger.imports.begin(file),
+    ];
+    for (const attempt of attempts) {
+      const error: unknown = await attempt().catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(Refusal);
+      expect(String(error)).toContain(`There is no organization with the id ${unknown}.`);
+    }
+    await expect(ledger.entrance.begin(unknown, "session", nowMs)).rejects.toBeInstanceOf(Refusal);
+  });
+}
+
+function severalCommits(subject: LedgerUnderTest): void {
+  const lines = (organization: number) =>
+    Array.from({ length: manyRows }, (_, number) => eventLine(organization, number));
+
+  test("dead letters are told in one entry, whose number of rows is right after every commit", async () => {
+    const { id } = await subject.organization();
+    await bury(subject, "events", lines(id), 2024);
+    const { deadLetters } = subject.ledger;
+    await fail(subject, "UPDATE");
+    await expect(deadLetters.retry({ organization: id }, commandLine, 1)).rejects.toThrow();
+    await fail(subject, undefined);
+    const left = await deadLetters.count({ organization: id });
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(manyRows);
+    const stopped = { action: "dead_letters.retried", rows: manyRows - left } as const;
+    expect(await entriesOf(subject, id)).toEqual([stopped]);
+    await deadLetters.drop({ organization: id }, commandLine, 2);
+    expect(await entriesOf(subject, id)).toEqual([{ action: "dead_letters.dropped", rows: left }, stopped]);
+  });
+
+  test("dead letters of everybody are told in each organization's log, without ids", async () => {
+    const [one, other] = [await subject.organization(), await subject.organization("other")];
+    const absent = unknown;
+    await bury(
+      subject,
+      "events",
+      [...lines(one.id), eventLine(other.id, 1), eventLine(absent, 2), "no JSON"],
+      2024,
+    );
+    const { deadLetters, audit } = subject.ledger;
+    expect(await deadLetters.drop({}, commandLine, 5)).toBe(manyRows + 3);
+    const [entry, ...more] = await audit.list(one.id, { limit: 9 });
+    expect(more).toEqual([]);
+    expect(entry).toEqual({
+      ...{ id: entry?.id ?? 0, atMs: 5, person: null, action: "dead_letters.dropped" },
+      ...{ summary: `Dropped: ${manyRows} dead letters`, detail: { rows: manyRows, by: "command line" } },
+    });
+    expect((await audit.list(other.id, { limit: 9 })).map(({ summary }) => summary)).toEqual([
+      "Dropped: 1 dead letter",
+    ]);
+  });
+}
