@@ -2,24 +2,32 @@
 import { Database } from "bun:sqlite";
 import { openPool, type Sql } from "../../server/ledger/postgres/connect.ts";
 
-/** How a change writes its entry in the audit log. */
-type Writing = "INSERT" | "UPDATE";
+/** Which commits fail: those that add an entry to the audit log, that update one, or that write to any other table. */
+export type Fault = "entry" | "entry updated" | "change";
 
-/** Every row by its table. */
+interface Table {
+  readonly name: string;
+}
+
+interface Row extends Table {
+  readonly row: string;
+}
+
+/** Every row by its table; a table without rows is not there. */
 export type Rows = Readonly<Record<string, readonly string[]>>;
 
 export interface Beside {
-  /** All tables, each with its rows as text, in an order of their own. */
+  /** All tables' rows as text, sorted. */
   rows(): Promise<Rows>;
-  /** From now on commits fail, at the commit itself, which write an entry of the audit log in this way. */
-  failCommits(writing: Writing): Promise<void>;
+  /** From now on some commits fail, at the commit itself. */
+  failCommits(fault: Fault): Promise<void>;
   /** Commits succeed again. */
   repair(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A constraint that is looked at by COMMIT makes it fail. */
-const fault = "commits_fail";
+/** The name of what makes COMMIT fail: a constraint that is checked there. */
+const failing = "commits_fail";
 
 export class BesideSqlite implements Beside {
   readonly #db: Database;
@@ -30,30 +38,56 @@ export class BesideSqlite implements Beside {
   }
 
   async rows(): Promise<Rows> {
-    const tables = this.#db
-      .query<{ name: string }, []>(
-        `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> '${fault}'`,
-      )
-      .all();
-    return rowsOf(tables, async (name) => this.#db.query<object, []>(`SELECT * FROM "${name}"`).all());
+    return byTable(
+      this.#tables().flatMap(({ name }) =>
+        this.#db
+          .query<object, []>(`SELECT * FROM "${name}"`)
+          .all()
+          .map((row) => ({ name, row: JSON.stringify(row) })),
+      ),
+    );
   }
 
-  async failCommits(writing: Writing): Promise<void> {
-    this.#db.run(
-      `CREATE TABLE ${fault} (id INTEGER REFERENCES organizations (id) DEFERRABLE INITIALLY DEFERRED)`,
+  async failCommits(fault: Fault): Promise<void> {
+    const triggers = tablesOf(fault, this.#tables()).flatMap((table) =>
+      writingsOf(fault).map(
+        (writing) =>
+          `CREATE TRIGGER ${failing}_${table}_${writing} AFTER ${writing} ON "${table}"
+           BEGIN INSERT INTO ${failing} VALUES (-1); END;`,
+      ),
     );
     this.#db.run(
-      `CREATE TRIGGER of_${fault} AFTER ${writing} ON audit_log BEGIN INSERT INTO ${fault} VALUES (-1); END`,
+      `BEGIN;
+       CREATE TABLE ${failing} (id INTEGER REFERENCES organizations (id) DEFERRABLE INITIALLY DEFERRED);
+       ${triggers.join("\n")}
+       COMMIT`,
     );
   }
 
   async repair(): Promise<void> {
-    this.#db.run(`DROP TRIGGER of_${fault}`);
-    this.#db.run(`DROP TABLE ${fault}`);
+    const triggers = this.#db
+      .query<{ name: string }, []>(
+        `SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE '${failing}%'`,
+      )
+      .all();
+    this.#db.run(
+      `BEGIN;
+       ${triggers.map(({ name }) => `DROP TRIGGER "${name}";`).join("\n")}
+       DROP TABLE ${failing};
+       COMMIT`,
+    );
   }
 
   async close(): Promise<void> {
     this.#db.close();
+  }
+
+  #tables(): readonly Table[] {
+    return this.#db
+      .query<Table, []>(
+        `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> '${failing}'`,
+      )
+      .all();
   }
 }
 
@@ -65,35 +99,53 @@ export class BesidePostgres implements Beside {
   }
 
   async rows(): Promise<Rows> {
-    const tables = await this.#sql<{ name: string }[]>`
-      SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()`;
-    return rowsOf(tables, async (name) => this.#sql<object[]>`SELECT * FROM ${this.#sql(name)}`);
+    const sql = this.#sql;
+    const reads = (await this.#tables()).map(
+      ({ name }) =>
+        sql<Row[]>`SELECT ${name} AS name, to_jsonb(stored)::text AS "row" FROM ${sql(name)} AS stored`,
+    );
+    return byTable((await Promise.all(reads)).flat());
   }
 
-  async failCommits(writing: Writing): Promise<void> {
-    await this.#sql.unsafe(
-      `CREATE FUNCTION ${fault}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'a fault at commit'; END $$`,
+  async failCommits(fault: Fault): Promise<void> {
+    const triggers = tablesOf(fault, await this.#tables()).map(
+      (table) =>
+        `CREATE CONSTRAINT TRIGGER ${failing} AFTER ${writingsOf(fault).join(" OR ")} ON "${table}"
+         DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION ${failing}();`,
     );
     await this.#sql.unsafe(
-      `CREATE CONSTRAINT TRIGGER of_${fault} AFTER ${writing} ON audit_log DEFERRABLE INITIALLY DEFERRED
-       FOR EACH ROW EXECUTE FUNCTION ${fault}()`,
+      `CREATE FUNCTION ${failing}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'a fault at commit'; END $$;
+       ${triggers.join("\n")}`,
     );
   }
 
   async repair(): Promise<void> {
-    await this.#sql.unsafe(`DROP FUNCTION ${fault} CASCADE`);
+    await this.#sql.unsafe(`DROP FUNCTION ${failing} CASCADE`);
   }
 
   async close(): Promise<void> {
     await this.#sql.end();
   }
+
+  #tables(): PromiseLike<readonly Table[]> {
+    return this.#sql<Table[]>`SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()`;
+  }
 }
 
-async function rowsOf(
-  tables: readonly { readonly name: string }[],
-  read: (name: string) => Promise<readonly object[]>,
-): Promise<Rows> {
-  const rows: Record<string, readonly string[]> = {};
-  for (const { name } of tables) rows[name] = (await read(name)).map((row) => JSON.stringify(row)).toSorted();
-  return rows;
+function tablesOf(fault: Fault, tables: readonly Table[]): readonly string[] {
+  const log = "audit_log";
+  return fault === "change" ? tables.map(({ name }) => name).filter((name) => name !== log) : [log];
+}
+
+function writingsOf(fault: Fault): readonly string[] {
+  if (fault === "change") return ["INSERT", "UPDATE", "DELETE"];
+  return [fault === "entry" ? "INSERT" : "UPDATE"];
+}
+
+/** Rows as text, by their table. */
+function byTable(rows: readonly Row[]): Rows {
+  const groups = Map.groupBy(rows, ({ name }) => name);
+  return Object.fromEntries(
+    [...groups].map(([name, group]) => [name, group.map(({ row }) => row).toSorted()]),
+  );
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { commandLine, settingUp } from "../../server/ledger/audit.ts";
 import { Refusal } from "../../server/ledger/ledger.ts";
-import type { Rows } from "./beside.ts";
+import type { Beside, Fault } from "./beside.ts";
 import type { Change } from "./change-kinds.ts";
 import { changes } from "./changes.ts";
 import type { LedgerUnderTest } from "./contract.ts";
@@ -42,49 +42,47 @@ async function entriesOf(subject: LedgerUnderTest, organization: number) {
   return entries.map(({ action, detail }) => ({ action, rows: detail.rows }));
 }
 
-/** Every row of the ledger. */
-async function rowsOf(subject: LedgerUnderTest): Promise<Rows> {
+/** Works with the ledger's database beside it. */
+async function withBeside(subject: LedgerUnderTest, work: (beside: Beside) => Promise<void>): Promise<void> {
   const beside = await subject.beside();
   try {
-    return await beside.rows();
+    await work(beside);
   } finally {
     await beside.close();
   }
 }
 
-/** Breaks or mends commits that write entries. */
-async function fail(subject: LedgerUnderTest, writing: "INSERT" | "UPDATE" | undefined): Promise<void> {
-  const beside = await subject.beside();
-  try {
-    await (writing === undefined ? beside.repair() : beside.failCommits(writing));
-  } finally {
-    await beside.close();
-  }
+/** Expects that an attempt fails while some commits fail. */
+async function expectFailure(beside: Beside, fault: Fault, attempt: () => Promise<unknown>): Promise<void> {
+  await beside.failCommits(fault);
+  await expect(attempt()).rejects.toThrow();
+  await beside.repair();
 }
 
 function commits(subject: LedgerUnderTest): void {
   test.each(changes)("are one commit: %s", async (_name, prepare) => {
     const at = await ground(subject);
     const change = await prepare(at);
-    const before = await rowsOf(subject);
-    if ("of" in change) await expectNothing(change.of(unknown));
-    expect(await rowsOf(subject)).toEqual(before);
+    await withBeside(subject, async (beside) => {
+      const before = await beside.rows();
+      if ("of" in change) await expectNothing(change.of(unknown));
+      expect(await beside.rows()).toEqual(before);
+      for (const fault of ["entry", "change"] as const) {
+        await expectFailure(beside, fault, () => made(change, at.id));
+        expect(await beside.rows()).toEqual(before);
+      }
 
-    await fail(subject, "INSERT");
-    await expect(made(change, at.id)).rejects.toThrow();
-    await fail(subject, undefined);
-    expect(await rowsOf(subject)).toEqual(before);
-
-    const result = await made(change, at.id);
-    const organization = change.logOf?.(result) ?? at.id;
-    const { audit_log: entries, ...after } = await rowsOf(subject);
-    const { audit_log: entriesBefore, ...others } = before;
-    expect(after).not.toEqual(others);
-    expect(entries).toHaveLength((entriesBefore?.length ?? 0) + 1);
-    expect((await entriesOf(subject, organization))[0]?.action).toBe(change.action);
-    if (change.repeats) return;
-    await expectNothing(made(change, at.id));
-    expect(await rowsOf(subject)).toEqual({ ...after, audit_log: entries ?? [] });
+      const result = await made(change, at.id);
+      const { audit_log: entries, ...after } = await beside.rows();
+      const { audit_log: entriesBefore, ...others } = before;
+      expect(after).not.toEqual(others);
+      expect(entries).toHaveLength((entriesBefore?.length ?? 0) + 1);
+      const [newest] = await entriesOf(subject, change.logOf?.(result) ?? at.id);
+      expect(newest?.action).toBe(change.action);
+      if (change.repeats) return;
+      await expectNothing(made(change, at.id));
+      expect(await beside.rows()).toEqual({ ...after, audit_log: entries ?? [] });
+    });
   });
 
   test("have no entry when an organization is set up", async () => {
@@ -128,9 +126,8 @@ function severalCommits(subject: LedgerUnderTest): void {
     const { id } = await subject.organization();
     await bury(subject, "events", lines(id), 2024);
     const { deadLetters } = subject.ledger;
-    await fail(subject, "UPDATE");
-    await expect(deadLetters.retry({ organization: id }, commandLine, 1)).rejects.toThrow();
-    await fail(subject, undefined);
+    const retry = () => deadLetters.retry({ organization: id }, commandLine, 1);
+    await withBeside(subject, (beside) => expectFailure(beside, "entry updated", retry));
     const left = await deadLetters.count({ organization: id });
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(manyRows);
