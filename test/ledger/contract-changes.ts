@@ -1,6 +1,6 @@
 /** The part of the contract about changes and their entries in the audit log: both are one commit. */
 import { describe, expect, test } from "bun:test";
-import { commandLine, settingUp } from "../../server/ledger/audit.ts";
+import { commandLine, personActor, settingUp } from "../../server/ledger/audit.ts";
 import { Refusal } from "../../server/ledger/ledger.ts";
 import type { Beside, Fault } from "./beside.ts";
 import type { Change } from "./change-kinds.ts";
@@ -34,6 +34,12 @@ function made(change: Change, organization: number): Promise<unknown> {
 async function expectNothing(attempt: Promise<unknown>): Promise<void> {
   const result = await attempt.catch((error: unknown) => error);
   if (result instanceof Error) expect(result).toBeInstanceOf(Refusal);
+}
+
+async function expectRefusal(attempt: () => Promise<unknown>, message: string): Promise<void> {
+  const error: unknown = await attempt().catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(Refusal);
+  expect(String(error)).toContain(message);
 }
 
 /** The entries of an organization, the newest first. */
@@ -110,11 +116,25 @@ function unknownOrganizations(subject: LedgerUnderTest): void {
       () => ledger.imports.begin(file),
     ];
     for (const attempt of attempts) {
-      const error: unknown = await attempt().catch((reason: unknown) => reason);
-      expect(error).toBeInstanceOf(Refusal);
-      expect(String(error)).toContain(`There is no organization with the id ${unknown}.`);
+      await expectRefusal(attempt, `There is no organization with the id ${unknown}.`);
     }
-    await expect(ledger.entrance.begin(unknown, "session", nowMs)).rejects.toBeInstanceOf(Refusal);
+  });
+
+  test("are refused for a person who does not exist, and nothing of the service's own fails", async () => {
+    const { id, ledger, nowMs } = await ground(subject);
+    const nobody = personActor({ id: unknown, name: "Nobody" });
+    const view = { page: "users", name: "mine", query: "" } as const;
+    const invitation = { organization: id, email: "b@example.com", role: "viewer", sha256: "b" } as const;
+    const attempts = [
+      () => ledger.views.add(id, view, nobody, nowMs),
+      () => ledger.people.invite({ ...invitation, expiresAtMs: nowMs + 1 }, nobody, nowMs),
+      () => ledger.people.makeOwner(id, unknown, commandLine, nowMs),
+      () => ledger.entrance.begin(unknown, "session", nowMs),
+    ];
+    for (const attempt of attempts) await expectRefusal(attempt, "This account is not there any more.");
+    const check = { organization: unknown, atMs: 1, tookMs: 1, differences: 0, examples: [] };
+    await ledger.checks.keep(check);
+    expect(await ledger.checks.list()).toEqual([]);
   });
 }
 

@@ -203,7 +203,9 @@ export class PostgresPeople implements PeopleStore {
   async invite(invitation: Invitation, by: Actor, nowMs: number): Promise<number> {
     return inTransaction(this.#sql, async (tx) => {
       await this.#refuseInvitation(tx, invitation, nowMs);
-      const id = await replaceInvitation(tx, invitation, by.person?.id ?? null, nowMs);
+      const invitedBy = by.person?.id ?? null;
+      if (invitedBy !== null && (await findPerson(tx, invitedBy)) === undefined) throw noAccount();
+      const id = await replaceInvitation(tx, invitation, invitedBy, nowMs);
       const { organization, email, role } = invitation;
       await this.#audit.note(tx, organization, invitedNote(email, role), by, nowMs);
       return id;

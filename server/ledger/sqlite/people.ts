@@ -186,6 +186,7 @@ export class SqlitePeople implements PeopleStore {
       this.#refuseInvitation(invitation, nowMs);
       this.#statements.uninviteEmail.run(organization, email);
       const invitedBy = by.person?.id ?? null;
+      if (invitedBy !== null && this.#rows.find(invitedBy) === undefined) throw noAccount();
       const added = this.#statements.invite.get(
         ...([organization, email, role, sha256, invitedBy, nowMs, expiresAtMs] as const),
       );

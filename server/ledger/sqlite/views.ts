@@ -1,6 +1,7 @@
 /** Saved views as they are stored. */
 import type { Database } from "bun:sqlite";
 import type { Actor } from "../audit.ts";
+import { noAccount } from "../people-notes.ts";
 import {
   type NewView,
   refuseTooManyViews,
@@ -49,6 +50,7 @@ function prepare(db: Database) {
       `INSERT INTO views (organization, page, name, query, created_by, created_at_ms, updated_at_ms)
        VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
     ),
+    person: db.prepare<{ id: number }, [number]>("SELECT id FROM people WHERE id = ?"),
     update: db.prepare("UPDATE views SET name = ?, query = ?, updated_at_ms = ? WHERE id = ?"),
     remove: db.prepare("DELETE FROM views WHERE id = ?"),
   };
@@ -77,6 +79,7 @@ export class SqliteViews implements ViewStore {
       refuseTooManyViews(this.#statements.count.get(organization)?.views ?? 0);
       this.#refuseName(organization, page, name);
       const person = by.person?.id ?? null;
+      if (person !== null && this.#statements.person.get(person) === null) throw noAccount();
       const added = this.#statements.insert.get(organization, page, name, query, person, nowMs, nowMs);
       const view = this.#statements.find.get(organization, added?.id ?? 0);
       if (view === null) throw new Error("SQLite returned no row for a new view.");
