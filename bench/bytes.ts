@@ -7,6 +7,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { settingUp } from "../server/ledger/audit.ts";
 import { openPool, type Sql } from "../server/ledger/postgres/connect.ts";
 import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
 import { openChdbWarehouse } from "../server/warehouse/chdb.ts";
@@ -35,7 +36,7 @@ async function sizesOf(sql: Sql): Promise<Sizes> {
 async function measureGroups(url: string, size: number, count: number): Promise<void> {
   const sql = openPool(url, { connections: 1 });
   const node = await openPostgresLedger({ url });
-  const { id } = await node.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 });
+  const { id } = await node.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 }, settingUp);
   // The first change of a page after a checkpoint is logged whole: once a checkpoint, not once an event.
   await storeEvents(node, id, size);
   const before = await sizesOf(sql);

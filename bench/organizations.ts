@@ -10,6 +10,7 @@
 import { Zone } from "../server/calendar/zone.ts";
 import type { Admitted } from "../server/intake/decide.ts";
 import { GroupCommit } from "../server/intake/group-commit.ts";
+import { settingUp } from "../server/ledger/audit.ts";
 import { openPostgresLedger, type PostgresLedger } from "../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../test/postgres.ts";
 import { median } from "./alternate.ts";
@@ -83,7 +84,9 @@ async function compare(ledger: PostgresLedger, count: number): Promise<void> {
   const organizations: number[] = [];
   for (let n = 0; n < count; n += 1) {
     const name = `${count} ${n}`;
-    organizations.push((await ledger.organizations.create({ name, timezone: "UTC", nowMs: 1 })).id);
+    organizations.push(
+      (await ledger.organizations.create({ name, timezone: "UTC", nowMs: 1 }, settingUp)).id,
+    );
   }
   const all = policies(ledger);
   const commits = all.get("shared")?.(0);

@@ -7,6 +7,7 @@
  */
 
 import { cpus } from "node:os";
+import { settingUp } from "../server/ledger/audit.ts";
 import { openPool, type Sql } from "../server/ledger/postgres/connect.ts";
 import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../test/postgres.ts";
@@ -178,7 +179,7 @@ try {
   await settings.end();
   const url = await server.database();
   const first = await openPostgresLedger({ url });
-  await first.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 });
+  await first.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 }, settingUp);
   await first.close();
   const rounds: Awaited<ReturnType<typeof round>>[] = [];
   for (let count = 0; count < roundCount; count += 1) rounds.push(await round(url));

@@ -1,6 +1,7 @@
 /** What an installation says when it starts for the first time: a token, once, and how to use it; and, until
  * somebody has an account, a link to make one. */
 import type { Config } from "./config.ts";
+import { settingUp } from "./ledger/audit.ts";
 import { createProjectToken } from "./ledger/credentials.ts";
 import { type Ledger, Refusal } from "./ledger/ledger.ts";
 import { newCode } from "./ledger/people.ts";
@@ -41,17 +42,14 @@ async function announceFirst(
 ): Promise<boolean> {
   const nowMs = Date.now();
   const organization = await ledger.organizations
-    .create({ name: firstOrganization, timezone: "UTC", nowMs })
+    .create({ name: firstOrganization, timezone: "UTC", nowMs }, settingUp)
     .catch((error: unknown) => {
       if (error instanceof Refusal) return undefined;
       throw error;
     });
   if (organization === undefined) return false;
-  const secret = await createProjectToken(ledger.tokens, {
-    organization: organization.id,
-    name: "first",
-    nowMs,
-  });
+  const wanted = { organization: organization.id, name: "first", nowMs };
+  const { secret } = await createProjectToken(ledger.tokens, wanted, settingUp);
   process.stdout.write(`
 Rekindle is running for the first time.
 

@@ -5,14 +5,15 @@ import { isName } from "../../contract/names.ts";
 import { type TokenScope, tokenScopes } from "../../contract/people.ts";
 import { peopleLimits } from "../../contract/people-limits.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
-import { addProjectToken, addReadKey, revokeCredential } from "../../server/ledger/audited.ts";
-import type { Changing } from "../../server/ledger/changing.ts";
 import {
   type Credential,
+  createProjectToken,
+  createReadKey,
   type SecretPrefix,
   scopeOf,
   secretPrefix,
 } from "../../server/ledger/credentials.ts";
+import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";
@@ -55,7 +56,7 @@ export function tokenCommand(): Command {
   const creating = create<{ scope: TokenScope }>(
     tokenKind,
     "the organization it writes to",
-    (changing, name, { scope }) => addProjectToken(changing, name, scope),
+    ({ tokens }, wanted, { scope }) => createProjectToken(tokens, { ...wanted, scope }, commandLine),
   );
   creating.addOption(
     new Option(
@@ -73,7 +74,7 @@ export function keyCommand(): Command {
   const creating = create<{ right: readonly ("erase" | "manage")[] }>(
     keyKind,
     "the organization it reads",
-    (changing, name, { right }) => addReadKey(changing, name, right),
+    ({ readKeys }, wanted, { right }) => createReadKey(readKeys, { ...wanted, more: right }, commandLine),
   );
   creating.addOption(
     new Option("--right <right...>", "a right beside reading: erase users, manage settings")
@@ -95,8 +96,8 @@ function create<More extends object>(
   { title }: Kind,
   whose: string,
   make: (
-    changing: Changing<"tokens" | "readKeys">,
-    name: string,
+    ledger: SharedLedger,
+    wanted: { readonly organization: number; readonly name: string; readonly nowMs: number },
     options: More,
   ) => Promise<{ readonly secret: string }>,
 ): Command {
@@ -107,8 +108,8 @@ function create<More extends object>(
     .action((options: CreateOptions & More) =>
       withInstallation(async ({ ledger }) => {
         const { id } = await organizationNamed(ledger, options.organization);
-        const changing = { ledger, organization: id, by: commandLine, nowMs: Date.now() };
-        const { secret } = await make(changing, options.name, options);
+        const wanted = { organization: id, name: options.name, nowMs: Date.now() };
+        const { secret } = await make(ledger, wanted, options);
         process.stdout.write(`${secret}\n`);
       }),
     );
@@ -156,11 +157,7 @@ function revoke({ word, title, prefix, store }: Kind): Command {
     .argument("<id>", `the ${word}'s id, as ${word} list shows it`, readId)
     .action((id: number) =>
       withInstallation(async ({ ledger }) => {
-        const { name, lastFour } = await revokeCredential(
-          store,
-          { ledger, by: commandLine, nowMs: Date.now() },
-          id,
-        );
+        const { name, lastFour } = await ledger[store].revoke(id, commandLine, Date.now());
         process.stderr.write(`revoked ${printable(name)} (${prefix}…${lastFour})\n`);
       }),
     );

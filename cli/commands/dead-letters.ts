@@ -1,7 +1,6 @@
 /** `rekindle dead-letters list | retry | drop` */
 import { Command } from "commander";
 import { commandLine } from "../../server/ledger/audit.ts";
-import { changeDeadLettersOf } from "../../server/ledger/audited-data.ts";
 import { Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { readId, readLimit } from "../numbers.ts";
@@ -57,7 +56,7 @@ function withRows(name: "retry" | "drop", description: string, done: string): Co
       return withInstallation(async ({ ledger }) => {
         const organization = await idOf(ledger, organizationName);
         const selection = { organization, ids: all ? undefined : ids };
-        const rows = await changeDeadLettersOf(name, ledger, selection, commandLine, Date.now());
+        const rows = await ledger.deadLetters[name](selection, commandLine, Date.now());
         process.stderr.write(`${rows} rows ${done}\n`);
       });
     });

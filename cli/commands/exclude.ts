@@ -1,7 +1,6 @@
 /** `rekindle exclude add | list | remove` */
 import { Command } from "commander";
 import { commandLine } from "../../server/ledger/audit.ts";
-import { addExclusion, removeExclusion } from "../../server/ledger/audited-data.ts";
 import type { ExclusionRule } from "../../server/ledger/exclusions.ts";
 import { Refusal } from "../../server/ledger/ledger.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
@@ -44,8 +43,7 @@ function add(): Command {
           throw new Refusal("say whom: give --user, --email-domain, --email, --trait or --account.");
         }
         for (const rule of rules) {
-          const changing = { ledger, organization: id, by: commandLine, nowMs: Date.now() };
-          const added = await addExclusion(changing, rule);
+          const added = await ledger.exclusions.add(id, rule, commandLine, Date.now());
           process.stderr.write(`rule ${added.id}: ${printable(describe(added))}\n`);
         }
       }),
@@ -99,7 +97,7 @@ function remove(): Command {
     .action((rule: number, { organization: name }: { organization: string }) =>
       withInstallation(async ({ ledger }) => {
         const { id } = await organizationNamed(ledger, name);
-        await removeExclusion({ ledger, organization: id, by: commandLine, nowMs: Date.now() }, rule);
+        await ledger.exclusions.remove(id, rule, commandLine, Date.now());
         process.stderr.write(`removed rule ${rule}\n`);
       }),
     );

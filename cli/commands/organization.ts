@@ -4,7 +4,6 @@ import { isName } from "../../contract/names.ts";
 import { zoneNamed } from "../../server/calendar/zone.ts";
 import { runningRebuild } from "../../server/http/remote-analysis.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
-import { changeOrganization, createOrganization } from "../../server/ledger/audited.ts";
 import { itemsPerSecond, type SharedLedger } from "../../server/ledger/ledger.ts";
 import type { Peer } from "../../server/process/control.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
@@ -30,7 +29,8 @@ function create(): Command {
       withInstallation(
         async (installation) => {
           const { ledger } = installation;
-          const created = await createOrganization(ledger, { name, timezone }, commandLine, Date.now());
+          const wanted = { name, timezone, nowMs: Date.now() };
+          const created = await ledger.organizations.create(wanted, commandLine);
           process.stderr.write(
             `created ${name}; its first token: rekindle token create --organization ${JSON.stringify(name)}\n`,
           );
@@ -111,13 +111,13 @@ function set(): Command {
       const { rateLimit, itemRateLimit, keepEvents, ...change } = changes;
       return withInstallation(async ({ ledger }) => {
         const { id } = await organizationNamed(ledger, name);
-        const changing = { ledger, organization: id, by: commandLine, nowMs: Date.now() };
-        await changeOrganization(changing, {
+        const wanted = {
           ...change,
           ...(rateLimit !== undefined && { requestsPerSecond: rateLimit }),
           ...(itemRateLimit !== undefined && { itemsPerSecondSet: itemRateLimit }),
           ...(keepEvents !== undefined && { keepEventsDays: keepEvents === "forever" ? null : keepEvents }),
-        });
+        };
+        await ledger.organizations.set(id, wanted, commandLine, Date.now());
         process.stderr.write(`changed ${printable(changes.name ?? name)}\n`);
       });
     });

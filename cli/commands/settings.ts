@@ -3,7 +3,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type Settings, type SettingsChange, settingsLimits } from "../../contract/settings.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
-import { changeSettings } from "../../server/ledger/audited-data.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";
@@ -124,10 +123,9 @@ function set(): Command {
       return withInstallation(async ({ ledger }) => {
         const { id } = await organizationNamed(ledger, options.organization);
         const { version: before } = await ledger.settings.get(id);
-        const changing = { ledger, organization: id, by: commandLine, nowMs: Date.now() };
         const { ifVersion } = options;
         const based = { ...change, ...(ifVersion !== undefined && { version: ifVersion }) };
-        const { version } = await changeSettings(changing, based);
+        const { version } = await ledger.settings.change(id, based, commandLine, Date.now());
         process.stderr.write(
           version === before ? "nothing is other than it was\n" : `the settings are version ${version} now\n`,
         );

@@ -1,5 +1,6 @@
 /** Loads the simulated customers into an organization, as their application would have sent them. */
 import { Zone } from "../../server/calendar/zone.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
 import { createProjectToken } from "../../server/ledger/credentials.ts";
 import { itemsPerSecond, type Organization, Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";
 import { remoteService } from "../../server/process/control.ts";
@@ -42,16 +43,14 @@ export async function loadDemo(installation: Installation, options: DemoOptions)
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new Refusal(`stopped; ${howToGoOn(options)}`));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
-  const secret = await createProjectToken(ledger.tokens, {
-    organization: organization.id,
-    name: "demo",
-    nowMs: Date.now(),
-  });
+  const wanted = { organization: organization.id, name: "demo", nowMs: Date.now() };
+  const { secret } = await createProjectToken(ledger.tokens, wanted, settingUp);
   try {
-    await ledger.organizations.set(organization.id, {
+    const whileLoading = {
       requestsPerSecond: Math.max(organization.requestsPerSecond, 1_000),
       itemsPerSecondSet: itemsPerSecondWhileLoading,
-    });
+    };
+    await ledger.organizations.set(organization.id, whileLoading, settingUp, Date.now());
     const sender = new Sender({ url, token: secret, signal: interruption.signal });
     const loaded = await sendAll(organization, options, sender);
     const isVisible = await untilVisible(installation, interruption.signal);
@@ -72,9 +71,9 @@ async function putBack(
   const { id, name, requestsPerSecond, itemsPerSecondSet } = before;
   const lastFour = secret.slice(-4);
   try {
-    await organizations.set(id, { requestsPerSecond, itemsPerSecondSet });
+    await organizations.set(id, { requestsPerSecond, itemsPerSecondSet }, settingUp, Date.now());
     const made = (await tokens.list(id)).findLast((token) => token.lastFour === lastFour);
-    if (made !== undefined) await tokens.revoke(made.id, Date.now());
+    if (made !== undefined) await tokens.revoke(made.id, settingUp, Date.now());
   } catch {
     process.stderr.write(
       `rekindle: the server has gone, so the limits of ${JSON.stringify(name)} are still raised: set --rate-limit ${requestsPerSecond} and --item-rate-limit ${itemsPerSecond(before)} with rekindle organization set, and revoke the token rk-…${lastFour} with rekindle token revoke.\n`,
@@ -105,15 +104,16 @@ async function serverAddress({ config, served }: Installation, given: string | u
  * means that its user has left, and the vendor's own people, test users and monitor are in no figure. */
 async function newOrganization(ledger: SharedLedger, name: string): Promise<Organization> {
   const nowMs = Date.now();
-  const created = await ledger.organizations.create({ name, timezone: "UTC", nowMs });
+  const created = await ledger.organizations.create({ name, timezone: "UTC", nowMs }, settingUp);
   const named = (role: EventRole) => eventKinds.filter((kind) => kind.role === role).map((kind) => kind.name);
   const settings = {
     passiveEvents: named("passive"),
     keyEvents: named("key"),
     churnEvent: "subscription_canceled",
   };
-  await ledger.settings.change(created.id, settings, "command line", nowMs);
-  await ledger.exclusions.add(created.id, { kind: "email_domain", key: "", value: vendorDomain }, nowMs);
+  await ledger.settings.change(created.id, settings, settingUp, nowMs);
+  const vendor = { kind: "email_domain", key: "", value: vendorDomain } as const;
+  await ledger.exclusions.add(created.id, vendor, settingUp, nowMs);
   return created;
 }
 

@@ -12,10 +12,8 @@ import type {
 import { peopleLimits } from "../../contract/people-limits.ts";
 import { formatDay } from "../calendar/days.ts";
 import { Zone, zoneNamed } from "../calendar/zone.ts";
-import type { AuditPage } from "../ledger/audit.ts";
-import { addProjectToken, addReadKey, changeOrganization, revokeCredential } from "../ledger/audited.ts";
-import type { Changing } from "../ledger/changing.ts";
-import { type Credential, scopeOf } from "../ledger/credentials.ts";
+import type { Actor, AuditPage } from "../ledger/audit.ts";
+import { type Credential, createProjectToken, createReadKey, scopeOf } from "../ledger/credentials.ts";
 import { itemsPerSecond, type Ledger, type Organization, Refusal } from "../ledger/ledger.ts";
 import { notThere } from "./denied.ts";
 
@@ -30,7 +28,12 @@ export interface OrganizationParts {
   readonly maxRequestsPerSecond: number;
 }
 
-type Ordered = Omit<Changing<"organizations" | "tokens" | "readKeys">, "ledger">;
+/** Who changes what of which organization, and when. */
+interface Ordered {
+  readonly organization: number;
+  readonly by: Actor;
+  readonly nowMs: number;
+}
 
 /** The organization's fields. */
 export function organizationAnswer(
@@ -75,14 +78,14 @@ function refuseBeyond(maxima: ReturnType<typeof maximaOf>, sent: OrganizationCha
 /** Changes what is sent. @throws Refusal */
 export async function updateOrganization(
   { ledger, forget, maxRequestsPerSecond: maximum }: OrganizationParts,
-  ordered: Ordered,
+  { organization, by, nowMs }: Ordered,
   before: Organization,
   sent: OrganizationChangeBody,
 ): Promise<Static<typeof OrganizationAnswer>> {
   const { name, timezone, requestsPerSecond, itemsPerSecond: items, keepEventsDays } = sent;
   refuseBeyond(maximaOf(before, maximum), sent);
-  const after = await changeOrganization(
-    { ...ordered, ledger },
+  const after = await ledger.organizations.set(
+    organization,
     {
       ...(name !== undefined && { name: name.trim() }),
       ...(timezone !== undefined && { timezone: knownZone(timezone) }),
@@ -90,9 +93,11 @@ export async function updateOrganization(
       ...(items !== undefined && { itemsPerSecondSet: items }),
       ...(keepEventsDays !== undefined && { keepEventsDays }),
     },
+    by,
+    nowMs,
   );
   forget();
-  return organizationAnswer(after, ordered.nowMs, maximum);
+  return organizationAnswer(after, nowMs, maximum);
 }
 
 /** The timezone in its usual spelling. @throws Refusal when there is none of this name */
@@ -132,24 +137,26 @@ export async function readKeysOf(
 /** A new project token, shown this once. @throws Refusal when there are too many */
 export async function newToken(
   { ledger }: OrganizationParts,
-  ordered: Ordered,
+  { organization, by, nowMs }: Ordered,
   { name, scope = "server" }: TokenCreateBody,
 ) {
-  await refuseTooMany(ledger.tokens, ordered.organization);
-  const { id, secret } = await addProjectToken({ ...ordered, ledger }, name.trim(), scope);
+  await refuseTooMany(ledger.tokens, organization);
+  const wanted = { organization, name: name.trim(), nowMs, scope };
+  const { id, secret } = await createProjectToken(ledger.tokens, wanted, by);
   return { id, token: secret };
 }
 
 /** A new read key, shown this once. @throws Refusal when there are too many */
 export async function newReadKey(
   { ledger }: OrganizationParts,
-  ordered: Ordered,
+  { organization, by, nowMs }: Ordered,
   name: string,
   rights: readonly (typeof readKeyRights)[number][],
 ) {
-  await refuseTooMany(ledger.readKeys, ordered.organization);
+  await refuseTooMany(ledger.readKeys, organization);
   const more = rights.filter((right) => right !== "read");
-  const { id, secret } = await addReadKey({ ...ordered, ledger }, name.trim(), more);
+  const wanted = { organization, name: name.trim(), nowMs, more };
+  const { id, secret } = await createReadKey(ledger.readKeys, wanted, by);
   return { id, readKey: secret };
 }
 
@@ -158,14 +165,14 @@ export async function newReadKey(
 export async function revoke(
   kind: "tokens" | "readKeys",
   { ledger, forget }: OrganizationParts,
-  ordered: Ordered,
+  { organization, by, nowMs }: Ordered,
   id: number,
 ): Promise<void> {
-  const own = await ledger[kind].list(ordered.organization);
+  const own = await ledger[kind].list(organization);
   if (!own.some((credential) => credential.id === id)) {
     throw notThere(kind === "tokens" ? "project token" : "read key");
   }
-  await revokeCredential(kind, { ...ordered, ledger }, id);
+  await ledger[kind].revoke(id, by, nowMs);
   forget();
 }
 

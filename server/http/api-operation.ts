@@ -15,7 +15,7 @@ import type {
   WarningsParameters,
 } from "../../contract/api.ts";
 import { formatDay } from "../calendar/days.ts";
-import { addExclusion as add, changeDeadLetters, removeExclusion as remove } from "../ledger/audited-data.ts";
+import type { DeadLetterSelection } from "../ledger/dead-letters.ts";
 import type { StoredExclusionRule } from "../ledger/exclusions.ts";
 import { type ApiContext, ApiError } from "./api.ts";
 
@@ -55,28 +55,21 @@ type Selecting = ApiContext<typeof SelectionParameters, "">;
 
 /** POST /api/dead-letters/retry */
 export async function retryDeadLetters(context: Selecting): Promise<Static<typeof SelectedAnswer>> {
-  return { rows: await changeDeadLetters("retry", changing(context), idsOf(context)) };
+  const { ledger, actor, nowMs } = context;
+  return { rows: await ledger.deadLetters.retry(selectionOf(context), actor, nowMs()) };
 }
 
 /** DELETE /api/dead-letters */
 export async function dropDeadLetters(context: Selecting): Promise<Static<typeof SelectedAnswer>> {
-  return { rows: await changeDeadLetters("drop", changing(context), idsOf(context)) };
+  const { ledger, actor, nowMs } = context;
+  return { rows: await ledger.deadLetters.drop(selectionOf(context), actor, nowMs()) };
 }
 
-function idsOf({ query: { ids, all } }: Selecting): readonly number[] | undefined {
+function selectionOf({ organization, query: { ids, all } }: Selecting): DeadLetterSelection {
   if ((ids === undefined) !== all) {
     throw new ApiError("validation_error", "Say which dead letters: send ids=1,2 or all=true.");
   }
-  return ids?.split(",").map(Number);
-}
-
-function changing({
-  ledger,
-  organization,
-  actor,
-  nowMs,
-}: Pick<Selecting, "ledger" | "organization" | "actor" | "nowMs">) {
-  return { ledger, organization: organization.id, by: actor, nowMs: nowMs() };
+  return { organization: organization.id, ids: ids?.split(",").map(Number) };
 }
 
 /** GET /api/exclusions */
@@ -91,22 +84,29 @@ export async function exclusions({
 }
 
 /** POST /api/exclusions */
-export async function addExclusion(
-  context: ApiContext<typeof ExclusionParameters, "">,
-): Promise<Static<typeof ExclusionAnswer>> {
-  return ruleAnswer(await add(changing(context), context.query));
+export async function addExclusion({
+  ledger,
+  organization,
+  actor,
+  nowMs,
+  query,
+}: ApiContext<typeof ExclusionParameters, "">): Promise<Static<typeof ExclusionAnswer>> {
+  return ruleAnswer(await ledger.exclusions.add(organization.id, query, actor, nowMs()));
 }
 
 /** DELETE /api/exclusions/:id */
-export async function removeExclusion(
-  context: ApiContext<typeof NoParameters, "/:id">,
-): Promise<Static<typeof DoneAnswer>> {
-  const { id } = context.path;
-  const rules = await context.ledger.exclusions.list(context.organization.id);
+export async function removeExclusion({
+  ledger,
+  organization,
+  actor,
+  nowMs,
+  path: { id },
+}: ApiContext<typeof NoParameters, "/:id">): Promise<Static<typeof DoneAnswer>> {
+  const rules = await ledger.exclusions.list(organization.id);
   if (!rules.some((rule) => String(rule.id) === id)) {
     throw new ApiError("not_found", "There is no such exclusion rule.");
   }
-  await remove(changing(context), Number(id));
+  await ledger.exclusions.remove(organization.id, Number(id), actor, nowMs());
   return { success: true };
 }
 

@@ -7,7 +7,6 @@ import type {
   SettingsHistoryAnswer,
   SettingsHistoryParameters,
 } from "../../contract/settings.ts";
-import { changeSettings as change } from "../ledger/audited-data.ts";
 import type { SettingsVersion } from "../ledger/settings.ts";
 import type { ApiContext } from "./api.ts";
 
@@ -27,8 +26,7 @@ export async function changeSettings({
   actor,
   nowMs,
 }: ApiContext<typeof NoParameters, "", typeof SettingsChangeBody>): Promise<Static<typeof SettingsAnswer>> {
-  const changing = { ledger, organization: organization.id, by: actor, nowMs: nowMs() };
-  return settingsAnswer(await change(changing, body));
+  return settingsAnswer(await ledger.settings.change(organization.id, body, actor, nowMs()));
 }
 
 /** GET /api/settings/history */

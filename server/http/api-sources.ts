@@ -11,7 +11,6 @@ import {
   sourceOutcomes,
 } from "../../contract/sources.ts";
 import { msPerHour } from "../calendar/zone.ts";
-import { retireSource } from "../ledger/audited-data.ts";
 import type { SourceHour } from "../ledger/sources.ts";
 import { rhythmInWords } from "../scoring/rhythm.ts";
 import { type SourceStatus, takenOf } from "../scoring/run/source-watch.ts";
@@ -57,8 +56,7 @@ export async function retire({
   path,
 }: ApiContext<typeof NoParameters, "/:source">): Promise<Static<typeof SourceRetiredAnswer>> {
   const source = senderNames.find((name) => name === path.source);
-  const changing = { ledger, organization: organization.id, by: actor, nowMs: nowMs() };
-  const retiredAtMs = source && (await retireSource(changing, source));
+  const retiredAtMs = source && (await ledger.sources.retire(organization.id, source, actor, nowMs()));
   if (source === undefined || retiredAtMs === undefined) {
     throw new ApiError("not_found", "No such source has ever sent anything.");
   }

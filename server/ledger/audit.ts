@@ -1,5 +1,5 @@
 /** The audit log: who changed what of an organization, and when. It never holds a secret, nor who a user is: an
- * erasure could not reach it. */
+ * erasure could not reach it. A store that changes something writes the entry in the same commit. */
 import type { AuditAction } from "../../contract/audit.ts";
 import type { JsonObject } from "./ledger.ts";
 
@@ -9,10 +9,15 @@ export interface Actor {
   readonly person: { readonly id: number; readonly name: string } | null;
   /** As the history of settings tells it: `Ada (person 3)`, `command line`, `read key 3`. */
   readonly by: string;
+  /** False: the change has no entry in the log. */
+  readonly isLogged?: false;
 }
 
 /** Whoever runs commands on the machine. */
 export const commandLine: Actor = { person: null, by: "command line" };
+
+/** The first start and the demonstration set up an organization, whose log begins empty. */
+export const settingUp: Actor = { ...commandLine, isLogged: false };
 
 /** What the service notes by itself. */
 export const serviceItself: Actor = { person: null, by: "the service" };

@@ -1,7 +1,4 @@
-/**
- * Changes that are noted in the audit log: the one way in which the command line, read keys and people change anything
- * of an organization that is not about people. The entry follows the change in a commit of its own.
- */
+/** The audit entry of a change that takes more than one process, in a commit of its own. */
 import type { Actor, AuditNote, AuditStore } from "./audit.ts";
 import type { SharedLedger } from "./ledger.ts";
 

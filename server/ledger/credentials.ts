@@ -5,6 +5,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import type { TokenScope } from "../../contract/people.ts";
+import type { Actor, AuditNote } from "./audit.ts";
 import type { Organization } from "./ledger.ts";
 
 /** `write` or `browser` is every project token's: its scope. `read` is every read key's; `erase` lets it erase users,
@@ -25,26 +26,28 @@ export interface Credential {
   readonly madeBy: { readonly id: number; readonly name: string } | null;
 }
 
-/** The credentials of one kind: project tokens, or read keys. */
+/** The credentials of one kind: project tokens, or read keys. Every change and its entry in the audit log are one
+ * commit. */
 export interface Credentials {
   /** Stores the hash and the last four characters; the secret itself is never kept. Whether the maker is a member is
    * checked in the same transaction, so that a member who is being removed leaves no new secret behind.
    * @throws Refusal when there is no such organization, or the person is no member of it */
-  create(credential: {
-    organization: number;
-    name: string;
-    rights: readonly Right[];
-    sha256: string;
-    lastFour: string;
-    nowMs: number;
-    /** The person's id; null for the command line. */
-    madeBy?: number | null;
-  }): Promise<Credential>;
+  create(
+    credential: {
+      organization: number;
+      name: string;
+      rights: readonly Right[];
+      sha256: string;
+      lastFour: string;
+      nowMs: number;
+    },
+    by: Actor,
+  ): Promise<Credential>;
   list(organization: number): Promise<readonly Credential[]>;
   /** The living credential with this hash and its organization. */
   find(sha256: string): Promise<{ credential: Credential; organization: Organization } | undefined>;
   /** @throws Refusal when there is no such credential. Revoking twice changes nothing. */
-  revoke(id: number, nowMs: number): Promise<Credential>;
+  revoke(id: number, by: Actor, nowMs: number): Promise<Credential>;
   /** Remembers when they were last used; written about once a minute, never on the way of a request. */
   touch(used: readonly { readonly id: number; readonly atMs: number }[]): Promise<void>;
 }
@@ -57,16 +60,23 @@ interface Wanted {
   readonly organization: number;
   readonly name: string;
   readonly nowMs: number;
-  readonly madeBy?: number | null;
+}
+
+/** A credential that was just created. */
+interface NewSecret {
+  readonly id: number;
+  /** It is kept nowhere. */
+  readonly secret: string;
 }
 
 /** Creates a project token for an organization, and returns it here and nowhere else, ever. */
 export function createProjectToken(
   tokens: Pick<Credentials, "create">,
   { scope = "server", ...wanted }: Wanted & { readonly scope?: TokenScope },
-): Promise<string> {
+  by: Actor,
+): Promise<NewSecret> {
   const rights: readonly Right[] = [scope === "browser" ? "browser" : "write"];
-  return create(tokens, secretPrefix.token, { ...wanted, rights });
+  return create(tokens, secretPrefix.token, { ...wanted, rights }, by);
 }
 
 /** What a project token may do. */
@@ -78,18 +88,60 @@ export function scopeOf({ rights }: Pick<Credential, "rights">): TokenScope {
 export function createReadKey(
   readKeys: Pick<Credentials, "create">,
   { more, ...wanted }: Wanted & { readonly more: readonly ("erase" | "manage")[] },
-): Promise<string> {
-  return create(readKeys, secretPrefix.readKey, { ...wanted, rights: ["read", ...new Set(more)] });
+  by: Actor,
+): Promise<NewSecret> {
+  return create(readKeys, secretPrefix.readKey, { ...wanted, rights: ["read", ...new Set(more)] }, by);
 }
 
 async function create(
   credentials: Pick<Credentials, "create">,
   prefix: SecretPrefix,
   wanted: Wanted & { readonly rights: readonly Right[] },
-): Promise<string> {
+  by: Actor,
+): Promise<NewSecret> {
   const secret = prefix + randomText();
-  await credentials.create({ ...wanted, sha256: hashSecret(secret), lastFour: secret.slice(-4) });
-  return secret;
+  const stored = { ...wanted, sha256: hashSecret(secret), lastFour: secret.slice(-4) };
+  const { id } = await credentials.create(stored, by);
+  return { id, secret };
+}
+
+/** Each kind has a table of its own. */
+export type CredentialTable = "tokens" | "read_keys";
+
+const words = {
+  tokens: { action: "token", title: "project token", prefix: secretPrefix.token },
+  read_keys: { action: "read_key", title: "read key", prefix: secretPrefix.readKey },
+} as const;
+
+/** The entry of a credential that was created. */
+export function credentialCreatedNote(table: CredentialTable, credential: Credential): AuditNote {
+  const { action, title } = words[table];
+  const { rights } = credential;
+  const scope = scopeOf(credential);
+  const extent = table === "tokens" ? `scope ${scope}` : `rights ${rights.join(", ")}`;
+  return {
+    action: `${action}.created`,
+    summary: `Created the ${title} ${shown(table, credential)} with the ${extent}`,
+    detail: { ...detailOf(credential), ...(table === "tokens" ? { scope } : { rights }) },
+  };
+}
+
+/** The entry of a credential that was revoked. */
+export function credentialRevokedNote(table: CredentialTable, credential: Credential): AuditNote {
+  const { action, title } = words[table];
+  return {
+    action: `${action}.revoked`,
+    summary: `Revoked the ${title} ${shown(table, credential)}`,
+    detail: detailOf(credential),
+  };
+}
+
+function shown(table: CredentialTable, { name, lastFour }: Credential): string {
+  return `${name} (${words[table].prefix}…${lastFour})`;
+}
+
+function detailOf({ id, name, lastFour }: Credential) {
+  return { id, name, lastFour };
 }
 
 /** How a secret is stored and found: SHA-256, in hexadecimal digits. It has 190 random bits, so a slow hash

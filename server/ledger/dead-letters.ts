@@ -1,5 +1,6 @@
 /** Dead letters: rows that were acknowledged and that the warehouse would not take. They are kept until
  * somebody sends them again or drops them. */
+import type { Actor } from "./audit.ts";
 import type { DayCount, DeadLetter } from "./ledger.ts";
 
 export interface StoredDeadLetter extends DeadLetter {
@@ -38,15 +39,16 @@ export interface MissingRows {
   readonly accounts: readonly NumberedVersion[];
 }
 
+/** Changes are made in several commits. Each organization's log has one entry of a change: see dead-letter-entries.ts. */
 export interface DeadLetterStore {
   /** The newest first. */
   list(of: WhoseDeadLetters, limit: number): Promise<readonly StoredDeadLetter[]>;
   count(of: WhoseDeadLetters): Promise<number>;
   /** Puts rows into the inbox again, events with their day in the timezone of now; each leaves the dead letters
    * in the commit in which it enters the inbox. @returns how many. @throws Refusal for an id that is none. */
-  retry(selection: DeadLetterSelection): Promise<number>;
+  retry(selection: DeadLetterSelection, by: Actor, nowMs: number): Promise<number>;
   /** Deletes rows for good, and takes them out of what was acknowledged. @returns how many.
    * @throws Refusal for an id that is none. */
-  drop(selection: DeadLetterSelection): Promise<number>;
+  drop(selection: DeadLetterSelection, by: Actor, nowMs: number): Promise<number>;
   missing(organization: number): Promise<MissingRows>;
 }

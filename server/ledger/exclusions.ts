@@ -1,6 +1,7 @@
 /** Rules that keep internal, test and bot users out of an organization's figures. */
 
 import { exclusionKinds } from "../../contract/api.ts";
+import type { Actor, AuditNote } from "./audit.ts";
 import { Refusal } from "./ledger.ts";
 
 /** Of an organization. */
@@ -35,16 +36,50 @@ export interface ExclusionRules {
   readonly accounts: readonly number[];
 }
 
+/** Every change and its entry in the audit log are one commit. */
 export interface ExclusionStore {
   list(organization: number): Promise<readonly StoredExclusionRule[]>;
   /** The rule with its id; one that is there already is returned as it is.
-   * @throws Refusal when the rule says nothing that can be compared, or there are too many. */
-  add(organization: number, rule: ExclusionRule, nowMs: number): Promise<StoredExclusionRule>;
+   * @throws Refusal when the rule says nothing that can be compared, there are too many, or there is no such
+   * organization. */
+  add(organization: number, rule: ExclusionRule, by: Actor, nowMs: number): Promise<StoredExclusionRule>;
   /** @throws Refusal when the organization has no rule with this id. */
-  remove(organization: number, id: number): Promise<void>;
+  remove(organization: number, id: number, by: Actor, nowMs: number): Promise<void>;
   rules(organization: number): Promise<ExclusionRules>;
   /** Every organization that ever had a rule, with the number of its last change. */
   revisions(): Promise<readonly { readonly organization: number; readonly revision: number }[]>;
+}
+
+/** The entry of a rule that was added. */
+export function exclusionAddedNote(rule: StoredExclusionRule): AuditNote {
+  return {
+    action: "exclusion.added",
+    summary: `Left out of figures: ${ruleInWords(rule)}`,
+    detail: ruleDetail(rule),
+  };
+}
+
+/** The entry of a rule that was removed. */
+export function exclusionRemovedNote(rule: StoredExclusionRule): AuditNote {
+  return {
+    action: "exclusion.removed",
+    summary: `No longer left out of figures: ${ruleInWords(rule)}`,
+    detail: ruleDetail(rule),
+  };
+}
+
+/** Rules that may name one user are told without the name: the log outlives an erasure. */
+const namesPeople: ReadonlySet<string> = new Set(["user", "email"]);
+
+function ruleInWords({ id, kind, key, value }: StoredExclusionRule): string {
+  if (namesPeople.has(kind)) return `${kind}, rule ${id}`;
+  // The value may be a name, too.
+  return kind === "trait" ? `trait ${key}, rule ${id}` : `${kind} ${value}`;
+}
+
+function ruleDetail({ id, kind, key, value }: StoredExclusionRule) {
+  if (namesPeople.has(kind)) return { id, kind };
+  return kind === "trait" ? { id, kind, key } : { id, kind, key, value };
 }
 
 /** @returns what whoever adds one rule too many is told */

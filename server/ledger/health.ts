@@ -13,7 +13,7 @@ export interface CheckResult {
 export interface CheckStore {
   /** The last one of every organization that had one. */
   list(): Promise<readonly CheckResult[]>;
-  /** Keeps the result in place of the organization's one before. */
+  /** Keeps the result in place of the organization's one before. Nothing is kept of an organization that does not exist. */
   keep(result: CheckResult): Promise<void>;
 }
 

@@ -46,7 +46,7 @@ export interface ImportProgress {
 /** The lasting records of imported files. They move on in `transact` alone, together with the rows. */
 export interface Imports {
   /** The record of this file under this mapping: the one that exists, or a new one. A finished import of which
-   * nothing was stored begins again. */
+   * nothing was stored begins again. @throws Refusal when there is no such organization */
   begin(file: NewImport): Promise<ImportRecord>;
   find(id: number): Promise<ImportRecord | undefined>;
   /** Every import of this content into the organization, whatever its mapping. */

@@ -8,7 +8,7 @@
  * that function returns.
  */
 import { limits } from "../../contract/limits.ts";
-import type { AuditStore } from "./audit.ts";
+import type { Actor, AuditStore } from "./audit.ts";
 import type { Credentials } from "./credentials.ts";
 import type { DeadLetterStore, VersionRows } from "./dead-letters.ts";
 import type { Erasures } from "./erasures.ts";
@@ -272,15 +272,16 @@ export type OrganizationChange = Partial<
   Pick<Organization, "name" | "timezone" | "requestsPerSecond" | "itemsPerSecondSet" | "keepEventsDays">
 >;
 
+/** What members and the command line change, and its entry in the audit log, are one commit. */
 export interface Organizations {
   list(): Promise<readonly Organization[]>;
   /** Undefined when there is none with this id. */
   find(id: number): Promise<Organization | undefined>;
   /** @throws Refusal when the name is taken. */
-  create(organization: { name: string; timezone: string; nowMs: number }): Promise<Organization>;
+  create(organization: { name: string; timezone: string; nowMs: number }, by: Actor): Promise<Organization>;
   /** Changes what is given. A new timezone marks the organization for a rebuild of its days.
    * @throws Refusal when the new name is taken or the organization does not exist. */
-  set(id: number, change: OrganizationChange): Promise<Organization>;
+  set(id: number, change: OrganizationChange, by: Actor, nowMs: number): Promise<Organization>;
   /** Raw events before this day are going to be deleted: to be said before the first one is. */
   eventsDropped(id: number, beforeDay: number): Promise<void>;
 }

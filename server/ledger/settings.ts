@@ -10,6 +10,7 @@ import {
   SettingsChangeBody,
   settingsLimits,
 } from "../../contract/settings.ts";
+import type { Actor, AuditNote } from "./audit.ts";
 import { Refusal } from "./ledger.ts";
 
 /** Settings, and the change that made them so. */
@@ -57,11 +58,11 @@ export class SettingsConflict extends Refusal {
 /** The settings of organizations, one version after another. */
 export interface SettingsStore {
   get(organization: number): Promise<SettingsVersion>;
-  /** Changes what is given, and returns the new version; a change that changes nothing makes none.
-   * @param by who changes it, as the history tells it
+  /** Changes what is given, and returns the new version; a change that changes nothing makes none. The version and its
+   * entry in the audit log are one commit.
    * @throws SettingsConflict when the change names another version than the current one
    * @throws Refusal naming the field that is wrong, or when there were too many changes within 24 hours */
-  change(organization: number, change: SettingsChange, by: string, nowMs: number): Promise<SettingsVersion>;
+  change(organization: number, change: SettingsChange, by: Actor, nowMs: number): Promise<SettingsVersion>;
   /** The versions that changes made, the newest first. */
   history(organization: number, page: SettingsPage): Promise<readonly SettingsRecord[]>;
 }
@@ -179,6 +180,18 @@ export function nextVersion(
   if (settingDifferences(before.settings, settings).length === 0) return undefined;
   const changedAtMs = Math.max(nowMs, before.changedAtMs ?? nowMs);
   return { version: before.version + 1, changedAtMs, changedBy: by, settings };
+}
+
+/** The entry of settings that were changed. */
+export function settingsChangedNote(before: SettingsVersion, after: SettingsVersion): AuditNote {
+  const differences = settingDifferences(before.settings, after.settings);
+  const values = (side: "from" | "to") =>
+    Object.fromEntries(differences.map((one) => [one.setting, one[side]]));
+  return {
+    action: "settings.changed",
+    summary: `Changed the settings ${differences.map(({ setting }) => setting).join(", ")}`,
+    detail: { version: after.version, from: values("from"), to: values("to") },
+  };
 }
 
 /** Changes of an organization are counted for so long. */

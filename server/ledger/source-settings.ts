@@ -27,7 +27,7 @@ export interface SourceSettingsStore {
   /** By name. */
   webhooks(organization: number): Promise<readonly Webhook[]>;
   webhook(organization: number, name: string): Promise<Webhook | undefined>;
-  /** @throws Refusal when another webhook has the name, or there are too many. */
+  /** @throws Refusal when another webhook has the name, there are too many, or the organization does not exist. */
   addWebhook(
     organization: number,
     webhook: Pick<Webhook, "name" | "mapping">,
@@ -46,7 +46,7 @@ export interface SourceSettingsStore {
   removeWebhook(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
 
   stripe(organization: number): Promise<StripeSettings>;
-  /** Changes what is given. */
+  /** Changes what is given. @throws Refusal when the organization does not exist. */
   changeStripe(
     organization: number,
     change: StripeSettingsChange,

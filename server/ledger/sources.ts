@@ -3,6 +3,7 @@
  * was acknowledged depends on these counts: those of the last seconds may be lost when a process is killed.
  */
 import type { SenderName, SourceOutcome } from "../../contract/sources.ts";
+import type { Actor, AuditNote } from "./audit.ts";
 
 /** Items by what became of them. */
 export type SourceItems = Readonly<Record<SourceOutcome, number>>;
@@ -44,6 +45,16 @@ export interface SourceStore {
   totals(organization: number): Promise<readonly SourceTotals[]>;
   /** Of all sources, from this hour on, oldest first; hours in which nothing came are left out. Kept for 8 weeks. */
   hours(organization: number, fromUtcHour: number): Promise<readonly SourceHour[]>;
-  /** Says of a source that it was removed, unless it was said already. @returns since when; undefined when it never sent */
-  retire(organization: number, source: SenderName, nowMs: number): Promise<number | undefined>;
+  /** Says of a source that it was removed, unless it was said already. This and its entry in the audit log are one commit.
+   * @returns since when; undefined when it never sent */
+  retire(organization: number, source: SenderName, by: Actor, nowMs: number): Promise<number | undefined>;
+}
+
+/** The entry of a source that was said to be removed. */
+export function sourceRetiredNote(source: SenderName): AuditNote {
+  return {
+    action: "source.retired",
+    summary: `Retired the source ${source}: nobody waits for it until it sends again`,
+    detail: { source },
+  };
 }

@@ -1,6 +1,6 @@
 /** The bounds of the audit log, and what of an entry is stored, whichever database is behind it. */
 import { auditLimits } from "../../contract/audit.ts";
-import type { AuditEntry } from "./audit.ts";
+import type { Actor, AuditNote } from "./audit.ts";
 
 /** Entries that are older are deleted. */
 export const auditKeptMs = auditLimits.keptDays * 86_400_000;
@@ -11,7 +11,10 @@ const maxDetailBytes = 16_384;
 const maxSummaryCharacters = 1_000;
 
 /** Summary and detail within their bounds, the detail as JSON. */
-export function auditTexts({ actor, summary, detail }: AuditEntry): { summary: string; detail: string } {
+export function auditTexts(
+  { summary, detail }: AuditNote,
+  actor: Actor,
+): { summary: string; detail: string } {
   const whole = JSON.stringify(actor.person === null ? { ...detail, by: actor.by } : detail);
   return {
     summary: summary.slice(0, maxSummaryCharacters).toWellFormed(),

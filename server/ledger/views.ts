@@ -21,7 +21,8 @@ export type NewView = Pick<View, "page" | "name" | "query">;
 export interface ViewStore {
   /** By page and name. */
   list(organization: number): Promise<readonly View[]>;
-  /** @throws Refusal when another view of the page has the name, or there are too many. */
+  /** @throws Refusal when another view of the page has the name, there are too many, or the organization or the person does
+   * not exist. */
   add(organization: number, view: NewView, by: Actor, nowMs: number): Promise<View>;
   /** Changes what is given. @returns undefined when the organization has no such view.
    * @throws Refusal when another view of the page has the name. */

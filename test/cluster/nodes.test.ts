@@ -1,5 +1,6 @@
 /** Two intake nodes and two analysis nodes on one PostgreSQL and one ClickHouse: what they know of each other. */
 import { afterAll, expect, test } from "bun:test";
+import { settingUp } from "../../server/ledger/audit.ts";
 import { openPool } from "../../server/ledger/postgres/connect.ts";
 import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
 import { joined } from "../people/support.ts";
@@ -145,7 +146,7 @@ test("a list of warnings has those of every node, up to the moment of the questi
 test("a limit is shared out over the nodes that take requests", async () => {
   const { id, token } = await cluster.organization("limited");
   expect(await statusOf(nodes[0], token)).toBe(201);
-  await cluster.ledger.organizations.set(id, { requestsPerSecond: 20 });
+  await cluster.ledger.organizations.set(id, { requestsPerSecond: 20 }, settingUp, 1);
   const crowd = async (node: Server) => {
     const startedMs = performance.now();
     const answers = await Promise.all(Array.from({ length: 40 }, () => node.post("/track", token, {})));

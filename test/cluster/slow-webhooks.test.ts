@@ -1,7 +1,7 @@
 /** A webhook that waits for PostgreSQL while it is translated, and what changes in the meantime. */
 import { afterAll, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
-import { commandLine } from "../../server/ledger/audit.ts";
+import { commandLine, settingUp } from "../../server/ledger/audit.ts";
 import { openPool } from "../../server/ledger/postgres/connect.ts";
 import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
 import { deliver } from "../sources/webhooks-support.ts";
@@ -20,7 +20,7 @@ const mapping = { userId: "who", event: { text: "rang" } };
 async function company(name: string) {
   const { id, token } = await cluster.organization(name);
   const { organizations, sourceSettings } = cluster.ledger;
-  await organizations.set(id, { timezone: west });
+  await organizations.set(id, { timezone: west }, settingUp, 1);
   await sourceSettings.addWebhook(id, { name: "calls", mapping }, commandLine, 1);
   await expectSuccess(await node.post("/identify", token, { userId: "u", email: "a@example.com" }));
   return { id, token };
@@ -64,7 +64,7 @@ async function daysOf(organization: number, name: string): Promise<readonly (rea
 test("an event gets its day by the timezone at the time of its commit", async () => {
   const { id, token } = await company("moving");
   const status = await whileTranslated(token, async () => {
-    await cluster.ledger.organizations.set(id, { timezone: east });
+    await cluster.ledger.organizations.set(id, { timezone: east }, settingUp, 1);
     await until("the node knows the new timezone", async () => {
       await expectSuccess(await node.post("/track", token, { userId: "u", event: "asked" }));
       const [atMs = 0, day] = (await daysOf(id, "asked")).at(-1) ?? [];
@@ -82,7 +82,7 @@ test("with a token that was revoked in the meantime nothing is stored", async ()
   const status = await whileTranslated(token, async () => {
     const [mine] = await cluster.ledger.tokens.list(id);
     if (mine === undefined) throw new Error("no token");
-    await cluster.ledger.tokens.revoke(mine.id, Date.now());
+    await cluster.ledger.tokens.revoke(mine.id, settingUp, Date.now());
     await until("the node refuses it", async () => {
       const answer = await node.post("/track", token, { userId: "u", event: "asked" });
       return answer.status === 401;

@@ -4,9 +4,8 @@ import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { commandLine } from "../../server/ledger/audit.ts";
-import { addReadKey } from "../../server/ledger/audited.ts";
-import { createProjectToken } from "../../server/ledger/credentials.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
+import { createProjectToken, createReadKey } from "../../server/ledger/credentials.ts";
 import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { freePort } from "../deploy/running.ts";
 import { PostgresServer } from "../postgres.ts";
@@ -87,10 +86,11 @@ export class TestCluster {
     name: string,
   ): Promise<{ readonly id: number; readonly token: string; readonly key: string }> {
     const nowMs = Date.now();
-    const { id } = await this.ledger.organizations.create({ name, timezone: "UTC", nowMs });
-    const token = await createProjectToken(this.ledger.tokens, { organization: id, name: "test", nowMs });
-    const changing = { ledger: this.ledger, organization: id, by: commandLine, nowMs };
-    return { id, token, key: (await addReadKey(changing, "test", [])).secret };
+    const { id } = await this.ledger.organizations.create({ name, timezone: "UTC", nowMs }, settingUp);
+    const wanted = { organization: id, name: "test", nowMs };
+    const token = await createProjectToken(this.ledger.tokens, wanted, settingUp);
+    const key = await createReadKey(this.ledger.readKeys, { ...wanted, more: [] }, settingUp);
+    return { id, token: token.secret, key: key.secret };
   }
 
   /** A new folder, removed with the cluster. */

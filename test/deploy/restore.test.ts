@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { settingUp } from "../../server/ledger/audit.ts";
 import { openPool, type Sql } from "../../server/ledger/postgres/connect.ts";
 import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { Loader } from "../../server/warehouse/loader.ts";
@@ -83,7 +84,10 @@ async function idsIn(organization: number): Promise<string[]> {
 const sorted = (events: readonly EventRow[]) => events.map(({ id }) => id.replaceAll("-", "")).sort();
 
 test("what the older copy lacks is loaded again from the inbox, once, with its figures", async () => {
-  const { id: organization } = await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 });
+  const { id: organization } = await ledger.organizations.create(
+    { name: "acme", timezone: "UTC", nowMs: 1 },
+    settingUp,
+  );
   const random = randomOfThisRun("restore");
   const [copied, later, waiting] = [
     randomEvents(random, organization, 400),
@@ -113,7 +117,10 @@ test("what the older copy lacks is loaded again from the inbox, once, with its f
 });
 
 test("without the statements the later rows would be missing: the ledger holds them for loaded", async () => {
-  const { id: organization } = await ledger.organizations.create({ name: "mira", timezone: "UTC", nowMs: 1 });
+  const { id: organization } = await ledger.organizations.create(
+    { name: "mira", timezone: "UTC", nowMs: 1 },
+    settingUp,
+  );
   const events = randomEvents(randomOfThisRun("lost"), organization, 20);
   await acknowledge(events);
   await load();
@@ -123,7 +130,10 @@ test("without the statements the later rows would be missing: the ledger holds t
 });
 
 test("a PostgreSQL that lost its last commits gives no batch a token that ClickHouse remembers", async () => {
-  const { id: organization } = await ledger.organizations.create({ name: "vega", timezone: "UTC", nowMs: 1 });
+  const { id: organization } = await ledger.organizations.create(
+    { name: "vega", timezone: "UTC", nowMs: 1 },
+    settingUp,
+  );
   const random = randomOfThisRun("put back");
   const [kept, lost, later] = [
     randomEvents(random, organization, 20),

@@ -4,6 +4,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { settingUp } from "../../server/ledger/audit.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { createLogger } from "../../server/process/log.ts";
 import { openAnalysis } from "../../server/warehouse/analysis.ts";
@@ -25,7 +26,7 @@ function body(): string {
 
 test("a batch that a crash left frozen is in the first answer", async () => {
   const ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite") });
-  await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 0 });
+  await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 0 }, settingUp);
   await ledger.transact(needs({}), () =>
     writes(0, { inbox: [{ table: "events", year: 1970, schema: currentSchema.events, rows, body: body() }] }),
   );

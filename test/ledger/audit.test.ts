@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { commandLine } from "../../server/ledger/audit.ts";
+import { commandLine, settingUp } from "../../server/ledger/audit.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 
 const nowMs = Date.UTC(2026, 0, 1);
@@ -30,8 +30,8 @@ const entry = (organization: number, atMs: number) =>
 
 test("beyond 100,000 the oldest of an organization go, and another's stay", async () => {
   const first = await open();
-  const many = await first.organizations.create({ name: "many", timezone: "UTC", nowMs });
-  const few = await first.organizations.create({ name: "few", timezone: "UTC", nowMs });
+  const many = await first.organizations.create({ name: "many", timezone: "UTC", nowMs }, settingUp);
+  const few = await first.organizations.create({ name: "few", timezone: "UTC", nowMs }, settingUp);
   await first.audit.add(entry(few.id, nowMs));
   await first.close();
   const db = new Database(join(folder, "ledger.sqlite"));

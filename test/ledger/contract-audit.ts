@@ -1,6 +1,7 @@
 /** The part of the contract about the audit log: pages, what is cut, and how long entries are kept. */
 import { describe, expect, test } from "bun:test";
 import { commandLine, personActor } from "../../server/ledger/audit.ts";
+import { createProjectToken, createReadKey } from "../../server/ledger/credentials.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 
 const dayMs = 86_400_000;
@@ -57,5 +58,94 @@ export function auditContract(subject: LedgerUnderTest): void {
       const left = await audit.list(id, { limit: 10 });
       expect(left.map(({ atMs }) => (subject.nowMs - atMs) / dayMs)).toEqual([0, 729]);
     });
+    entriesOfOrganizations(subject);
+    entriesOfRules(subject);
+  });
+}
+
+/** The entries of the command line, the oldest first: each one's summary and detail. */
+async function toldOf({ ledger }: LedgerUnderTest, organization: number) {
+  const entries = await ledger.audit.list(organization, { limit: 100 });
+  return entries.toReversed().map(({ summary, detail: { by, ...detail } }) => {
+    expect(by).toBe("command line");
+    return [summary, detail];
+  });
+}
+
+function entriesOfOrganizations(subject: LedgerUnderTest): void {
+  test("of an organization and its credentials have what was changed, and no secret", async () => {
+    const { ledger, nowMs } = subject;
+    const { organizations, tokens, readKeys } = ledger;
+    const { id } = await organizations.create({ name: "acme", timezone: "UTC", nowMs }, commandLine);
+    const change = { name: "new", timezone: "Asia/Tokyo", requestsPerSecond: 7, itemsPerSecondSet: 8 };
+    await organizations.set(id, change, commandLine, nowMs);
+    await organizations.set(id, { keepEventsDays: 9 }, commandLine, nowMs);
+    const wanted = { organization: id, name: "web", nowMs };
+    const token = await createProjectToken(tokens, { ...wanted, scope: "browser" }, commandLine);
+    const key = await createReadKey(readKeys, { ...wanted, more: ["manage", "erase"] }, commandLine);
+    await tokens.revoke(token.id, commandLine, nowMs);
+    await readKeys.revoke(key.id, commandLine, nowMs);
+    const [lastOfToken, lastOfKey] = [token, key].map(({ secret }) => secret.slice(-4));
+    const shownToken = { id: token.id, name: "web", lastFour: lastOfToken };
+    const shownKey = { id: key.id, name: "web", lastFour: lastOfKey };
+    expect(await toldOf(subject, id)).toEqual([
+      ["Created the organization acme", { name: "acme", timezone: "UTC" }],
+      [
+        "Changed the organization's name, timezone, requests per second, items per second",
+        {
+          from: { name: "acme", timezone: "UTC", requestsPerSecond: 1_000, itemsPerSecond: null },
+          to: { name: "new", timezone: "Asia/Tokyo", requestsPerSecond: 7, itemsPerSecond: 8 },
+        },
+      ],
+      [
+        "Changed the organization's days that raw events are kept",
+        { from: { keepEventsDays: null }, to: { keepEventsDays: 9 } },
+      ],
+      [
+        `Created the project token web (rk-…${lastOfToken}) with the scope browser`,
+        { ...shownToken, scope: "browser" },
+      ],
+      [
+        `Created the read key web (rr-…${lastOfKey}) with the rights read, erase, manage`,
+        { ...shownKey, rights: ["read", "erase", "manage"] },
+      ],
+      [`Revoked the project token web (rk-…${lastOfToken})`, shownToken],
+      [`Revoked the read key web (rr-…${lastOfKey})`, shownKey],
+    ]);
+  });
+}
+
+function entriesOfRules(subject: LedgerUnderTest): void {
+  test("of settings and rules have what was changed, and name no user", async () => {
+    const { id } = await subject.organization();
+    const { settings, exclusions } = subject.ledger;
+    await settings.change(id, { weekStart: 7, eventWeights: { a: 2 } }, commandLine, 1);
+    const rules = [
+      { kind: "user", key: "", value: "ada" },
+      { kind: "email", key: "", value: "ada@*" },
+      { kind: "trait", key: "name", value: "Ada" },
+      { kind: "account", key: "", value: "acme" },
+    ] as const;
+    for (const rule of rules) {
+      const added = await exclusions.add(id, rule, commandLine, 1);
+      await exclusions.remove(id, added.id, commandLine, 1);
+    }
+    const told = await toldOf(subject, id);
+    expect(told.filter((_, at) => at % 2 === 0)).toEqual([
+      [
+        "Changed the settings weekStart, eventWeights.a",
+        {
+          version: 1,
+          from: { weekStart: 1, "eventWeights.a": null },
+          to: { weekStart: 7, "eventWeights.a": 2 },
+        },
+      ],
+      ["No longer left out of figures: user, rule 1", { id: 1, kind: "user" }],
+      ["No longer left out of figures: email, rule 2", { id: 2, kind: "email" }],
+      ["No longer left out of figures: trait name, rule 3", { id: 3, kind: "trait", key: "name" }],
+      ["No longer left out of figures: account acme", { id: 4, kind: "account", key: "", value: "acme" }],
+    ]);
+    expect(told[1]).toEqual(["Left out of figures: user, rule 1", { id: 1, kind: "user" }]);
+    expect(JSON.stringify(told)).not.toMatch(/ada/i);
   });
 }

@@ -1,5 +1,6 @@
 /** The part of the contract about erasures. */
 import { expect, test } from "bun:test";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { DayCount, Ledger, User } from "../../server/ledger/ledger.ts";
 import { userKey } from "../../server/ledger/parking.ts";
 import { userRow, userVersionRow } from "../../server/warehouse/rows.ts";
@@ -129,13 +130,15 @@ function namesContract(subject: LedgerUnderTest): void {
     const letters = [...users, { table: "user_versions", row: version, reason: "no" } as const];
     await subject.ledger.inbox.finish(batch?.number ?? 0, letters);
     const [oldest] = (await deadLetters.list({ organization: id }, 9)).slice(-1);
-    expect(await deadLetters.drop({ ids: [oldest?.id ?? 0] })).toBe(1);
+    expect(await deadLetters.drop({ ids: [oldest?.id ?? 0] }, settingUp, 1)).toBe(1);
     expect((await deadLetters.missing(id)).users).toEqual([{ number: 1, version: 3 }]);
 
     const begun = await erasures.begin(id, "ada");
-    expect(await deadLetters.retry({ organization: id })).toBe(0);
-    expect(await deadLetters.drop({ organization: id })).toBe(0);
-    await expect(deadLetters.retry({ ids: [(oldest?.id ?? 0) + 1] })).rejects.toThrow("no dead letter");
+    expect(await deadLetters.retry({ organization: id }, settingUp, 1)).toBe(0);
+    expect(await deadLetters.drop({ organization: id }, settingUp, 1)).toBe(0);
+    await expect(deadLetters.retry({ ids: [(oldest?.id ?? 0) + 1] }, settingUp, 1)).rejects.toThrow(
+      "no dead letter",
+    );
     await erasures.counted(begun?.id ?? 0, { dayCounts: [], versions: 2, versionSum: 3, days: 0 });
     expect(await erasures.find(begun?.id ?? 0)).toMatchObject({ versions: 2, deadLetters: 2 });
     expect((await subject.ledger.populations(id)).versionRows).toEqual({ rows: 1, versions: 1 });
@@ -149,8 +152,8 @@ function namesContract(subject: LedgerUnderTest): void {
     const { exclusions, warnings, erasures } = subject.ledger;
     const seen = { utcDay, firstSeenMs: atMs, lastSeenMs: atMs, count: 1, message: null };
     for (const userId of ["ada", "bob"]) {
-      await exclusions.add(id, { kind: "user", key: "", value: userId }, 1_000);
-      await exclusions.add(id, { kind: "email", key: "", value: userId }, 1_000);
+      await exclusions.add(id, { kind: "user", key: "", value: userId }, settingUp, 1_000);
+      await exclusions.add(id, { kind: "email", key: "", value: userId }, settingUp, 1_000);
       const kind = { kind: "unknown_key", endpoint: "track", detail: userId } as const;
       await warnings.add([{ organization: id, ...seen, ...kind, userId }]);
     }

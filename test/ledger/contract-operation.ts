@@ -1,5 +1,6 @@
 /** The part of the contract about warnings, dead letters, exclusion rules and checks. */
 import { expect, test } from "bun:test";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { FrozenBatch, MissingRows, WarehouseTable } from "../../server/ledger/ledger.ts";
 import type { IngestionWarning } from "../../server/ledger/warnings.ts";
 import { eventRow, userRow, userVersionRow } from "../../server/warehouse/rows.ts";
@@ -66,7 +67,12 @@ function warningsContract(subject: LedgerUnderTest): void {
 }
 
 /** Buries rows as the loader does. */
-async function bury(subject: LedgerUnderTest, table: WarehouseTable, lines: readonly string[], year = 0) {
+export async function bury(
+  subject: LedgerUnderTest,
+  table: WarehouseTable,
+  lines: readonly string[],
+  year = 0,
+) {
   const body = lines.map((line) => `${line}\n`).join("");
   await append(subject.ledger, { table, year, schema: 1, rows: lines.length, body });
   const batches = await subject.ledger.inbox.freeze(10_000);
@@ -76,7 +82,8 @@ async function bury(subject: LedgerUnderTest, table: WarehouseTable, lines: read
   }
 }
 
-function eventLine(organization: number, number: number): string {
+/** A row of an event. */
+export function eventLine(organization: number, number: number): string {
   const id = number.toString(16).padStart(32, "0");
   return eventRow({
     ...{ organization, user: 1, account: 0, event: "e", timeMs, day: 20_000, receivedAtMs: timeMs, id },
@@ -107,11 +114,13 @@ function deadLettersContract(subject: LedgerUnderTest): void {
       deadLetters: 3,
       events: [{ organization: id, utcDay: 20_000, events: 3, checksum: 6 }],
     });
-    await organizations.set(id, { timezone: "Asia/Tokyo" });
-    await expect(deadLetters.retry({ organization: other.id, ids: [1] })).rejects.toThrow("id 1");
-    expect(await deadLetters.retry({ organization: id, ids: [1] })).toBe(1);
-    expect(await deadLetters.retry({ organization: id })).toBe(2);
-    expect(await deadLetters.retry({ organization: id })).toBe(0);
+    await organizations.set(id, { timezone: "Asia/Tokyo" }, settingUp, 1);
+    await expect(deadLetters.retry({ organization: other.id, ids: [1] }, settingUp, 1)).rejects.toThrow(
+      "id 1",
+    );
+    expect(await deadLetters.retry({ organization: id, ids: [1] }, settingUp, 1)).toBe(1);
+    expect(await deadLetters.retry({ organization: id }, settingUp, 1)).toBe(2);
+    expect(await deadLetters.retry({ organization: id }, settingUp, 1)).toBe(0);
     await subject.reopen();
     const waiting = await rowsWaiting(subject);
     expect(waiting.map(([{ table, year, rows }]) => [table, year, rows])).toEqual([["events", 2024, 3]]);
@@ -125,7 +134,7 @@ function deadLettersContract(subject: LedgerUnderTest): void {
     const dayCounts = [{ organization: id, utcDay: 20_000, events: 3, checksum: 2 ** 32 - 1 }];
     await subject.ledger.transact(needs({}), () => writes(1_000, { dayCounts }));
     await bury(subject, "events", [eventLine(id, 2 ** 32 - 5), eventLine(id, 7)], 2024);
-    expect(await subject.ledger.deadLetters.drop({})).toBe(2);
+    expect(await subject.ledger.deadLetters.drop({}, settingUp, 1)).toBe(2);
     await subject.reopen();
     const [day] = await subject.ledger.dayCounts(id);
     expect([day?.events, day?.checksum]).toEqual([1, (2 ** 32 - 1 + 5 - 7) % 2 ** 32]);
@@ -136,9 +145,9 @@ function deadLettersContract(subject: LedgerUnderTest): void {
     const { id } = await subject.organization();
     await bury(subject, "events", ["no JSON", "[]"]);
     expect(await subject.ledger.deadLetters.count({ organization: id })).toBe(0);
-    expect(await subject.ledger.deadLetters.retry({ ids: [1] })).toBe(1);
+    expect(await subject.ledger.deadLetters.retry({ ids: [1] }, settingUp, 1)).toBe(1);
     expect((await rowsWaiting(subject)).map(([, body]) => body)).toEqual(["no JSON\n"]);
-    expect(await subject.ledger.deadLetters.drop({})).toBe(1);
+    expect(await subject.ledger.deadLetters.drop({}, settingUp, 1)).toBe(1);
   });
 }
 
@@ -162,7 +171,7 @@ function peopleContract(subject: LedgerUnderTest): void {
     const asDeadLetters = { ...missing, deadLetters: 4, userVersions: { rows: 2, versions: 4 } };
     expect(await subject.ledger.deadLetters.missing(id)).toEqual(asDeadLetters);
     expect((await subject.ledger.populations(id)).versionRows).toEqual({ rows: 2, versions: 4 });
-    expect(await subject.ledger.deadLetters.drop({ organization: id })).toBe(4);
+    expect(await subject.ledger.deadLetters.drop({ organization: id }, settingUp, 1)).toBe(4);
     expect(await subject.ledger.deadLetters.missing(id)).toEqual(missing);
     expect((await subject.ledger.populations(id)).versionRows).toEqual({ rows: 0, versions: 0 });
   });
@@ -172,15 +181,15 @@ function peopleContract(subject: LedgerUnderTest): void {
     const { exclusions } = subject.ledger;
     const rule = { kind: "account", key: "", value: "acme" } as const;
     expect(await exclusions.revisions()).toEqual([]);
-    const added = await exclusions.add(id, rule, 7);
-    expect(await exclusions.add(id, rule, 8)).toEqual(added);
+    const added = await exclusions.add(id, rule, settingUp, 7);
+    expect(await exclusions.add(id, rule, settingUp, 8)).toEqual(added);
     expect(await exclusions.rules(id)).toEqual({ revision: 1, rules: [rule], accounts: [] });
     const account = { organization: id, accountId: "acme", number: 1, name: "A", avatar: null };
     const acme = { ...account, saidAtMs: 1, fieldsSaidAtMs: {}, createdAtMs: 1, updatedAtMs: 1, version: 1 };
     await writePeople(subject.ledger, { accounts: [acme] });
     expect((await exclusions.rules(id)).accounts).toEqual([1]);
-    await expect(exclusions.remove(id + 1, added.id)).rejects.toThrow(`id ${added.id}`);
-    await exclusions.remove(id, added.id);
+    await expect(exclusions.remove(id + 1, added.id, settingUp, 1)).rejects.toThrow(`id ${added.id}`);
+    await exclusions.remove(id, added.id, settingUp, 1);
     await subject.reopen();
     expect(await subject.ledger.exclusions.revisions()).toEqual([{ organization: id, revision: 2 }]);
     expect(await subject.ledger.exclusions.rules(id)).toEqual({ revision: 2, rules: [], accounts: [] });
@@ -197,7 +206,7 @@ function peopleContract(subject: LedgerUnderTest): void {
     const [batch] = await subject.ledger.inbox.freeze(10);
     subject.nowMs += 50;
     await append(subject.ledger, { table: "users", year: 0, schema: 1, rows: 1, body: "[2]\n" });
-    await subject.ledger.organizations.set(id, { timezone: "UTC" });
+    await subject.ledger.organizations.set(id, { timezone: "UTC" }, settingUp, 1);
     expect(await fresh()).toEqual({ timezone: "UTC", loadedUptoMs: null, rebuildingSinceMs: subject.nowMs });
     await subject.ledger.inbox.finish(batch?.number ?? 0, []);
     subject.nowMs += 50;

@@ -1,7 +1,8 @@
 /** The part of the contract about organizations and project tokens. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { Refusal } from "../../server/ledger/ledger.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
+import { type OrganizationChange, Refusal } from "../../server/ledger/ledger.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
@@ -17,7 +18,11 @@ function createToken(subject: LedgerUnderTest, organization: number, token: stri
     lastFour,
     nowMs: subject.nowMs,
   };
-  return subject.ledger.tokens.create(wanted);
+  return subject.ledger.tokens.create(wanted, settingUp);
+}
+
+function set(subject: LedgerUnderTest, id: number, change: OrganizationChange) {
+  return subject.ledger.organizations.set(id, change, settingUp, 1);
 }
 
 /** Declares the tests of organizations. */
@@ -40,34 +45,33 @@ export function organizationsContract(subject: LedgerUnderTest): void {
     const second = await subject.organization("second");
     const { organizations } = subject.ledger;
     await expect(subject.organization("first")).rejects.toBeInstanceOf(Refusal);
-    await expect(organizations.set(second.id, { name: "first" })).rejects.toBeInstanceOf(Refusal);
+    await expect(set(subject, second.id, { name: "first" })).rejects.toBeInstanceOf(Refusal);
     expect((await organizations.list()).map(({ name }) => name)).toEqual(["first", "second"]);
   });
 
   test("setting an organization changes what is given and nothing else", async () => {
     const before = await subject.organization();
-    const after = await subject.ledger.organizations.set(before.id, { requestsPerSecond: 7 });
+    const after = await set(subject, before.id, { requestsPerSecond: 7 });
     expect(after).toEqual({ ...before, requestsPerSecond: 7 });
     expect(await subject.ledger.organizations.list()).toEqual([after]);
   });
 
   test("an organization that does not exist cannot be set and gets no token", async () => {
-    await expect(subject.ledger.organizations.set(99, { name: "x" })).rejects.toBeInstanceOf(Refusal);
+    await expect(set(subject, 99, { name: "x" })).rejects.toBeInstanceOf(Refusal);
     await expect(createToken(subject, 99, "rk-nobody")).rejects.toBeInstanceOf(Refusal);
   });
 
   test("a new timezone waits for a rebuild until it is done; the same timezone does not", async () => {
     const { id } = await subject.organization();
-    const { organizations } = subject.ledger;
-    await organizations.set(id, { timezone: "Europe/Paris", requestsPerSecond: 5 });
+    await set(subject, id, { timezone: "Europe/Paris", requestsPerSecond: 5 });
     expect(await subject.ledger.rebuildsPending()).toEqual([]);
-    await organizations.set(id, { timezone: "Asia/Kathmandu" });
-    await organizations.set(id, { requestsPerSecond: 6 });
+    await set(subject, id, { timezone: "Asia/Kathmandu" });
+    await set(subject, id, { requestsPerSecond: 6 });
     await subject.reopen();
     expect(await subject.ledger.rebuildsPending()).toEqual([id]);
     const begun = await subject.ledger.rebuildBegun(id);
     expect(begun.timezone).toBe("Asia/Kathmandu");
-    await subject.ledger.organizations.set(id, { timezone: "Europe/Paris" });
+    await set(subject, id, { timezone: "Europe/Paris" });
     await subject.ledger.rebuildDone(id, begun.askedAtMs);
     expect(await subject.ledger.rebuildsPending()).toEqual([id]);
     await subject.ledger.rebuildDone(id, (await subject.ledger.rebuildBegun(id)).askedAtMs);
@@ -81,8 +85,8 @@ export function organizationsContract(subject: LedgerUnderTest): void {
   test("a timezone that was another meanwhile is computed again: what came then has days of the other", async () => {
     const { id, timezone } = await subject.organization();
     const begun = await subject.ledger.rebuildBegun(id);
-    await subject.ledger.organizations.set(id, { timezone: "Asia/Kathmandu" });
-    await subject.ledger.organizations.set(id, { timezone });
+    await set(subject, id, { timezone: "Asia/Kathmandu" });
+    await set(subject, id, { timezone });
     await subject.ledger.rebuildDone(id, begun.askedAtMs);
     expect(await subject.ledger.rebuildsPending()).toEqual([id]);
     await subject.ledger.rebuildDone(id, (await subject.ledger.rebuildBegun(id)).askedAtMs);
@@ -107,12 +111,12 @@ export function tokensContract(subject: LedgerUnderTest): void {
   test("a revoked token is not found, but is listed with the time of its first revocation", async () => {
     const organization = await subject.organization();
     const { id } = await createToken(subject, organization.id, "rk-abcd1234");
-    await subject.ledger.tokens.revoke(id, 5_000);
-    const again = await subject.ledger.tokens.revoke(id, 6_000);
+    await subject.ledger.tokens.revoke(id, settingUp, 5_000);
+    const again = await subject.ledger.tokens.revoke(id, settingUp, 6_000);
     expect(again.revokedAtMs).toBe(5_000);
     expect(await subject.ledger.tokens.find(sha256("rk-abcd1234"))).toBeUndefined();
     expect(await subject.ledger.tokens.list(organization.id)).toEqual([again]);
-    await expect(subject.ledger.tokens.revoke(id + 1, 6_000)).rejects.toBeInstanceOf(Refusal);
+    await expect(subject.ledger.tokens.revoke(id + 1, settingUp, 6_000)).rejects.toBeInstanceOf(Refusal);
   });
 
   test("the last use of tokens is remembered and never moves back", async () => {

@@ -1,6 +1,6 @@
 /** The part of the contract about people: what two who come at the same moment may not both do, and the bounds. */
 import { describe, expect, test } from "bun:test";
-import { commandLine, personActor } from "../../server/ledger/audit.ts";
+import { type Actor, commandLine, personActor } from "../../server/ledger/audit.ts";
 import { Refusal } from "../../server/ledger/ledger.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 
@@ -211,17 +211,13 @@ function leftKeys(subject: LedgerUnderTest): void {
       await newcomer(subject, id, "three@example.com"),
     ];
     for (const owner of [one, two]) await people.makeOwner(id, owner.id, commandLine, subject.nowMs);
-    const key = (sha256: string, madeBy: number | null) => {
+    const key = (sha256: string, maker: Actor) => {
       const wanted = { organization: id, name: sha256, rights: ["read"], sha256, lastFour: "abcd" } as const;
-      return readKeys.create({ ...wanted, nowMs: subject.nowMs, madeBy });
+      return readKeys.create({ ...wanted, nowMs: subject.nowMs }, maker);
     };
-    for (const [sha256, madeBy] of [
-      ["of one", one.id],
-      ["of two", two.id],
-      ["of none", null],
-    ] as const) {
-      await key(sha256, madeBy);
-    }
+    await key("of one", personActor(one));
+    await key("of two", personActor(two));
+    await key("of none", commandLine);
     const remove = (who: number, keysTo: number | null) =>
       people.remove(id, who, commandLine, subject.nowMs, keysTo);
     // A member is no owner, and nobody inherits from themself.
@@ -248,7 +244,7 @@ function leftKeys(subject: LedgerUnderTest): void {
     ]);
     expect(await readKeys.find("of one")).toBeUndefined();
     // A request that was let in before the removal makes no key afterwards.
-    await expect(key("too late", two.id)).rejects.toBeInstanceOf(Refusal);
+    await expect(key("too late", personActor(two))).rejects.toBeInstanceOf(Refusal);
     expect(await makers()).toHaveLength(3);
     const [noted] = await subject.ledger.audit.list(id, { limit: 1 });
     expect(noted).toMatchObject({

@@ -1,6 +1,7 @@
 /** The part of the contract about settings: every version is kept, and none is wrong in itself. */
 import { describe, expect, test } from "bun:test";
 import type { Settings } from "../../contract/settings.ts";
+import { commandLine } from "../../server/ledger/audit.ts";
 import { Refusal } from "../../server/ledger/ledger.ts";
 import { SettingsConflict } from "../../server/ledger/settings.ts";
 import type { LedgerUnderTest } from "./contract.ts";
@@ -31,7 +32,7 @@ export function settingsContract(subject: LedgerUnderTest): void {
 function callsOn(subject: LedgerUnderTest) {
   return {
     change: (organization: number, sent: object, atMs = subject.nowMs, by = "command line") =>
-      subject.ledger.settings.change(organization, sent, by, atMs),
+      subject.ledger.settings.change(organization, sent, { person: null, by }, atMs),
     history: (organization: number, beforeVersion?: number) =>
       subject.ledger.settings.history(organization, {
         limit: 2,
@@ -192,8 +193,8 @@ function refusals(subject: LedgerUnderTest): void {
   test("are refused when they are based on another version than the current one", async () => {
     const { id } = await subject.organization();
     const { settings } = subject.ledger;
-    const current = await settings.change(id, { version: 0, weekStart: 7 }, "command line", 1);
-    const late = settings.change(id, { version: 0, churnHorizonDays: 7 }, "command line", 2);
+    const current = await settings.change(id, { version: 0, weekStart: 7 }, commandLine, 1);
+    const late = settings.change(id, { version: 0, churnHorizonDays: 7 }, commandLine, 2);
     const error: unknown = await late.catch((reason: unknown) => reason);
     expect(error instanceof SettingsConflict && error.currentVersion).toBe(1);
     expect(await settings.get(id)).toEqual(current);
@@ -202,8 +203,8 @@ function refusals(subject: LedgerUnderTest): void {
   test.each(refused)("are refused with %s, and stay", async (_what, first, second, message) => {
     const { id } = await subject.organization();
     const { settings } = subject.ledger;
-    const before = await settings.change(id, first, "command line", 1);
-    const attempt = settings.change(id, second, "command line", 2);
+    const before = await settings.change(id, first, commandLine, 1);
+    const attempt = settings.change(id, second, commandLine, 2);
     await expect(attempt).rejects.toBeInstanceOf(Refusal);
     const error: unknown = await attempt.catch((reason: unknown) => reason);
     expect(error instanceof Refusal && error.message.slice(0, message.length)).toBe(message);

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { sourceLimits } from "../../contract/sources.ts";
 import { msPerHour } from "../../server/calendar/zone.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { CountedHour } from "../../server/ledger/sources.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 
@@ -76,12 +77,12 @@ function retiringContract(subject: LedgerUnderTest): void {
     const { id } = await subject.organization();
     const other = await subject.organization("other");
     const { sources } = subject.ledger;
-    expect(await sources.retire(id, "posthog", atMs)).toBeUndefined();
+    expect(await sources.retire(id, "posthog", settingUp, atMs)).toBeUndefined();
     const posthog = { source: "posthog", accepted: 1 } as const;
     await sources.add([counted(id, posthog), counted(other.id, posthog)]);
     const retiredAtMs = async () => (await sources.totals(id))[0]?.retiredAtMs;
-    expect(await sources.retire(id, "posthog", atMs + 100)).toBe(atMs + 100);
-    expect(await sources.retire(id, "posthog", atMs + 200)).toBe(atMs + 100);
+    expect(await sources.retire(id, "posthog", settingUp, atMs + 100)).toBe(atMs + 100);
+    expect(await sources.retire(id, "posthog", settingUp, atMs + 200)).toBe(atMs + 100);
     expect((await sources.totals(other.id))[0]?.retiredAtMs).toBeNull();
     // Counted before, written down after; then one that is refused.
     await sources.add([counted(id, { ...posthog, lastHeardMs: atMs + 50 })]);

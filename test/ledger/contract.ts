@@ -6,8 +6,11 @@ import { afterEach, beforeEach, describe } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger, Organization } from "../../server/ledger/ledger.ts";
+import type { Beside } from "./beside.ts";
 import { auditContract } from "./contract-audit.ts";
+import { changesContract } from "./contract-changes.ts";
 import { erasuresContract } from "./contract-erasures.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
 import { deadLettersOfInboxContract, inboxContract } from "./contract-inbox.ts";
@@ -22,16 +25,20 @@ import { transactContract } from "./contract-transact.ts";
 import { sourceSettingsContract, viewsContract } from "./contract-views.ts";
 
 export type OpenLedger = (folder: string, options: { clock: () => number }) => Promise<Ledger>;
+/** The database of the ledger in a folder. */
+export type OpenBeside = (folder: string) => Promise<Beside>;
 
 /** A ledger that a test may close and open again, with a clock that the test moves. */
 export class LedgerUnderTest {
   nowMs = Date.UTC(2026, 0, 1);
   readonly #open: OpenLedger;
+  readonly #beside: OpenBeside;
   #folder: string | undefined;
   #ledger: Ledger | undefined;
 
-  constructor(open: OpenLedger) {
+  constructor(open: OpenLedger, beside: OpenBeside) {
     this.#open = open;
+    this.#beside = beside;
   }
 
   get ledger(): Ledger {
@@ -58,8 +65,15 @@ export class LedgerUnderTest {
     if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true });
   }
 
+  /** The ledger's database. */
+  async beside(): Promise<Beside> {
+    if (this.#folder === undefined) throw new Error("the ledger was not started");
+    await this.ledger.flush();
+    return this.#beside(this.#folder);
+  }
+
   async organization(name = "Analytical Engines"): Promise<Organization> {
-    return this.ledger.organizations.create({ name, timezone: "Europe/Paris", nowMs: this.nowMs });
+    return this.ledger.organizations.create({ name, timezone: "Europe/Paris", nowMs: this.nowMs }, settingUp);
   }
 }
 
@@ -81,6 +95,7 @@ const parts = {
   views: viewsContract,
   sourceSettings: sourceSettingsContract,
   audit: auditContract,
+  changes: changesContract,
 } as const;
 
 export type ContractPart = keyof typeof parts;
@@ -88,9 +103,14 @@ export type ContractPart = keyof typeof parts;
 export const allParts = Object.keys(parts) as readonly ContractPart[];
 
 /** Declares the tests of these parts of the contract. */
-export function ledgerContract(store: string, open: OpenLedger, has: readonly ContractPart[]): void {
+export function ledgerContract(
+  store: string,
+  open: OpenLedger,
+  beside: OpenBeside,
+  has: readonly ContractPart[],
+): void {
   describe(`a ledger on ${store}`, () => {
-    const subject = new LedgerUnderTest(open);
+    const subject = new LedgerUnderTest(open, beside);
     beforeEach(() => subject.start());
     afterEach(() => subject.stop());
     for (const part of has) parts[part](subject);

@@ -1,6 +1,6 @@
 /** A ledger with something of everything, and all that its interface tells of it: what a move has to keep. */
 import { Importer } from "../../server/intake/importer.ts";
-import { commandLine, personActor } from "../../server/ledger/audit.ts";
+import { commandLine, personActor, settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { type PersonKey, userKey, visitorKey } from "../../server/ledger/parking.ts";
 import { eventRow, userRow } from "../../server/warehouse/rows.ts";
@@ -16,16 +16,24 @@ const userIds = ["ada", "bob", "eve", oddText] as const;
 
 /** Fills a ledger as intake, the loader and people do. Nothing waits in the end. @returns its first organization */
 export async function fillLedger(ledger: Ledger, nowMs: number): Promise<number> {
-  const { id } = await ledger.organizations.create({ name: oddText, timezone: "Europe/Paris", nowMs });
-  const other = await ledger.organizations.create({ name: "other", timezone: "UTC", nowMs });
-  await ledger.organizations.set(id, { timezone: "Asia/Tokyo", keepEventsDays: 90, itemsPerSecondSet: 7 });
+  const { id } = await ledger.organizations.create(
+    { name: oddText, timezone: "Europe/Paris", nowMs },
+    settingUp,
+  );
+  const other = await ledger.organizations.create({ name: "other", timezone: "UTC", nowMs }, settingUp);
+  await ledger.organizations.set(
+    id,
+    { timezone: "Asia/Tokyo", keepEventsDays: 90, itemsPerSecondSet: 7 },
+    settingUp,
+    1,
+  );
   await ledger.organizations.eventsDropped(id, 19_000);
   for (const credentials of [ledger.tokens, ledger.readKeys]) {
     for (const name of [oddText, "revoked"]) {
       const sha256 = `${name.length} of ${credentials === ledger.tokens}`;
       const wanted = { organization: id, name, rights: ["write", "read"] as const, sha256, lastFour: "wxyz" };
-      const made = await credentials.create({ ...wanted, nowMs });
-      if (name === "revoked") await credentials.revoke(made.id, nowMs + 1);
+      const made = await credentials.create({ ...wanted, nowMs }, settingUp);
+      if (name === "revoked") await credentials.revoke(made.id, settingUp, nowMs + 1);
       else await credentials.touch([{ id: made.id, atMs: nowMs + 2 }]);
     }
   }
@@ -82,7 +90,7 @@ async function fillDeadLetters(ledger: Ledger, organization: number): Promise<vo
     }
   }
   const [newest] = await ledger.deadLetters.list({}, 1);
-  await ledger.deadLetters.drop({ ids: [newest?.id ?? 0] });
+  await ledger.deadLetters.drop({ ids: [newest?.id ?? 0] }, settingUp, 1);
 }
 
 /** One erasure is done, and another has begun. */
@@ -113,10 +121,10 @@ async function fillOperation(ledger: Ledger, id: number, other: number, nowMs: n
     { organization: other, ...seen, kind: "duplicate", endpoint: "track", detail: null, userId: null },
   ]);
   const { exclusions } = ledger;
-  await exclusions.add(id, { kind: "trait", key: oddText, value: oddText }, nowMs);
-  const removed = await exclusions.add(id, { kind: "user", key: "", value: "ada" }, nowMs);
-  await exclusions.remove(id, removed.id);
-  await exclusions.add(id, { kind: "account", key: "", value: oddText }, nowMs);
+  await exclusions.add(id, { kind: "trait", key: oddText, value: oddText }, settingUp, nowMs);
+  const removed = await exclusions.add(id, { kind: "user", key: "", value: "ada" }, settingUp, nowMs);
+  await exclusions.remove(id, removed.id, settingUp, 1);
+  await exclusions.add(id, { kind: "account", key: "", value: oddText }, settingUp, nowMs);
   const check = { organization: id, atMs: nowMs, tookMs: 5, differences: 2, examples: [oddText, "b"] };
   await ledger.checks.keep(check);
 }
@@ -134,8 +142,8 @@ async function fillPeople(ledger: Ledger, id: number, nowMs: number): Promise<vo
   const expiresAtMs = nowMs + dayMs;
   await people.invite({ ...invited, sha256: "invitation", expiresAtMs }, by, nowMs);
   await people.addPasswordLink({ person: claimed.id, sha256: "password", expiresAtMs }, by, nowMs);
-  await settings.change(id, { churnHorizonDays: 14, passiveEvents: ["a\\0b"] }, by.by, nowMs);
-  await settings.change(id, { weekStart: 7 }, commandLine.by, nowMs + 1);
+  await settings.change(id, { churnHorizonDays: 14, passiveEvents: ["a\\0b"] }, by, nowMs);
+  await settings.change(id, { weekStart: 7 }, commandLine, nowMs + 1);
   await views.add(id, { page: "users", name: oddText, query: oddText }, by, nowMs);
 }
 
@@ -144,7 +152,7 @@ async function fillSources(ledger: Ledger, id: number, nowMs: number): Promise<v
   const counts = { accepted: 5, parked: 4, duplicate: 3, rejected: 2, ignored: 1, organization: id };
   const times = { firstMs: nowMs, lastMs: nowMs + 1, firstHeardMs: nowMs, lastHeardMs: null };
   await sources.add([{ ...counts, ...times, source: "segment", utcHour: Math.floor(nowMs / 3_600_000) }]);
-  await sources.retire(id, "segment", nowMs + 9);
+  await sources.retire(id, "segment", settingUp, nowMs + 9);
   await sourceSettings.changeStripe(id, { signingSecrets: [oddText] }, commandLine, nowMs);
   const parked = [...peopleOf(id), visitorKey(id, "stranger")].map((person, index) => ({
     ...{ ...person, receivedAtMs: nowMs + index, atMs: nowMs, accountId: oddText },

@@ -4,6 +4,7 @@
  * token is stored once, and a token that comes again with other rows is a loss.
  */
 import { expect, test } from "bun:test";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { FrozenBatch, InboxRows } from "../../server/ledger/ledger.ts";
 import { Random } from "../../simulation/random.ts";
 import { CrashingLedger } from "./crashing-ledger.ts";
@@ -49,7 +50,7 @@ class World {
   async start(): Promise<void> {
     await this.crashing.open();
     const wanted = { name: "model", timezone: "UTC", nowMs: this.#nowMs };
-    this.organization = (await this.crashing.ledger.organizations.create(wanted)).id;
+    this.organization = (await this.crashing.ledger.organizations.create(wanted, settingUp)).id;
   }
 
   /** One random action; now and then the ledger is killed in the middle of it. */

@@ -3,6 +3,7 @@ import { afterAll, expect, spyOn, test } from "bun:test";
 import fs, { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { JournalFile, readRecords, recordHeadBytes } from "../../server/ledger/sqlite/journal-file.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
@@ -67,12 +68,13 @@ async function waiting(ledger: Ledger): Promise<readonly string[]> {
 test("after a crash everything that was acknowledged is there once: rows, counts and message ids", async () => {
   const folder = newFolder();
   const ledger = await open(folder);
-  await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs });
+  const day = { organization: 1, utcDay: 20_000, events: 3, checksum: 2 ** 32 - 1 };
+  await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs }, settingUp);
   await ledger.transact(needs({ messageIds: keys("m") }), (stored) => ({
     ...{ users: [], accounts: [], versionRows: [], nowMs },
     inbox: [inboxRows(["a", "b"]), inboxRows(["old"], { year: 2025 })],
     messages: keys("m").map((key) => messageOf(stored, key)),
-    dayCounts: [{ organization: 1, utcDay: 20_000, events: 3, checksum: 2 ** 32 - 1 }],
+    dayCounts: [day],
   }));
   await append(ledger, inboxRows(["ä"]));
   const copy = crashed(folder);
@@ -81,9 +83,7 @@ test("after a crash everything that was acknowledged is there once: rows, counts
   for (let restarts = 0; restarts < 2; restarts++) {
     const again = await open(copy);
     expect((await again.inbox.backlog()).rows).toBe(4);
-    expect(await again.dayCounts(1)).toEqual([
-      { organization: 1, utcDay: 20_000, events: 3, checksum: 2 ** 32 - 1 },
-    ]);
+    expect(await again.dayCounts(1)).toEqual([day]);
     const [remembered] = await look(again, { messageIds: keys("m") }, (stored) =>
       keys("m").map((key) => messageOf(stored, key).remembered),
     );
@@ -229,7 +229,7 @@ test("after a power failure, which takes what was not synced, all that was ackno
 test("nothing of what was journaled is in the file after an erasure", async () => {
   const folder = newFolder();
   const ledger = await open(folder);
-  const { id } = await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs });
+  const { id } = await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs }, settingUp);
   await writePeople(ledger, { users: [user(id, "ada")] });
   await append(ledger, inboxRows(["marker"]));
   const erasure = await ledger.erasures.begin(id, "ada");
@@ -262,7 +262,7 @@ test("a ledger that is closed leaves no journal behind, and one that is removed 
 test("after a sync of SQLite's log that failed the journal stays, because it may have the only copy", async () => {
   const folder = newFolder();
   const ledger = await open(folder);
-  await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs });
+  await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs }, settingUp);
   await append(ledger, inboxRows(["kept"]));
   await ledger.flush();
   const original = fs.fdatasync;

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { userKey } from "../../server/ledger/parking.ts";
 import { countOf } from "../../server/ledger/postgres/batch-numbers.ts";
@@ -85,9 +86,14 @@ test("numbers go on behind the highest that was ever given", async () => {
     expect(batch).toMatchObject({ afterInboxId: newest, uptoInboxId: newest + 1 });
     expect((await ledger.inbox.read(batch ?? never())).toString()).toBe('["first"]\n');
     await ledger.inbox.finish(batch?.number ?? 0, []);
-    const created = await ledger.organizations.create({ name: "third", timezone: "UTC", nowMs });
+    const created = await ledger.organizations.create({ name: "third", timezone: "UTC", nowMs }, settingUp);
     expect(created.id).toBe(3);
-    const rule = await ledger.exclusions.add(organization, { kind: "email", key: "", value: "x" }, nowMs);
+    const rule = await ledger.exclusions.add(
+      organization,
+      { kind: "email", key: "", value: "x" },
+      settingUp,
+      nowMs,
+    );
     expect(rule.id).toBe(4);
     const known = { users: [user(organization, "eve"), user(organization, "ada")] };
     const told = await look(ledger, known, (stored) => [
@@ -111,7 +117,8 @@ test("message ids of the last 24 hours are known, wherever SQLite kept them, and
   const names = (word: string) => Array.from({ length: 25 }, (_, n) => `${word} ${n} ${oddText}`);
   let organization = 0;
   await withSqlite(async (ledger) => {
-    organization = (await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs })).id;
+    organization = (await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs }, settingUp))
+      .id;
     await send(ledger, organization, names("too old"), nowMs - dayMs - 2_000);
     await send(ledger, organization, names("in a run"), nowMs - dayMs + 2_000);
     await ledger.tidy(nowMs - dayMs);
@@ -149,7 +156,7 @@ test("nothing moves while rows wait, nodes run, or the other ledger is not empty
   await expect(moveIntoPostgres({ file, url, clock })).rejects.toThrow("0 rows instead of 1 in views");
   await withPostgres(url, async (ledger) => {
     expect(await ledger.organizations.list()).toEqual([]);
-    await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs });
+    await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs }, settingUp);
   });
   await expect(moveIntoPostgres({ file, url, clock })).rejects.toThrow("organizations has rows");
   await withSqlite(async (ledger) => expect(await ledger.organizations.list()).toHaveLength(2));

@@ -1,6 +1,6 @@
 /** What in PostgreSQL is bounded by its number, where making so much through the ledger would take minutes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { commandLine } from "../../server/ledger/audit.ts";
+import { commandLine, settingUp } from "../../server/ledger/audit.ts";
 import { openPool } from "../../server/ledger/postgres/connect.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../postgres.ts";
@@ -15,8 +15,8 @@ test("beyond 100,000 entries the oldest of an organization go, and another's sta
   const url = await server.database();
   const nodes = [await openPostgresLedger({ url }), await openPostgresLedger({ url })] as const;
   const [{ organizations, audit }, other] = nodes;
-  const many = await organizations.create({ name: "many", timezone: "UTC", nowMs: 1 });
-  const few = await organizations.create({ name: "few", timezone: "UTC", nowMs: 1 });
+  const many = await organizations.create({ name: "many", timezone: "UTC", nowMs: 1 }, settingUp);
+  const few = await organizations.create({ name: "few", timezone: "UTC", nowMs: 1 }, settingUp);
   const entry = (organization: number) =>
     ({
       organization,

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
 import type { AdmittedSourced } from "../../server/intake/admit-sourced.ts";
 import { GroupCommit } from "../../server/intake/group-commit.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { addressId, userKey, visitorKey } from "../../server/ledger/parking.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
@@ -117,7 +118,9 @@ test("random groups of what sources say end alike on both ledgers", async () => 
       await openPostgresLedger({ url: await server.database(), connections: 3, clock, parkedMaxLinks }),
     ];
     const name = { name: "acme", timezone: "UTC", nowMs };
-    const [first, second] = await Promise.all(ledgers.map((ledger) => ledger.organizations.create(name)));
+    const [first, second] = await Promise.all(
+      ledgers.map((ledger) => ledger.organizations.create(name, settingUp)),
+    );
     expect(second?.id).toBe(first?.id ?? 0);
     const organization = first?.id ?? 0;
     const commits = ledgers.map((ledger) => new GroupCommit(ledger, clock));
@@ -154,7 +157,7 @@ async function cluster(options: { parkedMaxLinks?: number } = {}) {
   );
   const [first] = nodes;
   if (first === undefined) throw new Error("there is no node");
-  const { id } = await first.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 });
+  const { id } = await first.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 }, settingUp);
   const commits = nodes.map((node) => new GroupCommit(node, Date.now));
   const send = (node: number, entry: AdmittedSourced) =>
     commits[node % commits.length]?.submitSourced([entry], 100).then(([outcome]) => String(outcome));

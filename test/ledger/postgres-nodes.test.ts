@@ -1,5 +1,6 @@
 /** Several nodes on one PostgreSQL: what they promise together, while connections are cut and the server is killed. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { FrozenBatch } from "../../server/ledger/ledger.ts";
 import { openPool } from "../../server/ledger/postgres/connect.ts";
 import {
@@ -26,7 +27,8 @@ async function nodes(
   const all = await Promise.all(
     Array.from({ length: count }, () => openPostgresLedger({ url, connections: 4, ...options })),
   );
-  const { id } = await nodeOf(all, 0).organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 });
+  const wanted = { name: "acme", timezone: "UTC", nowMs: 1 };
+  const { id } = await nodeOf(all, 0).organizations.create(wanted, settingUp);
   return { url, all, organization: id };
 }
 

@@ -1,5 +1,6 @@
 /** What operation promises on PostgreSQL beside the contract: with several nodes, and with an inbox that only grows. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { FrozenBatch, Ledger } from "../../server/ledger/ledger.ts";
 import { openPool } from "../../server/ledger/postgres/connect.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
@@ -23,7 +24,7 @@ async function twoNodes() {
   const url = await server.database();
   const one: Ledger = await openPostgresLedger({ url, ...options });
   const other: Ledger = await openPostgresLedger({ url, ...options });
-  const { id } = await one.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 });
+  const { id } = await one.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 }, settingUp);
   const close = () => Promise.all([one.close(), other.close()]);
   return { url, one, other, id, close };
 }
@@ -157,7 +158,7 @@ test("dead letters have room for so many: then the batch stays until there is ro
   await expect(one.inbox.finish(second.number, letters('["c"]', '["d"]'))).rejects.toThrow(full);
   await expect(one.inbox.finish(second.number, letters("x".repeat(1_000)))).rejects.toThrow("1 rows cannot");
   expect(await one.inbox.freeze(100)).toEqual([second]);
-  expect(await one.deadLetters.drop({})).toBe(2);
+  expect(await one.deadLetters.drop({}, settingUp, 1)).toBe(2);
   await one.inbox.finish(second.number, letters('["c"]', '["d"]'));
   expect(await one.deadLetters.count({})).toBe(2);
   expect(await one.inbox.freeze(100)).toEqual([]);
@@ -169,7 +170,9 @@ test("dead letters that two nodes send again at the same moment enter the inbox 
   await append(one, inboxRows(["a", "b", "c"]));
   const letters = ["a", "b", "c"].map((row) => ({ table: "events", row, reason: "no" }) as const);
   await one.inbox.finish((await freezeOne(one)).number, letters);
-  const done = await Promise.all([one, other, one, other].map((node) => node.deadLetters.retry({})));
+  const done = await Promise.all(
+    [one, other, one, other].map((node) => node.deadLetters.retry({}, settingUp, 1)),
+  );
   expect(done.reduce((sum, count) => sum + count, 0)).toBe(3);
   const waiting = await one.inbox.freeze(100);
   const bodies = await Promise.all(waiting.map(async (batch) => (await one.inbox.read(batch)).toString()));
@@ -217,7 +220,7 @@ test("one rule that two nodes add is one rule, and one file that two begin is on
   const rule = { kind: "trait", key: "plan", value: "x".repeat(1_000) } as const;
   const file = { organization: id, sha256: "aa", mapping: "m".repeat(9_000), fileName: "a", nowMs: 1 };
   const nodes = [one, other, one, other];
-  const rules = await Promise.all(nodes.map((node) => node.exclusions.add(id, rule, 1)));
+  const rules = await Promise.all(nodes.map((node) => node.exclusions.add(id, rule, settingUp, 1)));
   expect(new Set(rules.map((added) => added.id)).size).toBe(1);
   expect(await one.exclusions.revisions()).toEqual([{ organization: id, revision: 1 }]);
   const imports = await Promise.all(nodes.map((node) => node.imports.begin(file)));
@@ -227,7 +230,7 @@ test("one rule that two nodes add is one rule, and one file that two begin is on
 
 test("a rebuild that is asked of the leader begins when no node writes days of the old timezone any more", async () => {
   const ledger = await openPostgresLedger({ url: await server.database(), ...options });
-  const { id } = await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 });
+  const { id } = await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 }, settingUp);
   const settled = Promise.withResolvers<void>();
   const leading = ledger.leading(new LoaderLease(), () => settled.promise);
   let hasBegun = false;

@@ -1,6 +1,6 @@
 /** Two nodes on one PostgreSQL: what two people may not both do. Each race is held up until both nodes are in it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { commandLine, personActor } from "../../server/ledger/audit.ts";
+import { commandLine, personActor, settingUp } from "../../server/ledger/audit.ts";
 import type { Organization } from "../../server/ledger/ledger.ts";
 import type { Person } from "../../server/ledger/people.ts";
 import { openPool, type Sql, type Tx } from "../../server/ledger/postgres/connect.ts";
@@ -47,7 +47,7 @@ const holdEmail = (email: string) => (tx: Tx) =>
 
 function organization(): Promise<Organization> {
   made += 1;
-  return one.organizations.create({ name: `organization ${made}`, timezone: "UTC", nowMs });
+  return one.organizations.create({ name: `organization ${made}`, timezone: "UTC", nowMs }, settingUp);
 }
 
 async function invite(id: number, email: string): Promise<string> {
@@ -201,8 +201,8 @@ test("sessions that begin on two nodes at once leave the last fifty", async () =
 test("settings that are changed on two nodes at once are two versions, and both changes are kept", async () => {
   const { id } = await organization();
   const changed = await atOnce(holdOrganization(id), [
-    () => one.settings.change(id, { churnHorizonDays: 14 }, "one", nowMs),
-    () => two.settings.change(id, { weekStart: 7 }, "two", nowMs),
+    () => one.settings.change(id, { churnHorizonDays: 14 }, commandLine, nowMs),
+    () => two.settings.change(id, { weekStart: 7 }, commandLine, nowMs),
   ]);
   const versions = fulfilled(changed).map(({ version }) => version);
   expect(versions.toSorted()).toEqual([1, 2]);
@@ -267,8 +267,8 @@ test("one name that two organizations are given at once is one's", async () => {
   const holdName = (tx: Tx) => tx`
     INSERT INTO organizations (name, timezone, requests_per_second, created_at_ms) VALUES (${name}, 'UTC', 1, 0)`;
   const named = await atOnce(holdName, [
-    () => one.organizations.set(first.id, { name }),
-    () => two.organizations.set(second.id, { name }),
+    () => one.organizations.set(first.id, { name }, settingUp, 1),
+    () => two.organizations.set(second.id, { name }, settingUp, 1),
   ]);
   expect(refusals(named)).toEqual(["There is already an organization named wanted: choose another name."]);
   expect((await one.organizations.list()).filter((found) => found.name === name)).toHaveLength(1);
@@ -281,7 +281,7 @@ test("a member who is removed on one node leaves no key that the other node made
   const wanted = { organization: id, name: "late", rights: ["read"], sha256: `late ${id}` } as const;
   const [removed] = await atOnce<unknown>(holdOrganization(id), [
     () => one.people.remove(id, leaving.id, commandLine, nowMs),
-    () => two.readKeys.create({ ...wanted, lastFour: "late", nowMs, madeBy: leaving.id }),
+    () => two.readKeys.create({ ...wanted, lastFour: "late", nowMs }, personActor(leaving)),
   ]);
   expect(removed?.status).toBe("fulfilled");
   expect(await one.readKeys.find(wanted.sha256)).toBeUndefined();

@@ -1,6 +1,7 @@
 /** Who waits for whom on PostgreSQL: one that is slow, or holds something open, stops nobody else. */
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { pino } from "pino";
+import { settingUp } from "../../server/ledger/audit.ts";
 import { openPool, type Sql } from "../../server/ledger/postgres/connect.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { sendLive } from "../../server/ledger/postgres/live-items.ts";
@@ -25,7 +26,7 @@ async function twoNodes() {
   const one = await openPostgresLedger({ url, connections: 4 });
   const other = await openPostgresLedger({ url, connections: 4 });
   const sql = openPool(url, { connections: 4 });
-  const { id } = await one.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 });
+  const { id } = await one.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 }, settingUp);
   const close = () => Promise.all([one.close(), other.close(), sql.end()]);
   return { url, one, other, sql, id, close };
 }
@@ -219,14 +220,17 @@ test("warnings are locked when all else is written", async () => {
 
 test("dead letters of many organizations are dropped in the order in which others lock organizations", async () => {
   const { one, sql, id: first, close } = await twoNodes();
-  const { id: second } = await one.organizations.create({ name: "later", timezone: "UTC", nowMs: 1 });
+  const { id: second } = await one.organizations.create(
+    { name: "later", timezone: "UTC", nowMs: 1 },
+    settingUp,
+  );
   await writePeople(one, { users: [user(first, "ada"), user(second, "ada")] });
   await sql`
     INSERT INTO dead_letters (at_ms, batch, year, schema, warehouse_table, row, reason, bytes, organization, version)
     SELECT 1, 1, 2026, 1, 'user_versions', '[]', 'no', 2, organization, 1
     FROM unnest(${[second, first]}::bigint[]) AS given (organization)`;
   const end = await standing(sql, `SELECT FROM populations WHERE organization = ${first} FOR UPDATE`);
-  const dropped = one.deadLetters.drop({});
+  const dropped = one.deadLetters.drop({}, settingUp, 1);
   await untilOneWaits(sql);
   expect(await sql`SELECT FROM populations WHERE organization = ${second} FOR UPDATE NOWAIT`).toHaveLength(1);
   await end();

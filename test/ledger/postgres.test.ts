@@ -2,6 +2,7 @@
 import { afterAll, beforeAll } from "bun:test";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../postgres.ts";
+import { BesidePostgres } from "./beside.ts";
 import { allParts, ledgerContract } from "./contract.ts";
 import { parkedMaxBytes, parkedMaxLinks } from "./parking-support.ts";
 
@@ -34,5 +35,6 @@ ledgerContract(
       parkedMaxLinks,
       ...options,
     }),
+  async (folder) => new BesidePostgres(await urlOf(folder)),
   allParts,
 );

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger, LedgerSnapshot } from "../../server/ledger/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { appendAlone, remember } from "./writes.ts";
@@ -82,7 +83,7 @@ test("a run that goes before it is read was past its 24 hours, and is forgotten"
 
 test("it is one instant, whatever is written meanwhile, and its numbers go on where they were", async () => {
   const ledger = await open(newFolder());
-  await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs });
+  await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs }, settingUp);
   const row = { table: "events", year: 2026, schema: 1, rows: 1, body: "[]\n" } as const;
   let appended = 0;
   let writing = true;

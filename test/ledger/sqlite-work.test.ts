@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { commandLine } from "../../server/ledger/audit.ts";
+import { commandLine, settingUp } from "../../server/ledger/audit.ts";
 import { type Ledger, Refusal } from "../../server/ledger/ledger.ts";
 import { visitorKey } from "../../server/ledger/parking.ts";
 import { Journal } from "../../server/ledger/sqlite/journal.ts";
@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 
 test("an erasure of an unknown id empties no log, one of parked items does", async () => {
-  const { id } = await ledger.organizations.create({ name: "erasing", timezone: "UTC", nowMs });
+  const { id } = await ledger.organizations.create({ name: "erasing", timezone: "UTC", nowMs }, settingUp);
   expect(await ledger.erasures.begin(id, "unknown")).toBeUndefined();
   expect(erased).toHaveBeenCalledTimes(0);
   await write(ledger, nowMs, { parked: [item(id, "v")] });
@@ -40,7 +40,10 @@ test("an erasure of an unknown id empties no log, one of parked items does", asy
 
 test("tidying asks nothing of organizations that had something parked once", async () => {
   for (let n = 0; n < 20; n += 1) {
-    const { id } = await ledger.organizations.create({ name: `parked ${n}`, timezone: "UTC", nowMs });
+    const { id } = await ledger.organizations.create(
+      { name: `parked ${n}`, timezone: "UTC", nowMs },
+      settingUp,
+    );
     await write(ledger, nowMs, { parked: [item(id, "v")] });
     await write(ledger, nowMs, { taken: [visitorKey(id, "v")] });
   }
@@ -55,7 +58,7 @@ test("a person who is gone is refused when an organization is created", async ()
 });
 
 test("two changes of Stripe's settings at once lose neither", async () => {
-  const { id } = await ledger.organizations.create({ name: "stripe", timezone: "UTC", nowMs });
+  const { id } = await ledger.organizations.create({ name: "stripe", timezone: "UTC", nowMs }, settingUp);
   const { sourceSettings } = ledger;
   await Promise.all([
     sourceSettings.changeStripe(id, { unknownCustomers: "create" }, commandLine, nowMs),

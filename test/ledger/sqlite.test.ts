@@ -5,19 +5,23 @@ import { copyFile, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { limits } from "../../contract/limits.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
 import { type Ledger, Refusal } from "../../server/ledger/ledger.ts";
 import { openInboxReader } from "../../server/ledger/sqlite/inbox-reader.ts";
 import { migrate } from "../../server/ledger/sqlite/migrations.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { BesideSqlite } from "./beside.ts";
 import { allParts, ledgerContract } from "./contract.ts";
 import { linksIn, parkedIn, parkedMaxBytes, parkedMaxLinks } from "./parking-support.ts";
 import { append, inboxRows, look, user, writePeople } from "./writes.ts";
 
 const fileIn = (folder: string) => join(folder, "ledger.sqlite");
+const besideSqlite = async (folder: string) => new BesideSqlite(fileIn(folder));
 
 ledgerContract(
   "SQLite",
   (folder, options) => openSqliteLedger({ file: fileIn(folder), parkedMaxBytes, parkedMaxLinks, ...options }),
+  besideSqlite,
   allParts,
 );
 ledgerContract(
@@ -31,6 +35,7 @@ ledgerContract(
       parkedMaxLinks,
       ...options,
     }),
+  besideSqlite,
   allParts,
 );
 
@@ -148,7 +153,7 @@ describe("the SQLite ledger's files", () => {
 
   test("a closed ledger's file alone is the whole ledger", async () => {
     const ledger = await openSqliteLedger({ file: fileIn(folder) });
-    await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 });
+    await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 }, settingUp);
     await ledger.close();
     await copyFile(fileIn(folder), join(folder, "copy.sqlite"));
     const copy = new Database(join(folder, "copy.sqlite"));
@@ -173,7 +178,7 @@ describe("the SQLite ledger's files", () => {
 
   test("more users than the cache holds are all known", async () => {
     const ledger = await openSqliteLedger({ file: fileIn(folder), knownUsersCapacity: 10 });
-    const { id } = await ledger.organizations.create({ name: "a", timezone: "UTC", nowMs: 1 });
+    const { id } = await ledger.organizations.create({ name: "a", timezone: "UTC", nowMs: 1 }, settingUp);
     const users = Array.from({ length: 50 }, (_, at) => user(id, `user ${at}`, { number: at + 1 }));
     await writePeople(ledger, { users });
     for (let round = 0; round < 2; round++) {
@@ -244,7 +249,7 @@ describe("the SQLite ledger's files", () => {
     await expect(ledger.inbox.finish(second?.number ?? 0, letters(1, "x".repeat(1_000)))).rejects.toThrow();
     expect(await ledger.inbox.freeze(10)).toHaveLength(1);
     expect(await ledger.deadLetters.count({})).toBe(2);
-    expect(await ledger.deadLetters.drop({ ids: [1] })).toBe(1);
+    expect(await ledger.deadLetters.drop({ ids: [1] }, settingUp, 1)).toBe(1);
     await ledger.inbox.finish(second?.number ?? 0, letters(2));
     expect(await ledger.deadLetters.count({})).toBe(3);
     expect(await ledger.inbox.freeze(10)).toEqual([]);
@@ -253,7 +258,7 @@ describe("the SQLite ledger's files", () => {
 
   test("dead letters of an older ledger are described when it is opened", async () => {
     const ledger = await openSqliteLedger({ file: fileIn(folder) });
-    const { id } = await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 });
+    const { id } = await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1 }, settingUp);
     await ledger.close();
     const db = new Database(fileIn(folder));
     const row = `[${id},1,0,"e",${20_000 * 86_400_000},"bad",0,"0000000000000000000000000000002a",false,"","{}"]`;
@@ -265,7 +270,7 @@ describe("the SQLite ledger's files", () => {
     const opened = await openSqliteLedger({ file: fileIn(folder) });
     const day = { organization: id, utcDay: 20_000, events: 1, checksum: 42 };
     expect((await opened.deadLetters.missing(id)).events).toEqual([day]);
-    expect(await opened.deadLetters.retry({ organization: id })).toBe(1);
+    expect(await opened.deadLetters.retry({ organization: id }, settingUp, 1)).toBe(1);
     expect((await opened.inbox.freeze(10)).map(({ year, rows }) => [year, rows])).toEqual([[2024, 1]]);
     await opened.close();
   });

@@ -5,6 +5,7 @@ import fs from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { append, inboxRows, user, writePeople } from "./writes.ts";
@@ -32,7 +33,7 @@ function withDisk(sync: (file: string) => Promise<void>): void {
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "rekindle-log-"));
   ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite") });
-  await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1_000 });
+  await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 1_000 }, settingUp);
 });
 
 afterEach(async () => {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { settingUp } from "../../server/ledger/audit.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/credentials.ts";
 import { ledgerFile } from "../../server/ledger/sqlite/ledger-file.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
@@ -153,9 +154,9 @@ test("names with control characters are printed escaped, wherever they are print
   // Names of earlier versions may hold them: no command makes one now.
   const ledger = await openSqliteLedger({ file: ledgerFile(dataDir) });
   const made = { name: hostile, timezone: "UTC", nowMs: 0 };
-  const { id: organization } = await ledger.organizations.create(made);
-  await createProjectToken(ledger.tokens, { organization, name: hostile, nowMs: 0 });
-  await createReadKey(ledger.readKeys, { organization, name: hostile, nowMs: 0, more: [] });
+  const { id: organization } = await ledger.organizations.create(made, settingUp);
+  await createProjectToken(ledger.tokens, { organization, name: hostile, nowMs: 0 }, settingUp);
+  await createReadKey(ledger.readKeys, { organization, name: hostile, nowMs: 0, more: [] }, settingUp);
   await ledger.close();
   const printed: CommandResult[] = [];
   for (const parameters of [

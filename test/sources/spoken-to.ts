@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
 import { Intake, minFreeDiskBytes, type SourcedItem, type SourcedTrack } from "../../server/intake/intake.ts";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
@@ -52,7 +53,10 @@ export class SpokenTo {
 
   /** An organization of its own, and the way in which a source speaks to it. */
   async organization(name: string) {
-    const { id } = await this.ledger.organizations.create({ name, timezone: "Europe/Paris", nowMs });
+    const { id } = await this.ledger.organizations.create(
+      { name, timezone: "Europe/Paris", nowMs },
+      settingUp,
+    );
     const arrival = { organization: id, zone, receivedAtMs: nowMs, idempotencyKey: null };
     const encoder = new TextEncoder();
     const intake = this.#intake;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { createLogger } from "../../server/process/log.ts";
@@ -28,7 +29,7 @@ let ledger: Ledger;
 beforeAll(async () => {
   mkdirSync(dataDir);
   ledger = await openSqliteLedger({ file: join(dataDir, "ledger.sqlite") });
-  await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 0 });
+  await ledger.organizations.create({ name: "acme", timezone: "UTC", nowMs: 0 }, settingUp);
 });
 
 afterAll(async () => {

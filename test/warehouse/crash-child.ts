@@ -7,6 +7,7 @@
  * prints what the warehouse then holds. Both first say whether the kill before left events without rollups.
  */
 import { join } from "node:path";
+import { settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger } from "../../server/ledger/ledger.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
@@ -24,7 +25,9 @@ const maxWaitingRows = 3_000;
 
 async function organizationOf({ organizations }: Ledger): Promise<number> {
   const [organization] = await organizations.list();
-  return (organization ?? (await organizations.create({ name: "acme", timezone: "UTC", nowMs: 1_000 }))).id;
+  return (
+    organization ?? (await organizations.create({ name: "acme", timezone: "UTC", nowMs: 1_000 }, settingUp))
+  ).id;
 }
 
 async function differences(ledger: Ledger, warehouse: Warehouse) {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
+import { settingUp } from "../../server/ledger/audit.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { openAnalysis } from "../../server/warehouse/analysis.ts";
 
@@ -11,11 +12,13 @@ test("analysis starts, logs it once, says since when, and applies them when it c
   const folder = mkdtempSync(join(tmpdir(), "rekindle-rules-"));
   const ledger = await openSqliteLedger({ file: join(folder, "ledger.sqlite") });
   const [broken, other] = await Promise.all(
-    ["broken", "other"].map((name) => ledger.organizations.create({ name, timezone: "UTC", nowMs: 0 })),
+    ["broken", "other"].map((name) =>
+      ledger.organizations.create({ name, timezone: "UTC", nowMs: 0 }, settingUp),
+    ),
   );
   if (broken === undefined || other === undefined) throw new Error("there are no organizations");
   for (const { id } of [broken, other]) {
-    await ledger.exclusions.add(id, { kind: "email_domain", key: "", value: "acme.com" }, 0);
+    await ledger.exclusions.add(id, { kind: "email_domain", key: "", value: "acme.com" }, settingUp, 0);
   }
   let isBroken = true;
   let attempts = 0;

@@ -26,13 +26,25 @@ export class PostgresAudit implements AuditStore {
     this.#sql = sql;
   }
 
-  add(entry: AuditEntry): Promise<void> {
-    return this.#write(this.#sql, entry);
+  async add(entry: AuditEntry): Promise<void> {
+    await this.#write(this.#sql, entry);
   }
 
-  /** Adds what was changed of an organization in the caller's transaction. */
-  note(tx: Tx, organization: number, note: AuditNote, actor: Actor, atMs: number): Promise<void> {
+  /** Adds what was changed of an organization in the caller's transaction. @returns the entry's id, if it has one */
+  note(
+    tx: Tx,
+    organization: number,
+    note: AuditNote,
+    actor: Actor,
+    atMs: number,
+  ): Promise<number | undefined> {
     return this.#write(tx, { organization, actor, atMs, ...note });
+  }
+
+  /** Updates the entry of a change that takes several commits, in the caller's transaction. */
+  async update(tx: Tx, id: number, note: AuditNote, actor: Actor): Promise<void> {
+    const { summary, detail } = auditTexts(note, actor);
+    await tx`UPDATE audit_log SET summary = ${storable(summary)}, detail = ${detail} WHERE id = ${id}`;
   }
 
   async list(organization: number, page: AuditPage): Promise<readonly StoredAuditEntry[]> {
@@ -51,15 +63,18 @@ export class PostgresAudit implements AuditStore {
     }
   }
 
-  async #write(queries: Queries, entry: AuditEntry): Promise<void> {
+  async #write(queries: Queries, entry: AuditEntry): Promise<number | undefined> {
     const { organization, actor, atMs, action } = entry;
-    const { summary, detail } = auditTexts(entry);
+    if (actor.isLogged === false) return undefined;
+    const { summary, detail } = auditTexts(entry, actor);
     const personName = actor.person === null ? null : storable(actor.person.name);
-    await queries`
+    const [added] = await queries<{ id: number }[]>`
       INSERT INTO audit_log (organization, at_ms, person, person_name, action, summary, detail)
       VALUES (${organization}, ${atMs}, ${actor.person?.id ?? null}, ${personName}, ${action}, ${storable(summary)},
-        ${detail})`;
+        ${detail})
+      RETURNING id`;
     if (this.#trims.isDue(organization)) await this.#trim(queries, organization);
+    return added?.id;
   }
 
   /** Every node does it at its own thousandth entry; none waits for another that is at it. */

@@ -21,7 +21,8 @@ export class PostgresChecks implements CheckStore {
   async keep({ organization, atMs, tookMs, differences, examples }: CheckResult): Promise<void> {
     await this.#sql`
       INSERT INTO checks (organization, at_ms, took_ms, differences, examples)
-      VALUES (${organization}, ${atMs}, ${tookMs}, ${differences}, ${JSON.stringify(examples)})
+      SELECT id, ${atMs}::bigint, ${tookMs}::bigint, ${differences}::bigint, ${JSON.stringify(examples)}
+      FROM organizations WHERE id = ${organization} FOR KEY SHARE
       ON CONFLICT (organization) DO UPDATE SET at_ms = excluded.at_ms, took_ms = excluded.took_ms,
         differences = excluded.differences, examples = excluded.examples`;
   }

@@ -1,9 +1,18 @@
 /** Project tokens and read keys, a table each: only their hashes are kept, and a revoked one is not found. */
-import type { Credential, Credentials, Right } from "../credentials.ts";
+import type { Actor } from "../audit.ts";
+import {
+  type Credential,
+  type Credentials,
+  type CredentialTable,
+  credentialCreatedNote,
+  credentialRevokedNote,
+  type Right,
+} from "../credentials.ts";
 import { type Organization, Refusal } from "../ledger.ts";
 import { noMemberForSecret } from "../people-notes.ts";
+import type { PostgresAudit } from "./audit.ts";
 import type { Sql } from "./connect.ts";
-import { lockOrganization, type PostgresOrganizations } from "./organizations.ts";
+import { lockKnownOrganization, lockOrganization, type PostgresOrganizations } from "./organizations.ts";
 import { findMember } from "./people-rows.ts";
 import { restored, storable } from "./text.ts";
 import { inTransaction } from "./transaction.ts";
@@ -15,28 +24,27 @@ type CredentialRow = Omit<Credential, "rights" | "madeBy"> & {
   readonly madeByName: string | null;
 };
 
-type CredentialTable = "tokens" | "read_keys";
-
 const nouns: Record<CredentialTable, string> = { tokens: "token", read_keys: "read key" };
 
 export class PostgresCredentials implements Credentials {
   readonly #sql: Sql;
   readonly #organizations: PostgresOrganizations;
+  readonly #audit: PostgresAudit;
   readonly #table: CredentialTable;
 
-  constructor(sql: Sql, organizations: PostgresOrganizations, table: CredentialTable) {
+  constructor(sql: Sql, organizations: PostgresOrganizations, audit: PostgresAudit, table: CredentialTable) {
     this.#sql = sql;
     this.#organizations = organizations;
+    this.#audit = audit;
     this.#table = table;
   }
 
-  create(wanted: Parameters<Credentials["create"]>[0]): Promise<Credential> {
-    const { organization, name, rights, sha256, lastFour, nowMs, madeBy = null } = wanted;
+  create(wanted: Parameters<Credentials["create"]>[0], by: Actor): Promise<Credential> {
+    const { organization, name, rights, sha256, lastFour, nowMs } = wanted;
+    const madeBy = by.person?.id ?? null;
     return inTransaction(this.#sql, async (tx) => {
       // A removal of the maker under way is waited for.
-      if (!(await lockOrganization(tx, organization))) {
-        throw new Refusal(`There is no organization with the id ${organization}.`);
-      }
+      await lockKnownOrganization(tx, organization);
       if (madeBy !== null && (await findMember(tx, organization, madeBy)) === undefined) {
         throw noMemberForSecret();
       }
@@ -45,7 +53,9 @@ export class PostgresCredentials implements Credentials {
         VALUES (${organization}, ${storable(name)}, ${rights.join(" ")}, ${sha256}, ${lastFour}, ${nowMs}, ${madeBy})
         RETURNING ${this.#columns()}`;
       if (row === undefined) throw new Error(`PostgreSQL returned no row for a new ${nouns[this.#table]}.`);
-      return credential(row);
+      const created = credential(row);
+      await this.#audit.note(tx, organization, credentialCreatedNote(this.#table, created), by, nowMs);
+      return created;
     });
   }
 
@@ -65,13 +75,22 @@ export class PostgresCredentials implements Credentials {
     return organization === undefined ? undefined : { credential: credential(row), organization };
   }
 
-  async revoke(id: number, nowMs: number): Promise<Credential> {
-    const sql = this.#sql;
-    const [row] = await sql<CredentialRow[]>`
-      UPDATE ${sql(this.#table)} SET revoked_at_ms = coalesce(revoked_at_ms, ${nowMs}) WHERE id = ${id}
-      RETURNING ${this.#columns()}`;
-    if (row === undefined) throw new Refusal(`There is no ${nouns[this.#table]} with the id ${id}.`);
-    return credential(row);
+  revoke(id: number, by: Actor, nowMs: number): Promise<Credential> {
+    return inTransaction(this.#sql, async (tx) => {
+      const [found] = await tx<{ organization: number }[]>`
+        SELECT organization FROM ${tx(this.#table)} WHERE id = ${id}`;
+      const organization = found?.organization ?? 0;
+      // A removal of the maker revokes keys, too.
+      await lockOrganization(tx, organization);
+      const [row] = await tx<CredentialRow[]>`
+        SELECT ${this.#columns()} FROM ${tx(this.#table)} WHERE id = ${id}`;
+      if (row === undefined) throw new Refusal(`There is no ${nouns[this.#table]} with the id ${id}.`);
+      const before = credential(row);
+      if (before.revokedAtMs !== null) return before;
+      await tx`UPDATE ${tx(this.#table)} SET revoked_at_ms = ${nowMs} WHERE id = ${id}`;
+      await this.#audit.note(tx, organization, credentialRevokedNote(this.#table, before), by, nowMs);
+      return { ...before, revokedAtMs: nowMs };
+    });
   }
 
   async touch(used: readonly { readonly id: number; readonly atMs: number }[]): Promise<void> {

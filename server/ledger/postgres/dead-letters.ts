@@ -1,5 +1,7 @@
 /** What can be done with dead letters: read them, send them again, drop them. They are written by `finish` of
  * the inbox, in the commit that finishes their batch. */
+import type { Actor } from "../audit.ts";
+import { LetterEntries, type LetterEntry } from "../dead-letter-entries.ts";
 import {
   type BuriedLetter,
   countsOf,
@@ -18,6 +20,7 @@ import type {
   VersionRows,
 } from "../dead-letters.ts";
 import type { DayCount } from "../ledger.ts";
+import type { PostgresAudit } from "./audit.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
 import { addDayCounts, addVersionRows } from "./counts.ts";
 import { lockDeadLetters } from "./dead-letter-rows.ts";
@@ -36,10 +39,12 @@ type TakeNext = (tx: Tx, after: number) => Promise<readonly BuriedLetter[]>;
 
 export class PostgresDeadLetters implements DeadLetterStore {
   readonly #sql: Sql;
+  readonly #audit: PostgresAudit;
   readonly #again = new LettersAgain();
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, audit: PostgresAudit) {
     this.#sql = sql;
+    this.#audit = audit;
   }
 
   async list({ organization = 0 }: DeadLetterSelection, limit: number): Promise<readonly StoredDeadLetter[]> {
@@ -57,8 +62,9 @@ export class PostgresDeadLetters implements DeadLetterStore {
     return found?.count ?? 0;
   }
 
-  retry(selection: DeadLetterSelection): Promise<number> {
-    return this.#inSteps(selection, async (tx, take) => {
+  retry(selection: DeadLetterSelection, by: Actor, nowMs: number): Promise<number> {
+    const entries = new LetterEntries("retry", selection, by, nowMs);
+    return this.#inSteps(selection, entries, async (tx, take) => {
       const segment = await joinInbox(tx);
       const letters = await take();
       const timezones = await timezonesOf(tx, letters);
@@ -68,8 +74,9 @@ export class PostgresDeadLetters implements DeadLetterStore {
     });
   }
 
-  drop(selection: DeadLetterSelection): Promise<number> {
-    return this.#inSteps(selection, async (tx, take) => {
+  drop(selection: DeadLetterSelection, by: Actor, nowMs: number): Promise<number> {
+    const entries = new LetterEntries("drop", selection, by, nowMs);
+    return this.#inSteps(selection, entries, async (tx, take) => {
       const letters = await take();
       await forget(tx, letters);
       return letters;
@@ -84,24 +91,48 @@ export class PostgresDeadLetters implements DeadLetterStore {
     );
   }
 
-  /** Does `work` with some of the selected letters in a commit, until none is left. */
+  /** Does `work` with some of the selected letters in a commit with the entries, until none is left. */
   async #inSteps(
     selection: DeadLetterSelection,
+    entries: LetterEntries,
     work: (tx: Tx, take: () => Promise<readonly BuriedLetter[]>) => Promise<readonly BuriedLetter[]>,
   ): Promise<number> {
     const next = await reader(this.#sql, selection);
     let done = 0;
     for (let after = 0; ; ) {
       const behind = after;
-      const taken = await repeated(
-        () => inTransaction(this.#sql, (tx) => work(tx, () => next(tx, behind))),
+      const { taken, written } = await repeated(
+        () =>
+          inTransaction(this.#sql, async (tx) => {
+            const letters = await work(tx, () => next(tx, behind));
+            return { taken: letters, written: await this.#note(tx, entries, letters) };
+          }),
         notInOrder,
       );
+      entries.committed(written);
       const last = taken.at(-1);
       if (last === undefined) return done;
       after = last.id;
       done += taken.length;
     }
+  }
+
+  /** Writes the entries of a step. */
+  async #note(
+    tx: Tx,
+    entries: LetterEntries,
+    letters: readonly BuriedLetter[],
+  ): Promise<readonly LetterEntry[]> {
+    const timezones = await timezonesOf(tx, letters);
+    const written: LetterEntry[] = [];
+    for (const entry of entries.after(letters)) {
+      const { organization, id, note } = entry;
+      if (!timezones.has(organization)) continue;
+      if (id !== undefined) await this.#audit.update(tx, id, note, entries.by);
+      const added = id ?? (await this.#audit.note(tx, organization, note, entries.by, entries.atMs));
+      written.push({ ...entry, id: added });
+    }
+    return written;
   }
 }
 
@@ -142,7 +173,9 @@ async function take(tx: Tx, ids: readonly number[]): Promise<readonly BuriedLett
 
 /** Takes rows out of what was acknowledged. The user or account itself stays in the ledger, and its next version reaches
  * the warehouse whole; so only the dropped version is remembered. */
-async function forget(tx: Tx, letters: readonly BuriedLetter[]): Promise<void> {
+async function forget(tx: Tx, taken: readonly BuriedLetter[]): Promise<void> {
+  const timezones = await timezonesOf(tx, taken);
+  const letters = taken.filter(({ organization }) => timezones.has(organization));
   const { dayCounts, versionRows } = countsOf(letters);
   const byOrganization = [...Map.groupBy(versionRows, (row) => row.organization)];
   // Of `populations`, in the order in which others lock them.
@@ -156,7 +189,6 @@ async function forget(tx: Tx, letters: readonly BuriedLetter[]): Promise<void> {
     SELECT organization, "table", number, max(version)
     FROM json_to_recordset(${JSON.stringify(versionsOf(letters))}::text::json)
       AS given (organization bigint, "table" text, number bigint, version bigint)
-    WHERE organization IN (SELECT id FROM organizations)
     GROUP BY organization, "table", number
     ON CONFLICT (organization, warehouse_table, number) DO UPDATE SET
       version = greatest(stored.version, excluded.version)`;
@@ -191,10 +223,11 @@ async function missingOf(tx: Tx, organization: number): Promise<MissingRows> {
   };
 }
 
+/** The timezones of the organizations that the letters name and that exist, which they do until the commit. */
 async function timezonesOf(tx: Tx, letters: readonly BuriedLetter[]): Promise<ReadonlyMap<number, string>> {
   const ids = [...new Set(letters.map(({ organization }) => organization))];
   const found = await tx<{ id: number; timezone: string }[]>`
-    SELECT id, timezone FROM organizations WHERE id = ANY (${ids}::bigint[])`;
+    SELECT id, timezone FROM organizations WHERE id = ANY (${ids}::bigint[]) ORDER BY id FOR KEY SHARE`;
   return new Map(found.map(({ id, timezone }) => [id, timezone]));
 }
 

@@ -16,7 +16,7 @@ import {
   verifiedEmail,
   withFallbackEmail,
 } from "../people.ts";
-import { claimedNote, emailLostNote, joinedNote, passwordResetNote } from "../people-notes.ts";
+import { claimedNote, emailLostNote, joinedNote, noAccount, passwordResetNote } from "../people-notes.ts";
 import type { PostgresAudit } from "./audit.ts";
 import type { Sql, Tx } from "./connect.ts";
 import { deletePasswordLinks, findLink, lockLink } from "./link-rows.ts";
@@ -113,7 +113,7 @@ export class PostgresEntrance implements EntranceStore {
 
   async begin(person: number, sha256: string, nowMs: number): Promise<void> {
     await inTransaction(this.#sql, async (tx) => {
-      await lockPerson(tx, person);
+      if ((await lockPerson(tx, person)) === undefined) throw noAccount();
       await tx`
         INSERT INTO people_sessions (person, sha256, created_at_ms, used_at_ms)
         VALUES (${person}, ${sha256}, ${nowMs}, ${nowMs})`;

@@ -1,35 +1,46 @@
 /** Exclusion rules as they are stored. Every change gives its organization a new revision in the same commit,
  * by which the warehouse knows that it has to apply them again. */
+import type { Actor } from "../audit.ts";
 import {
   checkedRule,
   type ExclusionRule,
   type ExclusionRules,
   type ExclusionStore,
+  exclusionAddedNote,
+  exclusionRemovedNote,
   maxExclusionRules,
   noRule,
   type StoredExclusionRule,
   tooManyRules,
 } from "../exclusions.ts";
+import type { PostgresAudit } from "./audit.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
-import { lockOrganization } from "./organizations.ts";
+import { lockKnownOrganization, lockOrganization } from "./organizations.ts";
 import { restored, storable } from "./text.ts";
 import { inTransaction } from "./transaction.ts";
 
 export class PostgresExclusions implements ExclusionStore {
   readonly #sql: Sql;
+  readonly #audit: PostgresAudit;
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, audit: PostgresAudit) {
     this.#sql = sql;
+    this.#audit = audit;
   }
 
   list(organization: number): Promise<readonly StoredExclusionRule[]> {
     return rulesOf(this.#sql, organization);
   }
 
-  async add(organization: number, rule: ExclusionRule, nowMs: number): Promise<StoredExclusionRule> {
+  async add(
+    organization: number,
+    rule: ExclusionRule,
+    by: Actor,
+    nowMs: number,
+  ): Promise<StoredExclusionRule> {
     const { kind, key, value } = checkedRule(rule);
     return inTransaction(this.#sql, async (tx) => {
-      await lockOrganization(tx, organization);
+      await lockKnownOrganization(tx, organization);
       const rules = await rulesOf(tx, organization);
       const known = rules.find((one) => one.kind === kind && one.key === key && one.value === value);
       if (known !== undefined) return known;
@@ -39,16 +50,20 @@ export class PostgresExclusions implements ExclusionStore {
         VALUES (${organization}, ${kind}, ${storable(key)}, ${storable(value)}, ${nowMs}) RETURNING ${columns(tx)}`;
       if (added === undefined) throw new Error("PostgreSQL returned no row for a new exclusion rule.");
       await changed(tx, organization);
-      return ruleOf(added);
+      const stored = ruleOf(added);
+      await this.#audit.note(tx, organization, exclusionAddedNote(stored), by, nowMs);
+      return stored;
     });
   }
 
-  async remove(organization: number, id: number): Promise<void> {
+  async remove(organization: number, id: number, by: Actor, nowMs: number): Promise<void> {
     await inTransaction(this.#sql, async (tx) => {
-      const removed = await tx`
-        DELETE FROM exclusion_rules WHERE organization = ${organization} AND id = ${id}`;
-      if (removed.count === 0) throw noRule(id);
+      await lockOrganization(tx, organization);
+      const [removed] = await tx<StoredExclusionRule[]>`
+        DELETE FROM exclusion_rules WHERE organization = ${organization} AND id = ${id} RETURNING ${columns(tx)}`;
+      if (removed === undefined) throw noRule(id);
       await changed(tx, organization);
+      await this.#audit.note(tx, organization, exclusionRemovedNote(ruleOf(removed)), by, nowMs);
     });
   }
 

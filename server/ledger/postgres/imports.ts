@@ -7,7 +7,7 @@ import {
   type NewImport,
 } from "../imports.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
-import { lockOrganization } from "./organizations.ts";
+import { lockKnownOrganization } from "./organizations.ts";
 import { restored, storable } from "./text.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -22,7 +22,7 @@ export class PostgresImports implements Imports {
 
   begin({ organization, sha256, mapping, fileName, nowMs }: NewImport): Promise<ImportRecord> {
     return inTransaction(this.#sql, async (tx) => {
-      await lockOrganization(tx, organization);
+      await lockKnownOrganization(tx, organization);
       const [renamed] = await tx<ImportRow[]>`
         UPDATE imports SET file_name = ${storable(fileName)}
         WHERE organization = ${organization} AND sha256 = ${sha256} AND mapping = ${storable(mapping)}

@@ -10,6 +10,7 @@ import {
   Refusal,
   type UserAndAccount,
 } from "../ledger.ts";
+import { noOrganization } from "../organization-notes.ts";
 import type { Needs, Stored, Writes } from "../transaction.ts";
 import { PostgresAudit } from "./audit.ts";
 import { PostgresChecks } from "./checks.ts";
@@ -119,24 +120,26 @@ export class PostgresLedger implements Ledger {
     const { clock, deadLetterLimits, parkedMaxBytes, parkedMaxLinks } = sizes;
     this.#sizes = sizes;
     this.#sql = sql;
-    this.organizations = new PostgresOrganizations(sql, clock);
-    this.tokens = new PostgresCredentials(sql, this.organizations, "tokens");
-    this.readKeys = new PostgresCredentials(sql, this.organizations, "read_keys");
+    const audit = new PostgresAudit(sql);
+    const organizations = new PostgresOrganizations(sql, audit, clock);
+    this.audit = audit;
+    this.organizations = organizations;
+    this.tokens = new PostgresCredentials(sql, organizations, audit, "tokens");
+    this.readKeys = new PostgresCredentials(sql, organizations, audit, "read_keys");
     this.inbox = new PostgresInbox(sql, { clock, loadedAt: sizes.loadedAt, deadLetterLimits }, lease);
-    this.deadLetters = new PostgresDeadLetters(sql);
-    this.exclusions = new PostgresExclusions(sql);
+    this.deadLetters = new PostgresDeadLetters(sql, audit);
+    this.exclusions = new PostgresExclusions(sql, audit);
     this.warnings = new PostgresWarnings(sql);
     this.checks = new PostgresChecks(sql);
     this.erasures = new PostgresErasures(sql, this.exclusions, clock);
     this.imports = new PostgresImports(sql);
     this.parking = new PostgresParking(sql, parkedMaxBytes);
-    this.audit = new PostgresAudit(sql);
-    this.people = new PostgresPeople(sql, this.organizations, this.audit);
-    this.entrance = new PostgresEntrance(sql, this.audit);
-    this.views = new PostgresViews(sql, this.audit);
-    this.settings = new PostgresSettings(sql);
-    this.sources = new PostgresSources(sql);
-    this.sourceSettings = new PostgresSourceSettings(sql, this.audit);
+    this.people = new PostgresPeople(sql, organizations, audit);
+    this.entrance = new PostgresEntrance(sql, audit);
+    this.views = new PostgresViews(sql, audit);
+    this.settings = new PostgresSettings(sql, audit);
+    this.sources = new PostgresSources(sql, audit);
+    this.sourceSettings = new PostgresSourceSettings(sql, audit);
     this.identities = new PostgresIdentities(sql);
     this.#transactor = new Transactor(sql, clock, { atOnce: this.groupsAtOnce, parkedMaxLinks }, () =>
       this.refuseUnheard(),
@@ -215,7 +218,7 @@ export class PostgresLedger implements Ledger {
 
   async freshness(organization: number): Promise<LedgerFreshness> {
     const found = await this.organizations.find(organization);
-    if (found === undefined) throw new Refusal(`There is no organization with the id ${organization}.`);
+    if (found === undefined) throw noOrganization(organization);
     return {
       timezone: found.timezone,
       loadedUptoMs: await this.loadedUptoMs(),

@@ -1,8 +1,12 @@
 /** Organizations: names are unique, and a new timezone asks for a rebuild of the days in the warehouse. */
 import { limits } from "../../../contract/limits.ts";
+import type { Actor } from "../audit.ts";
 import type { RebuildBegun } from "../health.ts";
 import { type Organization, type OrganizationChange, type Organizations, Refusal } from "../ledger.ts";
+import { noOrganization, organizationChangedNote } from "../organization-notes.ts";
 import type { NewOrganization } from "../people.ts";
+import { foundedNote } from "../people-notes.ts";
+import type { PostgresAudit } from "./audit.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
 import { isTaken } from "./errors.ts";
 import { restored, storable } from "./text.ts";
@@ -10,10 +14,12 @@ import { inTransaction } from "./transaction.ts";
 
 export class PostgresOrganizations implements Organizations {
   readonly #sql: Sql;
+  readonly #audit: PostgresAudit;
   readonly #clock: () => number;
 
-  constructor(sql: Sql, clock: () => number) {
+  constructor(sql: Sql, audit: PostgresAudit, clock: () => number) {
     this.#sql = sql;
+    this.#audit = audit;
     this.#clock = clock;
   }
 
@@ -32,31 +38,34 @@ export class PostgresOrganizations implements Organizations {
     return row === undefined ? undefined : organizationOf(row);
   }
 
-  create(wanted: NewOrganization & { readonly nowMs: number }): Promise<Organization> {
-    return this.insert(this.#sql, wanted);
+  create(wanted: NewOrganization & { readonly nowMs: number }, by: Actor): Promise<Organization> {
+    return inTransaction(this.#sql, async (tx) => {
+      const created = await this.insert(tx, wanted);
+      await this.#audit.note(tx, created.id, foundedNote(created), by, wanted.nowMs);
+      return created;
+    });
   }
 
-  /** Creates the organization, inside the caller's transaction if there is one.
-   * @throws Refusal when the name is taken. */
-  async insert(
-    queries: Queries,
-    wanted: NewOrganization & { readonly nowMs: number },
-  ): Promise<Organization> {
+  /** Creates the organization inside the caller's transaction. @throws Refusal when the name is taken. */
+  async insert(tx: Tx, wanted: NewOrganization & { readonly nowMs: number }): Promise<Organization> {
     const { name, timezone, requestsPerSecond = limits.defaultRequestsPerSecond, nowMs } = wanted;
-    const [row] = await queries<Organization[]>`
+    const [row] = await tx<Organization[]>`
       INSERT INTO organizations (name, timezone, requests_per_second, created_at_ms)
       VALUES (${storable(name)}, ${timezone}, ${requestsPerSecond}, ${nowMs})
-      ON CONFLICT (name) DO NOTHING RETURNING ${organizationColumns(queries)}`;
+      ON CONFLICT (name) DO NOTHING RETURNING ${organizationColumns(tx)}`;
     if (row === undefined) throw nameTaken(name);
     return organizationOf(row);
   }
 
-  async set(id: number, change: OrganizationChange): Promise<Organization> {
+  async set(id: number, change: OrganizationChange, by: Actor, nowMs: number): Promise<Organization> {
     const set = inTransaction(this.#sql, async (tx) => {
       const [row] = await tx<Organization[]>`
         SELECT ${organizationColumns(tx)} FROM organizations WHERE id = ${id} FOR NO KEY UPDATE`;
-      if (row === undefined) throw new Refusal(`There is no organization with the id ${id}.`);
-      const after = { ...organizationOf(row), ...change };
+      if (row === undefined) throw noOrganization(id);
+      const before = organizationOf(row);
+      const after = { ...before, ...change };
+      const note = organizationChangedNote(before, after);
+      if (note === undefined) return before;
       const { name, timezone, requestsPerSecond, itemsPerSecondSet, keepEventsDays } = after;
       await tx`
         UPDATE organizations SET
@@ -66,6 +75,7 @@ export class PostgresOrganizations implements Organizations {
           name = ${storable(name)}, timezone = ${timezone}, requests_per_second = ${requestsPerSecond},
           items_per_second = ${itemsPerSecondSet}, keep_events_days = ${keepEventsDays}
         WHERE id = ${id}`;
+      await this.#audit.note(tx, id, note, by, nowMs);
       return after;
     });
     return set.catch((error: unknown) => {
@@ -91,7 +101,7 @@ export class PostgresOrganizations implements Organizations {
         WHEN rebuild_pending THEN coalesce(rebuild_asked_at_ms, ${nowMs}::bigint)
         ELSE greatest(${nowMs}::bigint, rebuild_asked_at_ms + 1) END
       WHERE id = ${id} RETURNING timezone, rebuild_asked_at_ms AS "askedAtMs"`;
-    if (begun === undefined) throw new Refusal(`There is no organization with the id ${id}.`);
+    if (begun === undefined) throw noOrganization(id);
     return begun;
   }
 
@@ -132,4 +142,9 @@ function nameTaken(name: string): Refusal {
 export async function lockOrganization(tx: Tx, id: number): Promise<boolean> {
   const found = await tx`SELECT FROM organizations WHERE id = ${id} FOR NO KEY UPDATE`;
   return found.count > 0;
+}
+
+/** As `lockOrganization`. @throws Refusal when there is none */
+export async function lockKnownOrganization(tx: Tx, id: number): Promise<void> {
+  if (!(await lockOrganization(tx, id))) throw noOrganization(id);
 }

@@ -1,7 +1,7 @@
 /** People and their places in organizations. Every change and its entry in the audit log are one commit. */
 import type { Role } from "../../../contract/roles.ts";
 import type { Actor, AuditNote } from "../audit.ts";
-import { type Organization, Refusal } from "../ledger.ts";
+import type { Organization } from "../ledger.ts";
 import {
   type Link,
   type Member,
@@ -37,7 +37,7 @@ import { isTaken } from "./errors.ts";
 import { leaveKeys } from "./left-keys.ts";
 import { deleteInvitationsBy, deletePasswordLinks, findInvitations, replaceInvitation } from "./link-rows.ts";
 import { advisoryLocks } from "./locks.ts";
-import { lockOrganization, type PostgresOrganizations } from "./organizations.ts";
+import { lockKnownOrganization, lockOrganization, type PostgresOrganizations } from "./organizations.ts";
 import {
   countOwners,
   findMember,
@@ -144,7 +144,7 @@ export class PostgresPeople implements PeopleStore {
 
   async makeOwner(organization: number, person: number, by: Actor, nowMs: number): Promise<void> {
     await inTransaction(this.#sql, async (tx) => {
-      await lockOrganization(tx, organization);
+      await lockKnownOrganization(tx, organization);
       const member = await findMember(tx, organization, person);
       if (member !== undefined) {
         await this.#setRole(tx, organization, member, "owner", by, nowMs);
@@ -203,7 +203,9 @@ export class PostgresPeople implements PeopleStore {
   async invite(invitation: Invitation, by: Actor, nowMs: number): Promise<number> {
     return inTransaction(this.#sql, async (tx) => {
       await this.#refuseInvitation(tx, invitation, nowMs);
-      const id = await replaceInvitation(tx, invitation, by.person?.id ?? null, nowMs);
+      const invitedBy = by.person?.id ?? null;
+      if (invitedBy !== null && (await findPerson(tx, invitedBy)) === undefined) throw noAccount();
+      const id = await replaceInvitation(tx, invitation, invitedBy, nowMs);
       const { organization, email, role } = invitation;
       await this.#audit.note(tx, organization, invitedNote(email, role), by, nowMs);
       return id;
@@ -264,9 +266,7 @@ export class PostgresPeople implements PeopleStore {
   }
 
   async #refuseInvitation(tx: Tx, { organization, email }: Invitation, nowMs: number): Promise<void> {
-    if (!(await lockOrganization(tx, organization))) {
-      throw new Refusal(`There is no organization with the id ${organization}.`);
-    }
+    await lockKnownOrganization(tx, organization);
     const person = await personWithEmail(tx, email);
     if (person !== undefined && withFallbackEmail(person) === undefined) {
       if ((await findMember(tx, organization, person.id)) !== undefined) throw memberAlready(email);

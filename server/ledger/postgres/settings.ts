@@ -1,6 +1,6 @@
 /** The settings of organizations: a row for every version, none of which is ever changed. */
 import type { SettingsChange } from "../../../contract/settings.ts";
-import { Refusal } from "../ledger.ts";
+import type { Actor } from "../audit.ts";
 import {
   initialSettings,
   nextVersion,
@@ -9,12 +9,14 @@ import {
   type SettingsRecord,
   type SettingsStore,
   type SettingsVersion,
+  settingsChangedNote,
   settingsChangesCountedMs,
   settingsHistory,
   storedSettings,
 } from "../settings.ts";
+import type { PostgresAudit } from "./audit.ts";
 import type { Queries, Sql } from "./connect.ts";
-import { lockOrganization } from "./organizations.ts";
+import { lockKnownOrganization } from "./organizations.ts";
 import { restored, storable } from "./text.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -35,9 +37,11 @@ type VersionRow = Omit<StoredVersion, "settings"> & { readonly settings: string 
 
 export class PostgresSettings implements SettingsStore {
   readonly #sql: Sql;
+  readonly #audit: PostgresAudit;
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, audit: PostgresAudit) {
     this.#sql = sql;
+    this.#audit = audit;
   }
 
   get(organization: number): Promise<SettingsVersion> {
@@ -47,15 +51,13 @@ export class PostgresSettings implements SettingsStore {
   async change(
     organization: number,
     change: SettingsChange,
-    by: string,
+    by: Actor,
     nowMs: number,
   ): Promise<SettingsVersion> {
     return inTransaction(this.#sql, async (tx) => {
-      if (!(await lockOrganization(tx, organization))) {
-        throw new Refusal(`There is no organization with the id ${organization}.`);
-      }
+      await lockKnownOrganization(tx, organization);
       const before = await newest(tx, organization);
-      const after = nextVersion(before, change, by, nowMs);
+      const after = nextVersion(before, change, by.by, nowMs);
       if (after === undefined) return before;
       const [counted] = await tx<{ changes: number }[]>`
         SELECT count(*) AS changes FROM settings_versions
@@ -63,8 +65,9 @@ export class PostgresSettings implements SettingsStore {
       refuseTooManyChanges(counted?.changes ?? 0);
       await tx`
         INSERT INTO settings_versions (organization, version, changed_at_ms, changed_by, settings)
-        VALUES (${organization}, ${after.version}, ${after.changedAtMs}, ${storable(by)},
+        VALUES (${organization}, ${after.version}, ${after.changedAtMs}, ${storable(by.by)},
           ${JSON.stringify(after.settings)})`;
+      await this.#audit.note(tx, organization, settingsChangedNote(before, after), by, nowMs);
       return after;
     });
   }

@@ -16,7 +16,7 @@ import {
 } from "../source-settings.ts";
 import type { PostgresAudit } from "./audit.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
-import { lockOrganization } from "./organizations.ts";
+import { lockKnownOrganization } from "./organizations.ts";
 import { restored, storable } from "./text.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -72,7 +72,7 @@ export class PostgresSourceSettings implements SourceSettingsStore {
     nowMs: number,
   ): Promise<Webhook> {
     return inTransaction(this.#sql, async (tx) => {
-      await lockOrganization(tx, organization);
+      await lockKnownOrganization(tx, organization);
       if ((await named(tx, organization, "webhook", name)) !== undefined) throw webhookNameTaken(name);
       refuseTooManyWebhooks((await list(tx, organization, "webhook")).length);
       const added = await put(tx, organization, "webhook", name, mapping, nowMs);
@@ -119,7 +119,7 @@ export class PostgresSourceSettings implements SourceSettingsStore {
     nowMs: number,
   ): Promise<StripeSettings> {
     return inTransaction(this.#sql, async (tx) => {
-      await lockOrganization(tx, organization);
+      await lockKnownOrganization(tx, organization);
       const { updatedAtMs, ...before } = await findStripe(tx, organization);
       const after: StripeStored = { ...before, ...change };
       const note = stripeChangedNote(before, after);

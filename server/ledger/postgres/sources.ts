@@ -1,9 +1,18 @@
 /** Counts of sources as they are stored: a row for each hour in which something came, and one for each source. */
 import { type SenderName, sourceLimits } from "../../../contract/sources.ts";
 import { msPerHour } from "../../calendar/zone.ts";
+import type { Actor } from "../audit.ts";
 import { Hourly } from "../hourly.ts";
-import type { CountedHour, SourceHour, SourceStore, SourceTotals } from "../sources.ts";
+import {
+  type CountedHour,
+  type SourceHour,
+  type SourceStore,
+  type SourceTotals,
+  sourceRetiredNote,
+} from "../sources.ts";
+import type { PostgresAudit } from "./audit.ts";
 import type { Queries, Sql } from "./connect.ts";
+import { lockOrganization } from "./organizations.ts";
 import { inTransaction } from "./transaction.ts";
 
 const outcomes = `
@@ -41,10 +50,12 @@ const deletedInAStep = 10_000;
 
 export class PostgresSources implements SourceStore {
   readonly #sql: Sql;
+  readonly #audit: PostgresAudit;
   readonly #hourly = new Hourly();
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, audit: PostgresAudit) {
     this.#sql = sql;
+    this.#audit = audit;
   }
 
   async add(
@@ -79,11 +90,24 @@ export class PostgresSources implements SourceStore {
     ];
   }
 
-  async retire(organization: number, source: SenderName, nowMs: number): Promise<number | undefined> {
-    const [retired] = await this.#sql<{ atMs: number }[]>`
-      UPDATE sources SET retired_at_ms = coalesce(retired_at_ms, ${nowMs})
-      WHERE organization = ${organization} AND source = ${source} RETURNING retired_at_ms AS "atMs"`;
-    return retired?.atMs;
+  async retire(
+    organization: number,
+    source: SenderName,
+    by: Actor,
+    nowMs: number,
+  ): Promise<number | undefined> {
+    return inTransaction(this.#sql, async (tx) => {
+      await lockOrganization(tx, organization);
+      const [before] = await tx<{ atMs: number | null }[]>`
+        SELECT retired_at_ms AS "atMs" FROM sources
+        WHERE organization = ${organization} AND source = ${source} FOR NO KEY UPDATE`;
+      if (before === undefined) return undefined;
+      if (before.atMs !== null) return before.atMs;
+      await tx`
+        UPDATE sources SET retired_at_ms = ${nowMs} WHERE organization = ${organization} AND source = ${source}`;
+      await this.#audit.note(tx, organization, sourceRetiredNote(source), by, nowMs);
+      return nowMs;
+    });
   }
 
   /** Deletes the hours that are older than 8 weeks; at most once an hour. */

@@ -1,5 +1,6 @@
 /** Saved views as they are stored. */
 import type { Actor } from "../audit.ts";
+import { noAccount } from "../people-notes.ts";
 import {
   type NewView,
   refuseTooManyViews,
@@ -12,7 +13,8 @@ import {
 } from "../views.ts";
 import type { PostgresAudit } from "./audit.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
-import { lockOrganization } from "./organizations.ts";
+import { lockKnownOrganization, lockOrganization } from "./organizations.ts";
+import { findPerson } from "./people-rows.ts";
 import { restored, storable } from "./text.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -49,15 +51,16 @@ export class PostgresViews implements ViewStore {
 
   async add(organization: number, { page, name, query }: NewView, by: Actor, nowMs: number): Promise<View> {
     return inTransaction(this.#sql, async (tx) => {
-      await lockOrganization(tx, organization);
+      await lockKnownOrganization(tx, organization);
       const [counted] = await tx<{ views: number }[]>`
         SELECT count(*) AS views FROM views WHERE organization = ${organization}`;
       refuseTooManyViews(counted?.views ?? 0);
       await refuseName(tx, organization, page, name);
+      const person = by.person?.id ?? null;
+      if (person !== null && (await findPerson(tx, person)) === undefined) throw noAccount();
       const [added] = await tx<{ id: number }[]>`
         INSERT INTO views (organization, page, name, query, created_by, created_at_ms, updated_at_ms)
-        VALUES (${organization}, ${page}, ${storable(name)}, ${storable(query)}, ${by.person?.id ?? null}, ${nowMs},
-          ${nowMs})
+        VALUES (${organization}, ${page}, ${storable(name)}, ${storable(query)}, ${person}, ${nowMs}, ${nowMs})
         RETURNING id`;
       const view = await find(tx, organization, added?.id ?? 0);
       if (view === undefined) throw new Error("PostgreSQL returned no row for a new view.");

@@ -18,10 +18,14 @@ interface EntryRow {
 
 function prepare(db: Database) {
   return {
-    insert: db.prepare(
+    insert: db.prepare<
+      { id: number },
+      [number, number, number | null, string | null, string, string, string]
+    >(
       `INSERT INTO audit_log (organization, at_ms, person, person_name, action, summary, detail)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
     ),
+    update: db.prepare("UPDATE audit_log SET summary = ?, detail = ? WHERE id = ?"),
     list: db.prepare<EntryRow, [number, number, number]>(
       `SELECT id, at_ms, person, person_name, action, summary, detail FROM audit_log
        WHERE organization = ? AND id < ? ORDER BY id DESC LIMIT ?`,
@@ -48,9 +52,15 @@ export class SqliteAudit implements AuditStore {
     this.#write(entry);
   }
 
-  /** Adds what was changed of an organization inside the caller's transaction. */
-  note(organization: number, note: AuditNote, actor: Actor, atMs: number): void {
-    this.#write({ organization, actor, atMs, ...note });
+  /** Adds what was changed of an organization inside the caller's transaction. @returns the entry's id, if it has one */
+  note(organization: number, note: AuditNote, actor: Actor, atMs: number): number | undefined {
+    return this.#write({ organization, actor, atMs, ...note });
+  }
+
+  /** Updates the entry of a change that takes several commits, inside the caller's transaction. */
+  update(id: number, note: AuditNote, actor: Actor): void {
+    const { summary, detail } = auditTexts(note, actor);
+    this.#statements.update.run(summary, detail, id);
   }
 
   async list(organization: number, page: AuditPage): Promise<readonly StoredAuditEntry[]> {
@@ -63,14 +73,16 @@ export class SqliteAudit implements AuditStore {
     if (this.#hourly.isDue(nowMs)) this.#statements.expire.run(nowMs - auditKeptMs);
   }
 
-  #write(entry: AuditEntry): void {
+  #write(entry: AuditEntry): number | undefined {
     const { organization, actor, atMs, action } = entry;
-    const { summary, detail } = auditTexts(entry);
-    this.#statements.insert.run(
-      ...[organization, atMs, actor.person?.id ?? null, actor.person?.name ?? null],
-      ...[action, summary, detail],
+    if (actor.isLogged === false) return undefined;
+    const { summary, detail } = auditTexts(entry, actor);
+    const added = this.#statements.insert.get(
+      ...([organization, atMs, actor.person?.id ?? null, actor.person?.name ?? null] as const),
+      ...([action, summary, detail] as const),
     );
     if (this.#trims.isDue(organization)) this.#statements.trim.run(organization);
+    return added?.id;
   }
 }
 

@@ -12,7 +12,7 @@ function prepare(db: Database) {
     ),
     keep: db.prepare(
       `INSERT OR REPLACE INTO checks (organization, at_ms, took_ms, differences, examples)
-       VALUES (?, ?, ?, ?, ?)`,
+       SELECT id, ?2, ?3, ?4, ?5 FROM organizations WHERE id = ?1`,
     ),
   };
 }

@@ -1,8 +1,17 @@
 /** Project tokens and read keys, a table each: only their hashes are kept, and a revoked one is not found. */
 import type { Database } from "bun:sqlite";
-import type { Credential, Credentials, Right } from "../credentials.ts";
+import type { Actor } from "../audit.ts";
+import {
+  type Credential,
+  type Credentials,
+  type CredentialTable,
+  credentialCreatedNote,
+  credentialRevokedNote,
+  type Right,
+} from "../credentials.ts";
 import { type Organization, Refusal } from "../ledger.ts";
 import { noMemberForSecret } from "../people-notes.ts";
+import type { SqliteAudit } from "./audit.ts";
 import type { SqliteOrganizations } from "./organizations.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -19,8 +28,6 @@ interface CredentialRow {
   readonly made_by: number | null;
   readonly made_by_name: string | null;
 }
-
-type CredentialTable = "tokens" | "read_keys";
 
 const nouns: Record<CredentialTable, string> = { tokens: "token", read_keys: "read key" };
 
@@ -39,9 +46,8 @@ function prepare(db: Database, table: CredentialTable) {
     find: db.prepare<CredentialRow, [string]>(
       `SELECT ${columns} FROM ${table} WHERE sha256 = ? AND revoked_at_ms IS NULL`,
     ),
-    revoke: db.prepare<CredentialRow, [number, number]>(
-      `UPDATE ${table} SET revoked_at_ms = coalesce(revoked_at_ms, ?) WHERE id = ? RETURNING ${columns}`,
-    ),
+    numbered: db.prepare<CredentialRow, [number]>(`SELECT ${columns} FROM ${table} WHERE id = ?`),
+    revoke: db.prepare(`UPDATE ${table} SET revoked_at_ms = ? WHERE id = ?`),
     isMember: db.prepare<object, [number, number]>(
       "SELECT 1 FROM memberships WHERE organization = ? AND person = ?",
     ),
@@ -56,28 +62,32 @@ export class SqliteCredentials implements Credentials {
   readonly #organizations: SqliteOrganizations;
   readonly #table: CredentialTable;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #audit: SqliteAudit;
 
-  constructor(db: Database, organizations: SqliteOrganizations, table: CredentialTable) {
+  constructor(db: Database, organizations: SqliteOrganizations, audit: SqliteAudit, table: CredentialTable) {
     this.#db = db;
+    this.#audit = audit;
     this.#organizations = organizations;
     this.#table = table;
     this.#statements = prepare(db, table);
   }
 
-  async create(wanted: Parameters<Credentials["create"]>[0]): Promise<Credential> {
-    const { organization, name, rights, sha256, lastFour, nowMs, madeBy = null } = wanted;
-    if (this.#organizations.findNow(organization) === undefined) {
-      throw new Refusal(`There is no organization with the id ${organization}.`);
-    }
-    // No other statement runs between this one and the INSERT.
-    if (madeBy !== null && this.#statements.isMember.get(organization, madeBy) === null) {
-      throw noMemberForSecret();
-    }
-    const row = this.#statements.insert.get(
-      ...([organization, name, rights.join(" "), sha256, lastFour, nowMs, madeBy] as const),
-    );
-    if (row === null) throw new Error(`SQLite returned no row for a new ${nouns[this.#table]}.`);
-    return credential(row);
+  async create(wanted: Parameters<Credentials["create"]>[0], by: Actor): Promise<Credential> {
+    const { organization, name, rights, sha256, lastFour, nowMs } = wanted;
+    const madeBy = by.person?.id ?? null;
+    return inTransaction(this.#db, () => {
+      this.#organizations.refuseUnknown(organization);
+      if (madeBy !== null && this.#statements.isMember.get(organization, madeBy) === null) {
+        throw noMemberForSecret();
+      }
+      const row = this.#statements.insert.get(
+        ...([organization, name, rights.join(" "), sha256, lastFour, nowMs, madeBy] as const),
+      );
+      if (row === null) throw new Error(`SQLite returned no row for a new ${nouns[this.#table]}.`);
+      const created = credential(row);
+      this.#audit.note(organization, credentialCreatedNote(this.#table, created), by, nowMs);
+      return created;
+    });
   }
 
   async list(organization: number): Promise<readonly Credential[]> {
@@ -91,10 +101,16 @@ export class SqliteCredentials implements Credentials {
     return organization === undefined ? undefined : { credential: credential(row), organization };
   }
 
-  async revoke(id: number, nowMs: number): Promise<Credential> {
-    const row = this.#statements.revoke.get(nowMs, id);
-    if (row === null) throw new Refusal(`There is no ${nouns[this.#table]} with the id ${id}.`);
-    return credential(row);
+  async revoke(id: number, by: Actor, nowMs: number): Promise<Credential> {
+    return inTransaction(this.#db, () => {
+      const row = this.#statements.numbered.get(id);
+      if (row === null) throw new Refusal(`There is no ${nouns[this.#table]} with the id ${id}.`);
+      const before = credential(row);
+      if (before.revokedAtMs !== null) return before;
+      this.#statements.revoke.run(nowMs, id);
+      this.#audit.note(before.organization, credentialRevokedNote(this.#table, before), by, nowMs);
+      return { ...before, revokedAtMs: nowMs };
+    });
   }
 
   async touch(used: readonly { readonly id: number; readonly atMs: number }[]): Promise<void> {

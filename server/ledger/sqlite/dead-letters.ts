@@ -1,6 +1,8 @@
 /** What can be done with dead letters: read them, send them again, drop them. They are written by `finish` of
  * the inbox, in the commit that finishes their batch. */
 import type { Database } from "bun:sqlite";
+import type { Actor } from "../audit.ts";
+import { LetterEntries, type LetterEntry } from "../dead-letter-entries.ts";
 import {
   type BuriedLetter,
   countsOf,
@@ -19,6 +21,7 @@ import type {
   VersionRows,
 } from "../dead-letters.ts";
 import type { DayCount } from "../ledger.ts";
+import type { SqliteAudit } from "./audit.ts";
 import type { SqliteOrganizations } from "./organizations.ts";
 import { nextTurn } from "./small-steps.ts";
 import type { Parts } from "./transact.ts";
@@ -87,14 +90,17 @@ export class SqliteDeadLetters implements DeadLetterStore {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #parts: Pick<Parts, "inbox" | "counts" | "journal">;
   readonly #organizations: SqliteOrganizations;
+  readonly #audit: SqliteAudit;
   readonly #again = new LettersAgain();
 
   constructor(
     db: Database,
     parts: Pick<Parts, "inbox" | "counts" | "journal">,
     organizations: SqliteOrganizations,
+    audit: SqliteAudit,
   ) {
     this.#db = db;
+    this.#audit = audit;
     this.#statements = prepare(db);
     this.#parts = parts;
     this.#organizations = organizations;
@@ -108,16 +114,16 @@ export class SqliteDeadLetters implements DeadLetterStore {
     return this.#statements.count.get(organization)?.count ?? 0;
   }
 
-  retry(selection: DeadLetterSelection): Promise<number> {
-    return this.#inSteps(selection, (letters) => {
+  retry(selection: DeadLetterSelection, by: Actor, nowMs: number): Promise<number> {
+    return this.#inSteps(selection, new LetterEntries("retry", selection, by, nowMs), (letters) => {
       const again = this.#again.inboxRows(letters, (id) => this.#organizations.findNow(id)?.timezone);
       this.#parts.inbox.append(again);
       return () => this.#parts.inbox.appended(again);
     });
   }
 
-  drop(selection: DeadLetterSelection): Promise<number> {
-    return this.#inSteps(selection, (letters) => {
+  drop(selection: DeadLetterSelection, by: Actor, nowMs: number): Promise<number> {
+    return this.#inSteps(selection, new LetterEntries("drop", selection, by, nowMs), (letters) => {
       this.#forget(letters);
       return () => undefined;
     });
@@ -134,28 +140,47 @@ export class SqliteDeadLetters implements DeadLetterStore {
     };
   }
 
-  /** Takes the selected letters away, some in a commit with what `work` does; what it returns is called after
-   * the commit. */
+  /** Takes the selected letters away, some in a commit with what `work` does and with the entries; what `work` returns is
+   * called after the commit. */
   async #inSteps(
     selection: DeadLetterSelection,
+    entries: LetterEntries,
     work: (letters: readonly BuriedLetter[]) => () => void,
   ): Promise<number> {
     const next = this.#reader(selection);
     let done = 0;
     while (true) {
       let committed = () => {};
+      let written: readonly LetterEntry[] = [];
       this.#parts.journal.flush();
       const taken = inTransaction(this.#db, () => {
         const letters = next();
         committed = work(letters);
         for (const { id } of letters) this.#statements.remove.run(id);
+        written = this.#note(entries, letters);
         return letters.length;
       });
+      entries.committed(written);
       committed();
       if (taken === 0) return done;
       done += taken;
       await nextTurn();
     }
+  }
+
+  /** Writes the entries of a step. */
+  #note(entries: LetterEntries, letters: readonly BuriedLetter[]): readonly LetterEntry[] {
+    return entries
+      .after(letters)
+      .filter(({ organization }) => this.#isKnown(organization))
+      .map((entry) => {
+        const { organization, id, note } = entry;
+        if (id === undefined) {
+          return { ...entry, id: this.#audit.note(organization, note, entries.by, entries.atMs) };
+        }
+        this.#audit.update(id, note, entries.by);
+        return entry;
+      });
   }
 
   /** Reads the selected letters step by step; those that are buried meanwhile are not among them. */
@@ -183,16 +208,21 @@ export class SqliteDeadLetters implements DeadLetterStore {
 
   /** Takes rows out of what was acknowledged. The user or account itself stays in the ledger, and its next
    * version reaches the warehouse whole; so only the dropped version is remembered. */
-  #forget(letters: readonly BuriedLetter[]): void {
+  #forget(taken: readonly BuriedLetter[]): void {
     const { counts } = this.#parts;
+    const letters = taken.filter(({ organization }) => this.#isKnown(organization));
     const { dayCounts, versionRows } = countsOf(letters);
     for (const day of takenAway(dayCounts)) counts.addDay(day);
     for (const { organization, rows, versions } of versionRows) {
       counts.addVersionRows(organization, { rows: -rows, versions: -versions });
     }
     for (const { organization, table, number, version } of versionsOf(letters)) {
-      if (this.#organizations.findNow(organization) === undefined) continue;
       this.#statements.dropVersion.run(organization, table, number, version);
     }
+  }
+
+  /** A row may name an organization that does not exist. */
+  #isKnown(organization: number): boolean {
+    return this.#organizations.findNow(organization) !== undefined;
   }
 }

@@ -14,7 +14,7 @@ import {
   verifiedEmail,
   withFallbackEmail,
 } from "../people.ts";
-import { claimedNote, emailLostNote, joinedNote, passwordResetNote } from "../people-notes.ts";
+import { claimedNote, emailLostNote, joinedNote, noAccount, passwordResetNote } from "../people-notes.ts";
 import type { SqliteAudit } from "./audit.ts";
 import { type LinkRow, linkOf, PeopleRows } from "./people-rows.ts";
 import { inTransaction } from "./transaction.ts";
@@ -97,6 +97,7 @@ export class SqliteEntrance implements EntranceStore {
 
   async begin(person: number, sha256: string, nowMs: number): Promise<void> {
     inTransaction(this.#db, () => {
+      if (this.#rows.find(person) === undefined) throw noAccount();
       this.#statements.begin.run(person, sha256, nowMs, nowMs);
       this.#statements.trim.run(person);
     });

@@ -1,16 +1,21 @@
 /** Exclusion rules as they are stored. Every change gives its organization a new revision in the same commit,
  * by which the warehouse knows that it has to apply them again. */
 import type { Database } from "bun:sqlite";
+import type { Actor } from "../audit.ts";
 import {
   checkedRule,
   type ExclusionRule,
   type ExclusionRules,
   type ExclusionStore,
+  exclusionAddedNote,
+  exclusionRemovedNote,
   maxExclusionRules,
   noRule,
   type StoredExclusionRule,
   tooManyRules,
 } from "../exclusions.ts";
+import type { SqliteAudit } from "./audit.ts";
+import type { SqliteOrganizations } from "./organizations.ts";
 import { inTransaction } from "./transaction.ts";
 
 function prepare(db: Database) {
@@ -26,8 +31,8 @@ function prepare(db: Database) {
       `INSERT INTO exclusion_rules (organization, kind, key, value, created_at_ms) VALUES (?, ?, ?, ?, ?)
        RETURNING ${columns}`,
     ),
-    remove: db.prepare<{ id: number }, [number, number]>(
-      "DELETE FROM exclusion_rules WHERE organization = ? AND id = ? RETURNING id",
+    remove: db.prepare<StoredExclusionRule, [number, number]>(
+      `DELETE FROM exclusion_rules WHERE organization = ? AND id = ? RETURNING ${columns}`,
     ),
     removeUser: db.prepare<{ id: number }, [number, string]>(
       "DELETE FROM exclusion_rules WHERE organization = ? AND kind = 'user' AND value = ? RETURNING id",
@@ -53,10 +58,14 @@ function prepare(db: Database) {
 
 export class SqliteExclusions implements ExclusionStore {
   readonly #db: Database;
+  readonly #organizations: SqliteOrganizations;
+  readonly #audit: SqliteAudit;
   readonly #statements: ReturnType<typeof prepare>;
 
-  constructor(db: Database) {
+  constructor(db: Database, organizations: SqliteOrganizations, audit: SqliteAudit) {
     this.#db = db;
+    this.#organizations = organizations;
+    this.#audit = audit;
     this.#statements = prepare(db);
   }
 
@@ -64,9 +73,15 @@ export class SqliteExclusions implements ExclusionStore {
     return this.#statements.list.all(organization);
   }
 
-  async add(organization: number, rule: ExclusionRule, nowMs: number): Promise<StoredExclusionRule> {
+  async add(
+    organization: number,
+    rule: ExclusionRule,
+    by: Actor,
+    nowMs: number,
+  ): Promise<StoredExclusionRule> {
     const { kind, key, value } = checkedRule(rule);
     return inTransaction(this.#db, () => {
+      this.#organizations.refuseUnknown(organization);
       const known = this.#statements.find.get(organization, kind, key, value);
       if (known !== null) return known;
       if (this.#statements.list.all(organization).length >= maxExclusionRules) {
@@ -75,16 +90,17 @@ export class SqliteExclusions implements ExclusionStore {
       const added = this.#statements.insert.get(organization, kind, key, value, nowMs);
       if (added === null) throw new Error("SQLite returned no row for a new exclusion rule.");
       this.#statements.changed.run(organization);
+      this.#audit.note(organization, exclusionAddedNote(added), by, nowMs);
       return added;
     });
   }
 
-  async remove(organization: number, id: number): Promise<void> {
+  async remove(organization: number, id: number, by: Actor, nowMs: number): Promise<void> {
     inTransaction(this.#db, () => {
-      if (this.#statements.remove.get(organization, id) === null) {
-        throw noRule(id);
-      }
+      const removed = this.#statements.remove.get(organization, id);
+      if (removed === null) throw noRule(id);
       this.#statements.changed.run(organization);
+      this.#audit.note(organization, exclusionRemovedNote(removed), by, nowMs);
     });
   }
 

@@ -8,6 +8,7 @@ import {
   type NewImport,
   type RejectedRow,
 } from "../imports.ts";
+import { noOrganization } from "../organization-notes.ts";
 import { inTransaction } from "./transaction.ts";
 
 interface ImportRow {
@@ -32,7 +33,7 @@ function prepare(db: Database) {
     begin: db.prepare<ImportRow, [number, string, string, string, number]>(
       `INSERT INTO imports (organization, sha256, mapping, file_name, rows_done, stored, duplicates, rejected,
                             last_from_row, last_rejected, started_at_ms, updated_at_ms)
-       VALUES (?1, ?2, ?3, ?4, 0, 0, 0, 0, 0, '[]', ?5, ?5)
+       SELECT id, ?2, ?3, ?4, 0, 0, 0, 0, 0, '[]', ?5, ?5 FROM organizations WHERE id = ?1
        ON CONFLICT DO UPDATE SET file_name = excluded.file_name
        RETURNING *`,
     ),
@@ -70,7 +71,7 @@ export class SqliteImports implements Imports {
     const { organization, sha256, mapping, fileName, nowMs } = file;
     return inTransaction(this.#db, () => {
       const begun = this.#statements.begin.get(organization, sha256, mapping, fileName, nowMs);
-      if (begun === null) throw new Error("SQLite returned no row for an import.");
+      if (begun === null) throw noOrganization(organization);
       return importRecord(this.#statements.restart.get(nowMs, begun.id) ?? begun);
     });
   }

@@ -1,15 +1,8 @@
 /** The ledger's interface over one SQLite database: each question goes to the part that answers it. */
 import type { Database } from "bun:sqlite";
 import type { LedgerFreshness, RebuildBegun } from "../health.ts";
-import {
-  type DayCount,
-  type Inbox,
-  type Ledger,
-  type LedgerSnapshot,
-  type Populations,
-  Refusal,
-  type UserAndAccount,
-} from "../ledger.ts";
+import type { DayCount, Inbox, Ledger, LedgerSnapshot, Populations, UserAndAccount } from "../ledger.ts";
+import { noOrganization } from "../organization-notes.ts";
 import type { Needs, Stored, Writes } from "../transaction.ts";
 import { SqliteAudit } from "./audit.ts";
 import { SqliteChecks } from "./checks.ts";
@@ -68,12 +61,15 @@ export class SqliteLedger implements Ledger {
     this.#parts = parts;
     this.#transactor = new Transactor(db, parts, clock);
     this.#inboxTidy = new InboxTidy(db, parts, inboxMaxRetainedBytes);
-    this.organizations = new SqliteOrganizations(db, clock);
-    this.tokens = new SqliteCredentials(db, this.organizations, "tokens");
-    this.readKeys = new SqliteCredentials(db, this.organizations, "read_keys");
+    const audit = new SqliteAudit(db);
+    const organizations = new SqliteOrganizations(db, audit, clock);
+    this.audit = audit;
+    this.organizations = organizations;
+    this.tokens = new SqliteCredentials(db, organizations, audit, "tokens");
+    this.readKeys = new SqliteCredentials(db, organizations, audit, "read_keys");
     this.inbox = new FlushedInbox(parts.inbox, parts.journal);
-    this.deadLetters = new SqliteDeadLetters(db, parts, this.organizations);
-    this.exclusions = new SqliteExclusions(db);
+    this.deadLetters = new SqliteDeadLetters(db, parts, organizations, audit);
+    this.exclusions = new SqliteExclusions(db, organizations, audit);
     const { tombstones, users } = parts;
     this.warnings = new SqliteWarnings(
       db,
@@ -84,14 +80,13 @@ export class SqliteLedger implements Ledger {
     this.erasures = new SqliteErasures(db, { ...parts, warnings, exclusions }, this.#inboxTidy, clock);
     this.imports = parts.imports;
     this.parking = parts.parking;
-    this.audit = new SqliteAudit(db);
-    this.people = new SqlitePeople(db, this.organizations, this.audit);
-    this.entrance = new SqliteEntrance(db, this.audit);
-    this.views = new SqliteViews(db, this.audit);
-    this.sources = new SqliteSources(db);
-    this.sourceSettings = new SqliteSourceSettings(db, this.audit);
+    this.people = new SqlitePeople(db, organizations, audit);
+    this.entrance = new SqliteEntrance(db, audit);
+    this.views = new SqliteViews(db, organizations, audit);
+    this.sources = new SqliteSources(db, audit);
+    this.sourceSettings = new SqliteSourceSettings(db, organizations, audit);
     this.identities = new SqliteIdentities(db, parts.users);
-    this.settings = new SqliteSettings(db, this.organizations);
+    this.settings = new SqliteSettings(db, organizations, audit);
   }
 
   transact(_needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
@@ -121,7 +116,7 @@ export class SqliteLedger implements Ledger {
 
   async freshness(organization: number): Promise<LedgerFreshness> {
     const found = this.organizations.findNow(organization);
-    if (found === undefined) throw new Refusal(`There is no organization with the id ${organization}.`);
+    if (found === undefined) throw noOrganization(organization);
     return {
       timezone: found.timezone,
       loadedUptoMs: await this.loadedUptoMs(),

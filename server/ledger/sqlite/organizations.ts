@@ -1,9 +1,13 @@
 /** Organizations: names are unique, and a new timezone asks for a rebuild of the days in the warehouse. */
 import type { Database } from "bun:sqlite";
 import { limits } from "../../../contract/limits.ts";
+import type { Actor } from "../audit.ts";
 import type { RebuildBegun } from "../health.ts";
 import { type Organization, type OrganizationChange, type Organizations, Refusal } from "../ledger.ts";
+import { noOrganization, organizationChangedNote } from "../organization-notes.ts";
 import type { NewOrganization } from "../people.ts";
+import { foundedNote } from "../people-notes.ts";
+import type { SqliteAudit } from "./audit.ts";
 import { inTransaction } from "./transaction.ts";
 
 interface OrganizationRow {
@@ -61,10 +65,12 @@ function prepare(db: Database) {
 export class SqliteOrganizations implements Organizations {
   readonly #db: Database;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #audit: SqliteAudit;
   readonly #clock: () => number;
 
-  constructor(db: Database, clock: () => number) {
+  constructor(db: Database, audit: SqliteAudit, clock: () => number) {
     this.#db = db;
+    this.#audit = audit;
     this.#clock = clock;
     this.#statements = prepare(db);
   }
@@ -83,8 +89,17 @@ export class SqliteOrganizations implements Organizations {
     return row === null ? undefined : organization(row);
   }
 
-  async create(wanted: { name: string; timezone: string; nowMs: number }): Promise<Organization> {
-    return inTransaction(this.#db, () => this.insert(wanted));
+  /** @throws Refusal when there is none with this id: for callers inside a transaction. */
+  refuseUnknown(id: number): void {
+    if (this.findNow(id) === undefined) throw noOrganization(id);
+  }
+
+  async create(wanted: { name: string; timezone: string; nowMs: number }, by: Actor): Promise<Organization> {
+    return inTransaction(this.#db, () => {
+      const created = this.insert(wanted);
+      this.#audit.note(created.id, foundedNote(created), by, wanted.nowMs);
+      return created;
+    });
   }
 
   /** Creates the organization inside the caller's transaction. @throws Refusal when the name is taken. */
@@ -100,16 +115,19 @@ export class SqliteOrganizations implements Organizations {
     return organization(row);
   }
 
-  async set(id: number, change: OrganizationChange): Promise<Organization> {
+  async set(id: number, change: OrganizationChange, by: Actor, nowMs: number): Promise<Organization> {
     return inTransaction(this.#db, () => {
       const before = this.findNow(id);
-      if (before === undefined) throw new Refusal(`There is no organization with the id ${id}.`);
+      if (before === undefined) throw noOrganization(id);
       const after = { ...before, ...change };
+      const note = organizationChangedNote(before, after);
+      if (note === undefined) return before;
       if (after.name !== before.name) this.#refuseTaken(after.name);
       const { name, timezone, requestsPerSecond, itemsPerSecondSet, keepEventsDays } = after;
       this.#statements.update.run(
         ...[name, timezone, requestsPerSecond, itemsPerSecondSet, keepEventsDays, id, this.#clock()],
       );
+      this.#audit.note(id, note, by, nowMs);
       return after;
     });
   }
@@ -124,7 +142,7 @@ export class SqliteOrganizations implements Organizations {
 
   async rebuildBegun(id: number): Promise<RebuildBegun> {
     const begun = this.#statements.begun.get(this.#clock(), id);
-    if (begun === null) throw new Refusal(`There is no organization with the id ${id}.`);
+    if (begun === null) throw noOrganization(id);
     return begun;
   }
 

@@ -2,7 +2,7 @@
 import type { Database } from "bun:sqlite";
 import type { Role } from "../../../contract/roles.ts";
 import type { Actor } from "../audit.ts";
-import { type Organization, Refusal } from "../ledger.ts";
+import type { Organization } from "../ledger.ts";
 import {
   type Link,
   type Member,
@@ -128,6 +128,7 @@ export class SqlitePeople implements PeopleStore {
       return;
     }
     inTransaction(this.#db, () => {
+      this.#organizations.refuseUnknown(organization);
       const owner = this.#rows.find(person);
       if (owner === undefined) throw noAccount();
       this.#rows.refuseFull(organization);
@@ -185,6 +186,7 @@ export class SqlitePeople implements PeopleStore {
       this.#refuseInvitation(invitation, nowMs);
       this.#statements.uninviteEmail.run(organization, email);
       const invitedBy = by.person?.id ?? null;
+      if (invitedBy !== null && this.#rows.find(invitedBy) === undefined) throw noAccount();
       const added = this.#statements.invite.get(
         ...([organization, email, role, sha256, invitedBy, nowMs, expiresAtMs] as const),
       );
@@ -249,9 +251,7 @@ export class SqlitePeople implements PeopleStore {
   }
 
   #refuseInvitation({ organization, email }: Invitation, nowMs: number): void {
-    if (this.#organizations.findNow(organization) === undefined) {
-      throw new Refusal(`There is no organization with the id ${organization}.`);
-    }
+    this.#organizations.refuseUnknown(organization);
     const person = this.#rows.withEmail(email);
     const isMember = person !== undefined && this.#rows.role(organization, person.id) !== undefined;
     if (isMember && withFallbackEmail(person) === undefined) throw memberAlready(email);

@@ -1,7 +1,7 @@
 /** The settings of organizations: a row for every version, none of which is ever changed. */
 import type { Database } from "bun:sqlite";
 import type { SettingsChange } from "../../../contract/settings.ts";
-import { Refusal } from "../ledger.ts";
+import type { Actor } from "../audit.ts";
 import {
   initialSettings,
   nextVersion,
@@ -10,10 +10,12 @@ import {
   type SettingsRecord,
   type SettingsStore,
   type SettingsVersion,
+  settingsChangedNote,
   settingsChangesCountedMs,
   settingsHistory,
   storedSettings,
 } from "../settings.ts";
+import type { SqliteAudit } from "./audit.ts";
 import type { SqliteOrganizations } from "./organizations.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -43,11 +45,13 @@ function prepare(db: Database) {
 export class SqliteSettings implements SettingsStore {
   readonly #db: Database;
   readonly #organizations: SqliteOrganizations;
+  readonly #audit: SqliteAudit;
   readonly #statements: ReturnType<typeof prepare>;
 
-  constructor(db: Database, organizations: SqliteOrganizations) {
+  constructor(db: Database, organizations: SqliteOrganizations, audit: SqliteAudit) {
     this.#db = db;
     this.#organizations = organizations;
+    this.#audit = audit;
     this.#statements = prepare(db);
   }
 
@@ -58,20 +62,19 @@ export class SqliteSettings implements SettingsStore {
   async change(
     organization: number,
     change: SettingsChange,
-    by: string,
+    by: Actor,
     nowMs: number,
   ): Promise<SettingsVersion> {
     return inTransaction(this.#db, () => {
-      if (this.#organizations.findNow(organization) === undefined) {
-        throw new Refusal(`There is no organization with the id ${organization}.`);
-      }
+      this.#organizations.refuseUnknown(organization);
       const before = this.#newest(organization);
-      const after = nextVersion(before, change, by, nowMs);
+      const after = nextVersion(before, change, by.by, nowMs);
       if (after === undefined) return before;
       const counted = this.#statements.changesSince.get(organization, nowMs - settingsChangesCountedMs);
       refuseTooManyChanges(counted?.changes ?? 0);
       const text = JSON.stringify(after.settings);
-      this.#statements.insert.run(organization, after.version, after.changedAtMs, by, text);
+      this.#statements.insert.run(organization, after.version, after.changedAtMs, by.by, text);
+      this.#audit.note(organization, settingsChangedNote(before, after), by, nowMs);
       return after;
     });
   }

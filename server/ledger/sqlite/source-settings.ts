@@ -17,6 +17,7 @@ import {
 } from "../source-settings.ts";
 import type { SqliteAudit } from "./audit.ts";
 import { usersByEmail } from "./identities.ts";
+import type { SqliteOrganizations } from "./organizations.ts";
 import { inTransaction } from "./transaction.ts";
 
 /** What is added to the ledger by the migration that brings settings of sources. */
@@ -73,10 +74,12 @@ const noName = "";
 export class SqliteSourceSettings implements SourceSettingsStore {
   readonly #db: Database;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #organizations: SqliteOrganizations;
   readonly #audit: SqliteAudit;
 
-  constructor(db: Database, audit: SqliteAudit) {
+  constructor(db: Database, organizations: SqliteOrganizations, audit: SqliteAudit) {
     this.#db = db;
+    this.#organizations = organizations;
     this.#statements = prepare(db);
     this.#audit = audit;
   }
@@ -97,6 +100,7 @@ export class SqliteSourceSettings implements SourceSettingsStore {
     nowMs: number,
   ): Promise<Webhook> {
     return inTransaction(this.#db, () => {
+      this.#organizations.refuseUnknown(organization);
       if (this.#statements.named.get(organization, "webhook", name) !== null) {
         throw webhookNameTaken(name);
       }
@@ -153,6 +157,7 @@ export class SqliteSourceSettings implements SourceSettingsStore {
     nowMs: number,
   ): Promise<StripeSettings> {
     return inTransaction(this.#db, () => {
+      this.#organizations.refuseUnknown(organization);
       const { updatedAtMs, ...before } = this.#stripe(organization);
       const after: StripeStored = { ...before, ...change };
       const note = stripeChangedNote(before, after);

@@ -2,7 +2,15 @@
 import type { Database } from "bun:sqlite";
 import { type SenderName, sourceLimits } from "../../../contract/sources.ts";
 import { msPerHour } from "../../calendar/zone.ts";
-import type { CountedHour, SourceHour, SourceStore, SourceTotals } from "../sources.ts";
+import type { Actor } from "../audit.ts";
+import {
+  type CountedHour,
+  type SourceHour,
+  type SourceStore,
+  type SourceTotals,
+  sourceRetiredNote,
+} from "../sources.ts";
+import type { SqliteAudit } from "./audit.ts";
 import { inSmallSteps } from "./small-steps.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -70,10 +78,10 @@ function prepare(db: Database) {
       `SELECT source, utc_hour AS utcHour, ${columns} FROM source_hours
        WHERE organization = ? AND utc_hour >= ? ORDER BY utc_hour, source`,
     ),
-    retire: db.prepare<{ atMs: number }, [number, number, string]>(
-      `UPDATE sources SET retired_at_ms = coalesce(retired_at_ms, ?) WHERE organization = ? AND source = ?
-       RETURNING retired_at_ms AS atMs`,
+    retired: db.prepare<{ atMs: number | null }, [number, string]>(
+      "SELECT retired_at_ms AS atMs FROM sources WHERE organization = ? AND source = ?",
     ),
+    retire: db.prepare("UPDATE sources SET retired_at_ms = ? WHERE organization = ? AND source = ?"),
     deleteOld: db.prepare<{ hour: number }, [number]>(
       `DELETE FROM source_hours WHERE (organization, source, utc_hour) IN (
          SELECT organization, source, utc_hour FROM source_hours WHERE utc_hour < ? LIMIT ${deletedInAStep})
@@ -84,10 +92,12 @@ function prepare(db: Database) {
 
 export class SqliteSources implements SourceStore {
   readonly #db: Database;
+  readonly #audit: SqliteAudit;
   readonly #statements: ReturnType<typeof prepare>;
 
-  constructor(db: Database) {
+  constructor(db: Database, audit: SqliteAudit) {
     this.#db = db;
+    this.#audit = audit;
     this.#statements = prepare(db);
   }
 
@@ -115,8 +125,20 @@ export class SqliteSources implements SourceStore {
     return this.#statements.hours.all(organization, fromUtcHour);
   }
 
-  async retire(organization: number, source: SenderName, nowMs: number): Promise<number | undefined> {
-    return this.#statements.retire.get(nowMs, organization, source)?.atMs;
+  async retire(
+    organization: number,
+    source: SenderName,
+    by: Actor,
+    nowMs: number,
+  ): Promise<number | undefined> {
+    return inTransaction(this.#db, () => {
+      const before = this.#statements.retired.get(organization, source);
+      if (before === null) return undefined;
+      if (before.atMs !== null) return before.atMs;
+      this.#statements.retire.run(nowMs, organization, source);
+      this.#audit.note(organization, sourceRetiredNote(source), by, nowMs);
+      return nowMs;
+    });
   }
 
   /** Deletes the hours that are older than 8 weeks. */

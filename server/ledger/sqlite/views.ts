@@ -1,6 +1,7 @@
 /** Saved views as they are stored. */
 import type { Database } from "bun:sqlite";
 import type { Actor } from "../audit.ts";
+import { noAccount } from "../people-notes.ts";
 import {
   type NewView,
   refuseTooManyViews,
@@ -12,6 +13,7 @@ import {
   viewSavedNote,
 } from "../views.ts";
 import type { SqliteAudit } from "./audit.ts";
+import type { SqliteOrganizations } from "./organizations.ts";
 import { inTransaction } from "./transaction.ts";
 
 /** What is added to the ledger by the migration that brings views. */
@@ -48,6 +50,7 @@ function prepare(db: Database) {
       `INSERT INTO views (organization, page, name, query, created_by, created_at_ms, updated_at_ms)
        VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
     ),
+    person: db.prepare<{ id: number }, [number]>("SELECT id FROM people WHERE id = ?"),
     update: db.prepare("UPDATE views SET name = ?, query = ?, updated_at_ms = ? WHERE id = ?"),
     remove: db.prepare("DELETE FROM views WHERE id = ?"),
   };
@@ -56,10 +59,12 @@ function prepare(db: Database) {
 export class SqliteViews implements ViewStore {
   readonly #db: Database;
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #organizations: SqliteOrganizations;
   readonly #audit: SqliteAudit;
 
-  constructor(db: Database, audit: SqliteAudit) {
+  constructor(db: Database, organizations: SqliteOrganizations, audit: SqliteAudit) {
     this.#db = db;
+    this.#organizations = organizations;
     this.#statements = prepare(db);
     this.#audit = audit;
   }
@@ -70,9 +75,11 @@ export class SqliteViews implements ViewStore {
 
   async add(organization: number, { page, name, query }: NewView, by: Actor, nowMs: number): Promise<View> {
     return inTransaction(this.#db, () => {
+      this.#organizations.refuseUnknown(organization);
       refuseTooManyViews(this.#statements.count.get(organization)?.views ?? 0);
       this.#refuseName(organization, page, name);
       const person = by.person?.id ?? null;
+      if (person !== null && this.#statements.person.get(person) === null) throw noAccount();
       const added = this.#statements.insert.get(organization, page, name, query, person, nowMs, nowMs);
       const view = this.#statements.find.get(organization, added?.id ?? 0);
       if (view === null) throw new Error("SQLite returned no row for a new view.");

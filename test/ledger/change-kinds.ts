@@ -1,0 +1,47 @@
+/** How a method of the ledger is classed: see changes.ts. */
+import type { AuditAction } from "../../contract/audit.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
+import type { LedgerUnderTest } from "./contract.ts";
+
+/** A change whose ground is prepared, to be made now. */
+export type Change = {
+  readonly action: AuditAction;
+  /** Making it again changes something again. */
+  readonly repeats?: true;
+  /** In which organization's log it is; else in that of the test. */
+  readonly logOf?: (result: unknown) => number;
+} & (
+  | { readonly of: (organization: number) => Promise<unknown> }
+  // Of organizations that are not named by their id.
+  | { readonly make: () => Promise<unknown> }
+);
+
+/** What a change needs. */
+export interface Ground {
+  readonly subject: LedgerUnderTest;
+  readonly ledger: Ledger;
+  readonly id: number;
+  readonly nowMs: number;
+}
+
+export type Prepare = (ground: Ground) => Promise<Change>;
+
+/** It changes nothing. */
+export const read = "read";
+/** The service does it by itself, or it is what senders sent. */
+export const service = "service";
+/** An erasure has several steps: see contract-erasures.ts. */
+export const erasure = "erasure";
+
+export type Kind = typeof read | typeof service | typeof erasure | Prepare;
+
+/** The stores of a ledger. */
+type StoreName = {
+  [Name in keyof Ledger]: Ledger[Name] extends number | boolean | ((...given: never[]) => unknown)
+    ? never
+    : Name;
+}[keyof Ledger];
+export type Kinds = { readonly [Name in StoreName]: { readonly [Method in keyof Ledger[Name]]: Kind } };
+
+/** Of an organization, of which the result is. */
+export const logOf = (result: unknown) => (result as { readonly id: number }).id;

@@ -1,0 +1,128 @@
+/** The methods of the ledger about people: see changes.ts. */
+import { commandLine as by, personActor } from "../../server/ledger/audit.ts";
+import type { Person } from "../../server/ledger/people.ts";
+import { type Ground, type Kinds, logOf, read, service } from "./change-kinds.ts";
+
+const expiresAtMs = 9e12;
+const stranger = { name: "Ada", passwordHash: "$argon2id$x" };
+const invitation = { email: "b@example.com", role: "viewer", sha256: "b", expiresAtMs } as const;
+
+/** A person who is a member of the organization by an invitation. */
+async function member({ ledger, id, nowMs }: Ground, email: string): Promise<Person> {
+  await ledger.people.invite({ ...invitation, organization: id, email, sha256: email }, by, nowMs);
+  const person = await ledger.entrance.accept(email, stranger, nowMs);
+  if (person === undefined) throw new Error("nobody joined");
+  return person;
+}
+
+const membersOf: Pick<Kinds["people"], "found" | "makeOwner" | "setRole" | "remove"> = {
+  found: async (ground) => {
+    const { ledger, nowMs } = ground;
+    const founder = personActor(await member(ground, "a@example.com"));
+    return {
+      action: "organization.created",
+      make: () => ledger.people.found({ name: "new", timezone: "UTC" }, founder, nowMs),
+      logOf,
+    };
+  },
+  makeOwner: async (ground) => {
+    const { subject, ledger, nowMs } = ground;
+    const other = await subject.organization("other");
+    const { id } = await member({ ...ground, id: other.id }, "a@example.com");
+    return {
+      action: "member.joined",
+      of: (organization) => ledger.people.makeOwner(organization, id, by, nowMs),
+    };
+  },
+  setRole: async (ground) => {
+    const { id } = await member(ground, "a@example.com");
+    const { people } = ground.ledger;
+    return {
+      action: "member.role_changed",
+      of: (organization) => people.setRole(organization, id, "member", by, ground.nowMs),
+    };
+  },
+  remove: async (ground) => {
+    const { id } = await member(ground, "a@example.com");
+    const { people } = ground.ledger;
+    return {
+      action: "member.removed",
+      of: (organization) => people.remove(organization, id, by, ground.nowMs),
+    };
+  },
+};
+
+/** Of members, invitations and profiles. */
+export const people: Kinds["people"] = {
+  ...membersOf,
+  isClaimed: read,
+  find: read,
+  withEmail: read,
+  membershipsOf: read,
+  members: read,
+  invitations: read,
+  // Notes that the person was seen.
+  membership: service,
+  // Of no organization.
+  addClaimLink: service,
+  change: async (ground) => {
+    const { id } = await member(ground, "a@example.com");
+    const { people: store } = ground.ledger;
+    return {
+      action: "member.profile_changed",
+      make: () => store.change(id, { name: "Countess" }, by, ground.nowMs),
+    };
+  },
+  invite: async ({ ledger, nowMs }) => {
+    return {
+      action: "invitation.created",
+      repeats: true,
+      of: (organization) => ledger.people.invite({ organization, ...invitation }, by, nowMs),
+    };
+  },
+  uninvite: async ({ ledger, id: organization, nowMs }) => {
+    const id = await ledger.people.invite({ organization, ...invitation }, by, nowMs);
+    return { action: "invitation.revoked", of: (of) => ledger.people.uninvite(of, id, by, nowMs) };
+  },
+  addPasswordLink: async (ground) => {
+    const { id: person } = await member(ground, "a@example.com");
+    const link = { person, sha256: "password", expiresAtMs };
+    return {
+      action: "member.reset_link_created",
+      repeats: true,
+      make: () => ground.ledger.people.addPasswordLink(link, by, ground.nowMs),
+    };
+  },
+};
+
+/** Of those who come in. */
+export const entrance: Kinds["entrance"] = {
+  link: read,
+  session: read,
+  // Sessions are of no organization.
+  begin: service,
+  used: service,
+  end: service,
+  endAll: service,
+  endEverything: service,
+  claim: async ({ ledger, nowMs }) => {
+    await ledger.people.addClaimLink("claim", nowMs);
+    return {
+      action: "installation.claimed",
+      make: () => ledger.entrance.claim("claim", { ...stranger, email: "a@example.com" }, nowMs),
+    };
+  },
+  accept: async ({ ledger, id: organization, nowMs }) => {
+    await ledger.people.invite({ organization, ...invitation }, by, nowMs);
+    return { action: "member.joined", make: () => ledger.entrance.accept("b", stranger, nowMs) };
+  },
+  resetPassword: async (ground) => {
+    const { id: person } = await member(ground, "a@example.com");
+    const { people: store, entrance: links } = ground.ledger;
+    await store.addPasswordLink({ person, sha256: "password", expiresAtMs }, by, ground.nowMs);
+    return {
+      action: "member.password_reset",
+      make: () => links.resetPassword("password", "$argon2id$y", ground.nowMs),
+    };
+  },
+};

@@ -1,0 +1,220 @@
+/** Every method of the ledger, and what it is: read, written by the service itself, or a change that the audit log tells. */
+import { commandLine as by, settingUp } from "../../server/ledger/audit.ts";
+import { createProjectToken, createReadKey } from "../../server/ledger/credentials.ts";
+import {
+  erasure,
+  type Ground,
+  type Kind,
+  type Kinds,
+  logOf,
+  type Prepare,
+  read,
+  service,
+} from "./change-kinds.ts";
+import { entrance, people } from "./changes-of-people.ts";
+import { bury, eventLine } from "./contract-operation.ts";
+
+const rule = { kind: "email_domain", key: "", value: "example.com" } as const;
+const mapping = { event: { path: "name" }, userId: "user.id" } as const;
+
+async function threeLetters({ subject, id }: Ground): Promise<void> {
+  await bury(
+    subject,
+    "events",
+    [1, 2, 3].map((number) => eventLine(id, number)),
+    2024,
+  );
+}
+
+const organizations: Kinds["organizations"] = {
+  list: read,
+  find: read,
+  create: async ({ ledger, nowMs }) => ({
+    action: "organization.created",
+    make: () => ledger.organizations.create({ name: "new", timezone: "UTC", nowMs }, by),
+    logOf,
+  }),
+  set: async ({ ledger, nowMs }) => {
+    const rates = { requestsPerSecond: 7, itemsPerSecondSet: 8, keepEventsDays: 9 };
+    const change = { name: "renamed", timezone: "Asia/Tokyo", ...rates };
+    return {
+      action: "organization.changed",
+      of: (organization) => ledger.organizations.set(organization, change, by, nowMs),
+    };
+  },
+  eventsDropped: service,
+};
+
+const tokens: Kinds["tokens"] = {
+  list: read,
+  find: read,
+  touch: service,
+  create: async ({ ledger, nowMs }) => ({
+    action: "token.created",
+    repeats: true,
+    of: (organization) => createProjectToken(ledger.tokens, { organization, name: "web", nowMs }, by),
+  }),
+  revoke: async ({ ledger, id: organization, nowMs }) => {
+    const wanted = { organization, name: "web", nowMs };
+    const { id } = await createProjectToken(ledger.tokens, wanted, settingUp);
+    return { action: "token.revoked", make: () => ledger.tokens.revoke(id, by, nowMs) };
+  },
+};
+
+const readKeys: Kinds["readKeys"] = {
+  list: read,
+  find: read,
+  touch: service,
+  create: async ({ ledger, nowMs }) => ({
+    action: "read_key.created",
+    repeats: true,
+    of: (organization) =>
+      createReadKey(ledger.readKeys, { organization, name: "bi", nowMs, more: ["erase"] }, by),
+  }),
+  revoke: async ({ ledger, id: organization, nowMs }) => {
+    const wanted = { organization, name: "bi", nowMs, more: [] };
+    const { id } = await createReadKey(ledger.readKeys, wanted, settingUp);
+    return { action: "read_key.revoked", make: () => ledger.readKeys.revoke(id, by, nowMs) };
+  },
+};
+
+const deadLetters: Kinds["deadLetters"] = {
+  list: read,
+  count: read,
+  missing: read,
+  retry: async (ground) => {
+    await threeLetters(ground);
+    const { ledger, nowMs } = ground;
+    return {
+      action: "dead_letters.retried",
+      of: (organization) => ledger.deadLetters.retry({ organization }, by, nowMs),
+    };
+  },
+  drop: async (ground) => {
+    await threeLetters(ground);
+    const { ledger, nowMs } = ground;
+    return {
+      action: "dead_letters.dropped",
+      of: (organization) => ledger.deadLetters.drop({ organization }, by, nowMs),
+    };
+  },
+};
+
+const exclusions: Kinds["exclusions"] = {
+  list: read,
+  rules: read,
+  revisions: read,
+  add: async ({ ledger, nowMs }) => ({
+    action: "exclusion.added",
+    of: (organization) => ledger.exclusions.add(organization, rule, by, nowMs),
+  }),
+  remove: async ({ ledger, id, nowMs }) => {
+    const added = await ledger.exclusions.add(id, rule, settingUp, nowMs);
+    return {
+      action: "exclusion.removed",
+      of: (organization) => ledger.exclusions.remove(organization, added.id, by, nowMs),
+    };
+  },
+};
+
+const settings: Kinds["settings"] = {
+  get: read,
+  history: read,
+  change: async ({ ledger, nowMs }) => ({
+    action: "settings.changed",
+    of: (organization) => ledger.settings.change(organization, { weekStart: 7 }, by, nowMs),
+  }),
+};
+
+const sources: Kinds["sources"] = {
+  add: service,
+  totals: read,
+  hours: read,
+  retire: async ({ ledger, id, nowMs }) => {
+    const items = { accepted: 1, parked: 0, duplicate: 0, rejected: 0, ignored: 0 };
+    const times = { firstMs: nowMs, lastMs: nowMs, firstHeardMs: nowMs, lastHeardMs: nowMs };
+    await ledger.sources.add([{ organization: id, source: "segment", utcHour: 1, ...items, ...times }]);
+    return {
+      action: "source.retired",
+      of: (organization) => ledger.sources.retire(organization, "segment", by, nowMs + 1),
+    };
+  },
+};
+
+const view = { page: "users", name: "mine", query: "sort=name" } as const;
+
+const views: Kinds["views"] = {
+  list: read,
+  add: async ({ ledger, nowMs }) => ({
+    action: "view.created",
+    of: (organization) => ledger.views.add(organization, view, by, nowMs),
+  }),
+  change: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.views.add(organization, view, by, nowMs);
+    return {
+      action: "view.changed",
+      of: (of) => ledger.views.change(of, id, { name: "ours" }, by, nowMs + 1),
+    };
+  },
+  remove: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.views.add(organization, view, by, nowMs);
+    return { action: "view.deleted", of: (of) => ledger.views.remove(of, id, by, nowMs) };
+  },
+};
+
+const webhook = { name: "crm", mapping } as const;
+
+const sourceSettings: Kinds["sourceSettings"] = {
+  webhooks: read,
+  webhook: read,
+  stripe: read,
+  addWebhook: async ({ ledger, nowMs }) => ({
+    action: "webhook.created",
+    of: (organization) => ledger.sourceSettings.addWebhook(organization, webhook, by, nowMs),
+  }),
+  changeWebhook: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.sourceSettings.addWebhook(organization, webhook, by, nowMs);
+    const changed = { ...mapping, userId: "person.id" };
+    return {
+      action: "webhook.changed",
+      of: (of) => ledger.sourceSettings.changeWebhook(of, id, changed, by, nowMs + 1),
+    };
+  },
+  removeWebhook: async ({ ledger, id: organization, nowMs }) => {
+    const { id } = await ledger.sourceSettings.addWebhook(organization, webhook, by, nowMs);
+    return {
+      action: "webhook.deleted",
+      of: (of) => ledger.sourceSettings.removeWebhook(of, id, by, nowMs),
+    };
+  },
+  changeStripe: async ({ ledger, nowMs }) => ({
+    action: "stripe.changed",
+    of: (organization) =>
+      ledger.sourceSettings.changeStripe(organization, { unknownCustomers: "create" }, by, nowMs),
+  }),
+};
+
+/** Every store has to be here with every method: TypeScript says which one is missing. */
+const kinds: Kinds = {
+  ...{ organizations, tokens, readKeys, deadLetters, exclusions, settings, sources },
+  ...{ people, entrance, views, sourceSettings },
+  inbox: { freeze: service, read, finish: service, backlog: read },
+  warnings: { add: service, list: read },
+  checks: { list: read, keep: service },
+  erasures: {
+    ...{ begin: erasure, counted: erasure, finish: erasure },
+    ...{ pending: read, find: read, list: read },
+  },
+  imports: { begin: service, find: read, ofFile: read, finish: service },
+  parking: { counts: read, people: read, labels: read },
+  audit: { add: service, list: read },
+  identities: { linkedTo: read, withEmail: read },
+};
+
+/** The changes that the audit log tells, by their names. */
+export const changes: readonly (readonly [name: string, prepare: Prepare])[] = Object.entries(kinds).flatMap(
+  ([store, methods]) =>
+    Object.entries<Kind>(methods).flatMap(([method, kind]) =>
+      typeof kind === "function" ? [[`${store}.${method}`, kind] as const] : [],
+    ),
+);
