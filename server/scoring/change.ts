@@ -74,14 +74,20 @@ export function changeText({ before, now }: ChangeInput, health: Change): string
   const rules = Math.round(health.settings);
   const facts = [
     ...(today.hasLeft && !then.hasLeft ? ["sent the churn event"] : []),
-    `active on ${days(today.activeDays28)} of 28, was ${then.activeDays28}`,
+    `active on ${days(today.activeDays28)} of 28, ${comparedWith(then.activeDays28, today.activeDays28)}`,
     ...(then.members === null || today.members === null
       ? []
-      : [`${members(today.members.active28)} active, was ${then.members.active28}`]),
+      : [
+          `${members(today.members.active28)} active, ${comparedWith(then.members.active28, today.members.active28)}`,
+        ]),
     ...(isSilent ? [`silent for ${days(today.idleDays)}`] : []),
     ...(rules === 0 ? [] : [`${rules > 0 ? "+" : "−"}${Math.abs(rules)} by settings or model`]),
   ];
   return `${direction}: ${facts.join("; ")}.`;
+}
+
+function comparedWith(then: number, today: number): string {
+  return then === today ? "as before" : `was ${then}`;
 }
 
 function days(count: number): string {

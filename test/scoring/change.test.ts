@@ -59,6 +59,9 @@ describe("a change", () => {
     const change = changeOf(input, scores.health);
     expect(change).toMatchObject({ behaviour: 0, settings: 0 });
     expect(change?.time).not.toBe(0);
+    expect(change && changeText(input, change)).toMatch(
+      /^(Up|Down) \d+: active on 20 days of 28, as before\.$/,
+    );
     expect(changeOf(input, riskOf)).toMatchObject({ behaviour: 0, time: 0, settings: 0 });
   });
 
