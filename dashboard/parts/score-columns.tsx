@@ -16,7 +16,8 @@ export type ScoredRow = Pick<
 export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
   return [
     {
-      ...{ id: "verdict", header: "Verdict", width: 120 },
+      // Saved views and remembered columns from before verdicts do not name it.
+      ...{ id: "verdict", header: "Verdict", width: 120, isFixed: true },
       hint: "The first that holds: churned, account churned, high risk, at risk, new, watch, healthy",
       cell: ({ verdict }) => <Verdict of={verdict} />,
     },

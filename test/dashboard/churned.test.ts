@@ -203,8 +203,10 @@ describe("lists", () => {
     await page.getByText(/^11 users$/).waitFor();
     const cells = page.locator("tbody tr td:nth-child(2)");
     await becomes(async () => [...new Set(await cells.allTextContents())], ["Account churned"]);
-    await page.goto(`${server.url}/o/${id}/accounts?verdict=churned`);
+    // The columns of a view from before verdicts.
+    await page.goto(`${server.url}/o/${id}/accounts?verdict=churned&columns=health,state`);
     await page.getByText(/^2 accounts$/).waitFor();
+    await becomes(() => cells.allTextContents(), ["Churned", "Churned"]);
     expect(await page.getByLabel("Verdict").locator("option").allTextContents()).not.toContain(
       "Account churned",
     );
