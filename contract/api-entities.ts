@@ -1,7 +1,7 @@
 /** What pages about one user or one account ask beside its scores, as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { count, day, eventLabel, nullable } from "./api.ts";
-import { Band, Colour, State } from "./api-states.ts";
+import { Band, Colour, State, Verdict } from "./api-states.ts";
 
 const strict = { additionalProperties: false } as const;
 const share = (description: string) => nullable(Type.Number({ minimum: 0, maximum: 1, description }));
@@ -93,6 +93,13 @@ export const AccountMembersAnswer = Type.Object({
   active90: count("The same within 90 days."),
   penetration: share("active28 / active90; null when nobody was active in 90 days."),
   topShare: share("The largest share of a member; null when nothing was done in 28 days."),
+  activeDays28: nullable(
+    count("Days on which any member was active in the account, of the last 28; null without scores."),
+  ),
+  isInUse: Type.Boolean({
+    description:
+      "Whether shares of members say who carries the account: it has not churned, was active on 7 of the last 28 days, and within the last 14. Without scores: whether anybody was active in 28 days.",
+  }),
   members: Type.Array(
     Type.Object({
       userId: Type.String(),
@@ -106,6 +113,7 @@ export const AccountMembersAnswer = Type.Object({
       lastActiveDay: nullable(day("Of the last engagement event in the account within 90 days.")),
       activeDays28: count("Days with an engagement event in the account, of the last 28."),
       share: share("Of what all members did in 28 days, weighted as engagement is; null when nothing was."),
+      verdict: Verdict,
       state: State,
       colour: Colour,
       health: score("The user's own, 0 to 100."),

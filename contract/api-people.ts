@@ -2,7 +2,7 @@
 import Type from "typebox";
 import { count, day, eventLabel, instant, nullable } from "./api.ts";
 import { listedScores, listHead, sinceText } from "./api-scores.ts";
-import { Band, Colour, State } from "./api-states.ts";
+import { Band, Colour, State, Verdict } from "./api-states.ts";
 
 const strict = { additionalProperties: false } as const;
 
@@ -28,6 +28,11 @@ const daysOf = (description: string) =>
 
 /** By scores and by when somebody was seen last: the same for users and accounts. */
 const scoreFilters = {
+  verdict: Type.Optional(
+    Type.Union([Verdict, Type.Literal("not_churned")], {
+      description: "`not_churned`: all but `churned` and `account_churned`.",
+    }),
+  ),
   state: Type.Optional(State),
   colour: Type.Optional(Colour),
   band: Type.Optional(Band),
@@ -110,7 +115,7 @@ export const UserListParameters = Type.Object(
 export const UserListAnswer = Type.Object({
   ...listHead,
   total: count("Users on all pages together."),
-  users: Type.Array(Type.Object({ ...userFields, ...listedScores }), {
+  users: Type.Array(Type.Object({ ...userFields, verdict: Verdict, ...listedScores }), {
     description: "As CSV: all that match, unless limit is sent.",
   }),
 });
@@ -145,7 +150,7 @@ export const AccountListParameters = Type.Object(
 export const AccountListAnswer = Type.Object({
   ...listHead,
   total: count("Accounts on all pages together."),
-  accounts: Type.Array(Type.Object({ ...accountFields, ...listedScores }), {
+  accounts: Type.Array(Type.Object({ ...accountFields, verdict: Verdict, ...listedScores }), {
     description: "As CSV: all that match, unless limit is sent.",
   }),
 });

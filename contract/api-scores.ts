@@ -1,8 +1,10 @@
 /** The part of the JSON API that is about scores, as JSON Schema. */
 import Type from "typebox";
+import { ScoreChange } from "./api-change.ts";
+import { churnEvent, churnFields } from "./api-churn.ts";
 import { Marks, sinceThen } from "./api-marks.ts";
 import { BgbbParameters, Proof, TrainedOn } from "./api-proof.ts";
-import { Band, Colour, State } from "./api-states.ts";
+import { Band, Colour, State, Verdict } from "./api-states.ts";
 
 const day = (description: string) => Type.String({ format: "date", description });
 const number = (description: string) => Type.Number({ description });
@@ -24,18 +26,12 @@ const dataStoppedSince = nullable(
 
 export const ScoreParameters = Type.Object({ since: Type.Optional(day(sinceText)) }, closed);
 
-const Change = Type.Object({
-  total: Type.Number(),
-  behaviour: number("What they did, or did not do as usual."),
-  time: number("What would have changed had they done nothing since."),
-  settings: number("Settings, who is excluded, the month's scale, or the model."),
-});
-
 export const ScoreAnswer = Type.Object({
   id: Type.String({ description: "The user's or the account's own id." }),
   day: scoredDay,
   dataStoppedSince,
   state: State,
+  verdict: Verdict,
   note: nullable(Type.String({ description: "Why there is no score." })),
   health: Type.Object({
     score: nullable(number("0 to 100.")),
@@ -71,16 +67,14 @@ export const ScoreAnswer = Type.Object({
       ),
     }),
   ),
-  returnProbability: nullable(
-    number("For the churned: of coming back within the horizon, by BG/BB. Null beyond 26 weeks of silence."),
-  ),
-  churnedDay: nullable(day("For the churned: the day on which the horizon of silence was over.")),
+  ...churnFields,
   model: nullable(
     Type.Object({
       rung: nullable(Type.Integer()),
       isProven: Type.Boolean(),
       why: Type.String(),
       horizonDays: Type.Integer(),
+      churnEvent,
       trainedDay: day("The day as of which it was trained."),
       baseRate: nullable(number("The share that churned in the back-test.")),
       logLoss: nullable(number("In the back-test.")),
@@ -88,14 +82,7 @@ export const ScoreAnswer = Type.Object({
       calibrationError: nullable(number("In the back-test.")),
     }),
   ),
-  change: nullable(
-    Type.Object({
-      sinceDay: day("The day of the earlier scores."),
-      health: nullable(Change),
-      engagement: nullable(Change),
-      risk: nullable(Change),
-    }),
-  ),
+  change: ScoreChange,
 });
 
 export const HistoryParameters = Type.Object(
@@ -223,6 +210,7 @@ export const ModelAnswer = Type.Object({
   isProven: Type.Boolean(),
   why: Type.String(),
   horizonDays: Type.Integer(),
+  churnEvent,
   advisedHorizonDays: nullable(
     Type.Integer({ description: "Nine of ten gaps between active days are no longer than it." }),
   ),

@@ -3,6 +3,14 @@ import Type from "typebox";
 
 /** Where somebody stands. */
 export const State = Type.Enum(["no_data", "churned", "new", "active"]);
+/** How somebody is doing, in one word. */
+export const Verdict = Type.Enum(
+  ["churned", "account_churned", "high_risk", "at_risk", "new", "watch", "healthy", "no_score"],
+  {
+    description:
+      "The first that holds. `churned`. `account_churned`: the account of this user has churned. `high_risk`: churn risk from .5. `at_risk`: health below 40. `new`: first seen under 14 days ago. `watch`: health below 70, or churn risk from .2. `healthy`. `no_score`.",
+  },
+);
 /** Of health. */
 export const Colour = Type.Enum(["healthy", "watch", "at_risk", "onboarding", "churned", "none"]);
 export const Band = Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")], {

@@ -61,9 +61,13 @@ export function ChangePanel({ of, what, since, onSince }: ChangePanelProps): Rea
 }
 
 const columns = [
-  { name: "In all", of: "total", hint: "Now less then: the sum of the other three." },
-  { name: "Behaviour", of: "behaviour", hint: "What they did, or did not do as usual." },
-  { name: "Time", of: "time", hint: "What would have changed had they done nothing since." },
+  { name: "Total", of: "total", hint: "Now less then: the sum of the other three." },
+  {
+    name: "Behaviour",
+    of: "behaviour",
+    hint: "More or less use than on the earlier day. Silence is less use.",
+  },
+  { name: "Time", of: "time", hint: "What changes while use stays as it was: being known for longer." },
   { name: "Settings", of: "settings", hint: "Settings, the month's scale, the model, or who is excluded." },
 ] as const;
 
@@ -75,6 +79,7 @@ function Changes({ change, what }: { change: Change; what: string }): ReactEleme
   ];
   return (
     <div className="@container">
+      {change.text !== null && <p className="mb-3 font-semibold">{change.text}</p>}
       <div className="grid gap-x-10 gap-y-3 @4xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
         <Scrollable label="Changes" className="overflow-x-auto">
           <table aria-label={`Changes of this ${what}'s scores, in points`} className="w-full">

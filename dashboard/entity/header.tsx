@@ -7,24 +7,26 @@ import { Avatar } from "../parts/avatar.tsx";
 import { Freshness } from "../parts/freshness.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { PageHeader } from "../parts/panel.tsx";
+import { Verdict } from "../parts/verdict.tsx";
 import { dayText } from "../text/format.ts";
+import { churnText, type Score } from "./score-text.ts";
 
 interface EntityHeaderProps {
   readonly what: "user" | "account";
-  readonly title: string;
-  /** What initials are taken of. */
-  readonly name: string;
+  /** The name; undefined until it is known, and initials with it. */
+  readonly title: string | undefined;
   readonly image: string | null | undefined;
   /** Below the name: who they are, in one line. */
   readonly line: ReactNode;
   readonly freshness: FreshnessAnswer | undefined;
-  /** The day of the scores; undefined until it is known. */
-  readonly scoredDay: string | null | undefined;
+  /** Undefined until they are known. */
+  readonly score: Score | undefined;
   readonly actions?: ReactNode;
 }
 
 export function EntityHeader(props: EntityHeaderProps): ReactElement {
-  const { what, title, name, image, line, freshness, scoredDay, actions } = props;
+  const { what, title, image, line, freshness, score, actions } = props;
+  const churn = score && churnText(score);
   const organization = String(useOrganization().id);
   const isUser = what === "user";
   return (
@@ -41,14 +43,18 @@ export function EntityHeader(props: EntityHeaderProps): ReactElement {
       </nav>
       <div className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4">
         <span className="mt-1">
-          <Avatar name={name} image={image} size="large" isAccount={!isUser} />
+          <Avatar name={title ?? ""} image={image} size="large" isAccount={!isUser} />
         </span>
         <PageHeader title={title} {...(actions !== undefined && { actions })}>
+          <span className="flex min-h-[1.625rem] flex-wrap items-center gap-x-2 text-ink">
+            {score !== undefined && <Verdict of={score.verdict} />}
+            {churn !== undefined && <span className="min-w-0 [overflow-wrap:anywhere]">{churn}</span>}
+          </span>
           <span className="block min-h-[1.375rem] [overflow-wrap:anywhere]">{line}</span>
           <Freshness of={freshness} />
-          {scoredDay != null && (
+          {score?.day != null && (
             <span className="text-sm" title="Only what happened before this day counts in scores">
-              {" · "}scores as of the start of {dayText(scoredDay)}
+              {" · "}scores as of the start of {dayText(score.day)}
             </span>
           )}
         </PageHeader>

@@ -32,9 +32,23 @@ export function stepsOfParts(parts: Readonly<Record<string, number>>) {
     .map(([name, points]) => ({ label: name, ...partNames[name], points }));
 }
 
-/** What a churn risk says, with what it is of. @param horizonDays days of silence that count as churn */
-export function riskSentence({ probability }: Risk, horizonDays: number): string {
-  return `${numbers.risk(probability)} likely to do nothing within ${days(horizonDays)}.`;
+/** What a churn risk says, with what it is of. */
+export function riskSentence({ probability }: Risk, { horizonDays, churnEvent }: Model): string {
+  const likely = `${numbers.risk(probability)} likely`;
+  return churnEvent === null
+    ? `${likely} to do nothing within ${days(horizonDays)}.`
+    : `${likely} to churn within ${days(horizonDays)}: by ${churnEvent}, or by doing nothing.`;
+}
+
+/** When and why somebody churned: "Canceled on 11 Nov 2026 (subscription_canceled, Farah Okafor)". Undefined for others. */
+export function churnText({ churnedDay, churnCause, model }: Score): string | undefined {
+  if (churnedDay === null || churnCause === null) return undefined;
+  const { event, member } = churnCause;
+  const why =
+    event === null
+      ? `no activity for ${days(model?.horizonDays ?? 0)}`
+      : [event, ...(member === null ? [] : [member.label])].join(", ");
+  return `${/cancel/i.test(event ?? "") ? "Canceled" : "Churned"} on ${dayText(churnedDay)} (${why})`;
 }
 
 /** A churn risk beside the base rate, in words; undefined without a base rate. */

@@ -2,7 +2,6 @@
 import type { ReactElement, ReactNode } from "react";
 import type { Asked } from "../api/query.ts";
 import { Waterfall } from "../charts/waterfall.tsx";
-import { Health, healthWord, RiskBand } from "../parts/health.tsx";
 import { Panel } from "../parts/panel.tsx";
 import { Stat, Stats } from "../parts/stat.tsx";
 import { Empty, Figures, Loading } from "../parts/states.tsx";
@@ -10,6 +9,7 @@ import { dayText, nothing, numbers } from "../text/format.ts";
 import { toTenths } from "../text/rounding.ts";
 import {
   baseRateSentence,
+  churnText,
   days,
   modelSentence,
   rankText,
@@ -29,24 +29,16 @@ export interface ScoreProps {
 export function ScoreStats({ of, what, children }: ScoreProps & { children?: ReactNode }): ReactElement {
   return (
     <Figures of={of} loading={<Loading rows={1} height={88} />}>
-      {({ health, engagement, risk, momentum, change, model }) => (
+      {({ state, health, engagement, risk, momentum, change, model }) => (
         <Stats isDense>
           <Stat
             label="Health, 0 to 100"
-            value={<Health colour={health.colour} score={health.score} isLarge />}
+            value={health.score === null ? nothing : numbers.score(health.score)}
             change={scoreChange(change?.health?.total, change?.sinceDay, true)}
           />
           <Stat
             label="Churn risk"
-            value={
-              risk === null ? (
-                nothing
-              ) : (
-                <span className="inline-flex flex-wrap items-baseline gap-x-2">
-                  {numbers.risk(risk.probability)} <RiskBand band={risk.band} />
-                </span>
-              )
-            }
+            value={risk === null ? nothing : numbers.risk(risk.probability)}
             change={riskChange(change?.risk?.total, change?.sinceDay)}
             note={risk === null || model === null ? undefined : `within ${days(model.horizonDays)}`}
           />
@@ -58,14 +50,19 @@ export function ScoreStats({ of, what, children }: ScoreProps & { children?: Rea
           />
           <Stat
             label="Momentum, 0 to 100"
-            value={momentum === null ? nothing : numbers.score(momentum)}
-            note={momentum === null ? `needs 56 days of the ${what}` : "50 is as four weeks ago"}
+            value={momentum === null || state === "churned" ? nothing : numbers.score(momentum)}
+            note={momentumNote(momentum, state, what)}
           />
           {children}
         </Stats>
       )}
     </Figures>
   );
+}
+
+function momentumNote(momentum: number | null, state: Score["state"], what: string): string | undefined {
+  if (state === "churned") return undefined;
+  return momentum === null ? `needs 56 days of the ${what}` : "50 is as four weeks ago";
 }
 
 function scoreChange(total: number | undefined, sinceDay: string | undefined, isMoreGood: boolean) {
@@ -89,13 +86,15 @@ export function HealthPanel({ of, what }: ScoreProps): ReactElement {
     <Panel title="What health is made of" note="Points of each part. They add up to the score.">
       <Figures of={of} loading={<Loading rows={5} />}>
         {(score) => {
-          const { health, state, note, churnedDay, returnProbability, model } = score;
+          const { health, state, note, churnCause, returnProbability } = score;
           if (state === "churned") {
             return (
-              <Empty title={`Churned on ${dayText(churnedDay)}`}>
-                Nothing was done for the whole horizon of {days(model?.horizonDays ?? 0)}, so health is 0.
+              <Empty title={churnText(score) ?? "Churned"}>
+                {churnCause?.by === "silence"
+                  ? "Nothing was done since, so health is 0."
+                  : `Health of ${what}s that have churned is 0.`}
                 {returnProbability !== null &&
-                  ` ${returnText(returnProbability)} to come back within as many days.`}
+                  ` ${returnText(returnProbability)} to come back within ${days(score.model?.horizonDays ?? 0)}.`}
               </Empty>
             );
           }
@@ -117,7 +116,7 @@ export function HealthPanel({ of, what }: ScoreProps): ReactElement {
               <Waterfall
                 label={`Health of this ${what}, part by part`}
                 steps={steps}
-                total={{ label: `Health: ${healthWord(health.colour)}`, value: health.score }}
+                total={{ label: "Health", value: health.score }}
                 isMoreGood
               />
               {health.colour === "onboarding" && (
@@ -147,19 +146,16 @@ export function RiskPanel({ of, what }: ScoreProps): ReactElement {
       <Figures of={of} loading={<Loading rows={5} />}>
         {({ risk, model, state }) => {
           if (risk === null || model === null) {
-            return (
-              <Empty title="No churn risk">
-                {state === "churned"
-                  ? "Who has churned cannot churn any more."
-                  : `It takes a model and some history of this ${what}.`}
-              </Empty>
+            return state === "churned" ? (
+              <Empty title="Already churned">Churn risk is a figure of {what}s that are still there.</Empty>
+            ) : (
+              <Empty title="No churn risk">{`It takes a model and some history of this ${what}.`}</Empty>
             );
           }
           return (
             <>
               <p className="mb-2">
-                <b className="font-semibold">{riskSentence(risk, model.horizonDays)}</b>{" "}
-                {baseRateSentence(risk, model)}
+                <b className="font-semibold">{riskSentence(risk, model)}</b> {baseRateSentence(risk, model)}
               </p>
               <Waterfall
                 label={`Churn risk of this ${what}, reason by reason`}

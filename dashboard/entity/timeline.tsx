@@ -30,6 +30,9 @@ interface TimelineEvent {
 
 type Pages = ReturnType<typeof usePages<"/api/users/:userId/timeline" | "/api/accounts/:accountId/timeline">>;
 
+/** So many events are shown before the reader scrolls on. */
+export const timelinePage = 25;
+
 interface TimelinePanelProps {
   readonly of: Pages;
   readonly names: Asked<{

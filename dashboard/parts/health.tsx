@@ -36,6 +36,11 @@ export function healthWord(colour: HealthColour): string {
   return looks[colour].word;
 }
 
+/** How a colour looks, for what is not health itself and has its colours. */
+export function healthLook(colour: HealthColour): { readonly ink: string; readonly wash: string } {
+  return looks[colour];
+}
+
 /** The shape alone, for where the word is said beside it. */
 export function HealthShape({ colour }: { colour: HealthColour }): ReactElement {
   return (
@@ -52,27 +57,8 @@ export function HealthShape({ colour }: { colour: HealthColour }): ReactElement 
 }
 
 /** Shape and word, and the score if it is given. */
-export function Health({
-  colour,
-  score,
-  isLarge = false,
-}: {
-  colour: HealthColour;
-  score?: number | null;
-  /** As the figure of a page: the score as large as other figures, the word beside it. */
-  isLarge?: boolean;
-}): ReactElement {
+export function Health({ colour, score }: { colour: HealthColour; score?: number | null }): ReactElement {
   const { word, ink, wash } = looks[colour];
-  if (isLarge) {
-    return (
-      <span className="inline-flex flex-wrap items-center gap-x-2">
-        {score != null && numbers.score(score)}
-        <span className="inline-flex text-base tracking-normal">
-          <Health colour={colour} />
-        </span>
-      </span>
-    );
-  }
   return (
     <span
       className={classes(

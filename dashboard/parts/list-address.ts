@@ -9,6 +9,8 @@ import type { Column, ColumnChoice } from "./table-model.ts";
 type Query = Reads["/api/accounts"]["query"];
 export type State = NonNullable<Query["state"]>;
 export type Band = NonNullable<Query["band"]>;
+/** A verdict, or `not_churned` for all but those that have churned or whose account has. */
+export type VerdictChoice = NonNullable<Query["verdict"]>;
 
 /** When somebody was seen last: `within` so many days that end today, or `not` within them. */
 export interface Seen {
@@ -39,6 +41,11 @@ function decoded(text: string): string {
 }
 
 const orders = ["ascending", "descending"] as const;
+const verdicts: readonly (VerdictChoice | "")[] = [
+  ...(["", "not_churned", "churned", "account_churned", "high_risk", "at_risk"] as const),
+  ...(["new", "watch", "healthy", "no_score"] as const),
+];
+/** No filter of the page: addresses and saved views from before verdicts have it. */
 const states: readonly (State | "")[] = ["", "active", "new", "churned", "no_data"];
 const colours: readonly (HealthColour | "")[] = [
   ...(["", "healthy", "watch", "at_risk", "onboarding", "churned", "none"] as const),
@@ -48,6 +55,7 @@ const bands: readonly (Band | "")[] = ["", "high", "medium", "low"];
 /** What lists of users and of accounts have in their addresses. */
 export const listFilters = {
   search: textFilter(),
+  verdict: choiceFilter(verdicts, ""),
   state: choiceFilter(states, ""),
   colour: choiceFilter(colours, ""),
   band: choiceFilter(bands, ""),
@@ -64,9 +72,10 @@ type Values<Of> = {
 export type ListValues = Values<typeof listFilters>;
 
 /** The parameters of the API for what both lists have. */
-export function listQuery({ search, state, colour, band, seen, order }: ListValues) {
+export function listQuery({ search, verdict, state, colour, band, seen, order }: ListValues) {
   return {
     ...{ search, order },
+    ...(verdict !== "" && { verdict }),
     ...(state !== "" && { state }),
     ...(colour !== "" && { colour }),
     ...(band !== "" && { band }),
@@ -76,7 +85,14 @@ export function listQuery({ search, state, colour, band, seen, order }: ListValu
 }
 
 /** What both lists have, as if nothing were filtered. */
-export const noListFilters = { search: "", state: "", colour: "", band: "", seen: undefined } as const;
+export const noListFilters = {
+  search: "",
+  verdict: "",
+  state: "",
+  colour: "",
+  band: "",
+  seen: undefined,
+} as const;
 
 /** Which columns are shown: those of the address, or those that this browser remembers, or the usual ones. */
 export function useColumnChoice<Row>(

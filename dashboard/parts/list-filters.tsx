@@ -1,11 +1,19 @@
-/** The filters of a list, in one line where there is room: search, health, churn risk, state, last seen, and more. */
+/** The filters of a list, in one line where there is room: search, verdict, health, churn risk, last seen, and more. */
 import type { ReactElement, ReactNode } from "react";
 import { Button } from "./button.tsx";
 import { type Choice, Select } from "./field.tsx";
 import { type HealthColour, healthWord } from "./health.tsx";
 import { Icon } from "./icons.tsx";
-import { type Band, type ListValues, noListFilters, type Seen, type State } from "./list-address.ts";
+import {
+  type Band,
+  type ListValues,
+  noListFilters,
+  type Seen,
+  type State,
+  type VerdictChoice,
+} from "./list-address.ts";
 import { SearchInput } from "./search-input.tsx";
+import { type VerdictName, verdictWord } from "./verdict.tsx";
 
 const stateWords: Record<State, string> = {
   active: "Active",
@@ -14,11 +22,21 @@ const stateWords: Record<State, string> = {
   no_data: "No data",
 };
 
-/** The word of a state. */
-export function stateWord(state: State): string {
-  return stateWords[state];
-}
+const verdicts: readonly VerdictName[] = [
+  ...(["high_risk", "at_risk", "watch", "healthy", "new"] as const),
+  ...(["churned", "account_churned", "no_score"] as const),
+];
 
+/** @param hasAccounts whether a row can belong to a churned account */
+function verdictChoices(hasAccounts: boolean): Choice<VerdictChoice | "">[] {
+  return [
+    { value: "", label: "Any verdict" },
+    { value: "not_churned", label: "Not churned" },
+    ...verdicts
+      .filter((verdict) => hasAccounts || verdict !== "account_churned")
+      .map((value) => ({ value, label: verdictWord(value) })),
+  ];
+}
 const colours: readonly Choice<HealthColour | "">[] = [
   { value: "", label: "Any health" },
   ...(["healthy", "watch", "at_risk", "onboarding", "churned", "none"] as const).map((value) => ({
@@ -31,13 +49,6 @@ const bands: readonly Choice<Band | "">[] = [
   { value: "high", label: "High risk" },
   { value: "medium", label: "Medium risk" },
   { value: "low", label: "Low risk" },
-];
-const states: readonly Choice<State | "">[] = [
-  { value: "", label: "Any state" },
-  ...(["active", "new", "churned", "no_data"] as const).map((value) => ({
-    value,
-    label: stateWords[value],
-  })),
 ];
 
 const seenWords = ({ how, days }: Seen): string => {
@@ -78,6 +89,12 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
         />
       </div>
       <Pick
+        label="Verdict"
+        value={values.verdict}
+        choices={verdictChoices(what === "users")}
+        onChoose={(verdict) => onChange({ verdict })}
+      />
+      <Pick
         label="Health"
         value={values.colour}
         choices={colours}
@@ -90,9 +107,11 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
         choices={bands}
         onChoose={(band) => onChange({ band })}
       />
-      <Pick label="State" value={values.state} choices={states} onChoose={(state) => onChange({ state })} />
       <SeenFilter value={values.seen} onChange={(seen) => onChange({ seen })} />
       {children}
+      {values.state !== "" && (
+        <FilterChip text={`State ${stateWords[values.state]}`} onRemove={() => onChange({ state: "" })} />
+      )}
       {isFiltered && (
         <Button look="quiet" isSmall icon="close" onClick={onClear} className="justify-self-start">
           Clear filters

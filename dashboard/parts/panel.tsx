@@ -5,7 +5,8 @@ import { classes } from "../text/classes.ts";
 import { Icon } from "./icons.tsx";
 
 interface PageHeaderProps {
-  readonly title: string;
+  /** Undefined until it is known: then a space is kept for it. */
+  readonly title: string | undefined;
   /** Below the title: what the page says, or how fresh it is. */
   readonly children?: ReactNode;
   readonly actions?: ReactNode;
@@ -14,12 +15,19 @@ interface PageHeaderProps {
 /** The top of a page. It also names the browser's tab. */
 export function PageHeader({ title, children, actions }: PageHeaderProps): ReactElement {
   useEffect(() => {
-    document.title = `${title} · Rekindle`;
+    document.title = title === undefined ? "Rekindle" : `${title} · Rekindle`;
   }, [title]);
   return (
     <header className="mb-6 flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
       <div className="min-w-0">
-        <h1 className="text-xl tracking-[-0.01em] [overflow-wrap:anywhere]">{title}</h1>
+        <h1 title={title} className="line-clamp-3 text-xl tracking-[-0.01em] [overflow-wrap:anywhere]">
+          {title ?? (
+            <>
+              <span className="sr-only">Loading …</span>
+              <span className="skeleton inline-block h-6 w-56 max-w-full align-middle" />
+            </>
+          )}
+        </h1>
         {children !== undefined && <div className="mt-0.5 text-soft">{children}</div>}
       </div>
       {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}

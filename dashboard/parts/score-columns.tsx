@@ -3,25 +3,28 @@ import type { ReactElement } from "react";
 import type { Reads } from "../api/paths.ts";
 import { classes } from "../text/classes.ts";
 import { dayText, nothing, numbers } from "../text/format.ts";
-import { Health, Risk } from "./health.tsx";
-import { stateWord } from "./list-filters.tsx";
 import type { Column } from "./table-model.ts";
+import { Verdict } from "./verdict.tsx";
 
 type Answer = Reads["/api/accounts"]["answer"];
 export type ScoredRow = Pick<
   Answer["accounts"][number],
-  "state" | "colour" | "health" | "risk" | "band" | "engagement" | "momentum" | "change"
+  "verdict" | "health" | "risk" | "engagement" | "momentum" | "change"
 >;
 
 /** Columns of scores, by their ids. */
 export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
   return [
     {
-      ...{ id: "health", header: "Health", sort: "health", width: 120 },
+      // Saved views and remembered columns from before verdicts do not name it.
+      ...{ id: "verdict", header: "Verdict", width: 120, isFixed: true },
+      hint: "The first that holds: churned, account churned, high risk, at risk, new, watch, healthy",
+      cell: ({ verdict }) => <Verdict of={verdict} />,
+    },
+    {
+      ...{ id: "health", header: "Health", sort: "health", isNumber: true },
       hint: "0 to 100: engagement, outlook, momentum and adoption together",
-      startsDescending: true,
-      csv: ["colour", "health"],
-      cell: ({ colour, health }) => <Health colour={colour} score={health} />,
+      cell: ({ health }) => numbers.score(health),
     },
     {
       ...{ id: "change", header: "Change", sort: "change", isNumber: true },
@@ -30,14 +33,8 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
     },
     {
       ...{ id: "risk", header: "Churn risk", sort: "risk", isNumber: true },
-      hint: "Probability of no engagement event within the churn horizon",
-      csv: ["band", "risk"],
-      cell: ({ risk, band }) =>
-        risk === null || band === null ? (
-          <None why="Only for who is active or new" />
-        ) : (
-          <Risk risk={risk} band={band} />
-        ),
+      hint: "Probability of churn within the churn horizon",
+      cell: ({ risk }) => (risk === null ? <None why="Only for active and new ones" /> : numbers.risk(risk)),
     },
     {
       ...{ id: "engagement", header: "Engagement", sort: "engagement", isNumber: true },
@@ -49,7 +46,6 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
       hint: "0 to 100; 50 is as four weeks ago",
       cell: ({ momentum }) => numbers.score(momentum),
     },
-    { id: "state", header: "State", isHidden: true, cell: ({ state }) => stateWord(state) },
   ];
 }
 

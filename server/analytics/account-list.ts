@@ -213,7 +213,7 @@ const detailed = (scores: string, passive: PassiveEvents) => `
   SELECT
     a.account AS account, account_id AS accountId, name, avatar, toUnixTimestamp64Milli(created_at) AS createdAtMs,
     of_members.members AS members, ifNull(active.activeMembers, 0) AS activeMembers,
-    of_members.firstDay AS firstDay, of_members.lastDay AS lastDay, ${scoreColumns}
+    of_members.firstDay AS firstDay, of_members.lastDay AS lastDay, false AS isAccountChurned, ${scoreColumns}
   FROM (SELECT * FROM accounts FINAL WHERE organization = {organization:UInt32} AND ${among}) AS a
   LEFT JOIN ${ofMembers(passive, among)} AS of_members ON of_members.account = a.account
   LEFT JOIN ${activeMembersTable(passive, among)} AS active ON active.account = a.account

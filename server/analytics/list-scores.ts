@@ -6,18 +6,24 @@ import {
   type OfRun,
   type State,
   scoresWithChange,
+  type Verdict,
+  verdictSql,
 } from "../scoring/scoring.ts";
-import type { Sql } from "./sql.ts";
+import { dateParameter, type Sql } from "./sql.ts";
 
 /** Of which run scores are, and since which they have changed. */
 export interface ScoresOfList {
   /** Undefined before the first run: nobody has scores then. */
   readonly run: OfRun | undefined;
   readonly earlier: OfRun | undefined;
+  /** For users: the newest run of accounts as of the same day. Members of a churned account inherit its churn. */
+  readonly ofAccounts?: OfRun | undefined;
 }
 
 /** Only rows of which all that is given is true. */
 export interface ScoreFilter {
+  /** `not_churned` for all but `churned` and `account_churned`. */
+  readonly verdict?: Verdict | "not_churned" | undefined;
   /** `no_data` for who has no score at all. */
   readonly state?: State | undefined;
   /** `none` also for who has no score at all. */
@@ -33,6 +39,8 @@ export interface ScoreFilter {
 export interface ScoresOfRow {
   readonly state: State | "";
   readonly colour: HealthColour | "";
+  /** Of users: whether their account has churned. */
+  readonly isAccountChurned: boolean;
   readonly health: number | null;
   readonly risk: number | null;
   readonly engagement: number | null;
@@ -67,9 +75,25 @@ const noScores = `(
   SELECT toUInt32(0) AS entity, '' AS state, '' AS colour, ${none} AS health, ${none} AS risk, ${none} AS engagement,
     ${none} AS momentum, ${none} AS change WHERE false)`;
 
-/** The conditions of a filter on `score`. */
-export function scoreConditions({ state, colour, band }: ScoreFilter): Sql[] {
+/** The condition that an account has churned. @param account an expression, the account's number */
+export function accountChurned({ ofAccounts }: ScoresOfList, account: string): Sql {
+  if (ofAccounts === undefined) return condition("false");
+  return condition(
+    `${account} IN (
+      SELECT account FROM account_scores FINAL
+      WHERE organization = {organization:UInt32} AND day = ${dateParameter("accountsDay")}
+        AND version >= {accountsVersion:UInt64} AND state = 'churned')`,
+    { accountsDay: ofAccounts.day, accountsVersion: ofAccounts.rowsVersion },
+  );
+}
+
+/** The conditions of a filter on `score`. @param isAccountChurned of a user's account */
+export function scoreConditions(
+  { verdict, state, colour, band }: ScoreFilter,
+  isAccountChurned: Sql = condition("false"),
+): Sql[] {
   return [
+    ...(verdict === undefined ? [] : [verdictCondition(verdict, isAccountChurned)]),
     ...(state === undefined
       ? []
       : [condition("score.state = {state:String}", { state: state === "no_data" ? "" : state })]),
@@ -78,6 +102,15 @@ export function scoreConditions({ state, colour, band }: ScoreFilter): Sql[] {
       : [condition(`score.colour IN ({colour:String}${colour === "none" ? ", ''" : ""})`, { colour })]),
     ...(band === undefined ? [] : [condition(`ifNull(${bandConditions[band]}, false)`)]),
   ];
+}
+
+function verdictCondition(verdict: Verdict | "not_churned", { text, parameters }: Sql): Sql {
+  const is = verdictSql({
+    ...{ state: "score.state", colour: "score.colour", risk: "score.risk", isAccountChurned: text },
+  });
+  return verdict === "not_churned"
+    ? condition(`${is} NOT IN ('churned', 'account_churned')`, parameters)
+    : condition(`${is} = {verdict:String}`, { ...parameters, verdict });
 }
 
 /** The conditions of a filter on a last day. @param lastDay an expression, null without any event */

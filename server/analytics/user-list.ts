@@ -13,6 +13,7 @@ import { isIncluded } from "../warehouse/included.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { jsonKey, jsonSettings, jsonText, traitName } from "./json-text.ts";
 import {
+  accountChurned,
   condition,
   inOrder,
   joinedSql,
@@ -112,16 +113,18 @@ export async function usersNumbered(
     passiveEvents,
     run,
     earlier,
-  }: Pick<UserSelection, "organization" | "toDay" | "passiveEvents" | "run" | "earlier">,
+    ofAccounts,
+  }: Pick<UserSelection, "organization" | "toDay" | "passiveEvents" | "run" | "earlier" | "ofAccounts">,
   users: readonly number[],
 ): Promise<UserListRow[]> {
   if (users.length === 0) return [];
   const scores = scoresJoined({ run, earlier }, [among]);
+  const isChurned = accountChurned({ run, earlier, ofAccounts }, "whole.account");
   const rows = await warehouse.rows<UserListRow & { readonly user: number }>(
-    detailed(scores.text, passiveEvents),
+    detailed(scores.text, isChurned.text, passiveEvents),
     {
       ...engagementParameters(passiveEvents),
-      ...{ ...scores.parameters, organization, toDay, users },
+      ...{ ...scores.parameters, ...isChurned.parameters, organization, toDay, users },
     },
   );
   return inOrder(users, rows, ({ user }) => user).map(({ user, ...row }) => row);
@@ -146,7 +149,7 @@ const traitOrder = [`toFloat64OrNull(${sortValue})`, `nullIf(lowerUTF8(${sortVal
 /** From where users come of whom everything that was asked for is true; with what they are sorted by. */
 function selectedUsers(selection: UserSelection, sort?: UserSort): Sql {
   const { organization, toDay, passiveEvents } = selection;
-  const about = scoreConditions(selection);
+  const about = scoreConditions(selection, accountChurned(selection, "u.account"));
   const seen = seenConditions(selection, "seen.lastDay");
   const by = sort === undefined || typeof sort === "object" ? "" : orders[sort];
   const isSeen = seen.length > 0 || by.includes("seen.");
@@ -224,14 +227,14 @@ const accountNames = `(
   SELECT account, account_id, name FROM accounts FINAL WHERE organization = {organization:UInt32})`;
 
 const among = "user IN {users:Array(UInt32)}";
-const detailed = (scores: string, passive: PassiveEvents) => `
+const detailed = (scores: string, isAccountChurned: string, passive: PassiveEvents) => `
   SELECT
     whole.user AS user, user_id AS userId, nullIf(whole.email, '') AS email, traits, is_account_owner AS isAccountOwner,
     nullIf(named.account_id, '') AS accountId,
     if(accountId IS NULL, NULL, named.name) AS accountName,
     toBool(NOT ${isIncluded("whole.user")}) AS isExcluded,
     toUnixTimestamp64Milli(first_identified_at) AS firstIdentifiedAtMs,
-    seen.firstDay AS firstDay, seen.lastDay AS lastDay, ${scoreColumns}
+    seen.firstDay AS firstDay, seen.lastDay AS lastDay, toBool(${isAccountChurned}) AS isAccountChurned, ${scoreColumns}
   FROM (SELECT * FROM users FINAL WHERE organization = {organization:UInt32} AND ${among}) AS whole
   LEFT JOIN ${asNullable(activeSpansOf(passive, among))} AS seen ON seen.user = whole.user
   LEFT JOIN ${scores} AS score ON score.entity = whole.user

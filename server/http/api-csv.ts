@@ -192,7 +192,18 @@ async function* untilEnd(chunks: AsyncIterable<Uint8Array>, end: () => void): As
 }
 
 /** Parameters by which a file is told from others of the same table. */
-const telling = ["kind", "colour", "state", "band", "account", "event", "period", "cohort", "side"] as const;
+const telling = [
+  "kind",
+  "verdict",
+  "colour",
+  "state",
+  "band",
+  "account",
+  "event",
+  "period",
+  "cohort",
+  "side",
+] as const;
 const maxNameCharacters = 80;
 
 /** Such as users-at-risk-2026-11-22.csv: the table, its filters, and today in the organization's timezone. */

@@ -22,9 +22,13 @@ import {
   accountMembers,
   accountMemberTotals,
 } from "../scoring/queries/account-members.ts";
+import { scoreOf } from "../scoring/queries/reading.ts";
+import type { StoredScore } from "../scoring/queries/stored-score.ts";
+import { rowsOf } from "../scoring/run/entity.ts";
 import { modelChanges } from "../scoring/run/model-changes.ts";
 import { populationOf } from "../scoring/run/population.ts";
 import { newestRun } from "../scoring/run/status.ts";
+import { verdictOf } from "../scoring/verdict.ts";
 import type { ApiContext } from "./api.ts";
 import { knownAccount } from "./api-accounts.ts";
 import { lastDay, today } from "./api-days.ts";
@@ -111,24 +115,37 @@ export async function membersOfAccount(
     },
     cutoffDay: run?.day ?? latest,
     scores: ofUsers === undefined ? undefined : { day: ofUsers.day, rowsVersion: ofUsers.body.rowsVersion },
+    ofAccounts: run === undefined ? undefined : { day: run.day, rowsVersion: run.body.rowsVersion },
   };
   const { sort, order, limit, offset } = query;
-  const [totals, members] = await Promise.all([
+  const [totals, members, score] = await Promise.all([
     accountMemberTotals(warehouse, question),
     accountMembers(warehouse, question, { sort, descending: order === "descending", limit, offset }),
+    run === undefined ? undefined : scoreOf(warehouse, rowsOf(organization.id, "account", run), account),
   ]);
   const { active28, active90 } = totals;
   return {
     day: formatDay(question.cutoffDay),
     ...totals,
     penetration: active90 === 0 ? null : active28 / active90,
+    activeDays28: score?.activeDays28 ?? null,
+    isInUse: score === undefined ? active28 > 0 : isInUse(score),
     members: members.map(memberAnswer),
   };
 }
 
-function memberAnswer({ name, avatar, lastActiveDay, risk, ...row }: AccountMember) {
+/** An account with less use says little about its members' parts in it. */
+const leastActiveDays28 = 7;
+const mostIdleDays = 14;
+
+function isInUse({ state, activeDays28, idleDays }: StoredScore): boolean {
+  return state !== "churned" && activeDays28 >= leastActiveDays28 && idleDays <= mostIdleDays;
+}
+
+function memberAnswer({ name, avatar, lastActiveDay, risk, isAccountChurned, ...row }: AccountMember) {
   return {
     ...row,
+    verdict: verdictOf({ ...row, risk, isAccountChurned }),
     name: name === "" ? null : name,
     avatar: avatar === "" ? null : avatar,
     lastActiveDay: dayOrNull(lastActiveDay),

@@ -26,6 +26,7 @@ import type { JsonObject } from "../ledger/ledger.ts";
 import { type ApiContext, ApiError } from "./api.ts";
 import { today } from "./api-days.ts";
 import { listedAccount, listedScores, listedUser } from "./api-rows.ts";
+import { accountsRun } from "./api-score-context.ts";
 import { bothRuns, monthDays } from "./api-score-lists.ts";
 
 type Users = ApiContext<typeof UserListParameters, "">;
@@ -118,13 +119,18 @@ async function accountSelection(context: Accounts) {
 
 async function scoresOfList(context: Users | Accounts, kind: "user" | "account") {
   const { runs, head } = await bothRuns(context, kind, context.query.since, monthDays);
-  return { scores: { run: runs?.run, earlier: runs?.earlier }, head };
+  const ofAccounts =
+    kind === "user" && runs !== undefined ? await accountsRun(context, runs.run.day) : undefined;
+  return { scores: { run: runs?.run, earlier: runs?.earlier, ofAccounts }, head };
 }
 
-type Filters = Pick<Accounts["query"], "state" | "colour" | "band" | "seenWithinDays" | "notSeenForDays">;
+type Filters = Pick<
+  Accounts["query"],
+  "verdict" | "state" | "colour" | "band" | "seenWithinDays" | "notSeenForDays"
+>;
 
-function filtersOf({ state, colour, band, seenWithinDays, notSeenForDays }: Filters): Filters {
-  return { state, colour, band, seenWithinDays, notSeenForDays } as Filters;
+function filtersOf({ verdict, state, colour, band, seenWithinDays, notSeenForDays }: Filters): Filters {
+  return { verdict, state, colour, band, seenWithinDays, notSeenForDays } as Filters;
 }
 
 type TraitQuery = Pick<Users["query"], "trait" | "match" | "value">;

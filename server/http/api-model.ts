@@ -36,6 +36,7 @@ const noCard = {
   ...{ isCurrent: true, rung: null, isProven: false, why: "nobody has been scored yet" },
   ...{
     horizonDays: defaultSettings.churnHorizonDays,
+    churnEvent: defaultSettings.churnEvent,
     advisedHorizonDays: null,
     trainedDay: null,
     baseRate: null,
@@ -66,6 +67,7 @@ function cardOf(
     isCurrent: !stale,
     ...{ rung: choice.rung, isProven: choice.isProven, why: choice.why },
     horizonDays: settings.churnHorizonDays,
+    churnEvent: settings.churnEvent,
     trainedDay: formatDay(trainedDay),
     baseRate: baseRateOf(run),
     scale: { measuredDay: formatDay(scaleDay), activeDays, volume, eventNames, halfLifeDays },

@@ -6,6 +6,7 @@ import type { UserListRow } from "../analytics/user-list.ts";
 import { formatDay } from "../calendar/days.ts";
 import { isJsonObject } from "../ledger/ledger.ts";
 import { bandOf } from "../scoring/explain.ts";
+import { verdictOf } from "../scoring/verdict.ts";
 
 /** A user of a list, without scores. */
 export function listedUser(row: UserListRow) {
@@ -32,9 +33,11 @@ export function listedAccount(row: AccountListRow) {
 }
 
 /** The scores of a row of a list. */
-export function listedScores({ state, colour, health, risk, engagement, momentum, change }: ScoresOfRow) {
+export function listedScores(row: ScoresOfRow) {
+  const { state, colour, health, risk, engagement, momentum, change } = row;
   return {
     ...{
+      verdict: verdictOf(row),
       state: state === "" ? ("no_data" as const) : state,
       colour: colour === "" ? ("none" as const) : colour,
     },

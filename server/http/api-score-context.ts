@@ -4,6 +4,8 @@ import { defaultSettings } from "../../contract/settings.ts";
 import { formatDay } from "../calendar/days.ts";
 import { dayNumber } from "../calendar/zone.ts";
 import type { EntityKind } from "../scoring/queries/engagement-events.ts";
+import type { OfRun } from "../scoring/queries/reading.ts";
+import { rowsOf } from "../scoring/run/entity.ts";
 import type { RunBody, ScoreRecord } from "../scoring/run/records.ts";
 import { dataStoppedSince, newestRun } from "../scoring/run/status.ts";
 import { type ApiContext, ApiError } from "./api.ts";
@@ -41,6 +43,15 @@ export async function earlierRun(
   sinceDay: number,
 ): Promise<Run | undefined> {
   return newestRun(warehouse, organization.id, kind, Math.min(sinceDay, newest.day - 1));
+}
+
+/** Where the scores of accounts are, as of a day; undefined before the first run. */
+export async function accountsRun(
+  { warehouse, organization }: Pick<Context, "warehouse" | "organization">,
+  day: number,
+): Promise<OfRun | undefined> {
+  const run = await newestRun(warehouse, organization.id, "account", day);
+  return run && rowsOf(organization.id, "account", run);
 }
 
 /** The day of a parameter. @throws ApiError when it is no date */

@@ -7,11 +7,12 @@ import type {
   ScoreParameters,
 } from "../../contract/api-scores.ts";
 import { errorMessages } from "../../contract/errors.ts";
+import { churnEventSender } from "../analytics/churn-event.ts";
 import { formatDay } from "../calendar/days.ts";
 import { bandOf, type Explanation } from "../scoring/explain.ts";
 import { servingResult } from "../scoring/ladder.ts";
 import type { EntityKind } from "../scoring/queries/engagement-events.ts";
-import { accountNumber, engagementRank, historyOf } from "../scoring/queries/reading.ts";
+import { accountNumber, engagementRank, historyOf, scoreOf } from "../scoring/queries/reading.ts";
 import {
   changeBetween,
   type EntityQuestion,
@@ -21,8 +22,9 @@ import {
 } from "../scoring/run/entity.ts";
 import { marksOf } from "../scoring/run/marks.ts";
 import type { RunBody, ScoreRecord } from "../scoring/run/records.ts";
+import { verdictOf } from "../scoring/verdict.ts";
 import { type ApiContext, ApiError } from "./api.ts";
-import { baseRateOf, dayOfParameter, earlierRun, scoreContext } from "./api-score-context.ts";
+import { accountsRun, baseRateOf, dayOfParameter, earlierRun, scoreContext } from "./api-score-context.ts";
 
 type OfUser<Query extends typeof ScoreParameters | typeof HistoryParameters> = ApiContext<Query, "/:userId">;
 type OfAccount<Query extends typeof ScoreParameters | typeof HistoryParameters> = ApiContext<
@@ -36,6 +38,8 @@ interface Entity {
   readonly kind: EntityKind;
   readonly number: number;
   readonly id: string;
+  /** Of a user: the number of the account that they belong to. */
+  readonly account?: number | undefined;
 }
 
 /** GET /api/users/:userId/score */
@@ -73,7 +77,7 @@ async function userOf({
 }: Pick<OfUser<typeof ScoreParameters>, "ledger" | "organization" | "path">): Promise<Entity> {
   const found = await ledger.findUser(organization.id, path.userId);
   if (found === undefined) throw new ApiError("not_found", errorMessages.userNotFound);
-  return { kind: "user", number: found.user.number, id: path.userId };
+  return { kind: "user", number: found.user.number, id: path.userId, account: found.account?.number };
 }
 
 async function accountOf({
@@ -113,20 +117,20 @@ async function historyAnswer(
 /** 2299-12-31 */
 const lastDay = 120_529;
 
-async function scoreAnswer(
-  context: OfEntity,
-  { kind, number, id }: Entity,
-): Promise<Static<typeof ScoreAnswer>> {
+async function scoreAnswer(context: OfEntity, entity: Entity): Promise<Static<typeof ScoreAnswer>> {
+  const { kind, number, id } = entity;
   const { warehouse, organization, zone, query } = context;
   const { run, head } = await scoreContext(context, kind);
   const since = query.since === undefined ? undefined : dayOfParameter("since", query.since);
   const question: EntityQuestion = { organization: { id: organization.id, zone }, kind, entity: number };
   const score = run === undefined ? undefined : await explainedScore(warehouse, question, run);
+  const isAccountChurned = run !== undefined && (await hasChurnedAccount(context, entity, run.day));
   if (run === undefined || score === undefined) {
     return {
       id,
       ...head,
       ...noScore(head.day !== null),
+      verdict: verdictOf({ state: "", colour: "", risk: null, isAccountChurned }),
       model: run === undefined ? null : modelOf(run),
     };
   }
@@ -140,6 +144,8 @@ async function scoreAnswer(
     ...head,
     note: null,
     ...scoresOf(score, run, rank),
+    verdict: verdictOf({ ...score.stored, isAccountChurned }),
+    ...(await churnOf(context, entity, score, run)),
     model: modelOf(run),
     change: since === undefined ? null : await changeAnswer(context, question, run, since),
   };
@@ -158,15 +164,47 @@ function noScore(hasRun: boolean) {
       risk: null,
       returnProbability: null,
       churnedDay: null,
+      churnCause: null,
       change: null,
     },
   } as const;
 }
 
-function scoresOf({ explanation, stored }: ExplainedScore, run: Run, rank: number | null) {
+async function hasChurnedAccount(
+  context: OfEntity,
+  { account }: Pick<Entity, "account">,
+  day: number,
+): Promise<boolean> {
+  const run = account === undefined ? undefined : await accountsRun(context, day);
+  if (run === undefined || account === undefined) return false;
+  return (await scoreOf(context.warehouse, run, account))?.state === "churned";
+}
+
+/** When and why an entity churned. */
+async function churnOf(
+  { warehouse, organization }: OfEntity,
+  { kind, number }: Entity,
+  { explanation, stored }: ExplainedScore,
+  { day, body }: Run,
+) {
+  if (explanation.state !== "churned") return { churnedDay: null, churnCause: null };
+  const { churnHorizonDays, churnEvent } = body.settings;
+  const lastActiveDay = day - stored.idleDays;
+  if (!stored.hasLeft || churnEvent === null) {
+    const churnedDay = formatDay(lastActiveDay + churnHorizonDays);
+    return { churnedDay, churnCause: { by: "silence" as const, event: null, member: null } };
+  }
+  const sent = { organization: organization.id, account: number, event: churnEvent, day: lastActiveDay };
+  const member = kind === "account" ? await churnEventSender(warehouse, sent) : undefined;
+  return {
+    churnedDay: formatDay(lastActiveDay),
+    churnCause: { by: "event" as const, event: churnEvent, member: member ?? null },
+  };
+}
+
+function scoresOf({ explanation }: ExplainedScore, run: Run, rank: number | null) {
   const { state, health, engagement, momentum } = explanation;
   const { score, colour, contributions, cap } = health;
-  const lastActiveDay = run.day - stored.idleDays;
   return {
     state,
     health: { score, colour, contributions: { ...contributions }, cap },
@@ -182,7 +220,6 @@ function scoresOf({ explanation, stored }: ExplainedScore, run: Run, rank: numbe
     momentum,
     risk: riskAnswer(explanation, baseRateOf(run)),
     returnProbability: explanation.returnProbability,
-    churnedDay: state === "churned" ? formatDay(lastActiveDay + run.body.settings.churnHorizonDays) : null,
   };
 }
 
@@ -205,6 +242,7 @@ function modelOf(run: Run) {
     isProven: choice.isProven,
     why: choice.why,
     horizonDays: settings.churnHorizonDays,
+    churnEvent: settings.churnEvent,
     trainedDay: formatDay(trainedDay),
     baseRate: baseRateOf(run),
     logLoss: result?.logLoss ?? null,

@@ -35,7 +35,7 @@ export interface Explanation {
   readonly engagement: Engagement | AccountEngagement | null;
   readonly momentum: number | null;
   readonly risk: number | null;
-  /** Of the churned; null beyond the window of 26 weeks. */
+  /** Of entities that churned by silence. Null after the churn event, and beyond the window of 26 weeks. */
   readonly returnProbability: number | null;
   readonly health: Health;
   readonly reasons: RiskReasons | null;
@@ -89,7 +89,9 @@ export function explain({ features, meanEngagement }: Subject, serving: Serving)
   return {
     ...{ state, engagement, momentum, risk, health, reasons },
     returnProbability:
-      state === "churned" && model !== null && cell !== null ? returnProbability(model, cell) : null,
+      state === "churned" && !features.hasLeft && model !== null && cell !== null
+        ? returnProbability(model, cell)
+        : null,
   };
 }
 
@@ -143,52 +145,4 @@ const words: Readonly<Record<ReasonGroup, (features: Features) => string>> = {
 
 function days(count: number): string {
   return count === 1 ? "1 day" : `${count} days`;
-}
-
-/** A change in parts that add up to it. */
-export interface Change {
-  readonly total: number;
-  /** What the entity did, or did not do as usual. */
-  readonly behaviour: number;
-  /** What would have become of the score had the entity done nothing since: days that pass, events that grow old. */
-  readonly time: number;
-  /** Settings, who is excluded, the month's scale, or the model. */
-  readonly settings: number;
-}
-
-export interface ChangeInput {
-  readonly before: { readonly subject: Subject; readonly serving: Serving };
-  readonly now: { readonly subject: Subject; readonly serving: Serving };
-  /** The entity on the earlier day without those who are excluded now; left out when they were excluded then. */
-  readonly recounted?: Subject;
-  /** The entity on the later day, as if nothing had come from it since the earlier one. */
-  readonly untouched: Subject;
-  /** The entity on the later day by the rules of the earlier one; left out when it is the same. */
-  readonly byOldRules?: Subject;
-}
-
-/** The change of one score between two days; null when it was not there on either, or would not have been. */
-export function changeOf(
-  { before, now, recounted, untouched, byOldRules }: ChangeInput,
-  score: (explanation: Explanation) => number | null,
-): Change | null {
-  const [told, counted, aged, acted, to] = [
-    explain(before.subject, before.serving),
-    explain(recounted ?? before.subject, before.serving),
-    explain(untouched, before.serving),
-    explain(byOldRules ?? now.subject, before.serving),
-    explain(now.subject, now.serving),
-  ].map(score);
-  if (told == null || to == null) return null;
-  const from = counted ?? told;
-  // Without a score for one who did nothing, all of it is what the entity did.
-  const middle = aged ?? from;
-  // Without one under the earlier rules, whatever the entity did, it is those of now that give it one.
-  const end = acted ?? (aged == null ? middle : to);
-  return {
-    total: to - told,
-    time: middle - from,
-    behaviour: end - middle,
-    settings: from - told + (to - end),
-  };
 }

@@ -18,4 +18,5 @@ export { fitSbg, projectFrom, projectSbg, type ShareAt } from "./sbg.ts";
 export type { State } from "./state.ts";
 export type { Steps } from "./steps.ts";
 export { type JudgedChange, judgeChange, type UsualChange } from "./usual.ts";
+export { type Verdict, verdictSql } from "./verdict.ts";
 export { type Interval, wilson } from "./wilson.ts";

@@ -115,6 +115,10 @@ test("a row has the scores that the list of scores has", async () => {
 describe("users", () => {
   const [plan, industry] = ["plan", "industry"];
   const filters: readonly (readonly [Parameters, (user: User) => boolean])[] = [
+    ...(["churned", "account_churned", "high_risk", "at_risk", "watch", "healthy"] as const).map(
+      (verdict) => [{ verdict }, (user: User) => user.verdict === verdict] as const,
+    ),
+    [{ verdict: "not_churned" }, ({ verdict }) => verdict !== "churned" && verdict !== "account_churned"],
     [{ state: "churned" }, ({ state }) => state === "churned"],
     [{ state: "no_data" }, ({ state }) => state === "no_data"],
     [{ colour: "healthy" }, ({ colour }) => colour === "healthy"],

@@ -1,7 +1,8 @@
 /** The parts of a change: what somebody did, what time did, and what other rules did. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { changeOf, type Explanation, type Serving, type Subject } from "../../server/scoring/explain.ts";
+import { changeOf, changeText } from "../../server/scoring/change.ts";
+import type { Explanation, Serving, Subject } from "../../server/scoring/explain.ts";
 import type { Features } from "../../server/scoring/features.ts";
 import { defaultHealthWeights } from "../../server/scoring/health.ts";
 import { quiet } from "./support.ts";
@@ -17,33 +18,66 @@ const idle = (idleDays: number, more: Partial<Features> = {}): Subject => ({
   features: { ...quiet, idleDays, tenureDays: 200, cell: { x: 3, t: 12, n: 12 }, ...more },
 });
 
+const scores = {
+  health: ({ health }: Explanation) => health.score,
+  engagement: ({ engagement }: Explanation) => engagement?.score ?? null,
+  risk: riskOf,
+};
+
 describe("a change", () => {
-  test("is no doing of one who did nothing, whatever the rules of now make of it", () => {
+  test("by silence is behaviour in every score, though the horizon is over by now", () => {
+    const before = idle(1, {
+      activeDays28: 20,
+      activeDays84: 60,
+      volume28: 80,
+      cell: { x: 12, t: 12, n: 12 },
+    });
+    const now = idle(25, { activeDays28: 3, activeDays84: 50, volume28: 9, cell: { x: 12, t: 12, n: 16 } });
+    const serving = horizonOf(28);
+    const input = { before: { subject: before, serving }, now: { subject: now, serving }, elapsedDays: 28 };
+    for (const [name, score] of Object.entries(scores)) {
+      const change = changeOf(input, score);
+      expect([name, change?.time, change?.settings]).toEqual([name, 0, 0]);
+      expect([name, Math.sign(change?.behaviour ?? 0)]).toEqual([name, name === "risk" ? 1 : -1]);
+      expect(change?.total).toBe(change?.behaviour ?? Number.NaN);
+    }
+    const health = changeOf(input, scores.health);
+    expect(health && changeText(input, health)).toBe(
+      `Down ${Math.round(-(health?.total ?? 0))}: active on 3 days of 28, was 20; silent for 25 days.`,
+    );
+  });
+
+  test("of an entity that goes on as before is time: its tenure grows", () => {
+    const subject = (tenureDays: number) =>
+      idle(1, { activeDays28: 20, activeDaysPrevious28: 0, tenureDays });
+    const serving = horizonOf(28);
+    const input = {
+      ...{ before: { subject: subject(40), serving }, now: { subject: subject(68), serving } },
+      elapsedDays: 28,
+    };
+    // From 56 days on momentum is a part of health.
+    const change = changeOf(input, scores.health);
+    expect(change).toMatchObject({ behaviour: 0, settings: 0 });
+    expect(change?.time).not.toBe(0);
+    expect(change && changeText(input, change)).toMatch(
+      /^(Up|Down) \d+: active on 20 days of 28, as before\.$/,
+    );
+    expect(changeOf(input, riskOf)).toMatchObject({ behaviour: 0, time: 0, settings: 0 });
+  });
+
+  test("of an entity that only the rules of now give a score is by those rules: silence stays behaviour", () => {
     // Silent for 40 days: churned by the horizon of then, so that only the one of now gives a risk.
     const change = changeOf(
       {
         before: { subject: idle(20), serving: horizonOf(28) },
-        now: { subject: idle(40), serving: horizonOf(84) },
-        untouched: idle(40),
+        now: { subject: idle(40, { cell: { x: 3, t: 12, n: 15 } }), serving: horizonOf(84) },
+        elapsedDays: 20,
       },
       riskOf,
     );
-    expect(change).toMatchObject({ behaviour: 0, time: 0 });
-    expect(change?.settings).toBe(change?.total ?? Number.NaN);
-    expect(change?.total).not.toBe(0);
-  });
-
-  test("of one who came back after time would have taken the score is what they did", () => {
-    const change = changeOf(
-      {
-        before: { subject: idle(20), serving: horizonOf(28) },
-        now: { subject: idle(1, { cell: { x: 4, t: 15, n: 15 } }), serving: horizonOf(28) },
-        untouched: idle(40),
-      },
-      riskOf,
-    );
-    expect(change).toMatchObject({ time: 0, settings: 0 });
-    expect(change?.behaviour).toBeLessThan(0);
+    expect(change?.time).toBe(0);
+    expect(change?.behaviour).toBeGreaterThan(0);
+    expect(change?.settings).toBeLessThan(0);
   });
 
   test("is its parts together", () => {
@@ -53,8 +87,8 @@ describe("a change", () => {
     const serving = fc.constantFrom(7, 14, 28, 56, 84).map(horizonOf);
     const side = fc.record({ subject, serving });
     fc.assert(
-      fc.property(side, side, subject, subject, subject, (before, now, recounted, untouched, byOldRules) => {
-        const input = { before, now, recounted, untouched, byOldRules };
+      fc.property(side, side, subject, subject, (before, now, recounted, byOldRules) => {
+        const input = { before, now, elapsedDays: 28, recounted, byOldRules };
         for (const score of [riskOf, ({ health }: Explanation) => health.score]) {
           const change = changeOf(input, score);
           if (change === null) continue;

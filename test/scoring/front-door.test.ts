@@ -147,8 +147,12 @@ describe("scores of an organization", () => {
       expect(behaviour + time + settings).toBeCloseTo(total, 9);
       expect(total).not.toBe(0);
     }
-    expect(change?.engagement?.time).toBeLessThan(0);
-    expect(change?.engagement?.behaviour).toBeGreaterThan(0);
+    // Silence is behaviour in each of them.
+    expect(change?.health?.behaviour).toBeLessThan(0);
+    expect(change?.engagement?.behaviour).toBeLessThan(0);
+    expect(change?.risk?.behaviour).toBeGreaterThan(0);
+    expect(change?.engagement?.time).toBeCloseTo(0, 9);
+    expect(change?.text).toMatch(/^Down \d+: active on 9 days of 28, was 14; silent for 12 days[;.]/);
     const account = await scoreOf(acme, `/api/accounts/account-1/score?since=${formatDay(today - 28)}`);
     const { total, behaviour, time, settings } = account.change?.health ?? failed();
     expect(behaviour + time + settings).toBeCloseTo(total, 9);

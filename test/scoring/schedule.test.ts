@@ -227,11 +227,12 @@ describe("by itself", () => {
     // Weeks from 148 on are 18; one of them had no data, and neither is it missing among the active ones.
     const cells = rows.slice(0, 12).map(({ x, t, n }) => [x, t, n]);
     expect(cells).toEqual(Array.from({ length: 12 }, () => [16, 16, 16]));
-    // Nor is it silence when a change is told.
+    // The silence since then is behaviour, in every score.
     const [earlier, later] = await Promise.all([runOf(id, 261), runOf(id, 274)]);
     const away = { organization, kind: "user", entity: 13 } as const;
     const change = await changeBetween(subject.warehouse, away, earlier, later);
-    expect(change?.risk?.total).not.toBe(0);
-    for (const part of [change?.risk, change?.health]) expect(part?.behaviour).toBeCloseTo(0, 9);
+    expect(change?.risk?.behaviour).toBeGreaterThan(0);
+    expect(change?.health?.behaviour).toBeLessThan(0);
+    for (const part of [change?.risk, change?.health]) expect(part?.time).toBeCloseTo(0, 9);
   });
 });

@@ -120,7 +120,7 @@ const near = (value: number | null) => (value === null ? null : expect.closeTo(v
 function expected(features: Features, engagement: number | null, model: ChurnModel | null) {
   const state = stateOf(features, 28);
   const { cell } = features;
-  const isGone = state === "churned" && model !== null && cell !== null;
+  const isGone = state === "churned" && !features.hasLeft && model !== null && cell !== null;
   const risk = model !== null && isScored(features, 28) ? riskScorer(model)(features).risk : null;
   const momentum = momentumOf(features);
   const health = healthOf({ state, engagement, risk, momentum, adoption: features.adoption });

@@ -1,20 +1,24 @@
-/** The members of an account: how many of them are active, who carries it, and how each is doing. */
+/** The members of an account: what each does in it, and how each is doing. */
 import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { type Asked, csvAddress } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Avatar } from "../../parts/avatar.tsx";
+import { Button } from "../../parts/button.tsx";
 import { type Column, DataTable, type Sort } from "../../parts/data-table.tsx";
-import { Badge, Health, Risk } from "../../parts/health.tsx";
+import { Badge } from "../../parts/health.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { DayAgo } from "../../parts/time.tsx";
-import { dayText, noEmail, nothing, numbers } from "../../text/format.ts";
+import { Verdict } from "../../parts/verdict.tsx";
+import { noEmail, nothing, numbers } from "../../text/format.ts";
 
 type Members = Reads["/api/accounts/:accountId/members"]["answer"];
 type Member = Members["members"][number];
 export const membersPageSize = 100;
+/** So many are shown until the reader asks for all. */
+export const fewMembers = 10;
 
 const columns: readonly Column<Member>[] = [
   {
@@ -35,12 +39,18 @@ const columns: readonly Column<Member>[] = [
     cell: ({ share }) => <Share of={share} />,
   },
   {
+    id: "verdict",
+    header: "Verdict",
+    hint: "The member's own",
+    cell: ({ verdict }) => <Verdict of={verdict} />,
+  },
+  {
     id: "health",
     header: "Health",
     sort: "health",
+    isNumber: true,
     hint: "The member's own, 0 to 100",
-    csv: ["colour", "health"],
-    cell: ({ colour, health }) => <Health colour={colour} score={health} />,
+    cell: ({ health }) => numbers.score(health),
   },
   {
     id: "risk",
@@ -48,8 +58,7 @@ const columns: readonly Column<Member>[] = [
     sort: "risk",
     hint: "The member's own",
     isNumber: true,
-    csv: ["band", "risk"],
-    cell: ({ risk, band }) => (risk === null || band === null ? nothing : <Risk risk={risk} band={band} />),
+    cell: ({ risk }) => (risk === null ? nothing : numbers.risk(risk)),
   },
   {
     id: "activeDays",
@@ -78,6 +87,8 @@ const columns: readonly Column<Member>[] = [
       lastActiveDay === null ? "over 90 days ago or never" : <DayAgo day={lastActiveDay} />,
   },
 ];
+/** Of an account that is hardly used: shares of little are no sign of who carries it. */
+const columnsWithoutShares = columns.filter(({ id }) => id !== "share");
 
 interface MembersPanelProps {
   readonly accountId: string;
@@ -86,16 +97,19 @@ interface MembersPanelProps {
   readonly onSort: (sort: Sort) => void;
   readonly offset: number;
   readonly onOffset: (offset: number) => void;
+  /** Whether all are shown, in pages; otherwise the first few. */
+  readonly isWhole: boolean;
+  readonly onWhole: () => void;
 }
 
 export function MembersPanel(props: MembersPanelProps): ReactElement {
-  const { accountId, of, sort, onSort, offset, onOffset } = props;
+  const { accountId, of, sort, onSort, offset, onOffset, isWhole, onWhole } = props;
   const { id } = useOrganization();
   return (
     <Panel
       title="Members"
       isFlush
-      note="Who belongs to the account, and who was active in it within 90 days. Without users who are excluded."
+      note="Users of the account, and users who were active in it within 90 days. Without excluded users."
     >
       <Figures
         of={of}
@@ -107,23 +121,32 @@ export function MembersPanel(props: MembersPanelProps): ReactElement {
         empty={{ when: ({ total }) => total === 0, show: <Empty title="No members" /> }}
       >
         {(answer) => (
-          <DataTable
-            label="Members of this account"
-            name="members"
-            rows={answer.members}
-            columns={columns}
-            rowId={({ userId }) => userId}
-            sort={sort}
-            onSort={onSort}
-            page={{ total: answer.total, offset, size: membersPageSize }}
-            onPage={onOffset}
-            csv={csvAddress(
-              id,
-              "/api/accounts/:accountId/members",
-              { sort: sort.by, order: sort.order },
-              { accountId },
+          <>
+            <DataTable
+              label="Members of this account"
+              name="members"
+              rows={answer.members}
+              columns={answer.isInUse ? columns : columnsWithoutShares}
+              rowId={({ userId }) => userId}
+              sort={sort}
+              onSort={onSort}
+              page={{ total: answer.total, offset, size: isWhole ? membersPageSize : answer.total }}
+              onPage={onOffset}
+              csv={csvAddress(
+                id,
+                "/api/accounts/:accountId/members",
+                { sort: sort.by, order: sort.order },
+                { accountId },
+              )}
+            />
+            {!isWhole && answer.total > answer.members.length && (
+              <div className="border-t border-line px-4 py-2">
+                <Button isSmall onClick={onWhole}>
+                  Show all {numbers.count(answer.total)}
+                </Button>
+              </div>
             )}
-          />
+          </>
         )}
       </Figures>
     </Panel>
@@ -159,99 +182,5 @@ function Share({ of }: { of: number | null }): ReactElement {
       </span>
       {numbers.share(of)}
     </span>
-  );
-}
-
-/** So many members have a part of the strip of their own. */
-const ownParts = 4;
-const tones = ["bg-series-1", "bg-series-2", "bg-series-3", "bg-series-4", "bg-edge"];
-
-/** Who carries the account, in a sentence and as a strip of shares. */
-export function CarriersPanel({ of }: { of: Asked<Members> }): ReactElement {
-  return (
-    <Panel
-      title="Who carries it"
-      note="Shares of what all members did in 28 days, weighted as engagement is."
-    >
-      <Figures of={of} loading={<Loading rows={4} />}>
-        {(answer) => {
-          const { active28, active90, penetration, topShare, members, day } = answer;
-          if (penetration === null) {
-            return (
-              <Empty title="Nobody carries it">
-                None of its {numbers.count(answer.total)} members were active in the 90 days before{" "}
-                {dayText(day)}.
-              </Empty>
-            );
-          }
-          const own = members.filter(({ share }) => (share ?? 0) > 0).slice(0, ownParts);
-          const rest = Math.max(0, 1 - own.reduce((sum, { share }) => sum + (share ?? 0), 0));
-          const others = active28 - own.length;
-          const parts = [
-            ...own.map(({ userId, name, email, share }) => ({
-              id: userId,
-              label: name ?? email ?? userId,
-              share: share ?? 0,
-            })),
-            ...(others > 0
-              ? [
-                  {
-                    id: "",
-                    label: `${numbers.count(others)} ${others === 1 ? "other" : "others"}`,
-                    share: rest,
-                  },
-                ]
-              : []),
-          ];
-          return (
-            <>
-              <p className="mb-3">
-                <b className="font-semibold">
-                  {numbers.count(active28)} of {numbers.count(active90)}
-                </b>{" "}
-                {active90 === 1 ? "member" : "members"} who were active in 90 days were so in the last 28:{" "}
-                {numbers.wholeShare(penetration)} penetration. {dependence(topShare, active28)}
-              </p>
-              {parts.length > 0 && <Strip parts={parts} />}
-            </>
-          );
-        }}
-      </Figures>
-    </Panel>
-  );
-}
-
-function dependence(topShare: number | null, active28: number): string {
-  if (topShare === null) return "Nothing was done in the last 28 days.";
-  if (active28 === 1) return "One person alone carries it.";
-  if (topShare >= 0.6) return "It hangs on one person.";
-  return topShare >= 0.4 ? "One person does much of it." : "It rests on several people.";
-}
-
-function Strip({ parts }: { parts: readonly { id: string; label: string; share: number }[] }): ReactElement {
-  return (
-    <>
-      <div aria-hidden="true" className="flex h-4 gap-px">
-        {parts.map(({ id, share }, index) => (
-          <span
-            key={id}
-            className={id === "" ? "bg-edge" : tones[index]}
-            style={{ width: `${share * 100}%` }}
-          />
-        ))}
-      </div>
-      <ul className="mt-2 grid gap-x-6 gap-y-0.5 text-sm">
-        {parts.map(({ id, label, share }, index) => (
-          <li key={id} className="flex items-center gap-2">
-            <span
-              aria-hidden="true"
-              className={`size-2.5 shrink-0 ${id === "" ? "bg-edge" : tones[index]}`}
-            />
-            <span className="min-w-0 truncate">{label}</span>
-            <span className="ml-auto font-medium">{numbers.share(share)}</span>
-          </li>
-        ))}
-      </ul>
-    </>
   );
 }

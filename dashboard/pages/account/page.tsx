@@ -1,20 +1,23 @@
 /** One account: how it is doing and why, who carries it, and everything its members did. */
 import { useParams } from "@tanstack/react-router";
 import type { ReactElement } from "react";
+import { useListedName } from "../../api/listed-name.ts";
 import { usePages, useRead } from "../../api/query.ts";
 import { ActivityPanel, daysOfYear, yearFilter } from "../../entity/activity.tsx";
 import { ChangePanel, sinceFilter } from "../../entity/change.tsx";
 import { EntityHeader } from "../../entity/header.tsx";
 import { HistoryPanel, rangeFilter } from "../../entity/history.tsx";
 import { isMissing, Missing } from "../../entity/missing.tsx";
+import type { Score } from "../../entity/score-text.ts";
 import { EngagementPanel, HealthPanel, RiskPanel, ScoreStats } from "../../entity/scores.tsx";
-import { TimelinePanel } from "../../entity/timeline.tsx";
+import { TimelinePanel, timelinePage } from "../../entity/timeline.tsx";
 import { choiceFilter, numberFilter, textFilter, useFilters } from "../../parts/filters.ts";
 import { Notice } from "../../parts/panel.tsx";
 import { Stat } from "../../parts/stat.tsx";
 import { DayAgo, Instant, useToday } from "../../parts/time.tsx";
 import { dayPlus, dayText, nothing, numbers } from "../../text/format.ts";
-import { CarriersPanel, MembersPanel, membersPageSize } from "./members.tsx";
+import { CarriersPanel } from "./carriers.tsx";
+import { fewMembers, MembersPanel, membersPageSize } from "./members.tsx";
 
 const filters = {
   since: sinceFilter,
@@ -24,6 +27,8 @@ const filters = {
   sort: choiceFilter(["share", "lastActive", "health", "risk", "email"], "share"),
   order: choiceFilter(["ascending", "descending"], "descending"),
   offset: numberFilter(0, 0, 10_000_000),
+  /** Few members, or all of them. */
+  members: choiceFilter(["few", "all"], "few"),
 };
 
 export function AccountPage(): ReactElement {
@@ -34,7 +39,7 @@ export function AccountPage(): ReactElement {
 function AccountOf({ accountId }: { accountId: string }): ReactElement {
   const path = { accountId };
   const today = useToday();
-  const [{ since, range, year, event, sort, order, offset }, change] = useFilters(filters);
+  const [{ since, range, year, event }, change] = useFilters(filters);
   const account = useRead("/api/accounts/:accountId", { path, query: { limit: 1 } });
   const score = useRead("/api/accounts/:accountId/score", {
     path,
@@ -49,12 +54,7 @@ function AccountOf({ accountId }: { accountId: string }): ReactElement {
   const models = useRead("/api/model/changes", { query: { kind: "account" } });
   const carriers = useRead("/api/accounts/:accountId/members", {
     path,
-    query: { sort: "share", order: "descending", limit: membersPageSize },
-  });
-  const members = useRead("/api/accounts/:accountId/members", {
-    path,
-    query: { sort, order, limit: membersPageSize, ...(offset > 0 && { offset }) },
-    keepsPrevious: true,
+    query: { sort: "share", order: "descending", limit: fewMembers },
   });
   const activity = useRead("/api/accounts/:accountId/activity", {
     path,
@@ -62,11 +62,19 @@ function AccountOf({ accountId }: { accountId: string }): ReactElement {
     keepsPrevious: true,
   });
   const names = useRead("/api/accounts/:accountId/events", { path });
-  const timeline = usePages("/api/accounts/:accountId/timeline", { path, query: { limit: 50, event } });
+  const timeline = usePages("/api/accounts/:accountId/timeline", {
+    path,
+    query: { limit: timelinePage, event },
+  });
   if (isMissing(account.error)) return <Missing id={accountId} what="account" />;
   return (
     <>
-      <AccountHeader accountId={accountId} account={account.data} scoredDay={score.data?.day} />
+      <AccountHeader
+        accountId={accountId}
+        account={account.data}
+        isMissing={account.isError}
+        score={score.data}
+      />
       <div className="grid gap-5">
         {score.data?.dataStoppedSince != null && (
           <Notice>
@@ -81,21 +89,16 @@ function AccountOf({ accountId }: { accountId: string }): ReactElement {
             note="by engagement events, of all members"
           />
         </ScoreStats>
+        <ChangePanel of={score} what="account" since={since} onSince={(to) => change({ since: to })} />
         <div className="grid gap-5 xl:grid-cols-2">
           <RiskPanel of={score} what="account" />
           <CarriersPanel of={carriers} />
+        </div>
+        <MembersOf accountId={accountId} />
+        <div className="grid gap-5 xl:grid-cols-2">
           <HealthPanel of={score} what="account" />
           <EngagementPanel of={score} what="account" />
         </div>
-        <MembersPanel
-          accountId={accountId}
-          of={members}
-          sort={{ by: sort, order }}
-          onSort={(by) => change({ sort: filters.sort.read(by.by), order: by.order, offset: 0 })}
-          offset={offset}
-          onOffset={(to) => change({ offset: to })}
-        />
-        <ChangePanel of={score} what="account" since={since} onSince={(to) => change({ since: to })} />
         <HistoryPanel
           of={history}
           models={models.data?.changes ?? []}
@@ -115,6 +118,31 @@ function AccountOf({ accountId }: { accountId: string }): ReactElement {
   );
 }
 
+/** The members, first a few of them, in the order of the address. */
+function MembersOf({ accountId }: { accountId: string }): ReactElement {
+  const [{ sort, order, offset, members: shown }, change] = useFilters(filters);
+  const isWhole = shown === "all";
+  const members = useRead("/api/accounts/:accountId/members", {
+    path: { accountId },
+    query: isWhole
+      ? { sort, order, limit: membersPageSize, ...(offset > 0 && { offset }) }
+      : { sort, order, limit: fewMembers },
+    keepsPrevious: true,
+  });
+  return (
+    <MembersPanel
+      accountId={accountId}
+      of={members}
+      sort={{ by: sort, order }}
+      onSort={(by) => change({ sort: filters.sort.read(by.by), order: by.order, offset: 0 })}
+      offset={offset}
+      onOffset={(to) => change({ offset: to })}
+      isWhole={isWhole}
+      onWhole={() => change({ members: "all" })}
+    />
+  );
+}
+
 type Account = NonNullable<ReturnType<typeof useRead<"/api/accounts/:accountId">>["data"]>;
 
 type Members = NonNullable<ReturnType<typeof useRead<"/api/accounts/:accountId/members">>["data"]>;
@@ -127,26 +155,37 @@ function activeText(members: Members | undefined): string {
 function AccountHeader({
   accountId,
   account,
-  scoredDay,
+  isMissing,
+  score,
 }: {
   accountId: string;
   account: Account | undefined;
-  scoredDay: string | null | undefined;
+  /** Whether the account cannot be read: then its id is all that is known. */
+  isMissing: boolean;
+  score: Score | undefined;
 }): ReactElement {
-  const name = account?.name || accountId;
+  const listed = useListedName("accounts", accountId);
+  const isKnown = account !== undefined || isMissing;
   return (
     <EntityHeader
       what="account"
-      title={name}
-      name={name}
+      title={account?.name || listed || (isKnown ? accountId : undefined)}
       image={account?.avatar}
       line={
         account === undefined ? (
           ""
         ) : (
           <>
-            <span title="The account's id">{account.accountId}</span> · there since{" "}
-            <Instant instant={account.createdAt} />
+            <span title="The account's id">{account.accountId}</span> ·{" "}
+            {account.firstSeenDay === null ? (
+              <>
+                known since <Instant instant={account.createdAt} />
+              </>
+            ) : (
+              <span title="The day of the members' first engagement event">
+                there since {dayText(account.firstSeenDay)}
+              </span>
+            )}
             {account.lastSeenDay !== null && (
               <>
                 {" · "}last seen <DayAgo day={account.lastSeenDay} />
@@ -156,7 +195,7 @@ function AccountHeader({
         )
       }
       freshness={account?.freshness}
-      scoredDay={scoredDay}
+      score={score}
     />
   );
 }

@@ -202,7 +202,7 @@ export function RealisedPanel({ card: { realised, horizonDays, kind, day } }: { 
   return (
     <Panel
       title="What became of each colour"
-      note={`Of ${kind}s that had the colour, how many did nothing for the ${horizonDays} days that followed; the thin line is the 95 % interval`}
+      note={`Of ${kind}s that had the colour, how many churned within the ${horizonDays} days that followed; the thin line is the 95 % interval`}
     >
       {realised.length === 0 ? (
         <Empty title="Too early to say">

@@ -148,9 +148,12 @@ const threeDigits = (value: number) =>
   new Intl.NumberFormat(undefined, { minimumFractionDigits: 3, maximumFractionDigits: 3 }).format(value);
 
 function Measures({ card }: { card: Card }): ReactElement {
-  const { horizonDays, advisedHorizonDays, baseRate, trainedDay, day, scale, kind } = card;
+  const { horizonDays, churnEvent, advisedHorizonDays, baseRate, trainedDay, day, scale, kind } = card;
   const rows: readonly (readonly [string, string])[] = [
-    ["Churn means", `nothing done for ${horizonDays} days`],
+    [
+      "Churn means",
+      `${churnEvent === null ? "" : `the event ${churnEvent}, or `}nothing done for ${horizonDays} days`,
+    ],
     [
       "Advised horizon",
       advisedHorizonDays === null

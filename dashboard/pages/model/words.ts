@@ -54,7 +54,7 @@ export function shortageWords(what: string, kind: Kind): string {
 
 /** The answer to "can I trust it", in one line and a paragraph. */
 export function verdict(card: Card): { readonly title: string; readonly text: string } {
-  const { rung, isProven, horizonDays, models, kind } = card;
+  const { rung, isProven, horizonDays, churnEvent, models, kind } = card;
   if (card.day === null) {
     return {
       title: "No predictions yet",
@@ -85,6 +85,6 @@ export function verdict(card: Card): { readonly title: string; readonly text: st
       : "The trial on past days below (the back-test) is too small to call it proof.";
   return {
     title: "Shown, but not proven yet",
-    text: `The risk of ${kind}s to do nothing for ${horizonDays} days is worked out, and useful for an order of whom to look at. How far the percentages hold is not known yet. ${judged}`,
+    text: `The risk of ${kind}s ${churnEvent === null ? `to do nothing for ${horizonDays} days` : `to churn within ${horizonDays} days`} is worked out, and useful for an order of whom to look at. How far the percentages hold is not known yet. ${judged}`,
   };
 }

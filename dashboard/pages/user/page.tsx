@@ -1,6 +1,7 @@
 /** One user: who they are, how they are doing and why, and everything they did. */
 import { Link, useParams } from "@tanstack/react-router";
 import { type ReactElement, useState } from "react";
+import { useListedName } from "../../api/listed-name.ts";
 import type { Reads } from "../../api/paths.ts";
 import { usePages, useRead } from "../../api/query.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
@@ -9,8 +10,9 @@ import { ChangePanel, sinceFilter } from "../../entity/change.tsx";
 import { EntityHeader } from "../../entity/header.tsx";
 import { HistoryPanel, rangeFilter } from "../../entity/history.tsx";
 import { isMissing, Missing } from "../../entity/missing.tsx";
+import type { Score } from "../../entity/score-text.ts";
 import { EngagementPanel, HealthPanel, RiskPanel, ScoreStats } from "../../entity/scores.tsx";
-import { TimelinePanel } from "../../entity/timeline.tsx";
+import { TimelinePanel, timelinePage } from "../../entity/timeline.tsx";
 import { Button } from "../../parts/button.tsx";
 import { textFilter, useFilters } from "../../parts/filters.ts";
 import { Notice, Panel } from "../../parts/panel.tsx";
@@ -60,11 +62,17 @@ function UserOf({
     keepsPrevious: true,
   });
   const names = useRead("/api/users/:userId/events", { path });
-  const timeline = usePages("/api/users/:userId/timeline", { path, query: { limit: 50, event } });
+  const timeline = usePages("/api/users/:userId/timeline", { path, query: { limit: timelinePage, event } });
   if (isMissing(user.error)) return <Missing id={userId} what="user" />;
   return (
     <>
-      <UserHeader userId={userId} user={user.data} score={score.data} onErased={onErased} />
+      <UserHeader
+        userId={userId}
+        user={user.data}
+        isMissing={user.isError}
+        score={score.data}
+        onErased={onErased}
+      />
       <div className="grid gap-5">
         {user.data?.isExcluded && (
           <Notice>
@@ -84,9 +92,12 @@ function UserOf({
             note={seenText(user.data)}
           />
         </ScoreStats>
-        <div className="grid gap-5 xl:grid-cols-2">
-          <RiskPanel of={score} what="user" />
+        <div className="grid gap-5 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
           <ChangePanel of={score} what="user" since={since} onSince={(to) => change({ since: to })} />
+          <Traits of={user} />
+        </div>
+        <RiskPanel of={score} what="user" />
+        <div className="grid gap-5 xl:grid-cols-2">
           <HealthPanel of={score} what="user" />
           <EngagementPanel of={score} what="user" />
         </div>
@@ -103,10 +114,7 @@ function UserOf({
           year={year}
           onYear={(to) => change({ year: to })}
         />
-        <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
-          <TimelinePanel of={timeline} names={names} event={event} onEvent={(to) => change({ event: to })} />
-          <Traits of={user} />
-        </div>
+        <TimelinePanel of={timeline} names={names} event={event} onEvent={(to) => change({ event: to })} />
       </div>
     </>
   );
@@ -119,28 +127,32 @@ function seenText(user: User | undefined): string | undefined {
 function UserHeader({
   userId,
   user,
+  isMissing,
   score,
   onErased,
 }: {
   userId: string;
   user: User | undefined;
-  score: Reads["/api/users/:userId/score"]["answer"] | undefined;
+  /** Whether the user cannot be read: then the id is all that is known. */
+  isMissing: boolean;
+  score: Score | undefined;
   onErased: (receipt: Receipt) => void;
 }): ReactElement {
   const [isErasing, setErasing] = useState(false);
   const mayErase = useMayAs("owner");
   const name = textTrait(user, "name");
-  const title = name ?? user?.email ?? userId;
+  const listed = useListedName("users", userId);
+  const isKnown = user !== undefined || isMissing;
+  const title = name ?? user?.email ?? (isKnown ? userId : listed);
   return (
     <>
       <EntityHeader
         what="user"
         title={title}
-        name={title}
         image={textTrait(user, "avatar")}
         line={user === undefined ? "" : <Line user={user} hasName={name !== undefined} />}
         freshness={score?.freshness}
-        scoredDay={score?.day}
+        score={score}
         actions={
           mayErase &&
           user !== undefined && (
@@ -169,7 +181,8 @@ function Line({ user, hasName }: { user: User; hasName: boolean }): ReactElement
           <Link
             to="/o/$organization/accounts/$accountId"
             params={{ organization, accountId: account.id }}
-            className="font-medium text-ink underline decoration-edge underline-offset-3"
+            title={account.name || account.id}
+            className="inline-block max-w-full truncate align-bottom font-medium text-ink underline decoration-edge underline-offset-3"
           >
             {account.name || account.id}
           </Link>

@@ -16,7 +16,14 @@ export interface AccountMembersQuestion {
   /** Only what happened before this day counts, in days since 1970-01-01. */
   readonly cutoffDay: number;
   /** Where the users' own scores are; undefined before the first run. */
-  readonly scores: { readonly day: number; readonly rowsVersion: number } | undefined;
+  readonly scores: RowsAt | undefined;
+  /** Where the accounts' scores are; undefined before the first run. */
+  readonly ofAccounts: RowsAt | undefined;
+}
+
+interface RowsAt {
+  readonly day: number;
+  readonly rowsVersion: number;
 }
 
 export type MemberSort = "share" | "lastActive" | "health" | "risk" | "email";
@@ -31,6 +38,8 @@ export interface AccountMember {
   readonly isAccountOwner: boolean | null;
   /** Whether the user belongs to it now. */
   readonly isMember: boolean;
+  /** Whether the account that the user belongs to now has churned. */
+  readonly isAccountChurned: boolean;
   /** Within 90 days; null without any. */
   readonly lastActiveDay: number | null;
   readonly activeDays28: number;
@@ -62,21 +71,27 @@ export function accountMembers(
   },
 ): Promise<AccountMember[]> {
   const members = membersQuery(question);
-  const { scores = { day: 0, rowsVersion: 0 } } = question;
+  const none = { day: 0, rowsVersion: 0 };
+  const { scores = none, ofAccounts = none } = question;
   const sql = `
     SELECT user_id AS userId, nullIf(named.email, '') AS email, JSONExtractString(traits, 'name') AS name,
       JSONExtractString(traits, 'avatar') AS avatar, is_account_owner AS isAccountOwner, isMember,
+      named.account IN (
+        SELECT account FROM account_scores FINAL
+        WHERE organization = {organization:UInt32} AND state = 'churned' AND version >= {accountsVersion:UInt64}
+          AND day = addDays(toDate32('1970-01-01'), {accountsDay:Int32})) AS isAccountChurned,
       lastActiveDay, activeDays28, share, if(scored.state = '', 'no_data', scored.state) AS state,
       if(scored.colour = '', 'none', scored.colour) AS colour, health, engagement, risk
     FROM (${members.sql}) AS members
-    INNER JOIN (SELECT user, user_id, email, traits, is_account_owner FROM users FINAL
+    INNER JOIN (SELECT user, account, user_id, email, traits, is_account_owner FROM users FINAL
       WHERE organization = {organization:UInt32}) AS named USING (user)
     LEFT JOIN (SELECT user, toString(state) AS state, toString(colour) AS colour, health, engagement, risk
       FROM user_scores FINAL WHERE ${rowsOfRun}) AS scored USING (user)
     ORDER BY ${orders[page.sort]} ${page.descending ? "DESC" : "ASC"} NULLS LAST, user
     LIMIT {limit:UInt32} OFFSET {offset:UInt32}`;
   const { limit, offset } = page;
-  return warehouse.rows<AccountMember>(sql, { ...members.parameters, ...scores, limit, offset });
+  const accounts = { accountsDay: ofAccounts.day, accountsVersion: ofAccounts.rowsVersion };
+  return warehouse.rows<AccountMember>(sql, { ...members.parameters, ...scores, ...accounts, limit, offset });
 }
 
 /** All members together. */

@@ -1,7 +1,8 @@
-/** The churned by history, and how many of them came back: what the probability of a return is calibrated on. */
+/** Entities that churned by silence, by history, and how many of them came back: what the probability of a return is
+ * calibrated on. Entities that sent the churn event have no such probability. */
 import type { CountedCell } from "../bgbb-fit.ts";
 import type { Population } from "./engagement-events.ts";
-import { historyQuery, isScoredRow } from "./feature-query.ts";
+import { historyQuery } from "./feature-query.ts";
 import { horizonQuery } from "./label-query.ts";
 import { type Query, withParts } from "./query.ts";
 
@@ -10,7 +11,7 @@ export interface ChurnedCell extends CountedCell {
   readonly returned: number;
 }
 
-/** The cells of everybody who was churned at the cut-off and was seen in the 26 weeks before it. */
+/** The cells of entities that were silent for the horizon at the cut-off and were seen in the 26 weeks before it. */
 export function churnedQuery(population: Population, cutoffDay: number, horizonDays: number): Query {
   return withParts(
     { history: historyQuery(population, cutoffDay), horizon: horizonQuery(population) },
@@ -18,7 +19,7 @@ export function churnedQuery(population: Population, cutoffDay: number, horizonD
       sql: `
         SELECT x, t, n, count() AS count, countIf(wasThere AND NOT leftAgain) AS returned
         FROM history LEFT JOIN horizon USING (entity)
-        WHERE n >= 0 AND NOT (${isScoredRow}) GROUP BY x, t, n ORDER BY n, x, t`,
+        WHERE n >= 0 AND idleDays >= {horizonDays:Int32} AND NOT hasLeft GROUP BY x, t, n ORDER BY n, x, t`,
       parameters: { cutoffDay, horizonDays },
     },
   );

@@ -20,8 +20,6 @@ export interface Population {
   readonly entity?: number;
   /** Only users whose numbers this query returns. */
   readonly usersIn?: Query;
-  /** As if nothing had come since this day, whatever the cut-off is. */
-  readonly eventsBeforeDay?: number;
 }
 
 /** Days before the cut-off, those of them that are this near to it, or the days of the horizon from it. */
@@ -34,7 +32,7 @@ export type Days = "before" | { readonly daysBefore: number } | "horizon";
  * Placeholders of the days, bound by the query that this is a part of: cutoffDay, horizonDays.
  */
 export function engagementEvents(population: Population, days: Days): Query {
-  const { organization, kind, settings, entity, usersIn, eventsBeforeDay } = population;
+  const { organization, kind, settings, entity, usersIn } = population;
   const passive = [...(settings.passiveEvents ?? [])];
   const conditions = [
     "organization = {organization:UInt32}",
@@ -42,9 +40,6 @@ export function engagementEvents(population: Population, days: Days): Query {
     ...(kind === "account" ? ["account != 0"] : []),
     ...(usersIn === undefined ? [] : [`user IN (${usersIn.sql})`]),
     daysCondition(days),
-    ...(eventsBeforeDay === undefined
-      ? []
-      : ["day < addDays(toDate32('1970-01-01'), {eventsBeforeDay:Int32})"]),
     isEngagement(passive),
     isIncluded("user"),
   ];
@@ -57,7 +52,6 @@ export function engagementEvents(population: Population, days: Days): Query {
       organization,
       ...engagementParameters(passive),
       ...(entity !== undefined && { entity }),
-      ...(eventsBeforeDay !== undefined && { eventsBeforeDay }),
     },
   };
 }

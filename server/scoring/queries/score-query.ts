@@ -134,7 +134,7 @@ function scoreExpressions(input: ScoreInput, engagement: Expressions): Expressio
       momentumScore: `if(tenureDays < ${leastTenureDays}, NULL,
         50 + 50 * (${change}) / (activeDays28 + activeDaysPrevious28 + ${damping}))`,
       risk: `if(state = 'churned' OR n < 0, NULL, ${risk.sql})`,
-      returnProbability: `if(state = 'churned' AND n >= 0, ${returns.sql}, NULL)`,
+      returnProbability: `if(state = 'churned' AND NOT hasLeft AND n >= 0, ${returns.sql}, NULL)`,
       ...health.columns,
     },
     parameters: {

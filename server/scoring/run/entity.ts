@@ -1,6 +1,7 @@
 /** One entity's scores, with what they come from. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { type Change, changeOf, type Explanation, explain, type Serving, type Subject } from "../explain.ts";
+import { type Change, changeOf, changeText } from "../change.ts";
+import { type Explanation, explain, type Serving, type Subject } from "../explain.ts";
 import type { MemberFeatures } from "../features.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { type FeatureRow, featuresOfRow, featuresQuery } from "../queries/feature-query.ts";
@@ -55,7 +56,10 @@ export async function explainedScore(
   return { stored, explanation: explain(subject, servingOf(run.body, subject)) };
 }
 
-export type ChangeOfScores = Readonly<Record<"health" | "engagement" | "risk", Change | null>>;
+export type ChangeOfScores = Readonly<Record<"health" | "engagement" | "risk", Change | null>> & {
+  /** The change of health in words; null without it. */
+  readonly text: string | null;
+};
 
 /** How an entity's scores changed from an earlier run to a later one; undefined when it has not both. */
 export async function changeBetween(
@@ -78,12 +82,14 @@ export async function changeBetween(
   const input = {
     before: { subject, serving: servingOf(earlier.body, subject) },
     now: { subject: nowSubject, serving: servingOf(later.body, nowSubject) },
+    elapsedDays: later.day - earlier.day,
     ...(recounted !== undefined && { recounted }),
-    untouched: await untouchedSinceThen(asOfLater, recounted ?? subject),
     byOldRules: await byOldRules(asOfLater, later.body, nowSubject),
   };
+  const health = changeOf(input, (explanation) => explanation.health.score);
   return {
-    health: changeOf(input, ({ health }) => health.score),
+    health,
+    text: health === null ? null : changeText(input, health),
     engagement: changeOf(input, ({ engagement }) => engagement?.score ?? null),
     risk: changeOf(input, ({ risk }) => risk),
   };
@@ -148,24 +154,15 @@ async function byOldRules(again: Again, later: RunBody, now: Subject): Promise<S
 /** The entity by the rules, without those who are excluded now. */
 async function countedAgain(again: Again, subject: Subject): Promise<Subject> {
   const { warehouse, question, rules, day, population } = again;
-  const counted = await featuresAgain(again, population, subject);
+  const counted = await featuresAgain(again, subject);
   if (question.kind === "user") return counted;
   const query = memberEngagementQuery(population, day, rules.body.scale.scale);
   const [row] = await read<{ meanEngagement: number }>(warehouse, query);
   return { ...counted, meanEngagement: row?.meanEngagement ?? 0 };
 }
 
-/**
- * The entity as if no event had come since the day of the rules, with the traits of then. The engagement of an
- * account's members is left as it was: theirs, and not the account's, is what time does to it.
- */
-function untouchedSinceThen(again: Again, subject: Subject): Promise<Subject> {
-  return featuresAgain(again, { ...again.population, eventsBeforeDay: again.rules.day }, subject);
-}
-
 async function featuresAgain(
-  { warehouse, question, rules, day }: Again,
-  population: Population,
+  { warehouse, question, rules, day, population }: Again,
   subject: Subject,
 ): Promise<Subject> {
   const [row] = await read<FeatureRow>(warehouse, featuresQuery(population, day));

@@ -1,0 +1,101 @@
+/** Who uses an account: how many of its members are active, and each one's part in it, as a strip of shares. */
+import type { ReactElement } from "react";
+import type { Reads } from "../../api/paths.ts";
+import type { Asked } from "../../api/query.ts";
+import { Panel } from "../../parts/panel.tsx";
+import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { dayText, numbers } from "../../text/format.ts";
+
+type Members = Reads["/api/accounts/:accountId/members"]["answer"];
+
+/** So many members have a part of the strip of their own. */
+const ownParts = 4;
+const tones = ["bg-series-1", "bg-series-2", "bg-series-3", "bg-series-4", "bg-edge"];
+
+/** Who carries the account, in a sentence and as a strip of shares. */
+export function CarriersPanel({ of }: { of: Asked<Members> }): ReactElement {
+  return (
+    <Panel title="Who uses it" note="Shares of what all members did in 28 days, weighted as engagement is.">
+      <Figures of={of} loading={<Loading rows={4} />}>
+        {(answer) => {
+          const { active28, active90, penetration, members, isInUse, day } = answer;
+          if (penetration === null) {
+            return (
+              <Empty title="Not used in 90 days">
+                No member was active in the 90 days before {dayText(day)}.
+              </Empty>
+            );
+          }
+          const own = members.filter(({ share }) => (share ?? 0) > 0).slice(0, ownParts);
+          const rest = Math.max(0, 1 - own.reduce((sum, { share }) => sum + (share ?? 0), 0));
+          const others = active28 - own.length;
+          const parts = [
+            ...own.map(({ userId, name, email, share }) => ({
+              id: userId,
+              label: name ?? email ?? userId,
+              share: share ?? 0,
+            })),
+            ...(others > 0
+              ? [
+                  {
+                    id: "",
+                    label: `${numbers.count(others)} ${others === 1 ? "other" : "others"}`,
+                    share: rest,
+                  },
+                ]
+              : []),
+          ];
+          return (
+            <>
+              <p className="mb-3">
+                <b className="font-semibold">
+                  {numbers.count(active28)} of {numbers.count(active90)}
+                </b>{" "}
+                {active90 === 1 ? "member" : "members"} who were active in 90 days were so in the last 28:{" "}
+                {numbers.wholeShare(penetration)} penetration. {dependence(answer)}
+              </p>
+              {isInUse && parts.length > 0 && <Strip parts={parts} />}
+            </>
+          );
+        }}
+      </Figures>
+    </Panel>
+  );
+}
+
+/** On whom an account hangs that is in use. A few days of use say nothing of it. */
+function dependence({ topShare, active28, activeDays28, isInUse }: Members): string {
+  if (topShare === null) return "Nothing was done in the last 28 days.";
+  if (!isInUse) return `It was active on ${numbers.count(activeDays28 ?? 0)} of the last 28 days.`;
+  if (active28 === 1) return "One person alone carries it.";
+  if (topShare >= 0.6) return "It hangs on one person.";
+  return topShare >= 0.4 ? "One person does much of it." : "It rests on several people.";
+}
+
+function Strip({ parts }: { parts: readonly { id: string; label: string; share: number }[] }): ReactElement {
+  return (
+    <>
+      <div aria-hidden="true" className="flex h-4 gap-px">
+        {parts.map(({ id, share }, index) => (
+          <span
+            key={id}
+            className={id === "" ? "bg-edge" : tones[index]}
+            style={{ width: `${share * 100}%` }}
+          />
+        ))}
+      </div>
+      <ul className="mt-2 grid gap-x-6 gap-y-0.5 text-sm">
+        {parts.map(({ id, label, share }, index) => (
+          <li key={id} className="flex items-center gap-2">
+            <span
+              aria-hidden="true"
+              className={`size-2.5 shrink-0 ${id === "" ? "bg-edge" : tones[index]}`}
+            />
+            <span className="min-w-0 truncate">{label}</span>
+            <span className="ml-auto font-medium">{numbers.share(share)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

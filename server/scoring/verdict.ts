@@ -1,0 +1,78 @@
+/**
+ * The verdict: how a user or an account is doing, in one word. Lists, their filter and the pages take it from here.
+ * The rules are written as functions and as SQL; a test compares the two for every input.
+ */
+import { bandsFrom } from "./explain.ts";
+import type { HealthColour } from "./health.ts";
+import type { State } from "./state.ts";
+
+export type Verdict =
+  | "churned"
+  | "account_churned"
+  | "high_risk"
+  | "at_risk"
+  | "new"
+  | "watch"
+  | "healthy"
+  | "no_score";
+
+export interface Judged {
+  /** Empty without scores, as is the colour. */
+  readonly state: State | "";
+  readonly colour: HealthColour | "";
+  readonly risk: number | null;
+  /** Of a user: whether the account that they belong to has churned. */
+  readonly isAccountChurned: boolean;
+}
+
+interface Rule {
+  readonly verdict: Verdict;
+  readonly holds: (judged: Judged) => boolean;
+  readonly sql: (columns: Readonly<Record<keyof Judged, string>>) => string;
+}
+
+/** The first that holds. */
+const rules: readonly Rule[] = [
+  {
+    verdict: "churned",
+    holds: ({ state }) => state === "churned",
+    sql: ({ state }) => `${state} = 'churned'`,
+  },
+  {
+    verdict: "account_churned",
+    holds: ({ isAccountChurned }) => isAccountChurned,
+    sql: ({ isAccountChurned }) => isAccountChurned,
+  },
+  {
+    verdict: "high_risk",
+    holds: ({ risk }) => risk !== null && risk >= bandsFrom.high,
+    sql: ({ risk }) => `ifNull(${risk} >= ${bandsFrom.high}, false)`,
+  },
+  {
+    verdict: "at_risk",
+    holds: ({ colour }) => colour === "at_risk",
+    sql: ({ colour }) => `${colour} = 'at_risk'`,
+  },
+  { verdict: "new", holds: ({ state }) => state === "new", sql: ({ state }) => `${state} = 'new'` },
+  {
+    verdict: "watch",
+    holds: ({ colour, risk }) => colour === "watch" || (risk !== null && risk >= bandsFrom.medium),
+    sql: ({ colour, risk }) => `${colour} = 'watch' OR ifNull(${risk} >= ${bandsFrom.medium}, false)`,
+  },
+  {
+    verdict: "healthy",
+    holds: ({ colour }) => colour === "healthy",
+    sql: ({ colour }) => `${colour} = 'healthy'`,
+  },
+];
+
+/** The verdict about a user or an account. */
+export function verdictOf(judged: Judged): Verdict {
+  return rules.find(({ holds }) => holds(judged))?.verdict ?? "no_score";
+}
+
+/** The same as an expression. @param columns an expression for each input; no text is null */
+export function verdictSql(columns: Readonly<Record<keyof Judged, string>>): string {
+  const cases = rules.map(({ verdict, sql }) => `${sql(columns)}, '${verdict}'`);
+  return `multiIf(${cases.join(", ")}, 'no_score')`;
+}

@@ -1,0 +1,247 @@
+/** Users and accounts that have churned, or are hardly used: what lists and pages say of them is true. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import type { Static } from "typebox";
+import type { AccountListAnswer, UserListAnswer } from "../../contract/api-people.ts";
+import type { ScoreAnswer } from "../../contract/api-scores.ts";
+import { Server } from "../server.ts";
+import { startBrowser } from "./chromium.ts";
+import { ago, fillGone, gone, shown, span } from "./churned-support.ts";
+import { axe, becomes, openInOrganization, phone, settled, sidewaysPixels } from "./support.ts";
+
+type Score = Static<typeof ScoreAnswer>;
+type Users = Static<typeof UserListAnswer>;
+type Accounts = Static<typeof AccountListAnswer>;
+
+let server: Server;
+let browser: Browser;
+let key = "";
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
+  await server.ready();
+  await fillGone(server);
+  key = (await server.command("key", "create", "--organization", gone)).trim();
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+async function get(path: string): Promise<Response> {
+  const response = await fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } });
+  expect([path, response.status]).toEqual([path, 200]);
+  return response;
+}
+
+async function ask<Answer>(path: string): Promise<Answer> {
+  return (await (await get(path)).json()) as Answer;
+}
+
+const open = (path: string, options = {}) => openInOrganization(browser, server, path, gone, options);
+
+describe("the API", () => {
+  test("has day and cause of a churn by the event, of users and of accounts", async () => {
+    const user = await ask<Score>("/api/users/farah/score");
+    expect(user).toMatchObject({
+      ...{ state: "churned", verdict: "churned", churnedDay: ago(12), returnProbability: null },
+      churnCause: { by: "event", event: "subscription_canceled", member: null },
+    });
+    const account = await ask<Score>("/api/accounts/a-canceled/score");
+    expect(account).toMatchObject({
+      ...{ state: "churned", verdict: "churned", churnedDay: ago(12), returnProbability: null },
+      churnCause: {
+        ...{ by: "event", event: "subscription_canceled" },
+        member: { userId: "farah", label: "Farah Okafor" },
+      },
+    });
+  });
+
+  test("has the day on which a silence became churn, and no cause of others", async () => {
+    for (const path of ["users/silent", "accounts/a-silent"]) {
+      expect(await ask<Score>(`/api/${path}/score`)).toMatchObject({
+        ...{ verdict: "churned", churnedDay: ago(12) },
+        churnCause: { by: "silence", event: null, member: null },
+      });
+    }
+    expect(await ask<Score>("/api/users/busy1/score")).toMatchObject({ churnedDay: null, churnCause: null });
+  });
+
+  test("gives members of a churned account its churn, in lists, in their filter, among members and in the CSV", async () => {
+    expect(await ask<Score>("/api/users/c1/score")).toMatchObject({
+      ...{ state: "active", verdict: "account_churned", churnCause: null },
+    });
+    const { users } = await ask<Users>("/api/users?limit=1000");
+    const inherited = span(1, 11)
+      .map((index) => `c${index}`)
+      .sort();
+    const ids = (rows: Users["users"]) => rows.map(({ userId }) => userId).sort();
+    expect(ids(users.filter(({ verdict }) => verdict === "account_churned"))).toEqual(inherited);
+    const filtered = await ask<Users>("/api/users?verdict=account_churned&limit=1000");
+    expect([filtered.total, ids(filtered.users)]).toEqual([11, inherited]);
+    const left = await ask<Users>("/api/users?verdict=not_churned");
+    expect(ids(left.users)).toEqual([...span(1, 16).map((index) => `busy${index}`), "fading"].sort());
+    const { members } = await ask<{ members: { userId: string; verdict: string }[] }>(
+      "/api/accounts/a-canceled/members",
+    );
+    const verdicts = members.map(({ userId, verdict }) => [userId, verdict]);
+    expect(verdicts).toContainEqual(["c1", "account_churned"]);
+    expect(verdicts).toContainEqual(["farah", "churned"]);
+    const csv = await (
+      await get("/api/users?format=csv&verdict=account_churned&columns=userId,verdict")
+    ).text();
+    expect(csv.trimEnd().split("\r\n").sort()).toEqual(
+      ["userId,verdict", ...inherited.map((id) => `${id},account_churned`)].sort(),
+    );
+    const accounts = await ask<Accounts>("/api/accounts?verdict=churned");
+    expect(accounts.accounts.map(({ accountId }) => accountId).sort()).toEqual(["a-canceled", "a-silent"]);
+  });
+
+  test("says of an account whether it is in use", async () => {
+    const used = async (id: string) => {
+      const path = `/api/accounts/${id}/members`;
+      const { isInUse, activeDays28 } = await ask<{ isInUse: boolean; activeDays28: number }>(path);
+      return [isInUse, activeDays28];
+    };
+    expect(await used("a-busy")).toEqual([true, 28]);
+    expect(await used("a-fading")).toEqual([false, 5]);
+    expect(await used("a-canceled")).toEqual([false, 17]);
+  });
+});
+
+describe("the page of an account that canceled", () => {
+  test("says when, by which event of which member, and nothing that is false of it", async () => {
+    const { page, complaints } = await open("/accounts/a-canceled");
+    const cause = `Canceled on ${shown(12)} (subscription_canceled, Farah Okafor)`;
+    await page.locator("header").getByText(cause).waitFor();
+    await page.locator("header").getByText("Churned", { exact: true }).waitFor();
+    await page.getByText("Already churned").waitFor();
+    await page.getByRole("table", { name: "Members of this account" }).waitFor();
+    await settled(page);
+    const text = (await page.locator("main").textContent()) ?? "";
+    for (const wrong of ["No churn risk", "Nothing was done", "likely to come back", "One person", "Carries"])
+      expect([wrong, text.includes(wrong)]).toEqual([wrong, false]);
+    await page
+      .locator("header")
+      .getByText(`there since ${shown(90)}`)
+      .waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("shows ten members, and all when they are asked for, in the address", async () => {
+    const { page } = await open("/accounts/a-canceled");
+    const rows = page.getByRole("table", { name: "Members of this account" }).locator("tbody tr");
+    await becomes(() => rows.count(), 10);
+    await page.getByRole("button", { name: "Show all 12" }).click();
+    await page.waitForURL(/members=all/);
+    await becomes(() => rows.count(), 12);
+    expect(await page.getByRole("button", { name: /^Show all/ }).count()).toBe(0);
+    await page.context().close();
+  });
+});
+
+test("the page of a user who canceled says when, and that of a colleague what became of the account", async () => {
+  const { page, id } = await open("/users/farah");
+  await page
+    .locator("header")
+    .getByText(`Canceled on ${shown(12)} (subscription_canceled)`)
+    .waitFor();
+  await page.getByText("Already churned").waitFor();
+  await page.goto(`${server.url}/o/${id}/users/c1`);
+  await page.locator("header").getByText("Account churned").waitFor();
+  await page.goto(`${server.url}/o/${id}/users/silent`);
+  await page
+    .locator("header")
+    .getByText(`Churned on ${shown(12)} (no activity for 28 days)`)
+    .waitFor();
+  await page.context().close();
+});
+
+test("a change is divided in one way, and said in words", async () => {
+  const { page } = await open("/users/fading");
+  const table = page.getByRole("table", { name: /^Changes of/ });
+  await table.waitFor();
+  await page.getByText(/^Down \d+: active on 5 days of 28, was 28; silent for 24 days/).waitFor();
+  const rows = await table
+    .locator("tbody tr")
+    .evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent ?? "")));
+  for (const [label = "", , behaviour = "", time = ""] of rows.filter(([, total]) => total !== "–")) {
+    expect([label, Math.sign(Number(behaviour))]).toEqual([label, label.startsWith("Churn") ? 1 : -1]);
+    expect([label, Number(time)]).toEqual([label, 0]);
+  }
+  await page.context().close();
+});
+
+test("nobody carries an account that is hardly used", async () => {
+  const { page, id } = await open("/accounts/a-fading");
+  await page.getByText("It was active on 5 of the last 28 days.").waitFor();
+  const headers = page.getByRole("table", { name: "Members of this account" }).locator("thead th");
+  await headers.first().waitFor();
+  expect((await headers.allTextContents()).join()).not.toContain("Carries");
+  await page.goto(`${server.url}/o/${id}/accounts/a-busy`);
+  await headers.filter({ hasText: "Carries" }).waitFor();
+  await page.context().close();
+});
+
+test("the model's page says by which event and which silence somebody has churned", async () => {
+  const { page } = await open("/model");
+  await page.getByText("the event subscription_canceled, or nothing done for 28 days").waitFor();
+  await page.context().close();
+});
+
+describe("lists", () => {
+  test("have one verdict a row, and are filtered by it; the state of old addresses can be taken away", async () => {
+    const { page, id } = await open("/users?state=churned");
+    await page.getByText(/^2 users$/).waitFor();
+    expect(await page.getByRole("combobox", { name: "State" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Remove the filter State Churned" }).click();
+    await page.getByText(/^30 users$/).waitFor();
+    await page.getByLabel("Verdict").selectOption({ label: "Not churned" });
+    await page.getByText(/^17 users$/).waitFor();
+    await page.getByLabel("Verdict").selectOption({ label: "Account churned" });
+    await page.getByText(/^11 users$/).waitFor();
+    const cells = page.locator("tbody tr td:nth-child(2)");
+    await becomes(async () => [...new Set(await cells.allTextContents())], ["Account churned"]);
+    // The columns of a view from before verdicts.
+    await page.goto(`${server.url}/o/${id}/accounts?verdict=churned&columns=health,state`);
+    await page.getByText(/^2 accounts$/).waitFor();
+    await becomes(() => cells.allTextContents(), ["Churned", "Churned"]);
+    expect(await page.getByLabel("Verdict").locator("option").allTextContents()).not.toContain(
+      "Account churned",
+    );
+    await page.context().close();
+  });
+
+  test("open a page by its name, before its answer is there", async () => {
+    const { page } = await open("/accounts");
+    const held = Promise.withResolvers<void>();
+    await page.route(/\/api\/accounts\/a-canceled\?/, async (route) => {
+      await held.promise;
+      await route.fallback();
+    });
+    await page.getByRole("link", { name: "Acme Works" }).click();
+    await becomes(() => page.locator("h1").textContent(), "Acme Works");
+    const reloaded = page.waitForRequest(/\/api\/accounts\/a-canceled\?/);
+    await page.reload();
+    await reloaded;
+    await becomes(() => page.locator("h1").textContent(), "Loading …");
+    held.resolve();
+    await becomes(() => page.locator("h1").textContent(), "Acme Works");
+    await page.context().close();
+  });
+});
+
+test.each([
+  ["/accounts/a-canceled", "light"],
+  ["/accounts/a-busy", "dark"],
+  ["/users/c1", "dark"],
+] as const)("%s is right for axe in %s, and no wider than a phone", async (path, colorScheme) => {
+  const { page, complaints } = await open(path, { colorScheme, viewport: phone });
+  await page.getByRole("table", { name: /^Changes of/ }).waitFor();
+  await settled(page);
+  expect(await axe(page)).toEqual([]);
+  expect(await sidewaysPixels(page)).toBe(0);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
