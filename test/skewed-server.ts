@@ -7,5 +7,7 @@ const file = join(process.env.DATA_DIR ?? "", "clock-skew-ms");
 const trueNow = Date.now;
 Date.now = () => trueNow() + (existsSync(file) ? Number(readFileSync(file, "utf8")) : 0);
 const analysis = process.argv.includes("analysis");
-await serve(analysis ? "analysis" : "intake", { untilStdinEnds: analysis });
+await serve(analysis ? "analysis" : process.argv.includes("all") ? "all" : "intake", {
+  untilStdinEnds: analysis,
+});
 process.exit(0);

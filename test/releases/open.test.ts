@@ -1,6 +1,6 @@
 /** Installations of earlier releases, kept by make.ts as a kill left them, open under this version with everything in them. */
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -31,9 +31,10 @@ describe.each(releases)("an installation of %s", (release) => {
   test("in one folder", async () => {
     const dataDir = join(work, release, "data");
     unpack(kept("data-dir.tar.gz"), dataDir);
-    const server = await Server.start({ dataDir });
+    const before: Kept = json("data-dir-shown.json.gz");
+    const server = await startedThen(before, { dataDir });
     try {
-      await isWhole(server, json("data-dir-shown.json.gz"));
+      await isWhole(server, before);
     } finally {
       await server.stop();
     }
@@ -49,9 +50,10 @@ describe.each(releases)("an installation of %s", (release) => {
       await restore(DATABASE_URL, json("cluster-ledger.json.gz"));
       const CLICKHOUSE_URL = clickhouse.url + clickhouseDatabase;
       const env = { DATABASE_URL, CLICKHOUSE_URL, DATABASE_CONNECTIONS: "4" };
-      const server = await Server.start({ dataDir: join(work, release, "node"), env });
+      const before: Kept = json("cluster-shown.json.gz");
+      const server = await startedThen(before, { dataDir: join(work, release, "node"), env });
       try {
-        await isWhole(server, json("cluster-shown.json.gz"));
+        await isWhole(server, before);
       } finally {
         await server.stop();
       }
@@ -61,6 +63,17 @@ describe.each(releases)("an installation of %s", (release) => {
     }
   });
 });
+
+/**
+ * Starts a server whose clock shows the evening of the day on which the installation was kept, in Paris as in UTC. Later, more
+ * weeks of retention are complete, and held events have expired.
+ */
+async function startedThen({ filled }: Kept, options: { dataDir: string; env?: Record<string, string> }) {
+  const skewMs = Date.parse(`${filled.scoredOn}T20:00:00Z`) - Date.now();
+  mkdirSync(options.dataDir, { recursive: true });
+  writeFileSync(join(options.dataDir, "clock-skew-ms"), String(Math.round(skewMs)));
+  return Server.start({ ...options, entry: join(import.meta.dir, "..", "skewed-server.ts") });
+}
 
 /** Everything is shown as it was, and every credential does what it did. */
 async function isWhole(server: Server, { filled, shown: before }: Kept): Promise<void> {
