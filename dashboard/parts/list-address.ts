@@ -38,6 +38,9 @@ function decoded(text: string): string {
   }
 }
 
+/** By what lists are sorted until the reader sorts them otherwise: the highest risk first, then rows without one. */
+export const firstSort = "risk";
+
 const orders = ["ascending", "descending"] as const;
 const states: readonly (State | "")[] = ["", "active", "new", "churned", "no_data"];
 const colours: readonly (HealthColour | "")[] = [

@@ -67,34 +67,37 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
   return (
     <search
       aria-label={`Filter ${what}`}
-      className="grid grid-cols-2 gap-2 px-4 pt-1 pb-3 sm:flex sm:flex-wrap sm:items-center"
+      // The button to clear stays at the end of the first line, however many lines the filters need.
+      className="px-4 pt-1 pb-3 sm:flex sm:items-start sm:gap-2"
     >
-      <div className="col-span-2 sm:w-60">
-        <SearchInput
-          label={`Search ${what}`}
-          placeholder={searchIn}
-          value={values.search}
-          onSearch={(search) => onChange({ search }, true)}
+      <div className="grid min-w-0 grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
+        <div className="col-span-2 sm:w-52">
+          <SearchInput
+            label={`Search ${what}`}
+            placeholder={searchIn}
+            value={values.search}
+            onSearch={(search) => onChange({ search }, true)}
+          />
+        </div>
+        <Pick
+          label="Health"
+          value={values.colour}
+          choices={colours}
+          onChoose={(colour) => onChange({ colour })}
         />
+        <Pick
+          label="Churn risk"
+          hint="Low is under 20 %, medium 20 to 50 %, high from 50 % on"
+          value={values.band}
+          choices={bands}
+          onChoose={(band) => onChange({ band })}
+        />
+        <Pick label="State" value={values.state} choices={states} onChoose={(state) => onChange({ state })} />
+        <SeenFilter value={values.seen} onChange={(seen) => onChange({ seen })} />
+        {children}
       </div>
-      <Pick
-        label="Health"
-        value={values.colour}
-        choices={colours}
-        onChoose={(colour) => onChange({ colour })}
-      />
-      <Pick
-        label="Churn risk"
-        hint="Low is under 20 %, medium 20 to 50 %, high from 50 % on"
-        value={values.band}
-        choices={bands}
-        onChoose={(band) => onChange({ band })}
-      />
-      <Pick label="State" value={values.state} choices={states} onChoose={(state) => onChange({ state })} />
-      <SeenFilter value={values.seen} onChange={(seen) => onChange({ seen })} />
-      {children}
       {isFiltered && (
-        <Button look="quiet" isSmall icon="close" onClick={onClear} className="justify-self-start">
+        <Button look="quiet" isSmall icon="close" onClick={onClear} className="mt-2 shrink-0 sm:mt-0.5">
           Clear filters
         </Button>
       )}
@@ -127,9 +130,10 @@ function SeenFilter({
 }
 
 /** A filter by one of few; it stands out while it is set. */
-function Pick<Value extends string>({
+export function Pick<Value extends string>({
   label,
   value,
+  byDefault,
   choices,
   onChoose,
   hint,
@@ -137,6 +141,8 @@ function Pick<Value extends string>({
   label: string;
   hint?: string;
   value: Value;
+  /** The value of a filter that is not set; "" when it is left out. */
+  byDefault?: Value;
   choices: readonly Choice<Value>[];
   onChoose: (value: Value) => void;
 }): ReactElement {
@@ -149,7 +155,7 @@ function Pick<Value extends string>({
       choices={choices}
       onChoose={onChoose}
       title={hint}
-      className={value === "" ? "text-soft" : "border-ember! font-medium"}
+      className={value === (byDefault ?? "") ? "text-soft" : "border-ember! font-medium"}
     />
   );
 }

@@ -6,6 +6,7 @@ import type {
   DoneAnswer,
   ExclusionAnswer,
   ExclusionParameters,
+  ExclusionPreviewAnswer,
   ExclusionsAnswer,
   HealthCheckAnswer,
   NoParameters,
@@ -14,10 +15,12 @@ import type {
   WarningsAnswer,
   WarningsParameters,
 } from "../../contract/api.ts";
+import { matchesOfRules, previewOfRule } from "../analytics/exclusion-matches.ts";
 import { formatDay } from "../calendar/days.ts";
 import { addExclusion as add, changeDeadLetters, removeExclusion as remove } from "../ledger/audited-data.ts";
-import type { StoredExclusionRule } from "../ledger/exclusions.ts";
+import { checkedRule } from "../ledger/exclusions.ts";
 import { type ApiContext, ApiError } from "./api.ts";
+import { exclusionRule } from "./api-rows.ts";
 
 /** GET /api/ingestion-warnings */
 export async function ingestionWarnings({
@@ -82,19 +85,37 @@ function changing({
 /** GET /api/exclusions */
 export async function exclusions({
   ledger,
+  warehouse,
   organization,
   freshness,
 }: ApiContext<typeof NoParameters, "">): Promise<Static<typeof ExclusionsAnswer>> {
   const rules = await ledger.exclusions.list(organization.id);
-  const { excludedUsers } = await freshness(organization.id);
-  return { excludedUsers, rules: rules.map(ruleAnswer) };
+  const [{ excludedUsers }, matches] = await Promise.all([
+    freshness(organization.id),
+    matchesOfRules(warehouse, { organization: organization.id, rules }),
+  ]);
+  return {
+    excludedUsers,
+    rules: rules.map((rule, index) => ({ ...exclusionRule(rule), users: matches[index] ?? 0 })),
+  };
+}
+
+/** GET /api/exclusions/preview. @throws Refusal when the rule would compare nothing */
+export function exclusionPreview({
+  warehouse,
+  organization,
+  query,
+}: ApiContext<typeof ExclusionParameters, "">): Promise<Static<typeof ExclusionPreviewAnswer>> {
+  return previewOfRule(warehouse, { organization: organization.id, rule: checkedRule(query) }).then(
+    ({ examples, ...counts }) => ({ ...counts, examples: [...examples] }),
+  );
 }
 
 /** POST /api/exclusions */
 export async function addExclusion(
   context: ApiContext<typeof ExclusionParameters, "">,
 ): Promise<Static<typeof ExclusionAnswer>> {
-  return ruleAnswer(await add(changing(context), context.query));
+  return exclusionRule(await add(changing(context), context.query));
 }
 
 /** DELETE /api/exclusions/:id */
@@ -108,16 +129,6 @@ export async function removeExclusion(
   }
   await remove(changing(context), Number(id));
   return { success: true };
-}
-
-function ruleAnswer({
-  id,
-  kind,
-  key,
-  value,
-  createdAtMs,
-}: StoredExclusionRule): Static<typeof ExclusionAnswer> {
-  return { id, kind, key, value, createdAt: instant(createdAtMs) };
 }
 
 /** GET /api/health-check */

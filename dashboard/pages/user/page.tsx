@@ -20,6 +20,7 @@ import { DayAgo, useToday } from "../../parts/time.tsx";
 import { Tree } from "../../parts/tree.tsx";
 import { dayPlus, dayText, noEmail } from "../../text/format.ts";
 import { EraseDialog, Erased, type Receipt } from "./erase.tsx";
+import { ExcludeButton, ExcludedNotice } from "./exclusion.tsx";
 
 type User = Reads["/api/users/:userId"]["answer"];
 
@@ -66,11 +67,7 @@ function UserOf({
     <>
       <UserHeader userId={userId} user={user.data} score={score.data} onErased={onErased} />
       <div className="grid gap-5">
-        {user.data?.isExcluded && (
-          <Notice>
-            This user is excluded as internal, test or bot: counted in no figure, and without scores.
-          </Notice>
-        )}
+        {user.data !== undefined && <ExcludedNotice user={user.data} />}
         {score.data?.dataStoppedSince != null && (
           <Notice>
             Far fewer users than usual are active since {dayText(score.data.dataStoppedSince)}: scores wait
@@ -142,11 +139,15 @@ function UserHeader({
         freshness={score?.freshness}
         scoredDay={score?.day}
         actions={
-          mayErase &&
           user !== undefined && (
-            <Button isSmall onClick={() => setErasing(true)}>
-              Erase …
-            </Button>
+            <>
+              <ExcludeButton user={user} name={title} />
+              {mayErase && (
+                <Button isSmall onClick={() => setErasing(true)}>
+                  Erase …
+                </Button>
+              )}
+            </>
           )
         }
       />
