@@ -68,9 +68,9 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
     <search
       aria-label={`Filter ${what}`}
       // The button to clear stays at the end of the first line, however many lines the filters need.
-      className="px-4 pt-1 pb-3 sm:flex sm:items-start sm:gap-2"
+      className="grid grid-cols-2 gap-2 px-4 pt-1 pb-3 sm:flex sm:items-start"
     >
-      <div className="grid min-w-0 grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-center">
+      <div className="contents sm:flex sm:min-w-0 sm:flex-wrap sm:items-center sm:gap-2">
         <div className="col-span-2 sm:w-52">
           <SearchInput
             label={`Search ${what}`}
@@ -97,7 +97,13 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
         {children}
       </div>
       {isFiltered && (
-        <Button look="quiet" isSmall icon="close" onClick={onClear} className="mt-2 shrink-0 sm:mt-0.5">
+        <Button
+          look="quiet"
+          isSmall
+          icon="close"
+          onClick={onClear}
+          className="shrink-0 justify-self-start sm:mt-0.5"
+        >
           Clear filters
         </Button>
       )}

@@ -1,7 +1,14 @@
 /** Which users exclusion rules match: how many each rule, which rules one user, and a preview of a rule before it is added.
  * By the conditions by which users are excluded. */
 import type { ExclusionRule } from "../ledger/ledger.ts";
-import { isMatched, ruleMatches, ruleOrder, ruleParameters, ruleSettings } from "../warehouse/exclusions.ts";
+import {
+  isMatched,
+  matchedColumns,
+  ruleMatches,
+  ruleOrder,
+  ruleParameters,
+  ruleSettings,
+} from "../warehouse/exclusions.ts";
 import { isIncluded } from "../warehouse/included.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { traitName } from "./json-text.ts";
@@ -28,8 +35,10 @@ export async function matchesOfRules(
   const ordered = ruleOrder.flatMap((kind) => places.filter(({ rule }) => rule.kind === kind));
   const asked = ordered.map(({ rule }) => rule);
   const [row] = await warehouse.rows<{ matches: number[] }>(
-    `SELECT sumForEach(${ruleMatches}) AS matches FROM users FINAL
-     WHERE organization = {organization:UInt32}${user === undefined ? "" : " AND user = {user:UInt32}"}
+    `SELECT sumForEach(${ruleMatches}) AS matches
+     FROM (
+       SELECT ${matchedColumns} FROM users FINAL
+       WHERE organization = {organization:UInt32}${user === undefined ? "" : " AND user = {user:UInt32}"})
      SETTINGS ${ruleSettings}`,
     {
       ...ruleParameters({ rules: asked, accounts: await accountsOf(warehouse, organization, asked) }),

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";
 import { at, SettingsWorld, type Somebody } from "./settings-support.ts";
-import { axe, becomes, settled, until } from "./support.ts";
+import { axe, becomes, phone, settled, until } from "./support.ts";
 
 let world: SettingsWorld;
 let empty: Somebody;
@@ -69,6 +69,28 @@ test("the calendar of a user begins with the month of the first event", async ()
   );
   expect(titles[0]).toContain(first);
   expect(titles.length).toBeLessThan(80);
+  await page.context().close();
+});
+
+test("the line of settings fades on a phone where it goes on", async () => {
+  const { page } = await world.settingsOf(world.first, "exclusions", { viewport: phone });
+  await until(page, `document.querySelector("nav[aria-label=Settings]").dataset.more === "left right"`);
+  await page.getByRole("link", { name: "Organization", exact: true }).click();
+  await until(page, `document.querySelector("nav[aria-label=Settings]").dataset.more === "right"`);
+  await page.context().close();
+});
+
+test("counts of a few events have no fractions on their axis", async () => {
+  const token = await world.server.organization("Few");
+  const owner = await joined(world.server, "Few", "owner", "Fay Few");
+  await world.server.post("/identify", token, { userId: "u", email: "u@example.com" });
+  await world.server.post("/track", token, { userId: "u", event: "opened" });
+  await world.server.exported("events", "Few");
+  const { page } = await opened(owner, "/events?tab=volume");
+  await drawn(page, /^1$/);
+  expect(await page.evaluate("window.drawnTexts.filter((text) => /^[0-9]+[.][0-9]$/.test(text))")).toEqual(
+    [],
+  );
   await page.context().close();
 });
 
