@@ -43,6 +43,15 @@ const scoreFilters = {
 
 const scoreSorts = ["lastSeen", "firstSeen", "health", "risk", "engagement", "momentum", "change"] as const;
 
+const sortText =
+  "Rows that lack it come last. Of rows with the same score, or with none, the one seen last comes first. The pages begin with `risk`, highest first: rows without a churn risk (churned, or not scored yet) come last, by the day on which they were last seen.";
+
+/** Beside lists with scores. */
+const usualChange = nullable(Type.Number(), {
+  description:
+    "Points by which health usually changes in a week: two of three changes were smaller, in the four weeks before the scores, of all who had a health and had not churned on both days. Null with fewer than 30 such changes.",
+});
+
 const userFields = {
   userId: Type.String(),
   email: nullable(Type.String(), { description: "Null until it is known." }),
@@ -100,10 +109,15 @@ export const UserListParameters = Type.Object(
     account: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: "Only users of the account with this id." }),
     ),
+    excluded: Type.Enum(["leftOut", "only", "included"], {
+      default: "leftOut",
+      description:
+        "Users whom exclusion rules match. leftOut: they are not in the list. only: the list has no others. included: they are among the others.",
+    }),
     ...scoreFilters,
     sort: Type.Enum([...scoreSorts, "userId", "email", "name", "account", "firstIdentified", "trait"], {
       default: "lastSeen",
-      description: "Who lacks it comes last. `name` is the e-mail of who has none.",
+      description: `${sortText} \`name\` is the e-mail of a user without one.`,
     }),
     sortTrait: traitName("With sort=trait: the trait's name. Numbers come by their size, before texts."),
     order,
@@ -114,6 +128,7 @@ export const UserListParameters = Type.Object(
 
 export const UserListAnswer = Type.Object({
   ...listHead,
+  usualChange,
   total: count("Users on all pages together."),
   users: Type.Array(Type.Object({ ...userFields, verdict: Verdict, ...listedScores }), {
     description: "As CSV: all that match, unless limit is sent.",
@@ -139,7 +154,7 @@ export const AccountListParameters = Type.Object(
     ...scoreFilters,
     sort: Type.Enum([...scoreSorts, "accountId", "name", "members", "activeMembers", "createdAt"], {
       default: "lastSeen",
-      description: "Who lacks it comes last.",
+      description: sortText,
     }),
     order,
     ...pageParameters,
@@ -149,6 +164,7 @@ export const AccountListParameters = Type.Object(
 
 export const AccountListAnswer = Type.Object({
   ...listHead,
+  usualChange,
   total: count("Accounts on all pages together."),
   accounts: Type.Array(Type.Object({ ...accountFields, verdict: Verdict, ...listedScores }), {
     description: "As CSV: all that match, unless limit is sent.",
@@ -159,7 +175,9 @@ export const AccountParameters = Type.Object(pageParameters, strict);
 
 export const AccountAnswer = Type.Object({
   ...accountFields,
-  users: Type.Array(listedUser, { description: "Its members, the last engagement event first." }),
+  users: Type.Array(listedUser, {
+    description: "Its members without excluded users, the last engagement event first.",
+  }),
 });
 
 export const TimelineParameters = Type.Object(

@@ -43,12 +43,32 @@ export const eventLabel = nullable(Type.String(), {
 
 export const NoParameters = Type.Object({}, { additionalProperties: false });
 
+const exclusionKind = Type.Enum([...exclusionKinds], {
+  description:
+    "user: this userId; email_domain: addresses at this domain; email: addresses like this, * for any text; trait: users whose trait `key` is this; account: users of the account with this id.",
+});
+const ruleText = (description: string, options: Type.TSchemaOptions = {}) =>
+  Type.String({ maxLength: 1_000, description, ...options });
+
+const exclusionRule = {
+  id: Type.Integer(),
+  kind: exclusionKind,
+  key: ruleText("The trait's key; empty for other kinds."),
+  value: ruleText("What is compared."),
+  createdAt: instant("When the rule was made."),
+};
+
+export const ExclusionAnswer = Type.Object(exclusionRule);
+
 export const UserAnswer = Type.Object({
   userId: Type.String(),
   email: nullable(Type.String(), { description: "Null until it is known." }),
   traits: Type.Record(Type.String(), Type.Unknown()),
   isAccountOwner: nullable(Type.Boolean()),
   isExcluded: Type.Boolean({ description: "Whether the user counts in no figure, and has no scores." }),
+  excludedBy: Type.Array(Type.Object(exclusionRule), {
+    description: "The rules that match the user as it is now. A new rule takes effect within seconds.",
+  }),
   account: nullable(Type.Object({ id: Type.String(), name: Type.String(), avatar: nullable(Type.String()) })),
   firstIdentifiedAt: instant("When the user was identified first."),
   updatedAt: instant("When something about the user changed last."),
@@ -180,13 +200,6 @@ export const SelectionParameters = Type.Object(
 
 export const SelectedAnswer = Type.Object({ rows: count("Rows that it was done with.") });
 
-const exclusionKind = Type.Enum([...exclusionKinds], {
-  description:
-    "user: this userId; email_domain: addresses at this domain; email: addresses like this, * for any text; trait: users whose trait `key` is this; account: users of the account with this id.",
-});
-const ruleText = (description: string, options: Type.TSchemaOptions = {}) =>
-  Type.String({ maxLength: 1_000, description, ...options });
-
 export const ExclusionParameters = Type.Object(
   {
     kind: exclusionKind,
@@ -196,17 +209,27 @@ export const ExclusionParameters = Type.Object(
   { additionalProperties: false },
 );
 
-export const ExclusionAnswer = Type.Object({
-  id: Type.Integer(),
-  kind: exclusionKind,
-  key: ruleText("The trait's key; empty for other kinds."),
-  value: ruleText("What is compared."),
-  createdAt: instant("When the rule was made."),
-});
-
 export const ExclusionsAnswer = Type.Object({
   excludedUsers: count("Users who are excluded by now."),
-  rules: Type.Array(ExclusionAnswer),
+  rules: Type.Array(
+    Type.Object({
+      ...exclusionRule,
+      users: count("Users whom the rule matches; a user whom several rules match counts in each."),
+    }),
+  ),
+});
+
+export const ExclusionPreviewAnswer = Type.Object({
+  users: count("Users whom the rule matches."),
+  alreadyExcluded: count("Those of them whom other rules, or this one, exclude already."),
+  examples: Type.Array(
+    Type.Object({
+      userId: Type.String(),
+      name: nullable(Type.String(), { description: "The trait `name`, if it is a text." }),
+      email: nullable(Type.String(), { description: "Null until it is known." }),
+    }),
+    { description: "At most 3, those who are not excluded yet before others." },
+  ),
 });
 
 export const DoneAnswer = Type.Object({ success: Type.Literal(true) });

@@ -117,6 +117,10 @@ export interface Reads {
   "/api/ingestion-warnings": Read<typeof contract.WarningsParameters, typeof contract.WarningsAnswer>;
   "/api/dead-letters": Read<typeof contract.DeadLettersParameters, typeof contract.DeadLettersAnswer>;
   "/api/exclusions": Read<None, typeof contract.ExclusionsAnswer>;
+  "/api/exclusions/preview": Read<
+    typeof contract.ExclusionParameters,
+    typeof contract.ExclusionPreviewAnswer
+  >;
   "/api/health-check": Read<None, typeof contract.HealthCheckAnswer>;
   "/api/sources": Read<None, typeof sources.SourcesAnswer>;
   "/api/departures": Read<None, typeof departures.DeparturesAnswer>;

@@ -150,9 +150,10 @@ function useHits(text: string, onClose: () => void): { hits: readonly Hit[]; isA
   const navigate = useNavigate();
   const organization = String(useOrganization().id);
   const search = useDeferredValue(text);
-  const asked = { query: { search, limit: maxHits }, enabled: search !== "", keepsPrevious: true };
-  const users = useRead("/api/users", asked);
-  const accounts = useRead("/api/accounts", asked);
+  const query = { search, limit: maxHits };
+  const asked = { enabled: search !== "", keepsPrevious: true };
+  const users = useRead("/api/users", { ...asked, query: { ...query, excluded: "included" } });
+  const accounts = useRead("/api/accounts", { ...asked, query });
   const hits = useMemo(() => {
     const going = (go: () => Promise<void>) => () => {
       onClose();

@@ -7,6 +7,7 @@ import { Icon } from "../parts/icons.tsx";
 import { Wordmark } from "../parts/logo.tsx";
 import { classes } from "../text/classes.ts";
 import { navigation } from "./navigation.ts";
+import { usePageFocus } from "./page-focus.ts";
 import { OrganizationSwitcher, PersonMenu } from "./person-menu.tsx";
 import { useOrganization } from "./session.ts";
 import { SlowNotice } from "./slow-notice.tsx";
@@ -26,7 +27,7 @@ export function Shell(): ReactElement {
   const { pathname } = useLocation();
   const organization = useOrganization().id;
   usePaletteKeys(setPaletteOpen);
-  useFocusOnPage(main, pathname);
+  usePageFocus(main);
   // biome-ignore lint/correctness/useExhaustiveDependencies: going to a page closes what it was chosen in
   useEffect(() => setDrawerOpen(false), [pathname]);
   const openPalette = () => {
@@ -118,16 +119,6 @@ function useEarlyLetters(isPaletteOpen: boolean): { readonly current: string } {
     return () => removeEventListener("keydown", onKey, { capture: true });
   }, [isPaletteOpen]);
   return letters;
-}
-
-/** Moves focus to a page that was gone to, so that a keyboard and a screen reader go on there. */
-function useFocusOnPage(main: { current: HTMLElement | null }, pathname: string): void {
-  const shown = useRef(pathname);
-  useEffect(() => {
-    if (shown.current === pathname) return;
-    shown.current = pathname;
-    main.current?.focus({ preventScroll: true });
-  }, [main, pathname]);
 }
 
 function TopBar({ onMenu, onSearch }: { onMenu: () => void; onSearch: () => void }): ReactElement {

@@ -18,6 +18,19 @@ export interface CalendarWeeks {
   readonly months: readonly { readonly day: string; readonly column: number }[];
 }
 
+/** The days from the month of the first event on: months before it say nothing. All days when there is no event yet.
+ * @param firstDay of the first engagement event; passive events may have come before it */
+export function sinceFirstMonth<Day extends { readonly day: string; readonly events: number }>(
+  days: readonly Day[],
+  firstDay: string | null,
+): readonly Day[] {
+  const firstEvent = days.find(({ events }) => events > 0)?.day;
+  const first = [firstDay, firstEvent].filter((day) => day != null).sort()[0];
+  if (first === undefined) return days;
+  const shown = days.filter(({ day }) => day >= `${first.slice(0, 7)}-01`);
+  return shown.length === 0 ? days : shown;
+}
+
 /** @param weekStart 1 Monday, 7 Sunday @param days one after the other, the oldest first */
 export function calendarWeeks(
   days: readonly { readonly day: string; readonly events: number }[],

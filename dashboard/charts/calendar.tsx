@@ -2,7 +2,7 @@
 import { type ReactElement, useEffect, useRef } from "react";
 import { Scrollable } from "../parts/scrollable.tsx";
 import { dayText, numbers } from "../text/format.ts";
-import { calendarWeeks } from "./calendar-weeks.ts";
+import { calendarWeeks, sinceFirstMonth } from "./calendar-weeks.ts";
 import { TableOf } from "./chart.tsx";
 
 const cell = 13;
@@ -20,7 +20,8 @@ interface CalendarProps {
 }
 
 export function Calendar({ label, days, weekStart, firstDay }: CalendarProps): ReactElement {
-  const weeks = calendarWeeks(days, weekStart);
+  const shown = sinceFirstMonth(days, firstDay);
+  const weeks = calendarWeeks(shown, weekStart);
   const scroller = useRef<HTMLElement>(null);
   // The newest days are the ones that are looked for.
   // biome-ignore lint/correctness/useExhaustiveDependencies: other days are another place to begin

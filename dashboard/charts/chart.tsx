@@ -121,14 +121,18 @@ function base(colours: Colours): EChartsCoreOption {
   };
 }
 
-/** An axis of days or groups, quiet. */
-export function categoryAxis(colours: Colours, data: readonly string[]): object {
+/** An axis of days or groups, quiet. @param showsLast whether the last label has to be there: it has a mark, say */
+export function categoryAxis(
+  colours: Colours,
+  data: readonly string[],
+  { showsLast = false }: { readonly showsLast?: boolean } = {},
+): object {
   return {
     type: "category",
     data,
     axisLine: { lineStyle: { color: colours.line } },
     axisTick: { show: false },
-    axisLabel: { color: colours.soft, hideOverlap: true },
+    axisLabel: { color: colours.soft, hideOverlap: true, ...(showsLast && { showMaxLabel: true }) },
   };
 }
 

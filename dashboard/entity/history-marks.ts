@@ -1,6 +1,7 @@
 /** Where the rules of scores changed, in words: pure. */
 import type { Reads } from "../api/paths.ts";
 import { namedModel } from "../text/model-names.ts";
+import { settingName } from "../text/setting-names.ts";
 
 export type ModelChange = Reads["/api/model/changes"]["answer"]["changes"][number];
 
@@ -52,22 +53,8 @@ function letterOf(index: number): string {
   return index < 26 ? letter : letterOf(Math.floor(index / 26) - 1) + letter;
 }
 
-const settingNames: Readonly<Record<string, string>> = {
-  churnHorizonDays: "Churn horizon, in days",
-  passiveEvents: "Passive events",
-  keyEvents: "Key events",
-  churnEvent: "Churn event",
-};
-
 function settingText({ setting, from, to }: SettingsMark["changes"][number]): string {
-  const [group, name] = setting.split(/\.(.*)/s);
-  const called =
-    group === "eventWeights"
-      ? `Weight of ${name}`
-      : group === "healthWeights"
-        ? `Weight of ${name} in health`
-        : (settingNames[setting] ?? setting);
-  return `${called}: ${valueText(from)} → ${valueText(to)}`;
+  return `${settingName(setting)}: ${valueText(from)} → ${valueText(to)}`;
 }
 
 function valueText(value: unknown): string {

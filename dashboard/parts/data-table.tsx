@@ -11,7 +11,7 @@ import { Icon } from "./icons.tsx";
 import { Scrollable } from "./scrollable.tsx";
 import { rowIndexOf, useRowKeys } from "./table-keys.ts";
 import { type Column, type ColumnChoice, useTableModel } from "./table-model.ts";
-
+import { inNarrowOrder, useIsNarrow } from "./table-narrow.ts";
 import { TableToolbar } from "./table-toolbar.tsx";
 
 export type { Column } from "./table-model.ts";
@@ -90,7 +90,11 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
     ? virtual.getVirtualItems()
     : drawn.map((_, index) => ({ index, start: 0, end: 0 }));
   const after = isVirtual ? virtual.getTotalSize() - (items.at(-1)?.end ?? 0) : 0;
-  const visible = table.getVisibleLeafColumns();
+  const isNarrow = useIsNarrow();
+  const besideFirst = isNarrow
+    ? columns.find((column) => column.sort !== undefined && column.sort === sort?.by)?.id
+    : undefined;
+  const visible = inNarrowOrder(table.getVisibleLeafColumns(), ({ id }) => id, besideFirst);
   const showRow = (index: number) => {
     setKept(index);
     if (isVirtual) virtual.scrollToIndex(index);
@@ -131,11 +135,13 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>): React
                 <Fragment key={row.id}>
                   <Space height={start - (items[nth - 1]?.end ?? 0)} columns={visible.length} />
                   <tr data-index={index} aria-rowindex={(page?.offset ?? 0) + index + 2} className="group">
-                    {row.getVisibleCells().map((cell, at) => (
-                      <td key={cell.id} className={cellClass(columnOf(cell.column.id), at === 0)}>
-                        <table.FlexRender cell={cell} />
-                      </td>
-                    ))}
+                    {inNarrowOrder(row.getVisibleCells(), ({ column }) => column.id, besideFirst).map(
+                      (cell, at) => (
+                        <td key={cell.id} className={cellClass(columnOf(cell.column.id), at === 0)}>
+                          <table.FlexRender cell={cell} />
+                        </td>
+                      ),
+                    )}
                   </tr>
                 </Fragment>
               );
@@ -183,7 +189,7 @@ function cellClass<Row>(column: Column<Row> | undefined, isFirst: boolean): stri
     isFirst && "sticky left-0 z-[1] bg-surface pl-4",
     column?.isNumber ? "text-right whitespace-nowrap" : "truncate",
     // No name covers the other columns.
-    isFirst ? "max-w-[60vw] sm:max-w-96" : !column?.isNumber && "max-w-80",
+    isFirst ? "max-w-[50vw] sm:max-w-96" : !column?.isNumber && "max-w-80",
   );
 }
 
@@ -216,7 +222,8 @@ function Header<Row>({
       scope="col"
       {...(order !== undefined && { "aria-sort": order })}
       title={hint}
-      style={width === undefined ? undefined : { minWidth: width }}
+      // On a phone no column takes the place of the second, which is the one that rows are sorted by.
+      style={width === undefined ? undefined : { minWidth: `min(${width}px, 50vw)` }}
       className={classes(
         "sticky top-0 z-[2] border-b border-line bg-surface px-3 py-2 text-sm font-medium whitespace-nowrap text-soft first:left-0 first:z-[3] first:pl-4",
         isNumber ? "text-right" : "text-left",
@@ -229,7 +236,7 @@ function Header<Row>({
           type="button"
           onClick={() => onSort({ by, order: next })}
           className={classes(
-            "group/sort inline-flex items-center gap-1 font-medium hover:text-ink",
+            "group/sort inline-flex items-center gap-1 align-middle font-medium hover:text-ink",
             order && "text-ink",
           )}
         >

@@ -8,7 +8,14 @@ import { sourceName } from "../text/source-names.ts";
 import { Ago } from "./time.tsx";
 
 /** The line under a page's title. Nothing while nothing is known. */
-export function Freshness({ of }: { of: FreshnessAnswer | undefined }): ReactElement {
+export function Freshness({
+  of,
+  hasExcluded = false,
+}: {
+  of: FreshnessAnswer | undefined;
+  /** Whether excluded users are in what is shown. */
+  hasExcluded?: boolean;
+}): ReactElement {
   if (of === undefined) return <span className="skeleton inline-block h-4 w-64 max-w-full align-middle" />;
   const { loadedUpto, rebuilding, excludedUsers, timezone, silentSources, earlierScores, failures } = of;
   return (
@@ -24,7 +31,9 @@ export function Freshness({ of }: { of: FreshnessAnswer | undefined }): ReactEle
         </>
       )}
       {" · "}days of {timezone.replaceAll("_", " ")}
-      {excludedUsers > 0 && ` · without ${numbers.count(excludedUsers)} excluded users`}
+      {excludedUsers > 0 &&
+        !hasExcluded &&
+        ` · without ${numbers.count(excludedUsers)} excluded ${excludedUsers === 1 ? "user" : "users"}`}
       {rebuilding !== null && (
         <b className="font-medium text-watch">
           {" · "}days are being computed again, {numbers.wholeShare(rebuilding.progress)} done

@@ -40,6 +40,9 @@ function decoded(text: string): string {
   }
 }
 
+/** By what lists are sorted until the reader sorts them otherwise: the highest risk first, then rows without one. */
+export const firstSort = "risk";
+
 const orders = ["ascending", "descending"] as const;
 const verdicts: readonly (VerdictChoice | "")[] = [
   ...(["", "not_churned", "churned", "account_churned", "high_risk", "at_risk"] as const),

@@ -78,42 +78,51 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
   return (
     <search
       aria-label={`Filter ${what}`}
-      className="grid grid-cols-2 gap-2 px-4 pt-1 pb-3 sm:flex sm:flex-wrap sm:items-center"
+      // The button to clear stays at the end of the first line, however many lines the filters need.
+      className="grid grid-cols-2 gap-2 px-4 pt-1 pb-3 sm:flex sm:items-start"
     >
-      <div className="col-span-2 sm:w-60">
-        <SearchInput
-          label={`Search ${what}`}
-          placeholder={searchIn}
-          value={values.search}
-          onSearch={(search) => onChange({ search }, true)}
+      <div className="contents sm:flex sm:min-w-0 sm:flex-wrap sm:items-center sm:gap-2">
+        <div className="col-span-2 sm:w-52">
+          <SearchInput
+            label={`Search ${what}`}
+            placeholder={searchIn}
+            value={values.search}
+            onSearch={(search) => onChange({ search }, true)}
+          />
+        </div>
+        <Pick
+          label="Verdict"
+          value={values.verdict}
+          choices={verdictChoices(what === "users")}
+          onChoose={(verdict) => onChange({ verdict })}
         />
+        <Pick
+          label="Health"
+          value={values.colour}
+          choices={colours}
+          onChoose={(colour) => onChange({ colour })}
+        />
+        <Pick
+          label="Churn risk"
+          hint="Low is under 20 %, medium 20 to 50 %, high from 50 % on"
+          value={values.band}
+          choices={bands}
+          onChoose={(band) => onChange({ band })}
+        />
+        <SeenFilter value={values.seen} onChange={(seen) => onChange({ seen })} />
+        {children}
+        {values.state !== "" && (
+          <FilterChip text={`State ${stateWords[values.state]}`} onRemove={() => onChange({ state: "" })} />
+        )}
       </div>
-      <Pick
-        label="Verdict"
-        value={values.verdict}
-        choices={verdictChoices(what === "users")}
-        onChoose={(verdict) => onChange({ verdict })}
-      />
-      <Pick
-        label="Health"
-        value={values.colour}
-        choices={colours}
-        onChoose={(colour) => onChange({ colour })}
-      />
-      <Pick
-        label="Churn risk"
-        hint="Low is under 20 %, medium 20 to 50 %, high from 50 % on"
-        value={values.band}
-        choices={bands}
-        onChoose={(band) => onChange({ band })}
-      />
-      <SeenFilter value={values.seen} onChange={(seen) => onChange({ seen })} />
-      {children}
-      {values.state !== "" && (
-        <FilterChip text={`State ${stateWords[values.state]}`} onRemove={() => onChange({ state: "" })} />
-      )}
       {isFiltered && (
-        <Button look="quiet" isSmall icon="close" onClick={onClear} className="justify-self-start">
+        <Button
+          look="quiet"
+          isSmall
+          icon="close"
+          onClick={onClear}
+          className="shrink-0 justify-self-start sm:mt-0.5"
+        >
           Clear filters
         </Button>
       )}
@@ -146,9 +155,10 @@ function SeenFilter({
 }
 
 /** A filter by one of few; it stands out while it is set. */
-function Pick<Value extends string>({
+export function Pick<Value extends string>({
   label,
   value,
+  byDefault,
   choices,
   onChoose,
   hint,
@@ -156,6 +166,8 @@ function Pick<Value extends string>({
   label: string;
   hint?: string;
   value: Value;
+  /** The value of a filter that is not set; "" when it is left out. */
+  byDefault?: Value;
   choices: readonly Choice<Value>[];
   onChoose: (value: Value) => void;
 }): ReactElement {
@@ -168,7 +180,7 @@ function Pick<Value extends string>({
       choices={choices}
       onChoose={onChoose}
       title={hint}
-      className={value === "" ? "text-soft" : "border-ember! font-medium"}
+      className={value === (byDefault ?? "") ? "text-soft" : "border-ember! font-medium"}
     />
   );
 }

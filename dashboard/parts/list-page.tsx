@@ -6,11 +6,11 @@ import { csvAddress } from "../api/query.ts";
 import { useOrganization } from "../app/session.ts";
 import { DataTable, type Sort } from "./data-table.tsx";
 import { Freshness } from "./freshness.tsx";
-import { columnsText, type ListValues, useColumnChoice } from "./list-address.ts";
+import { columnsText, firstSort, type ListValues, useColumnChoice } from "./list-address.ts";
 import { ListFilters } from "./list-filters.tsx";
 import { NothingFound } from "./nothing-found.tsx";
 import { PageHeader, Panel } from "./panel.tsx";
-import { ScoresOf } from "./score-columns.tsx";
+import { ScoresOf, UsualChange } from "./score-columns.tsx";
 import { Figures, Loading } from "./states.tsx";
 import type { Column } from "./table-model.ts";
 import { ViewStrip } from "./view-strip.tsx";
@@ -37,6 +37,8 @@ interface ListPageProps<Kind extends "users" | "accounts", Row extends object> {
   /** Whether any filter is set, those of this list alone included. */
   readonly isFiltered: boolean;
   readonly onClear: () => void;
+  /** Whether users who are excluded from figures are in the list. */
+  readonly hasExcluded?: boolean;
   /** Filters that only this list has. */
   readonly children?: ReactNode;
   /** What stands there before there is any row. */
@@ -60,7 +62,7 @@ export function ListPage<Kind extends "users" | "accounts", Row extends object>(
   return (
     <>
       <PageHeader title={title}>
-        <Freshness of={first?.freshness} />
+        <Freshness of={first?.freshness} hasExcluded={props.hasExcluded ?? false} />
       </PageHeader>
       <ViewStrip page={kind} everything={`All ${kind}`} columns={columnsText(choice.shown)} />
       <Panel isFlush className="pt-2">
@@ -87,28 +89,36 @@ export function ListPage<Kind extends "users" | "accounts", Row extends object>(
           }}
         >
           {(answer) => (
-            <DataTable
-              label={title}
-              name={kind}
-              words={[one, kind]}
-              rows={rows}
-              columns={columns}
-              choice={choice}
-              rowId={rowId}
-              sort={{ by: values.sort, order: values.order }}
-              onSort={props.onSort}
-              more={{
-                total: answer.total,
-                isComing: pages.isFetchingNextPage,
-                hasMore: pages.hasNextPage,
-                onMore: () => void pages.fetchNextPage({ cancelRefetch: false }),
-              }}
-              csv={csvAddress(id, path, query)}
-              tools={<ScoresOf of={answer} />}
-            />
+            <UsualChange value={answer.usualChange}>
+              <DataTable
+                label={title}
+                name={kind}
+                words={[one, kind]}
+                rows={rows}
+                columns={columns}
+                choice={choice}
+                rowId={rowId}
+                sort={{ by: sortedBy(values.sort, answer.day), order: values.order }}
+                onSort={props.onSort}
+                more={{
+                  total: answer.total,
+                  isComing: pages.isFetchingNextPage,
+                  hasMore: pages.hasNextPage,
+                  onMore: () => void pages.fetchNextPage({ cancelRefetch: false }),
+                }}
+                csv={csvAddress(id, path, query)}
+                tools={<ScoresOf of={answer} />}
+              />
+            </UsualChange>
           )}
         </Figures>
       </Panel>
     </>
   );
+}
+
+/** The column by which rows are sorted: before there are scores, those without a risk are sorted by when they were last
+ * seen, and that is everybody. */
+function sortedBy(sort: string, scoredDay: string | null): string {
+  return sort === firstSort && scoredDay === null ? "lastSeen" : sort;
 }

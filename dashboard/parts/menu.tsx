@@ -1,6 +1,6 @@
 /** Menus and popovers. They are not modal, so that nothing has to lock the page's scrolling. */
 import { DropdownMenu, Popover as RadixPopover } from "radix-ui";
-import type { ReactElement, ReactNode } from "react";
+import { type ReactElement, type ReactNode, useRef } from "react";
 import { classes } from "../text/classes.ts";
 import { Icon, type IconName } from "./icons.tsx";
 
@@ -18,6 +18,8 @@ interface MenuProps {
 
 /** A menu of actions. It lies within the page, because what is in no landmark is hard to find for a screen reader. */
 export function Menu({ trigger, children, align = "end", side = "bottom" }: MenuProps): ReactElement {
+  // After a choice by mouse the trigger gets no focus back: the browser would draw its ring, as for a keyboard.
+  const isChosenByMouse = useRef(false);
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
@@ -27,6 +29,17 @@ export function Menu({ trigger, children, align = "end", side = "bottom" }: Menu
           side={side}
           sideOffset={4}
           collisionPadding={8}
+          onPointerUp={({ target }) => {
+            isChosenByMouse.current =
+              target instanceof Element && target.closest("[role=menuitemradio]") !== null;
+          }}
+          onKeyDown={() => {
+            isChosenByMouse.current = false;
+          }}
+          onCloseAutoFocus={(event) => {
+            if (isChosenByMouse.current) event.preventDefault();
+            isChosenByMouse.current = false;
+          }}
           className={classes(box, "max-h-[70dvh] min-w-52 overflow-y-auto p-1")}
         >
           {children}

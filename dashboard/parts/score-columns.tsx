@@ -1,7 +1,6 @@
 /** The columns of scores, the same for users and accounts; and the line that says of which day they are. */
-import type { ReactElement } from "react";
+import { createContext, type ReactElement, use } from "react";
 import type { Reads } from "../api/paths.ts";
-import { classes } from "../text/classes.ts";
 import { dayText, nothing, numbers } from "../text/format.ts";
 import type { Column } from "./table-model.ts";
 import { Verdict } from "./verdict.tsx";
@@ -11,6 +10,10 @@ export type ScoredRow = Pick<
   Answer["accounts"][number],
   "verdict" | "health" | "risk" | "engagement" | "momentum" | "change"
 >;
+
+/** By how many points health usually changes in a week; null when that is not known. A context, because columns that are
+ * made anew would take the focus from their cells. */
+export const UsualChange = createContext<number | null>(null);
 
 /** Columns of scores, by their ids. */
 export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
@@ -28,7 +31,7 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
     },
     {
       ...{ id: "change", header: "Change", sort: "change", isNumber: true },
-      hint: "Points of health, against 28 days earlier",
+      hint: "Points of health, against 28 days earlier. In colour when it is more than health usually changes in a week",
       cell: ({ change }) => <Change points={change} />,
     },
     {
@@ -59,10 +62,19 @@ function None({ why }: { why: string }): ReactElement {
 }
 
 function Change({ points }: { points: number | null }): ReactElement {
+  const usual = use(UsualChange);
   if (points === null) return <None why="No health 28 days earlier" />;
   const whole = Math.round(points);
+  const isUsual = usual === null || whole === 0 || Math.abs(points) <= usual;
   return (
-    <span className={classes(whole > 0 && "text-healthy", whole < 0 && "text-at-risk")}>
+    <span
+      className={isUsual ? "text-soft" : whole > 0 ? "text-healthy" : "text-at-risk"}
+      title={
+        usual === null
+          ? undefined
+          : `Health usually changes by up to ${numbers.decimal(usual)} points in a week`
+      }
+    >
       {numbers.change(whole)}
     </span>
   );

@@ -13,7 +13,9 @@ import type { Warehouse } from "../warehouse/warehouse.ts";
 import {
   condition,
   inOrder,
+  isScoreOrder,
   joinedSql,
+  newestFirst,
   type ScoreFilter,
   type ScoresOfList,
   type ScoresOfRow,
@@ -61,7 +63,7 @@ export interface AccountListRow extends ScoresOfRow {
   readonly lastDay: number | null;
 }
 
-/** One page; who lacks what is sorted by comes last. */
+/** One page; rows without what is sorted by come last. */
 export async function accountList(
   warehouse: Warehouse,
   question: AccountListQuestion,
@@ -73,8 +75,10 @@ export async function accountList(
 export async function accountNumbers(warehouse: Warehouse, question: AccountListQuestion): Promise<number[]> {
   const { sort, descending, limit, offset } = question;
   const { text, parameters } = selectedAccounts(question, orders[sort]);
+  const ties = isScoreOrder(orders[sort]) ? `, ${orders.lastSeen} ${newestFirst}` : "";
   const rows = await warehouse.rows<{ account: number }>(
-    `SELECT a.account AS account ${text} ORDER BY ${orders[sort]} ${descending ? "DESC" : "ASC"} NULLS LAST, a.account
+    `SELECT a.account AS account ${text}
+     ORDER BY ${orders[sort]} ${descending ? "DESC" : "ASC"} NULLS LAST${ties}, a.account
      LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
     { ...parameters, limit, offset },
   );
@@ -143,7 +147,7 @@ function selectedAccounts(selection: AccountSelection, order: string): Sql {
   return joinedSql(
     [
       ofAccounts(selection),
-      ...(seen.length > 0 || order.includes("of_members.")
+      ...(seen.length > 0 || order.includes("of_members.") || isScoreOrder(order)
         ? [
             condition(`LEFT JOIN ${ofMembers(passive)} AS of_members ON of_members.account = a.account`, {
               ...engagementParameters(passive),
@@ -152,7 +156,7 @@ function selectedAccounts(selection: AccountSelection, order: string): Sql {
           ]
         : []),
       ...(order.includes("active.") ? [activeOf(selection)] : []),
-      ...(about.length > 0 || order.includes("score.") ? [scored(selection)] : []),
+      ...(about.length > 0 || isScoreOrder(order) ? [scored(selection)] : []),
       ...(conditions.length > 0 ? [condition("WHERE"), joinedSql(conditions, " AND ")] : []),
       condition("", { organization }),
     ],

@@ -63,6 +63,13 @@ export const scoreOrders = {
   change: "score.change",
 } as const;
 
+/** Whether an order is by a score. Rows of which it is the same, or which have none, come by when they were last seen. */
+export function isScoreOrder(order: string): boolean {
+  return order.startsWith("score.");
+}
+
+export const newestFirst = "DESC NULLS LAST";
+
 /** Scores by `entity`, as a subquery. @param conditions on the columns of the kind's table */
 export function scoresJoined({ run, earlier }: ScoresOfList, conditions: readonly string[] = []): Sql {
   if (run === undefined) return { text: noScores, parameters: {} };

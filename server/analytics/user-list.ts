@@ -16,7 +16,9 @@ import {
   accountChurned,
   condition,
   inOrder,
+  isScoreOrder,
   joinedSql,
+  newestFirst,
   type ScoreFilter,
   type ScoresOfList,
   type ScoresOfRow,
@@ -47,6 +49,8 @@ export interface UserSelection extends ScoreFilter, ScoresOfList {
   readonly traits?: readonly TraitFilter[];
   /** Only members of the account with this id; undefined for all. */
   readonly accountId?: string | undefined;
+  /** Whether users who are excluded from figures are in the list; left out unless it is said. */
+  readonly excluded?: "leftOut" | "only" | "included";
 }
 
 /** By what users are sorted; a trait by its name. */
@@ -77,7 +81,7 @@ export interface UserListRow extends ScoresOfRow {
   readonly lastDay: number | null;
 }
 
-/** One page; who lacks what is sorted by comes last. */
+/** One page; rows without what is sorted by come last. */
 export async function userList(warehouse: Warehouse, question: UserListQuestion): Promise<UserListRow[]> {
   return usersNumbered(warehouse, question, await userNumbers(warehouse, question));
 }
@@ -87,9 +91,11 @@ export async function userNumbers(warehouse: Warehouse, question: UserListQuesti
   const { sort, descending, limit, offset } = question;
   const { text, parameters } = selectedUsers(question, sort);
   const direction = `${descending ? "DESC" : "ASC"} NULLS LAST`;
-  const order = typeof sort === "object" ? traitOrder : [orders[sort]];
+  const order = (typeof sort === "object" ? traitOrder : [orders[sort]]).map((by) => `${by} ${direction}`);
+  const ties =
+    typeof sort === "string" && isScoreOrder(orders[sort]) ? [`${orders.lastSeen} ${newestFirst}`] : [];
   const rows = await warehouse.rows<{ user: number }>(
-    `SELECT u.user AS user ${text} ORDER BY ${order.map((by) => `${by} ${direction}`).join(", ")}, u.user
+    `SELECT u.user AS user ${text} ORDER BY ${[...order, ...ties].join(", ")}, u.user
      LIMIT {limit:UInt32} OFFSET {offset:UInt32} ${jsonSettings}`,
     { ...parameters, ...(typeof sort === "object" && jsonKey(sort.trait, "sort")), limit, offset },
   );
@@ -152,8 +158,9 @@ function selectedUsers(selection: UserSelection, sort?: UserSort): Sql {
   const about = scoreConditions(selection, accountChurned(selection, "u.account"));
   const seen = seenConditions(selection, "seen.lastDay");
   const by = sort === undefined || typeof sort === "object" ? "" : orders[sort];
-  const isSeen = seen.length > 0 || by.includes("seen.");
-  const isScored = about.length > 0 || by.includes("score.");
+  const isByScore = isScoreOrder(by);
+  const isSeen = seen.length > 0 || by.includes("seen.") || isByScore;
+  const isScored = about.length > 0 || isByScore;
   const conditions = [...about, ...seen];
   return joinedSql(
     [
@@ -182,9 +189,12 @@ function scored(selection: UserSelection): Sql {
   return condition(`LEFT JOIN ${text} AS score ON score.entity = u.user`, parameters);
 }
 
-function ofUsers({ search, traits = [], accountId }: UserSelection): Sql {
+function ofUsers({ search, traits = [], accountId, excluded = "leftOut" }: UserSelection): Sql {
   const conditions = [
     condition("organization = {organization:UInt32}"),
+    ...(excluded === "included"
+      ? []
+      : [condition(`${excluded === "only" ? "NOT " : ""}${isIncluded("user")}`)]),
     ...(search === "" ? [] : [condition(found, { search })]),
     ...traits.map(traitCondition),
     ...(accountId === undefined ? [] : [condition(inAccount, { accountId })]),

@@ -23,6 +23,8 @@ import {
   usersNumbered,
 } from "../analytics/user-list.ts";
 import type { JsonObject } from "../ledger/ledger.ts";
+import type { OfRun } from "../scoring/queries/reading.ts";
+import { usualChange } from "../scoring/queries/usual-change.ts";
 import { type ApiContext, ApiError } from "./api.ts";
 import { today } from "./api-days.ts";
 import { listedAccount, listedScores, listedUser } from "./api-rows.ts";
@@ -42,11 +44,17 @@ export async function usersOnPage(context: Users): Promise<Static<typeof UserLis
   const { warehouse, query } = context;
   const { selection, head } = await userSelection(context);
   const page = { sort: userSort(query), descending: query.order === "descending" };
-  const [total, users] = await Promise.all([
+  const [total, users, usual] = await Promise.all([
     userCount(warehouse, selection),
     userList(warehouse, { ...selection, ...page, limit: query.limit, offset: query.offset }),
+    usualChangeOf(warehouse, selection.run),
   ]);
-  return { ...head, total, users: users.map((row) => ({ ...listedUser(row), ...listedScores(row) })) };
+  return {
+    ...head,
+    usualChange: usual,
+    total,
+    users: users.map((row) => ({ ...listedUser(row), ...listedScores(row) })),
+  };
 }
 
 /** GET /api/users as CSV: all that match. @throws ApiError when they are too many */
@@ -70,12 +78,13 @@ export async function accountsOnPage(context: Accounts): Promise<Static<typeof A
   const { warehouse, query } = context;
   const { selection, head } = await accountSelection(context);
   const page = { sort: query.sort, descending: query.order === "descending" };
-  const [total, accounts] = await Promise.all([
+  const [total, accounts, usual] = await Promise.all([
     accountCount(warehouse, selection),
     accountList(warehouse, { ...selection, ...page, limit: query.limit, offset: query.offset }),
+    usualChangeOf(warehouse, selection.run),
   ]);
   return {
-    ...{ ...head, total },
+    ...{ ...head, usualChange: usual, total },
     accounts: accounts.map((row) => ({ ...listedAccount(row), ...listedScores(row) })),
   };
 }
@@ -96,13 +105,17 @@ export async function allAccounts(context: Accounts): Promise<AsyncIterable<read
   );
 }
 
+async function usualChangeOf(warehouse: Users["warehouse"], run: OfRun | undefined): Promise<number | null> {
+  return run === undefined ? null : usualChange(warehouse, run);
+}
+
 async function userSelection(context: Users) {
-  const { search, account, ...query } = context.query;
+  const { search, account, excluded, ...query } = context.query;
   const { scores, head } = await scoresOfList(context, "user");
   const selection: UserSelection = {
     ...{ ...scores, ...filtersOf(query), organization: context.organization.id, toDay: today(context) },
     passiveEvents: await context.passiveEvents(),
-    ...{ search, accountId: account, traits: traitFilters(query) },
+    ...{ search, accountId: account, excluded, traits: traitFilters(query) },
   };
   return { selection, head };
 }

@@ -6,6 +6,7 @@ import type {
   DoneAnswer,
   ExclusionAnswer,
   ExclusionParameters,
+  ExclusionPreviewAnswer,
   ExclusionsAnswer,
   HealthCheckAnswer,
   NoParameters,
@@ -14,10 +15,12 @@ import type {
   WarningsAnswer,
   WarningsParameters,
 } from "../../contract/api.ts";
+import { matchesOfRules, previewOfRule } from "../analytics/exclusion-matches.ts";
 import { formatDay } from "../calendar/days.ts";
 import type { DeadLetterSelection } from "../ledger/dead-letters.ts";
-import type { StoredExclusionRule } from "../ledger/exclusions.ts";
+import { checkedRule } from "../ledger/exclusions.ts";
 import { type ApiContext, ApiError } from "./api.ts";
+import { exclusionRule } from "./api-rows.ts";
 
 /** GET /api/ingestion-warnings */
 export async function ingestionWarnings({
@@ -75,12 +78,30 @@ function selectionOf({ organization, query: { ids, all } }: Selecting): DeadLett
 /** GET /api/exclusions */
 export async function exclusions({
   ledger,
+  warehouse,
   organization,
   freshness,
 }: ApiContext<typeof NoParameters, "">): Promise<Static<typeof ExclusionsAnswer>> {
   const rules = await ledger.exclusions.list(organization.id);
-  const { excludedUsers } = await freshness(organization.id);
-  return { excludedUsers, rules: rules.map(ruleAnswer) };
+  const [{ excludedUsers }, matches] = await Promise.all([
+    freshness(organization.id),
+    matchesOfRules(warehouse, { organization: organization.id, rules }),
+  ]);
+  return {
+    excludedUsers,
+    rules: rules.map((rule, index) => ({ ...exclusionRule(rule), users: matches[index] ?? 0 })),
+  };
+}
+
+/** GET /api/exclusions/preview. @throws Refusal when the rule would compare nothing */
+export function exclusionPreview({
+  warehouse,
+  organization,
+  query,
+}: ApiContext<typeof ExclusionParameters, "">): Promise<Static<typeof ExclusionPreviewAnswer>> {
+  return previewOfRule(warehouse, { organization: organization.id, rule: checkedRule(query) }).then(
+    ({ examples, ...counts }) => ({ ...counts, examples: [...examples] }),
+  );
 }
 
 /** POST /api/exclusions */
@@ -91,7 +112,7 @@ export async function addExclusion({
   nowMs,
   query,
 }: ApiContext<typeof ExclusionParameters, "">): Promise<Static<typeof ExclusionAnswer>> {
-  return ruleAnswer(await ledger.exclusions.add(organization.id, query, actor, nowMs()));
+  return exclusionRule(await ledger.exclusions.add(organization.id, query, actor, nowMs()));
 }
 
 /** DELETE /api/exclusions/:id */
@@ -108,16 +129,6 @@ export async function removeExclusion({
   }
   await ledger.exclusions.remove(organization.id, Number(id), actor, nowMs());
   return { success: true };
-}
-
-function ruleAnswer({
-  id,
-  kind,
-  key,
-  value,
-  createdAtMs,
-}: StoredExclusionRule): Static<typeof ExclusionAnswer> {
-  return { id, kind, key, value, createdAt: instant(createdAtMs) };
 }
 
 /** GET /api/health-check */

@@ -4,6 +4,7 @@ import type { ScoresOfRow } from "../analytics/list-scores.ts";
 import type { TimelineEvent, TimelinePosition } from "../analytics/timeline.ts";
 import type { UserListRow } from "../analytics/user-list.ts";
 import { formatDay } from "../calendar/days.ts";
+import type { StoredExclusionRule } from "../ledger/exclusions.ts";
 import { isJsonObject } from "../ledger/ledger.ts";
 import { bandOf } from "../scoring/explain.ts";
 import { verdictOf } from "../scoring/verdict.ts";
@@ -43,6 +44,11 @@ export function listedScores(row: ScoresOfRow) {
     },
     ...{ health, risk, engagement, momentum, band: risk === null ? null : bandOf(risk), change },
   };
+}
+
+/** An exclusion rule. */
+export function exclusionRule({ id, kind, key, value, createdAtMs }: StoredExclusionRule) {
+  return { id, kind, key, value, createdAt: instant(createdAtMs) };
 }
 
 /** An event of a timeline. */

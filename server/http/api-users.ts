@@ -4,6 +4,7 @@ import type { ErasureAnswer, NoParameters, UserAnswer } from "../../contract/api
 import type { TimelineAnswer, TimelineParameters } from "../../contract/api-people.ts";
 import { errorMessages } from "../../contract/errors.ts";
 import { isUserExcluded } from "../analytics/excluded-user.ts";
+import { matchesOfRules } from "../analytics/exclusion-matches.ts";
 import { timeline } from "../analytics/timeline.ts";
 import { userSpan } from "../analytics/user-span.ts";
 import { formatDay } from "../calendar/days.ts";
@@ -11,7 +12,7 @@ import { noteErasure } from "../ledger/audited-data.ts";
 import type { UserAndAccount } from "../ledger/ledger.ts";
 import { type ApiContext, ApiError } from "./api.ts";
 import { today } from "./api-days.ts";
-import { instant, nextPosition, positionOf, timelineEvent } from "./api-rows.ts";
+import { exclusionRule, instant, nextPosition, positionOf, timelineEvent } from "./api-rows.ts";
 import { withLabels } from "./event-labels.ts";
 
 type OfUser = Pick<ApiContext<typeof NoParameters, "/:userId">, "ledger" | "organization" | "path">;
@@ -21,11 +22,15 @@ export async function oneUser(
   context: ApiContext<typeof NoParameters, "/:userId">,
 ): Promise<Static<typeof UserAnswer>> {
   const { user, account } = await knownUser(context);
-  const question = { organization: user.organization, user: user.number, toDay: today(context) };
-  const passiveEvents = await context.passiveEvents();
-  const [span, isExcluded] = await Promise.all([
-    userSpan(context.warehouse, { ...question, passiveEvents }),
-    isUserExcluded(context.warehouse, { organization: user.organization, user: user.number }),
+  const ofUser = { organization: user.organization, user: user.number };
+  const [passiveEvents, rules] = await Promise.all([
+    context.passiveEvents(),
+    context.ledger.exclusions.list(user.organization),
+  ]);
+  const [span, isExcluded, matches] = await Promise.all([
+    userSpan(context.warehouse, { ...ofUser, toDay: today(context), passiveEvents }),
+    isUserExcluded(context.warehouse, ofUser),
+    matchesOfRules(context.warehouse, { ...ofUser, rules }),
   ]);
   return {
     userId: user.userId,
@@ -33,6 +38,7 @@ export async function oneUser(
     traits: { ...user.traits },
     isAccountOwner: user.isAccountOwner,
     isExcluded,
+    excludedBy: rules.filter((_, index) => (matches[index] ?? 0) > 0).map(exclusionRule),
     account: account === null ? null : { id: account.accountId, name: account.name, avatar: account.avatar },
     firstIdentifiedAt: instant(user.firstIdentifiedAtMs),
     updatedAt: instant(user.updatedAtMs),

@@ -137,6 +137,11 @@ describe("the people behind a cell", () => {
     await drawer.waitFor();
     await page.keyboard.press("Escape");
     await page.waitForURL((url) => !url.searchParams.has("cohort"));
+    // Another cell opens on the kind of people that was looked at last.
+    await grid.locator("tbody tr").nth(index).locator("td[data-column='1']").focus();
+    await page.keyboard.press("Enter");
+    await drawer.getByText(`${gone.people.length} of ${gone.cohortUsers} users`).waitFor();
+    expect(await drawer.getByRole("tab", { name: "Did not" }).getAttribute("aria-selected")).toBe("true");
     expect(complaints).toEqual([]);
     await page.context().close();
   });

@@ -79,6 +79,78 @@ test.each([
   },
 );
 
+interface RuleCounted {
+  readonly kind: string;
+  readonly value: string;
+  readonly users: number;
+}
+
+test("a rule is previewed, counted beside the others, and named by the user whom it excludes", async () => {
+  const preview = (query: string) => answer<object>(server, key, `/api/exclusions/preview?${query}`);
+  expect(await preview("kind=email&value=*@customer.com")).toEqual({
+    ...{ users: 4, alreadyExcluded: 0 },
+    examples: ["ada", "qa", "bot"].map((userId) => ({
+      ...{ userId, name: null, email: userId === "qa" ? "qa+7@customer.com" : `${userId}@customer.com` },
+    })),
+  });
+  expect(await preview("kind=account&value=demo")).toMatchObject({ users: 1, examples: [{ userId: "eve" }] });
+  const nobody = { users: 0, alreadyExcluded: 0, examples: [] };
+  expect(await preview("kind=account&value=none")).toEqual(nobody);
+  // Nothing is added by looking.
+  await immediately(figures, all);
+  const ids = [
+    await add("email", "q*"),
+    await add("account", "demo"),
+    await add("email_domain", "nobody.example"),
+  ];
+  await eventually(figures, without(2));
+  const { rules } = await answer<{ rules: readonly RuleCounted[] }>(server, key, "/api/exclusions");
+  expect(rules.map(({ kind, users }) => [kind, users])).toEqual([
+    ...[
+      ["email", 1],
+      ["account", 1],
+      ["email_domain", 0],
+    ],
+  ]);
+  expect(await preview("kind=email&value=*@customer.com")).toMatchObject({ users: 4, alreadyExcluded: 2 });
+  const eve = await answer<object>(server, key, "/api/users/eve");
+  expect(eve).toMatchObject({ isExcluded: true, excludedBy: [{ kind: "account", value: "demo" }] });
+  expect(await answer<object>(server, key, "/api/users/ada")).toMatchObject({
+    isExcluded: false,
+    excludedBy: [],
+  });
+  for (const id of ids) await answer(server, key, `/api/exclusions/${id}`, "DELETE");
+  await eventually(figures, all);
+});
+
+test("a list of users has those whom no rule excludes, unless others are asked for, and its CSV, too", async () => {
+  const id = await add("email", "b*");
+  await eventually(figures, without(2));
+  const listed = async (query: string) => {
+    const path = `/api/users?sort=userId&order=ascending${query}`;
+    const { total, users } = await answer<{
+      total: number;
+      users: { userId: string; isExcluded: boolean }[];
+    }>(...([server, key, path] as const));
+    const csv = await (await ask(server, key, `${path}&format=csv`)).text();
+    const inCsv = csv
+      .trimEnd()
+      .split("\r\n")
+      .slice(1)
+      .map((line) => line.split(",")[0]);
+    const names = users.map(({ userId, isExcluded }) => `${userId}${isExcluded ? " (excluded)" : ""}`);
+    expect([total, inCsv]).toEqual([users.length, users.map(({ userId }) => userId)]);
+    return names;
+  };
+  expect(await listed("")).toEqual(["ada", "eve", "qa"]);
+  expect(await listed("&excluded=only")).toEqual(["bob (excluded)", "bot (excluded)"]);
+  expect(await listed("&excluded=included")).toEqual([
+    ...["ada", "bob (excluded)", "bot (excluded)", "eve", "qa"],
+  ]);
+  await answer(server, key, `/api/exclusions/${id}`, "DELETE");
+  await eventually(figures, all);
+});
+
 test("rules of the command line hold together, also after a kill, and exports are whole", async () => {
   const rules = ["--email-domain", "acme.com", "--trait", "kind=bot", "--email", "q*"];
   await server.command("exclude", "add", "--organization", "Acme", ...rules);
@@ -130,6 +202,7 @@ test.each([
   ["kind=email_domain&value=@", "no domain"],
 ])("?%s is refused, and the answer says %s", async (query, text) => {
   await expectError(await ask(server, key, `/api/exclusions?${query}`, "POST"), "validation_error", text);
+  await expectError(await ask(server, key, `/api/exclusions/preview?${query}`), "validation_error", text);
 });
 
 test("there is an end to rules", async () => {

@@ -119,6 +119,7 @@ describe("what is asked for", () => {
       traits: {},
       isAccountOwner: null,
       isExcluded: false,
+      excludedBy: [],
       account: { id: "a1", name: "Söhne", avatar: null },
       firstIdentifiedAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),

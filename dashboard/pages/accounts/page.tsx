@@ -4,7 +4,7 @@ import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useOrganization } from "../../app/session.ts";
 import { choiceFilter, useFilters } from "../../parts/filters.ts";
-import { listFilters, listQuery, noListFilters } from "../../parts/list-address.ts";
+import { firstSort, listFilters, listQuery, noListFilters } from "../../parts/list-address.ts";
 import { isListFiltered } from "../../parts/list-filters.tsx";
 import { ListPage } from "../../parts/list-page.tsx";
 import { scoreColumns } from "../../parts/score-columns.tsx";
@@ -19,7 +19,7 @@ const sorts = [
   ...(["lastSeen", "firstSeen", "accountId", "name", "members", "activeMembers", "createdAt"] as const),
   ...(["health", "risk", "engagement", "momentum", "change"] as const),
 ] as const;
-const filters = { ...listFilters, sort: choiceFilter(sorts, "lastSeen") };
+const filters = { ...listFilters, sort: choiceFilter(sorts, firstSort) };
 
 const columns: readonly Column<Account>[] = [
   {

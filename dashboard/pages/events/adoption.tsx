@@ -70,8 +70,9 @@ export function Adoption(): ReactElement {
       note={
         adoption.data !== undefined && (
           <>
-            Shares are of the {numbers.count(adoption.data.activeUsers)} users who were active within {days}{" "}
-            days, today included. <Freshness of={adoption.data.freshness} />
+            {adoption.data.activeUsers > 0 &&
+              `Shares are of the ${numbers.count(adoption.data.activeUsers)} ${adoption.data.activeUsers === 1 ? "user who was" : "users who were"} active within ${days} days, today included. `}
+            <Freshness of={adoption.data.freshness} />
           </>
         )
       }

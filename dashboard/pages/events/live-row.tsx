@@ -53,7 +53,27 @@ function toneOf({ error, outcome, warnings }: LiveItem): string {
   return outcome === "parked" || warnings.length > 0 ? "text-watch" : "text-soft";
 }
 
-/** A line; on a phone it is two. */
+/** The columns of rows and of their header, where the window is wide. */
+const wideColumns = "lg:grid-cols-[5.5rem_8rem_minmax(0,13rem)_minmax(0,10rem)_minmax(0,1fr)_7rem]";
+
+/** The names of the columns. On a phone rows are two or three lines, which need none. */
+export function LiveHeader(): ReactElement {
+  return (
+    <div
+      className={classes(
+        "sticky top-0 z-[1] hidden gap-x-3 border-b border-line bg-surface px-4 py-1.5 text-sm font-medium text-soft lg:grid",
+        wideColumns,
+      )}
+    >
+      {["Time", "Outcome", "Event", "User", "Reason"].map((name) => (
+        <span key={name}>{name}</span>
+      ))}
+      <span className="text-right">Token</span>
+    </div>
+  );
+}
+
+/** A line; on a phone it is two. The reason is told whole: it says what to mend. */
 export const LiveRow = memo(function LiveRow({
   item,
   labelOf,
@@ -73,7 +93,8 @@ export const LiveRow = memo(function LiveRow({
         onClick={() => onOpen(item)}
         className={classes(
           "grid w-full items-baseline gap-x-3 border-b border-line px-4 py-1.5 text-left hover:bg-sunk focus-visible:-outline-offset-2",
-          "grid-cols-[auto_minmax(0,1fr)_auto] lg:grid-cols-[5.5rem_8rem_minmax(0,13rem)_minmax(0,11rem)_minmax(0,1fr)_7rem]",
+          "grid-cols-[auto_minmax(0,1fr)_auto]",
+          wideColumns,
         )}
       >
         <time dateTime={at} className="text-sm text-soft">
@@ -101,7 +122,9 @@ export const LiveRow = memo(function LiveRow({
         </span>
         <span
           className={classes(
-            "order-5 col-span-3 min-w-0 truncate text-sm lg:order-none lg:col-span-1",
+            "order-5 col-span-3 min-w-0 text-sm [overflow-wrap:anywhere] lg:order-none",
+            // Without a token its place is the reason's.
+            token === null ? "lg:col-span-2" : "lg:col-span-1",
             toneOf(item),
           )}
         >

@@ -12,7 +12,7 @@ import { numbers } from "../../text/format.ts";
 import { senderOf, senders, sourceName, sourceOutcomes } from "../../text/source-names.ts";
 import { useEventLabels } from "./labels.ts";
 import { LiveDialog } from "./live-dialog.tsx";
-import { LiveRow, SkippedRow } from "./live-row.tsx";
+import { LiveHeader, LiveRow, SkippedRow } from "./live-row.tsx";
 import { type LiveEntry, type LiveFeed, useLive } from "./use-live.ts";
 
 const filters = {
@@ -183,20 +183,18 @@ function Rows({
     buttons[at + step]?.focus();
   };
   return (
-    <ol
-      ref={list}
-      aria-label="What arrived, the newest first"
-      onKeyDown={onKeyDown}
-      className="max-h-[65dvh] overflow-y-auto border-t border-line"
-    >
-      {shown.map((entry) =>
-        entry.event === "item" ? (
-          <LiveRow key={entry.key} item={entry.data} labelOf={labelOf} onOpen={onOpen} />
-        ) : (
-          <SkippedRow key={entry.key} skipped={entry.data} />
-        ),
-      )}
-    </ol>
+    <div className="max-h-[65dvh] overflow-y-auto border-t border-line">
+      <LiveHeader />
+      <ol ref={list} aria-label="What arrived, the newest first" onKeyDown={onKeyDown}>
+        {shown.map((entry) =>
+          entry.event === "item" ? (
+            <LiveRow key={entry.key} item={entry.data} labelOf={labelOf} onOpen={onOpen} />
+          ) : (
+            <SkippedRow key={entry.key} skipped={entry.data} />
+          ),
+        )}
+      </ol>
+    </div>
   );
 }
 

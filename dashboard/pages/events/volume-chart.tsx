@@ -42,8 +42,12 @@ export function VolumeChart({ rows, measure, period, split, onPick }: VolumeChar
   const option = useCallback(
     (colours: Colours) => ({
       tooltip: tooltipOf(numbers.count),
-      xAxis: { ...categoryAxis(colours, days.map(said)), boundaryGap: measure === "count" },
-      yAxis: valueAxis(colours, numbers.compact),
+      xAxis: {
+        ...categoryAxis(colours, days.map(said), { showsLast: hasOpenPeriod }),
+        boundaryGap: measure === "count",
+      },
+      // There is no half of an event.
+      yAxis: { ...valueAxis(colours, numbers.compact), minInterval: 1 },
       series: series.map(({ name, numbers: data, isRest }, index) => {
         const color = isRest ? colours.edge : colours.series[index];
         return measure === "count"
@@ -54,7 +58,7 @@ export function VolumeChart({ rows, measure, period, split, onPick }: VolumeChar
             };
       }),
     }),
-    [days, series, measure, said],
+    [days, series, measure, said, hasOpenPeriod],
   );
   const what = measure === "count" ? "events" : "users";
   return (
@@ -76,7 +80,7 @@ export function VolumeChart({ rows, measure, period, split, onPick }: VolumeChar
       />
       {split !== "none" && <Legend series={series} {...(onPick && { onPick })} />}
       <p className="mt-2 text-sm text-soft">
-        {hasOpenPeriod && period === "day" ? "* Today is not over. " : `* The ${period} is not over. `}
+        {hasOpenPeriod && (period === "day" ? "* Today is not over. " : `* The ${period} is not over. `)}
         {measure === "users" &&
           split !== "none" &&
           "Who is in several groups counts in each, so the lines do not add up to all users."}

@@ -207,7 +207,7 @@ function LifecycleChart({ periods }: { periods: Periods }): ReactElement {
       legend: legendOf(colours),
       grid: gridBelowLegend,
       xAxis: categoryAxis(colours, periods.map(nameOf)),
-      yAxis: valueAxis(colours, (value) => numbers.compact(Math.abs(value))),
+      yAxis: valueAxis(colours, numbers.compact),
       series: stages.map(({ key, name, colour }) => ({
         name,
         type: "bar",

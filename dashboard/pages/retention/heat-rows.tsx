@@ -135,7 +135,11 @@ function CohortRow({ cohort, ...props }: GroupRowsProps & { cohort: Cohort }): R
         {isAlreadyHere && (
           <>
             {" "}
-            <span className="text-xs text-soft" title="These users were there before the data begins">
+            {/* On a phone it stands below the day: the column is as narrow as that. */}
+            <span
+              className="block text-xs/3 text-soft sm:inline"
+              title="These users were there before the data begins"
+            >
               already here
             </span>
           </>

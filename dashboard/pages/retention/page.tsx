@@ -121,8 +121,13 @@ function Cohorts({ answer, choices, change }: CohortsProps): ReactElement {
   const isSplit = groups.some(({ kind }) => kind !== "all");
   const onToggle = (key: string) => change({ open: written(openKeys.symmetricDifference(new Set([key]))) });
   const onPick = useCallback(
-    ({ cohortDay, period: at }: Cell, { key }: Group) =>
-      change({ cohort: cohortDay, at, group: key === "all" ? "" : key, side: "retained" }),
+    ({ cohortDay, period: at, share }: Cell, { key }: Group) =>
+      change({
+        ...{ cohort: cohortDay, at, group: key === "all" ? "" : key },
+        // The kind that was looked at last; of a cohort of which all are of one kind, that kind.
+        ...(share === 0 && { side: "lost" as const }),
+        ...(share === 1 && { side: "retained" as const }),
+      }),
     [change],
   );
   const isAllOpen = groups.every(({ key }) => openKeys.has(key));

@@ -42,8 +42,8 @@ export type Choices = { readonly [Name in keyof typeof filters]: ReturnType<(typ
 /** Changes some of the choices. */
 export type Change = (changed: Partial<Choices>) => void;
 
-/** The names of the address's parameters for the people behind a cell: without them it is closed. */
-export const closedCell = { cohort: undefined, at: 0, group: "", side: "retained" } as const;
+/** The address's parameters without the cell whose people are shown. Which kind of people was looked at stays. */
+export const closedCell = { cohort: undefined, at: 0, group: "" } as const;
 
 const usualPeriods = { day: 31, week: 26, month: 13 } as const;
 

@@ -12,6 +12,8 @@ import { Icon } from "../../parts/icons.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Cancelled, Empty, Loading, Problem } from "../../parts/states.tsx";
 import { Ago, Instant } from "../../parts/time.tsx";
+import { loggedRuleWords } from "../../text/exclusion-words.ts";
+import { settingName } from "../../text/setting-names.ts";
 import { For } from "./denied.tsx";
 
 export function AuditSettings(): ReactElement {
@@ -90,9 +92,14 @@ function Log(): ReactElement {
   );
 }
 
-function Line({ entry: { at, person, summary, detail } }: { entry: Entry }): ReactElement {
+function Line({ entry }: { entry: Entry }): ReactElement {
+  const { at, person, detail } = entry;
   const { from, to, by } = detail;
   const changes = differences(from, to);
+  const actor = person?.name ?? (typeof by === "string" ? by : "Rekindle");
+  const summary = summaryOf(entry);
+  // Some summaries begin with the name.
+  const isNamed = summary.startsWith(`${actor} `);
   return (
     <li className="grid gap-x-6 border-b border-line px-4 py-2.5 last:border-0 sm:grid-cols-[13rem_minmax(0,1fr)]">
       <p className="text-sm text-soft sm:pt-px">
@@ -103,9 +110,8 @@ function Line({ entry: { at, person, summary, detail } }: { entry: Entry }): Rea
       </p>
       <div className="min-w-0 [overflow-wrap:anywhere]">
         <p>
-          <b className="font-medium">{person?.name ?? (typeof by === "string" ? by : "Rekindle")}</b>
-          {": "}
-          {summary}
+          <b className="font-medium">{actor}</b>
+          {isNamed ? summary.slice(actor.length) : `: ${summary}`}
         </p>
         {changes.length > 0 && (
           <ul className="mt-0.5 text-sm text-soft">
@@ -122,6 +128,17 @@ function Line({ entry: { at, person, summary, detail } }: { entry: Entry }): Rea
   );
 }
 
+/** An entry in the words of the pages. The log has names of settings and of kinds as the API has them. */
+function summaryOf({ action, summary, detail: { id, to, kind, key, value } }: Entry): string {
+  if (action === "settings.changed" && isRecord(to)) {
+    return `Changed the settings: ${Object.keys(to).map(settingName).join("; ")}`;
+  }
+  if (action !== "exclusion.added" && action !== "exclusion.removed") return summary;
+  const rule = loggedRuleWords(kind, key, value);
+  if (rule === undefined) return summary;
+  return `${action === "exclusion.added" ? "Excluded" : "No longer excluded"}: ${rule}${typeof id === "number" ? ` (rule ${id})` : ""}`;
+}
+
 /** What was changed, name by name, in words. */
 function differences(from: unknown, to: unknown) {
   if (!isRecord(from) || !isRecord(to)) {
@@ -130,7 +147,7 @@ function differences(from: unknown, to: unknown) {
     return [{ name: "was", before: textOf(from), after: textOf(to) }];
   }
   return Object.keys(to).map((name) => ({
-    name,
+    name: settingName(name),
     before: textOf(from[name]),
     after: textOf(to[name]),
   }));

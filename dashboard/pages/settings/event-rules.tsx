@@ -77,9 +77,7 @@ export function EventRules({ draft, errorOf }: SectionProps): ReactElement {
         </p>
       )}
       {found.length === 0 ? (
-        <Empty title={data === undefined ? "Looking for events …" : "No such event"}>
-          {data !== undefined && "Events appear here with the first one that comes, or when you add them."}
-        </Empty>
+        <NoEvents isKnown={data !== undefined} isSearched={wanted !== ""} />
       ) : (
         <EventTable rows={found.slice(0, maxShown)} draft={draft} />
       )}
@@ -106,6 +104,15 @@ export function EventRules({ draft, errorOf }: SectionProps): ReactElement {
         </div>
       </div>
     </Panel>
+  );
+}
+
+function NoEvents({ isKnown, isSearched }: { isKnown: boolean; isSearched: boolean }): ReactElement {
+  if (!isKnown) return <Empty title="Looking for events …" />;
+  return (
+    <Empty title={isSearched ? "No such event" : "No events yet"}>
+      Events appear here with the first one that comes, or when you add them.
+    </Empty>
   );
 }
 

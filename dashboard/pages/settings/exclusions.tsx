@@ -1,6 +1,6 @@
 /** Rules that keep internal, test and bot users out of every figure. */
 import { type ReactElement, useState } from "react";
-import type { Changes, Reads } from "../../api/paths.ts";
+import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
 import { Button } from "../../parts/button.tsx";
@@ -13,13 +13,14 @@ import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures } from "../../parts/states.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
+import { type ExclusionKind, ruleWords } from "../../text/exclusion-words.ts";
 import { numbers } from "../../text/format.ts";
+import { type NewRule, RulePreview } from "./exclusion-preview.tsx";
 
 type Rule = Reads["/api/exclusions"]["answer"]["rules"][number];
-type Kind = NonNullable<NonNullable<Changes["POST /api/exclusions"]["query"]>["kind"]>;
 
 const kinds: readonly {
-  readonly value: Kind;
+  readonly value: ExclusionKind;
   readonly label: string;
   readonly what: string;
   readonly help: string;
@@ -52,7 +53,7 @@ export function ExclusionSettings(): ReactElement {
         {!mayChange && " Members and owners change the rules."}
       </PageHeader>
       <div className="grid gap-5">
-        {mayChange && <NewRule />}
+        {mayChange && <NewRuleForm />}
         <Panel title="Rules" isFlush>
           <Figures
             of={asked}
@@ -81,8 +82,8 @@ export function ExclusionSettings(): ReactElement {
   );
 }
 
-function NewRule(): ReactElement {
-  const [kind, setKind] = useState<Kind>("email_domain");
+function NewRuleForm(): ReactElement {
+  const [kind, setKind] = useState<ExclusionKind>("email_domain");
   const [key, setKey] = useState("");
   const [value, setValue] = useState("");
   const tell = useTell();
@@ -90,9 +91,10 @@ function NewRule(): ReactElement {
   const errors = fieldErrors(add.error, ["kind", "key", "value"]);
   const isTrait = kind === "trait";
   const chosen = kinds.find((one) => one.value === kind);
+  const rule: NewRule = { kind, value, ...(isTrait && { key }) };
   const send = () =>
     add.mutate(
-      { query: { kind, value, ...(isTrait && { key }) } },
+      { query: rule },
       {
         onSuccess: () => {
           setKey("");
@@ -125,6 +127,7 @@ function NewRule(): ReactElement {
           error={errors.of("value")}
         />
       </InlineForm>
+      <RulePreview rule={rule} />
       <FormError error={errors.rest} />
     </Panel>
   );
@@ -137,7 +140,7 @@ function Rules({ rules, mayChange }: { rules: readonly Rule[]; mayChange: boolea
   const ask = async (rule: Rule) => {
     const isSure = await confirm({
       title: "Remove this rule?",
-      text: `${whoText(rule)} will count in every figure again, of the past too. You can add the rule again.`,
+      text: `${ruleWords(rule)} will count in every figure again, of the past too. You can add the rule again.`,
       action: "Remove the rule",
     });
     if (!isSure) return;
@@ -150,14 +153,23 @@ function Rules({ rules, mayChange }: { rules: readonly Rule[]; mayChange: boolea
     );
   };
   const columns: readonly Column<Rule>[] = [
-    { id: "who", header: "Left out", isFixed: true, cell: whoText },
+    { id: "who", header: "Left out", isFixed: true, cell: ruleWords },
+    {
+      id: "users",
+      header: "Users",
+      isFixed: true,
+      isNumber: true,
+      hint: "Users whom the rule matches. A user whom several rules match counts in each.",
+      cell: ({ users }) =>
+        users === 0 ? <span className="text-watch">matches no user</span> : numbers.count(users),
+    },
     { id: "at", header: "Since", isFixed: true, cell: ({ createdAt }) => <Ago instant={createdAt} /> },
     {
       id: "remove",
       header: "Rule",
       isFixed: true,
       cell: (rule) => (
-        <Button isSmall aria-label={`Remove the rule: ${whoText(rule)}`} onClick={() => void ask(rule)}>
+        <Button isSmall aria-label={`Remove the rule: ${ruleWords(rule)}`} onClick={() => void ask(rule)}>
           Remove
         </Button>
       ),
@@ -169,19 +181,8 @@ function Rules({ rules, mayChange }: { rules: readonly Rule[]; mayChange: boolea
       label="Exclusion rules"
       name="exclusions"
       rows={rules}
-      columns={mayChange ? columns : columns.slice(0, 2)}
+      columns={mayChange ? columns : columns.slice(0, 3)}
       rowId={({ id }) => String(id)}
     />
   );
-}
-
-function whoText({ kind, key, value }: Rule): string {
-  const texts: Readonly<Record<Kind, string>> = {
-    email_domain: `E-mails at ${value.replace(/^@/, "")}`,
-    email: `E-mails like ${value}`,
-    trait: `Users whose ${key} is ${value}`,
-    user: `The user ${value}`,
-    account: `All users of the account ${value}`,
-  };
-  return texts[kind];
 }

@@ -3,6 +3,7 @@ import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { type ReactElement, useEffect, useRef } from "react";
 import type { Role } from "../../../contract/roles.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
+import { useFadingEdges } from "../../parts/fading-edges.ts";
 
 interface SettingsPage {
   readonly to:
@@ -33,7 +34,9 @@ const pages: readonly SettingsPage[] = [
 export function SettingsFrame(): ReactElement {
   const organization = String(useOrganization().id);
   const { pathname } = useLocation();
+  const nav = useRef<HTMLElement>(null);
   const list = useRef<HTMLUListElement>(null);
+  useFadingEdges(nav);
   // On a narrow screen the pages are in one line, which scrolls: the present one has to be in sight.
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever another page is gone to
   useEffect(() => {
@@ -44,8 +47,9 @@ export function SettingsFrame(): ReactElement {
   return (
     <div className="xl:grid xl:grid-cols-[11rem_minmax(0,62rem)] xl:gap-10">
       <nav
+        ref={nav}
         aria-label="Settings"
-        className="mb-6 overflow-x-auto border-b border-line xl:sticky xl:top-7 xl:self-start xl:overflow-visible xl:border-b-0 xl:border-l"
+        className="fading-edges mb-6 overflow-x-auto border-b border-line xl:sticky xl:top-7 xl:self-start xl:overflow-visible xl:border-b-0 xl:border-l"
       >
         <ul ref={list} className="flex gap-5 xl:grid xl:gap-0.5">
           {pages

@@ -22,6 +22,7 @@ import { DayAgo, useToday } from "../../parts/time.tsx";
 import { Tree } from "../../parts/tree.tsx";
 import { dayPlus, dayText, noEmail } from "../../text/format.ts";
 import { EraseDialog, Erased, type Receipt } from "./erase.tsx";
+import { ExcludeButton, ExcludedNotice } from "./exclusion.tsx";
 
 type User = Reads["/api/users/:userId"]["answer"];
 
@@ -74,11 +75,7 @@ function UserOf({
         onErased={onErased}
       />
       <div className="grid gap-5">
-        {user.data?.isExcluded && (
-          <Notice>
-            This user is excluded as internal, test or bot: counted in no figure, and without scores.
-          </Notice>
-        )}
+        {user.data !== undefined && <ExcludedNotice user={user.data} />}
         {score.data?.dataStoppedSince != null && (
           <Notice>
             Far fewer users than usual are active since {dayText(score.data.dataStoppedSince)}: scores wait
@@ -154,11 +151,15 @@ function UserHeader({
         freshness={score?.freshness}
         score={score}
         actions={
-          mayErase &&
           user !== undefined && (
-            <Button isSmall onClick={() => setErasing(true)}>
-              Erase …
-            </Button>
+            <>
+              <ExcludeButton user={user} name={title ?? userId} />
+              {mayErase && (
+                <Button isSmall onClick={() => setErasing(true)}>
+                  Erase …
+                </Button>
+              )}
+            </>
           )
         }
       />

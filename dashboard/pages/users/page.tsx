@@ -5,8 +5,8 @@ import type { Reads } from "../../api/paths.ts";
 import { useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { choiceFilter, type Filter, textFilter, useFilters } from "../../parts/filters.ts";
-import { listFilters, listQuery, noListFilters } from "../../parts/list-address.ts";
-import { FilterChip, isListFiltered } from "../../parts/list-filters.tsx";
+import { firstSort, listFilters, listQuery, noListFilters } from "../../parts/list-address.ts";
+import { FilterChip, isListFiltered, Pick } from "../../parts/list-filters.tsx";
 import { ListPage } from "../../parts/list-page.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { TraitFilters, traitOf, traitsFilter } from "../../parts/trait-filter.tsx";
@@ -19,9 +19,14 @@ const sorts = [
 
 /** A column, or a trait by its name. */
 const sortFilter: Filter<string> = {
-  read: (text) => (traitSort(text) === undefined ? choiceFilter(sorts, "lastSeen").read(text) : (text ?? "")),
-  write: (sort) => (sort === "lastSeen" ? undefined : sort),
+  read: (text) => (traitSort(text) === undefined ? choiceFilter(sorts, firstSort).read(text) : (text ?? "")),
+  write: (sort) => (sort === firstSort ? undefined : sort),
 };
+const excludedChoices = [
+  { value: "leftOut", label: "Without excluded" },
+  { value: "only", label: "Only excluded" },
+  { value: "included", label: "With excluded" },
+] as const;
 const filters = {
   ...listFilters,
   sort: sortFilter,
@@ -29,10 +34,11 @@ const filters = {
   // One trait by itself, as addresses had it before there could be several: saved views still do.
   ...{ trait: textFilter(), match: textFilter(), value: textFilter() },
   account: textFilter(),
+  excluded: choiceFilter(["leftOut", "only", "included"], "leftOut"),
 };
 type Values = ReturnType<typeof useFilters<typeof filters>>[0];
 const noTraits = { traits: [], trait: "", match: "", value: "" };
-const noFilters = { ...noListFilters, ...noTraits, account: "" };
+const noFilters = { ...noListFilters, ...noTraits, account: "", excluded: "leftOut" } as const;
 
 /** The filters by traits that the address has. */
 function traitsOf({ traits, trait, match, value }: Values) {
@@ -41,16 +47,17 @@ function traitsOf({ traits, trait, match, value }: Values) {
 
 /** The parameters of the API. */
 function queryOf(values: Values): Reads["/api/users"]["query"] {
-  const { sort, account } = values;
+  const { sort, account, excluded } = values;
   const traits = traitsOf(values);
   const byTrait = traitSort(sort);
   return {
     ...listQuery(values),
     ...(byTrait === undefined
-      ? { sort: choiceFilter(sorts, "lastSeen").read(sort) }
+      ? { sort: choiceFilter(sorts, firstSort).read(sort) }
       : { sort: "trait" as const, sortTrait: byTrait }),
     ...(traits.length > 0 && { traits }),
     ...(account !== "" && { account }),
+    ...(excluded !== "leftOut" && { excluded }),
   };
 }
 
@@ -75,10 +82,24 @@ export function UsersPage(): ReactElement {
       rowsOf={rowsOf}
       rowId={rowId}
       columns={columns}
-      isFiltered={isListFiltered(values) || byTraits.length > 0 || values.account !== ""}
+      isFiltered={
+        isListFiltered(values) ||
+        byTraits.length > 0 ||
+        values.account !== "" ||
+        values.excluded !== "leftOut"
+      }
+      hasExcluded={values.excluded !== "leftOut"}
       onClear={() => change(noFilters)}
       none={<NoUsers />}
     >
+      <Pick
+        label="Excluded users"
+        hint="Users whom exclusion rules match count in no figure"
+        value={values.excluded}
+        byDefault="leftOut"
+        choices={excludedChoices}
+        onChoose={(excluded) => change({ excluded })}
+      />
       <TraitFilters
         filters={byTraits}
         traits={traits ?? []}

@@ -1,0 +1,68 @@
+/** Whether a user is excluded from figures, by which rules, and the way to exclude the user. */
+import { Link } from "@tanstack/react-router";
+import type { ReactElement } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { useChange, useRead } from "../../api/query.ts";
+import { useMayAs, useOrganization } from "../../app/session.ts";
+import { Button } from "../../parts/button.tsx";
+import { useConfirm } from "../../parts/confirm.tsx";
+import { Notice } from "../../parts/panel.tsx";
+import { useTell } from "../../parts/toast.tsx";
+import { ruleWords } from "../../text/exclusion-words.ts";
+
+type User = Reads["/api/users/:userId"]["answer"];
+
+/** Says that the user is excluded, and why. A rule takes effect within seconds of being added or removed. */
+export function ExcludedNotice({ user }: { user: User }): ReactElement | null {
+  const organization = String(useOrganization().id);
+  const { userId, isExcluded, excludedBy } = user;
+  const isOnItsWay = isExcluded !== excludedBy.length > 0;
+  useRead("/api/users/:userId", { path: { userId }, ...(isOnItsWay && { everyMs: 1_000 }) });
+  if (!isExcluded && excludedBy.length === 0) return null;
+  return (
+    <Notice>
+      {isExcluded
+        ? "This user is excluded: counted in no figure, and without scores."
+        : "This user will be excluded within seconds."}
+      {excludedBy.length > 0 && (
+        <>
+          {" "}
+          {excludedBy.length === 1 ? "Rule: " : "Rules: "}
+          <Link
+            to="/o/$organization/settings/exclusions"
+            params={{ organization }}
+            className="text-ink underline"
+          >
+            {excludedBy.map(ruleWords).join("; ")}
+          </Link>
+          .
+        </>
+      )}
+    </Notice>
+  );
+}
+
+/** Adds a rule for this user alone. Nothing for viewers, and for a user whom a rule matches already. */
+export function ExcludeButton({ user, name }: { user: User; name: string }): ReactElement | null {
+  const confirm = useConfirm();
+  const tell = useTell();
+  const add = useChange("POST /api/exclusions");
+  if (!useMayAs("member") || user.excludedBy.length > 0) return null;
+  const exclude = async () => {
+    const isSure = await confirm({
+      title: `Exclude ${name}?`,
+      text: "The user counts in no figure any more, of the past too, and has no scores. Nothing is deleted. Remove the rule under Exclusions to undo it.",
+      action: "Exclude this user",
+    });
+    if (!isSure) return;
+    add.mutate(
+      { query: { kind: "user", value: user.userId } },
+      { onSuccess: () => tell("The user is excluded. Figures follow within seconds."), onError: tell.failed },
+    );
+  };
+  return (
+    <Button isSmall isBusy={add.isPending} onClick={() => void exclude()}>
+      Exclude …
+    </Button>
+  );
+}

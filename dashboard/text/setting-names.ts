@@ -1,0 +1,22 @@
+/** Names of settings as readers meet them. */
+
+const names: Readonly<Record<string, string>> = {
+  churnHorizonDays: "Churn horizon, in days",
+  passiveEvents: "Passive events",
+  keyEvents: "Key events",
+  churnEvent: "Churn event",
+  ordinaryEvents: "Events that do not mean churn",
+  weekStart: "First day of the week",
+  name: "Name",
+  timezone: "Timezone",
+  requestsPerSecond: "Requests per second",
+  itemsPerSecond: "Items per second",
+  keepEventsDays: "Days that raw events are kept",
+};
+
+/** The name of a setting that the API calls so; of a single weight, too: eventWeights.logged_in, say. */
+export function settingName(setting: string): string {
+  const [group, name] = setting.split(/\.(.*)/s);
+  if (group === "eventWeights") return `Weight of ${name}`;
+  return group === "healthWeights" ? `Weight of ${name} in health` : (names[setting] ?? setting);
+}

@@ -1,0 +1,254 @@
+/** What lists show first, and whom: one definition for the heading, the count, the rows, the API and the CSV. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { Server } from "../server.ts";
+import { startBrowser } from "./chromium.ts";
+import {
+  axe,
+  becomes,
+  openInOrganization,
+  type openPage,
+  phone,
+  settled,
+  sidewaysPixels,
+  until,
+} from "./support.ts";
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
+  await server.ready();
+  await server.demo("--users", "300", "--weeks", "10");
+  // A change of health needs scores of earlier weeks.
+  for (const weeksAgo of [4, 3, 2, 1, 0]) {
+    const day = new Date(Date.now() - weeksAgo * 7 * 86_400_000).toISOString().slice(0, 10);
+    await server.command("score", "--organization", "Demo", "--as-of", day);
+  }
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+interface Row {
+  readonly userId?: string;
+  readonly accountId?: string | null;
+  readonly email?: string | null;
+  readonly name: string | null;
+  readonly risk: number | null;
+  readonly change: number | null;
+}
+interface List {
+  readonly total: number;
+  readonly usualChange: number | null;
+  readonly users?: readonly Row[];
+  readonly accounts?: readonly Row[];
+  readonly freshness: { readonly excludedUsers: number };
+}
+
+const open = (path: string, options: Parameters<typeof openPage>[1] = {}) =>
+  openInOrganization(browser, server, path, "Demo", options);
+
+/** What the API says to the person of the page. */
+async function list(page: Page, path: string): Promise<List> {
+  const organization = new URL(page.url()).pathname.split("/")[2];
+  const response = await page.request.get(`${server.url}${path}&organization=${organization}`);
+  expect([path, response.status()]).toEqual([path, 200]);
+  return (await response.json()) as List;
+}
+
+const names = (rows: readonly Row[] = []) =>
+  rows.map(({ name, email, accountId }) => name || email || accountId || "");
+
+/** The first names of the table are these. */
+const untilShown = (page: Page, wanted: readonly string[]) =>
+  becomes(
+    () =>
+      page
+        .locator(`tbody tr td:first-child a`)
+        .allTextContents()
+        .then((all) => all.slice(0, wanted.length)),
+    wanted,
+  );
+
+describe("excluded users", () => {
+  test("are in no part of the list, and are shown with a mark when they are asked for", async () => {
+    const { page, complaints } = await open("/users");
+    const { total, freshness } = await list(page, "/api/users?limit=1");
+    const { excludedUsers } = freshness;
+    expect(excludedUsers).toBeGreaterThan(0);
+    const count = (users: number) => page.getByText(new RegExp(`^${users} users?$`)).waitFor();
+    await count(total);
+    await page.getByText(`without ${excludedUsers} excluded user`).waitFor();
+    await settled(page);
+    expect(await page.getByRole("table").getAttribute("aria-rowcount")).toBe(String(total + 1));
+    expect(await page.locator("tbody").getByText("excluded", { exact: true }).count()).toBe(0);
+    const csv = async () => {
+      const address = await page.getByRole("link", { name: "CSV" }).getAttribute("href");
+      const text = await (await page.request.get(server.url + address)).text();
+      return text.trimEnd().split("\r\n").length - 1;
+    };
+    expect(await csv()).toBe(total);
+    await page.getByLabel("Excluded users").selectOption({ label: "Only excluded" });
+    await page.waitForURL(/excluded=only/);
+    await count(excludedUsers);
+    await settled(page);
+    expect(await page.locator("tbody").getByText("excluded", { exact: true }).count()).toBe(excludedUsers);
+    expect(
+      await page.getByText("without", { exact: false }).filter({ hasText: "excluded users" }).count(),
+    ).toBe(0);
+    expect(await csv()).toBe(excludedUsers);
+    expect(await axe(page)).toEqual([]);
+    await page.getByLabel("Excluded users").selectOption({ label: "With excluded" });
+    await count(total + excludedUsers);
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await count(total);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe("the first rows", () => {
+  test.each(["users", "accounts"] as const)("of %s are those with the highest risk", async (kind) => {
+    const { page } = await open(`/${kind}`);
+    const { [kind]: byRisk = [] } = await list(page, `/api/${kind}?sort=risk&limit=20`);
+    const risks = byRisk.map(({ risk }) => risk ?? -1);
+    expect(risks[0]).toBeGreaterThan(0);
+    expect(risks).toEqual(risks.toSorted((a, b) => b - a));
+    await untilShown(page, names(byRisk));
+    const header = page.getByRole("columnheader", { name: "Churn risk" });
+    expect(await header.getAttribute("aria-sort")).toBe("descending");
+    // Addresses that name their order keep it.
+    await page.goto(page.url().replace(/\?.*|$/, "?sort=lastSeen&order=ascending"));
+    const { [kind]: oldest = [] } = await list(page, `/api/${kind}?sort=lastSeen&order=ascending&limit=10`);
+    await untilShown(page, names(oldest));
+    await page.context().close();
+  });
+
+  test("are those seen last while there are no scores, and the column says so", async () => {
+    const token = await server.organization("Unscored");
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
+    for (const [userId, days] of [
+      ["a", 3],
+      ["b", 1],
+      ["c", 2],
+    ] as const) {
+      await server.post("/identify", token, { userId, email: `${userId}@example.com` });
+      await server.post("/track", token, { userId, event: "opened", timestamp: daysAgo(days) });
+    }
+    await server.exported("events", "Unscored");
+    const { page } = await openInOrganization(browser, server, "/users", "Unscored");
+    await page.route("**/api/users?*", async (route) => {
+      const response = await route.fetch();
+      const answer = (await response.json()) as { users: object[] };
+      const unscored = { risk: null, band: null, health: null, colour: "none", state: "no_data" };
+      const users = answer.users.map((row) => ({ ...row, ...unscored }));
+      await route.fulfill({ response, json: { ...answer, day: null, sinceDay: null, users } });
+    });
+    await page.reload();
+    await untilShown(page, ["b@example.com", "c@example.com", "a@example.com"]);
+    const header = page.getByRole("columnheader", { name: "Last seen" });
+    expect(await header.getAttribute("aria-sort")).toBe("descending");
+    await page.context().close();
+  });
+
+  test.each(["/users", "/accounts", "/users?sort=engagement"])(
+    "of %s on a phone have beside the name what they are sorted by",
+    async (path) => {
+      const { page } = await open(path, { viewport: phone });
+      await page.getByRole("table").waitFor();
+      await settled(page);
+      const second = page.getByRole("columnheader").nth(1);
+      expect(await second.getAttribute("aria-sort")).toBe("descending");
+      const cell = page.locator("tbody tr").first().locator("td").nth(1);
+      const { x = 0, width = 0 } = (await cell.boundingBox()) ?? {};
+      // Before the edge that fades.
+      expect(x + width).toBeLessThanOrEqual(phone.width - 32);
+      expect(await cell.textContent()).toMatch(/[0-9]/);
+      expect(await sidewaysPixels(page)).toBe(0);
+      await page.context().close();
+    },
+  );
+});
+
+test("a change of health has a colour only beyond what is usual in a week", async () => {
+  const { page } = await open("/users?sort=change");
+  const colourOf = (token: string) =>
+    page.evaluate<string>(`(() => {
+    const probe = document.body.appendChild(document.createElement("i"));
+    probe.style.color = "var(--${token})";
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
+  })()`);
+  const asked = "/api/users?sort=change&limit=200";
+  const { usualChange, users: rows = [] } = await list(page, asked);
+  const usual = usualChange ?? expect.unreachable();
+  expect(usual).toBeGreaterThan(1);
+  const [grey, good, bad] = [await colourOf("soft"), await colourOf("healthy"), await colourOf("at-risk")];
+  const wanted = (change: number) => (Math.abs(change) <= usual ? grey : change > 0 ? good : bad);
+  await page.getByRole("columnheader", { name: "Change" }).waitFor();
+  const column = (await page.getByRole("columnheader").allTextContents()).indexOf("Change") + 1;
+  const colourIn = (index: number) =>
+    page.evaluate<string>(
+      `getComputedStyle(document.querySelector('tr[data-index="${index}"] td:nth-child(${column}) span')).color`,
+    );
+  const seen = new Set<string>();
+  for (const order of ["descending", "ascending"]) {
+    await page.goto(page.url().replace(/\?.*/, `?sort=change&order=${order}`));
+    const { users: sorted = rows } = await list(page, `/api/users?sort=change&order=${order}&limit=200`);
+    await untilShown(page, names(sorted.slice(0, 10)));
+    for (const [index, { change }] of sorted.slice(0, 15).entries()) {
+      if (change === null || Math.round(change) === 0) continue;
+      const colour = await colourIn(index);
+      expect([index, change, colour]).toEqual([index, change, wanted(change)]);
+      seen.add(colour);
+    }
+  }
+  const small = rows.find(({ change }) => change !== null && Math.round(change) > 0 && change <= usual);
+  const name = names(small === undefined ? [] : [small])[0] ?? expect.unreachable();
+  await page.goto(page.url().replace(/\?.*/, `?search=${encodeURIComponent(name)}`));
+  const row = page.getByRole("row").filter({ hasText: name }).first();
+  await row.waitFor();
+  expect(await colourIn(0)).toBe(grey);
+  expect(seen.size).toBeGreaterThan(1);
+  await page.context().close();
+});
+
+test("the button that clears filters stays on the line of the first filter", async () => {
+  const traits = JSON.stringify(
+    ["plan", "name", "role", "city"].map((trait) => ({ trait, match: "isNotEmpty" })),
+  );
+  const { page } = await open(`/users?account=a-0001&colour=watch&traits=${encodeURIComponent(traits)}`);
+  const clear = page.getByRole("button", { name: "Clear filters" }).first();
+  const search = page.getByLabel("Search users");
+  await clear.waitFor();
+  const [first, last] = [await search.boundingBox(), await clear.boundingBox()];
+  const middle = (last?.y ?? 0) + (last?.height ?? 0) / 2;
+  expect(middle).toBeGreaterThan(first?.y ?? Number.NaN);
+  expect(middle).toBeLessThan((first?.y ?? 0) + (first?.height ?? 0));
+  await page.context().close();
+});
+
+test("after Back the focus is on the row that was opened, also far down", async () => {
+  const { page } = await open("/users?sort=userId&order=ascending");
+  await page.getByRole("table").waitFor();
+  await settled(page);
+  await page.getByRole("region", { name: "Users", exact: true }).focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("End");
+  await until(page, `document.activeElement.closest("tr")?.dataset.index === "199"`);
+  const name = await page.evaluate<string>("document.activeElement.textContent");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/users\/[^?]+/);
+  await page.getByRole("heading", { level: 1, name }).waitFor();
+  await page.goBack();
+  await becomes(() => page.evaluate("document.activeElement.textContent"), name);
+  const row = await page.evaluate("document.activeElement.closest('tr')?.dataset.index");
+  expect(row).toBe("199");
+  await page.keyboard.press("ArrowUp");
+  await until(page, `document.activeElement.closest("tr")?.dataset.index === "198"`);
+  await page.context().close();
+});
