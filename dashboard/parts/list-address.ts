@@ -2,6 +2,7 @@
 import { useCallback, useMemo, useState } from "react";
 import type { Reads } from "../api/paths.ts";
 import { recall, remember } from "../app/memory.ts";
+import { movementFilters, movementQuery, noMovement } from "./figure-filters.ts";
 import { choiceFilter, type Filter, textFilter } from "./filters.ts";
 import type { HealthColour } from "./health.tsx";
 import type { Column, ColumnChoice } from "./table-model.ts";
@@ -52,6 +53,7 @@ export const listFilters = {
   colour: choiceFilter(colours, ""),
   band: choiceFilter(bands, ""),
   seen: seenFilter,
+  ...movementFilters,
   order: choiceFilter(orders, "descending"),
   columns: textsFilter,
   /** The id of the saved view that was opened. */
@@ -64,9 +66,10 @@ type Values<Of> = {
 export type ListValues = Values<typeof listFilters>;
 
 /** The parameters of the API for what both lists have. */
-export function listQuery({ search, state, colour, band, seen, order }: ListValues) {
+export function listQuery({ search, state, colour, band, seen, order, ...movement }: ListValues) {
   return {
     ...{ search, order },
+    ...movementQuery(movement),
     ...(state !== "" && { state }),
     ...(colour !== "" && { colour }),
     ...(band !== "" && { band }),
@@ -76,7 +79,10 @@ export function listQuery({ search, state, colour, band, seen, order }: ListValu
 }
 
 /** What both lists have, as if nothing were filtered. */
-export const noListFilters = { search: "", state: "", colour: "", band: "", seen: undefined } as const;
+export const noListFilters = {
+  ...({ search: "", state: "", colour: "", band: "", seen: undefined } as const),
+  ...noMovement,
+};
 
 /** Which columns are shown: those of the address, or those that this browser remembers, or the usual ones. */
 export function useColumnChoice<Row>(

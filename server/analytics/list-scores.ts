@@ -3,9 +3,13 @@ import {
   type Band,
   bandConditions,
   type HealthColour,
+  type Moved,
+  movedConditions,
   type OfRun,
   type State,
   scoresWithChange,
+  type ToCallQuestion,
+  toCallQuery,
 } from "../scoring/scoring.ts";
 import type { Sql } from "./sql.ts";
 
@@ -27,6 +31,14 @@ export interface ScoreFilter {
   readonly seenWithinDays?: number | undefined;
   /** Without one. */
   readonly notSeenForDays?: number | undefined;
+  /** Whether they have a health score and have not churned. */
+  readonly isPresent?: boolean | undefined;
+  /** Their colour in the earlier run; `present` is any but churned and none. */
+  readonly colourBefore?: HealthColour | "present" | undefined;
+  /** How health went since the earlier run. */
+  readonly moved?: Moved | undefined;
+  /** Whether they are to be called, by these runs. */
+  readonly call?: { readonly is: boolean; readonly by: ToCallQuestion | undefined } | undefined;
 }
 
 /** Scores of a row; state and colour are empty texts for who has none. */
@@ -65,10 +77,11 @@ export function scoresJoined({ run, earlier }: ScoresOfList, conditions: readonl
 const none = "CAST(NULL AS Nullable(Float64))";
 const noScores = `(
   SELECT toUInt32(0) AS entity, '' AS state, '' AS colour, ${none} AS health, ${none} AS risk, ${none} AS engagement,
-    ${none} AS momentum, ${none} AS change WHERE false)`;
+    ${none} AS momentum, ${none} AS change, '' AS colourBefore WHERE false)`;
 
-/** The conditions of a filter on `score`. */
-export function scoreConditions({ state, colour, band }: ScoreFilter): Sql[] {
+/** The conditions of a filter on `score`, and on who it is. @param entity the row's number, an expression */
+export function scoreConditions(filter: ScoreFilter & ScoresOfList, entity: string): Sql[] {
+  const { state, colour, band, isPresent, moved } = filter;
   return [
     ...(state === undefined
       ? []
@@ -77,7 +90,42 @@ export function scoreConditions({ state, colour, band }: ScoreFilter): Sql[] {
       ? []
       : [condition(`score.colour IN ({colour:String}${colour === "none" ? ", ''" : ""})`, { colour })]),
     ...(band === undefined ? [] : [condition(`ifNull(${bandConditions[band]}, false)`)]),
+    ...(isPresent === undefined
+      ? []
+      : [condition(`${isPresent ? "" : "NOT "}(score.colour IN ${presentColours})`)]),
+    ...(moved === undefined ? [] : [condition(`(${movedConditions[moved]})`)]),
+    ...earlierConditions(filter, entity),
+    ...callConditions(filter, entity),
   ];
+}
+
+const presentColours = "('healthy', 'watch', 'at_risk', 'onboarding')";
+
+// Not by `score`, which has only those who have scores now, too.
+function earlierConditions({ colourBefore, earlier }: ScoreFilter & ScoresOfList, entity: string): Sql[] {
+  if (colourBefore === undefined) return [];
+  if (earlier === undefined) return [condition("false")];
+  const { kind } = earlier;
+  const is = colourBefore === "present" ? `IN ${presentColours}` : "= {colourBefore:String}";
+  return [
+    condition(
+      `${entity} IN (
+        SELECT ${kind} FROM ${kind}_scores FINAL
+        WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {beforeDay:Int32})
+          AND version >= {beforeVersion:UInt64} AND colour ${is})`,
+      {
+        ...{ beforeDay: earlier.day, beforeVersion: earlier.rowsVersion },
+        ...(colourBefore !== "present" && { colourBefore }),
+      },
+    ),
+  ];
+}
+
+function callConditions({ call }: ScoreFilter, entity: string): Sql[] {
+  if (call === undefined) return [];
+  if (call.by === undefined) return [condition(call.is ? "false" : "true")];
+  const { sql, parameters } = toCallQuery(call.by);
+  return [condition(`${entity} ${call.is ? "IN" : "NOT IN"} (SELECT entity FROM (${sql}))`, parameters)];
 }
 
 /** The conditions of a filter on a last day. @param lastDay an expression, null without any event */

@@ -11,10 +11,12 @@ import { useFilters } from "../../parts/filters.ts";
 import { Freshness } from "../../parts/freshness.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading, Starting } from "../../parts/states.tsx";
+import { AccountsAtRisk } from "./accounts.tsx";
 import { ActivePanel, ActiveStats, type ActiveUsers, LifecyclePanel } from "./activity.tsx";
 import { filters, type Kind } from "./filters.ts";
+import { FirstScores } from "./first-scores.tsx";
 import { HealthPanel } from "./health.tsx";
-import { AccountsAtRisk, Movers } from "./people.tsx";
+import { Movers } from "./movers.tsx";
 import { RiskPanel } from "./risk.tsx";
 import { WeekPanel } from "./week.tsx";
 
@@ -68,6 +70,11 @@ export function OverviewPage(): ReactElement {
   );
 }
 
+/** Whether anybody was active before today. */
+function hasWholeDay(active: ActiveUsers | undefined): boolean {
+  return active?.days.slice(0, -1).some(({ daily }) => daily > 0) ?? false;
+}
+
 /** Nobody did anything, as far back as is asked. */
 function isEmpty({ days }: ActiveUsers): boolean {
   return days.every(({ monthly }) => monthly === 0);
@@ -98,6 +105,7 @@ function Everything({
   active: Parameters<typeof ActivePanel>[0]["asked"];
 }): ReactElement {
   const health = useRead("/api/health-by-week", { query: { kind }, keepsPrevious: true });
+  const isUnscored = useRead("/api/week-summary").data?.day === null;
   return (
     <div className="grid gap-5">
       <Departures />
@@ -105,16 +113,17 @@ function Everything({
         {(answer) => <ActiveStats days={answer.days} />}
       </Figures>
       <WeekPanel />
+      {isUnscored && <FirstScores hasWholeDay={hasWholeDay(active.data)} />}
       <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
         <div className="grid min-w-0 gap-5">
-          <HealthPanel kind={kind} asked={health} />
-          <AccountsAtRisk />
+          {!isUnscored && <HealthPanel kind={kind} asked={health} />}
+          {!isUnscored && <AccountsAtRisk />}
           <ActivePanel asked={active} />
+          {!isUnscored && <LifecyclePanel />}
         </div>
         <div className="grid min-w-0 gap-5">
-          <RiskPanel kind={kind} asked={health} />
-          <Movers kind={kind} />
-          <LifecyclePanel />
+          {!isUnscored && <RiskPanel kind={kind} asked={health} />}
+          {isUnscored ? <LifecyclePanel /> : <Movers kind={kind} />}
         </div>
       </div>
     </div>

@@ -4,9 +4,12 @@ import { type ReactElement, useMemo } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
+import { ActivityChips } from "../../parts/figure-chips.tsx";
+import { activityFilters, activityQuery, noActivity } from "../../parts/figure-filters.ts";
+import { FilterChip } from "../../parts/filter-chip.tsx";
 import { choiceFilter, type Filter, textFilter, useFilters } from "../../parts/filters.ts";
 import { listFilters, listQuery, noListFilters } from "../../parts/list-address.ts";
-import { FilterChip, isListFiltered } from "../../parts/list-filters.tsx";
+import { isListFiltered } from "../../parts/list-filters.tsx";
 import { ListPage } from "../../parts/list-page.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { TraitFilters, traitOf, traitsFilter } from "../../parts/trait-filter.tsx";
@@ -24,6 +27,7 @@ const sortFilter: Filter<string> = {
 };
 const filters = {
   ...listFilters,
+  ...activityFilters,
   sort: sortFilter,
   traits: traitsFilter,
   // One trait by itself, as addresses had it before there could be several: saved views still do.
@@ -32,7 +36,7 @@ const filters = {
 };
 type Values = ReturnType<typeof useFilters<typeof filters>>[0];
 const noTraits = { traits: [], trait: "", match: "", value: "" };
-const noFilters = { ...noListFilters, ...noTraits, account: "" };
+const noFilters = { ...noListFilters, ...noActivity, ...noTraits, account: "" };
 
 /** The filters by traits that the address has. */
 function traitsOf({ traits, trait, match, value }: Values) {
@@ -46,12 +50,17 @@ function queryOf(values: Values): Reads["/api/users"]["query"] {
   const byTrait = traitSort(sort);
   return {
     ...listQuery(values),
+    ...activityQuery(values),
     ...(byTrait === undefined
       ? { sort: choiceFilter(sorts, "lastSeen").read(sort) }
       : { sort: "trait" as const, sortTrait: byTrait }),
     ...(traits.length > 0 && { traits }),
     ...(account !== "" && { account }),
   };
+}
+
+function hasActivity(values: Values): boolean {
+  return Object.keys(activityQuery(values)).length > 0;
 }
 
 const rowsOf = ({ users }: Reads["/api/users"]["answer"]) => users;
@@ -75,7 +84,9 @@ export function UsersPage(): ReactElement {
       rowsOf={rowsOf}
       rowId={rowId}
       columns={columns}
-      isFiltered={isListFiltered(values) || byTraits.length > 0 || values.account !== ""}
+      isFiltered={
+        isListFiltered(values) || hasActivity(values) || byTraits.length > 0 || values.account !== ""
+      }
       onClear={() => change(noFilters)}
       none={<NoUsers />}
     >
@@ -84,6 +95,7 @@ export function UsersPage(): ReactElement {
         traits={traits ?? []}
         onChange={(chosen) => change({ ...noTraits, traits: chosen })}
       />
+      <ActivityChips values={values} onChange={change} />
       {values.account !== "" && (
         <FilterChip text={`Account ${values.account}`} onRemove={() => change({ account: "" })} />
       )}
