@@ -122,10 +122,10 @@ describe("users", () => {
     [{ colour: "none" }, ({ colour }) => colour === "none"],
     [{ band: "low" }, ({ band }) => band === "low"],
     [{ band: "high" }, ({ band }) => band === "high"],
-    [{ isPresent: true }, ({ colour }) => colour !== "churned" && colour !== "none"],
-    [{ isPresent: false }, ({ colour }) => colour === "churned" || colour === "none"],
-    [{ isExcluded: true }, ({ isExcluded }) => isExcluded],
-    [{ isExcluded: false }, ({ isExcluded }) => !isExcluded],
+    [{ isPresent: "true" }, ({ colour }) => colour !== "churned" && colour !== "none"],
+    [{ isPresent: "false" }, ({ colour }) => colour === "churned" || colour === "none"],
+    [{ isExcluded: "true" }, ({ isExcluded }) => isExcluded],
+    [{ isExcluded: "false" }, ({ isExcluded }) => !isExcluded],
     [{ seenWithinDays: 7 }, ({ lastSeenDay }) => lastSeenDay !== null && daysAgo(lastSeenDay) < 7],
     [{ notSeenForDays: 7 }, ({ lastSeenDay }) => lastSeenDay === null || daysAgo(lastSeenDay) >= 7],
     [{ trait: plan, match: "contains", value: "R" }, (user) => /r/i.test(traitText(user, plan))],
@@ -239,6 +239,11 @@ describe("users", () => {
     [{ state: "gone" }, "state"],
     [{ seenWithinDays: 0 }, "seenWithinDays"],
     [{ since: "2026-02-30" }, "since"],
+    [{ activeFrom: "2026-03-01" }, "activeTo"],
+    [{ lifecycle: "new" }, "activeFrom"],
+    [{ activeFrom: "2026-03-02", activeTo: "2026-03-01" }, "activeTo"],
+    [{ activeFrom: "2020-03-01", activeTo: "2026-03-01" }, "activeTo"],
+    [{ moved: "up" }, "moved"],
   ])("%j is refused, and %s is named", async (parameters, name) => {
     await expectError(await get("/api/users", parameters as Parameters), "validation_error", `${name} is`);
   });
