@@ -34,12 +34,14 @@ export function OverviewPage(): ReactElement {
     active.failureReason instanceof ApiFailure &&
     active.failureReason.isStarting;
   const hasFigures = !isStarting && (active.data === undefined || !isEmpty(active.data));
+  const isUnscored = useRead("/api/week-summary", { enabled: hasFigures }).data?.day === null;
   return (
     <>
       <PageHeader
         title="Overview"
         actions={
-          hasFigures && (
+          hasFigures &&
+          !isUnscored && (
             <Select
               label="Health and churn risk of"
               isLabelHidden
@@ -60,7 +62,7 @@ export function OverviewPage(): ReactElement {
           <Starting />
         </Panel>
       ) : hasFigures ? (
-        <Everything kind={kind} active={active} />
+        <Everything kind={kind} active={active} isUnscored={isUnscored} />
       ) : (
         <Panel>
           <NoEvents />
@@ -100,12 +102,14 @@ function NoEvents(): ReactElement {
 function Everything({
   kind,
   active,
+  isUnscored,
 }: {
   kind: Kind;
+  /** Before the first scores of users. */
+  isUnscored: boolean;
   active: Parameters<typeof ActivePanel>[0]["asked"];
 }): ReactElement {
   const health = useRead("/api/health-by-week", { query: { kind }, keepsPrevious: true });
-  const isUnscored = useRead("/api/week-summary").data?.day === null;
   return (
     <div className="grid gap-5">
       <Departures />

@@ -29,7 +29,10 @@ export function WeekPanel(): ReactElement {
   return (
     <Panel
       title="The week"
-      note={data && `${dayText(data.fromDay, "short")} to ${dayText(data.toDay)}, vs the seven days before`}
+      note={
+        data?.sentences.some(({ about }) => about !== "data") &&
+        `${dayText(data.fromDay, "short")} to ${dayText(data.toDay)}, vs the seven days before`
+      }
     >
       <Figures of={asked} loading={<Loading rows={6} height={30} />}>
         {(week) => (
