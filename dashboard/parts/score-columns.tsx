@@ -25,7 +25,7 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
     },
     {
       ...{ id: "change", header: "Change", sort: "change", isNumber: true },
-      hint: "Points of health, against 28 days earlier",
+      hint: "Points of health, against the earlier scores: of 28 days before, or of the day in the filters",
       cell: ({ change }) => <Change points={change} />,
     },
     {
@@ -63,7 +63,7 @@ function None({ why }: { why: string }): ReactElement {
 }
 
 function Change({ points }: { points: number | null }): ReactElement {
-  if (points === null) return <None why="No health 28 days earlier" />;
+  if (points === null) return <None why="No health in the earlier scores" />;
   const whole = Math.round(points);
   return (
     <span className={classes(whole > 0 && "text-healthy", whole < 0 && "text-at-risk")}>

@@ -40,7 +40,7 @@ export async function scoreNow(
 async function untilRested(context: ApiContext<typeof NoParameters, "">): Promise<void> {
   const { run } = await scoreContext(context, "user");
   const { beforeTodayMs } = defaultRests;
-  const restMs = run === undefined ? 0 : run.body.toldAtMs + beforeTodayMs - context.nowMs();
+  const restMs = run === undefined ? 0 : run.body.finishedAtMs + beforeTodayMs - context.nowMs();
   if (run?.day === context.zone.dayOf(context.nowMs()) && restMs > 0)
     throw new TooSoon(errorMessages.scoredTooSoon, Math.ceil(restMs / 1_000));
 }

@@ -1,4 +1,4 @@
-/** Before the first scores: when they come, and a button for who does not want to wait. */
+/** Before the first scores: when they come, and a button that scores at once. */
 import type { ReactElement } from "react";
 import { useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";

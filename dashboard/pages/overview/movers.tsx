@@ -1,4 +1,4 @@
-/** Whose health fell and rose most, and who returned. */
+/** The biggest moves of health since a week ago, and returns after churn. */
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useRead } from "../../api/query.ts";
