@@ -1,6 +1,7 @@
 /** The part of the JSON API that a morning begins with, as JSON Schema: health by week, accounts at risk, the week. */
 import Type from "typebox";
 import { count, day, nullable } from "./api.ts";
+import { toCallText } from "./api-list-filters.ts";
 
 const closed = { additionalProperties: false } as const;
 const number = (description: string) => Type.Number({ description });
@@ -104,6 +105,18 @@ const Part = Type.Object(
     value: nullable(Type.Union([Type.Number(), Type.String()]), {
       description: "The number, the share of 1, the day, or the id; null for words.",
     }),
+    list: Type.Optional(
+      Type.Object(
+        {
+          page: Type.Enum(["users", "accounts"]),
+          query: Type.Record(Type.String(), Type.String()),
+        },
+        {
+          description:
+            "Of a count: the list of those who are counted, by the parameters of /api/users or /api/accounts.",
+        },
+      ),
+    ),
   },
   { description: "The texts of all parts, one after the other, are the sentence." },
 );
@@ -142,17 +155,23 @@ export const WeekSummaryAnswer = Type.Object({
     Type.Object({
       kind: Kind,
       id: Type.String(),
-      label: Type.String({ description: "An account's name, a user's e-mail address." }),
-      members: nullable(count("Of an account; null for a user.")),
+      label: Type.String({
+        description: "An account's name; a user's name, else their e-mail address, else their id.",
+      }),
+      members: nullable(count("Of an account: those active in the last 90 days; null for a user.")),
       health: nullable(Type.Number()),
       risk: nullable(Type.Number()),
       band: nullable(Band),
-      change: nullable(number("Of health, since the earlier scores.")),
+      change: nullable(number("Of health, against the scores of 7 days before.")),
       reason: nullable(Type.String({ description: "The weightiest reason of the churn risk." })),
+      why: Type.String({ description: "Why it is to be called, in words." }),
+      parts: Type.Array(Part, { description: "The parts of `why`." }),
     }),
     {
-      description:
-        "The largest accounts at risk; without any, the users at risk who fell most; without any, those whose churn risk is high, the highest first.",
+      description: `The first three of the accounts that are to be called; of the users where no account is. ${toCallText} Their order is churn risk × members active in the last 90 days, a user being one member; without churn risks the fall of health × these members.`,
     },
+  ),
+  callTotal: count(
+    "How many are to be called: the list of accounts, or of users, with toCall=true has exactly these.",
   ),
 });

@@ -1,6 +1,7 @@
 /** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { count, day, eventLabel, instant, nullable } from "./api.ts";
+import { activityFilters, movementFilters } from "./api-list-filters.ts";
 import { listedScores, listHead, sinceText } from "./api-scores.ts";
 import { Band, Colour, State, Verdict } from "./api-states.ts";
 
@@ -39,6 +40,7 @@ const scoreFilters = {
   seenWithinDays: daysOf("Only those with an engagement event within so many days that end today."),
   notSeenForDays: daysOf("Only those without any engagement event within so many days that end today."),
   since: Type.Optional(day(`${sinceText} Without it, of 28 days before.`)),
+  ...movementFilters,
 };
 
 const scoreSorts = ["lastSeen", "firstSeen", "health", "risk", "engagement", "momentum", "change"] as const;
@@ -115,6 +117,7 @@ export const UserListParameters = Type.Object(
         "Users whom exclusion rules match. leftOut: they are not in the list. only: the list has no others. included: they are among the others.",
     }),
     ...scoreFilters,
+    ...activityFilters,
     sort: Type.Enum([...scoreSorts, "userId", "email", "name", "account", "firstIdentified", "trait"], {
       default: "lastSeen",
       description: `${sortText} \`name\` is the e-mail of a user without one.`,
@@ -219,16 +222,22 @@ export const TimelineAnswer = Type.Object({
   next,
 });
 
+const eventOfUser = Type.Object({
+  ...timelineFields,
+  userId: Type.String({ description: "Who did it." }),
+  userLabel: Type.String({ description: "Their name, else their e-mail address, else their id." }),
+});
+
+export const LatestEventAnswer = Type.Object({
+  event: nullable(eventOfUser, {
+    description:
+      "The last event that counts as activity, of any user who counts in figures; of several at one time any. Null before the first.",
+  }),
+});
+
 export const AccountTimelineAnswer = Type.Object({
-  events: Type.Array(
-    Type.Object({
-      ...timelineFields,
-      userId: Type.String({ description: "Who did it." }),
-      userLabel: Type.String({ description: "Their name, else their e-mail address, else their id." }),
-    }),
-    {
-      description: "Events of users who belonged to the account when they were received. The newest first.",
-    },
-  ),
+  events: Type.Array(eventOfUser, {
+    description: "Events of users who belonged to the account when they were received. The newest first.",
+  }),
   next,
 });

@@ -17,10 +17,11 @@ const parts = (description: string) => Type.Record(Type.String(), Type.Number(),
 const Kind = Type.Union([Type.Literal("user"), Type.Literal("account")]);
 export const sinceText = "Changes are told since the newest scores of this day or an earlier one.";
 
-const scoredDay = nullable(
+/** The day of the scores. */
+export const scoredDay = nullable(
   day("Scores are as of the start of this day: only what happened before it counts. Null before the first."),
 );
-const dataStoppedSince = nullable(
+export const dataStoppedSince = nullable(
   day("Far fewer users than usual are active since this day: a source has stopped, and scores wait for it."),
 );
 
@@ -113,9 +114,12 @@ export const listedScores = {
   change: nullable(number("Of health, since the earlier scores.")),
 };
 
-const Listed = Type.Object({
+/** A row of a list of scores. */
+export const Listed = Type.Object({
   id: Type.String(),
-  label: Type.String({ description: "A user's e-mail address, an account's name." }),
+  label: Type.String({
+    description: "A user's name, else their e-mail address, else their id; an account's name.",
+  }),
   ...listedScores,
 });
 
@@ -146,22 +150,15 @@ export const ScoreListAnswer = Type.Object({
   scores: Type.Array(Listed),
 });
 
-export const MoversParameters = Type.Object(
-  {
-    kind: Type.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }),
-    state: Type.Optional(State),
-    since: Type.Optional(day(`${sinceText} Without it, of 7 days before.`)),
-    limit: Type.Integer({ minimum: 1, maximum: 100, default: 10, description: "Of each direction." }),
-  },
-  closed,
-);
-
-export const MoversAnswer = Type.Object({
-  day: scoredDay,
-  ...sinceThen,
-  dataStoppedSince,
-  movers: Type.Array(Listed, {
-    description: "Those whose health rose, the most first, then those whose fell.",
+export const ScoreNowAnswer = Type.Object({
+  day: day("The day as of whose start everybody was scored: today."),
+  users: count("Users who were scored; 0 before the first whole day with events."),
+  accounts: count("Accounts that were scored."),
+  stoppedSince: nullable(
+    day("Far fewer users than usual are active since this day, so scores stay as they were."),
+  ),
+  silentSource: nullable(Type.String(), {
+    description: "The source that is silent, so that scores stay as they were.",
   }),
 });
 

@@ -34,6 +34,8 @@ export const errorMessages = {
   tooManyItems: "Too many requests: the batch is over the number of items per second. Please send fewer.",
   neverAllItems:
     "Too many requests: the batch has more items than are taken in a second. Please send at most",
+  scoredTooSoon:
+    "Too many requests: everybody was scored less than a minute ago. Please wait before scoring again.",
   tooManyQuestions: "Too many questions at once. Please wait for the answers to the earlier ones.",
   tooManyUnknownTokens:
     "Too many requests without a valid Project Token come from this address. Please limit the number of requests per second.",

@@ -8,6 +8,7 @@ import type * as contract from "../../contract/api.ts";
 import type * as departures from "../../contract/api-departures.ts";
 import type * as entities from "../../contract/api-entities.ts";
 import type * as figures from "../../contract/api-figures.ts";
+import type * as movers from "../../contract/api-movers.ts";
 import type * as overview from "../../contract/api-overview.ts";
 import type * as lists from "../../contract/api-people.ts";
 import type * as retention from "../../contract/api-retention.ts";
@@ -48,6 +49,7 @@ export interface Reads {
   "/api/users": Figure<typeof lists.UserListParameters, typeof lists.UserListAnswer>;
   "/api/users/:userId": Read<None, typeof contract.UserAnswer>;
   "/api/users/:userId/timeline": Read<typeof lists.TimelineParameters, typeof lists.TimelineAnswer>;
+  "/api/latest-event": Figure<None, typeof lists.LatestEventAnswer>;
   "/api/traits": Figure<typeof traits.TraitsParameters, typeof traits.TraitsAnswer>;
   "/api/users/:userId/activity": Figure<
     typeof entities.ActivityParameters,
@@ -105,7 +107,7 @@ export interface Reads {
   >;
   "/api/scores/users": Figure<typeof scores.ScoreListParameters, typeof scores.ScoreListAnswer>;
   "/api/scores/accounts": Figure<typeof scores.ScoreListParameters, typeof scores.ScoreListAnswer>;
-  "/api/movers": Figure<typeof scores.MoversParameters, typeof scores.MoversAnswer>;
+  "/api/movers": Figure<typeof movers.MoversParameters, typeof movers.MoversAnswer>;
   "/api/score-summary": Figure<typeof scores.SummaryParameters, typeof scores.SummaryAnswer>;
   "/api/week-summary": Figure<None, typeof overview.WeekSummaryAnswer>;
   "/api/health-by-week": Figure<typeof overview.HealthByWeekParameters, typeof overview.HealthByWeekAnswer>;
@@ -152,6 +154,7 @@ export interface Changes {
     Static<typeof contract.SelectedAnswer>,
     Partial<Static<typeof contract.SelectionParameters>>
   >;
+  "POST /api/scores": Change<undefined, Static<typeof scores.ScoreNowAnswer>>;
   "POST /api/exclusions": Change<
     undefined,
     Static<typeof contract.ExclusionAnswer>,

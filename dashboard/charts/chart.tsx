@@ -2,8 +2,9 @@
  * A chart: drawn by ECharts, which is loaded when the first one is shown, in the colours of the theme, and beside it
  * the same figures as a table, for screen readers and for who wants the numbers.
  */
+import { useRouter } from "@tanstack/react-router";
 import type { EChartsCoreOption, EChartsType } from "echarts/core";
-import { type ReactElement, type ReactNode, useEffect, useRef, useState } from "react";
+import { type MouseEvent, type ReactElement, type ReactNode, useEffect, useRef, useState } from "react";
 import { useShownTheme } from "../app/theme.ts";
 import { Scrollable } from "../parts/scrollable.tsx";
 import { type Colours, readColours } from "./colours.ts";
@@ -18,16 +19,16 @@ interface ChartProps {
   readonly table: { readonly columns: readonly string[]; readonly rows: readonly (readonly ReactNode[])[] };
   /** In pixels. */
   readonly height?: number;
-  /** Called with the index of a point or bar that is clicked. */
-  readonly onPick?: (index: number, series: string) => void;
+  /** The address behind a bar, by its series and its place on the axis; undefined without one. The table has to have the
+   * same addresses as links, for the keyboard. */
+  readonly addressOf?: (series: string, at: number) => string | undefined;
 }
 
-export function Chart({ label, option, table, height = 260, onPick }: ChartProps): ReactElement {
+export function Chart({ label, option, table, height = 260, addressOf }: ChartProps): ReactElement {
   const place = useRef<HTMLDivElement>(null);
   const [chart, setChart] = useState<EChartsType>();
   const theme = useShownTheme();
-  const pick = useRef(onPick);
-  pick.current = onPick;
+  const [pointedAt, setPointedAt] = useState<{ readonly series: string; readonly at: number }>();
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
@@ -37,7 +38,11 @@ export function Chart({ label, option, table, height = 260, onPick }: ChartProps
     void import("./echarts.ts").then(({ init }) => {
       if (isGone) return;
       made = init(element);
-      made.on("click", ({ dataIndex, seriesName }) => pick.current?.(dataIndex, seriesName ?? ""));
+      made.on("mouseover", ({ componentType, seriesType, seriesName, dataIndex }) => {
+        if (componentType !== "series" || seriesType !== "bar") return;
+        setPointedAt({ series: seriesName ?? "", at: dataIndex });
+      });
+      made.on("mouseout", () => setPointedAt(undefined));
       observer.observe(element);
       setChart(made);
     });
@@ -55,12 +60,36 @@ export function Chart({ label, option, table, height = 260, onPick }: ChartProps
   }, [chart, option, theme]);
   return (
     <figure className="min-w-0">
-      <div ref={place} role="img" aria-label={label} style={{ height }} className={chart ? "" : "skeleton"} />
+      <BarLink address={pointedAt && addressOf?.(pointedAt.series, pointedAt.at)}>
+        <div
+          ref={place}
+          role="img"
+          aria-label={label}
+          style={{ height }}
+          className={chart ? "" : "skeleton"}
+        />
+      </BarLink>
       <details className="mt-2 text-sm">
         <summary className="inline-block text-soft hover:text-ink">Show as a table</summary>
         <TableOf label={label} {...table} />
       </details>
     </figure>
+  );
+}
+
+/** A link as long as the pointer is on a bar that has an address: it opens in a new tab, too, as any other does. The
+ * keyboard finds it in the table. */
+function BarLink({ address, children }: { address: string | undefined; children: ReactNode }): ReactElement {
+  const router = useRouter();
+  const open = (event: MouseEvent) => {
+    if (address === undefined || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    router.history.push(address);
+  };
+  return (
+    <a href={address} tabIndex={-1} onClick={open} draggable={false} className="block">
+      {children}
+    </a>
   );
 }
 

@@ -7,24 +7,28 @@ export function EntityLink({
   kind,
   id,
   label,
+  isQuiet = false,
 }: {
   kind: "user" | "account";
   /** Their own id. */
   id: string;
   /** An e-mail address or a name; the id stands in for an empty one. */
   label: string;
+  /** In the weight of the text around it. */
+  isQuiet?: boolean;
 }): ReactElement {
   const organization = String(useOrganization().id);
   const text = label || id;
+  const className = isQuiet ? "" : "font-medium";
   return kind === "user" ? (
-    <Link to="/o/$organization/users/$userId" params={{ organization, userId: id }} className="font-medium">
+    <Link to="/o/$organization/users/$userId" params={{ organization, userId: id }} className={className}>
       {text}
     </Link>
   ) : (
     <Link
       to="/o/$organization/accounts/$accountId"
       params={{ organization, accountId: id }}
-      className="font-medium"
+      className={className}
     >
       {text}
     </Link>

@@ -80,9 +80,15 @@ const bands = {
   high: { word: "High", ink: "text-at-risk", filled: 3 },
 } as const;
 
-/** A band of churn risk: one to three bars, and the word. */
-export function RiskBand({ band }: { band: keyof typeof bands }): ReactElement {
-  const { word, ink, filled } = bands[band];
+/** A band of churn risk: one to three bars, and a word. @param word where the band's own would not say of what it is */
+export function RiskBand({
+  band,
+  word = bands[band].word,
+}: {
+  band: keyof typeof bands;
+  word?: string;
+}): ReactElement {
+  const { ink, filled } = bands[band];
   return (
     <span
       className={classes("inline-flex items-center gap-1.5 text-sm tracking-normal whitespace-nowrap", ink)}

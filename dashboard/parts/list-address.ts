@@ -2,6 +2,7 @@
 import { useCallback, useMemo, useState } from "react";
 import type { Reads } from "../api/paths.ts";
 import { recall, remember } from "../app/memory.ts";
+import { movementFilters, movementQuery, noMovement } from "./figure-filters.ts";
 import { choiceFilter, type Filter, textFilter } from "./filters.ts";
 import type { HealthColour } from "./health.tsx";
 import type { Column, ColumnChoice } from "./table-model.ts";
@@ -63,6 +64,7 @@ export const listFilters = {
   colour: choiceFilter(colours, ""),
   band: choiceFilter(bands, ""),
   seen: seenFilter,
+  ...movementFilters,
   order: choiceFilter(orders, "descending"),
   columns: textsFilter,
   /** The id of the saved view that was opened. */
@@ -75,9 +77,10 @@ type Values<Of> = {
 export type ListValues = Values<typeof listFilters>;
 
 /** The parameters of the API for what both lists have. */
-export function listQuery({ search, verdict, state, colour, band, seen, order }: ListValues) {
+export function listQuery({ search, verdict, state, colour, band, seen, order, ...movement }: ListValues) {
   return {
     ...{ search, order },
+    ...movementQuery(movement),
     ...(verdict !== "" && { verdict }),
     ...(state !== "" && { state }),
     ...(colour !== "" && { colour }),
@@ -89,13 +92,9 @@ export function listQuery({ search, verdict, state, colour, band, seen, order }:
 
 /** What both lists have, as if nothing were filtered. */
 export const noListFilters = {
-  search: "",
-  verdict: "",
-  state: "",
-  colour: "",
-  band: "",
-  seen: undefined,
-} as const;
+  ...({ search: "", verdict: "", state: "", colour: "", band: "", seen: undefined } as const),
+  ...noMovement,
+};
 
 /** Which columns are shown: those of the address, or those that this browser remembers, or the usual ones. */
 export function useColumnChoice<Row>(

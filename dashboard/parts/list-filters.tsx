@@ -2,8 +2,9 @@
 import type { ReactElement, ReactNode } from "react";
 import { Button } from "./button.tsx";
 import { type Choice, Select } from "./field.tsx";
+import { MovementChips } from "./figure-chips.tsx";
+import { FilterChip } from "./filter-chip.tsx";
 import { type HealthColour, healthWord } from "./health.tsx";
-import { Icon } from "./icons.tsx";
 import {
   type Band,
   type ListValues,
@@ -110,6 +111,7 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
           onChoose={(band) => onChange({ band })}
         />
         <SeenFilter value={values.seen} onChange={(seen) => onChange({ seen })} />
+        <MovementChips values={values} onChange={onChange} />
         {children}
         {values.state !== "" && (
           <FilterChip text={`State ${stateWords[values.state]}`} onRemove={() => onChange({ state: "" })} />
@@ -182,23 +184,6 @@ export function Pick<Value extends string>({
       title={hint}
       className={value === (byDefault ?? "") ? "text-soft" : "border-ember! font-medium"}
     />
-  );
-}
-
-/** A filter that is set, with a button that takes it away. */
-export function FilterChip({ text, onRemove }: { text: string; onRemove: () => void }): ReactElement {
-  return (
-    <span className="inline-flex h-8 max-w-72 min-w-0 items-center gap-1 rounded border border-ember bg-raised pl-2.5 text-sm font-medium">
-      <span className="truncate">{text}</span>
-      <button
-        type="button"
-        aria-label={`Remove the filter ${text}`}
-        onClick={onRemove}
-        className="grid size-8 shrink-0 place-items-center rounded text-soft hover:text-ink"
-      >
-        <Icon name="close" size={13} />
-      </button>
-    </span>
   );
 }
 

@@ -31,7 +31,7 @@ export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
     },
     {
       ...{ id: "change", header: "Change", sort: "change", isNumber: true },
-      hint: "Points of health, against 28 days earlier. In colour when it is more than health usually changes in a week",
+      hint: "Points of health, against the earlier scores: of 28 days before, or of the day in the filters. In colour when it is more than health usually changes in a week",
       cell: ({ change }) => <Change points={change} />,
     },
     {
@@ -63,7 +63,7 @@ function None({ why }: { why: string }): ReactElement {
 
 function Change({ points }: { points: number | null }): ReactElement {
   const usual = use(UsualChange);
-  if (points === null) return <None why="No health 28 days earlier" />;
+  if (points === null) return <None why="No health in the earlier scores" />;
   const whole = Math.round(points);
   const isUsual = usual === null || whole === 0 || Math.abs(points) <= usual;
   return (

@@ -3,8 +3,8 @@ import { type FormEvent, type ReactElement, useId, useState } from "react";
 import type { Reads } from "../api/paths.ts";
 import { Button } from "./button.tsx";
 import { Input, Select } from "./field.tsx";
+import { FilterChip } from "./filter-chip.tsx";
 import type { Filter } from "./filters.ts";
-import { FilterChip } from "./list-filters.tsx";
 import { Popover } from "./menu.tsx";
 
 export type TraitMatch = NonNullable<Reads["/api/users"]["query"]["match"]>;

@@ -78,6 +78,13 @@ export const numbers = {
   shareChange: of(signedPercent),
 } as const;
 
+/** Points of a score by which it changed, whole: +3, ±0. */
+export function pointsText(change: number | null): string {
+  if (change === null) return nothing;
+  const points = Math.round(change);
+  return points === 0 ? "±0" : numbers.change(points);
+}
+
 const dayFormats = {
   short: new Intl.DateTimeFormat(locale, { timeZone: "UTC", month: "short", day: "numeric" }),
   medium: new Intl.DateTimeFormat(locale, {

@@ -141,7 +141,7 @@ const orders = {
 /** From where accounts come of which everything that was asked for is true; with what they are sorted by. */
 function selectedAccounts(selection: AccountSelection, order: string): Sql {
   const { organization, toDay, passiveEvents: passive } = selection;
-  const about = scoreConditions(selection);
+  const about = scoreConditions(selection, "a.account");
   const seen = seenConditions(selection, "of_members.lastDay");
   const conditions = [...about, ...seen];
   return joinedSql(

@@ -3,9 +3,13 @@ import {
   type Band,
   bandConditions,
   type HealthColour,
+  type Moved,
+  movedConditions,
   type OfRun,
   type State,
   scoresWithChange,
+  type ToCallQuestion,
+  toCallQuery,
   type Verdict,
   verdictSql,
 } from "../scoring/scoring.ts";
@@ -33,6 +37,14 @@ export interface ScoreFilter {
   readonly seenWithinDays?: number | undefined;
   /** Without one. */
   readonly notSeenForDays?: number | undefined;
+  /** Whether they have a health score and have not churned. */
+  readonly isPresent?: boolean | undefined;
+  /** Their colour in the earlier run; `present` is any but churned and none. */
+  readonly colourBefore?: HealthColour | "present" | undefined;
+  /** How health went since the earlier run. */
+  readonly moved?: Moved | undefined;
+  /** Whether they are to be called, by these runs. */
+  readonly call?: { readonly is: boolean; readonly by: ToCallQuestion | undefined } | undefined;
 }
 
 /** Scores of a row; state and colour are empty texts for who has none. */
@@ -80,7 +92,7 @@ export function scoresJoined({ run, earlier }: ScoresOfList, conditions: readonl
 const none = "CAST(NULL AS Nullable(Float64))";
 const noScores = `(
   SELECT toUInt32(0) AS entity, '' AS state, '' AS colour, ${none} AS health, ${none} AS risk, ${none} AS engagement,
-    ${none} AS momentum, ${none} AS change WHERE false)`;
+    ${none} AS momentum, ${none} AS change, '' AS colourBefore WHERE false)`;
 
 /** The condition that an account has churned. @param account an expression, the account's number */
 export function accountChurned({ ofAccounts }: ScoresOfList, account: string): Sql {
@@ -94,11 +106,17 @@ export function accountChurned({ ofAccounts }: ScoresOfList, account: string): S
   );
 }
 
-/** The conditions of a filter on `score`. @param isAccountChurned of a user's account */
+/**
+ * The conditions of a filter on `score`, and on who it is.
+ * @param entity the row's number, an expression
+ * @param isAccountChurned of a user's account
+ */
 export function scoreConditions(
-  { verdict, state, colour, band }: ScoreFilter,
+  filter: ScoreFilter & ScoresOfList,
+  entity: string,
   isAccountChurned: Sql = condition("false"),
 ): Sql[] {
+  const { verdict, state, colour, band, isPresent, moved } = filter;
   return [
     ...(verdict === undefined ? [] : [verdictCondition(verdict, isAccountChurned)]),
     ...(state === undefined
@@ -108,6 +126,12 @@ export function scoreConditions(
       ? []
       : [condition(`score.colour IN ({colour:String}${colour === "none" ? ", ''" : ""})`, { colour })]),
     ...(band === undefined ? [] : [condition(`ifNull(${bandConditions[band]}, false)`)]),
+    ...(isPresent === undefined
+      ? []
+      : [condition(`${isPresent ? "" : "NOT "}(score.colour IN ${presentColours})`)]),
+    ...(moved === undefined ? [] : [condition(`(${movedConditions[moved]})`)]),
+    ...earlierConditions(filter, entity),
+    ...callConditions(filter, entity),
   ];
 }
 
@@ -118,6 +142,35 @@ function verdictCondition(verdict: Verdict | "not_churned", { text, parameters }
   return verdict === "not_churned"
     ? condition(`${is} NOT IN ('churned', 'account_churned')`, parameters)
     : condition(`${is} = {verdict:String}`, { ...parameters, verdict });
+}
+
+const presentColours = "('healthy', 'watch', 'at_risk', 'onboarding')";
+
+// Not by `score`, which has only those who have scores now, too.
+function earlierConditions({ colourBefore, earlier }: ScoreFilter & ScoresOfList, entity: string): Sql[] {
+  if (colourBefore === undefined) return [];
+  if (earlier === undefined) return [condition("false")];
+  const { kind } = earlier;
+  const is = colourBefore === "present" ? `IN ${presentColours}` : "= {colourBefore:String}";
+  return [
+    condition(
+      `${entity} IN (
+        SELECT ${kind} FROM ${kind}_scores FINAL
+        WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {beforeDay:Int32})
+          AND version >= {beforeVersion:UInt64} AND colour ${is})`,
+      {
+        ...{ beforeDay: earlier.day, beforeVersion: earlier.rowsVersion },
+        ...(colourBefore !== "present" && { colourBefore }),
+      },
+    ),
+  ];
+}
+
+function callConditions({ call }: ScoreFilter, entity: string): Sql[] {
+  if (call === undefined) return [];
+  if (call.by === undefined) return [condition(call.is ? "false" : "true")];
+  const { sql, parameters } = toCallQuery(call.by);
+  return [condition(`${entity} ${call.is ? "IN" : "NOT IN"} (SELECT entity FROM (${sql}))`, parameters)];
 }
 
 /** The conditions of a filter on a last day. @param lastDay an expression, null without any event */

@@ -7,6 +7,14 @@ export interface Part {
   readonly text: string;
   /** The number, the share of 1, the day, or the id; null for words. */
   readonly value: number | string | null;
+  /** Of a count: the list of those who are counted. It has exactly so many rows. */
+  readonly list?: ListBehind;
+}
+
+/** A list, filtered by parameters of `/api/users` or `/api/accounts`. */
+export interface ListBehind {
+  readonly page: "users" | "accounts";
+  readonly query: Readonly<Record<string, string>>;
 }
 
 /** Something that stands in a sentence. */
@@ -20,14 +28,19 @@ const signed = new Intl.NumberFormat("en-US", {
 });
 const percent = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 1 });
 
-/** 1,234 */
-export function count(value: number): Part {
-  return { form: "count", text: whole.format(value), value };
+/** 1,234. @param list of those who are counted */
+export function count(value: number, list?: ListBehind): Part {
+  return { form: "count", text: whole.format(value), value, ...(list !== undefined && { list }) };
 }
 
-/** 1 user, 12 users. @param plural for words that take no s */
-export function counted(value: number, singular: string, plural = `${singular}s`): Piece {
-  return [count(value), ` ${value === 1 ? singular : plural}`];
+/** 1 user, 12 users. @param list of those who are counted */
+export function counted(value: number, singular: string, list?: ListBehind): Piece {
+  return [count(value, list), ` ${singular}${value === 1 ? "" : "s"}`];
+}
+
+/** The list of users to whom all of this applies. */
+export function usersBehind(query: ListBehind["query"]): ListBehind {
+  return { page: "users", query };
 }
 
 /** A share of 1 as 12.3% */

@@ -80,7 +80,8 @@ function pageParameters({ organization, limit, event = "", before = endOfTime }:
   return { organization, limit, event, beforeMs: before.timeMs, beforeId: before.id };
 }
 
-const columns = `
+/** The columns of a `TimelineEvent`, for a SELECT from events. */
+export const eventColumns = `
   toString(id) AS id, event, toUnixTimestamp64Milli(time) AS timeMs,
   toUnixTimestamp64Milli(received_at) AS receivedAtMs, properties, is_activity AS isActivity`;
 
@@ -90,7 +91,7 @@ const asked = `
     OR time = fromUnixTimestamp64Milli({beforeMs:Int64}, 'UTC') AND events.id < {beforeId:UUID})`;
 
 const ofUser = `
-  SELECT ${columns}
+  SELECT ${eventColumns}
   FROM events
   WHERE organization = {organization:UInt32} AND user = {user:UInt32} AND ${asked}
   ORDER BY time DESC, events.id DESC
@@ -105,17 +106,23 @@ export const everMembers = `(
   UNION DISTINCT
   SELECT user FROM users WHERE organization = {organization:UInt32} AND account = {account:UInt32})`;
 
+/** A subquery (user, user_id, label) of users: their name, else their e-mail address, else their id. Queries bind
+ * `organization` and need `jsonSettings`. @param which a condition on `user` */
+export function userNames(which: string): string {
+  const name = traitName("traits");
+  return `
+    SELECT user, user_id, multiIf(${name} != '', ${name}, email != '', email, user_id) AS label
+    FROM users FINAL WHERE organization = {organization:UInt32} AND ${which}`;
+}
+
 const ofAccount = `
   WITH members AS ${everMembers}
-  SELECT names.user_id AS userId, names.label AS userLabel, ${columns}
+  SELECT names.user_id AS userId, names.label AS userLabel, ${eventColumns}
   FROM (
     SELECT user, id, event, time, received_at, properties, is_activity
     FROM events
     WHERE organization = {organization:UInt32} AND account = {account:UInt32} AND user IN (members) AND ${asked}
     ORDER BY time DESC, events.id DESC
     LIMIT {limit:UInt32}) AS events
-  LEFT JOIN (
-    SELECT user, user_id, multiIf(${traitName("traits")} != '', ${traitName("traits")}, email != '', email, user_id) AS label
-    FROM users FINAL WHERE organization = {organization:UInt32} AND user IN (members)) AS names
-  USING user
+  LEFT JOIN (${userNames("user IN (members)")}) AS names USING user
   ORDER BY time DESC, events.id DESC ${jsonSettings}`;

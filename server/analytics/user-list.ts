@@ -12,6 +12,7 @@ import {
 import { isIncluded } from "../warehouse/included.ts";
 import type { Warehouse } from "../warehouse/warehouse.ts";
 import { jsonKey, jsonSettings, jsonText, traitName } from "./json-text.ts";
+import { type ActivityFilter, activityConditions } from "./list-activity.ts";
 import {
   accountChurned,
   condition,
@@ -37,7 +38,7 @@ export interface TraitFilter {
   readonly value: string;
 }
 
-export interface UserSelection extends ScoreFilter, ScoresOfList {
+export interface UserSelection extends ScoreFilter, ScoresOfList, ActivityFilter {
   readonly organization: number;
   /** Today: nothing after it counts. */
   readonly toDay: number;
@@ -155,13 +156,13 @@ const traitOrder = [`toFloat64OrNull(${sortValue})`, `nullIf(lowerUTF8(${sortVal
 /** From where users come of whom everything that was asked for is true; with what they are sorted by. */
 function selectedUsers(selection: UserSelection, sort?: UserSort): Sql {
   const { organization, toDay, passiveEvents } = selection;
-  const about = scoreConditions(selection, accountChurned(selection, "u.account"));
+  const about = scoreConditions(selection, "u.user", accountChurned(selection, "u.account"));
   const seen = seenConditions(selection, "seen.lastDay");
   const by = sort === undefined || typeof sort === "object" ? "" : orders[sort];
   const isByScore = isScoreOrder(by);
   const isSeen = seen.length > 0 || by.includes("seen.") || isByScore;
   const isScored = about.length > 0 || isByScore;
-  const conditions = [...about, ...seen];
+  const conditions = [...about, ...seen, ...activityConditions(selection, "u.user")];
   return joinedSql(
     [
       ofUsers(selection),

@@ -1,6 +1,17 @@
 /** What scores say of a week: health and its movement, churn risk, and whom to call first. Pure. */
-import { type JudgedChange, judgeChange } from "../scoring/scoring.ts";
-import { count, counted, dayPart, joined, named, type Piece, share } from "./sentence.ts";
+import { formatDay } from "../calendar/days.ts";
+import { callMemberDays, type JudgedChange, judgeChange, sharpFallPoints } from "../scoring/scoring.ts";
+import {
+  count,
+  counted,
+  dayPart,
+  joined,
+  type ListBehind,
+  named,
+  type Piece,
+  share,
+  usersBehind,
+} from "./sentence.ts";
 import { judgedWords, type Sentence, sentence, toneOf } from "./week-sentence.ts";
 
 /** Health of all users on one day; days in days since 1970-01-01. */
@@ -17,11 +28,13 @@ export interface HealthOfUsers {
 export interface ToCall {
   readonly id: string;
   readonly label: string;
-  /** Null for a user. */
+  /** Members who were active in the last 90 days; null for a user. */
   readonly members: number | null;
   readonly health: number | null;
   readonly risk: number | null;
+  /** Of health within a week. */
   readonly change: number | null;
+  /** The weightiest reason of the churn risk, in words. */
   readonly reason: string | null;
 }
 
@@ -44,21 +57,21 @@ export interface ScoresOfWeek {
 }
 
 export interface ToCallFirst {
+  /** Users where no account is to be called. */
   readonly kind: "user" | "account";
-  /** `atRisk`: the largest accounts at risk, or the users at risk whose health fell most. `highRisk`: the users with
-   * the highest churn risk, because nobody is at risk by health. */
-  readonly by: "atRisk" | "highRisk";
   /** Whether accounts have scores, too. */
   readonly hasAccounts: boolean;
   /** How many there are altogether. */
   readonly total: number;
+  /** The day as of whose start the scores are. */
+  readonly day: number;
   readonly first: readonly ToCall[];
 }
 
 /** What is said before the first scores. */
 export function notScored(): Sentence {
   return sentence("health", "neutral", [
-    "Nobody has been scored yet, so nothing can be said of health, and of whom to call. Scores are worked out every night.",
+    "There are no scores yet, so there is nothing to say about health and about whom to call. Scores are worked out every night.",
   ]);
 }
 
@@ -71,8 +84,8 @@ export function aboutScores(scores: ScoresOfWeek): Sentence[] {
   ];
 }
 
-/** Colours from worse to better; who is onboarding is neither. */
-const ranks: Readonly<Record<string, number>> = { churned: 0, at_risk: 1, watch: 2, healthy: 3 };
+/** Colours from worse to better; onboarding is neither. */
+const ranks: Readonly<Record<string, number>> = { at_risk: 1, watch: 2, healthy: 3 };
 
 function healthSentence({ health, movement, sinceDay }: ScoresOfWeek, now: HealthOfUsers): Sentence {
   const there = now.healthy + now.watch + now.atRisk + now.onboarding;
@@ -84,11 +97,11 @@ function healthSentence({ health, movement, sinceDay }: ScoresOfWeek, now: Healt
     toneOf(judged, "below"),
     [
       [
-        count(now.atRisk),
+        count(now.atRisk, usersBehind({ colour: "at_risk" })),
         " of ",
-        counted(there, "user"),
-        now.atRisk === 1 || there === 1 ? " is" : " are",
-        " at risk",
+        counted(there, "user", usersBehind({ isPresent: "true" })),
+        now.atRisk === 1 || there === 1 ? " has" : " have",
+        " a health at risk, below 40",
       ],
       atRiskCompared(judged),
       sinceDay === null ? "" : movedSince(movement, sinceDay),
@@ -108,19 +121,33 @@ function atRiskCompared(judged: JudgedChange | undefined): Piece {
 }
 
 function movedSince(movement: ScoresOfWeek["movement"], sinceDay: number): Piece {
-  const sum = (counts: (from: number, to: number) => boolean) =>
-    movement.reduce((total, { from, to, count }) => {
-      const [before, after] = [ranks[from ?? ""], ranks[to ?? ""]];
-      return before !== undefined && after !== undefined && counts(before, after) ? total + count : total;
-    }, 0);
-  const fell = sum((before, after) => after < before && after > 0);
-  const rose = sum((before, after) => after > before);
-  const churned = movement
-    .filter(({ from, to }) => from !== null && from !== "churned" && to === "churned")
-    .reduce((total, each) => total + each.count, 0);
+  const sum = (counts: (from: string | null, to: string | null) => boolean) =>
+    movement.reduce((total, { from, to, count }) => (counts(from, to) ? total + count : total), 0);
+  const better = (from: string | null, to: string | null) => {
+    const [before, after] = [ranks[from ?? ""], ranks[to ?? ""]];
+    return before !== undefined && after !== undefined && after > before;
+  };
+  const isThere = (colour: string | null) => colour !== null && colour !== "churned" && colour !== "none";
+  const moved = (value: number, way: string) =>
+    count(value, usersBehind({ moved: way, since: formatDay(sinceDay) }));
+  const worse = sum((from, to) => better(to, from));
   return [
-    [" Since ", dayPart(sinceDay), ", ", counted(fell, "user"), " fell to a worse colour, ", count(rose)],
-    [" rose to a better one, and ", count(churned), " churned."],
+    [" Since ", dayPart(sinceDay), ", ", moved(worse, "worse"), worse === 1 ? " user" : " users"],
+    [" fell to a lower health band, ", moved(sum(better), "better"), " rose to a higher one, "],
+    [
+      moved(
+        sum((from, to) => from !== null && from !== "churned" && to === "churned"),
+        "churned",
+      ),
+    ],
+    [
+      " churned, and ",
+      moved(
+        sum((from, to) => from === "churned" && isThere(to)),
+        "returned",
+      ),
+    ],
+    " returned after they had churned.",
   ];
 }
 
@@ -137,8 +164,10 @@ function riskSentence(
     ]);
   }
   const rounded = Math.round(expectedChurn);
+  const there = now.healthy + now.watch + now.atRisk + now.onboarding;
+  const list = withRisk === there ? usersBehind({ isPresent: "true" }) : undefined;
   return sentence("risk", "neutral", [
-    ["Of ", counted(withRisk, "user"), withRisk === 1 ? " who has" : " who have", " not churned, "],
+    ["Of ", counted(withRisk, "user", list), withRisk === 1 ? " who has" : " who have", " not churned, "],
     [
       rounded === 0 ? "fewer than one" : ["about ", count(rounded)],
       " (",
@@ -151,57 +180,54 @@ function riskSentence(
   ]);
 }
 
-/** Why not accounts are to be called, or not users at risk; null when it is them, or nobody. */
-export function callNote({ kind, by, hasAccounts, first }: ToCallFirst): string | null {
-  if (kind === "account" || first.length === 0) return null;
-  const nobody = hasAccounts ? "No account is at risk" : "No user is at risk";
-  if (by === "highRisk") return `${nobody}, but the churn risk of some users is high.`;
-  return hasAccounts ? `${nobody}, but users are.` : null;
+/** Why users are to be called and no accounts; null when it needs no word. */
+export function callNote({ kind, hasAccounts, first }: ToCallFirst): string | null {
+  return kind === "user" && hasAccounts && first.length > 0
+    ? "No account is to be called, but users are."
+    : null;
 }
 
-function callSentence({ call, sinceDay }: ScoresOfWeek): Sentence {
-  const { kind, hasAccounts } = call;
+/** Why it is to be called: 12 members, 52% likely to leave; silent for 11 days, usually back after 1. */
+export function whyToCall({ id, members, risk, change: by, reason }: ToCall, day: number): Piece {
+  const list: ListBehind = usersBehind({
+    ...{ activeInAccount: id, activeFrom: formatDay(day - callMemberDays), activeTo: formatDay(day - 1) },
+  });
+  const size: Piece[] = members === null ? [] : [counted(members, "member", list)];
+  const likely: Piece[] = risk === null ? [] : [[share(wholePercent(risk)), " likely to leave"]];
+  const isSharp = by !== null && by <= -sharpFallPoints;
+  const fall: Piece[] = isSharp ? [["health fell ", count(Math.round(-by)), " points in a week"]] : [];
+  const lead = [...size, ...likely].flatMap((piece, index) => (index === 0 ? [piece] : [", ", piece]));
+  const rest = [...fall, ...(reason === null ? [] : [reason])];
+  return [lead, rest.map((piece, index) => [index === 0 && lead.length === 0 ? "" : "; ", piece])];
+}
+
+/** The list of all who are to be called. */
+function listOfCalls({ kind }: Pick<ToCallFirst, "kind">): ListBehind {
+  return { page: kind === "user" ? "users" : "accounts", query: { toCall: "true", sort: "risk" } };
+}
+
+const rule = "a high churn risk or a sharp fall in health";
+
+function callSentence({ call }: ScoresOfWeek): Sentence {
+  const { kind, hasAccounts, total, day } = call;
   const [first, ...rest] = call.first;
   if (first === undefined) {
-    const nobody = hasAccounts ? "No account and no user is at risk" : `No ${kind} is at risk`;
-    return sentence("call", "good", [`${nobody}, so nobody has to be called first.`]);
+    return sentence("call", "good", [`No ${hasAccounts ? "account and no user" : kind} has ${rule}.`]);
   }
   const note = callNote(call);
   const others = rest.length === 0 ? "" : [" Then ", joined(rest.map((each) => named(kind, each))), "."];
-  const known: Piece[] = [
-    ...(first.members === null ? [] : [counted(first.members, "member")]),
-    ...(first.health === null ? [] : [["health ", count(Math.floor(first.health)), fallOf(first, sinceDay)]]),
-    ...(first.risk === null ? [] : [["churn risk ", share(wholePercent(first.risk))]]),
-  ];
+  const list = listOfCalls(call);
   return sentence("call", "bad", [
     note === null ? "" : `${note} `,
-    ["Call ", named(kind, first), " first: ", joined(known)],
-    [first.reason === null ? "." : ` (${first.reason}).`, others],
-    ruleOf(call),
+    ["Call ", named(kind, first), " first: ", whyToCall(first, day), ".", others],
+    total === 1
+      ? ` It is the only ${kind} with ${rule}.`
+      : [" They come first of ", counted(total, kind, list), ` with ${rule}.`],
   ]);
-}
-
-/** Who those are that are named, of how many. */
-function ruleOf({ kind, by, total, first }: ToCallFirst): Piece {
-  const [one, several] =
-    by === "atRisk"
-      ? [`${kind} at risk`, `${kind}s at risk`]
-      : ["user with a high churn risk", "users whose churn risk is high"];
-  if (first.length === 1) return total === 1 ? ` It is the only ${one}.` : "";
-  const fallen = by === "atRisk" ? "ones whose health fell most" : "ones with the highest churn risk";
-  return [` They are the ${kind === "account" ? "largest" : fallen} of `, counted(total, one, several), "."];
 }
 
 /** A risk in whole percent, rounded down as the pages do: 49.6 % is of the band below 50 %. With 14 digits, because
  * 100 × 0.29 is 28.999999999999996. */
 function wholePercent(risk: number): number {
   return Math.floor(Number((risk * 100).toPrecision(14))) / 100;
-}
-
-/** Of a whole point and more; less is not told. */
-function fallOf({ change: by }: ToCall, sinceDay: number | null): Piece {
-  if (by === null || sinceDay === null || Math.abs(by) < 1) return "";
-  const points = Math.round(Math.abs(by));
-  const direction = by < 0 ? "less" : "more";
-  return [", ", counted(points, `point ${direction}`, `points ${direction}`), " than on ", dayPart(sinceDay)];
 }

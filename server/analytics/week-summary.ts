@@ -2,8 +2,10 @@
  * The week in sentences: what changed, by how much, whether that is more than weeks usually differ, and whom to call
  * first. Every word follows from figures that are handed in; what is not known is said to be not known. Pure.
  */
+
+import { formatDay } from "../calendar/days.ts";
 import { type JudgedChange, judgeChange, outageWeeks } from "../scoring/scoring.ts";
-import { change, count, counted, dayPart, type Piece } from "./sentence.ts";
+import { change, count, counted, dayPart, type ListBehind, type Piece, usersBehind } from "./sentence.ts";
 import { aboutScores, notScored, type ScoresOfWeek } from "./week-scores.ts";
 import { judgedWords, type Sentence, sentence, toneOf } from "./week-sentence.ts";
 
@@ -21,6 +23,8 @@ export interface WeekFigures {
   /** The oldest first; the last are the seven days. */
   readonly weeks: readonly WeekOfUsers[];
   readonly stoppedSince: number | null;
+  /** The day on which the data begins; null while there is none. Asked for only when no week has any. */
+  readonly firstDay: number | null;
   /** Null before the first scores. */
   readonly scores: ScoresOfWeek | null;
 }
@@ -29,17 +33,21 @@ export interface WeekFigures {
 export function weekSummary(figures: WeekFigures): Sentence[] {
   const covered = coveredWeeks(figures.weeks);
   if (covered.length === 0 && figures.weeks.every(({ active }) => active === 0)) {
-    return [
-      sentence("data", "neutral", [
-        "No user did anything in the last half year, so there is nothing to say of the week.",
-      ]),
-    ];
+    return [sentence("data", "neutral", [withoutWeeks(figures)])];
   }
   return [
     ...(figures.stoppedSince === null ? [] : [stopped(figures.stoppedSince)]),
     ...aboutActivity(figures, covered),
     ...(figures.scores === null ? [notScored()] : aboutScores(figures.scores)),
   ];
+}
+
+function withoutWeeks({ firstDay, toDay, weeks }: WeekFigures): string {
+  if (firstDay === null) return "No events have come yet.";
+  if (firstDay <= toDay) return `No user was active in the ${weeks.length} weeks to yesterday.`;
+  // Day 4 since 1970-01-01 was a Monday. On a Monday the first week has just begun.
+  const monday = (firstDay - 4) % 7 === 0 ? "next Monday" : "on Monday";
+  return `Your first events came today. The first week's summary is here ${monday}.`;
 }
 
 /** Weeks that are wholly within the data, the newest first: the one in which it begins is cut off. */
@@ -60,11 +68,12 @@ function aboutActivity({ toDay, weeks }: WeekFigures, covered: readonly WeekOfUs
   const now = weeks.at(-1);
   if (now === undefined) return [];
   const days: Piece = ["in the 7 days to ", dayPart(toDay)];
+  const list = activeOn(toDay);
   if (covered.length < 2) {
     const are = now.active === 1 ? " was" : " were";
     return [
       sentence("active", "neutral", [
-        [counted(now.active, "user"), `${are} active `, days],
+        [counted(now.active, "user", list), `${are} active `, days],
         ". The data does not cover the 7 days before, so nothing can be compared yet.",
       ]),
     ];
@@ -75,15 +84,18 @@ function aboutActivity({ toDay, weeks }: WeekFigures, covered: readonly WeekOfUs
   const active = judgeChange(levels((week) => week.active));
   const stayedAway = judgeChange(levels((week) => week.dormant));
   return [
-    activeSentence(now.active, covered[1]?.active ?? 0, days, active),
+    activeSentence({ now: now.active, before: covered[1]?.active ?? 0, list }, days, active),
     sentence(
       "lifecycle",
       toneOf(stayedAway, "below"),
       [
-        [count(now.new), " of them were active for the first time and ", count(now.resurrecting)],
+        [
+          ...[count(now.new, activeOn(toDay, "new")), " of them were active for the first time and "],
+          count(now.resurrecting, activeOn(toDay, "resurrecting")),
+        ],
         [
           " came back after a week or more away. Of those of the week before, ",
-          count(now.dormant),
+          count(now.dormant, activeOn(toDay, "dormant")),
           " stayed away",
         ],
         [awayTail(stayedAway), "."],
@@ -93,9 +105,16 @@ function aboutActivity({ toDay, weeks }: WeekFigures, covered: readonly WeekOfUs
   ];
 }
 
+/** The list of users who were active in the seven days. @param lifecycle only those in this stage */
+function activeOn(toDay: number, lifecycle?: string): ListBehind {
+  return usersBehind({
+    ...{ activeFrom: formatDay(toDay - 6), activeTo: formatDay(toDay) },
+    ...(lifecycle !== undefined && { lifecycle }),
+  });
+}
+
 function activeSentence(
-  now: number,
-  before: number,
+  { now, before, list }: { readonly now: number; readonly before: number; readonly list: ListBehind },
   days: Piece,
   judged: JudgedChange | undefined,
 ): Sentence {
@@ -116,7 +135,7 @@ function activeSentence(
     "active",
     toneOf(judged, "above"),
     [
-      [counted(now, "user"), now === 1 ? " was" : " were", " active ", days, compared, ". "],
+      [counted(now, "user", list), now === 1 ? " was" : " were", " active ", days, compared, ". "],
       judgedWords(judged),
     ],
     judged,

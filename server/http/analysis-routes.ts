@@ -44,12 +44,12 @@ export interface StartedAnalysis {
 /** Services for handlers of the JSON API; undefined until analysis has started. */
 function apiParts(
   { ledger, log }: Pick<AnalysisParts, "ledger" | "log">,
-  { analysis, sources, scheduler, failures }: Partial<StartedAnalysis>,
+  { analysis, scoring, sources, scheduler, failures }: Partial<StartedAnalysis>,
 ): ApiParts | undefined {
-  if (analysis === undefined || sources === undefined) return undefined;
+  if (analysis === undefined || scoring === undefined || sources === undefined) return undefined;
   if (scheduler === undefined || failures === undefined) return undefined;
   return {
-    ...{ analysis, sources, scheduler, failures, ledger, log, nowMs: Date.now },
+    ...{ analysis, scoring, sources, scheduler, failures, ledger, log, nowMs: Date.now },
     warehouse: analysis.warehouse,
     freshness: (organization) => analysis.freshness(organization),
   };

@@ -26,9 +26,10 @@ import type { JsonObject } from "../ledger/ledger.ts";
 import type { OfRun } from "../scoring/queries/reading.ts";
 import { usualChange } from "../scoring/queries/usual-change.ts";
 import { type ApiContext, ApiError } from "./api.ts";
+import { questionOfCalls } from "./api-calls.ts";
 import { today } from "./api-days.ts";
 import { listedAccount, listedScores, listedUser } from "./api-rows.ts";
-import { accountsRun } from "./api-score-context.ts";
+import { accountsRun, dayOfParameter } from "./api-score-context.ts";
 import { bothRuns, monthDays } from "./api-score-lists.ts";
 
 type Users = ApiContext<typeof UserListParameters, "">;
@@ -116,6 +117,7 @@ async function userSelection(context: Users) {
     ...{ ...scores, ...filtersOf(query), organization: context.organization.id, toDay: today(context) },
     passiveEvents: await context.passiveEvents(),
     ...{ search, accountId: account, excluded, traits: traitFilters(query) },
+    activity: activityOf(query),
   };
   return { selection, head };
 }
@@ -131,19 +133,57 @@ async function accountSelection(context: Accounts) {
 }
 
 async function scoresOfList(context: Users | Accounts, kind: "user" | "account") {
-  const { runs, head } = await bothRuns(context, kind, context.query.since, monthDays);
+  const { since, toCall } = context.query;
+  const { runs, head } = await bothRuns(context, kind, since, monthDays);
   const ofAccounts =
     kind === "user" && runs !== undefined ? await accountsRun(context, runs.run.day) : undefined;
-  return { scores: { run: runs?.run, earlier: runs?.earlier, ofAccounts }, head };
+  const call = toCall === undefined ? {} : { call: { is: toCall, by: await questionOfCalls(context, kind) } };
+  return { scores: { run: runs?.run, earlier: runs?.earlier, ofAccounts, ...call }, head };
 }
 
 type Filters = Pick<
   Accounts["query"],
-  "verdict" | "state" | "colour" | "band" | "seenWithinDays" | "notSeenForDays"
+  | ("verdict" | "state" | "colour" | "band" | "seenWithinDays" | "notSeenForDays")
+  | ("isPresent" | "colourBefore" | "moved")
 >;
 
-function filtersOf({ verdict, state, colour, band, seenWithinDays, notSeenForDays }: Filters): Filters {
-  return { verdict, state, colour, band, seenWithinDays, notSeenForDays } as Filters;
+function filtersOf(query: Filters): Filters {
+  const { verdict, state, colour, band, seenWithinDays, notSeenForDays } = query;
+  const { isPresent, colourBefore, moved } = query;
+  return {
+    ...{ verdict, state, colour, band, seenWithinDays, notSeenForDays },
+    ...{ isPresent, colourBefore, moved },
+  } as Filters;
+}
+
+/** The longest time that is looked at for who was active in it. */
+const maxActiveDays = 800;
+
+/** @throws ApiError when the days are not both there, or do not follow each other */
+function activityOf(
+  query: Omit<Users["query"], "search" | "account" | "excluded">,
+): UserSelection["activity"] {
+  const { activeFrom, activeTo, lifecycle, activeInAccount: inAccount } = query;
+  if (
+    activeFrom === undefined &&
+    activeTo === undefined &&
+    lifecycle === undefined &&
+    inAccount === undefined
+  )
+    return undefined;
+  if (activeFrom === undefined || activeTo === undefined) {
+    throw new ApiError(
+      "validation_error",
+      `${activeFrom === undefined ? "activeFrom" : "activeTo"} is missing: send activeFrom and activeTo together.`,
+    );
+  }
+  const fromDay = dayOfParameter("activeFrom", activeFrom);
+  const toDay = dayOfParameter("activeTo", activeTo);
+  if (toDay < fromDay || toDay - fromDay >= maxActiveDays) {
+    const why = toDay < fromDay ? "it is before activeFrom" : `send at most ${maxActiveDays} days`;
+    throw new ApiError("validation_error", `activeTo is not valid: ${why}.`);
+  }
+  return { fromDay, toDay, lifecycle, inAccount };
 }
 
 type TraitQuery = Pick<Users["query"], "trait" | "match" | "value">;

@@ -36,7 +36,7 @@ export const overviewRoutes: readonly ApiRoute[] = [
     method: "GET",
     path: "/api/accounts-at-risk",
     right: "read",
-    summary: "Accounts at risk, the largest first",
+    summary: "Accounts whose health is at risk, below 40, the largest first",
     query: AccountsAtRiskParameters,
     answer: AccountsAtRiskAnswer,
     table: "accounts",

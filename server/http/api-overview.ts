@@ -10,18 +10,20 @@ import type {
   WeekSummaryAnswer,
 } from "../../contract/api-overview.ts";
 import { defaultSettings } from "../../contract/settings.ts";
+import { firstActiveDay } from "../analytics/first-day.ts";
 import { lifecycleOfSevens } from "../analytics/lifecycle.ts";
-import { callNote, type ScoresOfWeek, type ToCall, type ToCallFirst } from "../analytics/week-scores.ts";
+import { type Part, partsOf } from "../analytics/sentence.ts";
+import { callNote, type ScoresOfWeek, whyToCall } from "../analytics/week-scores.ts";
 import { weekSummary } from "../analytics/week-summary.ts";
 import { formatDay } from "../calendar/days.ts";
 import { bandOf } from "../scoring/explain.ts";
 import { accountsAtRisk, scoredAccounts } from "../scoring/queries/accounts-at-risk.ts";
-import type { EntityKind } from "../scoring/queries/engagement-events.ts";
 import { healthByWeek } from "../scoring/queries/health-by-week.ts";
-import { countListed, type ListQuestion, listScores, movementBetween } from "../scoring/queries/reading.ts";
-import { explainedScore, rowsOf } from "../scoring/run/entity.ts";
+import { movementBetween } from "../scoring/queries/reading.ts";
+import { rowsOf } from "../scoring/run/entity.ts";
 import type { RunBody, ScoreRecord } from "../scoring/run/records.ts";
 import type { ApiContext } from "./api.ts";
+import { whomToCall } from "./api-calls.ts";
 import { today } from "./api-days.ts";
 import { baseRateOf, dayOfParameter, earlierRun, scoreContext } from "./api-score-context.ts";
 
@@ -33,7 +35,6 @@ const weekDays = 7;
 const judgedWeeks = 27;
 /** Of health fewer: every week of it reads the scores of everybody. */
 const judgedHealthWeeks = 13;
-const called = 3;
 
 /** GET /api/health-by-week */
 export async function healthOfWeeks(
@@ -99,21 +100,39 @@ export async function weekInSentences(
   const stoppedSince =
     head.dataStoppedSince === null ? null : dayOfParameter("dataStoppedSince", head.dataStoppedSince);
   const call = scores?.call;
+  const passiveEvents = await context.passiveEvents();
+  const isSilent = weeks.every(({ active }) => active === 0);
+  const firstDay = isSilent
+    ? await firstActiveDay(warehouse, { organization: organization.id, passiveEvents })
+    : null;
   return {
     ...{ fromDay: formatDay(toDay - weekDays + 1), toDay: formatDay(toDay) },
     ...head,
     sinceDay: scores?.sinceDay == null ? null : formatDay(scores.sinceDay),
-    sentences: weekSummary({ toDay, weeks, stoppedSince, scores }).map(({ parts, ...sentence }) => ({
-      ...sentence,
-      usual: sentence.usual === null ? null : { ...sentence.usual },
-      parts: [...parts],
-    })),
+    sentences: weekSummary({ toDay, weeks, stoppedSince, firstDay, scores }).map(
+      ({ parts, ...sentence }) => ({
+        ...sentence,
+        usual: sentence.usual === null ? null : { ...sentence.usual },
+        parts: parts.map(partOf),
+      }),
+    ),
     callNote: call === undefined ? null : callNote(call),
     callFirst:
       call === undefined
         ? []
-        : call.first.map((each) => ({ kind: call.kind, ...each, band: bandOfRisk(each.risk) })),
+        : call.first.map((each) => {
+            const parts = partsOf(whyToCall(each, call.day));
+            return {
+              ...{ kind: call.kind, ...each, band: bandOfRisk(each.risk) },
+              ...{ why: parts.map(({ text }) => text).join(""), parts: parts.map(partOf) },
+            };
+          }),
+    callTotal: call?.total ?? 0,
   };
+}
+
+function partOf({ list, ...part }: Part) {
+  return { ...part, ...(list !== undefined && { list: { page: list.page, query: { ...list.query } } }) };
 }
 
 function bandOfRisk(risk: number | null) {
@@ -132,84 +151,11 @@ async function scoresOfWeek(context: Context, run: Run): Promise<ScoresOfWeek> {
       weeks: judgedHealthWeeks,
     }),
     earlier === undefined ? [] : movementBetween(warehouse, now, rowsOf(organization.id, "user", earlier)),
-    whomToCall(context, run, earlier),
+    whomToCall(context, run),
   ]);
   const { choice, settings } = run.body;
   return {
     ...{ sinceDay: earlier?.day ?? null, horizonDays: settings.churnHorizonDays, baseRate: baseRateOf(run) },
     ...{ isProven: choice.isProven, hasModel: choice.rung !== null, health, movement, call },
   };
-}
-
-/**
- * The largest accounts at risk; where there are none, the users at risk whose health fell most, and where there are none
- * of them either, the users with the highest churn risk if it is high.
- */
-async function whomToCall(context: Context, run: Run, earlier: Run | undefined): Promise<ToCallFirst> {
-  const ofAccounts = (await scoreContext(context, "account")).run;
-  const hasAccounts = ofAccounts !== undefined && ofAccounts.body.scored > 0;
-  const accounts = hasAccounts ? await accountsToCall(context, ofAccounts) : undefined;
-  if (accounts !== undefined && accounts.total > 0) return accounts;
-  const atRisk = { colour: "at_risk", sort: "change", descending: false } as const;
-  const users = await usersToCall(context, run, earlier, atRisk);
-  if (users.total > 0) return { kind: "user", by: "atRisk", hasAccounts, ...users };
-  const highRisk = { band: "high", sort: "risk", descending: true } as const;
-  return {
-    ...{ kind: "user", by: "highRisk", hasAccounts },
-    ...(await usersToCall(context, run, earlier, highRisk)),
-  };
-}
-
-async function accountsToCall(context: Context, run: Run): Promise<ToCallFirst> {
-  const { warehouse, organization } = context;
-  const before = await earlierRun(context, "account", run, run.day - weekDays);
-  const rows = await accountsAtRisk(warehouse, {
-    run: rowsOf(organization.id, "account", run),
-    earlier: before && rowsOf(organization.id, "account", before),
-    limit: called,
-  });
-  const first = rows.map(async ({ entity, id, label, members, health, risk, change }) => {
-    const reason = await reasonOf(context, "account", entity, run);
-    return { id, label, members, health, risk, change, reason };
-  });
-  return {
-    ...{ kind: "account", by: "atRisk", hasAccounts: true },
-    ...{ total: rows[0]?.total ?? 0, first: await Promise.all(first) },
-  };
-}
-
-async function usersToCall(
-  context: Context,
-  run: Run,
-  earlier: Run | undefined,
-  selection: Pick<ListQuestion, "colour" | "band" | "sort" | "descending">,
-): Promise<Pick<ToCallFirst, "total" | "first">> {
-  const { warehouse, organization, ledger } = context;
-  const question: ListQuestion = {
-    run: rowsOf(organization.id, "user", run),
-    earlier: earlier && rowsOf(organization.id, "user", earlier),
-    ...selection,
-    limit: called,
-    offset: 0,
-  };
-  const rows = await listScores(warehouse, question);
-  const first = rows.map(async ({ id, label, health, risk, change }): Promise<ToCall> => {
-    const found = await ledger.findUser(organization.id, id);
-    const reason = found === undefined ? null : await reasonOf(context, "user", found.user.number, run);
-    return { id, label, members: null, health, risk, change, reason };
-  });
-  return { total: await countListed(warehouse, question), first: await Promise.all(first) };
-}
-
-/** The weightiest reason that raises a churn risk; null without one. */
-async function reasonOf(
-  { warehouse, organization, zone }: Context,
-  kind: EntityKind,
-  entity: number,
-  run: Run,
-): Promise<string | null> {
-  const question = { organization: { id: organization.id, zone }, kind, entity };
-  const score = await explainedScore(warehouse, question, run);
-  const reasons = (score?.explanation.reasons?.reasons ?? []).filter(({ points }) => points >= 1);
-  return reasons.toSorted((a, b) => b.points - a.points)[0]?.text ?? null;
 }

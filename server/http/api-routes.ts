@@ -1,6 +1,7 @@
 /** Every route of the JSON API, on one screen. The OpenAPI document is made of the same table. */
 import { ErasureAnswer, NoParameters, UserAnswer } from "../../contract/api.ts";
 import {
+  LatestEventAnswer,
   TimelineAnswer,
   TimelineParameters,
   UserListAnswer,
@@ -12,6 +13,7 @@ import { accountRoutes } from "./api-account-routes.ts";
 import { engagementRoutes } from "./api-engagement-routes.ts";
 import { entityRoutes } from "./api-entity-routes.ts";
 import { figure } from "./api-freshness.ts";
+import { latestOfAll } from "./api-latest-event.ts";
 import { allUsers, usersOnPage } from "./api-lists.ts";
 import { operationRoutes } from "./api-operation-routes.ts";
 import { overviewRoutes } from "./api-overview-routes.ts";
@@ -61,6 +63,15 @@ export const apiRoutes: readonly ApiRoute[] = [
     answer: TimelineAnswer,
     table: "events",
     handler: userTimeline,
+  }),
+  figure({
+    method: "GET",
+    path: "/api/latest-event",
+    right: "read",
+    summary: "The last event of anybody",
+    query: NoParameters,
+    answer: LatestEventAnswer,
+    handler: latestOfAll,
   }),
   figure({
     method: "GET",

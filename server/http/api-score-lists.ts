@@ -1,16 +1,17 @@
 /** Handlers of the JSON API about the scores of everybody. */
 import type { Static } from "typebox";
+import type { MoversAnswer, MoversParameters } from "../../contract/api-movers.ts";
 import type {
-  MoversAnswer,
-  MoversParameters,
   ScoreListAnswer,
   ScoreListParameters,
   SummaryAnswer,
   SummaryParameters,
 } from "../../contract/api-scores.ts";
+import { whyMoved } from "../analytics/move-words.ts";
 import { formatDay } from "../calendar/days.ts";
 import { bandOf } from "../scoring/explain.ts";
 import type { EntityKind } from "../scoring/queries/engagement-events.ts";
+import { type Mover, moversBetween } from "../scoring/queries/movers.ts";
 import {
   countColours,
   countListed,
@@ -50,25 +51,26 @@ export async function movers(
   context: ApiContext<typeof MoversParameters, "">,
 ): Promise<Static<typeof MoversAnswer>> {
   const { warehouse, query } = context;
-  const { runs, head } = await bothRuns(context, query.kind, query.since, weekDays);
-  if (runs === undefined || runs.earlier === undefined) return { ...head, movers: [] };
-  const most = (descending: boolean) =>
-    listScores(warehouse, {
-      ...runs,
-      ...(query.state !== undefined && { state: query.state }),
-      sort: "change",
-      descending,
-      moved: true,
-      limit: query.limit,
-      offset: 0,
-    });
-  const [risen, fallen] = await Promise.all([most(true), most(false)]);
+  const { kind, state, limit } = query;
+  const { runs, head } = await bothRuns(context, kind, query.since, weekDays);
+  const { run, earlier } = runs ?? {};
+  const found =
+    run === undefined || earlier === undefined
+      ? []
+      : await moversBetween(warehouse, { run, earlier, state, limit });
+  const went = (way: Mover["direction"]) => found.filter(({ direction }) => direction === way);
+  const [fell, rose, returned] = [went("fell"), went("rose"), went("returned")];
+  const told = (each: Mover) => ({
+    ...listed(each),
+    ...{ accountId: each.accountId, accountName: each.accountName, reason: whyMoved({ kind, ...each }) },
+  });
   return {
     ...head,
-    movers: [
-      ...risen.filter(({ change }) => (change ?? 0) > 0),
-      ...fallen.filter(({ change }) => (change ?? 0) < 0),
-    ].map(listed),
+    movers: [...rose, ...fell].map(told),
+    returned: returned.map(told),
+    totals: {
+      ...{ fell: fell[0]?.total ?? 0, rose: rose[0]?.total ?? 0, returned: returned[0]?.total ?? 0 },
+    },
   };
 }
 
@@ -142,7 +144,8 @@ export async function bothRuns(
   };
 }
 
-function listed({ id, label, state, colour, health, risk, engagement, momentum, change }: ListedScore) {
+function listed(score: Omit<ListedScore, "day">) {
+  const { id, label, state, colour, health, risk, engagement, momentum, change } = score;
   const band = risk === null ? null : bandOf(risk);
   return { id, label, state, colour, health, risk, band, engagement, momentum, change };
 }

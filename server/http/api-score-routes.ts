@@ -1,25 +1,37 @@
 /** The routes of the JSON API that are about scores. */
+
+import { NoParameters } from "../../contract/api.ts";
+import { MoversAnswer, MoversParameters } from "../../contract/api-movers.ts";
 import {
   HistoryAnswer,
   HistoryParameters,
   ModelAnswer,
   ModelParameters,
-  MoversAnswer,
-  MoversParameters,
   ScoreAnswer,
   ScoreListAnswer,
   ScoreListParameters,
+  ScoreNowAnswer,
   ScoreParameters,
   SummaryAnswer,
   SummaryParameters,
 } from "../../contract/api-scores.ts";
-import type { ApiRoute } from "./api.ts";
+import { type ApiRoute, route } from "./api.ts";
 import { figure } from "./api-freshness.ts";
 import { modelCard } from "./api-model.ts";
 import { movers, scoreSummary, scoresOfAccounts, scoresOfUsers } from "./api-score-lists.ts";
+import { scoreNow } from "./api-score-now.ts";
 import { historyOfAccount, historyOfUser, scoreOfAccount, scoreOfUser } from "./api-scores.ts";
 
 export const scoreRoutes: readonly ApiRoute[] = [
+  route({
+    method: "POST",
+    path: "/api/scores",
+    right: "manage",
+    summary: "Score all users and accounts now, at most once a minute; every night they are scored anyway",
+    query: NoParameters,
+    answer: ScoreNowAnswer,
+    handler: scoreNow,
+  }),
   figure({
     method: "GET",
     path: "/api/users/:userId/score",

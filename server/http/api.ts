@@ -20,6 +20,7 @@ import { CallFailed, currentVersionOf } from "../process/control.ts";
 import type { Asker } from "../process/fair-turns.ts";
 import type { Logger } from "../process/log.ts";
 import type { Scheduler } from "../scoring/run/scheduler.ts";
+import type { ScoringService } from "../scoring/run/scoring.ts";
 import type { SourceWatch } from "../scoring/run/source-watch.ts";
 import type { AnalysisService, Failure, Freshness } from "../warehouse/analysis.ts";
 import { askedBy, type Warehouse } from "../warehouse/warehouse.ts";
@@ -29,6 +30,7 @@ import { csvAnswer } from "./api-csv.ts";
 import { OpenQuestions } from "./open-questions.ts";
 import { PassiveEventsOfOrganizations } from "./passive-events.ts";
 import { type Found, RouteTable } from "./route-table.ts";
+import { TooSoon } from "./too-soon.ts";
 
 export const callerHeaders = {
   organization: "rekindle-organization",
@@ -42,6 +44,7 @@ export interface ApiParts {
   readonly warehouse: Warehouse;
   readonly ledger: SharedLedger;
   readonly analysis: Pick<AnalysisService, "erase">;
+  readonly scoring: ScoringService;
   readonly sources: Pick<SourceWatch, "statuses" | "silent">;
   readonly nowMs: () => number;
   readonly freshness: (organization: number) => Promise<Freshness>;
@@ -177,6 +180,7 @@ export class Api {
 
   #failed(error: unknown, route: ApiRoute, request: Request, log: Logger): Response {
     if (error instanceof ApiError) return failure(error.kind, error.message);
+    if (error instanceof TooSoon) return tooMany(error.message, error.retryAfterSeconds);
     const version = currentVersionOf(error);
     if (version !== undefined) return conflict(errorMessages.settingsChanged, version);
     // The ledger's own refusals, which are in words for whoever asked.

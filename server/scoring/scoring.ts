@@ -12,7 +12,14 @@ export type { Band } from "./explain.ts";
 export type { HealthColour } from "./health.ts";
 export { type Lifetimes, logRank } from "./log-rank.ts";
 export { outageWeeks } from "./outage.ts";
-export { bandConditions, type OfRun, scoresWithChange } from "./queries/reading.ts";
+export {
+  bandConditions,
+  type Moved,
+  movedConditions,
+  type OfRun,
+  scoresWithChange,
+} from "./queries/reading.ts";
+export { callMemberDays, sharpFallPoints, type ToCallQuestion, toCallQuery } from "./queries/to-call.ts";
 export { inSteps } from "./run/in-steps.ts";
 export { fitSbg, projectFrom, projectSbg, type ShareAt } from "./sbg.ts";
 export type { State } from "./state.ts";

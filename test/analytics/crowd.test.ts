@@ -61,6 +61,7 @@ beforeAll(async () => {
     warehouse: subject.warehouse,
     ledger: remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent }),
     analysis: { erase: absent },
+    scoring: { score: absent },
     nowMs: Date.now,
     freshness: absent,
     sources: { statuses: absent, silent: absent },

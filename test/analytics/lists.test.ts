@@ -101,7 +101,8 @@ test("a row has the scores that the list of scores has", async () => {
       for (const { id, label, ...score } of scores) {
         const row = rows.find((one) => ("userId" in one ? one.userId : one.accountId) === id);
         expect([id, row]).toEqual([id, expect.objectContaining(score)]);
-        expect(row === undefined ? "" : "email" in row ? row.email : row.name).toBe(label);
+        const ofUser = row !== undefined && "email" in row ? row.name || row.email || row.userId : undefined;
+        expect(ofUser ?? row?.name).toBe(label);
       }
       const unscored = rows.filter(({ state }) => state === "no_data");
       expect(unscored.length + scores.length).toBe(rows.length);
@@ -125,6 +126,8 @@ describe("users", () => {
     [{ colour: "none" }, ({ colour }) => colour === "none"],
     [{ band: "low" }, ({ band }) => band === "low"],
     [{ band: "high" }, ({ band }) => band === "high"],
+    [{ isPresent: "true" }, ({ colour }) => colour !== "churned" && colour !== "none"],
+    [{ isPresent: "false" }, ({ colour }) => colour === "churned" || colour === "none"],
     [{ seenWithinDays: 7 }, ({ lastSeenDay }) => lastSeenDay !== null && daysAgo(lastSeenDay) < 7],
     [{ notSeenForDays: 7 }, ({ lastSeenDay }) => lastSeenDay === null || daysAgo(lastSeenDay) >= 7],
     [{ trait: plan, match: "contains", value: "R" }, (user) => /r/i.test(traitText(user, plan))],
@@ -238,6 +241,11 @@ describe("users", () => {
     [{ state: "gone" }, "state"],
     [{ seenWithinDays: 0 }, "seenWithinDays"],
     [{ since: "2026-02-30" }, "since"],
+    [{ activeFrom: "2026-03-01" }, "activeTo"],
+    [{ lifecycle: "new" }, "activeFrom"],
+    [{ activeFrom: "2026-03-02", activeTo: "2026-03-01" }, "activeTo"],
+    [{ activeFrom: "2020-03-01", activeTo: "2026-03-01" }, "activeTo"],
+    [{ moved: "up" }, "moved"],
   ])("%j is refused, and %s is named", async (parameters, name) => {
     await expectError(await get("/api/users", parameters as Parameters), "validation_error", `${name} is`);
   });

@@ -1,18 +1,14 @@
 /** What a morning begins with, asked through the front door and counted again from other answers. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
+import type { MoversAnswer } from "../../contract/api-movers.ts";
 import type {
   AccountsAtRiskAnswer,
   HealthByWeekAnswer,
   WeekSummaryAnswer,
 } from "../../contract/api-overview.ts";
 import type { AccountListAnswer } from "../../contract/api-people.ts";
-import type {
-  HistoryAnswer,
-  MoversAnswer,
-  ScoreListAnswer,
-  SummaryAnswer,
-} from "../../contract/api-scores.ts";
+import type { HistoryAnswer, ScoreListAnswer, SummaryAnswer } from "../../contract/api-scores.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";
@@ -23,7 +19,7 @@ const keys = new Map<string, string>();
 
 interface Sent {
   readonly users: readonly { readonly id: string; readonly account?: string }[];
-  readonly events: readonly { readonly user: string; readonly daysAgo: number }[];
+  readonly events: readonly { readonly user: string; readonly daysAgo: number; readonly event?: string }[];
 }
 
 /** An organization with people and what they did at noon of some days. */
@@ -35,8 +31,8 @@ async function organization(name: string, { users, events }: Sent): Promise<void
       ...{ type: "identify", userId: id, email: `${id}@example.com` },
       ...(account !== undefined && { account: { id: account, name: `The ${account}` } }),
     })),
-    ...events.map(({ user, daysAgo }) => ({
-      ...{ type: "track", userId: user, event: "opened" },
+    ...events.map(({ user, daysAgo, event = "opened" }) => ({
+      ...{ type: "track", userId: user, event },
       timestamp: `${formatDay(today - daysAgo)}T12:00:00Z`,
     })),
   ];
@@ -72,6 +68,28 @@ function customers(): Sent {
   return { users, events };
 }
 
+/** Two accounts that stopped beside one that goes on: the members of one fell silent, those of the other left with an event. */
+function falling(): Sent {
+  const users = ["falling", "gone", "busy"].flatMap((account) =>
+    Array.from({ length: account === "busy" ? 60 : 12 }, (_, member) => ({
+      id: `${account}-${member}`,
+      account,
+    })),
+  );
+  const events = users.flatMap(({ id, account }) =>
+    Array.from({ length: 90 }, (_, day) => 90 - day)
+      .filter((daysAgo) => daysAgo >= (account === "falling" ? 9 : account === "gone" ? 12 : 1))
+      .map((daysAgo) => ({ user: id, daysAgo })),
+  );
+  const left = users.filter(({ account }) => account === "gone");
+  return {
+    users,
+    events: [...events, ...left.map(({ id }) => ({ user: id, daysAgo: 11, event: "left_us" }))],
+  };
+}
+
+const sentOf = (name: string) => (name === "Falling" ? falling() : customers()).users;
+
 beforeAll(async () => {
   server = await Server.start();
   await server.ready();
@@ -82,6 +100,8 @@ beforeAll(async () => {
     users: users.map(({ id }) => ({ id, account: "all" })),
     events,
   });
+  await organization("Falling", falling());
+  await server.command("settings", "set", "--organization", "Falling", "--churn-event", "left_us");
   for (const weeksAgo of [3, 1, 0]) {
     await server.command("score", "--as-of", formatDay(today - 7 * weeksAgo));
   }
@@ -180,43 +200,60 @@ test("the week is told from the same figures as everywhere", async () => {
     "Customers",
     `/api/active-users?days=8&to=${formatDay(today - 1)}`,
   );
-  const { accounts } = await ask<Static<typeof AccountsAtRiskAnswer>>("Customers", "/api/accounts-at-risk");
   const of = (about: string) => week.sentences.find((sentence) => sentence.about === about);
   expect([week.fromDay, week.toDay]).toEqual([formatDay(today - 7), formatDay(today - 1)]);
   expect(of("active")?.parts[0]?.value).toBe(days.at(-1)?.weekly ?? null);
   expect(of("active")?.isUnusual).toBe(false);
-  expect(week.callFirst.map(({ id, members, health }) => [id, members, health])).toEqual(
-    accounts.map(({ id, members, health }) => [id, members, health]),
-  );
-  expect(week.callFirst[0]?.reason).toMatch(/^silent for 1[89] days/);
-  expect(of("call")?.text).toStartWith("Call The a3 first: 5 members, health ");
+  expect(week.callFirst[0]?.reason).toMatch(/^silent for 1[89] days, usually back after [12]$/);
+  expect(of("call")?.text).toStartWith("Call The a3 first: 5 members, ");
 });
 
-test("without accounts the users at risk who fell most are to be called", async () => {
-  const { callFirst, sentences } = await weekOf("Loners");
-  const { scores, total } = await ask<Static<typeof ScoreListAnswer>>(
-    "Loners",
-    `/api/scores/users?colour=at_risk&sort=change&since=${formatDay(today - 7)}&limit=3`,
-  );
-  expect(callFirst.map(({ kind, id, members }) => [kind, id, members])).toEqual(
-    scores.map(({ id }) => ["user", id, null]),
-  );
-  expect(sentences.at(-1)?.text).toEndWith(
-    `They are the ones whose health fell most of ${total} users at risk.`,
-  );
+test("those to be called are all of high risk or sharp fall, by risk × members active in 90 days", async () => {
+  for (const name of ["Customers", "Loners", "Falling"]) {
+    const kind = name === "Loners" ? "user" : "account";
+    const week = await weekOf(name);
+    const { scores } = await ask<Static<typeof ScoreListAnswer>>(
+      name,
+      `/api/scores/${kind}s?since=${formatDay(today - 7)}&limit=1000`,
+    );
+    const members = (id: string) =>
+      kind === "user" ? 1 : sentOf(name).filter(({ account }) => account === id).length;
+    const expected = scores
+      .filter(
+        ({ state, risk, change }) => state !== "churned" && ((risk ?? 0) >= 0.5 || (change ?? 0) <= -15),
+      )
+      .sort((a, b) => (b.risk ?? 0) * members(b.id) - (a.risk ?? 0) * members(a.id));
+    expect([name, expected.length > 0]).toEqual([name, true]);
+    expect([name, week.callTotal]).toEqual([name, expected.length]);
+    expect(week.callFirst.map((each) => each.kind)).toEqual(week.callFirst.map(() => kind));
+    expect(week.callFirst.map(({ id }) => id)).toEqual(expected.slice(0, 3).map(({ id }) => id));
+    const listed = await ask<{ total: number; accounts?: object[]; users?: object[] }>(
+      name,
+      `/api/${kind}s?toCall=true&limit=1000`,
+    );
+    const others = await ask<{ total: number }>(name, `/api/${kind}s?toCall=false`);
+    const all = await ask<{ total: number }>(name, `/api/${kind}s`);
+    expect([name, listed.total, others.total]).toEqual([name, expected.length, all.total - expected.length]);
+  }
 });
 
-test("when no account is at risk, the users who are at risk are to be called", async () => {
+test("an account that cancelled is not to be called, however large", async () => {
+  const { callFirst } = await weekOf("Falling");
+  const { scores } = await ask<Static<typeof ScoreListAnswer>>("Falling", "/api/scores/accounts");
+  expect(scores.find(({ id }) => id === "gone")?.state).toBe("churned");
+  expect(callFirst.map(({ id }) => id)).not.toContain("gone");
+  expect(callFirst.map(({ id }) => id)).toContain("falling");
+});
+
+test("where no account is to be called, users are", async () => {
   const week = await weekOf("Mixed");
-  const { scores, total } = await ask<Static<typeof ScoreListAnswer>>(
-    "Mixed",
-    `/api/scores/users?colour=at_risk&sort=change&since=${formatDay(today - 7)}&limit=3`,
+  expect(await ask<object>("Mixed", "/api/accounts?toCall=true")).toMatchObject({ total: 0 });
+  expect(week.callTotal).toBeGreaterThan(0);
+  expect(new Set(week.callFirst.map(({ kind }) => kind))).toEqual(new Set(["user"]));
+  expect(week.callNote).toBe("No account is to be called, but users are.");
+  expect(week.sentences.at(-1)?.text).toStartWith(
+    `${week.callNote} Call ${week.callFirst[0]?.label} first: `,
   );
-  expect(await ask<object>("Mixed", "/api/accounts-at-risk")).toMatchObject({ total: 0, scored: 1 });
-  expect(total).toBeGreaterThan(0);
-  expect(week.callFirst.map(({ kind, id }) => [kind, id])).toEqual(scores.map(({ id }) => ["user", id]));
-  expect(week.callNote).toBe("No account is at risk, but users are.");
-  expect(week.sentences.at(-1)?.text).toStartWith(`${week.callNote} Call ${scores[0]?.label} first: health `);
 });
 
 test("with little data the week says so", async () => {

@@ -6,6 +6,7 @@ import * as contract from "../../contract/api.ts";
 import * as departures from "../../contract/api-departures.ts";
 import * as entities from "../../contract/api-entities.ts";
 import * as figures from "../../contract/api-figures.ts";
+import * as movers from "../../contract/api-movers.ts";
 import * as overview from "../../contract/api-overview.ts";
 import * as lists from "../../contract/api-people.ts";
 import * as retention from "../../contract/api-retention.ts";
@@ -25,6 +26,7 @@ const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     entities,
     figures,
     lists,
+    movers,
     overview,
     retention,
     scores,

@@ -109,25 +109,47 @@ describe("the figures are the endpoints'", () => {
     const { accounts, scored } = await answer<{ scored: number; accounts: { label: string }[] }>(
       "/api/accounts-at-risk?limit=8",
     );
-    const atRisk = await page.getByRole("region", { name: "Accounts at risk", exact: true }).textContent();
+    const region = page.getByRole("region", { name: "Accounts with health at risk", exact: true });
+    const atRisk = await region.textContent();
     expect(atRisk).toContain(number.format(scored));
     for (const { label } of accounts) expect(atRisk).toContain(label);
     expect(complaints).toEqual([]);
     await page.context().close();
   });
 
-  test("of who fell and who rose, without those who have churned", async () => {
+  test("of biggest drops and gains, by name, with account and reason, and those who returned by themselves", async () => {
     const { page, answer } = await overview();
-    const { movers } = await answer<{ movers: { label: string; change: number }[] }>(
+    type Mover = { id: string; label: string; change: number; accountName: string | null; reason: string };
+    const { movers, returned } = await answer<{ movers: Mover[]; returned: Mover[] }>(
       "/api/movers?kind=user&state=active&limit=5",
     );
     expect(movers.length).toBeGreaterThan(2);
-    const named = async (list: string) =>
-      page.getByRole("region", { name: list, exact: true }).getByRole("link").allInnerTexts();
-    const labels = (sign: number) =>
-      movers.filter(({ change }) => Math.sign(change) === sign).map(({ label }) => label);
-    expect(await named("Rose")).toEqual(labels(1));
-    expect((await named("Fell")).toSorted()).toEqual(labels(-1).toSorted());
+    const { users } = await answer<{ users: { userId: string; name: string | null }[] }>(
+      "/api/users?limit=1000",
+    );
+    const nameOf = (id: string) => users.find(({ userId }) => userId === id)?.name;
+    const shown = async (list: string) =>
+      page.getByRole("region", { name: list, exact: true }).getByRole("listitem").allInnerTexts();
+    const lists = [
+      ["Biggest drops", movers.filter(({ change }) => change < 0)],
+      ["Biggest gains", movers.filter(({ change }) => change > 0)],
+      ["Returned after churn", returned],
+    ] as const;
+    for (const [title, rows] of lists) {
+      const texts = await shown(title);
+      expect([title, texts.length]).toEqual([title, rows.length]);
+      for (const [index, { id, label, accountName, reason }] of rows.entries()) {
+        expect(label).toBe(nameOf(id) ?? label);
+        expect(texts[index]).toStartWith(label);
+        expect(texts[index]).toEndWith(
+          [...(accountName === null ? [] : [accountName, "·"]), reason].join("\n"),
+        );
+      }
+    }
+    expect(movers.some(({ label }) => !label.includes("@"))).toBe(true);
+    // Back from churned is no gain.
+    const ids = new Set(returned.map(({ id }) => id));
+    expect(movers.filter(({ id }) => ids.has(id))).toEqual([]);
     await page.context().close();
   });
 });
@@ -154,12 +176,13 @@ test("what is chosen stands in the address and survives a reload", async () => {
 
 test("by keyboard one reaches whoever fell most", async () => {
   const { page } = await overview();
-  const link = page.getByRole("region", { name: "Fell" }).getByRole("link").first();
+  const rows = page.getByRole("region", { name: "Biggest drops" }).getByRole("listitem");
+  const link = rows.first().getByRole("link").first();
   const label = (await link.textContent()) ?? "";
   const address = (await link.getAttribute("href")) ?? "";
   await page.getByLabel("Days shown").focus();
   const isReached = () => page.evaluate("document.activeElement.textContent");
-  for (let presses = 0; presses < 20 && (await isReached()) !== label; presses += 1) {
+  for (let presses = 0; presses < 40 && (await isReached()) !== label; presses += 1) {
     await page.keyboard.press("Tab");
   }
   await page.keyboard.press("Enter");

@@ -1,6 +1,7 @@
 /** The week in sentences: every word follows from the figures. */
 import { describe, expect, test } from "bun:test";
-import { callNote } from "../../server/analytics/week-scores.ts";
+import { partsOf } from "../../server/analytics/sentence.ts";
+import { callNote, whyToCall } from "../../server/analytics/week-scores.ts";
 import { type WeekFigures, type WeekOfUsers, weekSummary } from "../../server/analytics/week-summary.ts";
 import { parseDay } from "../../server/calendar/days.ts";
 
@@ -43,19 +44,19 @@ const scores: Scores = {
     { from: "watch", to: "watch", count: 30 },
   ],
   call: {
-    ...{ kind: "account", by: "atRisk", hasAccounts: true },
-    total: 5,
+    ...{ kind: "account", hasAccounts: true },
+    ...{ total: 5, day: toDay + 1 },
     first: [
       {
         ...{ id: "a1", label: "Acme", members: 34, health: 39.6, risk: 0.618, change: -12.3 },
-        reason: "silent for 12 days, usually back after 2: +31 points",
+        reason: "silent for 12 days, usually back after 2",
       },
-      { id: "b1", label: "", members: 1, health: 20, risk: null, change: null, reason: null },
+      { id: "b1", label: "", members: 1, health: 20, risk: null, change: -15.2, reason: null },
     ],
   },
 };
 
-const figures: WeekFigures = { toDay, weeks: weeksOf(steady), stoppedSince: null, scores };
+const figures: WeekFigures = { toDay, weeks: weeksOf(steady), stoppedSince: null, firstDay: null, scores };
 
 const said = (changes: Partial<WeekFigures>) => weekSummary({ ...figures, ...changes });
 const about = (name: string, changes: Partial<WeekFigures>) =>
@@ -100,9 +101,28 @@ describe("activity", () => {
     expect(range(weeksOf(outage))?.weeks).toBe((range(weeksOf(steady))?.weeks ?? 0) - 2);
   });
 
-  test("that never was is said", () => {
-    expect(said({ weeks: weeksOf([]), scores: null }).map(({ text }) => text)).toEqual([
-      "No user did anything in the last half year, so there is nothing to say of the week.",
+  test("that began today, never was or was long ago is said so", () => {
+    const silent = (firstDay: number | null) =>
+      said({ weeks: weeksOf([]), scores: null, firstDay }).map(({ text }) => text);
+    expect(silent(toDay + 1)).toEqual([
+      "Your first events came today. The first week's summary is here on Monday.",
+    ]);
+    // 2026-03-31 was a Tuesday.
+    const monday = said({ toDay: toDay - 2, weeks: weeksOf([]), scores: null, firstDay: toDay - 1 });
+    expect(monday[0]?.text).toEndWith("The first week's summary is here next Monday.");
+    expect(silent(null)).toEqual(["No events have come yet."]);
+    expect(silent(toDay - 200)).toEqual(["No user was active in the 27 weeks to yesterday."]);
+  });
+
+  test("and those who came and went have the lists of those who are counted", () => {
+    const days = { activeFrom: "2026-03-25", activeTo: "2026-03-31" };
+    const lists = (name: string) =>
+      about(name, {})?.parts.flatMap(({ list, value }) => (list === undefined ? [] : [[value, list.query]]));
+    expect(lists("active")).toEqual([[101, days]]);
+    expect(lists("lifecycle")).toEqual([
+      [5, { ...days, lifecycle: "new" }],
+      [2, { ...days, lifecycle: "resurrecting" }],
+      [4, { ...days, lifecycle: "dormant" }],
     ]);
   });
 });
@@ -123,7 +143,7 @@ test("who came and who stayed away is told beside the week before", () => {
 describe("health", () => {
   test("is told with what moved: onboarding is neither better nor worse, and churned is told apart", () => {
     expect(about("health", {})?.text).toBe(
-      "11 of 101 users are at risk, 1 more than a week ago. That is usual from one week to the next. Since 2026-03-25, 5 users fell to a worse colour, 5 rose to a better one, and 2 churned.",
+      "11 of 101 users have a health at risk, below 40, 1 more than a week ago. That is usual from one week to the next. Since 2026-03-25, 5 users fell to a lower health band, 4 rose to a higher one, 2 churned, and 1 returned after they had churned.",
     );
   });
 
@@ -135,7 +155,7 @@ describe("health", () => {
   test("without scores of a week ago is compared with nothing", () => {
     const health = [healthOn(3, 9), healthOn(0, 1)];
     expect(about("health", withScores({ health, sinceDay: null }))?.text).toBe(
-      "1 of 91 users is at risk; there are no scores of a week ago to compare with.",
+      "1 of 91 users has a health at risk, below 40; there are no scores of a week ago to compare with.",
     );
   });
 
@@ -145,7 +165,7 @@ describe("health", () => {
       "lifecycle",
       "health",
     ]);
-    expect(about("health", { scores: null })?.text).toContain("Nobody has been scored yet");
+    expect(about("health", { scores: null })?.text).toContain("There are no scores yet");
   });
 });
 
@@ -163,7 +183,9 @@ describe("churn risk", () => {
     expect(about("risk", withScores({ health }))?.text).toBe(
       "Of 1 user who has not churned, fewer than one (20%) is expected to do nothing for 28 days; usually 10% do (by the back-test).",
     );
-    expect(about("health", withScores({ health }))?.text).toStartWith("1 of 1 user is at risk; there are no");
+    expect(about("health", withScores({ health }))?.text).toStartWith(
+      "1 of 1 user has a health at risk, below 40; there are no",
+    );
   });
 
   test("that is not proven is called so, and without a back-test there is no base rate", () => {
@@ -184,17 +206,34 @@ describe("whom to call", () => {
   test("is told with why, and by what rule", () => {
     expect(about("call", {})).toMatchObject({
       tone: "bad",
-      text: "Call Acme first: 34 members, health 39, 12 points less than on 2026-03-25 and churn risk 61% (silent for 12 days, usually back after 2: +31 points). Then b1. They are the largest of 5 accounts at risk.",
+      text: "Call Acme first: 34 members, 61% likely to leave; silent for 12 days, usually back after 2. Then b1. They come first of 5 accounts with a high churn risk or a sharp fall in health.",
     });
   });
 
-  test("is nobody when nobody is at risk", () => {
-    const call = { kind: "user", by: "highRisk", hasAccounts: true, total: 0, first: [] } as const;
+  test("is told by a sharp fall, too, which alone may be why", () => {
+    const why = (changes: object) =>
+      scores.call.first.map((each) =>
+        partsOf(whyToCall({ ...each, ...changes }, toDay + 1))
+          .map(({ text }) => text)
+          .join(""),
+      );
+    expect(why({})[1]).toBe("1 member; health fell 15 points in a week");
+    expect(why({ members: null })[1]).toBe("health fell 15 points in a week");
+    expect(why({ change: -23 })[0]).toBe(
+      "34 members, 61% likely to leave; health fell 23 points in a week; silent for 12 days, usually back after 2",
+    );
+    expect(why({ change: -14.9, members: null })[0]).toBe(
+      "61% likely to leave; silent for 12 days, usually back after 2",
+    );
+  });
+
+  test("is nobody without a high risk and a sharp fall", () => {
+    const call = { ...scores.call, kind: "user", total: 0, first: [] } as const;
     expect(about("call", withScores({ call }))).toMatchObject({
-      ...{ tone: "good", text: "No account and no user is at risk, so nobody has to be called first." },
+      ...{ tone: "good", text: "No account and no user has a high churn risk or a sharp fall in health." },
     });
     expect(about("call", withScores({ call: { ...call, hasAccounts: false } }))?.text).toStartWith(
-      "No user is at risk,",
+      "No user has a high",
     );
     expect(callNote(call)).toBeNull();
   });
@@ -203,28 +242,22 @@ describe("whom to call", () => {
 
   test("may be the only one", () => {
     const call = {
-      kind: "user",
-      by: "atRisk",
-      hasAccounts: false,
-      total: 1,
+      ...({ kind: "user", hasAccounts: false, total: 1, day: toDay + 1 } as const),
       first: users.slice(0, 1),
     } as const;
-    expect(about("call", withScores({ call }))?.text).toEndWith("It is the only user at risk.");
+    expect(about("call", withScores({ call }))?.text).toEndWith(
+      "It is the only user with a high churn risk or a sharp fall in health.",
+    );
     expect(callNote(call)).toBeNull();
   });
 
-  test("are users when no account is at risk, and it says so", () => {
-    const call = { kind: "user", by: "atRisk", hasAccounts: true, total: 7, first: users } as const;
+  test("are users when no account is to be called, and it says so", () => {
+    const call = { ...scores.call, kind: "user", total: 7, first: users } as const;
     const text = about("call", withScores({ call }))?.text;
-    expect(text).toStartWith("No account is at risk, but users are. Call Acme first: health 39,");
-    expect(text).toEndWith("They are the ones whose health fell most of 7 users at risk.");
-    const high = { ...call, by: "highRisk" } as const;
-    const said = about("call", withScores({ call: high }))?.text;
-    expect(said).toStartWith("No account is at risk, but the churn risk of some users is high. Call Acme");
-    expect(said).toEndWith(
-      "They are the ones with the highest churn risk of 7 users whose churn risk is high.",
+    expect(text).toStartWith(
+      "No account is to be called, but users are. Call Acme first: 61% likely to leave;",
     );
-    expect(callNote(high)).toBe("No account is at risk, but the churn risk of some users is high.");
+    expect(text).toEndWith("first of 7 users with a high churn risk or a sharp fall in health.");
   });
 });
 

@@ -7,11 +7,13 @@ import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { Select } from "../../parts/field.tsx";
 import { useFilters } from "../../parts/filters.ts";
+import { CountLink, useListAddress } from "../../parts/list-link.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Stat, Stats } from "../../parts/stat.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { dayText, nothing, numbers, weekdayText } from "../../text/format.ts";
 import { filters } from "./filters.ts";
+import { usersActive, usersInStage } from "./lists.ts";
 
 export type ActiveUsers = Reads["/api/active-users"]["answer"];
 type ActiveDays = ActiveUsers["days"];
@@ -26,57 +28,64 @@ export function ActiveStats({ days }: { days: ActiveDays }): ReactElement {
   const whole = days.slice(0, -1);
   // Whoever began today has no whole day yet: that is no zero.
   const isBegun = whole.some(({ daily }) => daily > 0);
-  const counted = (value: number | undefined) => (isBegun ? numbers.count(value) : nothing);
+  const counted = (value: number | undefined, withinDays: number) =>
+    isBegun && last ? <CountLink isQuiet count={value} list={usersActive(last.day, withinDays)} /> : nothing;
   const change = (now: number | null | undefined, then: number | null | undefined) =>
     now == null || !then
       ? undefined
       : {
           value: numbers.shareChange(now / then - 1),
           isGood: now === then ? null : now > then,
-          text: "in 4 weeks",
+          text: "vs 4 weeks ago",
         };
   return (
     <Stats>
       <Stat
         label="Active yesterday"
         hint="Users who were active yesterday, in the organization's timezone, beside the same weekday a week before"
-        value={counted(last?.daily)}
+        value={counted(last?.daily, 1)}
         note={
           <>
             {isBegun && weekBefore && (
               <span className="block">
-                last {weekdayText(weekBefore.day)} {numbers.count(weekBefore.daily)}
+                last {weekdayText(weekBefore.day)}{" "}
+                <CountLink count={weekBefore.daily} list={usersActive(weekBefore.day)} />
               </span>
             )}
-            {numbers.count(today?.daily)} today so far
+            <CountLink count={today?.daily} list={today && usersActive(today.day)} /> today so far
           </>
         }
-        line={whole.slice(-28).map(({ daily }) => daily)}
+        line={isBegun ? whole.slice(-28).map(({ daily }) => daily) : undefined}
       />
       <Stat
         label="Active in 7 days"
         hint="Users who were active within the 7 days to yesterday; the change is against the same 28 days earlier"
-        value={counted(last?.weekly)}
+        value={counted(last?.weekly, 7)}
         change={change(last?.weekly, before?.weekly)}
-        line={whole.slice(-90).map(({ weekly }) => weekly)}
+        line={isBegun ? whole.slice(-90).map(({ weekly }) => weekly) : undefined}
       />
       <Stat
         label="Active in 30 days"
         hint="Users who were active within the 30 days to yesterday; the change is against the same 28 days earlier"
-        value={counted(last?.monthly)}
+        value={counted(last?.monthly, 30)}
         change={change(last?.monthly, before?.monthly)}
-        line={whole.slice(-90).map(({ monthly }) => monthly)}
+        line={isBegun ? whole.slice(-90).map(({ monthly }) => monthly) : undefined}
       />
       <Stat
         label="Stickiness"
         hint="Users active on a day, the mean of 28 days to yesterday, as a share of those active in the 30 days to yesterday"
         value={numbers.share(last?.stickiness)}
         note={
-          isBegun && last
-            ? `of the ${numbers.count(last.monthly)} active in 30 days are active on a day`
-            : "of those active in 30 days are active on a day"
+          isBegun && last ? (
+            <>
+              of the <CountLink count={last.monthly} list={usersActive(last.day, 30)} /> active in 30 days are
+              active on a day
+            </>
+          ) : (
+            "of those active in 30 days are active on a day"
+          )
         }
-        line={whole.slice(-28).map(({ stickiness }) => stickiness ?? 0)}
+        line={isBegun ? whole.slice(-28).map(({ stickiness }) => stickiness ?? 0) : undefined}
       />
     </Stats>
   );
@@ -113,6 +122,8 @@ export function ActivePanel({ asked }: { asked: Asked<ActiveUsers> }): ReactElem
 }
 
 function ActiveChart({ days, shown }: { days: ActiveDays; shown: number }): ReactElement {
+  const address = useListAddress();
+  const drawn = days.slice(-shown);
   const option = useCallback(
     (colours: Colours) => {
       const drawn = days.slice(-shown);
@@ -153,14 +164,24 @@ function ActiveChart({ days, shown }: { days: ActiveDays; shown: number }): Reac
     <Chart
       label={`Active users on each of the last ${shown} days`}
       option={option}
+      addressOf={(_, at) => {
+        const day = drawn[at];
+        return day && address(usersActive(day.day));
+      }}
       table={{
         columns: ["Day", "On the day", "Within 7 days", "Within 30 days"],
-        rows: days
-          .slice(-shown)
+        rows: drawn
           .toReversed()
           .map(({ day, daily, weekly, monthly }) => [
             dayText(day),
-            ...[daily, weekly, monthly].map((value) => numbers.count(value)),
+            ...([1, 7, 30] as const).map((within, at) => (
+              <CountLink
+                key={within}
+                isQuiet
+                count={[daily, weekly, monthly][at]}
+                list={usersActive(day, within)}
+              />
+            )),
           ]),
       }}
     />
@@ -201,6 +222,7 @@ function nameOf({ fromDay, isComplete }: Periods[number]): string {
 }
 
 function LifecycleChart({ periods }: { periods: Periods }): ReactElement {
+  const address = useListAddress();
   const option = useCallback(
     (colours: Colours) => ({
       tooltip: tooltipOf((value) => numbers.count(Math.abs(value))),
@@ -226,14 +248,30 @@ function LifecycleChart({ periods }: { periods: Periods }): ReactElement {
     <Chart
       label="Users who came, returned, came back and stayed away, by week"
       option={option}
+      addressOf={(series, at) => {
+        const [week, stage] = [periods[at], stages.find(({ name }) => name === series)];
+        return week && stage && address(usersInStage(week.fromDay, week.toDay, stage.key));
+      }}
       table={{
         columns: ["Week from", "Active", ...stages.map(({ name, hint }) => `${name}: ${hint}`)],
         rows: periods
           .toReversed()
           .map((period) => [
             dayText(period.fromDay) + (period.isComplete ? "" : ", so far"),
-            numbers.count(period.active),
-            ...stages.map(({ key }) => numbers.count(period[key])),
+            <CountLink
+              key="active"
+              isQuiet
+              count={period.active}
+              list={usersInStage(period.fromDay, period.toDay)}
+            />,
+            ...stages.map(({ key }) => (
+              <CountLink
+                key={key}
+                isQuiet
+                count={period[key]}
+                list={usersInStage(period.fromDay, period.toDay, key)}
+              />
+            )),
           ]),
       }}
     />

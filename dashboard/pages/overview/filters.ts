@@ -11,4 +11,4 @@ export const filters = {
 } as const;
 
 /** The plural of whom it is about. */
-export const plural: Readonly<Record<Kind, string>> = { user: "users", account: "accounts" };
+export const plural: Readonly<Record<Kind, "users" | "accounts">> = { user: "users", account: "accounts" };

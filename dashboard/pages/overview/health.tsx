@@ -7,11 +7,13 @@ import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { type HealthColour, HealthShape, healthWord } from "../../parts/health.tsx";
 import { Icon } from "../../parts/icons.tsx";
+import { BarPart, CountLink, useListAddress } from "../../parts/list-link.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { useToday } from "../../parts/time.tsx";
 import { dayPlus, daysBetween, dayText, nothing, numbers } from "../../text/format.ts";
 import { type Kind, plural } from "./filters.ts";
+import { thoseMoved, thoseNow, thoseOn } from "./lists.ts";
 
 export type HealthByWeek = Reads["/api/health-by-week"]["answer"];
 type Week = HealthByWeek["weeks"][number];
@@ -25,13 +27,17 @@ const there = [
   { colour: "onboarding", key: "onboarding", bar: "bg-onboarding-fill", line: "onboarding-fill" },
 ] as const;
 
-const sizeOf = (week: Week) => there.reduce((sum, { key }) => sum + week[key], 0);
+const churned = { colour: "churned", key: "churned" } as const;
+
+/** How many have not churned. */
+export const sizeOf = (week: Week) => there.reduce((sum, { key }) => sum + week[key], 0);
 
 export function NoScores({ kind }: { kind: Kind }): ReactElement {
   return (
     <Empty title={`No scores of ${plural[kind]} yet`}>
-      The first run is at night, or at once with <code>rekindle score</code>.
-      {kind === "account" && " Accounts come from identify and group calls."}
+      {kind === "account"
+        ? "Accounts appear once your application identifies users together with their accounts."
+        : "Users are scored every night."}
     </Empty>
   );
 }
@@ -66,17 +72,19 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
   const size = sizeOf(now);
   const ago = (count: number) => weeks.find(({ day }) => Math.floor(daysBetween(day, now.day) / 7) === count);
   const columns = [
-    { label: "In a week", past: ago(1) },
-    { label: "In 4 weeks", past: ago(4) },
+    { label: "vs last week", past: ago(1) },
+    { label: "vs 4 weeks ago", past: ago(4) },
   ];
   return (
     <div>
+      {/* Its links are those of the table, which the keyboard and screen readers find. */}
       <div aria-hidden="true" className="flex h-3 gap-px overflow-hidden rounded-[2px]">
         {there.map(({ colour, key, bar }) => (
-          <span
+          <BarPart
             key={colour}
+            list={thoseNow(kind, colour)}
+            share={size === 0 ? 0 : now[key] / size}
             className={bar}
-            style={{ width: `${size === 0 ? 0 : (now[key] / size) * 100}%` }}
           />
         ))}
       </div>
@@ -84,15 +92,15 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
         <caption className="sr-only">Health of {plural[kind]}, and how it changed</caption>
         <thead>
           <tr className="text-left text-sm text-soft">
-            <th scope="col" className="py-1 font-normal">
-              Health
+            <th scope="col" className="py-1 align-bottom font-normal">
+              Health band
             </th>
-            <th scope="col" className="py-1 text-right font-normal">
+            <th scope="col" className="py-1 pl-3 text-right align-bottom font-normal">
               Now
             </th>
             <th
               scope="col"
-              className="py-1 text-right font-normal"
+              className="py-1 pl-3 text-right align-bottom font-normal"
               title={`Of ${numbers.count(size)} ${plural[kind]} who have not churned`}
             >
               Share
@@ -101,7 +109,7 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
               <th
                 key={label}
                 scope="col"
-                className="py-1 text-right font-normal"
+                className="py-1 pl-3 text-right align-bottom font-normal"
                 title={past && `Against the start of ${dayText(past.day)}`}
               >
                 {label}
@@ -110,7 +118,7 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
           </tr>
         </thead>
         <tbody>
-          {[...there, { colour: "churned", key: "churned" } as const].map(({ colour, key }) => (
+          {[...there, churned].map(({ colour, key }) => (
             <tr key={colour} className="border-t border-line">
               <th scope="row" className="py-1.5 text-left font-normal">
                 <span className="inline-flex items-center gap-2">
@@ -118,12 +126,14 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
                   {healthWord(colour)}
                 </span>
               </th>
-              <td className="py-1.5 text-right font-medium">{numbers.count(now[key])}</td>
-              <td className="py-1.5 text-right text-soft">
+              <td className="py-1.5 pl-3 text-right font-medium">
+                <CountLink count={now[key]} list={thoseNow(kind, colour)} />
+              </td>
+              <td className="py-1.5 pl-3 text-right text-soft">
                 {colour === "churned" || size === 0 ? nothing : numbers.wholeShare(now[key] / size)}
               </td>
               {columns.map(({ label, past }) => (
-                <td key={label} className="py-1.5 text-right text-soft">
+                <td key={label} className="py-1.5 pl-3 text-right text-soft">
                   {past === undefined
                     ? nothing
                     : now[key] === past[key]
@@ -140,6 +150,10 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
 }
 
 function WeeksChart({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): ReactElement {
+  const address = useListAddress();
+  const newest = weeks.at(-1)?.day;
+  const behind = (day: string, colour: HealthColour) =>
+    day === newest ? thoseNow(kind, colour) : thoseOn(kind, day, colour);
   const option = useCallback(
     (colours: Colours) => ({
       tooltip: tooltipOf(numbers.count),
@@ -164,13 +178,19 @@ function WeeksChart({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): Re
       label={`Health of ${plural[kind]} who have not churned, week by week`}
       height={180}
       option={option}
+      addressOf={(series, at) => {
+        const [week, band] = [weeks[at], there.find(({ colour }) => healthWord(colour) === series)];
+        return week && band && address(behind(week.day, band.colour));
+      }}
       table={{
         columns: ["As of", ...there.map(({ colour }) => healthWord(colour)), healthWord("churned")],
         rows: weeks
           .toReversed()
           .map((week) => [
             dayText(week.day),
-            ...[...there.map(({ key }) => week[key]), week.churned].map((value) => numbers.count(value)),
+            ...[...there, churned].map(({ colour, key }) => (
+              <CountLink key={key} isQuiet count={week[key]} list={behind(week.day, colour)} />
+            )),
           ]),
       }}
     />
@@ -179,17 +199,19 @@ function WeeksChart({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): Re
 
 const shownMoves = 6;
 
-/** Who went from which colour to which within a week. */
+/** How many went from which health band to which within a week. */
 function Moves({ kind }: { kind: Kind }): ReactElement | null {
   const since = dayPlus(useToday(), -7);
   const { data } = useRead("/api/score-summary", { query: { kind, since } });
   if (data == null || data.sinceDay === null) return null;
   const moved = movesOf(data.movement);
+  const { sinceDay } = data;
   const all = moved.reduce((sum, { count }) => sum + count, 0);
   return (
     <section aria-label="Movement">
       <h3 className="text-sm text-soft">
-        {numbers.count(all)} {plural[kind]} changed colour since {dayText(data.sinceDay, "short")}
+        <CountLink count={all} list={thoseMoved(kind, "changed", sinceDay)} /> {plural[kind]} changed their
+        health band since {dayText(data.sinceDay, "short")}
         {moved.length > shownMoves && "; the most frequent ways"}
       </h3>
       <ul className="mt-1 grid gap-x-6 sm:grid-cols-2">
@@ -201,7 +223,9 @@ function Moves({ kind }: { kind: Kind }): ReactElement | null {
             <span className="sr-only">to</span>
             <HealthShape colour={to} />
             {healthWord(to)}
-            <span className="ml-auto font-medium">{numbers.count(count)}</span>
+            <span className="ml-auto font-medium">
+              <CountLink count={count} list={thoseOn(kind, sinceDay, from, to)} />
+            </span>
           </li>
         ))}
       </ul>

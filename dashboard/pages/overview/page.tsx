@@ -11,10 +11,12 @@ import { useFilters } from "../../parts/filters.ts";
 import { Freshness } from "../../parts/freshness.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading, Starting } from "../../parts/states.tsx";
+import { AccountsAtRisk } from "./accounts.tsx";
 import { ActivePanel, ActiveStats, type ActiveUsers, LifecyclePanel } from "./activity.tsx";
 import { filters, type Kind } from "./filters.ts";
+import { FirstScores } from "./first-scores.tsx";
 import { HealthPanel } from "./health.tsx";
-import { AccountsAtRisk, Movers } from "./people.tsx";
+import { Movers } from "./movers.tsx";
 import { RiskPanel } from "./risk.tsx";
 import { WeekPanel } from "./week.tsx";
 
@@ -32,12 +34,14 @@ export function OverviewPage(): ReactElement {
     active.failureReason instanceof ApiFailure &&
     active.failureReason.isStarting;
   const hasFigures = !isStarting && (active.data === undefined || !isEmpty(active.data));
+  const isUnscored = useRead("/api/week-summary", { enabled: hasFigures }).data?.day === null;
   return (
     <>
       <PageHeader
         title="Overview"
         actions={
-          hasFigures && (
+          hasFigures &&
+          !isUnscored && (
             <Select
               label="Health and churn risk of"
               isLabelHidden
@@ -58,7 +62,7 @@ export function OverviewPage(): ReactElement {
           <Starting />
         </Panel>
       ) : hasFigures ? (
-        <Everything kind={kind} active={active} />
+        <Everything kind={kind} active={active} isUnscored={isUnscored} />
       ) : (
         <Panel>
           <NoEvents />
@@ -66,6 +70,11 @@ export function OverviewPage(): ReactElement {
       )}
     </>
   );
+}
+
+/** Whether anybody was active before today. */
+function hasWholeDay(active: ActiveUsers | undefined): boolean {
+  return active?.days.slice(0, -1).some(({ daily }) => daily > 0) ?? false;
 }
 
 /** Nobody did anything, as far back as is asked. */
@@ -93,8 +102,11 @@ function NoEvents(): ReactElement {
 function Everything({
   kind,
   active,
+  isUnscored,
 }: {
   kind: Kind;
+  /** Before the first scores of users. */
+  isUnscored: boolean;
   active: Parameters<typeof ActivePanel>[0]["asked"];
 }): ReactElement {
   const health = useRead("/api/health-by-week", { query: { kind }, keepsPrevious: true });
@@ -105,16 +117,17 @@ function Everything({
         {(answer) => <ActiveStats days={answer.days} />}
       </Figures>
       <WeekPanel />
+      {isUnscored && <FirstScores hasWholeDay={hasWholeDay(active.data)} />}
       <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
         <div className="grid min-w-0 gap-5">
-          <HealthPanel kind={kind} asked={health} />
-          <AccountsAtRisk />
+          {!isUnscored && <HealthPanel kind={kind} asked={health} />}
+          {!isUnscored && <AccountsAtRisk />}
           <ActivePanel asked={active} />
+          {!isUnscored && <LifecyclePanel />}
         </div>
         <div className="grid min-w-0 gap-5">
-          <RiskPanel kind={kind} asked={health} />
-          <Movers kind={kind} />
-          <LifecyclePanel />
+          {!isUnscored && <RiskPanel kind={kind} asked={health} />}
+          {isUnscored ? <LifecyclePanel /> : <Movers kind={kind} />}
         </div>
       </div>
     </div>

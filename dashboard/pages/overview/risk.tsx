@@ -7,11 +7,13 @@ import { Chart, categoryAxis, gridBelowLegend, legendOf, valueAxis } from "../..
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
 import { RiskBand } from "../../parts/health.tsx";
+import { CountLink } from "../../parts/list-link.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { dayText, numbers } from "../../text/format.ts";
 import { type Kind, plural } from "./filters.ts";
-import { type HealthByWeek, NoScores } from "./health.tsx";
+import { type HealthByWeek, NoScores, sizeOf } from "./health.tsx";
+import { those, thoseNow, thoseOn } from "./lists.ts";
 
 export function RiskPanel({ kind, asked }: { kind: Kind; asked: Asked<HealthByWeek> }): ReactElement {
   const horizonDays = asked.data?.horizonDays;
@@ -49,7 +51,12 @@ function Risk({ kind, answer }: { kind: Kind; answer: HealthByWeek }): ReactElem
           <dt className="text-sm text-soft">Expected to churn within {horizonDays} days</dt>
           <dd className="text-2xl font-medium tracking-[-0.02em]">{numbers.share(now.meanRisk)}</dd>
           <dd className="text-sm text-soft">
-            about {numbers.count(now.expectedChurn)} of {numbers.count(now.withRisk)} {plural[kind]}
+            about {numbers.count(now.expectedChurn)} of{" "}
+            <CountLink
+              count={now.withRisk}
+              list={now.withRisk === sizeOf(now) ? thoseNow(kind, "present") : undefined}
+            />{" "}
+            {plural[kind]}
           </dd>
         </dl>
         <dl>
@@ -87,6 +94,9 @@ function RiskChart({
   kind: Kind;
   answer: HealthByWeek;
 }): ReactElement {
+  const newest = weeks.at(-1)?.day;
+  const behind = (day: string) =>
+    day === newest ? thoseNow(kind, "present") : thoseOn(kind, day, "present");
   const option = useCallback(
     (colours: Colours) => ({
       tooltip: tooltipOf(numbers.share),
@@ -131,11 +141,16 @@ function RiskChart({
         columns: ["As of", "Mean churn risk", "Expected to churn", "Of"],
         rows: weeks
           .toReversed()
-          .map(({ day, meanRisk, expectedChurn, withRisk }) => [
-            dayText(day),
-            numbers.share(meanRisk),
-            numbers.decimal(expectedChurn),
-            numbers.count(withRisk),
+          .map((week) => [
+            dayText(week.day),
+            numbers.share(week.meanRisk),
+            numbers.decimal(week.expectedChurn),
+            <CountLink
+              key="of"
+              isQuiet
+              count={week.withRisk}
+              list={week.withRisk === sizeOf(week) ? behind(week.day) : undefined}
+            />,
           ]),
       }}
     />
@@ -150,9 +165,9 @@ function ceiling(weeks: HealthByWeek["weeks"], baseRate: number | null): number 
 }
 
 const bands = [
-  { band: "high", from: "50 % and more" },
-  { band: "medium", from: "20 to 50 %" },
-  { band: "low", from: "below 20 %" },
+  { band: "high", word: "High risk", from: "50 % and more" },
+  { band: "medium", word: "Medium risk", from: "20 to 50 %" },
+  { band: "low", word: "Low risk", from: "below 20 %" },
 ] as const;
 
 function Bands({ kind }: { kind: Kind }): ReactElement | null {
@@ -161,16 +176,20 @@ function Bands({ kind }: { kind: Kind }): ReactElement | null {
   const of = (band: string) =>
     data.counts.reduce((sum, each) => (each.band === band ? sum + each.count : sum), 0);
   return (
-    <ul className="grid grid-cols-3 gap-px overflow-hidden rounded border border-line bg-line *:bg-surface">
-      {bands.map(({ band, from }) => (
-        <li key={band} className="px-3 py-2">
-          <RiskBand band={band} />
-          <p className="font-medium">
-            {numbers.count(of(band))} <span className="text-sm font-normal text-soft">{plural[kind]}</span>
-          </p>
-          <p className="text-xs text-soft">{from}</p>
-        </li>
-      ))}
-    </ul>
+    <section aria-label="Risk bands">
+      <h3 className="mb-1 text-sm text-soft">Bands of churn risk</h3>
+      <ul className="grid grid-cols-3 gap-px overflow-hidden rounded border border-line bg-line *:bg-surface">
+        {bands.map(({ band, word, from }) => (
+          <li key={band} className="min-w-0 px-3 py-2">
+            <RiskBand band={band} word={word} />
+            <p className="font-medium">
+              <CountLink count={of(band)} list={those(kind, { band })} />{" "}
+              <span className="text-sm font-normal text-soft">{of(band) === 1 ? kind : plural[kind]}</span>
+            </p>
+            <p className="text-xs text-soft">{from}</p>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -3,10 +3,13 @@ import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useRead } from "../../api/query.ts";
 import { EntityLink } from "../../parts/entity-link.tsx";
-import { Badge, RiskBand } from "../../parts/health.tsx";
+import { Badge } from "../../parts/health.tsx";
+import { type ListBehind, ListLink } from "../../parts/list-link.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Figures, Loading } from "../../parts/states.tsx";
 import { dayText, numbers } from "../../text/format.ts";
+import { type Kind, plural } from "./filters.ts";
+import { those } from "./lists.ts";
 
 type Week = Reads["/api/week-summary"]["answer"];
 type Sentence = Week["sentences"][number];
@@ -27,7 +30,8 @@ export function WeekPanel(): ReactElement {
     <Panel
       title="The week"
       note={
-        data && `${dayText(data.fromDay, "short")} to ${dayText(data.toDay)}, beside the seven days before`
+        data?.sentences.some(({ about }) => about !== "data") &&
+        `${dayText(data.fromDay, "short")} to ${dayText(data.toDay)}, vs the seven days before`
       }
     >
       <Figures of={asked} loading={<Loading rows={6} height={30} />}>
@@ -58,7 +62,7 @@ function SentenceLine({ sentence }: { sentence: Sentence }): ReactElement {
         {isUnusual === true && (
           <Badge tone={tone === "good" ? "good" : tone === "bad" ? "bad" : "warn"}>Unusual</Badge>
         )}{" "}
-        <Words sentence={sentence} />
+        <Words parts={sentence.parts} />
       </dd>
     </div>
   );
@@ -68,8 +72,8 @@ function usualText({ low, high, weeks }: NonNullable<Sentence["usual"]>): string
   return `From one week to the next it changed by ${numbers.change(Math.round(low))} to ${numbers.change(Math.round(high))} in 19 of 20 weeks, judged by the ${weeks} before.`;
 }
 
-/** A sentence with numbers and days in the reader's way. */
-function Words({ sentence: { parts } }: { sentence: Sentence }): ReactElement {
+/** Words with numbers and days in the reader's way, each number with the list behind it. */
+function Words({ parts }: { parts: Sentence["parts"] }): ReactElement {
   return (
     <>
       {parts.map((part, index) => (
@@ -80,57 +84,63 @@ function Words({ sentence: { parts } }: { sentence: Sentence }): ReactElement {
   );
 }
 
-function PartOf({ part: { form, text, value } }: { part: Sentence["parts"][number] }): ReactElement {
+function PartOf({ part: { form, text, value, list } }: { part: Sentence["parts"][number] }): ReactElement {
   if (form === "user" || form === "account")
     return <EntityLink kind={form} id={String(value)} label={text} />;
   if (form === "day") return <>{dayText(String(value), "short")}</>;
   if (form === "words") return <>{text}</>;
   const say = { count: numbers.count, change: numbers.shareChange, share: numbers.share }[form];
-  return <b className="font-medium">{say(Number(value))}</b>;
+  const said = <b className="font-medium">{say(Number(value))}</b>;
+  return list !== undefined && value !== 0 ? <ListLink list={list}>{said}</ListLink> : said;
 }
 
-function CallFirst({ week: { callFirst, callNote, sentences } }: { week: Week }): ReactElement | null {
+function CallFirst({
+  week: { callFirst, callNote, callTotal, sentences },
+}: {
+  week: Week;
+}): ReactElement | null {
   const said = sentences.find(({ about }) => about === "call");
+  const [first] = callFirst;
   if (said === undefined) return null;
   return (
     <section
       aria-label="Call first"
-      className="border-t border-line pt-4 xl:border-t-0 xl:border-l xl:pt-0 xl:pl-8"
+      className="min-w-0 border-t border-line pt-4 xl:border-t-0 xl:border-l xl:pt-0 xl:pl-8"
     >
-      <h3 className="text-sm text-soft">Call first</h3>
-      {callNote !== null && <p className="mt-1 text-sm">{callNote}</p>}
-      {callFirst.length === 0 ? (
+      <h3 className="text-base font-medium">Call first</h3>
+      {callNote !== null && <p className="text-sm">{callNote}</p>}
+      {first === undefined ? (
         <p className="mt-1">
-          <Words sentence={said} />
+          <Words parts={said.parts} />
         </p>
       ) : (
-        <ol className="mt-1 grid gap-3">
-          {callFirst.map((each) => (
-            <li key={each.id} className="min-w-0">
-              <div className="flex flex-wrap items-baseline justify-between gap-x-3">
-                <span className="min-w-0 [overflow-wrap:anywhere]">
+        <>
+          <ol className="mt-2 grid gap-3">
+            {callFirst.map((each) => (
+              <li key={each.id} className="min-w-0">
+                <span className="line-clamp-2 [overflow-wrap:anywhere]" title={each.label || each.id}>
                   <EntityLink {...each} />
                 </span>
-                {each.band !== null && <RiskBand band={each.band} />}
-              </div>
-              <p className="text-sm text-soft">
-                {[
-                  each.members !== null &&
-                    `${numbers.count(each.members)} ${each.members === 1 ? "member" : "members"}`,
-                  each.health !== null && `health ${numbers.score(each.health)}${changeText(each.change)}`,
-                  each.risk !== null && `churn risk ${numbers.risk(each.risk)}`,
-                ]
-                  .filter(Boolean)
-                  .join(" · ")}
-              </p>
-              {each.reason !== null && <p className="text-sm">{each.reason}</p>}
-            </li>
-          ))}
-        </ol>
+                <p className="text-sm">
+                  <Words parts={each.parts} />
+                </p>
+              </li>
+            ))}
+          </ol>
+          <p className="mt-3 text-sm text-soft">
+            {callTotal > callFirst.length && "The first of "}
+            <ListLink list={listOfCalls(first.kind)}>
+              {numbers.count(callTotal)} {callTotal === 1 ? first.kind : plural[first.kind]}
+            </ListLink>{" "}
+            with a high churn risk or a sharp fall in health.
+          </p>
+        </>
       )}
     </section>
   );
 }
 
-const changeText = (change: number | null) =>
-  change === null || Math.abs(change) < 1 ? "" : ` (${numbers.change(Math.round(change))} in a week)`;
+/** All who are to be called. */
+function listOfCalls(kind: Kind): ListBehind {
+  return those(kind, { toCall: "true", sort: "risk" });
+}

@@ -18,8 +18,7 @@ const maxKinds = 1_000;
 export function useArrivals() {
   const [isWaiting, setWaiting] = useState(true);
   const everyMs = isWaiting ? waitingMs : restingMs;
-  // The newest: whoever has just been sent. By the last day seen, many are the first.
-  const people = useRead("/api/users", { query: { limit: 1, sort: "firstIdentified" }, everyMs });
+  const people = useRead("/api/users", { query: { limit: 1 }, everyMs });
   const total = people.data?.total ?? 0;
   const hasUsers = total > 0;
   const kinds = useRead("/api/events", { query: { limit: maxKinds }, everyMs });
@@ -82,13 +81,12 @@ function Waiting({ reason, onRetry }: { reason: Error | null; onRetry: () => voi
 
 function Arrived({ of: { people, kinds } }: { of: ReturnType<typeof useArrivals> }): ReactElement {
   const organization = String(useOrganization().id);
-  const user = people.data?.users[0];
   const events = kinds.data?.events ?? [];
   const count = events.reduce((sum, one) => sum + one.count, 0);
   const isAll = events.length < maxKinds;
   return (
     <div className="grid gap-3">
-      {user !== undefined && <Latest userId={user.userId} name={user.name ?? user.email ?? user.userId} />}
+      <Latest />
       <Stats>
         <Stat label="Users identified" value={numbers.count(people.data?.total)} />
         <Stat
@@ -109,22 +107,19 @@ function Arrived({ of: { people, kinds } }: { of: ReturnType<typeof useArrivals>
   );
 }
 
-function Latest({ userId, name }: { userId: string; name: string }): ReactElement | null {
+/** The last event of anybody, with its user. */
+function Latest(): ReactElement | null {
   const organization = String(useOrganization().id);
-  const { data } = useRead("/api/users/:userId/timeline", {
-    path: { userId },
-    query: { limit: 1 },
-    everyMs: restingMs,
-  });
-  const [last] = data?.events ?? [];
-  if (last === undefined) return null;
+  const last = useRead("/api/latest-event", { everyMs: restingMs }).data?.event;
+  if (last == null) return null;
+  const { label, event, userId, userLabel, timestamp } = last;
   return (
     <p className="rounded border border-healthy/50 bg-healthy-wash px-4 py-3 [overflow-wrap:anywhere]">
-      <b className="font-medium">{last.label ?? last.event}</b> by{" "}
+      <b className="font-medium">{label ?? event}</b> by{" "}
       <Link to="/o/$organization/users/$userId" params={{ organization, userId }} className="underline">
-        {name}
+        {userLabel}
       </Link>
-      , <Ago instant={last.timestamp} />
+      , <Ago instant={timestamp} />
     </p>
   );
 }

@@ -4,9 +4,12 @@ import { type ReactElement, useMemo } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
+import { ActivityChips } from "../../parts/figure-chips.tsx";
+import { activityFilters, activityQuery, noActivity } from "../../parts/figure-filters.ts";
+import { FilterChip } from "../../parts/filter-chip.tsx";
 import { choiceFilter, type Filter, textFilter, useFilters } from "../../parts/filters.ts";
 import { firstSort, listFilters, listQuery, noListFilters } from "../../parts/list-address.ts";
-import { FilterChip, isListFiltered, Pick } from "../../parts/list-filters.tsx";
+import { isListFiltered, Pick } from "../../parts/list-filters.tsx";
 import { ListPage } from "../../parts/list-page.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { TraitFilters, traitOf, traitsFilter } from "../../parts/trait-filter.tsx";
@@ -29,6 +32,7 @@ const excludedChoices = [
 ] as const;
 const filters = {
   ...listFilters,
+  ...activityFilters,
   sort: sortFilter,
   traits: traitsFilter,
   // One trait by itself, as addresses had it before there could be several: saved views still do.
@@ -38,7 +42,7 @@ const filters = {
 };
 type Values = ReturnType<typeof useFilters<typeof filters>>[0];
 const noTraits = { traits: [], trait: "", match: "", value: "" };
-const noFilters = { ...noListFilters, ...noTraits, account: "", excluded: "leftOut" } as const;
+const noFilters = { ...noListFilters, ...noActivity, ...noTraits, account: "", excluded: "leftOut" } as const;
 
 /** The filters by traits that the address has. */
 function traitsOf({ traits, trait, match, value }: Values) {
@@ -52,6 +56,7 @@ function queryOf(values: Values): Reads["/api/users"]["query"] {
   const byTrait = traitSort(sort);
   return {
     ...listQuery(values),
+    ...activityQuery(values),
     ...(byTrait === undefined
       ? { sort: choiceFilter(sorts, firstSort).read(sort) }
       : { sort: "trait" as const, sortTrait: byTrait }),
@@ -59,6 +64,10 @@ function queryOf(values: Values): Reads["/api/users"]["query"] {
     ...(account !== "" && { account }),
     ...(excluded !== "leftOut" && { excluded }),
   };
+}
+
+function hasActivity(values: Values): boolean {
+  return Object.keys(activityQuery(values)).length > 0;
 }
 
 const rowsOf = ({ users }: Reads["/api/users"]["answer"]) => users;
@@ -84,6 +93,7 @@ export function UsersPage(): ReactElement {
       columns={columns}
       isFiltered={
         isListFiltered(values) ||
+        hasActivity(values) ||
         byTraits.length > 0 ||
         values.account !== "" ||
         values.excluded !== "leftOut"
@@ -105,6 +115,7 @@ export function UsersPage(): ReactElement {
         traits={traits ?? []}
         onChange={(chosen) => change({ ...noTraits, traits: chosen })}
       />
+      <ActivityChips values={values} onChange={change} />
       {values.account !== "" && (
         <FilterChip text={`Account ${values.account}`} onRemove={() => change({ account: "" })} />
       )}

@@ -3,6 +3,7 @@ import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { type Band, bandsFrom } from "../explain.ts";
 import type { HealthColour } from "../health.ts";
 import type { EntityKind } from "./engagement-events.ts";
+import { nameOf } from "./names.ts";
 import type { Query } from "./query.ts";
 import { rowsOfRun, type StoredScore, storedColumns } from "./stored-score.ts";
 
@@ -73,7 +74,7 @@ export function historyOf(
 
 export interface ListedScore extends DayScore {
   readonly id: string;
-  /** A user's e-mail address or an account's name. */
+  /** A user's name, else their e-mail address, else their id; an account's name. */
   readonly label: string;
   /** Of health, since the earlier run; null when one of the two is missing. */
   readonly change: number | null;
@@ -90,8 +91,6 @@ export interface ListQuestion {
   readonly band?: Band;
   readonly sort: ListSort;
   readonly descending: boolean;
-  /** Only those whose health has changed. */
-  readonly moved?: boolean;
   readonly limit: number;
   readonly offset: number;
 }
@@ -100,16 +99,12 @@ export interface ListQuestion {
 export async function listScores(warehouse: Warehouse, question: ListQuestion): Promise<ListedScore[]> {
   const { kind } = question.run;
   const { sql, parameters } = selectionQuery(question);
-  const names =
-    kind === "user"
-      ? "user AS entity, user_id AS id, if(email = '', user_id, email) AS label FROM users"
-      : "account AS entity, account_id AS id, name AS label FROM accounts";
   const order = `${question.sort} ${question.descending ? "DESC" : "ASC"} NULLS LAST, entity`;
   return warehouse.rows<ListedScore>(
     `SELECT id, label, day, state, colour, health, risk, engagement, momentum, change
      FROM (${sql} ORDER BY ${order} LIMIT {limit:UInt32} OFFSET {offset:UInt32}) AS page
-     LEFT JOIN (SELECT ${names} FINAL WHERE organization = {organization:UInt32}) AS names USING (entity)
-     ORDER BY ${order}`,
+     LEFT JOIN (${nameOf(kind)}) AS names USING (entity)
+     ORDER BY ${order} SETTINGS allow_simdjson = 0`,
     { ...parameters, limit: question.limit, offset: question.offset },
   );
 }
@@ -121,7 +116,7 @@ export async function countListed(warehouse: Warehouse, question: ListQuestion):
   return row?.count ?? 0;
 }
 
-function selectionQuery({ run, earlier, state, colour, band, moved }: ListQuestion): Query {
+function selectionQuery({ run, earlier, state, colour, band }: ListQuestion): Query {
   const conditions = [
     ...(state === undefined ? [] : ["state = {state:String}"]),
     ...(colour === undefined ? [] : ["colour = {colour:String}"]),
@@ -129,7 +124,7 @@ function selectionQuery({ run, earlier, state, colour, band, moved }: ListQuesti
   ];
   const { sql, parameters } = scoresWithChange(run, earlier, conditions);
   return {
-    sql: `${sql} ${moved === true ? "WHERE change != 0" : ""}`,
+    sql,
     parameters: {
       ...parameters,
       ...(state !== undefined && { state }),
@@ -138,7 +133,8 @@ function selectionQuery({ run, earlier, state, colour, band, moved }: ListQuesti
   };
 }
 
-/** The scores of a run by `entity`, with the `change` of health since an earlier one.
+/** The scores of a run by `entity`, with the `change` of health since an earlier one and the `colourBefore`, which is
+ * empty for those who had none.
  * @param conditions on the columns of the kind's table */
 export function scoresWithChange(
   { kind, ...ofRun }: OfRun,
@@ -147,13 +143,14 @@ export function scoresWithChange(
 ): Query {
   const before =
     earlier === undefined
-      ? `SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before WHERE false`
-      : `SELECT ${kind} AS entity, health AS before FROM ${kind}_scores FINAL
+      ? `SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before, '' AS colourBefore WHERE false`
+      : `SELECT ${kind} AS entity, health AS before, toString(colour) AS colourBefore FROM ${kind}_scores FINAL
          WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {earlierDay:Int32})
            AND version >= {earlierVersion:UInt64}`;
   return {
     sql: `
-      SELECT entity, day, state, colour, health, risk, engagement, momentum, health - before AS change
+      SELECT entity, day, state, colour, health, risk, engagement, momentum, health - before AS change,
+        colourBefore
       FROM (SELECT ${kind} AS entity, toInt32(day) AS day, state, colour, health, risk, engagement, momentum
         FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${[rowsOfRun, ...conditions].join(" AND ")})) AS scores
       LEFT JOIN (${before}) AS earlier USING (entity)`,
@@ -163,6 +160,24 @@ export function scoresWithChange(
     },
   };
 }
+
+/** Colours of health from worse to better; onboarding is neither. */
+const ranks = "['churned', 'at_risk', 'watch', 'healthy']";
+const [rankBefore, rankNow] = [`indexOf(${ranks}, colourBefore)`, `indexOf(${ranks}, colour)`];
+const isThere = "colour NOT IN ('churned', 'none', '')";
+
+/** How health went between two runs, as conditions on the columns of `scoresWithChange`. */
+export const movedConditions = {
+  changed: "colourBefore NOT IN (colour, '') AND colour != ''",
+  worse: `${rankNow} > 1 AND ${rankNow} < ${rankBefore}`,
+  better: `${rankBefore} > 1 AND ${rankNow} > ${rankBefore}`,
+  fell: "state = 'active' AND colourBefore != 'churned' AND ifNull(change < 0, false)",
+  rose: "state = 'active' AND colourBefore != 'churned' AND ifNull(change > 0, false)",
+  churned: "colour = 'churned' AND colourBefore NOT IN ('churned', '')",
+  returned: `colourBefore = 'churned' AND ${isThere}`,
+} as const;
+
+export type Moved = keyof typeof movedConditions;
 
 /** A condition on a score's `risk`. */
 export const bandConditions: Readonly<Record<Band, string>> = {

@@ -40,7 +40,7 @@ const maxRounds = 4;
 /** Events of the last minutes of a day are still on their way at midnight. */
 const settleMs = 5 * 60_000;
 /** History takes half of the time at most. */
-const defaultRests: Rests = { beforeTodayMs: 60_000, shareBeforeHistory: 1, afterFailureMs: 60_000 };
+export const defaultRests: Rests = { beforeTodayMs: 60_000, shareBeforeHistory: 1, afterFailureMs: 60_000 };
 const longestRestMs = 3_600_000;
 /** More rows than this wait for the loader: a minute's work. */
 const maxWaitingRows = 500_000;

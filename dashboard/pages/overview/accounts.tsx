@@ -1,0 +1,130 @@
+/** Accounts with health at risk. */
+import type { ReactElement } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { csvAddress, useRead } from "../../api/query.ts";
+import { useOrganization } from "../../app/session.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { EntityLink } from "../../parts/entity-link.tsx";
+import { Health, Risk } from "../../parts/health.tsx";
+import { CountLink } from "../../parts/list-link.tsx";
+import { Panel } from "../../parts/panel.tsx";
+import { Empty, Figures, Loading } from "../../parts/states.tsx";
+import { nothing, numbers, pointsText } from "../../text/format.ts";
+import { membersOf, thoseNow, usersActiveIn } from "./lists.ts";
+
+type AtRisk = Reads["/api/accounts-at-risk"]["answer"]["accounts"][number];
+
+interface Row extends AtRisk {
+  /** The day of the scores. */
+  readonly day: string;
+}
+
+const activeMemberDays = 28;
+
+const columns: readonly Column<Row>[] = [
+  {
+    id: "account",
+    header: "Account",
+    isFixed: true,
+    width: 160,
+    csv: ["id", "label"],
+    cell: ({ id, label }) => <EntityLink kind="account" id={id} label={label} />,
+  },
+  {
+    id: "members",
+    header: "Members",
+    hint: "Users who belong to it now",
+    isNumber: true,
+    cell: ({ id, members }) => <CountLink isQuiet count={members} list={membersOf(id)} />,
+  },
+  {
+    id: "active",
+    header: "Active",
+    hint: "Members who were active in the 28 days before the scores",
+    isNumber: true,
+    csv: ["activeMembers"],
+    cell: ({ id, day, activeMembers }) => (
+      <CountLink isQuiet count={activeMembers} list={usersActiveIn(id, day, activeMemberDays)} />
+    ),
+  },
+  { id: "health", header: "Health", cell: ({ health }) => <Health colour="at_risk" score={health} /> },
+  {
+    id: "change",
+    header: "vs last week",
+    hint: "Points of health against the scores of a week before",
+    isNumber: true,
+    cell: ({ change }) => pointsText(change),
+  },
+  {
+    id: "risk",
+    header: "Churn risk",
+    isNumber: true,
+    csv: ["band", "risk"],
+    cell: ({ risk, band }) => (risk === null || band === null ? nothing : <Risk risk={risk} band={band} />),
+  },
+];
+
+const shown = 8;
+
+export function AccountsAtRisk(): ReactElement {
+  const { id } = useOrganization();
+  const asked = useRead("/api/accounts-at-risk", { query: { limit: shown } });
+  const { data } = asked;
+  return (
+    <Panel
+      isFlush
+      title="Accounts with health at risk"
+      note={data && data.total > 0 ? <AtRiskNote of={data} /> : "Health below 40, the largest first"}
+    >
+      <Figures
+        of={asked}
+        loading={
+          <div className="p-4">
+            <Loading rows={6} />
+          </div>
+        }
+        empty={{
+          when: ({ accounts }) => accounts.length === 0,
+          show: <NoneAtRisk scored={data?.scored ?? 0} />,
+        }}
+      >
+        {({ accounts, day }) => (
+          <DataTable
+            label="The largest accounts with health at risk"
+            name="accounts-at-risk"
+            rows={accounts.map((account) => ({ ...account, day: day ?? "" }))}
+            columns={columns}
+            rowId={(account) => account.id}
+            csv={csvAddress(id, "/api/accounts-at-risk", {})}
+          />
+        )}
+      </Figures>
+    </Panel>
+  );
+}
+
+function AtRiskNote({
+  of: { total, scored, accounts },
+}: {
+  of: Reads["/api/accounts-at-risk"]["answer"];
+}): ReactElement {
+  return (
+    <>
+      Health below 40: <CountLink count={total} list={thoseNow("account", "at_risk")} /> of{" "}
+      <CountLink count={scored} list={thoseNow("account", "present")} /> accounts,{" "}
+      {accounts.length < total ? `here the ${accounts.length} largest` : "the largest first"}
+    </>
+  );
+}
+
+function NoneAtRisk({ scored }: { scored: number }): ReactElement {
+  return scored > 0 ? (
+    <Empty title="No account has a health at risk">
+      The health of all {numbers.count(scored)} accounts that have not churned is 40 or more.
+    </Empty>
+  ) : (
+    <Empty title="No scores of accounts yet">
+      Accounts come from identify and group calls, scores every night.
+    </Empty>
+  );
+}

@@ -1,0 +1,57 @@
+/** The lists behind figures of the overview, by the parameters of their addresses. */
+import type { Lifecycle, Moved } from "../../parts/figure-filters.ts";
+import type { HealthColour } from "../../parts/health.tsx";
+import type { ListBehind } from "../../parts/list-link.tsx";
+import { dayPlus } from "../../text/format.ts";
+import { type Kind, plural } from "./filters.ts";
+
+/** Users who were active on so many days that end with a day. */
+export function usersActive(toDay: string, days = 1): ListBehind {
+  return usersOf({ activeFrom: dayPlus(toDay, 1 - days), activeTo: toDay });
+}
+
+/** Users in a stage of their lifecycle, in the days of a week; all who were active without one. */
+export function usersInStage(fromDay: string, toDay: string, lifecycle?: Lifecycle): ListBehind {
+  return usersOf({
+    ...{ activeFrom: fromDay, activeTo: toDay },
+    ...(lifecycle !== undefined && { lifecycle }),
+  });
+}
+
+/** Users who were active in an account on so many days before a day; they may belong to another one now. */
+export function usersActiveIn(account: string, beforeDay: string, days: number): ListBehind {
+  return usersOf({
+    ...{ activeInAccount: account, activeFrom: dayPlus(beforeDay, -days), activeTo: dayPlus(beforeDay, -1) },
+  });
+}
+
+/** Members of an account who count in figures. */
+export function membersOf(account: string): ListBehind {
+  return usersOf({ account });
+}
+
+/** Everybody of whom all of this is true. */
+export function those(kind: Kind, query: ListBehind["query"]): ListBehind {
+  return { page: plural[kind], query };
+}
+
+type ColourOrPresent = HealthColour | "present";
+
+/** Those who have a colour of health now; `present` is any but churned and none. */
+export function thoseNow(kind: Kind, colour: ColourOrPresent): ListBehind {
+  return those(kind, colour === "present" ? { isPresent: "true" } : { colour });
+}
+
+/** Those who had it on an earlier day that has scores. @param colour the one that they have now, if it is asked for */
+export function thoseOn(kind: Kind, day: string, before: ColourOrPresent, colour?: HealthColour): ListBehind {
+  return those(kind, { colourBefore: before, since: day, ...(colour !== undefined && { colour }) });
+}
+
+/** Those whose health went a way since an earlier day that has scores. */
+export function thoseMoved(kind: Kind, moved: Moved, since: string): ListBehind {
+  return those(kind, { moved, since, sort: "change", ...(moved === "fell" && { order: "ascending" }) });
+}
+
+function usersOf(query: ListBehind["query"]): ListBehind {
+  return { page: "users", query };
+}

@@ -1,0 +1,47 @@
+/** Why health moved, in words: what was done before it and after. Pure. */
+
+/** What was done in the 28 days before a day. */
+export interface ActivityThen {
+  readonly activeDays28: number;
+  readonly idleDays: number;
+  /** Of an account: members who were active. */
+  readonly activeMembers28: number;
+  /** Gone with the churn event. */
+  readonly hasLeft: boolean;
+}
+
+interface Move {
+  readonly kind: "user" | "account";
+  readonly direction: "fell" | "rose" | "returned";
+  readonly before: ActivityThen;
+  readonly now: ActivityThen;
+}
+
+/** Silence of fewer days is told of nobody: a week is the shortest churn horizon. */
+const toldFromDays = 7;
+
+/** Active on 3 of 28 days, was 14; silent for 9 days. Of an account the active members are told, if they changed. */
+export function whyMoved({ kind, direction, before, now }: Move): string {
+  if (direction === "returned") {
+    const away = before.hasLeft ? "had left" : `had been silent for ${days(before.idleDays)}`;
+    return `${away}; ${kind === "account" ? activeMembers(now) : activeDays(now)}`;
+  }
+  const byMembers = kind === "account" && now.activeMembers28 !== before.activeMembers28;
+  const [is, was] = byMembers
+    ? [now.activeMembers28, before.activeMembers28]
+    : [now.activeDays28, before.activeDays28];
+  const silent = now.idleDays >= toldFromDays ? `; silent for ${days(now.idleDays)}` : "";
+  return `${byMembers ? activeMembers(now) : activeDays(now)}, ${is === was ? "as before" : `was ${was}`}${silent}`;
+}
+
+function activeDays({ activeDays28 }: ActivityThen): string {
+  return `active on ${activeDays28} of 28 days`;
+}
+
+function activeMembers({ activeMembers28: count }: ActivityThen): string {
+  return `${count} ${count === 1 ? "member" : "members"} active in 28 days`;
+}
+
+function days(count: number): string {
+  return `${count} ${count === 1 ? "day" : "days"}`;
+}

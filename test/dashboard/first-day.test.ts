@@ -1,0 +1,153 @@
+/** The first days of an organization: what the overview and the Start page say before there is a week, or a score. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { todayIn } from "../far-from-midnight.ts";
+import { joined } from "../people/support.ts";
+import { Server } from "../server.ts";
+import { startBrowser } from "./chromium.ts";
+import { axe, openInOrganization, settled } from "./support.ts";
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
+  await server.ready();
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+interface Done {
+  readonly user: string;
+  readonly daysAgo: number;
+  readonly event?: string;
+}
+
+/** An organization whose users did this, the first of them identified last. */
+async function organization(name: string, done: readonly Done[]): Promise<void> {
+  const token = await server.organization(name);
+  const users = [...new Set(done.map(({ user }) => user))].toReversed();
+  const batch = [
+    ...users.map((userId) => ({
+      ...{ type: "identify", userId, email: `${userId}@example.com` },
+      properties: { name: `The ${userId}` },
+    })),
+    ...done.map(({ user, daysAgo, event = "opened" }) => ({
+      ...{ type: "track", userId: user, event },
+      timestamp: new Date(Date.now() - daysAgo * 86_400_000).toISOString(),
+    })),
+  ];
+  const response = await server.post("/batch", token, { batch });
+  expect(await response.json()).toMatchObject({ rejected: [] });
+  await server.exported("events", name);
+}
+
+const history = (user: string, from: number, to: number): Done[] =>
+  Array.from({ length: from - to + 1 }, (_, index) => ({ user, daysAgo: from - index }));
+
+describe("on the first day", () => {
+  test("the overview says what is there and what comes, and no card is empty", async () => {
+    await organization(
+      "First",
+      ["ada", "bob", "cleo"].map((user) => ({ user, daysAgo: 0 })),
+    );
+    const { page, complaints } = await openInOrganization(browser, server, "/overview", "First");
+    await settled(page);
+    const main = (await page.getByRole("main").textContent()) ?? "";
+    // A test that runs at midnight has its events yesterday.
+    const isStillToday = main.includes("3 today so far");
+    if (isStillToday) {
+      expect(main).toMatch(
+        /Your first events came today\. The first week's summary is here (on|next) Monday\./,
+      );
+      expect(main).toContain("The first scores are here tomorrow");
+    }
+    for (const wrong of ["No user did anything", "rekindle score", "No scores of", "half year"]) {
+      expect(main).not.toContain(wrong);
+    }
+    expect(await axe(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("with days before, a member scores at once, by a button that is no command", async () => {
+    await organization("History", [...history("ada", 40, 1), ...history("bob", 40, 1)]);
+    // Scores may come by themselves meanwhile: until the button is pressed, the page does not hear of them.
+    const { page, id } = await openInOrganization(browser, server, "/start", "History");
+    let isHeld = true;
+    await page.route("**/api/week-summary?*", async (route) => {
+      const response = await route.fetch();
+      const answer = (await response.json()) as object;
+      await route.fulfill({ response, json: isHeld ? { ...answer, day: null } : answer });
+    });
+    let scored: unknown[] = [];
+    await page.route("**/api/scores?*", async (route) => {
+      const response = await route.fetch();
+      scored = [response.status(), await response.json()];
+      isHeld = false;
+      // It was scored less than a minute ago, by itself: then this is as good.
+      await route.fulfill(response.status() === 429 ? { status: 200, json: asScored } : { response });
+    });
+    await page.goto(`${server.url}/o/${id}/overview`);
+    await page.getByText("No scores yet", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Score now" }).click();
+    await page
+      .getByRole("region", { name: "Health of users" })
+      .getByRole("row", { name: /^Healthy/ })
+      .waitFor();
+    const [status, answer] = scored;
+    if (status === 200) expect(answer).toEqual({ ...asScored, day: expect.any(String) });
+    else expect([status, answer]).toEqual([429, expect.objectContaining({ name: "rate_limit_exceeded" })]);
+    await page.context().close();
+  });
+
+  const asScored = {
+    ...{ day: new Date(todayIn("UTC") * 86_400_000).toISOString().slice(0, 10), users: 2, accounts: 0 },
+    ...{ stoppedSince: null, silentSource: null },
+  };
+});
+
+describe("scoring at once", () => {
+  const score = async (cookie: string | undefined, id: number) =>
+    fetch(`${server.url}/api/scores?organization=${id}`, {
+      method: "POST",
+      headers: { Cookie: `rekindle_session=${cookie}`, "X-Rekindle": "dashboard" },
+    });
+
+  test("is for members, at most once a minute, and a viewer cannot", async () => {
+    await organization("Scored", [...history("ada", 40, 1), ...history("bob", 40, 1)]);
+    const owner = await joined(server, "Scored", "owner", "Ada Lovelace");
+    const member = await joined(server, "Scored", "member", "Mary Somerville");
+    const viewer = await joined(server, "Scored", "viewer", "Charles Babbage");
+    expect((await score(viewer.cookie, viewer.organization)).status).toBe(403);
+    // It may have been scored by itself, a moment ago.
+    const first = await score(owner.cookie, owner.organization);
+    expect([200, 429]).toContain(first.status);
+    const again = await score(member.cookie, member.organization);
+    expect(again.status).toBe(429);
+    const waitSeconds = Number(again.headers.get("Retry-After"));
+    expect(waitSeconds).toBeGreaterThan(0);
+    expect(waitSeconds).toBeLessThanOrEqual(60);
+    const key = await server.command("key", "create", "--organization", "Scored");
+    const summary = await fetch(`${server.url}/api/score-summary`, {
+      headers: { Authorization: `Bearer ${key.trim()}` },
+    });
+    const { counts } = (await summary.json()) as { counts: { count: number }[] };
+    expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(2);
+  });
+});
+
+test("the Start page shows the last event of anybody, with its user, and not that of the newest user", async () => {
+  await organization("Latest", [
+    { user: "ada", daysAgo: 0.0001, event: "report_shared" },
+    { user: "bob", daysAgo: 2, event: "task_completed" },
+    { user: "cleo", daysAgo: 1, event: "task_started" },
+  ]);
+  const { page, id } = await openInOrganization(browser, server, "/start", "Latest");
+  await page.getByText("report_shared by The ada").waitFor();
+  await page.getByRole("main").getByRole("link", { name: "The ada" }).click();
+  await page.waitForURL(`**/o/${id}/users/ada`);
+  await page.context().close();
+});

@@ -1,0 +1,169 @@
+/** Figures of the overview lead to those who are counted in them: every link, and every bar, on the demonstration. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { Server } from "../server.ts";
+import { startBrowser } from "./chromium.ts";
+import { becomes, openPage, settled, signedIn } from "./support.ts";
+
+let server: Server;
+let browser: Browser;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
+  await server.ready();
+  await server.demo("--users", "150", "--weeks", "20");
+  const weekAgo = new Date(Date.now() - 7 * 86_400_000).toISOString().slice(0, 10);
+  await server.command("score", "--organization", "Demo", "--as-of", weekAgo);
+  await server.command("score", "--organization", "Demo");
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+async function overview(query = "") {
+  const watched = await openPage(browser);
+  const { id } = await signedIn(watched.page, server, "Demo");
+  await watched.page.goto(`${server.url}/o/${id}/overview${query}`);
+  await settled(watched.page);
+  return { ...watched, id };
+}
+
+interface FigureLink {
+  readonly text: string;
+  readonly href: string;
+}
+
+/** The links of the page to lists; those of tables that are closed, too. */
+async function figureLinks(page: Page): Promise<FigureLink[]> {
+  for (const summary of await page.getByText("Show as a table").all()) await summary.click();
+  const links = (await page.evaluate(`[...document.querySelectorAll("main a[href]")].map((link) => (
+    { text: link.textContent, href: link.getAttribute("href") }))`)) as FigureLink[];
+  return links.filter(({ href }) => /^\/o\/\d+\/(users|accounts)\?/.test(href));
+}
+
+const numberIn = (text: string) => Number(text.replaceAll(/[^0-9]/g, ""));
+
+/** How many rows the API has for the address of a list: their parameters are the same. */
+async function rowsOf(page: Page, href: string, organization: number): Promise<number> {
+  const { pathname, searchParams } = new URL(href, server.url);
+  searchParams.set("organization", String(organization));
+  searchParams.set("limit", "1");
+  const response = await page.request.get(`${server.url}/api/${pathname.split("/").at(-1)}?${searchParams}`);
+  expect([href, response.status()]).toEqual([href, 200]);
+  return ((await response.json()) as { total: number }).total;
+}
+
+/** Links of one shape ask the same of the list, of other days, accounts or colours. */
+function shapeOf(href: string): string {
+  const { pathname, searchParams } = new URL(href, server.url);
+  const said = [...searchParams].map(([name, value]) =>
+    name === "lifecycle" || name === "moved" ? `${name}=${value}` : name,
+  );
+  return [pathname, ...said].join(" ");
+}
+
+describe.each(["user", "account"])("figures with health of %ss", (kind) => {
+  test("are links to lists with exactly as many rows", async () => {
+    const { page, id, complaints } = await overview(`?kind=${kind}&days=28`);
+    const links = await figureLinks(page);
+    const figures = links.filter(({ text }) => text !== "");
+    expect(figures.length).toBeGreaterThan(100);
+    // Bars have no text: the table beside them says the same.
+    const bars = links.filter(({ text }) => text === "");
+    expect(bars.length).toBeGreaterThan(2);
+    for (const { href } of bars) {
+      const isEmpty = (await rowsOf(page, href, id)) === 0;
+      expect([href, isEmpty || figures.some((figure) => figure.href === href)]).toEqual([href, true]);
+    }
+    const wrong: unknown[] = [];
+    const addresses = [...new Set(figures.map(({ href }) => href))];
+    const rows = new Map<string, number>();
+    while (addresses.length > 0) {
+      const asked = addresses.splice(0, 8).map(async (href) => rows.set(href, await rowsOf(page, href, id)));
+      await Promise.all(asked);
+    }
+    for (const { text, href } of figures) {
+      if (rows.get(href) !== numberIn(text)) wrong.push([text, rows.get(href), href]);
+    }
+    expect(wrong).toEqual([]);
+    const ofShapes = new Map(figures.map((figure) => [shapeOf(figure.href), figure]));
+    for (const { text, href } of ofShapes.values()) {
+      if (kind === "account" && !href.includes("/accounts?")) continue;
+      await page.goto(`${server.url}${href}`);
+      const shown = `${numberIn(text)} (user|account)s?`;
+      await page.getByText(new RegExp(`^${shown}$`)).waitFor();
+      // Each filter of the address stands on the page, and can be taken away.
+      await page.getByRole("button", { name: "Clear filters" }).waitFor();
+    }
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 180_000);
+});
+
+test("every panel and every sentence with a count has such links", async () => {
+  const { page } = await overview();
+  const regions = [
+    ...["The week", "Call first", "Health of users", "Churn risk", "Risk bands", "Movement"],
+    ...["Biggest drops", "Biggest gains", "Active users", "Coming and going"],
+  ];
+  for (const summary of await page.getByText("Show as a table").all()) await summary.click();
+  for (const name of regions) {
+    const links = page
+      .getByRole("region", { name, exact: true })
+      .locator("a[href*='/users?'], a[href*='/accounts?']");
+    expect([name, (await links.count()) > 0]).toEqual([name, true]);
+  }
+  const stat = page.locator("dl", { hasText: "Active in 7 days" }).getByRole("link");
+  expect(numberIn((await stat.textContent()) ?? "")).toBeGreaterThan(0);
+  await page.context().close();
+});
+
+test("a bar of a chart is a link: it opens its list here, and in a new tab", async () => {
+  const { page } = await overview();
+  for (const title of ["Active users", "Coming and going", "Health of users"]) {
+    const panel = page.getByRole("region", { name: title, exact: true });
+    await panel.getByText("Show as a table").click();
+    await panel.getByRole("img").first().scrollIntoViewIfNeeded();
+    const box = await panel.getByRole("img").first().boundingBox();
+    if (box === null) throw new Error(`${title} has no drawing`);
+    const link = panel.locator("a:has([role=img])");
+    let href: string | null = null;
+    for (let across = 0.5; href === null && across < 1; across += 0.01) {
+      await page.mouse.move(box.x + box.width * across, box.y + box.height * 0.7);
+      href = await link.getAttribute("href");
+    }
+    const inTable = panel.locator("details").locator(`a[href="${href}"]`).first();
+    expect([title, await inTable.count()]).toEqual([title, 1]);
+    const tab = page.context().waitForEvent("page");
+    await page.mouse.down({ button: "middle" });
+    await page.mouse.up({ button: "middle" });
+    const opened = await tab;
+    await opened.waitForURL(`**${href}`, { waitUntil: "commit" });
+    await opened.close();
+    expect(page.url()).toContain("/overview");
+    if (title === "Active users") continue;
+    await page.mouse.down();
+    await page.mouse.up();
+    await page.waitForURL(`**${href}`);
+    await page.goBack();
+    await settled(page);
+  }
+  await page.context().close();
+}, 180_000);
+
+test("by keyboard the list behind a figure opens, and a filter is taken away", async () => {
+  const { page } = await overview();
+  const link = page.getByRole("region", { name: "Movement" }).getByRole("link").first();
+  const rows = numberIn((await link.textContent()) ?? "");
+  await link.focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/users\?.*moved=changed/);
+  await page.getByText(new RegExp(`^${rows} users?$`)).waitFor();
+  const chip = page.getByRole("button", { name: /^Remove the filter Another health band since/ });
+  await chip.focus();
+  await page.keyboard.press("Enter");
+  await becomes(async () => new URL(page.url()).searchParams.has("moved"), false);
+  expect(new URL(page.url()).searchParams.has("since")).toBe(false);
+  await page.context().close();
+});
