@@ -137,7 +137,12 @@ export interface Reads {
 
 /** What is changed in an organization, by method and path. */
 export interface Changes {
-  "DELETE /api/users/:userId": Change<undefined, Static<typeof contract.ErasureAnswer>>;
+  "DELETE /api/users/:userId": Change<
+    undefined,
+    Static<typeof contract.ErasureAnswer>,
+    Partial<Static<typeof contract.EraseParameters>>
+  >;
+  "DELETE /api/accounts/:accountId": Change<undefined, Static<typeof contract.AccountErasureAnswer>>;
   "POST /api/dead-letters/retry": Change<
     undefined,
     Static<typeof contract.SelectedAnswer>,

@@ -41,7 +41,7 @@ export const callerHeaders = {
 export interface ApiParts {
   readonly warehouse: Warehouse;
   readonly ledger: SharedLedger;
-  readonly analysis: Pick<AnalysisService, "erase">;
+  readonly analysis: Pick<AnalysisService, "erase" | "eraseAccount">;
   readonly sources: Pick<SourceWatch, "statuses" | "silent">;
   readonly nowMs: () => number;
   readonly freshness: (organization: number) => Promise<Freshness>;

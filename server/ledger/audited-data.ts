@@ -5,7 +5,7 @@ import type { Actor, AuditNote } from "./audit.ts";
 import { type Changing, note } from "./changing.ts";
 import type { DeadLetterSelection } from "./dead-letters.ts";
 import type { ExclusionRule, StoredExclusionRule } from "./exclusions.ts";
-import type { ErasureReceipt, SharedLedger } from "./ledger.ts";
+import type { SharedLedger } from "./ledger.ts";
 import { type SettingsVersion, settingDifferences } from "./settings.ts";
 
 /** Changes settings. @throws Refusal as `SettingsStore.change` does */
@@ -138,14 +138,4 @@ export async function retireSource(
     detail: { source },
   });
   return retiredAtMs;
-}
-
-/** Notes that a user was erased; who it was is not kept. */
-export function noteErasure(changing: Changing<never>, receipt: ErasureReceipt): Promise<void> {
-  const { events, versions, deadLetters } = receipt;
-  return note(changing, {
-    action: "user.erased",
-    summary: `Erased a user with ${events} event${events === 1 ? "" : "s"}`,
-    detail: { events, versions, deadLetters },
-  });
 }

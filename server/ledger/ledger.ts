@@ -27,7 +27,7 @@ import type { ViewStore } from "./views.ts";
 import type { WarningStore } from "./warnings.ts";
 
 export type { MissingRows, NumberedVersion, VersionRows } from "./dead-letters.ts";
-export { type ErasureReceipt, type FoundInWarehouse, receiptOf } from "./erasures.ts";
+export * from "./erasures.ts";
 export type { ExclusionRules } from "./exclusions.ts";
 export type { CheckResult } from "./health.ts";
 export type { LedgerSnapshot, SnapshotFile } from "./snapshot.ts";

@@ -51,6 +51,8 @@ export interface Stored {
   /** When the user was erased last, or a user to whom the id was linked then: what was said before that stays out. */
   erasedAtMs(person: PersonKey): number | undefined;
   account(organization: number, accountId: string): Account | undefined;
+  /** When the account was erased last: what was said before that names it no more. */
+  accountErasedAtMs(organization: number, accountId: string): number | undefined;
   message(key: MessageKey): Message;
   /** Whether anything is parked in the organization, or any id linked: asked for every identify, so it is known
    * without a look-up. True may be wrong, false never is. */

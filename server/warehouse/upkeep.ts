@@ -6,6 +6,7 @@ import { Zone } from "../calendar/zone.ts";
 import { type Organization, Refusal, type SharedLedger } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
 import { eraseUser, findUser } from "./erase.ts";
+import { eraseAccount, findAccount } from "./erase-account.ts";
 import type { ExclusionKeeper } from "./exclusion-keeper.ts";
 import { dropEvents, firstPossibleDay } from "./keep-events.ts";
 import type { Loader } from "./loader.ts";
@@ -59,7 +60,7 @@ export class Upkeep {
     return this.#asRebuild(() => this.#inTurn(() => this.#rebuild(organization)));
   }
 
-  /** Resolves when nothing of the users whose erasure began before the call is left. */
+  /** Resolves when nothing of the users and accounts whose erasure began before the call is left. */
   finishErasures(): Promise<void> {
     return this.#inTurn(() => this.#finishErasures());
   }
@@ -177,12 +178,19 @@ export class Upkeep {
   async #finishErasures(): Promise<void> {
     const { warehouse, loader, exclusions, ledger, log } = this.#parts;
     for (const erasure of await ledger.erasures.pending()) {
-      const { id, state, uptoInboxId } = erasure;
+      const { id, state, uptoInboxId, organization, account } = erasure;
       await loader.drain(uptoInboxId);
-      if (state === "begun") await ledger.erasures.counted(id, await findUser(warehouse, erasure));
-      await exclusions.changeUsers(erasure.organization, () => eraseUser(warehouse, erasure));
+      if (account > 0) {
+        if (state === "begun") {
+          await ledger.erasures.accountCounted(id, await findAccount(warehouse, erasure));
+        }
+        await exclusions.changeUsers(organization, () => eraseAccount(warehouse, erasure, id));
+      } else {
+        if (state === "begun") await ledger.erasures.counted(id, await findUser(warehouse, erasure));
+        await exclusions.changeUsers(organization, () => eraseUser(warehouse, erasure));
+      }
       await ledger.erasures.finish(id);
-      log.info({ erasure: id, organization: erasure.organization }, "a user is erased");
+      log.info({ erasure: id, organization }, account > 0 ? "an account is erased" : "a user is erased");
     }
   }
 

@@ -7,6 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Ledger, Organization } from "../../server/ledger/ledger.ts";
+import { accountErasuresContract } from "./contract-account-erasures.ts";
 import { auditContract } from "./contract-audit.ts";
 import { erasuresContract } from "./contract-erasures.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
@@ -71,6 +72,7 @@ const parts = {
   deadLettersOfInbox: deadLettersOfInboxContract,
   operation: operationContract,
   erasures: erasuresContract,
+  accountErasures: accountErasuresContract,
   imports: importsContract,
   importer: importerContract,
   settings: settingsContract,

@@ -125,6 +125,10 @@ export class LedgerModel {
         needed([...needs.accounts, ...parkedAccounts(organization)], { organization, accountId });
         return this.accounts.get(keyOf(organization, accountId));
       },
+      accountErasedAtMs: (organization, accountId) => {
+        needed([...needs.accounts, ...parkedAccounts(organization)], { organization, accountId });
+        return undefined;
+      },
       message: (messageKey) => {
         needed(needs.messageIds, messageKey);
         const key = JSON.stringify(messageKey);

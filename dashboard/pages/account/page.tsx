@@ -1,19 +1,23 @@
 /** One account: how it is doing and why, who carries it, and everything its members did. */
 import { useParams } from "@tanstack/react-router";
-import type { ReactElement } from "react";
+import { type ReactElement, useState } from "react";
 import { usePages, useRead } from "../../api/query.ts";
+import { useMayAs } from "../../app/session.ts";
 import { ActivityPanel, daysOfYear, yearFilter } from "../../entity/activity.tsx";
 import { ChangePanel, sinceFilter } from "../../entity/change.tsx";
+import type { AccountReceipt } from "../../entity/erase.tsx";
 import { EntityHeader } from "../../entity/header.tsx";
 import { HistoryPanel, rangeFilter } from "../../entity/history.tsx";
 import { isMissing, Missing } from "../../entity/missing.tsx";
 import { EngagementPanel, HealthPanel, RiskPanel, ScoreStats } from "../../entity/scores.tsx";
 import { TimelinePanel } from "../../entity/timeline.tsx";
+import { Button } from "../../parts/button.tsx";
 import { choiceFilter, numberFilter, textFilter, useFilters } from "../../parts/filters.ts";
 import { Notice } from "../../parts/panel.tsx";
 import { Stat } from "../../parts/stat.tsx";
 import { DayAgo, Instant, useToday } from "../../parts/time.tsx";
 import { dayPlus, dayText, nothing, numbers } from "../../text/format.ts";
+import { EraseAccount, ErasedAccount } from "./erase.tsx";
 import { CarriersPanel, MembersPanel, membersPageSize } from "./members.tsx";
 
 const filters = {
@@ -28,10 +32,18 @@ const filters = {
 
 export function AccountPage(): ReactElement {
   const { accountId } = useParams({ from: "/o/$organization/accounts/$accountId" });
-  return <AccountOf key={accountId} accountId={accountId} />;
+  const [receipt, setReceipt] = useState<AccountReceipt>();
+  if (receipt?.accountId === accountId) return <ErasedAccount receipt={receipt} />;
+  return <AccountOf key={accountId} accountId={accountId} onErased={setReceipt} />;
 }
 
-function AccountOf({ accountId }: { accountId: string }): ReactElement {
+function AccountOf({
+  accountId,
+  onErased,
+}: {
+  accountId: string;
+  onErased: (receipt: AccountReceipt) => void;
+}): ReactElement {
   const path = { accountId };
   const today = useToday();
   const [{ since, range, year, event, sort, order, offset }, change] = useFilters(filters);
@@ -66,7 +78,12 @@ function AccountOf({ accountId }: { accountId: string }): ReactElement {
   if (isMissing(account.error)) return <Missing id={accountId} what="account" />;
   return (
     <>
-      <AccountHeader accountId={accountId} account={account.data} scoredDay={score.data?.day} />
+      <AccountHeader
+        accountId={accountId}
+        account={account.data}
+        scoredDay={score.data?.day}
+        onErased={onErased}
+      />
       <div className="grid gap-5">
         {score.data?.dataStoppedSince != null && (
           <Notice>
@@ -128,35 +145,54 @@ function AccountHeader({
   accountId,
   account,
   scoredDay,
+  onErased,
 }: {
   accountId: string;
   account: Account | undefined;
   scoredDay: string | null | undefined;
+  onErased: (receipt: AccountReceipt) => void;
 }): ReactElement {
+  const [isErasing, setErasing] = useState(false);
+  const mayErase = useMayAs("owner");
   const name = account?.name || accountId;
   return (
-    <EntityHeader
-      what="account"
-      title={name}
-      name={name}
-      image={account?.avatar}
-      line={
-        account === undefined ? (
-          ""
-        ) : (
-          <>
-            <span title="The account's id">{account.accountId}</span> · there since{" "}
-            <Instant instant={account.createdAt} />
-            {account.lastSeenDay !== null && (
-              <>
-                {" · "}last seen <DayAgo day={account.lastSeenDay} />
-              </>
-            )}
-          </>
-        )
-      }
-      freshness={account?.freshness}
-      scoredDay={scoredDay}
-    />
+    <>
+      <EntityHeader
+        what="account"
+        title={name}
+        name={name}
+        image={account?.avatar}
+        line={account === undefined ? "" : <Line account={account} />}
+        freshness={account?.freshness}
+        scoredDay={scoredDay}
+        actions={
+          mayErase &&
+          account !== undefined && (
+            <Button isSmall onClick={() => setErasing(true)}>
+              Erase …
+            </Button>
+          )
+        }
+      />
+      <EraseAccount
+        accountId={accountId}
+        isOpen={isErasing}
+        onClose={() => setErasing(false)}
+        onErased={onErased}
+      />
+    </>
+  );
+}
+
+function Line({ account: { accountId, createdAt, lastSeenDay } }: { account: Account }): ReactElement {
+  return (
+    <>
+      <span title="The account's id">{accountId}</span> · there since <Instant instant={createdAt} />
+      {lastSeenDay !== null && (
+        <>
+          {" · "}last seen <DayAgo day={lastSeenDay} />
+        </>
+      )}
+    </>
   );
 }

@@ -127,10 +127,10 @@ export class PostgresLedger implements Ledger {
     this.exclusions = new PostgresExclusions(sql);
     this.warnings = new PostgresWarnings(sql);
     this.checks = new PostgresChecks(sql);
-    this.erasures = new PostgresErasures(sql, this.exclusions, clock);
+    this.audit = new PostgresAudit(sql);
+    this.erasures = new PostgresErasures(sql, this, clock);
     this.imports = new PostgresImports(sql);
     this.parking = new PostgresParking(sql, parkedMaxBytes);
-    this.audit = new PostgresAudit(sql);
     this.people = new PostgresPeople(sql, this.organizations, this.audit);
     this.entrance = new PostgresEntrance(sql, this.audit);
     this.views = new PostgresViews(sql, this.audit);

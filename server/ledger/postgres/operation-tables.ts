@@ -125,3 +125,13 @@ export const erasures = `
     PRIMARY KEY (organization, person_hmac)
   );
 `;
+
+/** An erasure is that of a user or of an account; the other number is 0. Members of an account are found without reading
+ * every user. */
+export const accountErasures = `
+  ALTER TABLE erasures ADD COLUMN account bigint NOT NULL DEFAULT 0;
+  ALTER TABLE erasures ADD COLUMN members bigint NOT NULL DEFAULT 0;
+  DROP INDEX erasures_by_number;
+  CREATE UNIQUE INDEX erasures_by_number ON erasures (organization, "user", account);
+  CREATE INDEX users_of_account ON users (organization, account) WHERE account > 0;
+`;

@@ -1,6 +1,7 @@
 /** Ingestion warnings as they are stored: a row for each organization, UTC day, kind, endpoint and detail. */
 import { msPerDay } from "../../calendar/zone.ts";
 import { personKinds } from "../parking.ts";
+import { personOf, personText } from "../person-text.ts";
 import {
   type IngestionWarning,
   maxWarningDetails,
@@ -13,7 +14,7 @@ import type { Sql, Tx } from "./connect.ts";
 import { isRefusedForGood } from "./errors.ts";
 import { advisoryLocks } from "./locks.ts";
 import { restored, storable } from "./text.ts";
-import { erasedPeople, erasureKey } from "./tombstones.ts";
+import { erasedTexts, erasureKey } from "./tombstones.ts";
 import { inTransaction } from "./transaction.ts";
 
 const addedInAStep = 1_000;
@@ -136,16 +137,17 @@ async function withoutErased(
   tx: Tx,
   counted: readonly IngestionWarning[],
 ): Promise<readonly IngestionWarning[]> {
-  const people = counted.flatMap(({ organization, userId: id }) =>
-    id === null ? [] : personKinds.map((kind) => ({ organization, kind, id })),
+  const texts = counted.flatMap(({ organization, userId: id }) =>
+    id === null ? [] : personKinds.map((kind) => ({ organization, text: personText({ kind, id }) })),
   );
-  if (people.length === 0) return counted;
+  if (texts.length === 0) return counted;
   const key = await erasureKey(tx);
-  const erased = await erasedPeople(
+  const found = await erasedTexts(
     tx,
-    people.map((person) => ({ ...person, key })),
+    texts.map((each) => ({ ...each, key })),
   );
-  if (erased.length === 0) return counted;
+  if (found.length === 0) return counted;
+  const erased = found.map(({ organization, text }) => ({ organization, id: personOf(text).id }));
   const back = await tx<{ organization: number; id: string }[]>`
     SELECT organization, user_id AS id FROM users
     WHERE (organization, user_id) IN (

@@ -3,6 +3,7 @@
 import type { Database } from "bun:sqlite";
 import {
   checkedRule,
+  type ExclusionKind,
   type ExclusionRule,
   type ExclusionRules,
   type ExclusionStore,
@@ -29,8 +30,8 @@ function prepare(db: Database) {
     remove: db.prepare<{ id: number }, [number, number]>(
       "DELETE FROM exclusion_rules WHERE organization = ? AND id = ? RETURNING id",
     ),
-    removeUser: db.prepare<{ id: number }, [number, string]>(
-      "DELETE FROM exclusion_rules WHERE organization = ? AND kind = 'user' AND value = ? RETURNING id",
+    removeNamed: db.prepare<{ id: number }, [number, ExclusionKind, string]>(
+      "DELETE FROM exclusion_rules WHERE organization = ? AND kind = ? AND value = ? RETURNING id",
     ),
     changed: db.prepare(
       `INSERT INTO exclusion_revisions (organization, revision) VALUES (?, 1)
@@ -88,9 +89,9 @@ export class SqliteExclusions implements ExclusionStore {
     });
   }
 
-  /** Removes the rule that names this user, if there is one, inside the caller's transaction. */
-  forgetUser(organization: number, userId: string): void {
-    if (this.#statements.removeUser.get(organization, userId) !== null) {
+  /** Removes the rule that names this user or account, if there is one, inside the caller's transaction. */
+  forget(organization: number, kind: "user" | "account", id: string): void {
+    if (this.#statements.removeNamed.get(organization, kind, id) !== null) {
       this.#statements.changed.run(organization);
     }
   }

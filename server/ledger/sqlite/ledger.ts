@@ -80,11 +80,11 @@ export class SqliteLedger implements Ledger {
       (organization, id) => tombstones.has(organization, id) && users.find(organization, id) === undefined,
     );
     this.checks = new SqliteChecks(db);
-    const { warnings, exclusions } = this;
-    this.erasures = new SqliteErasures(db, { ...parts, warnings, exclusions }, this.#inboxTidy, clock);
+    this.audit = new SqliteAudit(db);
+    const { warnings, exclusions, audit } = this;
+    this.erasures = new SqliteErasures(db, { ...parts, warnings, exclusions, audit }, this.#inboxTidy, clock);
     this.imports = parts.imports;
     this.parking = parts.parking;
-    this.audit = new SqliteAudit(db);
     this.people = new SqlitePeople(db, this.organizations, this.audit);
     this.entrance = new SqliteEntrance(db, this.audit);
     this.views = new SqliteViews(db, this.audit);

@@ -75,6 +75,10 @@ export class LookedUp implements Stored {
     return this.#sources.tombstones.erasedAtMs(person);
   }
 
+  accountErasedAtMs(organization: number, accountId: string): number | undefined {
+    return this.#sources.tombstones.accountErasedAtMs(organization, accountId);
+  }
+
   account(organization: number, accountId: string): Account | undefined {
     return once(this.#accounts, organization, accountId, () =>
       this.#sources.accounts.find(organization, accountId),

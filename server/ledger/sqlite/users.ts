@@ -42,6 +42,10 @@ function prepare(db: Database) {
                           fields_said_at_ms, first_identified_at_ms, organization, number, user_id)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
+    members: db.prepare<{ userId: string }, [number, number]>(
+      "SELECT user_id AS userId FROM users WHERE organization = ? AND account = ? AND account > 0",
+    ),
+    leave: db.prepare("UPDATE users SET account = 0 WHERE organization = ? AND account = ? AND account > 0"),
     delete: db.prepare("DELETE FROM users WHERE organization = ? AND number = ?"),
     update: db.prepare(
       `UPDATE users SET account = ?, email = ?, email_key = ?, is_account_owner = ?, updated_at_ms = ?, version = ?,
@@ -89,6 +93,16 @@ export class Users {
   /** The highest number given so far, those of erased users among them; 0 before the first. */
   lastNumber(organization: number): number {
     return this.#statements.lastNumber.get(organization)?.last ?? 0;
+  }
+
+  /** The users of an account, by their ids. */
+  members(organization: number, account: number): readonly string[] {
+    return this.#statements.members.all(organization, account).map(({ userId }) => userId);
+  }
+
+  /** Takes all users out of an account, inside the caller's transaction. No version changes. */
+  leave(organization: number, account: number): void {
+    this.#statements.leave.run(organization, account);
   }
 
   /** Deletes a user's row, inside the caller's transaction. */
