@@ -247,6 +247,7 @@ function serveControl(
       return intake.forgetWarningsOf(organization, userId);
     },
     forgetAccount: (organization: number, accountId: string) => live.forget(organization, accountId),
+    forgetOrganization: (organization: number) => live.endOrganization(organization),
     settled: () => intake.settled(),
   };
   const operations: Operations = new Map([

@@ -1,4 +1,4 @@
-/** Erasing a user or an account: what happens is told before, the id has to be typed, and what was done is told after. */
+/** Erasing a user, an account or an organization: what happens is told before, its id or name has to be typed, and what was done is told after. */
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, type ReactElement, type ReactNode, useState } from "react";
 import type { Changes } from "../api/paths.ts";
@@ -14,9 +14,13 @@ export type UserReceipt = Changes["DELETE /api/users/:userId"]["answer"];
 export type AccountReceipt = Changes["DELETE /api/accounts/:accountId"]["answer"];
 
 interface EraseDialogProps {
-  readonly what: "user" | "account";
-  readonly id: string;
+  readonly title: string;
   readonly description: string;
+  /** Of the field in which `expected` has to be typed. */
+  readonly label: string;
+  readonly expected: string;
+  /** What the button says. */
+  readonly action: string;
   /** Items of a list. */
   readonly consequences: ReactNode;
   /** Between the list and the field. */
@@ -29,9 +33,10 @@ interface EraseDialogProps {
 }
 
 export function EraseDialog(props: EraseDialogProps): ReactElement {
-  const { what, id, description, consequences, choice, isOpen, isPending, error, onErase, onClose } = props;
+  const { title, description, label, expected, action, consequences, choice } = props;
+  const { isOpen, isPending, error, onErase, onClose } = props;
   const [typed, setTyped] = useState("");
-  const isRight = typed === id;
+  const isRight = typed === expected;
   const close = () => {
     if (isPending) return;
     setTyped("");
@@ -42,13 +47,13 @@ export function EraseDialog(props: EraseDialogProps): ReactElement {
     if (isRight) onErase();
   };
   return (
-    <Dialog isOpen={isOpen} onClose={close} title={`Erase this ${what}`} description={description}>
+    <Dialog isOpen={isOpen} onClose={close} title={title} description={description}>
       <form onSubmit={submit} className="grid gap-4">
         <ul className="ml-5 list-disc">{consequences}</ul>
         {choice}
         <Input
-          label={`Type the ${what}'s id to confirm`}
-          help={<span className="[overflow-wrap:anywhere] whitespace-pre-wrap select-all">{id}</span>}
+          label={label}
+          help={<span className="[overflow-wrap:anywhere] whitespace-pre-wrap select-all">{expected}</span>}
           value={typed}
           autoFocus
           autoComplete="off"
@@ -63,7 +68,7 @@ export function EraseDialog(props: EraseDialogProps): ReactElement {
             Cancel
           </Button>
           <Button type="submit" look="danger" disabled={!isRight} isBusy={isPending}>
-            {isPending ? "Erasing …" : "Erase for good"}
+            {isPending ? "Erasing …" : action}
           </Button>
         </div>
       </form>

@@ -104,6 +104,8 @@ export function answerAnalysis(
       return analysis
         .eraseAccount(organization, searchParams.get("accountId") ?? "", askedErasure(searchParams))
         .then((receipt) => Response.json(receipt ?? null));
+    case "POST /delete-organization":
+      return analysis.deleteOrganization(organization).then((is) => Response.json(is));
     case "GET /check":
       return analysis.check(organization).then((differences) => Response.json(differences));
     case "GET /counts":

@@ -44,6 +44,11 @@ export function remoteAnalysis(peer: Peer): AnalysisService {
       }),
     eraseAccount: (organization, accountId) =>
       receiptFrom<AccountReceipt>(peer, "/erase-account", { organization: String(organization), accountId }),
+    deleteOrganization: (organization) =>
+      watched(peer, async (signal) => {
+        const response = await ask(peer, `/delete-organization?organization=${organization}`, "POST", signal);
+        return (await response.json()) as boolean;
+      }),
     check: (organization) =>
       watched(peer, async (signal) => {
         const response = await ask(peer, `/check?organization=${organization}`, "GET", signal);

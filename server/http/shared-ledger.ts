@@ -13,6 +13,7 @@ const credentialChanges = ["create", "revoke"] as const;
 const erasureCalls = [
   ...(["begin", "beginAccount", "pending", "counted", "accountCounted", "finish", "find", "list"] as const),
 ] as const;
+const deletionCalls = ["begin", "pending", "finish"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;
 const settingsCalls = ["get", "change", "history"] as const;
 const deadLetterCalls = ["list", "count", "retry", "drop", "missing"] as const;
@@ -48,6 +49,8 @@ interface Memory {
   forgetWarningsOf(organization: number, userId: string): Promise<void>;
   /** Shows no more in the live view what names the account. */
   forgetAccount(organization: number, accountId: string): void;
+  /** Ends the live view of an organization that is deleted. */
+  forgetOrganization(organization: number): void;
   /** Resolves when every write that was admitted before is committed. */
   settled(): Promise<void>;
 }
@@ -104,6 +107,14 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   offer("erasures", ledger.erasures, erasureCalls);
   offer("settings", ledger.settings, settingsCalls);
   offerErasures(operations, ledger.erasures, memory);
+  offer("deletions", ledger.deletions, deletionCalls);
+  operations.set("deletions.begin", async (organization: number) => {
+    const begun = await ledger.deletions.begin(organization);
+    memory.forget();
+    await memory.settled();
+    memory.forgetOrganization(organization);
+    return begun;
+  });
   offer("imports", importer, importCalls);
   offer("ledger", ledger, ledgerCalls);
   operations.set("ledger.rebuildsPending", async () => {
@@ -171,6 +182,7 @@ export function remoteLedger(
     warnings: remote<SharedLedger["warnings"]>("warnings", ["list"]),
     sources: remote<SharedLedger["sources"]>("sources", ["totals", "hours", "retire"]),
     erasures: remote<SharedLedger["erasures"]>("erasures", erasureCalls),
+    deletions: remote<SharedLedger["deletions"]>("deletions", deletionCalls),
     settings: remote<SharedLedger["settings"]>("settings", settingsCalls),
     inbox: {
       ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls),

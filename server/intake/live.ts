@@ -88,6 +88,12 @@ export class LiveView {
     this.#channels.get(organization)?.forget(id);
   }
 
+  /** Ends the streams of an organization that is deleted, and forgets what was shown. */
+  endOrganization(organization: number): void {
+    this.#channels.get(organization)?.end("This organization was deleted.");
+    this.#channels.delete(organization);
+  }
+
   /** Ends every stream, and lets nobody in any more. */
   close(): void {
     this.#isClosed = true;

@@ -11,6 +11,7 @@ import { limits } from "../../contract/limits.ts";
 import type { AuditStore } from "./audit.ts";
 import type { Credentials } from "./credentials.ts";
 import type { DeadLetterStore, VersionRows } from "./dead-letters.ts";
+import type { Deletions } from "./deletions.ts";
 import type { Erasures } from "./erasures.ts";
 import type { ExclusionStore } from "./exclusions.ts";
 import type { CheckStore, LedgerFreshness, RebuildBegun } from "./health.ts";
@@ -173,6 +174,7 @@ export interface Ledger {
   readonly warnings: WarningStore;
   readonly checks: CheckStore;
   readonly erasures: Erasures;
+  readonly deletions: Deletions;
   readonly imports: Imports;
   readonly settings: SettingsStore;
   readonly audit: AuditStore;

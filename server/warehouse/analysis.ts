@@ -45,6 +45,8 @@ export interface AnalysisService {
     accountId: string,
     asked: AskedErasure,
   ): Promise<AccountReceipt | undefined>;
+  /** Deletes an organization and resolves when nothing is left; false when there is no such organization. */
+  deleteOrganization(organization: number): Promise<boolean>;
   /** Compares ledger, events and rollups, after a rebuild that is pending; the differences in words, none when all
    * agree. */
   check(organization: number): Promise<readonly string[]>;
@@ -234,6 +236,14 @@ export class Analysis implements ServedAnalysis {
 
   eraseAccount(...what: Parameters<AnalysisService["eraseAccount"]>): Promise<AccountReceipt | undefined> {
     return this.#receipts.ofAccount(...what);
+  }
+
+  async deleteOrganization(organization: number): Promise<boolean> {
+    const { ledger, log } = this.#parts;
+    if ((await ledger.deletions.begin(organization)) === undefined) return false;
+    log.info({ organization, by: "command line" }, "an organization is being deleted");
+    await this.#upkeep.finishErasures();
+    return true;
   }
 
   check(organization: number): Promise<readonly string[]> {

@@ -91,6 +91,15 @@ export class FollowingAnalysis implements ServedAnalysis {
     return this.#receipts.ofAccount(...what);
   }
 
+  async deleteOrganization(organization: number): Promise<boolean> {
+    const { deletions } = this.#parts.ledger;
+    if ((await deletions.begin(organization)) === undefined) return false;
+    return this.#until(async () => {
+      const pending = await deletions.pending();
+      return !pending.some((one) => one.organization === organization);
+    });
+  }
+
   async check(organization: number): Promise<readonly string[]> {
     return this.#parts.askLeader().check(organization);
   }
@@ -161,6 +170,7 @@ export function whileLeading(analysis: ServedAnalysis, following: FollowingAnaly
     rebuild: (organization) => analysis.rebuild(organization),
     erase: (...what) => analysis.erase(...what),
     eraseAccount: (...what) => analysis.eraseAccount(...what),
+    deleteOrganization: (...what) => analysis.deleteOrganization(...what),
     check: (organization) => analysis.check(organization),
     backUp: async () => {
       throw noBackup();

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import type { Ledger, Organization } from "../../server/ledger/ledger.ts";
 import { accountErasuresContract } from "./contract-account-erasures.ts";
 import { auditContract } from "./contract-audit.ts";
+import { deletionsContract } from "./contract-deletions.ts";
 import { erasuresContract } from "./contract-erasures.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
 import { deadLettersOfInboxContract, inboxContract } from "./contract-inbox.ts";
@@ -73,6 +74,7 @@ const parts = {
   operation: operationContract,
   erasures: erasuresContract,
   accountErasures: accountErasuresContract,
+  deletions: deletionsContract,
   imports: importsContract,
   importer: importerContract,
   settings: settingsContract,

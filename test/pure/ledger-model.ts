@@ -104,6 +104,7 @@ export class LedgerModel {
     const numbers = (of: Iterable<User | Account>, organization: number) =>
       [...of].filter((one) => one.organization === organization).map(({ number }) => number);
     return {
+      exists: () => true,
       known: (organization, userId) => {
         neededOfUser(needs.known, organization, userId);
         return this.user(organization, userId);

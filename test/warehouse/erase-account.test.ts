@@ -1,6 +1,7 @@
-/** An account out of every table of the warehouse, while its members and their events stay. */
+/** An account out of every table of the warehouse, while its members and their events stay; and an organization whole. */
 import { expect, test } from "bun:test";
 import { checkOrganization } from "../../server/warehouse/check.ts";
+import { deleteOrganization } from "../../server/warehouse/delete-organization.ts";
 import { eraseAccount, findAccount } from "../../server/warehouse/erase-account.ts";
 import { accountRow, type EventRow, userRow, userVersionRow } from "../../server/warehouse/rows.ts";
 import type { Warehouse } from "../../server/warehouse/warehouse.ts";
@@ -121,3 +122,16 @@ test("a crash at any statement, and what was written before, doubles and loses n
   const differences = await checkOrganization(subject.warehouse, organization, acknowledged as never);
   expect(differences.filter(({ kind }) => kind !== "events")).toEqual([]);
 }, 180_000);
+
+test("of a deleted organization no table has a row, and another has all of its own", async () => {
+  const [{ organization }, other] = [await filled(600), await filled(300)];
+  const tables = await subject.warehouse.rows<{ table: string }>(
+    "SELECT DISTINCT table FROM system.columns WHERE database = currentDatabase() AND name = 'organization'",
+  );
+  expect(tables.length).toBeGreaterThan(10);
+  await deleteOrganization(subject.warehouse, organization);
+  for (const { table } of tables) {
+    expect([table, await subject.count(table, organization)]).toEqual([table, 0]);
+  }
+  expect(await rollupsOf(subject, other.organization)).toEqual(recount(other.all, storedDay));
+});

@@ -19,8 +19,10 @@ export function EraseAccount({ accountId, isOpen, onClose, onErased }: EraseAcco
   };
   return (
     <EraseDialog
-      what="account"
-      id={accountId}
+      title="Erase this account"
+      label="Type the account's id to confirm"
+      expected={accountId}
+      action="Erase for good"
       description="The account's id, name, avatar and scores are deleted for good: this cannot be undone."
       consequences={
         <>

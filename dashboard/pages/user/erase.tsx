@@ -23,8 +23,10 @@ export function EraseUser({ userId, account, isOpen, onClose, onErased }: EraseU
   };
   return (
     <EraseDialog
-      what="user"
-      id={userId}
+      title="Erase this user"
+      label="Type the user's id to confirm"
+      expected={userId}
+      action="Erase for good"
       description="Everything that was sent about this user is deleted for good: this cannot be undone."
       consequences={
         <>

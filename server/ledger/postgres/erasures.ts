@@ -17,19 +17,19 @@ import {
 } from "../erasures.ts";
 import { tombstoneOf } from "../user-rows.ts";
 import { accountOfOnlyMember, deleteAccount, takeLettersOfAccount } from "./account-erasures.ts";
+import { whileNoneWrites } from "./alone.ts";
 import type { PostgresAudit } from "./audit.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
 import { addDayCounts, addVersionRows } from "./counts.ts";
 import { takeLettersOfUser } from "./dead-letter-rows.ts";
 import type { PostgresExclusions } from "./exclusions.ts";
 import { forgetIds } from "./forget-ids.ts";
-import { countWaiting, newestInboxId, type Position } from "./inbox-counts.ts";
+import { newestInboxId, type Position } from "./inbox-counts.ts";
 import { countErasedRows, dropErased } from "./inbox-erasing.ts";
-import { inboxPatienceMs, lockInbox, sealWritten } from "./inbox-segments.ts";
-import { lockOrganizations } from "./loaded.ts";
+import { sealWritten } from "./inbox-segments.ts";
 import { restored, storable } from "./text.ts";
 import { erasureKey } from "./tombstones.ts";
-import { inTransaction, lockIsHeld, notInOrder, repeated, tableIsGone } from "./transaction.ts";
+import { inTransaction } from "./transaction.ts";
 
 type StoredErasure = Erasure & { readonly uptoSegment: number };
 
@@ -65,7 +65,7 @@ export class PostgresErasures implements Erasures {
     userId: string,
     { by = serviceItself, withAccount = false }: AskedErasure = {},
   ): Promise<BegunErasure | undefined> {
-    return this.#alone(organization, async (tx, counted) => {
+    return whileNoneWrites(this.#sql, organization, async (tx, counted) => {
       const own = withAccount ? await accountOfOnlyMember(tx, organization, userId) : undefined;
       const begun = await this.#user(tx, counted, { organization, userId, by });
       if (begun === undefined) return undefined;
@@ -83,7 +83,7 @@ export class PostgresErasures implements Erasures {
     accountId: string,
     { by = serviceItself }: AskedErasure = {},
   ): Promise<Erasure | undefined> {
-    return this.#alone(organization, (tx, counted) =>
+    return whileNoneWrites(this.#sql, organization, (tx, counted) =>
       this.#account(tx, counted, { organization, accountId, by }),
     );
   }
@@ -148,27 +148,6 @@ export class PostgresErasures implements Erasures {
     const rows = await sql<StoredErasure[]>`
       SELECT ${columns(sql)} FROM erasures WHERE organization = ${organization} ORDER BY id`;
     return rows.map(erasure);
-  }
-
-  /** Begins in one commit, while nobody else writes rows and the organization is locked. */
-  #alone<Begun>(
-    organization: number,
-    begin: (tx: Tx, counted: Position) => Promise<Begun | undefined>,
-  ): Promise<Begun | undefined> {
-    return repeated(
-      async (refusals) => {
-        const patienceMs = inboxPatienceMs(refusals);
-        const counted = await countWaiting(this.#sql, patienceMs);
-        return inTransaction(this.#sql, async (tx) => {
-          const [locked] = await lockOrganizations(tx, [organization]);
-          if (locked === undefined) return undefined;
-          await lockInbox(tx, patienceMs);
-          return begin(tx, counted);
-        });
-      },
-      [...notInOrder, ...tableIsGone, ...lockIsHeld],
-      { attempts: 15, pauseMs: 500 },
-    );
   }
 
   async #user(

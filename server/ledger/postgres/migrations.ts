@@ -11,7 +11,7 @@ import { identities } from "./identities.ts";
 import { liveItemsTable } from "./live-items.ts";
 import { advisoryLocks } from "./locks.ts";
 import { nodeTables } from "./nodes.ts";
-import { accountErasures, erasures, operation } from "./operation-tables.ts";
+import { accountErasures, erasures, operation, organizationDeletions } from "./operation-tables.ts";
 import { parkingTables } from "./parking-tables.ts";
 import { peopleAndAudit, verifiedEmailsAndMakers } from "./people-tables.ts";
 import { settingsTable } from "./settings.ts";
@@ -54,6 +54,7 @@ export const migrations: readonly Migration[] = [
   verifiedEmailsAndMakers,
   messageIdKinds,
   accountErasures + erasedAccountNames,
+  organizationDeletions,
 ];
 
 /** The uuid that tells this ledger from every other. */

@@ -135,3 +135,9 @@ export const accountErasures = `
   CREATE UNIQUE INDEX erasures_by_number ON erasures (organization, "user", account);
   CREATE INDEX users_of_account ON users (organization, account) WHERE account > 0;
 `;
+
+/** Null but for an organization that is being deleted: no row of it stands behind these. */
+export const organizationDeletions = `
+  ALTER TABLE organizations ADD COLUMN deletion_upto_inbox_id bigint;
+  ALTER TABLE organizations ADD COLUMN deletion_upto_segment bigint NOT NULL DEFAULT 0;
+`;

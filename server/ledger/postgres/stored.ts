@@ -84,6 +84,8 @@ export interface Begun {
   readonly segment: number;
   /** Message ids that nobody had within 24 hours. */
   readonly claimed: ReadonlySet<string>;
+  /** Of the organizations that are needed those that there are. */
+  readonly organizations: ReadonlySet<number>;
   /** Of the organizations that are locked. */
   readonly numbers: readonly LastNumbers[];
 }
@@ -166,6 +168,10 @@ export class Loaded implements Stored {
   /** Whether nobody else changes users, accounts and what is parked of the organization until the end. */
   isLocked(organization: number): boolean {
     return this.#numbers.has(organization);
+  }
+
+  exists(organization: number): boolean {
+    return this.begun.organizations.has(organization);
   }
 
   known(organization: number, userId: string): KnownUser | undefined {

@@ -13,6 +13,7 @@ import {
 import type { Sql, Tx } from "./connect.ts";
 import { isRefusedForGood } from "./errors.ts";
 import { advisoryLocks } from "./locks.ts";
+import { isThere } from "./organizations.ts";
 import { restored, storable } from "./text.ts";
 import { erasedTexts, erasureKey } from "./tombstones.ts";
 import { inTransaction } from "./transaction.ts";
@@ -111,7 +112,8 @@ export async function forgetWarningsOf(
     WHERE organization = ${organization} AND user_id = ANY (${userIds.map(storable)}::text[])`;
 }
 
-/** Adds them inside the caller's transaction; others who add wait for its end, because details are counted. */
+/** Adds them inside the caller's transaction, without those of organizations that are deleted by now. Others who add wait for
+ * its end, because details are counted. */
 export async function addWarnings(tx: Tx, counted: readonly IngestionWarning[]): Promise<void> {
   if (counted.length === 0) return;
   const named = await withoutErased(tx, counted);
@@ -124,6 +126,7 @@ export async function addWarnings(tx: Tx, counted: readonly IngestionWarning[]):
     FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS given (organization bigint, "utcDay" integer,
       kind text, endpoint text, detail text, count bigint, "firstSeenMs" bigint, "lastSeenMs" bigint, message text,
       "userId" text)
+    WHERE EXISTS (SELECT FROM organizations WHERE id = given.organization AND ${isThere(tx)})
     ON CONFLICT (organization, utc_day, kind, endpoint, detail) DO UPDATE SET
       count = stored.count + excluded.count,
       first_seen_ms = least(stored.first_seen_ms, excluded.first_seen_ms),

@@ -1,4 +1,4 @@
-/** Steps of the migrations about erasures. */
+/** Steps of the migrations about erasures and deletions. */
 
 /** A number in `erasures` is never given again, and a user who was erased is known again by the keyed hash. */
 export const erasures = `
@@ -41,3 +41,6 @@ export const accountErasures = `
   CREATE INDEX erasures_of_accounts ON erasures (organization, account);
   CREATE INDEX users_of_account ON users (organization, account) WHERE account > 0;
 `;
+
+/** Null but for an organization that is being deleted: no row of it stands behind this one in the inbox. */
+export const organizationDeletions = "ALTER TABLE organizations ADD COLUMN deletion_upto_inbox_id INTEGER;";

@@ -9,7 +9,7 @@
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../ledger.ts";
 import { addEmailKeys } from "./email-keys.ts";
-import { accountErasures, erasures } from "./erasure-tables.ts";
+import { accountErasures, erasures, organizationDeletions } from "./erasure-tables.ts";
 import { messageIdKinds } from "./message-id-kinds.ts";
 import { parkingTables, personKinds } from "./parking-tables.ts";
 import { peopleAndAudit, verifiedEmailsAndMakers } from "./people-tables.ts";
@@ -237,6 +237,7 @@ const migrations: readonly Migration[] = [
   verifiedEmailsAndMakers,
   messageIdKinds,
   accountErasures,
+  organizationDeletions,
 ];
 
 /** How many migrations this code knows. */

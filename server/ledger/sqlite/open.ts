@@ -17,6 +17,7 @@ import { KnownUsers } from "./known-users.ts";
 import { SqliteLedger } from "./ledger.ts";
 import { MessageIds } from "./message-ids.ts";
 import { migrate } from "./migrations.ts";
+import { SqliteOrganizations } from "./organizations.ts";
 import { Parking } from "./parking.ts";
 import { refuseUnfinishedRestore } from "./restoring.ts";
 import { Tombstones } from "./tombstones.ts";
@@ -67,6 +68,7 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
   try {
     const log = WriteAheadLog.open(db, file);
     const store = {
+      organizations: new SqliteOrganizations(db, clock),
       users: new Users(db),
       accounts: new Accounts(db),
       knownUsers: new KnownUsers(sizes.knownUsersCapacity),

@@ -20,10 +20,17 @@ interface OrganizationRow {
 const columns =
   "id, name, timezone, requests_per_second, items_per_second, keep_events_days, events_from_day, created_at_ms";
 
+/** What is being deleted is found by nobody. */
+export const isThere = "deletion_upto_inbox_id IS NULL";
+
 function prepare(db: Database) {
   return {
-    list: db.prepare<OrganizationRow, []>(`SELECT ${columns} FROM organizations ORDER BY id`),
-    find: db.prepare<OrganizationRow, [number]>(`SELECT ${columns} FROM organizations WHERE id = ?`),
+    list: db.prepare<OrganizationRow, []>(
+      `SELECT ${columns} FROM organizations WHERE ${isThere} ORDER BY id`,
+    ),
+    find: db.prepare<OrganizationRow, [number]>(
+      `SELECT ${columns} FROM organizations WHERE id = ? AND ${isThere}`,
+    ),
     named: db.prepare<OrganizationRow, [string]>(`SELECT ${columns} FROM organizations WHERE name = ?`),
     insert: db.prepare<OrganizationRow, [string, string, number, number]>(
       `INSERT INTO organizations (name, timezone, requests_per_second, created_at_ms) VALUES (?, ?, ?, ?)
@@ -37,6 +44,7 @@ function prepare(db: Database) {
          items_per_second = ?4, keep_events_days = ?5
        WHERE id = ?6`,
     ),
+    exists: db.prepare<{ id: number }, [number]>(`SELECT id FROM organizations WHERE id = ? AND ${isThere}`),
     dropped: db.prepare(
       "UPDATE organizations SET events_from_day = max(coalesce(events_from_day, ?2), ?2) WHERE id = ?1",
     ),
@@ -47,7 +55,7 @@ function prepare(db: Database) {
       `UPDATE organizations SET rebuild_pending = 1, rebuild_asked_at_ms = CASE
          WHEN rebuild_pending = 1 THEN coalesce(rebuild_asked_at_ms, ?1)
          ELSE max(?1, coalesce(rebuild_asked_at_ms, 0) + 1) END
-       WHERE id = ?2 RETURNING timezone, rebuild_asked_at_ms AS askedAtMs`,
+       WHERE id = ?2 AND ${isThere} RETURNING timezone, rebuild_asked_at_ms AS askedAtMs`,
     ),
     pendingSince: db.prepare<{ atMs: number | null }, [number]>(
       "SELECT rebuild_asked_at_ms AS atMs FROM organizations WHERE id = ? AND rebuild_pending = 1",
@@ -81,6 +89,11 @@ export class SqliteOrganizations implements Organizations {
   findNow(id: number): Organization | undefined {
     const row = this.#statements.find.get(id);
     return row === null ? undefined : organization(row);
+  }
+
+  /** Whether there is such an organization. */
+  has(id: number): boolean {
+    return this.#statements.exists.get(id) !== null;
   }
 
   async create(wanted: { name: string; timezone: string; nowMs: number }): Promise<Organization> {

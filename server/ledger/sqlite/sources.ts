@@ -3,6 +3,7 @@ import type { Database } from "bun:sqlite";
 import { type SenderName, sourceLimits } from "../../../contract/sources.ts";
 import { msPerHour } from "../../calendar/zone.ts";
 import type { CountedHour, SourceHour, SourceStore, SourceTotals } from "../sources.ts";
+import { isThere } from "./organizations.ts";
 import { inSmallSteps } from "./small-steps.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -46,6 +47,7 @@ const columns = "accepted, parked, duplicate, rejected, ignored";
 
 function prepare(db: Database) {
   return {
+    exists: db.prepare<{ id: number }, [number]>(`SELECT id FROM organizations WHERE id = ? AND ${isThere}`),
     addHour: db.prepare(
       `INSERT INTO source_hours (organization, source, utc_hour, ${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET ${sums}`,
@@ -125,7 +127,9 @@ export class SqliteSources implements SourceStore {
     await inSmallSteps(() => this.#statements.deleteOld.all(firstKeptHour).length === deletedInAStep);
   }
 
+  /** What was counted of an organization that is deleted by now is left out. */
   #add({ organization, source, utcHour, ...hour }: CountedHour): void {
+    if (this.#statements.exists.get(organization) === null) return;
     const { accepted, parked, duplicate, rejected, ignored } = hour;
     const items = [accepted, parked, duplicate, rejected, ignored];
     this.#statements.addHour.run(organization, source, utcHour, ...items);

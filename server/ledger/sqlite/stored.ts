@@ -7,11 +7,13 @@ import type { Accounts } from "./accounts.ts";
 import { ByOrganization } from "./by-organization.ts";
 import type { KnownUsers } from "./known-users.ts";
 import type { MessageIds } from "./message-ids.ts";
+import type { SqliteOrganizations } from "./organizations.ts";
 import type { Parking } from "./parking.ts";
 import type { Tombstones } from "./tombstones.ts";
 import type { Users } from "./users.ts";
 
 export interface Sources {
+  readonly organizations: SqliteOrganizations;
   readonly users: Users;
   readonly accounts: Accounts;
   readonly knownUsers: KnownUsers;
@@ -42,6 +44,7 @@ export class LookedUp implements Stored {
   readonly transaction: number;
   readonly #sources: Sources;
   readonly #nowMs: number;
+  readonly #exists = new Map<number, boolean>();
   /** Kept, because writing a user asks again what was stored before. */
   readonly #users = new ByOrganization<User | null>();
   readonly #accounts = new ByOrganization<Account | null>();
@@ -53,6 +56,12 @@ export class LookedUp implements Stored {
     this.transaction = transaction;
     this.#sources = sources;
     this.#nowMs = nowMs;
+  }
+
+  exists(organization: number): boolean {
+    const known = this.#exists.get(organization) ?? this.#sources.organizations.has(organization);
+    this.#exists.set(organization, known);
+    return known;
   }
 
   known(organization: number, userId: string): KnownUser | undefined {
