@@ -33,6 +33,12 @@ interface Deleted {
   readonly parked: number;
 }
 
+/** Users who are in an account, and some who were a moment ago. */
+export interface Members {
+  readonly account: number;
+  readonly userIds: ReadonlySet<string>;
+}
+
 export class AccountErasures {
   readonly #parts: Parts & { readonly exclusions: SqliteExclusions };
   readonly #statements: ReturnType<typeof prepare>;
@@ -42,24 +48,40 @@ export class AccountErasures {
     this.#statements = prepare(db);
   }
 
-  /** The account of a user, when the user is its only member. */
-  ofOnlyMember(organization: number, userId: string): Account | undefined {
+  /** The account of a user, when the user is its only member. @param members who may be in it */
+  ofOnlyMember(organization: number, userId: string, members: Members): Account | undefined {
     const { users, accounts } = this.#parts;
     const account = users.find(organization, userId)?.account ?? 0;
-    return users.members(organization, account).length === 1
-      ? accounts.numbered(organization, account)
-      : undefined;
+    if (account === 0 || account !== members.account) return undefined;
+    const others = [...members.userIds].some(
+      (id) => id !== userId && users.known(organization, id)?.account === account,
+    );
+    return others ? undefined : accounts.numbered(organization, account);
   }
 
-  /** Deletes an account and takes it out of what is parked; leaves a tombstone where there was anything. */
-  delete(organization: number, accountId: string, atMs: number): Deleted {
+  /** Does something with the members of an account that this finds, in small steps, before it. */
+  async withMembers<Result>(
+    organization: number,
+    account: number,
+    work: (members: Members) => Result,
+  ): Promise<Result> {
+    const { userIds, end } = await this.#parts.users.watchMembers(organization, account);
+    try {
+      return work({ account, userIds });
+    } finally {
+      end();
+    }
+  }
+
+  /** Deletes an account and takes it out of what is parked; leaves a tombstone where there was anything.
+   * @param found its members */
+  delete(organization: number, accountId: string, found: Members, atMs: number): Deleted {
     const { users, accounts, counts, exclusions, tombstones, parking } = this.#parts;
     const account = accounts.find(organization, accountId);
     const parked = parking.items.leaveAccount(organization, accountId);
     if (account !== undefined || parked > 0) tombstones.eraseAccount(organization, accountId, atMs);
     if (account === undefined) return { account, members: [], parked };
-    const members = users.members(organization, account.number);
-    users.leave(organization, account.number);
+    const members = users.leave(organization, account.number, found.userIds);
     accounts.delete(organization, account.number);
     counts.addPopulations(organization, {
       ...{ users: 0, userVersions: 0, accounts: -1, accountVersions: -account.version },

@@ -46,7 +46,7 @@ export class SqliteDeletions implements Deletions {
   }
 
   async begin(organization: number): Promise<Deletion | undefined> {
-    const { journal, inbox, knownUsers, parking } = this.#parts;
+    const { journal, inbox, organizations, knownUsers, parking } = this.#parts;
     journal.flush();
     const begun = inTransaction(this.#db, () => {
       const deletion = this.#statements.begin.get(inbox.newestInboxId, organization);
@@ -57,6 +57,7 @@ export class SqliteDeletions implements Deletions {
       return deletion;
     });
     if (begun === undefined) return undefined;
+    organizations.forget(organization);
     knownUsers.forgetOrganization(organization);
     parking.eventLabels.forgetOrganization(organization);
     return begun;

@@ -31,15 +31,13 @@ export const erasures = `
   CREATE INDEX erasures_pending ON erasures (id) WHERE state <> 'done';
 `;
 
-/** An erasure is that of a user or of an account; the other number is 0. Members of an account are found without reading
- * every user. */
+/** An erasure is that of a user or of an account; the other number is 0. */
 export const accountErasures = `
   ALTER TABLE erasures ADD COLUMN account INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE erasures ADD COLUMN members INTEGER NOT NULL DEFAULT 0;
   DROP INDEX erasures_by_number;
   CREATE UNIQUE INDEX erasures_by_number ON erasures (organization, user, account);
   CREATE INDEX erasures_of_accounts ON erasures (organization, account);
-  CREATE INDEX users_of_account ON users (organization, account) WHERE account > 0;
 `;
 
 /** Null but for an organization that is being deleted: no row of it stands behind this one in the inbox. */

@@ -18,14 +18,14 @@ import {
 import type { User } from "../ledger.ts";
 import { addressId, type PersonId } from "../parking.ts";
 import { beginningOfRow } from "../user-rows.ts";
-import { AccountErasures } from "./account-erasures.ts";
+import { AccountErasures, type Members } from "./account-erasures.ts";
 import type { SqliteAudit } from "./audit.ts";
 import { DeadLettersOfUser } from "./dead-letters-of-user.ts";
 import type { SqliteExclusions } from "./exclusions.ts";
 import type { InboxTidy } from "./inbox-tidy.ts";
 import { nextTurn } from "./small-steps.ts";
 import type { Parts } from "./transact.ts";
-import { inTransaction } from "./transaction.ts";
+import { inTransaction, type NotAPromise } from "./transaction.ts";
 import type { SqliteWarnings } from "./warnings.ts";
 
 const columns = `id, organization, user, account, state, upto_inbox_id AS uptoInboxId,
@@ -99,18 +99,18 @@ export class SqliteErasures implements Erasures {
     { by = serviceItself, withAccount = false }: AskedErasure = {},
   ): Promise<BegunErasure | undefined> {
     const { users, tombstones, knownUsers } = this.#parts;
-    this.#parts.journal.flush();
     let forgotten: Forgotten = { isAnything: false, names: [] };
-    const begun = inTransaction(this.#db, () => {
+    const account = withAccount ? (users.find(organization, userId)?.account ?? 0) : 0;
+    const begun = await this.#withMembers(organization, account, (members) => {
       const user = users.find(organization, userId);
-      const own = withAccount ? this.#accounts.ofOnlyMember(organization, userId) : undefined;
+      const own = this.#accounts.ofOnlyMember(organization, userId, members);
       forgotten = this.#forgetIds(organization, userId, user);
       if (user === undefined) return undefined;
       const erasure = this.#deleteUser(organization, userId, user, by);
       const { names } = forgotten;
       if (own === undefined) return { ...erasure, names, ofAccount: null };
       const { accountId } = own;
-      const ofAccount = this.#deleteAccount(organization, accountId, by).erasure;
+      const ofAccount = this.#deleteAccount(organization, accountId, members, by).erasure;
       return { ...erasure, names, ofAccount: ofAccount ? { accountId, erasure: ofAccount } : null };
     });
     if (!forgotten.isAnything && !begun) return undefined;
@@ -129,10 +129,13 @@ export class SqliteErasures implements Erasures {
     accountId: string,
     { by = serviceItself }: AskedErasure = {},
   ): Promise<Erasure | undefined> {
-    this.#parts.journal.flush();
-    const { erasure, members, parked } = inTransaction(this.#db, () =>
-      this.#deleteAccount(organization, accountId, by),
+    const numberNow = () => this.#parts.accounts.find(organization, accountId)?.number ?? 0;
+    const deleted = await this.#withMembers(organization, numberNow(), (found) =>
+      // It may have been made, or made anew, while its members were looked for.
+      found.account === numberNow() ? this.#deleteAccount(organization, accountId, found, by) : undefined,
     );
+    if (deleted === undefined) return this.beginAccount(organization, accountId, { by });
+    const { erasure, members, parked } = deleted;
     if (erasure !== undefined || parked > 0) this.#accounts.forget(organization, members);
     // There is no erasure to be finished, but what was parked is in the log still.
     if (erasure === undefined && parked > 0) await this.#inboxTidy.erase(0);
@@ -194,9 +197,21 @@ export class SqliteErasures implements Erasures {
     return this.#insert({ organization, user: user.number, account: 0, members: 0, versions: 0, hmac, by });
   }
 
+  /** One transaction, when the members of an account are found. */
+  #withMembers<Result>(
+    organization: number,
+    account: number,
+    work: (members: Members) => NotAPromise<Result>,
+  ): Promise<Result> {
+    return this.#accounts.withMembers(organization, account, (members) => {
+      this.#parts.journal.flush();
+      return inTransaction<Result>(this.#db, () => work(members));
+    });
+  }
+
   /** @returns what was deleted, and its erasure; undefined when there was no such account */
-  #deleteAccount(organization: number, accountId: string, by: Actor) {
-    const deleted = this.#accounts.delete(organization, accountId, this.#clock());
+  #deleteAccount(organization: number, accountId: string, found: Members, by: Actor) {
+    const deleted = this.#accounts.delete(organization, accountId, found, this.#clock());
     if (deleted.account === undefined) return { ...deleted, erasure: undefined };
     const { number: account, version: versions } = deleted.account;
     const hmac = this.#parts.tombstones.accountHmac(organization, accountId);

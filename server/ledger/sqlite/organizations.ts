@@ -44,7 +44,6 @@ function prepare(db: Database) {
          items_per_second = ?4, keep_events_days = ?5
        WHERE id = ?6`,
     ),
-    exists: db.prepare<{ id: number }, [number]>(`SELECT id FROM organizations WHERE id = ? AND ${isThere}`),
     dropped: db.prepare(
       "UPDATE organizations SET events_from_day = max(coalesce(events_from_day, ?2), ?2) WHERE id = ?1",
     ),
@@ -70,11 +69,14 @@ export class SqliteOrganizations implements Organizations {
   readonly #db: Database;
   readonly #statements: ReturnType<typeof prepare>;
   readonly #clock: () => number;
+  /** Asked for every organization of a transaction. One whose creation failed may be among them, and has no token. */
+  readonly #there: Set<number>;
 
   constructor(db: Database, clock: () => number) {
     this.#db = db;
     this.#clock = clock;
     this.#statements = prepare(db);
+    this.#there = new Set(this.#statements.list.all().map(({ id }) => id));
   }
 
   async list(): Promise<readonly Organization[]> {
@@ -93,7 +95,12 @@ export class SqliteOrganizations implements Organizations {
 
   /** Whether there is such an organization. */
   has(id: number): boolean {
-    return this.#statements.exists.get(id) !== null;
+    return this.#there.has(id);
+  }
+
+  /** To be called when the deletion of the organization is begun. */
+  forget(id: number): void {
+    this.#there.delete(id);
   }
 
   async create(wanted: { name: string; timezone: string; nowMs: number }): Promise<Organization> {
@@ -110,6 +117,7 @@ export class SqliteOrganizations implements Organizations {
     this.#refuseTaken(name);
     const row = this.#statements.insert.get(name, timezone, requestsPerSecond, nowMs);
     if (row === null) throw new Error("SQLite returned no row for a new organization.");
+    this.#there.add(row.id);
     return organization(row);
   }
 

@@ -44,7 +44,6 @@ export class LookedUp implements Stored {
   readonly transaction: number;
   readonly #sources: Sources;
   readonly #nowMs: number;
-  readonly #exists = new Map<number, boolean>();
   /** Kept, because writing a user asks again what was stored before. */
   readonly #users = new ByOrganization<User | null>();
   readonly #accounts = new ByOrganization<Account | null>();
@@ -59,9 +58,7 @@ export class LookedUp implements Stored {
   }
 
   exists(organization: number): boolean {
-    const known = this.#exists.get(organization) ?? this.#sources.organizations.has(organization);
-    this.#exists.set(organization, known);
-    return known;
+    return this.#sources.organizations.has(organization);
   }
 
   known(organization: number, userId: string): KnownUser | undefined {
