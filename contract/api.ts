@@ -76,16 +76,43 @@ export const UserAnswer = Type.Object({
   lastSeenDay: nullable(day("The day of the user's last engagement event.")),
 });
 
-/** The receipt for an erasure. */
-export const ErasureAnswer = Type.Object({
-  userId: Type.String(),
+export const EraseParameters = Type.Object(
+  {
+    withAccount: Type.Boolean({
+      default: false,
+      description: "Whether to erase the user's account, too, when it has no other member.",
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const erasureFields = {
   erasedAt: instant("When nothing was left."),
-  events: count("Events that were erased."),
-  versions: count("Versions of the user's traits that were erased."),
   deadLetters: count("Rows that had not been taken by the warehouse."),
   inboxRows: count("Rows that were still kept on their way to the warehouse."),
-  days: count("Days whose figures were computed again without the user."),
   seconds: Type.Number({ minimum: 0, description: "From the request to the end." }),
+};
+
+/** The receipt for the erasure of an account. */
+export const AccountErasureAnswer = Type.Object({
+  accountId: Type.String(),
+  members: count("Users who were in the account. They stay, in no account."),
+  events: count("Events that do not name the account any more. They stay with their users."),
+  versions: count("Versions of the account's name and avatar that were erased."),
+  days: count("Days whose figures were computed again without the account."),
+  ...erasureFields,
+});
+
+/** The receipt for the erasure of a user. */
+export const ErasureAnswer = Type.Object({
+  userId: Type.String(),
+  events: count("Events that were erased."),
+  versions: count("Versions of the user's traits that were erased."),
+  days: count("Days whose figures were computed again without the user."),
+  ...erasureFields,
+  account: nullable(AccountErasureAnswer, {
+    description: "Of the account that was erased with the user; null when it stays.",
+  }),
 });
 
 /** How far a figure is to be trusted at this moment. */

@@ -30,6 +30,7 @@ export const auditActions = [
   "dead_letters.retried",
   "dead_letters.dropped",
   "user.erased",
+  "account.erased",
   "view.created",
   "view.changed",
   "view.deleted",

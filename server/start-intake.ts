@@ -214,9 +214,9 @@ function joinNodes(
     settled: async () => {
       await authorizers.lookedUp();
       await Promise.all([intake.settled(), importer.settled()]);
-      for (const { organization, userId } of await node.erased()) {
-        live.forgetUser(organization, userId);
-        await intake.forgetWarningsOf(organization, userId);
+      for (const { organization, kind, name } of await node.erased()) {
+        live.forget(organization, name);
+        if (kind === "user") await intake.forgetWarningsOf(organization, name);
       }
     },
     writeDown: () => Promise.all([authorizers.recordUse(), intake.recordWarnings(), intake.recordSources()]),
@@ -243,9 +243,11 @@ function serveControl(
     recordWarnings: () => intake.recordWarnings(),
     recordSources: () => intake.recordSources(),
     forgetWarningsOf: (organization: number, userId: string) => {
-      live.forgetUser(organization, userId);
+      live.forget(organization, userId);
       return intake.forgetWarningsOf(organization, userId);
     },
+    forgetAccount: (organization: number, accountId: string) => live.forget(organization, accountId),
+    forgetOrganization: (organization: number) => live.endOrganization(organization),
     settled: () => intake.settled(),
   };
   const operations: Operations = new Map([

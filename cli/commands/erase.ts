@@ -1,7 +1,6 @@
-/** `rekindle erase user | list` */
+/** `rekindle erase user | account | list` */
 import { Command } from "commander";
 import { commandLine } from "../../server/ledger/audit.ts";
-import { noteErasure } from "../../server/ledger/audited-data.ts";
 import { Refusal } from "../../server/ledger/ledger.ts";
 import { withAnalysis } from "../analysis.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
@@ -9,8 +8,9 @@ import { instant, printTable } from "../print.ts";
 
 export function eraseCommand(): Command {
   return new Command("erase")
-    .description("Erase users, and list the erasures")
+    .description("Erase users and accounts, and list the erasures")
     .addCommand(user())
+    .addCommand(account())
     .addCommand(list());
 }
 
@@ -19,12 +19,33 @@ function user(): Command {
     .description("Erase everything of a user and print a receipt; it cannot be taken back")
     .argument("<id>", "the user's id")
     .requiredOption("--organization <name>", "whose user")
-    .action((userId: string, { organization: name }: { organization: string }) =>
+    .option("--with-account", "erase the user's account, too, when it has no other member")
+    .action((userId: string, { organization: name, withAccount }: UserOptions) =>
       withAnalysis(async ({ ledger }, analysis) => {
         const { id } = await organizationNamed(ledger, name);
-        const receipt = await analysis.erase(id, userId);
+        const asked = { by: commandLine, withAccount: withAccount === true };
+        const receipt = await analysis.erase(id, userId, asked);
         if (receipt === undefined) throw new Refusal(`${name} has no user with this id, or not any more.`);
-        await noteErasure({ ledger, organization: id, by: commandLine, nowMs: Date.now() }, receipt);
+        process.stdout.write(`${JSON.stringify(receipt)}\n`);
+      }),
+    );
+}
+
+interface UserOptions {
+  readonly organization: string;
+  readonly withAccount?: boolean;
+}
+
+function account(): Command {
+  return new Command("account")
+    .description("Erase everything of an account and print a receipt; its members stay, in no account")
+    .argument("<id>", "the account's id")
+    .requiredOption("--organization <name>", "whose account")
+    .action((accountId: string, { organization: name }: { organization: string }) =>
+      withAnalysis(async ({ ledger }, analysis) => {
+        const { id } = await organizationNamed(ledger, name);
+        const receipt = await analysis.eraseAccount(id, accountId, { by: commandLine });
+        if (receipt === undefined) throw new Refusal(`${name} has no account with this id, or not any more.`);
         process.stdout.write(`${JSON.stringify(receipt)}\n`);
       }),
     );
@@ -32,16 +53,17 @@ function user(): Command {
 
 function list(): Command {
   return new Command("list")
-    .description("List an organization's erasures; who was erased is not kept")
+    .description("List an organization's erasures; the ids that were erased are not kept")
     .requiredOption("--organization <name>", "the organization")
     .action(({ organization: name }: { organization: string }) =>
       withInstallation(async ({ ledger }) => {
         const { id } = await organizationNamed(ledger, name);
         const erasures = await ledger.erasures.list(id);
         printTable(
-          ["ID", "REQUESTED", "ERASED", "EVENTS", "VERSIONS", "DEAD LETTERS", "INBOX ROWS", "DAYS"],
+          ["ID", "WHAT", "REQUESTED", "ERASED", "EVENTS", "VERSIONS", "DEAD LETTERS", "INBOX ROWS", "DAYS"],
           erasures.map((erasure) => [
             String(erasure.id),
+            erasure.account > 0 ? "account" : "user",
             instant(erasure.requestedAtMs),
             instant(erasure.erasedAtMs),
             ...[erasure.events, erasure.versions, erasure.deadLetters, erasure.inboxRows, erasure.days].map(

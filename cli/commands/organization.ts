@@ -1,11 +1,12 @@
-/** `rekindle organization create | list | set` */
+/** `rekindle organization create | list | set | delete` */
 import { Command, InvalidArgumentError } from "commander";
 import { isName } from "../../contract/names.ts";
 import { zoneNamed } from "../../server/calendar/zone.ts";
 import { runningRebuild } from "../../server/http/remote-analysis.ts";
 import { commandLine } from "../../server/ledger/audit.ts";
-import { itemsPerSecond, type SharedLedger } from "../../server/ledger/ledger.ts";
+import { itemsPerSecond, Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";
 import type { Peer } from "../../server/process/control.ts";
+import { withAnalysis } from "../analysis.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { printable } from "../output.ts";
 import { letOwnerIn, readEmail } from "../people.ts";
@@ -13,10 +14,11 @@ import { instant, printTable } from "../print.ts";
 
 export function organizationCommand(): Command {
   return new Command("organization")
-    .description("Create, list and change organizations")
+    .description("Create, list, change and delete organizations")
     .addCommand(create())
     .addCommand(list())
-    .addCommand(set());
+    .addCommand(set())
+    .addCommand(remove());
 }
 
 function create(): Command {
@@ -119,6 +121,24 @@ function set(): Command {
         };
         await ledger.organizations.set(id, wanted, commandLine, Date.now());
         process.stderr.write(`changed ${printable(changes.name ?? name)}\n`);
+      });
+    });
+}
+
+function remove(): Command {
+  const command = new Command("delete");
+  return command
+    .description("Delete an organization with all its data; it cannot be taken back")
+    .argument("<name>", "its name")
+    .requiredOption("--confirm <name>", "its name again")
+    .action((name: string, { confirm }: { confirm: string }) => {
+      if (confirm !== name) command.error("error: --confirm is not the organization's name");
+      return withAnalysis(async ({ ledger }, analysis) => {
+        const { id } = await organizationNamed(ledger, name);
+        if (!(await analysis.deleteOrganization(id))) {
+          throw new Refusal("There is no such organization, or not any more.");
+        }
+        process.stderr.write(`deleted ${printable(name)}, organization ${id}: nothing of it is left\n`);
       });
     });
 }

@@ -4,6 +4,8 @@ import type { Changes, Reads } from "./paths.ts";
 
 /** Changes after which only these paths say something else. After any other change all paths may. */
 const concerned: Partial<Record<keyof Changes, readonly (keyof Reads)[]>> = {
+  // The pages begin anew.
+  "DELETE /api/organization": [],
   "POST /api/views": ["/api/views"],
   "PATCH /api/views/:id": ["/api/views"],
   "DELETE /api/views/:id": ["/api/views"],

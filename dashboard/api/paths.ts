@@ -14,6 +14,7 @@ import type * as lists from "../../contract/api-people.ts";
 import type * as retention from "../../contract/api-retention.ts";
 import type * as scores from "../../contract/api-scores.ts";
 import type * as traits from "../../contract/api-traits.ts";
+import type { OrganizationDeletionParameters } from "../../contract/deletion.ts";
 import type * as people from "../../contract/people.ts";
 import type * as settings from "../../contract/settings.ts";
 import type * as sourceSettings from "../../contract/source-settings.ts";
@@ -143,7 +144,12 @@ export interface Reads {
 
 /** What is changed in an organization, by method and path. */
 export interface Changes {
-  "DELETE /api/users/:userId": Change<undefined, Static<typeof contract.ErasureAnswer>>;
+  "DELETE /api/users/:userId": Change<
+    undefined,
+    Static<typeof contract.ErasureAnswer>,
+    Partial<Static<typeof contract.EraseParameters>>
+  >;
+  "DELETE /api/accounts/:accountId": Change<undefined, Static<typeof contract.AccountErasureAnswer>>;
   "POST /api/dead-letters/retry": Change<
     undefined,
     Static<typeof contract.SelectedAnswer>,
@@ -166,6 +172,7 @@ export interface Changes {
     Static<typeof settings.SettingsChangeBody>,
     Static<typeof settings.SettingsAnswer>
   >;
+  "DELETE /api/organization": Change<undefined, null, Static<typeof OrganizationDeletionParameters>>;
   "PATCH /api/organization": Change<
     Static<typeof people.OrganizationChangeBody>,
     Static<typeof people.OrganizationAnswer>

@@ -22,7 +22,7 @@ export function Missing({ id, what }: { id: string; what: "user" | "account" }):
           No {what} has the id <b className="font-semibold">{id}</b>.{" "}
           {isUser
             ? "It was never identified, or the user was erased: nothing is kept by which the two could be told apart."
-            : "An account is there once a user was identified with it."}
+            : "No user was identified with it, or the account was erased: nothing is kept by which the two could be told apart."}
         </p>
         <div className="mt-4">
           <Link

@@ -3,7 +3,8 @@ import type { Registry } from "prom-client";
 import { activeUsers } from "../analytics/active-users.ts";
 import { counts } from "../analytics/counts.ts";
 import { timeline } from "../analytics/timeline.ts";
-import type { SharedLedger } from "../ledger/ledger.ts";
+import { commandLine } from "../ledger/audit.ts";
+import type { AskedErasure, SharedLedger } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
 import type { Scheduler } from "../scoring/run/scheduler.ts";
 import type { ScoreProgress, ScoreSummary, ScoringService } from "../scoring/run/scoring.ts";
@@ -97,8 +98,14 @@ export function answerAnalysis(
       return analysis.rebuild(organization).then(() => new Response("done"));
     case "POST /erase":
       return analysis
-        .erase(organization, searchParams.get("userId") ?? "")
+        .erase(organization, searchParams.get("userId") ?? "", askedErasure(searchParams))
         .then((receipt) => Response.json(receipt ?? null));
+    case "POST /erase-account":
+      return analysis
+        .eraseAccount(organization, searchParams.get("accountId") ?? "", askedErasure(searchParams))
+        .then((receipt) => Response.json(receipt ?? null));
+    case "POST /delete-organization":
+      return analysis.deleteOrganization(organization).then((is) => Response.json(is));
     case "GET /check":
       return analysis.check(organization).then((differences) => Response.json(differences));
     case "GET /counts":
@@ -121,6 +128,11 @@ export function answerAnalysis(
     default:
       return new Response("there is nothing at this path", { status: 404 });
   }
+}
+
+/** Only the command line comes by this way: requests of people and keys are answered by the table of routes. */
+function askedErasure(parameters: URLSearchParams): AskedErasure {
+  return { by: commandLine, withAccount: parameters.has("withAccount") };
 }
 
 /** A stream as an answer. Its first bytes are waited for, so that a failure before them is an error and not an

@@ -1,4 +1,5 @@
 /** The routes of the JSON API about accounts. */
+import { AccountErasureAnswer, NoParameters } from "../../contract/api.ts";
 import {
   AccountAnswer,
   AccountListAnswer,
@@ -8,7 +9,7 @@ import {
   TimelineParameters,
 } from "../../contract/api-people.ts";
 import { type ApiRoute, route } from "./api.ts";
-import { oneAccount, timelineOfAccount } from "./api-accounts.ts";
+import { eraseOneAccount, oneAccount, timelineOfAccount } from "./api-accounts.ts";
 import { figure } from "./api-freshness.ts";
 import { accountsOnPage, allAccounts } from "./api-lists.ts";
 
@@ -33,6 +34,15 @@ export const accountRoutes: readonly ApiRoute[] = [
     answer: AccountAnswer,
     table: "users",
     handler: oneAccount,
+  }),
+  route({
+    method: "DELETE",
+    path: "/api/accounts/:accountId",
+    right: "erase",
+    summary: "Erase an account; its members stay, in no account",
+    query: NoParameters,
+    answer: AccountErasureAnswer,
+    handler: eraseOneAccount,
   }),
   route({
     method: "GET",

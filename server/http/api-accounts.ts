@@ -1,5 +1,6 @@
 /** Handlers of the JSON API about accounts. */
 import type { Static } from "typebox";
+import type { AccountErasureAnswer, NoParameters } from "../../contract/api.ts";
 import type {
   AccountAnswer,
   AccountParameters,
@@ -39,6 +40,18 @@ export async function oneAccount(
     offset: query.offset,
   });
   return { ...listedAccount(account), users: users.map(listedUser) };
+}
+
+/** DELETE /api/accounts/:accountId: answered when nothing is left. */
+export async function eraseOneAccount({
+  analysis,
+  organization,
+  actor,
+  path,
+}: ApiContext<typeof NoParameters, "/:accountId">): Promise<Static<typeof AccountErasureAnswer>> {
+  const receipt = await analysis.eraseAccount(organization.id, path.accountId, { by: actor });
+  if (receipt === undefined) throw new ApiError("not_found", errorMessages.accountNotFound);
+  return { ...receipt };
 }
 
 /** GET /api/accounts/:accountId/timeline */

@@ -1,5 +1,5 @@
 /** Every route of the JSON API, on one screen. The OpenAPI document is made of the same table. */
-import { ErasureAnswer, NoParameters, UserAnswer } from "../../contract/api.ts";
+import { EraseParameters, ErasureAnswer, NoParameters, UserAnswer } from "../../contract/api.ts";
 import {
   LatestEventAnswer,
   TimelineAnswer,
@@ -50,7 +50,7 @@ export const apiRoutes: readonly ApiRoute[] = [
     path: "/api/users/:userId",
     right: "erase",
     summary: "Erase a user",
-    query: NoParameters,
+    query: EraseParameters,
     answer: ErasureAnswer,
     handler: eraseOneUser,
   }),

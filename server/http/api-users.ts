@@ -1,6 +1,6 @@
 /** Handlers of the JSON API about one user. */
 import type { Static } from "typebox";
-import type { ErasureAnswer, NoParameters, UserAnswer } from "../../contract/api.ts";
+import type { EraseParameters, ErasureAnswer, NoParameters, UserAnswer } from "../../contract/api.ts";
 import type { TimelineAnswer, TimelineParameters } from "../../contract/api-people.ts";
 import { errorMessages } from "../../contract/errors.ts";
 import { isUserExcluded } from "../analytics/excluded-user.ts";
@@ -8,7 +8,6 @@ import { matchesOfRules } from "../analytics/exclusion-matches.ts";
 import { timeline } from "../analytics/timeline.ts";
 import { userSpan } from "../analytics/user-span.ts";
 import { formatDay } from "../calendar/days.ts";
-import { noteErasure } from "../ledger/audited-data.ts";
 import type { UserAndAccount } from "../ledger/ledger.ts";
 import { type ApiContext, ApiError } from "./api.ts";
 import { today } from "./api-days.ts";
@@ -50,15 +49,16 @@ export async function oneUser(
 /** DELETE /api/users/:userId: answered when nothing is left. */
 export async function eraseOneUser({
   analysis,
-  ledger,
   organization,
   actor,
-  nowMs,
   path,
-}: ApiContext<typeof NoParameters, "/:userId">): Promise<Static<typeof ErasureAnswer>> {
-  const receipt = await analysis.erase(organization.id, path.userId);
+  query,
+}: ApiContext<typeof EraseParameters, "/:userId">): Promise<Static<typeof ErasureAnswer>> {
+  const receipt = await analysis.erase(organization.id, path.userId, {
+    by: actor,
+    withAccount: query.withAccount,
+  });
   if (receipt === undefined) throw new ApiError("not_found", errorMessages.userNotFound);
-  await noteErasure({ ledger, organization: organization.id, by: actor, nowMs: nowMs() }, receipt);
   return { ...receipt };
 }
 

@@ -43,7 +43,7 @@ export const callerHeaders = {
 export interface ApiParts {
   readonly warehouse: Warehouse;
   readonly ledger: SharedLedger;
-  readonly analysis: Pick<AnalysisService, "erase">;
+  readonly analysis: Pick<AnalysisService, "erase" | "eraseAccount">;
   readonly scoring: ScoringService;
   readonly sources: Pick<SourceWatch, "statuses" | "silent">;
   readonly nowMs: () => number;

@@ -1,5 +1,6 @@
 /** The routes of people about an organization: its members, tokens, read keys, fields and audit log. */
 import { NoParameters } from "../../contract/api.ts";
+import { OrganizationDeletionParameters } from "../../contract/deletion.ts";
 import { limits } from "../../contract/limits.ts";
 import {
   AuditLogAnswer,
@@ -80,6 +81,21 @@ const organization: readonly PeopleRoute[] = [
     handler: async (context) => ({
       answer: await updateOrganization(context, ordered(context), context.place.organization, context.body),
     }),
+  }),
+  peopleRoute({
+    ...{ method: "DELETE", path: "/api/organization", access: "own", status: 204 },
+    query: OrganizationDeletionParameters,
+    summary:
+      "Delete the organization with all its data, within seconds of the answer; it cannot be taken back",
+    handler: async ({ ledger, live, log, forget, place, signedIn, query: { name: typed } }) => {
+      const { id, name } = place.organization;
+      if (typed !== name) throw new Denied("validation_error", "name is not that of the organization.");
+      if ((await ledger.deletions.begin(id)) === undefined) throw notThere("organization");
+      forget();
+      live.endOrganization(id);
+      log.info({ organization: id, by: signedIn.session.person.id }, "an organization is being deleted");
+      return {};
+    },
   }),
   peopleRoute({
     ...{ method: "GET", path: "/api/audit-log", access: "own", status: 200, query: AuditLogParameters },

@@ -1,6 +1,6 @@
 /** The analysis process as its callers see it: requests on its Unix socket, or to another node. */
 import { rm } from "node:fs/promises";
-import type { ErasureReceipt } from "../ledger/ledger.ts";
+import type { AccountReceipt, ErasureReceipt } from "../ledger/ledger.ts";
 import { AnswerBroken, CallFailed, type Peer, Unreachable } from "../process/control.ts";
 import { unfinishedPath } from "../process/files.ts";
 import type { ScoreProgress, ScoreSummary, ScoringService } from "../scoring/run/scoring.ts";
@@ -37,13 +37,18 @@ export function remoteAnalysis(peer: Peer): AnalysisService {
       watched(peer, async (signal) => {
         await ask(peer, `/rebuild?organization=${organization}`, "POST", signal);
       }),
-    async erase(organization, userId) {
-      const query = new URLSearchParams({ organization: String(organization), userId });
-      return watched(peer, async (signal) => {
-        const response = await ask(peer, `/erase?${query}`, "POST", signal);
-        return ((await response.json()) as ErasureReceipt | null) ?? undefined;
-      });
-    },
+    erase: (organization, userId, { withAccount = false }) =>
+      receiptFrom<ErasureReceipt>(peer, "/erase", {
+        ...{ organization: String(organization), userId },
+        ...(withAccount && { withAccount: "yes" }),
+      }),
+    eraseAccount: (organization, accountId) =>
+      receiptFrom<AccountReceipt>(peer, "/erase-account", { organization: String(organization), accountId }),
+    deleteOrganization: (organization) =>
+      watched(peer, async (signal) => {
+        const response = await ask(peer, `/delete-organization?organization=${organization}`, "POST", signal);
+        return (await response.json()) as boolean;
+      }),
     check: (organization) =>
       watched(peer, async (signal) => {
         const response = await ask(peer, `/check?organization=${organization}`, "GET", signal);
@@ -51,6 +56,17 @@ export function remoteAnalysis(peer: Peer): AnalysisService {
       }),
     backUp: (request) => backUp(peer, request),
   };
+}
+
+async function receiptFrom<Receipt>(
+  peer: Peer,
+  path: string,
+  query: Record<string, string>,
+): Promise<Receipt | undefined> {
+  return watched(peer, async (signal) => {
+    const response = await ask(peer, `${path}?${new URLSearchParams(query)}`, "POST", signal);
+    return ((await response.json()) as Receipt | null) ?? undefined;
+  });
 }
 
 /** The scoring service of this process. */

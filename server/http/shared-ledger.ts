@@ -3,14 +3,17 @@
  * line call. The names listed here are all that can be asked for.
  */
 import type { Importer } from "../intake/importer.ts";
-import type { Ledger, SharedLedger } from "../ledger/ledger.ts";
+import type { AskedErasure, Erasures, Ledger, SharedLedger } from "../ledger/ledger.ts";
 import type { WarningKind } from "../ledger/warnings.ts";
 import { type Operations, remoteService } from "../process/control.ts";
 
 const organizationReads = ["list", "find"] as const;
 const organizationChanges = ["create", "set", "eventsDropped"] as const;
 const credentialChanges = ["create", "revoke"] as const;
-const erasureCalls = ["begin", "pending", "counted", "finish", "find", "list"] as const;
+const erasureCalls = [
+  ...(["begin", "beginAccount", "pending", "counted", "accountCounted", "finish", "find", "list"] as const),
+] as const;
+const deletionCalls = ["begin", "pending", "finish"] as const;
 const inboxCalls = ["freeze", "finish", "backlog"] as const;
 const settingsCalls = ["get", "change", "history"] as const;
 const deadLetterCalls = ["list", "count", "retry", "drop", "missing"] as const;
@@ -44,13 +47,19 @@ interface Memory {
   recordSources(): Promise<void>;
   /** Leaves no warning that names the user but those that are written down. */
   forgetWarningsOf(organization: number, userId: string): Promise<void>;
+  /** Shows no more in the live view what names the account. */
+  forgetAccount(organization: number, accountId: string): void;
+  /** Ends the live view of an organization that is deleted. */
+  forgetOrganization(organization: number): void;
   /** Resolves when every write that was admitted before is committed. */
   settled(): Promise<void>;
 }
 
+type Operation = (...parameters: never[]) => Promise<unknown>;
+
 /** The table of operations that intake answers. */
 export function ledgerOperations(ledger: Ledger, memory: Memory, importer: ImportService): Operations {
-  const operations = new Map<string, (...parameters: never[]) => Promise<unknown>>();
+  const operations = new Map<string, Operation>();
   const offer = <Part extends object>(
     prefix: string,
     part: Part,
@@ -97,12 +106,13 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
   });
   offer("erasures", ledger.erasures, erasureCalls);
   offer("settings", ledger.settings, settingsCalls);
-  operations.set("erasures.begin", async (organization: number, userId: string) => {
-    await memory.forgetWarningsOf(organization, userId);
-    const begun = await ledger.erasures.begin(organization, userId);
-    // What was under way when it was forgotten has come to its end.
+  offerErasures(operations, ledger.erasures, memory);
+  offer("deletions", ledger.deletions, deletionCalls);
+  operations.set("deletions.begin", async (organization: number) => {
+    const begun = await ledger.deletions.begin(organization);
+    memory.forget();
     await memory.settled();
-    await memory.forgetWarningsOf(organization, userId);
+    memory.forgetOrganization(organization);
     return begun;
   });
   offer("imports", importer, importCalls);
@@ -114,6 +124,28 @@ export function ledgerOperations(ledger: Ledger, memory: Memory, importer: Impor
     return pending;
   });
   return operations;
+}
+
+/** Beginning an erasure is more than the ledger's work: memory forgets, too. */
+function offerErasures(operations: Map<string, Operation>, erasures: Erasures, memory: Memory): void {
+  operations.set("erasures.begin", async (organization: number, userId: string, asked?: AskedErasure) => {
+    await memory.forgetWarningsOf(organization, userId);
+    const begun = await erasures.begin(organization, userId, asked);
+    // What was under way when it was forgotten has come to its end.
+    await memory.settled();
+    for (const name of begun?.names ?? [userId]) await memory.forgetWarningsOf(organization, name);
+    if (begun?.ofAccount) memory.forgetAccount(organization, begun.ofAccount.accountId);
+    return begun;
+  });
+  operations.set(
+    "erasures.beginAccount",
+    async (organization: number, accountId: string, asked?: AskedErasure) => {
+      const begun = await erasures.beginAccount(organization, accountId, asked);
+      await memory.settled();
+      memory.forgetAccount(organization, accountId);
+      return begun;
+    },
+  );
 }
 
 /** What imports rows: the importer of the intake process, or the command line's own. */
@@ -150,6 +182,7 @@ export function remoteLedger(
     warnings: remote<SharedLedger["warnings"]>("warnings", ["list"]),
     sources: remote<SharedLedger["sources"]>("sources", ["totals", "hours", "retire"]),
     erasures: remote<SharedLedger["erasures"]>("erasures", erasureCalls),
+    deletions: remote<SharedLedger["deletions"]>("deletions", deletionCalls),
     settings: remote<SharedLedger["settings"]>("settings", settingsCalls),
     inbox: {
       ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls),

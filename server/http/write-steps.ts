@@ -4,9 +4,10 @@ import { Denied } from "../dashboard/denied.ts";
 import type { Intake, WatchedRequest } from "../intake/intake.ts";
 import type { Endpoint, LiveView } from "../intake/live.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { OrganizationGone } from "../ledger/transaction.ts";
 import type { Logger } from "../process/log.ts";
 import type { AnswerCounts } from "../process/metrics.ts";
-import { tooMany, unexpected } from "./answers.ts";
+import { failure, tooMany, unexpected } from "./answers.ts";
 import type { Authorizer, Caller } from "./authorize.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import type { Connection } from "./routes.ts";
@@ -51,7 +52,7 @@ export function writing(
     try {
       response = await steps({ request, connection, watched });
     } catch (error) {
-      const refusal = refused(error);
+      const refusal = error instanceof OrganizationGone ? gone() : refused(error);
       response = refusal ?? unexpected();
       // A sender that went away in the middle of a body is no failure of ours.
       if (request.signal.aborted) return response;
@@ -70,6 +71,11 @@ export function writing(
     }
     return response;
   };
+}
+
+/** The answer to a request that was under way when its organization was deleted. */
+function gone(): Response {
+  return failure("invalid_write_key", errorMessages.invalidToken);
 }
 
 /** The 429 to a request whose body found no room; undefined for a failure of ours. */

@@ -7,7 +7,14 @@
  * Requests of one group see each other in order: a track may follow its user's identify.
  */
 import { addressId, userKey, visitorKey } from "../ledger/parking.ts";
-import type { Message, MessageKey, Needs, Stored, Writes } from "../ledger/transaction.ts";
+import {
+  type Message,
+  type MessageKey,
+  type Needs,
+  OrganizationGone,
+  type Stored,
+  type Writes,
+} from "../ledger/transaction.ts";
 import type { AdmittedSourced } from "./admit-sourced.ts";
 import { DecidedSources } from "./decide-sourced.ts";
 import { DecidedParking } from "./decided-parking.ts";
@@ -165,6 +172,7 @@ export function decide(
   const outcomes: SourcedOutcome[] = [];
   for (const entry of group) {
     if (decision.work >= maxWork) break;
+    if (!stored.exists(entry.organization)) throw new OrganizationGone();
     outcomes.push(decision.decide(entry));
   }
   return { outcomes, writes: decision.writes(nowMs), moved: decision.moved };

@@ -91,7 +91,9 @@ export class DecidedPeople {
     const isGuarded = sent.isBrowser && before !== undefined && !this.#made.has(key);
     const entry = isGuarded ? this.#withoutGuarded(sent, before) : sent;
     const traits = { ...missing(before?.traits, entry.traitsOnce), ...entry.traits };
-    const joined = entry.account ? this.#merged(entry.organization, entry.account, entry) : undefined;
+    const isOfErased = entry.account && this.#wasAccountErased(entry.organization, entry.account, entry);
+    const joined =
+      entry.account && !isOfErased ? this.#merged(entry.organization, entry.account, entry) : undefined;
     const left = entry.account === null ? 0 : undefined;
     const merged = merge(before, { ...entry, traits }, joined?.number ?? left);
     if (isInvalid(merged)) return merged;
@@ -117,8 +119,10 @@ export class DecidedPeople {
     return "stored";
   }
 
-  /** Merges an account that was sent into what is stored, and writes it if that changes it. @returns its number */
+  /** Merges an account that was sent into what is stored, and writes it if that changes it.
+   * @returns its number; 0 when it was erased after that was said */
   account(organization: number, sent: SentAccount, said: AccountSaid): number {
+    if (this.#wasAccountErased(organization, sent, said)) return 0;
     const account = this.#merged(organization, sent, said);
     this.#keepAccount(account);
     return account.number;
@@ -134,6 +138,13 @@ export class DecidedPeople {
     const { organization, userId, saidAtMs } = entry;
     const erasedAtMs = this.#stored.erasedAtMs(userKey(organization, userId));
     return erasedAtMs !== undefined && saidAtMs < erasedAtMs;
+  }
+
+  /** The same of an account: it is as if the request did not name it. */
+  #wasAccountErased(organization: number, { accountId }: SentAccount, said: Said): boolean {
+    if (isSaidNow(said)) return false;
+    const erasedAtMs = this.#stored.accountErasedAtMs(organization, accountId);
+    return erasedAtMs !== undefined && said.saidAtMs < erasedAtMs;
   }
 
   #noteEmail({ organization, userId, email }: User): void {

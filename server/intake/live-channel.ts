@@ -40,10 +40,10 @@ export function eventBytes(event: string, data: object): Uint8Array<ArrayBuffer>
 /** Counts of nothing. */
 export const noItems = (): LiveCounts => ({ accepted: 0, parked: 0, duplicate: 0, rejected: 0, ignored: 0 });
 
-/** Whether an item is about a user, or names one. */
-export function isAbout({ event, data }: LiveMessage, userId: string): boolean {
+/** Whether an item is about the user with this id, or has the id anywhere. */
+export function isAbout({ event, data }: LiveMessage, id: string): boolean {
   if (event !== "item") return false;
-  return data.userId === userId || data.payload?.includes(JSON.stringify(userId)) === true;
+  return data.userId === id || data.payload?.includes(JSON.stringify(id)) === true;
 }
 
 export class LiveChannel {
@@ -138,9 +138,9 @@ export class LiveChannel {
     this.#leftAtMs = this.#nowMs();
   }
 
-  /** Forgets the kept items that are about a user, or name one. */
-  forgetUser(userId: string): void {
-    this.#recent = this.#recent.filter(({ message }) => !isAbout(message, userId));
+  /** Forgets the kept items that are about the user with this id, or have the id anywhere. */
+  forget(id: string): void {
+    this.#recent = this.#recent.filter(({ message }) => !isAbout(message, id));
   }
 
   /** Ends every watcher's stream. */

@@ -14,7 +14,7 @@ import { WatchedRequest } from "./watched-request.ts";
 /** Items are kept so long after the last watcher has gone, so that a page that is opened again is not blank. */
 const keptUnwatchedMs = 5 * 60_000;
 const tickMs = 1_000;
-/** For so long what another node took of a user before the erasure may still come: half a second there, and ten and some in
+/** For so long what another node took of a user or an account before the erasure may still come: half a second there, and ten and some in
  * the ledger. */
 const forgottenMs = 30_000;
 
@@ -22,8 +22,8 @@ export class LiveView {
   readonly #nowMs: () => number;
   /** By organization. */
   readonly #channels = new Map<number, LiveChannel>();
-  /** Users who were erased a moment ago, those of longest ago first. */
-  #forgotten: { readonly organization: number; readonly userId: string; readonly atMs: number }[] = [];
+  /** Ids of users and accounts that were erased a moment ago, those of longest ago first. */
+  #forgotten: { readonly organization: number; readonly id: string; readonly atMs: number }[] = [];
   readonly #life = randomBytes(4).toString("hex");
   #timer: ReturnType<typeof setInterval> | undefined;
   #isClosed = false;
@@ -77,15 +77,21 @@ export class LiveView {
   show(organization: number, message: LiveMessage): void {
     this.#forgetForgotten();
     const isOfErased = this.#forgotten.some(
-      (one) => one.organization === organization && isAbout(message, one.userId),
+      (one) => one.organization === organization && isAbout(message, one.id),
     );
     if (!isOfErased) this.#channels.get(organization)?.show(message);
   }
 
-  /** Forgets what is kept of a user who is erased, and shows nothing of what another node took before. */
-  forgetUser(organization: number, userId: string): void {
-    if (this.isWatched) this.#forgotten.push({ organization, userId, atMs: this.#nowMs() });
-    this.#channels.get(organization)?.forgetUser(userId);
+  /** Forgets what is kept of a user or an account that is erased, and shows nothing of what another node took before. */
+  forget(organization: number, id: string): void {
+    if (this.isWatched) this.#forgotten.push({ organization, id, atMs: this.#nowMs() });
+    this.#channels.get(organization)?.forget(id);
+  }
+
+  /** Ends the streams of an organization that is deleted, and forgets what was shown. */
+  endOrganization(organization: number): void {
+    this.#channels.get(organization)?.end("This organization was deleted.");
+    this.#channels.delete(organization);
   }
 
   /** Ends every stream, and lets nobody in any more. */

@@ -154,6 +154,17 @@ function redated(table: WarehouseTable, schema: number, row: string, zone: Zone)
   return timeMs === null ? row : JSON.stringify(values.with(day, zone.dayOf(timeMs)));
 }
 
+/** A row without the account that it names; undefined when it names another, or none. */
+export function rowWithoutAccount(
+  { table, schema, row }: Pick<BuriedLetter, "table" | "schema" | "row">,
+  account: number,
+): string | undefined {
+  const place = (columns[table][schema - 1] ?? []).indexOf("account");
+  const values = parsed(row);
+  if (!Array.isArray(values) || place === -1 || values[place] !== account) return undefined;
+  return JSON.stringify(values.with(place, 0));
+}
+
 /** The first of them that have at most so many bytes together, but one even when it has more. */
 export function withinBytes<Sized extends { readonly bytes: number }>(
   letters: Iterable<Sized>,

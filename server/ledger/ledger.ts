@@ -11,6 +11,7 @@ import { limits } from "../../contract/limits.ts";
 import type { Actor, AuditStore } from "./audit.ts";
 import type { Credentials } from "./credentials.ts";
 import type { DeadLetterStore, VersionRows } from "./dead-letters.ts";
+import type { Deletions } from "./deletions.ts";
 import type { Erasures } from "./erasures.ts";
 import type { ExclusionStore } from "./exclusions.ts";
 import type { CheckStore, LedgerFreshness, RebuildBegun } from "./health.ts";
@@ -27,7 +28,7 @@ import type { ViewStore } from "./views.ts";
 import type { WarningStore } from "./warnings.ts";
 
 export type { MissingRows, NumberedVersion, VersionRows } from "./dead-letters.ts";
-export { type ErasureReceipt, type FoundInWarehouse, receiptOf } from "./erasures.ts";
+export * from "./erasures.ts";
 export type { ExclusionRule, ExclusionRules } from "./exclusions.ts";
 export type { CheckResult } from "./health.ts";
 export type { LedgerSnapshot, SnapshotFile } from "./snapshot.ts";
@@ -173,6 +174,7 @@ export interface Ledger {
   readonly warnings: WarningStore;
   readonly checks: CheckStore;
   readonly erasures: Erasures;
+  readonly deletions: Deletions;
   readonly imports: Imports;
   readonly settings: SettingsStore;
   readonly audit: AuditStore;

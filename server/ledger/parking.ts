@@ -63,6 +63,12 @@ export interface ParkedItem {
   readonly body: string;
 }
 
+/** The body of an item that names an account, without the account. */
+export function bodyWithoutAccount(body: string): string {
+  const { account: _account, ...said } = JSON.parse(body) as Record<string, unknown>;
+  return JSON.stringify(said);
+}
+
 /** That an id is a user's, who may not be identified yet, and when that was said. */
 export interface PersonLink {
   readonly userId: string;

@@ -1,4 +1,4 @@
-/** An id of a person as one text, as it is stored: its kind, a space, and the id. */
+/** An id as one text, as it is stored: its kind, a space, and the id. */
 import type { PersonId } from "./parking.ts";
 
 /** The text by which the id is stored. */
@@ -10,4 +10,9 @@ export function personText({ kind, id }: PersonId): string {
 export function personOf(text: string): PersonId {
   const end = text.indexOf(" ");
   return { kind: text.slice(0, end) === "user" ? "user" : "visitor", id: text.slice(end + 1) };
+}
+
+/** The text by which the id of an erased account is known again. */
+export function accountText(accountId: string): string {
+  return `account ${accountId}`;
 }

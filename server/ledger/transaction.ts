@@ -1,7 +1,7 @@
 /** One transaction of the ledger: what has to be known, what is stored, and what is written. */
 import type { VersionRows } from "./dead-letters.ts";
 import type { ImportProgress } from "./imports.ts";
-import type { Account, DayCount, InboxRows, User } from "./ledger.ts";
+import { type Account, type DayCount, type InboxRows, Refusal, type User } from "./ledger.ts";
 import type { EventLabel, ParkedItem, ParkingWrites, PersonId, PersonKey, PersonLink } from "./parking.ts";
 
 /** What a track request has to know of its user. */
@@ -43,6 +43,8 @@ export interface Message {
 /** What is stored: look-ups answer `undefined` for what is not. Only what was among the needs may be asked, and what that
  * leads to. */
 export interface Stored {
+  /** Whether there is such an organization, which is asked first: nothing is written for one that is deleted. */
+  exists(organization: number): boolean;
   known(organization: number, userId: string): KnownUser | undefined;
   user(organization: number, userId: string): User | undefined;
   /** Users with this e-mail address, upper and lower case alike: three at most. May be asked of any address, and the
@@ -51,6 +53,8 @@ export interface Stored {
   /** When the user was erased last, or a user to whom the id was linked then: what was said before that stays out. */
   erasedAtMs(person: PersonKey): number | undefined;
   account(organization: number, accountId: string): Account | undefined;
+  /** When the account was erased last: what was said before that names it no more. */
+  accountErasedAtMs(organization: number, accountId: string): number | undefined;
   message(key: MessageKey): Message;
   /** Whether anything is parked in the organization, or any id linked: asked for every identify, so it is known
    * without a look-up. True may be wrong, false never is. */
@@ -84,6 +88,13 @@ export interface Writes {
   /** Moves an import on by the rows that are written here. */
   readonly importProgress?: ImportProgress;
   readonly nowMs: number;
+}
+
+/** Thrown by a decision about an organization that was deleted. Nothing of the request is written. */
+export class OrganizationGone extends Refusal {
+  constructor() {
+    super("There is no such organization, or not any more.");
+  }
 }
 
 /** Thrown by a transaction that did not get the locks of some organizations in time. Nothing of it was written. */

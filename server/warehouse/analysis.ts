@@ -6,19 +6,27 @@
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type ErasureReceipt, Refusal, receiptOf, type SharedLedger } from "../ledger/ledger.ts";
+import {
+  type AccountReceipt,
+  type AskedErasure,
+  type ErasureReceipt,
+  Refusal,
+  type SharedLedger,
+} from "../ledger/ledger.ts";
 import { type Lock, takeLock } from "../process/lock.ts";
 import type { Logger } from "../process/log.ts";
 import { type Acknowledged, acknowledgedOf } from "./acknowledged.ts";
 import { type BackupRequest, type BackupSummary, backUp } from "./backup.ts";
 import { openChdbWarehouse } from "./chdb.ts";
-import { checkOrganization, type Difference, describeDifference } from "./check.ts";
+import { checkOrganization, describeDifference } from "./check.ts";
 import { ExclusionKeeper } from "./exclusion-keeper.ts";
 import { type ExportFormat, type ExportTable, exportTable } from "./export.ts";
 import { dropFrozenTables } from "./frozen-tables.ts";
 import { Loader, type LoaderStatus } from "./loader.ts";
 import { NightlyCheck } from "./nightly.ts";
 import type { RebuildStatus } from "./rebuild-watch.ts";
+import { Receipts } from "./receipts.ts";
+import { isSettled } from "./settled.ts";
 import { Upkeep, type UpkeepParts } from "./upkeep.ts";
 import type { Warehouse } from "./warehouse.ts";
 
@@ -30,7 +38,15 @@ export interface AnalysisService {
   rebuild(organization: number): Promise<void>;
   /** Erases a user and resolves when nothing is left; undefined when there is no such user. An erasure that fails
    * or is cut off is pending, and goes on by itself. */
-  erase(organization: number, userId: string): Promise<ErasureReceipt | undefined>;
+  erase(organization: number, userId: string, asked: AskedErasure): Promise<ErasureReceipt | undefined>;
+  /** The same for an account, whose members stay. */
+  eraseAccount(
+    organization: number,
+    accountId: string,
+    asked: AskedErasure,
+  ): Promise<AccountReceipt | undefined>;
+  /** Deletes an organization and resolves when nothing is left; false when there is no such organization. */
+  deleteOrganization(organization: number): Promise<boolean>;
   /** Compares ledger, events and rollups, after a rebuild that is pending; the differences in words, none when all
    * agree. */
   check(organization: number): Promise<readonly string[]>;
@@ -136,6 +152,7 @@ interface Parts extends UpkeepParts {
 export class Analysis implements ServedAnalysis {
   readonly #parts: Parts;
   readonly #upkeep: Upkeep;
+  readonly #receipts: Receipts;
   #backup: Promise<unknown> | undefined;
   readonly #closing = new AbortController();
   /** The server starts it; a command has no night. */
@@ -147,6 +164,12 @@ export class Analysis implements ServedAnalysis {
     loader.start();
     parts.exclusions.start();
     this.#upkeep = new Upkeep(parts);
+    this.#receipts = new Receipts(ledger.erasures, async (id) => {
+      await this.#upkeep.finishErasures();
+      const done = await ledger.erasures.find(id);
+      if (done === undefined) throw new Error("an erasure is not in the ledger any more");
+      return done;
+    });
     this.nightly = new NightlyCheck({
       ...{ ledger, log },
       check: (organization) => this.check(organization),
@@ -207,14 +230,20 @@ export class Analysis implements ServedAnalysis {
     return this.#upkeep.whileNothingChanges(work);
   }
 
-  async erase(organization: number, userId: string): Promise<ErasureReceipt | undefined> {
-    const { erasures } = this.#parts.ledger;
-    const begun = await erasures.begin(organization, userId);
-    if (begun === undefined) return undefined;
+  erase(...what: Parameters<AnalysisService["erase"]>): Promise<ErasureReceipt | undefined> {
+    return this.#receipts.ofUser(...what);
+  }
+
+  eraseAccount(...what: Parameters<AnalysisService["eraseAccount"]>): Promise<AccountReceipt | undefined> {
+    return this.#receipts.ofAccount(...what);
+  }
+
+  async deleteOrganization(organization: number): Promise<boolean> {
+    const { ledger, log } = this.#parts;
+    if ((await ledger.deletions.begin(organization)) === undefined) return false;
+    log.info({ organization, by: "command line" }, "an organization is being deleted");
     await this.#upkeep.finishErasures();
-    const done = await erasures.find(begun.id);
-    if (done === undefined) throw new Error("an erasure is not in the ledger any more");
-    return receiptOf(userId, done);
+    return true;
   }
 
   check(organization: number): Promise<readonly string[]> {
@@ -268,25 +297,4 @@ export class Analysis implements ServedAnalysis {
     ]);
     return { ...acknowledged, erasures: pending.filter(({ organization }) => organization === id).length };
   }
-}
-
-/** Whether what differs was neither being written nor moved to or from the dead letters while it was compared. */
-function isSettled(
-  found: Difference,
-  before: Acknowledged & { readonly erasures: number },
-  after: Acknowledged,
-): boolean {
-  if (found.kind === "users" || found.kind === "accounts" || found.kind === "user_versions") {
-    // The ledger forgets a user first, and the warehouse when the check is over.
-    if (before.erasures > 0) return false;
-    return Bun.deepEquals(people(before), people(after));
-  }
-  if (found.kind !== "events") return true;
-  const dayIn = ({ dayCounts, missing }: Acknowledged) =>
-    [dayCounts, missing?.events ?? []].map((days) => days.find(({ utcDay }) => utcDay === found.utcDay));
-  return Bun.deepEquals(dayIn(before), dayIn(after));
-}
-
-function people({ populations, missing }: Acknowledged) {
-  return [populations, missing?.users, missing?.accounts, missing?.userVersions];
 }

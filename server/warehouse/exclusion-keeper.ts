@@ -97,6 +97,17 @@ export class ExclusionKeeper {
     });
   }
 
+  /** Does something that takes away an organization, while no exclusions are computed. */
+  forgetOrganization(organization: number, work: () => Promise<void>): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#applied.delete(organization);
+      this.#excluded.delete(organization);
+      this.#changed.delete(organization);
+      this.#failures.succeeded(organization);
+      await work();
+    });
+  }
+
   /** @returns the first failure of an organization; null when there is none */
   async #apply(
     isResting: (organization: number, revision: number) => boolean,

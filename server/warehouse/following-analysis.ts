@@ -2,11 +2,18 @@
  * Analysis of a node that does not lead: it answers questions, and what has to be done it writes down as pending and waits
  * until the leader has done it. Nothing is remembered here but what the leader said last.
  */
-import { type ErasureReceipt, Refusal, receiptOf, type SharedLedger } from "../ledger/ledger.ts";
+import {
+  type AccountReceipt,
+  type Erasure,
+  type ErasureReceipt,
+  Refusal,
+  type SharedLedger,
+} from "../ledger/ledger.ts";
 import type { AnalysisService, AnalysisStatus, Freshness, ServedAnalysis } from "./analysis.ts";
 import { excludedUsers } from "./exclusions.ts";
 import { type ExportFormat, type ExportTable, exportTable } from "./export.ts";
 import type { LoaderStatus } from "./loader.ts";
+import { Receipts } from "./receipts.ts";
 import type { Warehouse } from "./warehouse.ts";
 
 /** How often the ledger is asked whether the leader has come so far. */
@@ -25,10 +32,12 @@ export interface FollowingParts {
 
 export class FollowingAnalysis implements ServedAnalysis {
   readonly #parts: FollowingParts;
+  readonly #receipts: Receipts;
   readonly #stopping = new AbortController();
 
   constructor(parts: FollowingParts) {
     this.#parts = parts;
+    this.#receipts = new Receipts(parts.ledger.erasures, (id) => this.#erased(id));
   }
 
   get warehouse(): Warehouse {
@@ -74,13 +83,20 @@ export class FollowingAnalysis implements ServedAnalysis {
     await this.#until(async () => !(await ledger.rebuildsPending()).includes(organization));
   }
 
-  async erase(organization: number, userId: string): Promise<ErasureReceipt | undefined> {
-    const { erasures } = this.#parts.ledger;
-    const begun = await erasures.begin(organization, userId);
-    if (begun === undefined) return undefined;
+  erase(...what: Parameters<AnalysisService["erase"]>): Promise<ErasureReceipt | undefined> {
+    return this.#receipts.ofUser(...what);
+  }
+
+  eraseAccount(...what: Parameters<AnalysisService["eraseAccount"]>): Promise<AccountReceipt | undefined> {
+    return this.#receipts.ofAccount(...what);
+  }
+
+  async deleteOrganization(organization: number): Promise<boolean> {
+    const { deletions } = this.#parts.ledger;
+    if ((await deletions.begin(organization)) === undefined) return false;
     return this.#until(async () => {
-      const now = await erasures.find(begun.id);
-      return now !== undefined && now.erasedAtMs !== null && receiptOf(userId, now);
+      const pending = await deletions.pending();
+      return !pending.some((one) => one.organization === organization);
     });
   }
 
@@ -97,6 +113,13 @@ export class FollowingAnalysis implements ServedAnalysis {
     this.#stopping.abort(
       new Refusal("the service is stopping: what was asked for goes on, on another node."),
     );
+  }
+
+  #erased(id: number): Promise<Erasure> {
+    return this.#until(async () => {
+      const now = await this.#parts.ledger.erasures.find(id);
+      return now !== undefined && now.erasedAtMs !== null && now;
+    });
   }
 
   /** Asks until the answer is not false. */
@@ -145,7 +168,9 @@ export function whileLeading(analysis: ServedAnalysis, following: FollowingAnaly
     freshness: (organization) => analysis.freshness(organization),
     export: (...what) => following.export(...what),
     rebuild: (organization) => analysis.rebuild(organization),
-    erase: (organization, userId) => analysis.erase(organization, userId),
+    erase: (...what) => analysis.erase(...what),
+    eraseAccount: (...what) => analysis.eraseAccount(...what),
+    deleteOrganization: (...what) => analysis.deleteOrganization(...what),
     check: (organization) => analysis.check(organization),
     backUp: async () => {
       throw noBackup();

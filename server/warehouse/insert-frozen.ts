@@ -33,6 +33,25 @@ export function frozenInsertSettings({ rows, token }: Pick<FrozenRows, "rows" | 
   };
 }
 
+/** The settings of an `INSERT … SELECT … ORDER BY ALL` of at most a million rows: they are written as one block, which is
+ * there once, however often the statement is run. @param token names the rows; no text of a user's */
+export function deduplicatedSelect(token: string): string {
+  const settings = {
+    deduplicate_insert: "'enable'",
+    deduplicate_insert_select: "'force_enable'",
+    insert_deduplicate: 1,
+    insert_deduplication_token: `'${token}'`,
+    max_insert_threads: 1,
+    max_threads: 1,
+    max_block_size: 1_000_000,
+    min_insert_block_size_rows: 1_000_000,
+    min_insert_block_size_bytes: 0,
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `${name} = ${value}`)
+    .join(", ");
+}
+
 /** What a statement must not do: pass for a repetition of another one because its rows are equal. Since 26.2
  * `insert_deduplicate = 0` does not say that any more: two equal `INSERT … SELECT … ORDER BY ALL` stored one. */
 export const neverDeduplicated = {

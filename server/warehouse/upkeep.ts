@@ -5,7 +5,9 @@
 import { Zone } from "../calendar/zone.ts";
 import { type Organization, Refusal, type SharedLedger } from "../ledger/ledger.ts";
 import type { Logger } from "../process/log.ts";
+import { deleteOrganization } from "./delete-organization.ts";
 import { eraseUser, findUser } from "./erase.ts";
+import { eraseAccount, findAccount } from "./erase-account.ts";
 import type { ExclusionKeeper } from "./exclusion-keeper.ts";
 import { dropEvents, firstPossibleDay } from "./keep-events.ts";
 import type { Loader } from "./loader.ts";
@@ -59,7 +61,7 @@ export class Upkeep {
     return this.#asRebuild(() => this.#inTurn(() => this.#rebuild(organization)));
   }
 
-  /** Resolves when nothing of the users whose erasure began before the call is left. */
+  /** Resolves when nothing of the users, accounts and organizations is left whose erasure began before the call. */
   finishErasures(): Promise<void> {
     return this.#inTurn(() => this.#finishErasures());
   }
@@ -126,7 +128,8 @@ export class Upkeep {
 
   async #pending(): Promise<void> {
     const { ledger } = this.#parts;
-    if ((await ledger.erasures.pending()).length > 0) await this.finishErasures();
+    const [erasures, deletions] = [await ledger.erasures.pending(), await ledger.deletions.pending()];
+    if (erasures.length + deletions.length > 0) await this.finishErasures();
     if (this.isRebuilding) return;
     for (const organization of await ledger.rebuildsPending()) {
       await this.#inTurn(() => this.#rebuildPending(organization));
@@ -177,12 +180,26 @@ export class Upkeep {
   async #finishErasures(): Promise<void> {
     const { warehouse, loader, exclusions, ledger, log } = this.#parts;
     for (const erasure of await ledger.erasures.pending()) {
-      const { id, state, uptoInboxId } = erasure;
+      const { id, state, uptoInboxId, organization, account } = erasure;
       await loader.drain(uptoInboxId);
-      if (state === "begun") await ledger.erasures.counted(id, await findUser(warehouse, erasure));
-      await exclusions.changeUsers(erasure.organization, () => eraseUser(warehouse, erasure));
+      if (account > 0) {
+        if (state === "begun") {
+          await ledger.erasures.accountCounted(id, await findAccount(warehouse, erasure));
+        }
+        await exclusions.changeUsers(organization, () => eraseAccount(warehouse, erasure, id));
+      } else {
+        if (state === "begun") await ledger.erasures.counted(id, await findUser(warehouse, erasure));
+        await exclusions.changeUsers(organization, () => eraseUser(warehouse, erasure));
+      }
       await ledger.erasures.finish(id);
-      log.info({ erasure: id, organization: erasure.organization }, "a user is erased");
+      log.info({ erasure: id, organization }, account > 0 ? "an account is erased" : "a user is erased");
+    }
+    for (const { organization, uptoInboxId } of await ledger.deletions.pending()) {
+      await loader.drain(uptoInboxId);
+      await exclusions.forgetOrganization(organization, () => deleteOrganization(warehouse, organization));
+      await ledger.deletions.finish(organization);
+      this.#dropped.delete(organization);
+      log.info({ organization }, "an organization is deleted, and no row of it is left");
     }
   }
 

@@ -60,7 +60,7 @@ beforeAll(async () => {
   const parts: ApiParts = {
     warehouse: subject.warehouse,
     ledger: remoteLedger(join(server.dataDir, "control.sock"), { read: absent, snapshot: absent }),
-    analysis: { erase: absent },
+    analysis: { erase: absent, eraseAccount: absent },
     scoring: { score: absent },
     nowMs: Date.now,
     freshness: absent,

@@ -231,6 +231,33 @@ test("a user who is erased through one node is forgotten by all, and scores are 
   await cluster.command("score", "--organization", "erased");
 });
 
+test("an account is erased, and an organization deleted, on all nodes: none writes for it any more", async () => {
+  const { token, id } = await cluster.organization("deleted");
+  const body = { userId: "u", email: "u@example.com", account: { id: "secret-account", name: "Secret" } };
+  for (const node of nodes) expect((await node.post("/identify", token, body)).status).toBe(201);
+  const receipt = await cluster.command("erase", "account", "secret-account", "--organization", "deleted");
+  expect(JSON.parse(receipt)).toMatchObject({ accountId: "secret-account", members: 1 });
+  await until("all have forgotten", async () => (await admin`SELECT FROM erased_names`).length === 0);
+  expect(await cluster.command("doctor")).toContain("deleted: ledger, events and rollups agree");
+  for (const node of nodes) await node.post("/track", token, { userId: "u", event: "seen", surplus: 1 });
+  await cluster.command("organization", "delete", "deleted", "--confirm", "deleted");
+  for (const node of nodes) {
+    await until("the token is refused", async () => {
+      const answer = await node.post("/track", token, { userId: "u", event: "late" });
+      return answer.status === 401;
+    });
+  }
+  const tables = await admin<{ name: string }[]>`
+    SELECT table_name AS name FROM information_schema.columns
+    WHERE table_schema = current_schema() AND column_name = 'organization'`;
+  expect(tables.length).toBeGreaterThan(25);
+  for (const { name } of tables) {
+    const rows = await admin`SELECT FROM ${admin(name)} WHERE organization = ${id}`;
+    expect([name, rows.length]).toEqual([name, 0]);
+  }
+  expect(await admin`SELECT FROM organizations WHERE id = ${id}`).toHaveLength(0);
+});
+
 test("an analysis node at whose address another one answers is not asked in circles", async () => {
   const { id } = await cluster.organization("misdirected");
   const [{ key } = { key: "" }] = await admin<{ key: string }[]>`SELECT key FROM node_key`;

@@ -30,7 +30,10 @@ beforeAll(async () => {
   };
   expect((await server.post("/track", token, event)).status).toBe(201);
   const erasable = { userId: "to/erase", email: "gone@example.com" };
-  expect((await server.post("/identify", token, erasable)).status).toBe(201);
+  const alone = { userId: "alone", email: "alone@example.com", account: { id: "own", name: "Alone Ltd" } };
+  for (const body of [erasable, alone]) {
+    expect((await server.post("/identify", token, body)).status).toBe(201);
+  }
   await server.exported("users", "Strange");
 }, 180_000);
 afterAll(async () => {
@@ -122,6 +125,40 @@ describe("erasing a user", () => {
     expect(await axe(page)).toEqual([]);
     await page.reload();
     await page.getByRole("heading", { name: "There is no such user" }).waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe("erasing an account", () => {
+  test("takes typing its id, and leaves its member without an account", async () => {
+    const [id = ""] = strangeIds;
+    const { page, complaints } = await open(`/accounts/${encodeURIComponent(id)}`);
+    await page.getByRole("button", { name: "Erase …" }).click();
+    expect(await axe(page)).toEqual([]);
+    await page.getByLabel("Type the account's id to confirm").fill(id);
+    await page.getByRole("button", { name: "Erase for good" }).click();
+    await page.getByRole("heading", { name: "This account is erased" }).waitFor();
+    await page.getByText("Members, now in no account").waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.reload();
+    await page.getByRole("heading", { name: "There is no such account" }).waitFor();
+    await page.goto(`${page.url().split("/accounts/")[0]}/users/${encodeURIComponent(id)}`);
+    await page.getByRole("heading", { level: 1, name: "someone@example.com" }).waitFor();
+    expect(await page.getByRole("link", { name: /^Account of/ }).count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("is offered with its only member, and done with it", async () => {
+    const { page, complaints } = await open("/users/alone");
+    await page.getByRole("button", { name: "Erase …" }).click();
+    await page.getByLabel(/Also erase the account Alone Ltd/).check();
+    await page.getByLabel("Type the user's id to confirm").fill("alone");
+    await page.getByRole("button", { name: "Erase for good" }).click();
+    await page.getByRole("heading", { name: "This user is erased" }).waitFor();
+    await page.goto(`${page.url().split("/users/")[0]}/accounts/own`);
+    await page.getByRole("heading", { name: "There is no such account" }).waitFor();
     expect(complaints).toEqual([]);
     await page.context().close();
   });

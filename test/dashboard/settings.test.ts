@@ -1,5 +1,6 @@
 /** Settings of the organization and of scores: what is saved, what is said before, and what is kept on an error. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { joined } from "../people/support.ts";
 import { answered, at, SettingsWorld, save } from "./settings-support.ts";
 import { axe, notedMessages, phone, settled, sidewaysPixels, whileStarting, wide } from "./support.ts";
 
@@ -72,6 +73,33 @@ describe("the organization", () => {
     await page.getByRole("link", { name: "Scores" }).click();
     await answered(page, "Leave without saving");
     await page.waitForURL(/settings\/scores$/);
+    await page.context().close();
+  });
+});
+
+describe("deleting the organization", () => {
+  test("takes typing its name; its owner, in no other, is told so", async () => {
+    await world.server.organization("Short-lived");
+    const owner = await joined(world.server, "Short-lived", "owner", "Otto Owner");
+    const { page, complaints } = await world.settingsOf(owner, "organization");
+    await page.getByRole("button", { name: "Delete …" }).click();
+    const button = page.getByRole("button", { name: "Delete for good" });
+    expect(await button.isDisabled()).toBe(true);
+    expect(await axe(page)).toEqual([]);
+    await page.getByLabel("Type the organization's name to confirm").fill("Short-lived");
+    await button.click();
+    await page.getByRole("heading", { name: "You are in no organization" }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    expect((await owner.ask("GET", at(owner, "/api/organization"))).status).toBe(404);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("is not offered to a member", async () => {
+    const member = await joined(world.server, "Demo", "member", "Mona Member");
+    const { page } = await world.settingsOf(member, "organization");
+    await page.getByText("Owners change what is here.").waitFor();
+    expect(await page.getByRole("button", { name: "Delete …" }).count()).toBe(0);
     await page.context().close();
   });
 });

@@ -61,6 +61,7 @@ describe("an erased user", () => {
       versions: 2,
       deadLetters: 0,
       inboxRows: expect.any(Number),
+      account: null,
       days: 4,
       seconds: expect.any(Number),
     });

@@ -30,10 +30,7 @@ export type Prepare = (ground: Ground) => Promise<Change>;
 export const read = "read";
 /** The service does it by itself, or it is what senders sent. */
 export const service = "service";
-/** An erasure has several steps: see contract-erasures.ts. */
-export const erasure = "erasure";
-
-export type Kind = typeof read | typeof service | typeof erasure | Prepare;
+export type Kind = typeof read | typeof service | Prepare;
 
 /** The stores of a ledger. */
 type StoreName = {

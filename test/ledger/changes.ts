@@ -1,18 +1,10 @@
 /** Every method of the ledger, and what it is: read, written by the service itself, or a change that the audit log tells. */
 import { commandLine as by, settingUp } from "../../server/ledger/audit.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/credentials.ts";
-import {
-  erasure,
-  type Ground,
-  type Kind,
-  type Kinds,
-  logOf,
-  type Prepare,
-  read,
-  service,
-} from "./change-kinds.ts";
+import { type Ground, type Kind, type Kinds, logOf, type Prepare, read, service } from "./change-kinds.ts";
 import { entrance, people } from "./changes-of-people.ts";
 import { bury, eventLine } from "./contract-operation.ts";
+import { account, user, writePeople } from "./writes.ts";
 
 const rule = { kind: "email_domain", key: "", value: "example.com" } as const;
 const mapping = { event: { path: "name" }, userId: "user.id" } as const;
@@ -194,17 +186,35 @@ const sourceSettings: Kinds["sourceSettings"] = {
   }),
 };
 
+/** The entry is written with the first step. */
+const erasures: Kinds["erasures"] = {
+  begin: async ({ ledger, id }) => {
+    await writePeople(ledger, { users: [user(id, "ada")] });
+    return {
+      action: "user.erased",
+      of: (organization) => ledger.erasures.begin(organization, "ada", { by }),
+    };
+  },
+  beginAccount: async ({ ledger, id }) => {
+    await writePeople(ledger, { accounts: [account(id, "engines")] });
+    return {
+      action: "account.erased",
+      of: (organization) => ledger.erasures.beginAccount(organization, "engines", { by }),
+    };
+  },
+  ...{ counted: service, accountCounted: service, finish: service },
+  ...{ pending: read, find: read, list: read },
+};
+
 /** Every store has to be here with every method: TypeScript says which one is missing. */
 const kinds: Kinds = {
-  ...{ organizations, tokens, readKeys, deadLetters, exclusions, settings, sources },
+  ...{ organizations, tokens, readKeys, deadLetters, exclusions, settings, sources, erasures },
   ...{ people, entrance, views, sourceSettings },
   inbox: { freeze: service, read, finish: service, backlog: read },
   warnings: { add: service, list: read },
   checks: { list: read, keep: service },
-  erasures: {
-    ...{ begin: erasure, counted: erasure, finish: erasure },
-    ...{ pending: read, find: read, list: read },
-  },
+  // An organization's log goes with it.
+  deletions: { begin: service, pending: read, finish: service },
   imports: { begin: service, find: read, ofFile: read, finish: service },
   parking: { counts: read, people: read, labels: read },
   audit: { add: service, list: read },

@@ -9,8 +9,10 @@ import { join } from "node:path";
 import { settingUp } from "../../server/ledger/audit.ts";
 import type { Ledger, Organization } from "../../server/ledger/ledger.ts";
 import type { Beside } from "./beside.ts";
+import { accountErasuresContract } from "./contract-account-erasures.ts";
 import { auditContract } from "./contract-audit.ts";
 import { changesContract } from "./contract-changes.ts";
+import { deletionsContract } from "./contract-deletions.ts";
 import { erasuresContract } from "./contract-erasures.ts";
 import { importerContract, importsContract } from "./contract-imports.ts";
 import { deadLettersOfInboxContract, inboxContract } from "./contract-inbox.ts";
@@ -85,6 +87,8 @@ const parts = {
   deadLettersOfInbox: deadLettersOfInboxContract,
   operation: operationContract,
   erasures: erasuresContract,
+  accountErasures: accountErasuresContract,
+  deletions: deletionsContract,
   imports: importsContract,
   importer: importerContract,
   settings: settingsContract,

@@ -10,6 +10,7 @@ import { Journal } from "../../server/ledger/sqlite/journal.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
 import { Parking } from "../../server/ledger/sqlite/parking.ts";
 import { item, write } from "./parking-support.ts";
+import { account, look, user, writePeople } from "./writes.ts";
 
 const base = mkdtempSync(join(tmpdir(), "rekindle-work-"));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
@@ -36,6 +37,28 @@ test("an erasure of an unknown id empties no log, one of parked items does", asy
   expect(erased).toHaveBeenCalledTimes(1);
   expect(await ledger.erasures.begin(id, "v")).toBeUndefined();
   expect(erased).toHaveBeenCalledTimes(1);
+});
+
+test("members of an erased account are looked for in small steps, and whoever joins meanwhile leaves it, too", async () => {
+  const { id } = await ledger.organizations.create(
+    { name: "many members", timezone: "UTC", nowMs },
+    settingUp,
+  );
+  const users = Array.from({ length: 2_100 }, (_, n) =>
+    user(id, `u${n}`, { number: n + 1, account: n % 50 === 0 ? 1 : 0, email: `u${n}@example.com` }),
+  );
+  await writePeople(ledger, { accounts: [account(id, "engines")], users });
+  const [, second] = users;
+  if (second === undefined) throw new Error("there is no second user");
+  // The first step has read this user by then.
+  const joining = { ...second, account: 1, version: 2 };
+  const begun = ledger.erasures.beginAccount(id, "engines");
+  await writePeople(ledger, { users: [joining] });
+  expect((await begun)?.members).toBe(43);
+  const known = await look(ledger, { known: users }, (stored) =>
+    users.map(({ userId }) => stored.known(id, userId)?.account),
+  );
+  expect(known.every((of) => of === 0)).toBe(true);
 });
 
 test("tidying asks nothing of organizations that had something parked once", async () => {

@@ -126,3 +126,28 @@ test("killing the analysis process alone delays it as well, and the one who aske
   expect((await api(server, key, "/api/users/ada", "DELETE")).status).toBe(404);
   expect(await server.command("doctor")).toContain(`${name}: ledger, events and rollups agree`);
 });
+
+test("a kill in the middle of an account's erasure only delays it, and doubles nothing", async () => {
+  const name = "Account";
+  const [token, key] = [await server.organization(name), await erasingKey(server, name)];
+  const account = { id: "secret", name: "Secret Ltd" };
+  const all = ["ada", "bob"].flatMap((userId) => [identify(userId, { account }), ...events(userId, 500)]);
+  await sendAll(server, token, all);
+  const before = await server.exported("events", name);
+  const expected = await figures(server, key);
+  for (const extraMs of [0, 300, 600]) {
+    const asked = api(server, key, "/api/accounts/secret", "DELETE").catch(() => undefined);
+    await watch(name, ["begun", "counted", "done"]);
+    await Bun.sleep(extraMs);
+    await server.crash();
+    await asked;
+    server = await restart(server);
+  }
+  await watch(name, ["done"], 50);
+  await server.ready();
+  expect((await api(server, key, "/api/accounts/secret")).status).toBe(404);
+  expect(await server.exported("accounts", name)).toEqual([]);
+  expect(await server.exported("events", name)).toEqual(before);
+  expect(await figures(server, key)).toEqual(expected);
+  expect(await server.command("doctor")).toContain(`${name}: ledger, events and rollups agree`);
+});

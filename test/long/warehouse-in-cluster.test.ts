@@ -8,3 +8,4 @@ openWarehousesBy(openedOn(await serverOfThisFile({ cluster }), { cluster, reader
 
 await import("../warehouse/rollups.test.ts");
 await import("../warehouse/erase.test.ts");
+await import("../warehouse/erase-account.test.ts");

@@ -232,20 +232,6 @@ test("only a few may watch at once, and who leaves makes room", async () => {
   for (const watching of five) watching.stop();
 });
 
-test("an erased user is forgotten here as well", async () => {
-  const { token, owner, at } = await place("Erased", "owner");
-  const watching = await Watching.open(server, owner, at("/api/live"));
-  await server.post("/identify", token, ada);
-  await server.post("/identify", token, { ...ada, userId: "grace" });
-  await until(() => watching.items.length === 2);
-  await owner.json("DELETE", at("/api/users/ada"));
-  const later = await Watching.open(server, owner, at("/api/live"));
-  await until(() => later.items.length > 0);
-  expect(later.items.map(({ userId }) => userId)).toEqual(["grace"]);
-  watching.stop();
-  later.stop();
-});
-
 test("what is refused for its rate is shown as refused, without having been read", async () => {
   const { token, owner, organization, at } = await place("Fast", "owner");
   await owner.json("PATCH", `/api/organization?organization=${organization}`, { requestsPerSecond: 1 });

@@ -104,6 +104,7 @@ export class LedgerModel {
     const numbers = (of: Iterable<User | Account>, organization: number) =>
       [...of].filter((one) => one.organization === organization).map(({ number }) => number);
     return {
+      exists: () => true,
       known: (organization, userId) => {
         neededOfUser(needs.known, organization, userId);
         return this.user(organization, userId);
@@ -124,6 +125,10 @@ export class LedgerModel {
       account: (organization, accountId) => {
         needed([...needs.accounts, ...parkedAccounts(organization)], { organization, accountId });
         return this.accounts.get(keyOf(organization, accountId));
+      },
+      accountErasedAtMs: (organization, accountId) => {
+        needed([...needs.accounts, ...parkedAccounts(organization)], { organization, accountId });
+        return undefined;
       },
       message: (messageKey) => {
         needed(needs.messageIds, messageKey);

@@ -97,7 +97,7 @@ test("what another node took of a user before the erasure, and shows after it, i
   there.watch(organization, relay, "");
   await send(there, 1, "erased");
   await send(there, 1, "ada");
-  here.forgetUser(organization, "erased");
+  here.forget(organization, "erased");
   for (const message of late) here.show(organization, message);
   // Who has the id then is somebody new.
   nowMs = 60_000;

@@ -1,22 +1,26 @@
 /** One account: how it is doing and why, who carries it, and everything its members did. */
 import { useParams } from "@tanstack/react-router";
-import type { ReactElement } from "react";
+import { type ReactElement, useState } from "react";
 import { useListedName } from "../../api/listed-name.ts";
 import { usePages, useRead } from "../../api/query.ts";
+import { useMayAs } from "../../app/session.ts";
 import { ActivityPanel, daysOfYear, yearFilter } from "../../entity/activity.tsx";
 import { ChangePanel, sinceFilter } from "../../entity/change.tsx";
+import type { AccountReceipt } from "../../entity/erase.tsx";
 import { EntityHeader } from "../../entity/header.tsx";
 import { HistoryPanel, rangeFilter } from "../../entity/history.tsx";
 import { isMissing, Missing } from "../../entity/missing.tsx";
 import type { Score } from "../../entity/score-text.ts";
 import { EngagementPanel, HealthPanel, RiskPanel, ScoreStats } from "../../entity/scores.tsx";
 import { TimelinePanel, timelinePage } from "../../entity/timeline.tsx";
+import { Button } from "../../parts/button.tsx";
 import { choiceFilter, numberFilter, textFilter, useFilters } from "../../parts/filters.ts";
 import { Notice } from "../../parts/panel.tsx";
 import { Stat } from "../../parts/stat.tsx";
 import { DayAgo, Instant, useToday } from "../../parts/time.tsx";
 import { dayPlus, dayText, nothing, numbers } from "../../text/format.ts";
 import { CarriersPanel } from "./carriers.tsx";
+import { EraseAccount, ErasedAccount } from "./erase.tsx";
 import { fewMembers, MembersPanel, membersPageSize } from "./members.tsx";
 
 const filters = {
@@ -33,10 +37,18 @@ const filters = {
 
 export function AccountPage(): ReactElement {
   const { accountId } = useParams({ from: "/o/$organization/accounts/$accountId" });
-  return <AccountOf key={accountId} accountId={accountId} />;
+  const [receipt, setReceipt] = useState<AccountReceipt>();
+  if (receipt?.accountId === accountId) return <ErasedAccount receipt={receipt} />;
+  return <AccountOf key={accountId} accountId={accountId} onErased={setReceipt} />;
 }
 
-function AccountOf({ accountId }: { accountId: string }): ReactElement {
+function AccountOf({
+  accountId,
+  onErased,
+}: {
+  accountId: string;
+  onErased: (receipt: AccountReceipt) => void;
+}): ReactElement {
   const path = { accountId };
   const today = useToday();
   const [{ since, range, year, event }, change] = useFilters(filters);
@@ -74,6 +86,7 @@ function AccountOf({ accountId }: { accountId: string }): ReactElement {
         account={account.data}
         isMissing={account.isError}
         score={score.data}
+        onErased={onErased}
       />
       <div className="grid gap-5">
         {score.data?.dataStoppedSince != null && (
@@ -157,45 +170,65 @@ function AccountHeader({
   account,
   isMissing,
   score,
+  onErased,
 }: {
   accountId: string;
   account: Account | undefined;
   /** Whether the account cannot be read: then its id is all that is known. */
   isMissing: boolean;
   score: Score | undefined;
+  onErased: (receipt: AccountReceipt) => void;
 }): ReactElement {
+  const [isErasing, setErasing] = useState(false);
+  const mayErase = useMayAs("owner");
   const listed = useListedName("accounts", accountId);
   const isKnown = account !== undefined || isMissing;
   return (
-    <EntityHeader
-      what="account"
-      title={account?.name || listed || (isKnown ? accountId : undefined)}
-      image={account?.avatar}
-      line={
-        account === undefined ? (
-          ""
-        ) : (
-          <>
-            <span title="The account's id">{account.accountId}</span> ·{" "}
-            {account.firstSeenDay === null ? (
-              <>
-                known since <Instant instant={account.createdAt} />
-              </>
-            ) : (
-              <span title="The day of the members' first engagement event">
-                there since {dayText(account.firstSeenDay)}
-              </span>
-            )}
-            {account.lastSeenDay !== null && (
-              <>
-                {" · "}last seen <DayAgo day={account.lastSeenDay} />
-              </>
-            )}
-          </>
-        )
-      }
-      freshness={account?.freshness}
-      score={score}
-    />
+    <>
+      <EntityHeader
+        what="account"
+        title={account?.name || listed || (isKnown ? accountId : undefined)}
+        image={account?.avatar}
+        line={account === undefined ? "" : <Line account={account} />}
+        freshness={account?.freshness}
+        score={score}
+        actions={
+          mayErase &&
+          account !== undefined && (
+            <Button isSmall onClick={() => setErasing(true)}>
+              Erase …
+            </Button>
+          )
+        }
+      />
+      <EraseAccount
+        accountId={accountId}
+        isOpen={isErasing}
+        onClose={() => setErasing(false)}
+        onErased={onErased}
+      />
+    </>
+  );
+}
+
+function Line({ account }: { account: Account }): ReactElement {
+  return (
+    <>
+      <span title="The account's id">{account.accountId}</span> ·{" "}
+      {account.firstSeenDay === null ? (
+        <>
+          known since <Instant instant={account.createdAt} />
+        </>
+      ) : (
+        <span title="The day of the members' first engagement event">
+          there since {dayText(account.firstSeenDay)}
+        </span>
+      )}
+      {account.lastSeenDay !== null && (
+        <>
+          {" · "}last seen <DayAgo day={account.lastSeenDay} />
+        </>
+      )}
+    </>
   );
 }

@@ -31,7 +31,7 @@ type Key = Reads["/api/read-keys"]["answer"]["readKeys"][number];
 const choices = [
   { value: "read", label: "Reads" },
   { value: "manage", label: "Reads and manages" },
-  { value: "erase", label: "Reads, manages and erases users" },
+  { value: "erase", label: "Reads, manages, erases users and accounts" },
 ] as const;
 type Choice = (typeof choices)[number]["value"];
 

@@ -12,6 +12,7 @@ import { Figures, Loading } from "../../parts/states.tsx";
 import { Instant, useNowMs } from "../../parts/time.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { dayText, numbers, timeText, todayIn } from "../../text/format.ts";
+import { DeleteOrganization } from "./delete-organization.tsx";
 import { Rebuilding } from "./rebuilding.tsx";
 
 type Organization = Reads["/api/organization"]["answer"];
@@ -25,7 +26,16 @@ export function OrganizationSettings(): ReactElement {
         {mayChange ? "What it is called, and whose days its figures are of." : "Owners change what is here."}
       </PageHeader>
       <Figures of={asked} loading={<Loading rows={6} height={32} />}>
-        {(saved) => (mayChange ? <Form saved={saved} /> : <Read saved={saved} />)}
+        {(saved) =>
+          mayChange ? (
+            <div className="grid gap-5">
+              <Form saved={saved} />
+              <DeleteOrganization />
+            </div>
+          ) : (
+            <Read saved={saved} />
+          )
+        }
       </Figures>
     </>
   );

@@ -1,109 +1,92 @@
-/** Erasing a user: what happens is told before, the id has to be typed, and what was done is told after. */
-import { Link } from "@tanstack/react-router";
-import { type FormEvent, type ReactElement, useState } from "react";
-import type { Changes } from "../../api/paths.ts";
-import { useChange } from "../../api/query.ts";
-import { useOrganization } from "../../app/session.ts";
-import { Button, buttonClass } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
-import { FormError, Input } from "../../parts/field.tsx";
-import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { Instant } from "../../parts/time.tsx";
+/** Erasing a user, and the account whose only member it is. */
+import { type ReactElement, useState } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { useChange, useRead } from "../../api/query.ts";
+import { EraseDialog, Erased, receiptLines, type UserReceipt } from "../../entity/erase.tsx";
 import { numbers } from "../../text/format.ts";
 
-export type Receipt = Changes["DELETE /api/users/:userId"]["answer"];
-
-interface EraseDialogProps {
+interface EraseUserProps {
   readonly userId: string;
+  readonly account: Reads["/api/users/:userId"]["answer"]["account"] | undefined;
   readonly isOpen: boolean;
   readonly onClose: () => void;
-  readonly onErased: (receipt: Receipt) => void;
+  readonly onErased: (receipt: UserReceipt) => void;
 }
 
-export function EraseDialog({ userId, isOpen, onClose, onErased }: EraseDialogProps): ReactElement {
+export function EraseUser({ userId, account, isOpen, onClose, onErased }: EraseUserProps): ReactElement {
   const erase = useChange("DELETE /api/users/:userId", onErased);
-  const [typed, setTyped] = useState("");
-  const isRight = typed === userId;
+  const [withAccount, setWithAccount] = useState(false);
   const close = () => {
-    if (erase.isPending) return;
-    setTyped("");
+    setWithAccount(false);
     erase.reset();
     onClose();
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isRight) erase.mutate({ path: { userId } });
-  };
   return (
-    <Dialog
-      isOpen={isOpen}
-      onClose={close}
+    <EraseDialog
       title="Erase this user"
+      label="Type the user's id to confirm"
+      expected={userId}
+      action="Erase for good"
       description="Everything that was sent about this user is deleted for good: this cannot be undone."
-    >
-      <form onSubmit={submit} className="grid gap-4">
-        <ul className="ml-5 list-disc">
+      consequences={
+        <>
           <li>The user, all traits, all events and all scores are gone from every store.</li>
           <li>Figures of past days are computed again without them, so totals become smaller.</li>
           <li>Backups that were made before still have the data: delete them yourself.</li>
           <li>Should your application identify this id again, a new user begins.</li>
-        </ul>
-        <Input
-          label="Type the user's id to confirm"
-          help={<span className="[overflow-wrap:anywhere] whitespace-pre-wrap select-all">{userId}</span>}
-          value={typed}
-          autoFocus
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
-          maxLength={1_000}
-          onChange={({ target }) => setTyped(target.value)}
-        />
-        <FormError error={erase.error} />
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button onClick={close} disabled={erase.isPending}>
-            Cancel
-          </Button>
-          <Button type="submit" look="danger" disabled={!isRight} isBusy={erase.isPending}>
-            {erase.isPending ? "Erasing …" : "Erase for good"}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+        </>
+      }
+      choice={
+        account != null &&
+        isOpen && <WithAccount account={account} is={withAccount} onChange={setWithAccount} />
+      }
+      isOpen={isOpen}
+      isPending={erase.isPending}
+      error={erase.error}
+      onErase={() => erase.mutate({ path: { userId }, query: { withAccount } })}
+      onClose={close}
+    />
   );
 }
 
-/** What was erased. */
-export function Erased({ receipt }: { receipt: Receipt }): ReactElement {
-  const organization = String(useOrganization().id);
-  const { erasedAt, events, versions, days, deadLetters, inboxRows, seconds } = receipt;
-  const lines = [
-    ["Events", numbers.count(events)],
-    ["Versions of traits", numbers.count(versions)],
-    ["Rows on their way, and dead letters", numbers.count(inboxRows + deadLetters)],
-    ["Days computed again", numbers.count(days)],
-    ["Seconds it took", numbers.decimal(seconds)],
-  ] as const;
+/** Offered for an account without other members. The server looks again when the user is erased. */
+function WithAccount({
+  account,
+  is,
+  onChange,
+}: {
+  account: NonNullable<EraseUserProps["account"]>;
+  is: boolean;
+  onChange: (is: boolean) => void;
+}): ReactElement | null {
+  const found = useRead("/api/accounts/:accountId", {
+    path: { accountId: account.id },
+    query: { limit: 1 },
+  });
+  if (found.data === undefined || found.data.members > 1) return null;
   return (
-    <>
-      <PageHeader title="This user is erased">
-        Nothing was left at <Instant instant={erasedAt} />.
-      </PageHeader>
-      <Panel title="Receipt" note="What was deleted. It is also in the audit log, without the id.">
-        <dl className="grid max-w-96 grid-cols-[1fr_auto] gap-y-1">
-          {lines.map(([label, value]) => (
-            <div key={label} className="contents">
-              <dt className="text-soft">{label}</dt>
-              <dd className="text-right font-medium">{value}</dd>
-            </div>
-          ))}
-        </dl>
-        <div className="mt-4">
-          <Link to="/o/$organization/users" params={{ organization }} className={buttonClass()}>
-            All users
-          </Link>
-        </div>
-      </Panel>
-    </>
+    <label className="flex items-center gap-2">
+      <input type="checkbox" checked={is} onChange={({ target }) => onChange(target.checked)} />
+      <span className="[overflow-wrap:anywhere]">
+        Also erase the account {account.name || account.id}, which has no other member
+      </span>
+    </label>
+  );
+}
+
+/** What was erased of a user. */
+export function ErasedUser({ receipt }: { receipt: UserReceipt }): ReactElement {
+  const { erasedAt, events, versions, account } = receipt;
+  return (
+    <Erased
+      what="user"
+      erasedAt={account?.erasedAt ?? erasedAt}
+      lines={[
+        ["Events", numbers.count(events)],
+        ["Versions of traits", numbers.count(versions)],
+        ["Accounts", numbers.count(account === null ? 0 : 1)],
+        ...receiptLines(receipt),
+      ]}
+    />
   );
 }

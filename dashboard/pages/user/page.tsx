@@ -7,6 +7,7 @@ import { usePages, useRead } from "../../api/query.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
 import { ActivityPanel, daysOfYear, yearFilter } from "../../entity/activity.tsx";
 import { ChangePanel, sinceFilter } from "../../entity/change.tsx";
+import type { UserReceipt } from "../../entity/erase.tsx";
 import { EntityHeader } from "../../entity/header.tsx";
 import { HistoryPanel, rangeFilter } from "../../entity/history.tsx";
 import { isMissing, Missing } from "../../entity/missing.tsx";
@@ -21,7 +22,7 @@ import { Figures, Loading } from "../../parts/states.tsx";
 import { DayAgo, useToday } from "../../parts/time.tsx";
 import { Tree } from "../../parts/tree.tsx";
 import { dayPlus, dayText, noEmail } from "../../text/format.ts";
-import { EraseDialog, Erased, type Receipt } from "./erase.tsx";
+import { ErasedUser, EraseUser } from "./erase.tsx";
 import { ExcludeButton, ExcludedNotice } from "./exclusion.tsx";
 
 type User = Reads["/api/users/:userId"]["answer"];
@@ -30,8 +31,8 @@ const filters = { since: sinceFilter, range: rangeFilter, year: yearFilter, even
 
 export function UserPage(): ReactElement {
   const { userId } = useParams({ from: "/o/$organization/users/$userId" });
-  const [receipt, setReceipt] = useState<Receipt>();
-  if (receipt?.userId === userId) return <Erased receipt={receipt} />;
+  const [receipt, setReceipt] = useState<UserReceipt>();
+  if (receipt?.userId === userId) return <ErasedUser receipt={receipt} />;
   return <UserOf key={userId} userId={userId} onErased={setReceipt} />;
 }
 
@@ -40,7 +41,7 @@ function UserOf({
   onErased,
 }: {
   userId: string;
-  onErased: (receipt: Receipt) => void;
+  onErased: (receipt: UserReceipt) => void;
 }): ReactElement {
   const path = { userId };
   const today = useToday();
@@ -133,7 +134,7 @@ function UserHeader({
   /** Whether the user cannot be read: then the id is all that is known. */
   isMissing: boolean;
   score: Score | undefined;
-  onErased: (receipt: Receipt) => void;
+  onErased: (receipt: UserReceipt) => void;
 }): ReactElement {
   const [isErasing, setErasing] = useState(false);
   const mayErase = useMayAs("owner");
@@ -163,7 +164,13 @@ function UserHeader({
           )
         }
       />
-      <EraseDialog userId={userId} isOpen={isErasing} onClose={() => setErasing(false)} onErased={onErased} />
+      <EraseUser
+        userId={userId}
+        account={user?.account}
+        isOpen={isErasing}
+        onClose={() => setErasing(false)}
+        onErased={onErased}
+      />
     </>
   );
 }

@@ -238,7 +238,9 @@ function ofOrganization(queries: Queries, organization: number) {
 
 /** What an erasure will take is left to it: a row that is sent again meanwhile would come after it. */
 function notErased(queries: Queries) {
-  return queries`(warehouse_table = 'accounts' OR NOT EXISTS (
+  return queries`NOT EXISTS (
     SELECT FROM erasures
-    WHERE erasures.organization = dead_letters.organization AND erasures."user" = dead_letters.number))`;
+    WHERE erasures.organization = dead_letters.organization
+      AND (erasures.account > 0 AND erasures.state = 'begun'
+        OR CASE warehouse_table WHEN 'accounts' THEN erasures.account ELSE erasures."user" END = dead_letters.number))`;
 }

@@ -21,7 +21,7 @@ import type { PostgresAudit } from "./audit.ts";
 import type { Sql, Tx } from "./connect.ts";
 import { deletePasswordLinks, findLink, lockLink } from "./link-rows.ts";
 import { advisoryLocks } from "./locks.ts";
-import { lockOrganization } from "./organizations.ts";
+import { isThere, lockOrganization } from "./organizations.ts";
 import {
   endSessions,
   findMember,
@@ -64,7 +64,8 @@ export class PostgresEntrance implements EntranceStore {
       if (owner === undefined) return undefined;
       const ownerless = await tx<{ id: number }[]>`
         SELECT id FROM organizations
-        WHERE id NOT IN (SELECT organization FROM memberships WHERE role = 'owner') ORDER BY id`;
+        WHERE ${isThere(tx)} AND id NOT IN (SELECT organization FROM memberships WHERE role = 'owner')
+        ORDER BY id`;
       for (const { id } of ownerless) {
         await join(tx, id, owner.id, "owner", nowMs);
         await this.#audit.note(tx, id, claimedNote(owner), personActor(owner), nowMs);

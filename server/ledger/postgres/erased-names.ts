@@ -1,5 +1,5 @@
 /**
- * Ids of users who were erased a moment ago. Other nodes may still remember them, in warnings that are only counted so far,
+ * Ids of users and accounts that were erased a moment ago. Other nodes may still remember them, in warnings that are only counted so far,
  * and in the live view: each node forgets them, and when all have, so does the ledger.
  */
 import type { Sql, Tx } from "./connect.ts";
@@ -18,24 +18,35 @@ export const erasedNamesTable = `
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_change();
 `;
 
+/** The step of the migrations since which accounts are erased, too. */
+export const erasedAccountNames =
+  "ALTER TABLE erased_names ADD COLUMN kind text NOT NULL DEFAULT 'user' CHECK (kind IN ('user', 'account'));";
+
 export interface ErasedName {
   readonly id: number;
   readonly organization: number;
-  readonly userId: string;
+  readonly kind: "user" | "account";
+  /** The id of the user or the account. */
+  readonly name: string;
 }
 
-/** Tells every node who is erased, when the transaction is committed. */
-export async function tellErased(tx: Tx, organization: number, userIds: readonly string[]): Promise<void> {
+/** Tells every node what is erased, when the transaction is committed. */
+export async function tellErased(
+  tx: Tx,
+  organization: number,
+  kind: ErasedName["kind"],
+  names: readonly string[],
+): Promise<void> {
   await tx`
-    INSERT INTO erased_names (organization, user_id)
-    SELECT ${organization}::bigint, user_id FROM unnest(${userIds.map(storable)}::text[]) AS given (user_id)`;
+    INSERT INTO erased_names (organization, kind, user_id)
+    SELECT ${organization}::bigint, ${kind}, name FROM unnest(${names.map(storable)}::text[]) AS given (name)`;
 }
 
-/** Who was erased, as long as a node may remember them. */
+/** What was erased, as long as a node may remember it. */
 export async function erasedNames(sql: Sql): Promise<readonly ErasedName[]> {
   const rows = await sql<ErasedName[]>`
-    SELECT id, organization, user_id AS "userId" FROM erased_names ORDER BY id`;
-  return rows.map((row) => ({ ...row, userId: restored(row.userId) }));
+    SELECT id, organization, kind, user_id AS name FROM erased_names ORDER BY id`;
+  return rows.map((row) => ({ ...row, name: restored(row.name) }));
 }
 
 /** Forgets names that no node remembers any more, with what nodes wrote of them meanwhile. */
@@ -47,7 +58,7 @@ export async function forgetErased(sql: Sql, names: readonly ErasedName[]): Prom
       await forgetWarningsOf(
         tx,
         organization,
-        own.map(({ userId }) => userId),
+        own.filter(({ kind }) => kind === "user").map(({ name }) => name),
       );
     }
   });

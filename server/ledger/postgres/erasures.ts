@@ -1,37 +1,43 @@
 /**
- * The ledger's side of an erasure. The user, the totals and the tombstone change in one commit; day counts and dead
+ * The ledger's side of an erasure. The user or the account, the totals and the tombstone change in one commit; day counts and dead
  * letters in a second; segments of the inbox that may hold rows of the user are dropped when they are loaded.
  *
  * Invariant: when an erasure begins nobody else is writing rows, so that no row of the user stands behind it.
  */
+import { type Actor, serviceItself } from "../audit.ts";
 import { takenAway } from "../dead-letter-facts.ts";
-import { emailKey } from "../email-key.ts";
-import type { Erasure, Erasures, FoundInWarehouse } from "../erasures.ts";
-import { addressId, type PersonId } from "../parking.ts";
-import { personOf } from "../person-text.ts";
+import {
+  type AskedErasure,
+  type BegunErasure,
+  type Erasure,
+  type Erasures,
+  erasureNote,
+  type FoundInWarehouse,
+  type FoundOfAccount,
+} from "../erasures.ts";
 import { tombstoneOf } from "../user-rows.ts";
+import { accountOfOnlyMember, deleteAccount, takeLettersOfAccount } from "./account-erasures.ts";
+import { whileNoneWrites } from "./alone.ts";
+import type { PostgresAudit } from "./audit.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
 import { addDayCounts, addVersionRows } from "./counts.ts";
 import { takeLettersOfUser } from "./dead-letter-rows.ts";
-import { tellErased } from "./erased-names.ts";
 import type { PostgresExclusions } from "./exclusions.ts";
-import { countWaiting, newestInboxId, type Position } from "./inbox-counts.ts";
-import { countRowsOfUser, dropErased } from "./inbox-erasing.ts";
-import { inboxPatienceMs, lockInbox, sealWritten } from "./inbox-segments.ts";
-import { lockOrganizations } from "./loaded.ts";
-import { forgetParked } from "./parking-writes.ts";
+import { forgetIds } from "./forget-ids.ts";
+import { newestInboxId, type Position } from "./inbox-counts.ts";
+import { countErasedRows, dropErased } from "./inbox-erasing.ts";
+import { sealWritten } from "./inbox-segments.ts";
 import { restored, storable } from "./text.ts";
-import { eraseLinked, erasureKey } from "./tombstones.ts";
-import { inTransaction, lockIsHeld, notInOrder, repeated, tableIsGone } from "./transaction.ts";
-import { forgetWarningsOf } from "./warnings.ts";
+import { erasureKey } from "./tombstones.ts";
+import { inTransaction } from "./transaction.ts";
 
 type StoredErasure = Erasure & { readonly uptoSegment: number };
 
-interface Beginning {
-  readonly organization: number;
-  readonly userId: string;
-  readonly counted: Position;
-  readonly patienceMs: number;
+/** What was deleted, and by whom. */
+interface Deleted extends Pick<Erasure, "organization" | "user" | "account" | "members" | "versions"> {
+  readonly hmac: string;
+  readonly by: Actor;
+  readonly atMs: number;
 }
 
 /** Of `day_counts`: any will do, since nobody waits for this. */
@@ -40,25 +46,45 @@ const slot = 0;
 export class PostgresErasures implements Erasures {
   readonly #sql: Sql;
   readonly #exclusions: PostgresExclusions;
+  readonly #audit: PostgresAudit;
   readonly #clock: () => number;
 
-  constructor(sql: Sql, exclusions: PostgresExclusions, clock: () => number) {
+  constructor(
+    sql: Sql,
+    { exclusions, audit }: { readonly exclusions: PostgresExclusions; readonly audit: PostgresAudit },
+    clock: () => number,
+  ) {
     this.#sql = sql;
     this.#exclusions = exclusions;
+    this.#audit = audit;
     this.#clock = clock;
   }
 
-  begin(organization: number, userId: string): Promise<Erasure | undefined> {
-    return repeated(
-      async (refusals) => {
-        const patienceMs = inboxPatienceMs(refusals);
-        const counted = await countWaiting(this.#sql, patienceMs);
-        return inTransaction(this.#sql, (tx) =>
-          this.#begin(tx, { organization, userId, counted, patienceMs }),
-        );
-      },
-      [...notInOrder, ...tableIsGone, ...lockIsHeld],
-      { attempts: 15, pauseMs: 500 },
+  begin(
+    organization: number,
+    userId: string,
+    { by = serviceItself, withAccount = false }: AskedErasure = {},
+  ): Promise<BegunErasure | undefined> {
+    return whileNoneWrites(this.#sql, organization, async (tx, counted) => {
+      const own = withAccount ? await accountOfOnlyMember(tx, organization, userId) : undefined;
+      const begun = await this.#user(tx, counted, { organization, userId, by });
+      if (begun === undefined) return undefined;
+      const account = own === undefined ? undefined : { organization, accountId: own, by };
+      const ofAccount = account && (await this.#account(tx, counted, account));
+      return {
+        ...begun,
+        ofAccount: account && ofAccount ? { accountId: account.accountId, erasure: ofAccount } : null,
+      };
+    });
+  }
+
+  beginAccount(
+    organization: number,
+    accountId: string,
+    { by = serviceItself }: AskedErasure = {},
+  ): Promise<Erasure | undefined> {
+    return whileNoneWrites(this.#sql, organization, (tx, counted) =>
+      this.#account(tx, counted, { organization, accountId, by }),
     );
   }
 
@@ -71,7 +97,7 @@ export class PostgresErasures implements Erasures {
 
   async counted(id: number, { dayCounts, versions, versionSum, days }: FoundInWarehouse): Promise<void> {
     const begun = await stored(this.#sql, id);
-    const inboxRows = await countRowsOfUser(this.#sql, begun, begun);
+    const inboxRows = await countErasedRows(this.#sql, begun, begun);
     await inTransaction(this.#sql, async (tx) => {
       const { state, organization, user } = await stored(tx, id, "for update");
       if (state !== "begun") return;
@@ -85,6 +111,20 @@ export class PostgresErasures implements Erasures {
       await tx`
         UPDATE erasures SET state = 'counted', events = ${events}, versions = ${versions},
           dead_letters = ${dead.count}, inbox_rows = ${inboxRows}, days = ${days}
+        WHERE id = ${id}`;
+    });
+  }
+
+  async accountCounted(id: number, { events, days }: FoundOfAccount): Promise<void> {
+    const begun = await stored(this.#sql, id);
+    const inboxRows = await countErasedRows(this.#sql, begun, begun);
+    await inTransaction(this.#sql, async (tx) => {
+      const { state, organization, account } = await stored(tx, id, "for update");
+      if (state !== "begun") return;
+      const letters = await takeLettersOfAccount(tx, organization, account);
+      await tx`
+        UPDATE erasures SET state = 'counted', events = ${events}, dead_letters = ${letters},
+          inbox_rows = ${inboxRows}, days = ${days}
         WHERE id = ${id}`;
     });
   }
@@ -110,76 +150,63 @@ export class PostgresErasures implements Erasures {
     return rows.map(erasure);
   }
 
-  async #begin(
+  async #user(
     tx: Tx,
-    { organization, userId, counted, patienceMs }: Beginning,
-  ): Promise<Erasure | undefined> {
-    const [locked] = await lockOrganizations(tx, [organization]);
-    if (locked === undefined) return undefined;
-    await lockInbox(tx, patienceMs);
+    counted: Position,
+    { organization, userId, by }: { organization: number; userId: string; by: Actor },
+  ): Promise<Omit<BegunErasure, "ofAccount"> | undefined> {
     const [user] = await tx<{ number: number; version: number; email: string }[]>`
       DELETE FROM users WHERE organization = ${organization} AND user_id = ${storable(userId)}
       RETURNING number, version, email`;
     const key = await erasureKey(tx);
     const atMs = this.#clock();
-    await forgetIds(tx, { key, organization, userId, email: user && restored(user.email), atMs });
+    const names = await forgetIds(tx, {
+      key,
+      organization,
+      userId,
+      email: user && restored(user.email),
+      atMs,
+    });
     if (user === undefined) return undefined;
     await tx`
       UPDATE populations SET users = users - 1, user_versions = user_versions - ${user.version}
       WHERE organization = ${organization}`;
-    await this.#exclusions.forgetUser(tx, organization, userId);
+    await this.#exclusions.forget(tx, organization, "user", userId);
     const hmac = tombstoneOf(key, organization, userId);
+    const deleted = { organization, user: user.number, account: 0, members: 0, versions: 0, hmac, by, atMs };
+    return { ...(await this.#insert(tx, counted, deleted)), names };
+  }
+
+  async #account(
+    tx: Tx,
+    counted: Position,
+    { organization, accountId, by }: { organization: number; accountId: string; by: Actor },
+  ): Promise<Erasure | undefined> {
+    const [key, atMs, exclusions] = [await erasureKey(tx), this.#clock(), this.#exclusions];
+    const deleted = await deleteAccount(tx, { key, organization, accountId, atMs, exclusions });
+    if (deleted === undefined) return undefined;
+    const { number: account, version: versions, members, hmac } = deleted;
+    return this.#insert(tx, counted, { organization, user: 0, account, members, versions, hmac, by, atMs });
+  }
+
+  /** Records an erasure with its audit entry. */
+  async #insert(
+    tx: Tx,
+    counted: Position,
+    { organization, user, account, members, versions, hmac, by, atMs }: Deleted,
+  ): Promise<Erasure> {
     const uptoInboxId = await newestInboxId(tx, counted);
     const uptoSegment = await sealWritten(tx, atMs);
     const [begun] = await tx<StoredErasure[]>`
-      INSERT INTO erasures (organization, "user", user_hmac, upto_inbox_id, upto_segment, requested_at_ms)
-      VALUES (${organization}, ${user.number}, ${hmac}, ${uptoInboxId}, ${uptoSegment}, ${atMs})
+      INSERT INTO erasures (organization, "user", account, members, versions, user_hmac, upto_inbox_id, upto_segment,
+        requested_at_ms)
+      VALUES (${organization}, ${user}, ${account}, ${members}, ${versions}, ${hmac}, ${uptoInboxId}, ${uptoSegment},
+        ${atMs})
       RETURNING ${columns(tx)}`;
     if (begun === undefined) throw new Error("PostgreSQL returned no row for an erasure.");
+    await this.#audit.note(tx, organization, erasureNote(begun), by, atMs);
     return erasure(begun);
   }
-}
-
-interface Forgotten {
-  readonly key: Uint8Array;
-  readonly organization: number;
-  readonly userId: string;
-  /** Empty for a user without an address; undefined for a person who was never identified. */
-  readonly email: string | undefined;
-  readonly atMs: number;
-}
-
-/** Forgets what waits and is linked under the ids of a user who is deleted by now, or of somebody who was never identified,
- * and the warnings that name one; leaves tombstones of all but the user's own. */
-async function forgetIds(tx: Tx, { key, organization, userId, email, atMs }: Forgotten): Promise<void> {
-  const own: PersonId = { kind: "user", id: userId };
-  const address = email === undefined || email === "" ? undefined : addressId(email);
-  const linked = [...(await linkedTo(tx, organization, userId))];
-  // What waits for an address that others have is theirs, too.
-  if (email !== undefined && address !== undefined && !(await hasUserWith(tx, organization, email))) {
-    linked.push(...(await linkedTo(tx, organization, address)));
-  }
-  // Of one who was never identified nobody knows whether the id was a visitor's.
-  if (email === undefined) linked.push({ kind: "visitor", id: userId });
-  const gone = await forgetParked(tx, organization, [own, ...linked]);
-  const left = gone.filter((person) => person !== own || email === undefined);
-  if (left.length > 0) await eraseLinked(tx, key, organization, left, atMs);
-  const names = [...new Set([userId, ...linked.map(({ id }) => id)])];
-  await tellErased(tx, organization, names);
-  await forgetWarningsOf(tx, organization, names);
-}
-
-async function linkedTo(tx: Tx, organization: number, userId: string): Promise<readonly PersonId[]> {
-  const links = await tx<{ id: string }[]>`
-    SELECT id FROM person_links WHERE organization = ${organization} AND user_id = ${storable(userId)}`;
-  return links.map(({ id }) => personOf(restored(id)));
-}
-
-async function hasUserWith(tx: Tx, organization: number, email: string): Promise<boolean> {
-  const [any] = await tx`
-    SELECT FROM users WHERE organization = ${organization} AND email_key <> ''
-      AND email_key = ${storable(emailKey(email))} LIMIT 1`;
-  return any !== undefined;
 }
 
 async function stored(queries: Queries, id: number, lock?: "for update"): Promise<StoredErasure> {
@@ -195,7 +222,7 @@ async function find(queries: Queries, id: number, lock?: "for update"): Promise<
 }
 
 function columns(queries: Queries) {
-  return queries`id, organization, "user", state, upto_inbox_id AS "uptoInboxId", upto_segment AS "uptoSegment",
+  return queries`id, organization, "user", account, members, state, upto_inbox_id AS "uptoInboxId", upto_segment AS "uptoSegment",
     requested_at_ms AS "requestedAtMs", erased_at_ms AS "erasedAtMs", events, versions,
     dead_letters AS "deadLetters", inbox_rows AS "inboxRows", days`;
 }

@@ -67,11 +67,11 @@ export class PostgresExclusions implements ExclusionStore {
     });
   }
 
-  /** Removes the rule that names this user, if there is one, inside the caller's transaction. */
-  async forgetUser(tx: Tx, organization: number, userId: string): Promise<void> {
+  /** Removes the rule that names this user or account, if there is one, inside the caller's transaction. */
+  async forget(tx: Tx, organization: number, kind: "user" | "account", id: string): Promise<void> {
     const removed = await tx`
       DELETE FROM exclusion_rules
-      WHERE organization = ${organization} AND kind = 'user' AND value = ${storable(userId)}`;
+      WHERE organization = ${organization} AND kind = ${kind} AND value = ${storable(id)}`;
     if (removed.count > 0) await changed(tx, organization);
   }
 

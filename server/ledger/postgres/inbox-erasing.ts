@@ -4,6 +4,7 @@
  * waiting for its hour.
  */
 import { withinBytes } from "../dead-letter-facts.ts";
+import type { Erasure } from "../erasures.ts";
 import { beginningOfRow } from "../user-rows.ts";
 import type { Sql } from "./connect.ts";
 import { unfinishedBatches } from "./inbox.ts";
@@ -23,16 +24,16 @@ export interface ErasedRows {
   readonly uptoSegment: number;
 }
 
-/** How many rows of a user are still kept in these segments. */
-export async function countRowsOfUser(
+/** How many rows of a user, or of an account itself, are still kept in these segments. */
+export async function countErasedRows(
   sql: Sql,
-  { organization, user }: { readonly organization: number; readonly user: number },
+  { organization, user, account }: Pick<Erasure, "organization" | "user" | "account">,
   { uptoSegment }: Pick<ErasedRows, "uptoSegment">,
 ): Promise<number> {
   const segments = await sql<{ segment: number }[]>`
     SELECT segment FROM inbox_segments WHERE segment <= ${uptoSegment} ORDER BY segment`;
   // Every line stands behind the end of another, or at the beginning.
-  const beginning = `\n${beginningOfRow(organization, user)}`;
+  const beginning = `\n${beginningOfRow(organization, user > 0 ? user : account)}`;
   let rows = 0;
   for (const { segment } of segments) {
     for (let after = 0; ; ) {
@@ -45,7 +46,8 @@ export async function countRowsOfUser(
             (length(lines) - length(replace(lines, ${beginning}::text, ''))) / length(${beginning}::text)
           ), 0)::bigint AS rows
         FROM (SELECT E'\\n' || body AS lines FROM ${sql(tableOf(segment))}
-              WHERE seq > ${after} AND seq <= ${last.seq} AND warehouse_table <> 'accounts') AS bodies`;
+              WHERE seq > ${after} AND seq <= ${last.seq}
+                AND (warehouse_table = 'accounts') = ${account > 0}) AS bodies`;
       rows += step?.rows ?? 0;
       after = last.seq;
     }

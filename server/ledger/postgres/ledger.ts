@@ -18,6 +18,7 @@ import { openPool, type PoolOptions, refuseUnfitServer, type Sql, serverNowMs } 
 import { dayCountsOf, populationsOf } from "./counts.ts";
 import { PostgresCredentials } from "./credentials.ts";
 import { PostgresDeadLetters } from "./dead-letters.ts";
+import { PostgresDeletions } from "./deletions.ts";
 import { PostgresEntrance } from "./entrance.ts";
 import { erasedNames, forgetErased } from "./erased-names.ts";
 import { PostgresErasures } from "./erasures.ts";
@@ -96,6 +97,7 @@ export class PostgresLedger implements Ledger {
   readonly warnings: PostgresWarnings;
   readonly checks: PostgresChecks;
   readonly erasures: PostgresErasures;
+  readonly deletions: PostgresDeletions;
   readonly imports: PostgresImports;
   readonly parking: PostgresParking;
   readonly audit: PostgresAudit;
@@ -131,7 +133,8 @@ export class PostgresLedger implements Ledger {
     this.exclusions = new PostgresExclusions(sql, audit);
     this.warnings = new PostgresWarnings(sql);
     this.checks = new PostgresChecks(sql);
-    this.erasures = new PostgresErasures(sql, this.exclusions, clock);
+    this.erasures = new PostgresErasures(sql, this, clock);
+    this.deletions = new PostgresDeletions(sql, clock);
     this.imports = new PostgresImports(sql);
     this.parking = new PostgresParking(sql, parkedMaxBytes);
     this.people = new PostgresPeople(sql, organizations, audit);

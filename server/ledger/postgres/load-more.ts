@@ -1,6 +1,5 @@
 /** Loads what a decision asks for: all of one kind by one statement, all kinds in one round trip. */
 import { emailKey } from "../email-key.ts";
-import { personOf, personText } from "../person-text.ts";
 import { maxUsersWithEmail } from "../source-settings.ts";
 import type { KnownUser } from "../transaction.ts";
 import type { Queries, Tx } from "./connect.ts";
@@ -8,7 +7,7 @@ import { type AccountRow, accountColumns, accountOf, type UserRow, userColumns, 
 import { findLabels, findLinks, findLinksTo, findParked } from "./parking-reads.ts";
 import type { Key, Known, Wanted } from "./stored.ts";
 import { restored, storable } from "./text.ts";
-import { erasedPeople } from "./tombstones.ts";
+import { erasedTexts } from "./tombstones.ts";
 
 type Find = (tx: Tx, known: Known, keys: readonly Key[]) => Promise<void>;
 
@@ -108,13 +107,13 @@ async function findEmails(tx: Tx, known: Known, keys: readonly Key[]): Promise<v
   }
 }
 
-/** Of organizations that erased somebody. */
+/** Of organizations that erased somebody or an account. */
 async function findErased(tx: Tx, known: Known, keys: readonly Key[]): Promise<void> {
-  const people = keys.flatMap(({ organization, id }) => {
+  const texts = keys.flatMap(({ organization, id }) => {
     const key = known.organization(organization)?.erasureKey ?? null;
-    return key === null ? [] : [{ organization, ...personOf(id), key }];
+    return key === null ? [] : [{ organization, text: id, key }];
   });
-  const found = await erasedPeople(tx, people);
+  const found = await erasedTexts(tx, texts);
   known.erased.nothing(keys);
-  for (const { atMs, ...person } of found) known.erased.found(person.organization, personText(person), atMs);
+  for (const { organization, text, atMs } of found) known.erased.found(organization, text, atMs);
 }

@@ -6,6 +6,7 @@ import { claimIds } from "./claimed-ids.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
 import { loadMore } from "./load-more.ts";
 import { advisoryLocks } from "./locks.ts";
+import { isThere } from "./organizations.ts";
 import { type Key, Known, type LastNumbers, Loaded } from "./stored.ts";
 import { restored } from "./text.ts";
 
@@ -30,6 +31,7 @@ const lockPatienceMs = 100;
 export async function load(tx: Tx, needs: Needs, nowMs: number): Promise<Loaded> {
   const { users, accounts, known, labels } = needs;
   const organizations = organizationsOf(needs);
+  const needed = [...new Set([...organizations, ...known.map(({ organization }) => organization)])];
   const hasher = new MessageIdHasher();
   const answers = new Known();
   const [, numbers, , [current], claimed] = await Promise.all([
@@ -37,8 +39,10 @@ export async function load(tx: Tx, needs: Needs, nowMs: number): Promise<Loaded>
     // First: what waits for an organization must not hold up the inbox, or others' message ids.
     organizations.length === 0 ? [] : lockInTime(tx, organizations),
     tx`SELECT pg_advisory_xact_lock_shared(${advisoryLocks.inbox}::bigint)`,
-    tx<{ segment: number; transaction: number }[]>`
-      SELECT segment, nextval('transaction_numbers') AS transaction FROM inbox_segments WHERE NOT sealed`,
+    tx<{ segment: number; transaction: number; there: number[] }[]>`
+      SELECT segment, nextval('transaction_numbers') AS transaction,
+        ARRAY(SELECT id FROM organizations WHERE id = ANY (${needed}::bigint[]) AND ${isThere(tx)}) AS there
+      FROM inbox_segments WHERE NOT sealed`,
     needs.messageIds.length === 0 ? [] : claimIds(tx, needs.messageIds, hasher, nowMs),
     loadMore(tx, answers, {
       known: known.map(keyOfUser),
@@ -49,8 +53,14 @@ export async function load(tx: Tx, needs: Needs, nowMs: number): Promise<Loaded>
     }),
   ]);
   if (current === undefined) throw new Error("The ledger in PostgreSQL has lost its inbox's segment.");
+  const { there, ...inbox } = current;
   return new Loaded(
-    { ...current, claimed: new Set([...claimed].map(({ id }) => id)), numbers },
+    {
+      ...inbox,
+      organizations: new Set(there.map(Number)),
+      claimed: new Set([...claimed].map(({ id }) => id)),
+      numbers,
+    },
     answers,
     hasher,
   );

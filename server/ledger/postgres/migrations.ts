@@ -6,12 +6,12 @@ import { Refusal } from "../ledger.ts";
 import { messageIdKinds } from "./claimed-ids.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
 import { addEmailKeys } from "./email-keys.ts";
-import { erasedNamesTable } from "./erased-names.ts";
+import { erasedAccountNames, erasedNamesTable } from "./erased-names.ts";
 import { identities } from "./identities.ts";
 import { liveItemsTable } from "./live-items.ts";
 import { advisoryLocks } from "./locks.ts";
 import { nodeTables } from "./nodes.ts";
-import { erasures, operation } from "./operation-tables.ts";
+import { accountErasures, erasures, operation, organizationDeletions } from "./operation-tables.ts";
 import { parkingTables } from "./parking-tables.ts";
 import { peopleAndAudit, verifiedEmailsAndMakers } from "./people-tables.ts";
 import { settingsTable } from "./settings.ts";
@@ -53,6 +53,8 @@ export const migrations: readonly Migration[] = [
   addEmailKeys,
   verifiedEmailsAndMakers,
   messageIdKinds,
+  accountErasures + erasedAccountNames,
+  organizationDeletions,
 ];
 
 /** The uuid that tells this ledger from every other. */

@@ -252,5 +252,6 @@ async function goOnBehind(tx: Tx, source: MovingOut): Promise<void> {
         (SELECT max(number) FROM users WHERE users.organization = populations.organization),
         (SELECT max("user") FROM erasures WHERE erasures.organization = populations.organization), 0),
       last_account_number = greatest(
-        (SELECT max(number) FROM accounts WHERE accounts.organization = populations.organization), 0)`;
+        (SELECT max(number) FROM accounts WHERE accounts.organization = populations.organization),
+        (SELECT max(account) FROM erasures WHERE erasures.organization = populations.organization), 0)`;
 }

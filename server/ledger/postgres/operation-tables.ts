@@ -125,3 +125,17 @@ export const erasures = `
     PRIMARY KEY (organization, person_hmac)
   );
 `;
+
+/** An erasure is that of a user or of an account; the other number is 0. */
+export const accountErasures = `
+  ALTER TABLE erasures ADD COLUMN account bigint NOT NULL DEFAULT 0;
+  ALTER TABLE erasures ADD COLUMN members bigint NOT NULL DEFAULT 0;
+  DROP INDEX erasures_by_number;
+  CREATE UNIQUE INDEX erasures_by_number ON erasures (organization, "user", account);
+`;
+
+/** Null but for an organization that is being deleted: no row of it stands behind these. */
+export const organizationDeletions = `
+  ALTER TABLE organizations ADD COLUMN deletion_upto_inbox_id bigint;
+  ALTER TABLE organizations ADD COLUMN deletion_upto_segment bigint NOT NULL DEFAULT 0;
+`;

@@ -26,7 +26,7 @@ export class PostgresOrganizations implements Organizations {
   async list(): Promise<readonly Organization[]> {
     const rows = await this.#sql<
       Organization[]
-    >`SELECT ${organizationColumns(this.#sql)} FROM organizations ORDER BY id`;
+    >`SELECT ${organizationColumns(this.#sql)} FROM organizations WHERE ${isThere(this.#sql)} ORDER BY id`;
     return rows.map(organizationOf);
   }
 
@@ -34,7 +34,7 @@ export class PostgresOrganizations implements Organizations {
     const sql = this.#sql;
     const [row] = await sql<
       Organization[]
-    >`SELECT ${organizationColumns(sql)} FROM organizations WHERE id = ${id}`;
+    >`SELECT ${organizationColumns(sql)} FROM organizations WHERE id = ${id} AND ${isThere(sql)}`;
     return row === undefined ? undefined : organizationOf(row);
   }
 
@@ -60,7 +60,7 @@ export class PostgresOrganizations implements Organizations {
   async set(id: number, change: OrganizationChange, by: Actor, nowMs: number): Promise<Organization> {
     const set = inTransaction(this.#sql, async (tx) => {
       const [row] = await tx<Organization[]>`
-        SELECT ${organizationColumns(tx)} FROM organizations WHERE id = ${id} FOR NO KEY UPDATE`;
+        SELECT ${organizationColumns(tx)} FROM organizations WHERE id = ${id} AND ${isThere(tx)} FOR NO KEY UPDATE`;
       if (row === undefined) throw noOrganization(id);
       const before = organizationOf(row);
       const after = { ...before, ...change };
@@ -100,7 +100,7 @@ export class PostgresOrganizations implements Organizations {
       UPDATE organizations SET rebuild_pending = true, rebuild_asked_at_ms = CASE
         WHEN rebuild_pending THEN coalesce(rebuild_asked_at_ms, ${nowMs}::bigint)
         ELSE greatest(${nowMs}::bigint, rebuild_asked_at_ms + 1) END
-      WHERE id = ${id} RETURNING timezone, rebuild_asked_at_ms AS "askedAtMs"`;
+      WHERE id = ${id} AND ${isThere(this.#sql)} RETURNING timezone, rebuild_asked_at_ms AS "askedAtMs"`;
     if (begun === undefined) throw noOrganization(id);
     return begun;
   }
@@ -125,6 +125,11 @@ export function organizationColumns(queries: Queries) {
     events_from_day AS "eventsFromDay", created_at_ms AS "createdAtMs"`;
 }
 
+/** What is being deleted is found by nobody. */
+export function isThere(queries: Queries) {
+  return queries`deletion_upto_inbox_id IS NULL`;
+}
+
 /** An organization as its row has it. */
 export function organizationOf(row: Organization): Organization {
   return { ...row, name: restored(row.name) };
@@ -140,7 +145,7 @@ function nameTaken(name: string): Refusal {
  * @returns false when there is none
  */
 export async function lockOrganization(tx: Tx, id: number): Promise<boolean> {
-  const found = await tx`SELECT FROM organizations WHERE id = ${id} FOR NO KEY UPDATE`;
+  const found = await tx`SELECT FROM organizations WHERE id = ${id} AND ${isThere(tx)} FOR NO KEY UPDATE`;
   return found.count > 0;
 }
 

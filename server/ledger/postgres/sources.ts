@@ -12,7 +12,7 @@ import {
 } from "../sources.ts";
 import type { PostgresAudit } from "./audit.ts";
 import type { Queries, Sql } from "./connect.ts";
-import { lockOrganization } from "./organizations.ts";
+import { isThere, lockOrganization } from "./organizations.ts";
 import { inTransaction } from "./transaction.ts";
 
 const outcomes = `
@@ -129,7 +129,7 @@ export class PostgresSources implements SourceStore {
 async function addHours(queries: Queries, step: string): Promise<void> {
   await queries`
     INSERT INTO source_hours AS stored (organization, source, utc_hour, accepted, parked, duplicate, rejected, ignored)
-    SELECT organization, source, "utcHour", ${sumsOfGiven(queries)} FROM ${given(queries, step)}
+    SELECT organization, source, "utcHour", ${sumsOfGiven(queries)} FROM ${given(queries, step)} WHERE ${isThereNow(queries)}
     GROUP BY organization, source, "utcHour" ORDER BY organization, source, "utcHour"
     ON CONFLICT (organization, source, utc_hour) DO UPDATE SET ${sumsOfStored(queries)}`;
 }
@@ -141,7 +141,8 @@ async function addTotals(queries: Queries, step: string): Promise<void> {
       last_ms, first_heard_ms, last_heard_ms)
     SELECT organization, source, ${sumsOfGiven(queries)}, min("firstMs"), max("lastMs"), min("firstHeardMs"),
       max("lastHeardMs")
-    FROM ${given(queries, step)} GROUP BY organization, source ORDER BY organization, source
+    FROM ${given(queries, step)} WHERE ${isThereNow(queries)}
+    GROUP BY organization, source ORDER BY organization, source
     ON CONFLICT (organization, source) DO UPDATE SET ${sumsOfStored(queries)},
       first_ms = least(stored.first_ms, excluded.first_ms),
       last_ms = greatest(stored.last_ms, excluded.last_ms),
@@ -155,6 +156,11 @@ function given(queries: Queries, step: string) {
   return queries`json_to_recordset(${step}::text::json) AS given (organization bigint, source text, "utcHour" bigint,
     accepted bigint, parked bigint, duplicate bigint, rejected bigint, ignored bigint, "firstMs" bigint,
     "lastMs" bigint, "firstHeardMs" bigint, "lastHeardMs" bigint)`;
+}
+
+/** What was counted of an organization that is deleted by now is left out. */
+function isThereNow(queries: Queries) {
+  return queries`EXISTS (SELECT FROM organizations WHERE id = given.organization AND ${isThere(queries)})`;
 }
 
 function sumsOfGiven(queries: Queries) {

@@ -6,7 +6,7 @@
 import type { Account, User } from "../ledger.ts";
 import { type MessageIdHasher, uuidOf } from "../message-id-hash.ts";
 import type { ParkedItem, PersonId, PersonKey, PersonLink } from "../parking.ts";
-import { personText } from "../person-text.ts";
+import { accountText, personText } from "../person-text.ts";
 import type { KnownUser, Message, MessageKey, Stored } from "../transaction.ts";
 
 /** An id of an organization: of a user, an account or an event, an e-mail address, or the text of a person's id. */
@@ -84,6 +84,8 @@ export interface Begun {
   readonly segment: number;
   /** Message ids that nobody had within 24 hours. */
   readonly claimed: ReadonlySet<string>;
+  /** Of the organizations that are needed those that there are. */
+  readonly organizations: ReadonlySet<number>;
   /** Of the organizations that are locked. */
   readonly numbers: readonly LastNumbers[];
 }
@@ -168,6 +170,10 @@ export class Loaded implements Stored {
     return this.#numbers.has(organization);
   }
 
+  exists(organization: number): boolean {
+    return this.begun.organizations.has(organization);
+  }
+
   known(organization: number, userId: string): KnownUser | undefined {
     return this.answers.known.get(organization, userId);
   }
@@ -186,6 +192,11 @@ export class Loaded implements Stored {
     return this.answers.erased.get(organization, personText(person));
   }
 
+  accountErasedAtMs(organization: number, accountId: string): number | undefined {
+    if (!this.hasErased(organization)) return undefined;
+    return this.answers.erased.get(organization, accountText(accountId));
+  }
+
   account(organization: number, accountId: string): Account | undefined {
     return this.answers.accounts.get(organization, accountId);
   }
@@ -199,7 +210,7 @@ export class Loaded implements Stored {
     return this.answers.organization(organization)?.hasParked ?? false;
   }
 
-  /** Whether anybody of the organization was erased. */
+  /** Whether anybody of the organization was erased, or an account. */
   hasErased(organization: number): boolean {
     return (this.answers.organization(organization)?.erasureKey ?? null) !== null;
   }

@@ -1,5 +1,5 @@
 /** Which users were erased, and when, and the ids that were linked to them: see sqlite/tombstones.ts. An id is kept as an HMAC under a key of this ledger. */
-import type { PersonId, PersonKey } from "../parking.ts";
+import type { PersonId } from "../parking.ts";
 import { personText } from "../person-text.ts";
 import { tombstoneOf } from "../user-rows.ts";
 import type { Queries, Tx } from "./connect.ts";
@@ -11,24 +11,26 @@ export async function erasureKey(queries: Queries): Promise<Uint8Array> {
   return Buffer.from(stored.key, "hex");
 }
 
-/** A person, with the key of the ledger's tombstones. */
-interface WithKey extends PersonKey {
+/** The id of a person or an account as a text, with the key of the ledger's tombstones. */
+interface WithKey {
+  readonly organization: number;
+  readonly text: string;
   readonly key: Uint8Array;
 }
 
-/** When each of these was erased last, or whom the id was linked to then; those of whom nobody was are not there. */
-export async function erasedPeople(
+const userPrefix = personText({ kind: "user", id: "" });
+
+/** When each of these was erased last, or a user to whom the id was linked then; what was not erased is not there. */
+export async function erasedTexts(
   queries: Queries,
-  people: readonly WithKey[],
-): Promise<readonly (PersonKey & { readonly atMs: number })[]> {
-  if (people.length === 0) return [];
-  const organizations = people.map(({ organization }) => organization);
-  const asUsers = people.map(({ key, organization, kind, id }) =>
-    kind === "user" ? tombstoneOf(key, organization, id) : null,
+  texts: readonly WithKey[],
+): Promise<readonly { readonly organization: number; readonly text: string; readonly atMs: number }[]> {
+  if (texts.length === 0) return [];
+  const organizations = texts.map(({ organization }) => organization);
+  const asUsers = texts.map(({ key, organization, text }) =>
+    text.startsWith(userPrefix) ? tombstoneOf(key, organization, text.slice(userPrefix.length)) : null,
   );
-  const asLinked = people.map(({ key, organization, ...person }) =>
-    tombstoneOf(key, organization, personText(person)),
-  );
+  const asLinked = texts.map(({ key, organization, text }) => tombstoneOf(key, organization, text));
   const found = await queries<{ place: number; atMs: number }[]>`
     SELECT place, max(at_ms) AS "atMs" FROM (
       SELECT place, requested_at_ms AS at_ms
@@ -40,10 +42,8 @@ export async function erasedPeople(
         AS wanted (organization, person_hmac, place) JOIN erased_ids USING (organization, person_hmac)) AS erased
     GROUP BY place`;
   return found.flatMap(({ place, atMs }) => {
-    const person = people[place - 1];
-    if (person === undefined) return [];
-    const { organization, kind, id } = person;
-    return [{ organization, kind, id, atMs }];
+    const asked = texts[place - 1];
+    return asked === undefined ? [] : [{ organization: asked.organization, text: asked.text, atMs }];
   });
 }
 
@@ -56,6 +56,16 @@ export async function eraseLinked(
   atMs: number,
 ): Promise<void> {
   const hmacs = people.map((person) => tombstoneOf(key, organization, personText(person)));
+  await keepErased(tx, organization, hmacs, atMs);
+}
+
+/** The same of their HMACs. */
+export async function keepErased(
+  tx: Tx,
+  organization: number,
+  hmacs: readonly string[],
+  atMs: number,
+): Promise<void> {
   await tx`
     INSERT INTO erased_ids AS stored (organization, person_hmac, erased_at_ms)
     SELECT ${organization}::bigint, hmac, ${atMs}::bigint FROM unnest(${[...new Set(hmacs)]}::text[]) AS given (hmac)

@@ -9,7 +9,7 @@ import { FairTurns } from "../../process/fair-turns.ts";
 import { addedPopulations } from "../added-populations.ts";
 import { emailKey } from "../email-key.ts";
 import { isAddressId, type PersonKey } from "../parking.ts";
-import { personText } from "../person-text.ts";
+import { accountText, personText } from "../person-text.ts";
 import { type Needs, OrganizationsHeld, type Stored, type Writes } from "../transaction.ts";
 import type { IngestionWarning } from "../warnings.ts";
 import type { Sql, Tx } from "./connect.ts";
@@ -154,10 +154,14 @@ function attempt(decide: (stored: Stored) => Writes, loaded: Loaded): () => Writ
 }
 
 /** What is asked for in nearly every decision about an organization that has something parked, or erased somebody. */
-function foreseenOf({ people }: Needs, loaded: Loaded): Partial<Wanted> | undefined {
+function foreseenOf({ people, accounts }: Needs, loaded: Loaded): Partial<Wanted> | undefined {
   const concerned = people.filter(({ organization }) => loaded.hasParked(organization));
   const ids = concerned.filter(({ id }) => !isAddressId(id)).map(keyOfPerson);
-  const erased = people.filter(({ organization }) => loaded.hasErased(organization)).map(keyOfPerson);
+  const keys = [
+    ...people.map(keyOfPerson),
+    ...accounts.map(({ organization, accountId }) => ({ organization, id: accountText(accountId) })),
+  ];
+  const erased = keys.filter(({ organization }) => loaded.hasErased(organization));
   if (concerned.length + erased.length === 0) return undefined;
   return { links: ids, parked: ids, linksTo: concerned.filter(({ id }) => isAddressId(id)), erased };
 }

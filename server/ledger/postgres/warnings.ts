@@ -1,6 +1,7 @@
 /** Ingestion warnings as they are stored: a row for each organization, UTC day, kind, endpoint and detail. */
 import { msPerDay } from "../../calendar/zone.ts";
 import { personKinds } from "../parking.ts";
+import { personOf, personText } from "../person-text.ts";
 import {
   type IngestionWarning,
   maxWarningDetails,
@@ -12,8 +13,9 @@ import {
 import type { Sql, Tx } from "./connect.ts";
 import { isRefusedForGood } from "./errors.ts";
 import { advisoryLocks } from "./locks.ts";
+import { isThere } from "./organizations.ts";
 import { restored, storable } from "./text.ts";
-import { erasedPeople, erasureKey } from "./tombstones.ts";
+import { erasedTexts, erasureKey } from "./tombstones.ts";
 import { inTransaction } from "./transaction.ts";
 
 const addedInAStep = 1_000;
@@ -110,7 +112,8 @@ export async function forgetWarningsOf(
     WHERE organization = ${organization} AND user_id = ANY (${userIds.map(storable)}::text[])`;
 }
 
-/** Adds them inside the caller's transaction; others who add wait for its end, because details are counted. */
+/** Adds them inside the caller's transaction, without those of organizations that are deleted by now. Others who add wait for
+ * its end, because details are counted. */
 export async function addWarnings(tx: Tx, counted: readonly IngestionWarning[]): Promise<void> {
   if (counted.length === 0) return;
   const named = await withoutErased(tx, counted);
@@ -123,6 +126,7 @@ export async function addWarnings(tx: Tx, counted: readonly IngestionWarning[]):
     FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS given (organization bigint, "utcDay" integer,
       kind text, endpoint text, detail text, count bigint, "firstSeenMs" bigint, "lastSeenMs" bigint, message text,
       "userId" text)
+    WHERE EXISTS (SELECT FROM organizations WHERE id = given.organization AND ${isThere(tx)})
     ON CONFLICT (organization, utc_day, kind, endpoint, detail) DO UPDATE SET
       count = stored.count + excluded.count,
       first_seen_ms = least(stored.first_seen_ms, excluded.first_seen_ms),
@@ -136,16 +140,17 @@ async function withoutErased(
   tx: Tx,
   counted: readonly IngestionWarning[],
 ): Promise<readonly IngestionWarning[]> {
-  const people = counted.flatMap(({ organization, userId: id }) =>
-    id === null ? [] : personKinds.map((kind) => ({ organization, kind, id })),
+  const texts = counted.flatMap(({ organization, userId: id }) =>
+    id === null ? [] : personKinds.map((kind) => ({ organization, text: personText({ kind, id }) })),
   );
-  if (people.length === 0) return counted;
+  if (texts.length === 0) return counted;
   const key = await erasureKey(tx);
-  const erased = await erasedPeople(
+  const found = await erasedTexts(
     tx,
-    people.map((person) => ({ ...person, key })),
+    texts.map((each) => ({ ...each, key })),
   );
-  if (erased.length === 0) return counted;
+  if (found.length === 0) return counted;
+  const erased = found.map(({ organization, text }) => ({ organization, id: personOf(text).id }));
   const back = await tx<{ organization: number; id: string }[]>`
     SELECT organization, user_id AS id FROM users
     WHERE (organization, user_id) IN (

@@ -25,9 +25,11 @@ function prepare(db: Database) {
     numbered: db.prepare<AccountRow, [number, number]>(
       `SELECT ${columns} FROM accounts WHERE organization = ? AND number = ?`,
     ),
-    lastNumber: db.prepare<{ last: number | null }, [number]>(
-      "SELECT max(number) AS last FROM accounts WHERE organization = ?",
+    lastNumber: db.prepare<{ last: number }, [number]>(
+      `SELECT max(coalesce((SELECT max(number) FROM accounts WHERE organization = ?1), 0),
+                  coalesce((SELECT max(account) FROM erasures WHERE organization = ?1), 0)) AS last`,
     ),
+    delete: db.prepare("DELETE FROM accounts WHERE organization = ? AND number = ?"),
     insert: db.prepare(
       `INSERT INTO accounts (name, avatar, said_at_ms, fields_said_at_ms, updated_at_ms, version, organization, number,
                              account_id, created_at_ms)
@@ -58,7 +60,12 @@ export class Accounts {
     return row === null ? undefined : account(organization, row);
   }
 
-  /** The highest number given so far; 0 before the first. */
+  /** Deletes an account's row, inside the caller's transaction. */
+  delete(organization: number, number: number): void {
+    this.#statements.delete.run(organization, number);
+  }
+
+  /** The highest number given so far, those of erased accounts among them; 0 before the first. */
   lastNumber(organization: number): number {
     return this.#statements.lastNumber.get(organization)?.last ?? 0;
   }

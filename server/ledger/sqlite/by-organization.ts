@@ -22,6 +22,11 @@ export class ByOrganization<Value> {
     if (this.#organizations.get(organization)?.delete(key)) this.#size -= 1;
   }
 
+  deleteAll(organization: number): void {
+    this.#size -= this.#organizations.get(organization)?.size ?? 0;
+    this.#organizations.delete(organization);
+  }
+
   set(organization: number, key: string, value: Value): void {
     let values = this.#organizations.get(organization);
     if (values === undefined) {

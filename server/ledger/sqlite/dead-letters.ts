@@ -36,9 +36,11 @@ const letterColumns = `id, organization, warehouse_table AS "table", schema, yea
 /** Organization 0 stands for everybody's. */
 const ofOrganization = "(?1 = 0 OR organization = ?1)";
 /** What an erasure will take is left to it: a row that is sent again meanwhile would come after it. */
-const notErased = `(warehouse_table = 'accounts' OR NOT EXISTS (
+const notErased = `NOT EXISTS (
   SELECT 1 FROM erasures
-  WHERE erasures.organization = dead_letters.organization AND erasures.user = dead_letters.number))`;
+  WHERE erasures.organization = dead_letters.organization
+    AND (erasures.account > 0 AND erasures.state = 'begun'
+      OR CASE warehouse_table WHEN 'accounts' THEN erasures.account ELSE erasures.user END = dead_letters.number))`;
 
 function prepare(db: Database) {
   return {

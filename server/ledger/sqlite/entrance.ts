@@ -16,6 +16,7 @@ import {
 } from "../people.ts";
 import { claimedNote, emailLostNote, joinedNote, noAccount, passwordResetNote } from "../people-notes.ts";
 import type { SqliteAudit } from "./audit.ts";
+import { isThere } from "./organizations.ts";
 import { type LinkRow, linkOf, PeopleRows } from "./people-rows.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -174,7 +175,7 @@ function prepare(db: Database) {
     ),
     ownerless: db.prepare<{ id: number }, []>(
       `SELECT id FROM organizations
-       WHERE id NOT IN (SELECT organization FROM memberships WHERE role = 'owner') ORDER BY id`,
+       WHERE ${isThere} AND id NOT IN (SELECT organization FROM memberships WHERE role = 'owner') ORDER BY id`,
     ),
     begin: db.prepare(
       "INSERT INTO people_sessions (person, sha256, created_at_ms, used_at_ms) VALUES (?, ?, ?, ?)",

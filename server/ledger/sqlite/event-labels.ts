@@ -46,6 +46,10 @@ export class EventLabels {
     for (const { organization, event, label } of labels) this.#of(organization).set(event, label);
   }
 
+  forgetOrganization(organization: number): void {
+    this.#known.delete(organization);
+  }
+
   #of(organization: number): Map<string, string> {
     const known = this.#known.get(organization);
     if (known !== undefined) return known;

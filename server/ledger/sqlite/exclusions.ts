@@ -4,6 +4,7 @@ import type { Database } from "bun:sqlite";
 import type { Actor } from "../audit.ts";
 import {
   checkedRule,
+  type ExclusionKind,
   type ExclusionRule,
   type ExclusionRules,
   type ExclusionStore,
@@ -34,8 +35,8 @@ function prepare(db: Database) {
     remove: db.prepare<StoredExclusionRule, [number, number]>(
       `DELETE FROM exclusion_rules WHERE organization = ? AND id = ? RETURNING ${columns}`,
     ),
-    removeUser: db.prepare<{ id: number }, [number, string]>(
-      "DELETE FROM exclusion_rules WHERE organization = ? AND kind = 'user' AND value = ? RETURNING id",
+    removeNamed: db.prepare<{ id: number }, [number, ExclusionKind, string]>(
+      "DELETE FROM exclusion_rules WHERE organization = ? AND kind = ? AND value = ? RETURNING id",
     ),
     changed: db.prepare(
       `INSERT INTO exclusion_revisions (organization, revision) VALUES (?, 1)
@@ -104,9 +105,9 @@ export class SqliteExclusions implements ExclusionStore {
     });
   }
 
-  /** Removes the rule that names this user, if there is one, inside the caller's transaction. */
-  forgetUser(organization: number, userId: string): void {
-    if (this.#statements.removeUser.get(organization, userId) !== null) {
+  /** Removes the rule that names this user or account, if there is one, inside the caller's transaction. */
+  forget(organization: number, kind: "user" | "account", id: string): void {
+    if (this.#statements.removeNamed.get(organization, kind, id) !== null) {
       this.#statements.changed.run(organization);
     }
   }

@@ -38,6 +38,12 @@ export class KnownUsers {
     this.#young = new ByOrganization();
   }
 
+  /** To be called when the deletion of the organization is begun. */
+  forgetOrganization(organization: number): void {
+    this.#young.deleteAll(organization);
+    this.#old.deleteAll(organization);
+  }
+
   /** To be called when the deletion of the user is committed. */
   forget(organization: number, userId: string): void {
     this.#young.delete(organization, userId);

@@ -9,6 +9,7 @@
 import type { Database } from "bun:sqlite";
 import { Refusal } from "../ledger.ts";
 import { addEmailKeys } from "./email-keys.ts";
+import { accountErasures, erasures, organizationDeletions } from "./erasure-tables.ts";
 import { messageIdKinds } from "./message-id-kinds.ts";
 import { parkingTables, personKinds } from "./parking-tables.ts";
 import { peopleAndAudit, verifiedEmailsAndMakers } from "./people-tables.ts";
@@ -171,37 +172,6 @@ const batches = `
   UPDATE users SET said_at_ms = updated_at_ms;
 `;
 
-/** A number in `erasures` is never given again, and a user who was erased is known again by the keyed hash. */
-const erasures = `
-  ALTER TABLE organizations ADD COLUMN keep_events_days INTEGER;
-  ALTER TABLE organizations ADD COLUMN events_from_day INTEGER;
-
-  CREATE TABLE erasure_key (
-    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
-    key BLOB NOT NULL
-  ) STRICT;
-  INSERT INTO erasure_key VALUES (1, randomblob(32));
-
-  CREATE TABLE erasures (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    organization INTEGER NOT NULL REFERENCES organizations (id),
-    user INTEGER NOT NULL,
-    user_hmac TEXT NOT NULL,
-    state TEXT NOT NULL DEFAULT 'begun' CHECK (state IN ('begun', 'counted', 'done')),
-    upto_inbox_id INTEGER NOT NULL,
-    requested_at_ms INTEGER NOT NULL,
-    erased_at_ms INTEGER,
-    events INTEGER NOT NULL DEFAULT 0,
-    versions INTEGER NOT NULL DEFAULT 0,
-    dead_letters INTEGER NOT NULL DEFAULT 0,
-    inbox_rows INTEGER NOT NULL DEFAULT 0,
-    days INTEGER NOT NULL DEFAULT 0
-  ) STRICT;
-  CREATE UNIQUE INDEX erasures_by_number ON erasures (organization, user);
-  CREATE INDEX erasures_by_user ON erasures (organization, user_hmac);
-  CREATE INDEX erasures_pending ON erasures (id) WHERE state <> 'done';
-`;
-
 const imports = `
   CREATE TABLE imports (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -266,6 +236,8 @@ const migrations: readonly Migration[] = [
   addEmailKeys,
   verifiedEmailsAndMakers,
   messageIdKinds,
+  accountErasures,
+  organizationDeletions,
 ];
 
 /** How many migrations this code knows. */

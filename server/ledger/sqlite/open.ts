@@ -8,6 +8,7 @@ import { limits } from "../../../contract/limits.ts";
 import { type DeadLetterLimits, defaultDeadLetterLimits } from "../dead-letter-facts.ts";
 import { type Ledger, Refusal } from "../ledger.ts";
 import { Accounts } from "./accounts.ts";
+import { SqliteAudit } from "./audit.ts";
 import { Counts } from "./counts.ts";
 import { DeadLetterRows } from "./dead-letter-rows.ts";
 import { SqliteImports } from "./imports.ts";
@@ -17,6 +18,7 @@ import { KnownUsers } from "./known-users.ts";
 import { SqliteLedger } from "./ledger.ts";
 import { MessageIds } from "./message-ids.ts";
 import { migrate } from "./migrations.ts";
+import { SqliteOrganizations } from "./organizations.ts";
 import { Parking } from "./parking.ts";
 import { refuseUnfinishedRestore } from "./restoring.ts";
 import { Tombstones } from "./tombstones.ts";
@@ -66,7 +68,10 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
   const db = openDatabase(file);
   try {
     const log = WriteAheadLog.open(db, file);
+    const audit = new SqliteAudit(db);
     const store = {
+      audit,
+      organizations: new SqliteOrganizations(db, audit, clock),
       users: new Users(db),
       accounts: new Accounts(db),
       knownUsers: new KnownUsers(sizes.knownUsersCapacity),

@@ -24,10 +24,17 @@ interface OrganizationRow {
 const columns =
   "id, name, timezone, requests_per_second, items_per_second, keep_events_days, events_from_day, created_at_ms";
 
+/** What is being deleted is found by nobody. */
+export const isThere = "deletion_upto_inbox_id IS NULL";
+
 function prepare(db: Database) {
   return {
-    list: db.prepare<OrganizationRow, []>(`SELECT ${columns} FROM organizations ORDER BY id`),
-    find: db.prepare<OrganizationRow, [number]>(`SELECT ${columns} FROM organizations WHERE id = ?`),
+    list: db.prepare<OrganizationRow, []>(
+      `SELECT ${columns} FROM organizations WHERE ${isThere} ORDER BY id`,
+    ),
+    find: db.prepare<OrganizationRow, [number]>(
+      `SELECT ${columns} FROM organizations WHERE id = ? AND ${isThere}`,
+    ),
     named: db.prepare<OrganizationRow, [string]>(`SELECT ${columns} FROM organizations WHERE name = ?`),
     insert: db.prepare<OrganizationRow, [string, string, number, number]>(
       `INSERT INTO organizations (name, timezone, requests_per_second, created_at_ms) VALUES (?, ?, ?, ?)
@@ -51,7 +58,7 @@ function prepare(db: Database) {
       `UPDATE organizations SET rebuild_pending = 1, rebuild_asked_at_ms = CASE
          WHEN rebuild_pending = 1 THEN coalesce(rebuild_asked_at_ms, ?1)
          ELSE max(?1, coalesce(rebuild_asked_at_ms, 0) + 1) END
-       WHERE id = ?2 RETURNING timezone, rebuild_asked_at_ms AS askedAtMs`,
+       WHERE id = ?2 AND ${isThere} RETURNING timezone, rebuild_asked_at_ms AS askedAtMs`,
     ),
     pendingSince: db.prepare<{ atMs: number | null }, [number]>(
       "SELECT rebuild_asked_at_ms AS atMs FROM organizations WHERE id = ? AND rebuild_pending = 1",
@@ -67,12 +74,15 @@ export class SqliteOrganizations implements Organizations {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #audit: SqliteAudit;
   readonly #clock: () => number;
+  /** Asked for every organization of a transaction. One whose creation failed may be among them, and has no token. */
+  readonly #there: Set<number>;
 
   constructor(db: Database, audit: SqliteAudit, clock: () => number) {
     this.#db = db;
     this.#audit = audit;
     this.#clock = clock;
     this.#statements = prepare(db);
+    this.#there = new Set(this.#statements.list.all().map(({ id }) => id));
   }
 
   async list(): Promise<readonly Organization[]> {
@@ -94,6 +104,16 @@ export class SqliteOrganizations implements Organizations {
     if (this.findNow(id) === undefined) throw noOrganization(id);
   }
 
+  /** Whether there is such an organization. */
+  has(id: number): boolean {
+    return this.#there.has(id);
+  }
+
+  /** To be called when the deletion of the organization is begun. */
+  forget(id: number): void {
+    this.#there.delete(id);
+  }
+
   async create(wanted: { name: string; timezone: string; nowMs: number }, by: Actor): Promise<Organization> {
     return inTransaction(this.#db, () => {
       const created = this.insert(wanted);
@@ -112,6 +132,7 @@ export class SqliteOrganizations implements Organizations {
     this.#refuseTaken(name);
     const row = this.#statements.insert.get(name, timezone, requestsPerSecond, nowMs);
     if (row === null) throw new Error("SQLite returned no row for a new organization.");
+    this.#there.add(row.id);
     return organization(row);
   }
 

@@ -1,7 +1,13 @@
 /** Parked items as they are stored, with totals of each person and organization beside them. Everything here is to be
  * called inside the caller's transaction. */
 import type { Database } from "bun:sqlite";
-import type { ParkedCounts, ParkedItem, ParkedPerson, PersonKey } from "../parking.ts";
+import {
+  bodyWithoutAccount,
+  type ParkedCounts,
+  type ParkedItem,
+  type ParkedPerson,
+  type PersonKey,
+} from "../parking.ts";
 import { personOf, personText } from "../person-text.ts";
 
 /** A row that is gone, or about to be. */
@@ -29,6 +35,10 @@ function prepare(db: Database) {
       `INSERT INTO parked_items (organization, person, received_at_ms, at_ms, account_id, bytes, body)
        VALUES (?, ?, ?, ?, ?, ?, ?)`,
     ),
+    naming: db.prepare<{ id: number; body: string }, [number, string]>(
+      "SELECT id, body FROM parked_items WHERE organization = ? AND account_id = ?",
+    ),
+    unname: db.prepare("UPDATE parked_items SET account_id = NULL, body = ? WHERE id = ?"),
     deletePerson: db.prepare("DELETE FROM parked_items WHERE organization = ? AND person = ?"),
     delete: db.prepare("DELETE FROM parked_items WHERE id = ?"),
     oldestOfPerson: db.prepare<Row, [number, string]>(
@@ -109,6 +119,13 @@ export class ParkedItems {
     this.#statements.deletePerson.run(organization, person);
     this.#change(organization, person, { items: -stored.items, bytes: -stored.bytes });
     return stored.items;
+  }
+
+  /** Takes an account out of the items that name it. They count as many bytes as before. @returns how many items */
+  leaveAccount(organization: number, accountId: string): number {
+    const items = this.#statements.naming.all(organization, accountId);
+    for (const { id, body } of items) this.#statements.unname.run(bodyWithoutAccount(body), id);
+    return items.length;
   }
 
   /** Drops the oldest of a person, until no more are left than these. @returns how many were dropped */

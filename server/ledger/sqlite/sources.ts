@@ -11,6 +11,7 @@ import {
   sourceRetiredNote,
 } from "../sources.ts";
 import type { SqliteAudit } from "./audit.ts";
+import { isThere } from "./organizations.ts";
 import { inSmallSteps } from "./small-steps.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -54,6 +55,7 @@ const columns = "accepted, parked, duplicate, rejected, ignored";
 
 function prepare(db: Database) {
   return {
+    exists: db.prepare<{ id: number }, [number]>(`SELECT id FROM organizations WHERE id = ? AND ${isThere}`),
     addHour: db.prepare(
       `INSERT INTO source_hours (organization, source, utc_hour, ${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET ${sums}`,
@@ -147,7 +149,9 @@ export class SqliteSources implements SourceStore {
     await inSmallSteps(() => this.#statements.deleteOld.all(firstKeptHour).length === deletedInAStep);
   }
 
+  /** What was counted of an organization that is deleted by now is left out. */
   #add({ organization, source, utcHour, ...hour }: CountedHour): void {
+    if (this.#statements.exists.get(organization) === null) return;
     const { accepted, parked, duplicate, rejected, ignored } = hour;
     const items = [accepted, parked, duplicate, rejected, ignored];
     this.#statements.addHour.run(organization, source, utcHour, ...items);

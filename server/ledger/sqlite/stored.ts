@@ -7,11 +7,13 @@ import type { Accounts } from "./accounts.ts";
 import { ByOrganization } from "./by-organization.ts";
 import type { KnownUsers } from "./known-users.ts";
 import type { MessageIds } from "./message-ids.ts";
+import type { SqliteOrganizations } from "./organizations.ts";
 import type { Parking } from "./parking.ts";
 import type { Tombstones } from "./tombstones.ts";
 import type { Users } from "./users.ts";
 
 export interface Sources {
+  readonly organizations: SqliteOrganizations;
   readonly users: Users;
   readonly accounts: Accounts;
   readonly knownUsers: KnownUsers;
@@ -55,6 +57,10 @@ export class LookedUp implements Stored {
     this.#nowMs = nowMs;
   }
 
+  exists(organization: number): boolean {
+    return this.#sources.organizations.has(organization);
+  }
+
   known(organization: number, userId: string): KnownUser | undefined {
     const cached = this.#sources.knownUsers.get(organization, userId);
     if (cached !== undefined) return cached;
@@ -73,6 +79,10 @@ export class LookedUp implements Stored {
 
   erasedAtMs(person: PersonKey): number | undefined {
     return this.#sources.tombstones.erasedAtMs(person);
+  }
+
+  accountErasedAtMs(organization: number, accountId: string): number | undefined {
+    return this.#sources.tombstones.accountErasedAtMs(organization, accountId);
   }
 
   account(organization: number, accountId: string): Account | undefined {

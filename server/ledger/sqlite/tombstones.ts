@@ -5,7 +5,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { type PersonId, type PersonKey, personKinds } from "../parking.ts";
-import { personText } from "../person-text.ts";
+import { accountText, personText } from "../person-text.ts";
 import { tombstoneOf } from "../user-rows.ts";
 
 function prepare(db: Database) {
@@ -55,6 +55,22 @@ export class Tombstones {
     if (person.kind === "visitor") return asLinked;
     const asUser = newest.get(organization, this.hmac(organization, person.id))?.at ?? undefined;
     return asLinked === undefined ? asUser : Math.max(asLinked, asUser ?? asLinked);
+  }
+
+  /** When this account was erased last. */
+  accountErasedAtMs(organization: number, accountId: string): number | undefined {
+    if (!this.#organizations.has(organization)) return undefined;
+    return this.#statements.linked.get(organization, this.accountHmac(organization, accountId))?.at;
+  }
+
+  /** What is kept of the id of an erased account. */
+  accountHmac(organization: number, accountId: string): string {
+    return this.hmac(organization, accountText(accountId));
+  }
+
+  /** Keeps that an account was erased, inside the caller's transaction. */
+  eraseAccount(organization: number, accountId: string, atMs: number): void {
+    this.#statements.eraseLinked.run(organization, this.accountHmac(organization, accountId), atMs);
   }
 
   /** Whether an id was erased, be it a user's or a visitor's. */

@@ -11,6 +11,7 @@ import { addedPopulations } from "../added-populations.ts";
 import type { MessageIdHash } from "../message-id-hash.ts";
 import type { EventLabel } from "../parking.ts";
 import type { Message, Stored, Writes } from "../transaction.ts";
+import type { SqliteAudit } from "./audit.ts";
 import type { Counts } from "./counts.ts";
 import type { SqliteImports } from "./imports.ts";
 import type { SqliteInbox } from "./inbox.ts";
@@ -22,6 +23,7 @@ import type { WriteAheadLog } from "./write-ahead-log.ts";
 
 /** The parts of the ledger that a transaction reads and writes. */
 export interface Parts extends Sources {
+  readonly audit: SqliteAudit;
   readonly counts: Counts;
   readonly inbox: SqliteInbox;
   readonly imports: SqliteImports;

@@ -4,7 +4,8 @@
  */
 import type { Database } from "bun:sqlite";
 
-type NotAPromise<Result> = Result extends PromiseLike<unknown> ? never : Result;
+/** What synchronous work may return. */
+export type NotAPromise<Result> = Result extends PromiseLike<unknown> ? never : Result;
 
 /**
  * Commits what `work` does and returns its result; when anything throws, the commit itself included, nothing

@@ -4,6 +4,10 @@ import { emailKey } from "../email-key.ts";
 import { isJsonObject, type JsonObject, type User } from "../ledger.ts";
 import { maxUsersWithEmail } from "../source-settings.ts";
 import type { KnownUser } from "../transaction.ts";
+import { nextTurn } from "./small-steps.ts";
+
+/** About 2 ms of reading. */
+const stepUsers = 1_000;
 
 interface UserRow {
   readonly number: number;
@@ -42,6 +46,11 @@ function prepare(db: Database) {
                           fields_said_at_ms, first_identified_at_ms, organization, number, user_id)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
+    next: db.prepare<{ userId: string; number: number; account: number }, [number, number]>(
+      `SELECT user_id AS userId, number, account FROM users
+       WHERE organization = ? AND number > ? ORDER BY number LIMIT ${stepUsers}`,
+    ),
+    leave: db.prepare("UPDATE users SET account = 0 WHERE organization = ? AND user_id = ? AND account = ?"),
     delete: db.prepare("DELETE FROM users WHERE organization = ? AND number = ?"),
     update: db.prepare(
       `UPDATE users SET account = ?, email = ?, email_key = ?, is_account_owner = ?, updated_at_ms = ?, version = ?,
@@ -51,8 +60,15 @@ function prepare(db: Database) {
   };
 }
 
+interface MemberWatch {
+  readonly organization: number;
+  readonly account: number;
+  readonly userIds: Set<string>;
+}
+
 export class Users {
   readonly #statements: ReturnType<typeof prepare>;
+  readonly #watches = new Set<MemberWatch>();
 
   constructor(db: Database) {
     this.#statements = prepare(db);
@@ -91,6 +107,35 @@ export class Users {
     return this.#statements.lastNumber.get(organization)?.last ?? 0;
   }
 
+  /**
+   * Looks for the users of an account, in small steps: an index of them would cost every identify a page. Users who join
+   * meanwhile are found as well, as long as the returned set is watched. No user can join an account that is deleted.
+   * @returns their ids, and what ends the watch
+   */
+  async watchMembers(
+    organization: number,
+    account: number,
+  ): Promise<{ readonly userIds: ReadonlySet<string>; readonly end: () => void }> {
+    const watch = { organization, account, userIds: new Set<string>() };
+    this.#watches.add(watch);
+    let after = 0;
+    while (account > 0) {
+      const users = this.#statements.next.all(organization, after);
+      for (const user of users) if (user.account === account) watch.userIds.add(user.userId);
+      after = users.at(-1)?.number ?? after;
+      if (users.length < stepUsers) break;
+      await nextTurn();
+    }
+    return { userIds: watch.userIds, end: () => void this.#watches.delete(watch) };
+  }
+
+  /** Takes users out of an account, inside the caller's transaction. No version changes. @returns those who were in it */
+  leave(organization: number, account: number, userIds: Iterable<string>): readonly string[] {
+    return [...userIds].filter(
+      (userId) => this.#statements.leave.run(organization, userId, account).changes > 0,
+    );
+  }
+
   /** Deletes a user's row, inside the caller's transaction. */
   delete(organization: number, number: number): void {
     this.#statements.delete.run(organization, number);
@@ -98,6 +143,9 @@ export class Users {
 
   /** Writes a user that was not stored before (`previous` undefined), or the next version of one that was. */
   write(user: User, previous: User | undefined): void {
+    for (const { organization, account, userIds } of this.#watches) {
+      if (user.organization === organization && user.account === account) userIds.add(user.userId);
+    }
     const columns = [
       user.account,
       user.email ?? "",

@@ -8,6 +8,7 @@ import {
   type WarningStore,
   warningsKeptDays,
 } from "../warnings.ts";
+import { isThere } from "./organizations.ts";
 import { inSmallSteps } from "./small-steps.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -44,6 +45,7 @@ function prepare(db: Database) {
        FROM ingestion_warnings WHERE organization = ?1 AND kind = coalesce(?2, kind)
        ORDER BY last_seen_ms DESC, kind, endpoint, detail LIMIT ?3`,
     ),
+    exists: db.prepare<{ id: number }, [number]>(`SELECT id FROM organizations WHERE id = ? AND ${isThere}`),
     deleteOfUser: db.prepare("DELETE FROM ingestion_warnings WHERE organization = ? AND user_id = ?"),
     deleteOld: db.prepare<{ kind: string }, [number]>(
       `DELETE FROM ingestion_warnings
@@ -103,7 +105,9 @@ export class SqliteWarnings implements WarningStore {
     await inSmallSteps(() => this.#statements.deleteOld.all(firstKeptDay).length === deletedInAStep);
   }
 
+  /** What was counted of an organization that is deleted by now is left out. */
   #add(warning: IngestionWarning): void {
+    if (this.#statements.exists.get(warning.organization) === null) return;
     const { organization, utcDay, kind, endpoint, count, firstSeenMs, lastSeenMs, message } = warning;
     const detail = this.#detailOf(warning);
     const isNamed = warning.userId !== null && !this.#isErased(organization, warning.userId);

@@ -2,6 +2,7 @@
 import { formatDay } from "../../calendar/days.ts";
 import { Zone } from "../../calendar/zone.ts";
 import { type Organization, Refusal, type SharedLedger } from "../../ledger/ledger.ts";
+import { OrganizationGone } from "../../ledger/transaction.ts";
 import type { Logger } from "../../process/log.ts";
 import { appliedSettings } from "../../warehouse/engagement.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
@@ -110,10 +111,9 @@ export class Scoring implements ScoringService {
 
   /** Takes notice of events that came for earlier days; their scores are stale from then on. */
   noticeChanges(organization: number, today: number): Promise<void> {
-    const { host } = this.#parts;
     return this.#oneByOne(organization, () =>
-      host.whileNothingChanges(async () => {
-        await noticeChanges(host.warehouse, organization, today);
+      this.#inTurn(organization, async () => {
+        await noticeChanges(this.#parts.host.warehouse, organization, today);
       }),
     );
   }
@@ -131,10 +131,10 @@ export class Scoring implements ScoringService {
   ): Promise<ScoreSummary> {
     const { host, nowMs } = this.#parts;
     const today = organization.zone.dayOf(nowMs());
-    const warehouse = statementByStatement(host.warehouse, (work) => this.#inTurn(work));
+    const warehouse = statementByStatement(host.warehouse, (work) => this.#inTurn(organization.id, work));
     const kinds = await this.#oneByOne(organization.id, async () => {
       // What has come by now is in this run, and must not make it stale afterwards.
-      await this.#inTurn(() => noticeChanges(host.warehouse, organization.id, today));
+      await this.#inTurn(organization.id, () => noticeChanges(host.warehouse, organization.id, today));
       const { trainings } = this;
       return scoreDay(warehouse, { organization, day, report: (step) => report({ step }), nowMs, trainings });
     });
@@ -151,9 +151,12 @@ export class Scoring implements ScoringService {
     return { id, zone, settings, excluded };
   }
 
-  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#parts.host.whileNothingChanges(async () => {
+  /** Nothing is written for an organization whose deletion was begun. */
+  #inTurn<Result>(organization: number, work: () => Promise<Result>): Promise<Result> {
+    const { host, ledger } = this.#parts;
+    return host.whileNothingChanges(async () => {
       if (this.#stopping) throw new ServiceStopping();
+      if ((await ledger.organizations.find(organization)) === undefined) throw new OrganizationGone();
       return work();
     });
   }

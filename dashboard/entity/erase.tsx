@@ -1,0 +1,130 @@
+/** Erasing a user, an account or an organization: what happens is told before, its id or name has to be typed, and what was done is told after. */
+import { Link } from "@tanstack/react-router";
+import { type FormEvent, type ReactElement, type ReactNode, useState } from "react";
+import type { Changes } from "../api/paths.ts";
+import { useOrganization } from "../app/session.ts";
+import { Button, buttonClass } from "../parts/button.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { FormError, Input } from "../parts/field.tsx";
+import { PageHeader, Panel } from "../parts/panel.tsx";
+import { Instant } from "../parts/time.tsx";
+import { numbers } from "../text/format.ts";
+
+export type UserReceipt = Changes["DELETE /api/users/:userId"]["answer"];
+export type AccountReceipt = Changes["DELETE /api/accounts/:accountId"]["answer"];
+
+interface EraseDialogProps {
+  readonly title: string;
+  readonly description: string;
+  /** Of the field in which `expected` has to be typed. */
+  readonly label: string;
+  readonly expected: string;
+  /** What the button says. */
+  readonly action: string;
+  /** Items of a list. */
+  readonly consequences: ReactNode;
+  /** Between the list and the field. */
+  readonly choice?: ReactNode;
+  readonly isOpen: boolean;
+  readonly isPending: boolean;
+  readonly error: Error | null;
+  readonly onErase: () => void;
+  readonly onClose: () => void;
+}
+
+export function EraseDialog(props: EraseDialogProps): ReactElement {
+  const { title, description, label, expected, action, consequences, choice } = props;
+  const { isOpen, isPending, error, onErase, onClose } = props;
+  const [typed, setTyped] = useState("");
+  const isRight = typed === expected;
+  const close = () => {
+    if (isPending) return;
+    setTyped("");
+    onClose();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isRight) onErase();
+  };
+  return (
+    <Dialog isOpen={isOpen} onClose={close} title={title} description={description}>
+      <form onSubmit={submit} className="grid gap-4">
+        <ul className="ml-5 list-disc">{consequences}</ul>
+        {choice}
+        <Input
+          label={label}
+          help={<span className="[overflow-wrap:anywhere] whitespace-pre-wrap select-all">{expected}</span>}
+          value={typed}
+          autoFocus
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          maxLength={1_000}
+          onChange={({ target }) => setTyped(target.value)}
+        />
+        <FormError error={error} />
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button onClick={close} disabled={isPending}>
+            Cancel
+          </Button>
+          <Button type="submit" look="danger" disabled={!isRight} isBusy={isPending}>
+            {isPending ? "Erasing …" : action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface ErasedProps {
+  readonly what: "user" | "account";
+  readonly erasedAt: string;
+  /** What was erased, with its count. */
+  readonly lines: readonly (readonly [label: string, value: string])[];
+}
+
+/** What was erased. */
+export function Erased({ what, erasedAt, lines }: ErasedProps): ReactElement {
+  const organization = String(useOrganization().id);
+  const isUser = what === "user";
+  return (
+    <>
+      <PageHeader title={`This ${what} is erased`}>
+        Erased on <Instant instant={erasedAt} />.
+      </PageHeader>
+      <Panel title="Receipt" note="The audit log has the erasure, without the id.">
+        <dl className="grid max-w-96 grid-cols-[1fr_auto] gap-y-1">
+          {lines.map(([label, value]) => (
+            <div key={label} className="contents">
+              <dt className="text-soft">{label}</dt>
+              <dd className="text-right font-medium">{value}</dd>
+            </div>
+          ))}
+        </dl>
+        <div className="mt-4">
+          <Link
+            to={isUser ? "/o/$organization/users" : "/o/$organization/accounts"}
+            params={{ organization }}
+            className={buttonClass()}
+          >
+            {isUser ? "All users" : "All accounts"}
+          </Link>
+        </div>
+      </Panel>
+    </>
+  );
+}
+
+/** The lines of a receipt that are those of users and accounts. */
+export function receiptLines({
+  deadLetters,
+  inboxRows,
+  days,
+  seconds,
+}: Pick<UserReceipt, "deadLetters" | "inboxRows" | "days" | "seconds">): ErasedProps["lines"] {
+  return [
+    ["Rows on their way, and dead letters", numbers.count(inboxRows + deadLetters)],
+    ["Days computed again", numbers.count(days)],
+    ["Seconds it took", numbers.decimal(seconds)],
+  ];
+}

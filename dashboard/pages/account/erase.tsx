@@ -1,0 +1,61 @@
+/** Erasing an account. Its members stay. */
+import type { ReactElement } from "react";
+import { useChange } from "../../api/query.ts";
+import { type AccountReceipt, EraseDialog, Erased, receiptLines } from "../../entity/erase.tsx";
+import { numbers } from "../../text/format.ts";
+
+interface EraseAccountProps {
+  readonly accountId: string;
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+  readonly onErased: (receipt: AccountReceipt) => void;
+}
+
+export function EraseAccount({ accountId, isOpen, onClose, onErased }: EraseAccountProps): ReactElement {
+  const erase = useChange("DELETE /api/accounts/:accountId", onErased);
+  const close = () => {
+    erase.reset();
+    onClose();
+  };
+  return (
+    <EraseDialog
+      title="Erase this account"
+      label="Type the account's id to confirm"
+      expected={accountId}
+      action="Erase for good"
+      description="The account's id, name, avatar and scores are deleted for good: this cannot be undone."
+      consequences={
+        <>
+          <li>Its members stay as users, with their traits and events, and are in no account.</li>
+          <li>Figures of accounts are computed again without it, also those of past days.</li>
+          <li>An exclusion rule that names the account goes, so its members may count again.</li>
+          <li>Traits and event properties that your application sent stay with the members.</li>
+          <li>Backups that were made before still have the data: delete them yourself.</li>
+          <li>Should your application send this account again, a new one begins.</li>
+        </>
+      }
+      isOpen={isOpen}
+      isPending={erase.isPending}
+      error={erase.error}
+      onErase={() => erase.mutate({ path: { accountId } })}
+      onClose={close}
+    />
+  );
+}
+
+/** What was erased of an account. */
+export function ErasedAccount({ receipt }: { receipt: AccountReceipt }): ReactElement {
+  const { erasedAt, members, events, versions } = receipt;
+  return (
+    <Erased
+      what="account"
+      erasedAt={erasedAt}
+      lines={[
+        ["Members, now in no account", numbers.count(members)],
+        ["Events, now of no account", numbers.count(events)],
+        ["Versions of name and avatar", numbers.count(versions)],
+        ...receiptLines(receipt),
+      ]}
+    />
+  );
+}
