@@ -42,6 +42,8 @@ export const errorMessages = {
   tooManyBodies: "Too many requests: their bodies fill the memory for them. Please send again later.",
   tooManyRequests: "Too many requests. Please limit the number of requests per second.",
   catchingUp: "Too many requests: stored events wait to be processed. Please send again later.",
+  organizationHeld:
+    "Too many requests: earlier requests of this organization wait to be stored. Please send again later.",
   diskNearlyFull: "Too many requests: the service is almost out of disk space. Please send again later.",
   unexpected: "An unexpected error occurred. Please try again later.",
 } as const;

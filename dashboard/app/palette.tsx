@@ -1,31 +1,11 @@
-/** The command palette: pages, users and accounts by a few letters, without leaving the keyboard. */
-import { useNavigate } from "@tanstack/react-router";
-import {
-  type KeyboardEvent,
-  type ReactElement,
-  useDeferredValue,
-  useEffect,
-  useId,
-  useMemo,
-  useState,
-} from "react";
-import { useRead } from "../api/query.ts";
+/** The command palette: pages, settings, saved views, users, accounts and events by a few letters, without leaving the
+ * keyboard. */
+import { type KeyboardEvent, type ReactElement, useEffect, useId, useState } from "react";
 import { Dialog } from "../parts/dialog.tsx";
-import { Icon, type IconName } from "../parts/icons.tsx";
+import { Icon } from "../parts/icons.tsx";
 import { classes } from "../text/classes.ts";
-import { navigation } from "./navigation.ts";
-import { useOrganization } from "./session.ts";
-
-interface Hit {
-  readonly id: string;
-  readonly group: "Pages" | "Users" | "Accounts";
-  readonly icon: IconName;
-  readonly label: string;
-  readonly about: string;
-  readonly go: () => void;
-}
-
-const maxHits = 6;
+import { numbers } from "../text/format.ts";
+import { type Hit, useHits } from "./palette-hits.ts";
 
 /** @param typedBefore asked once: the letters that were typed while this was loaded */
 export function Palette({
@@ -40,9 +20,9 @@ export function Palette({
   /** Enter was pressed before the hits of the text were there. */
   const [isEntered, setEntered] = useState(false);
   const list = useId();
-  const { hits, isAsking } = useHits(text.trim(), onClose);
+  const { hits, found, isAsking } = useHits(text.trim(), onClose);
   const at = Math.min(chosen, Math.max(0, hits.length - 1));
-  const goesTo = isAsking && hits[at]?.group !== "Pages" ? undefined : hits[at];
+  const goesTo = isAsking && hits[at]?.isAskedFor ? undefined : hits[at];
   useEffect(() => {
     if (!isEntered || isAsking) return;
     setEntered(false);
@@ -97,7 +77,11 @@ export function Palette({
         ))}
       </div>
       <p role="status" className={classes("px-4 text-soft", hits.length === 0 ? "pt-3 pb-5" : "sr-only")}>
-        {hits.length > 0 ? `${hits.length} found` : isAsking ? "Looking …" : "Nothing is called that."}
+        {hits.length > 0
+          ? `${numbers.count(found)} found`
+          : isAsking
+            ? "Looking …"
+            : "Nothing is called that."}
       </p>
     </Dialog>
   );
@@ -143,52 +127,4 @@ function HitRow({
       </div>
     </>
   );
-}
-
-/** What is found for a text. Users and accounts are asked for from the first letter on. */
-function useHits(text: string, onClose: () => void): { hits: readonly Hit[]; isAsking: boolean } {
-  const navigate = useNavigate();
-  const organization = String(useOrganization().id);
-  const search = useDeferredValue(text);
-  const query = { search, limit: maxHits };
-  const asked = { enabled: search !== "", keepsPrevious: true };
-  const users = useRead("/api/users", { ...asked, query: { ...query, excluded: "included" } });
-  const accounts = useRead("/api/accounts", { ...asked, query });
-  const hits = useMemo(() => {
-    const going = (go: () => Promise<void>) => () => {
-      onClose();
-      void go();
-    };
-    const pages = navigation
-      .flat()
-      .filter(({ label, about }) => `${label} ${about}`.toLowerCase().includes(text.toLowerCase()))
-      .map(
-        ({ to, label, icon, about }): Hit => ({
-          ...{ id: to, group: "Pages", icon, label, about },
-          go: going(() => navigate({ to, params: { organization } })),
-        }),
-      );
-    if (text === "") return pages;
-    const foundUsers = (users.data?.users ?? []).map(
-      ({ userId, email, name, accountName }): Hit => ({
-        ...{ id: `user ${userId}`, group: "Users", icon: "person", label: name ?? email ?? userId },
-        about: accountName ?? (name === null ? userId : (email ?? userId)),
-        go: going(() => navigate({ to: "/o/$organization/users/$userId", params: { organization, userId } })),
-      }),
-    );
-    const foundAccounts = (accounts.data?.accounts ?? []).map(
-      ({ accountId, name, members }): Hit => ({
-        ...{ id: `account ${accountId}`, group: "Accounts", icon: "accounts", label: name || accountId },
-        about: `${members} ${members === 1 ? "member" : "members"}`,
-        go: going(() =>
-          navigate({ to: "/o/$organization/accounts/$accountId", params: { organization, accountId } }),
-        ),
-      }),
-    );
-    return [...pages, ...foundUsers, ...foundAccounts];
-  }, [text, users.data, accounts.data, navigate, onClose, organization]);
-  // Rows of the text before stay in sight until the answer comes.
-  const isOld = [users, accounts].some(({ isPending, isPlaceholderData }) => isPending || isPlaceholderData);
-  const isFailed = users.isError || accounts.isError;
-  return { hits, isAsking: text !== "" && !isFailed && (search !== text || isOld) };
 }

@@ -7,7 +7,7 @@ import { Icon } from "../parts/icons.tsx";
 import { Menu, MenuChoices, MenuItem, MenuLine } from "../parts/menu.tsx";
 import { useTell } from "../parts/toast.tsx";
 import { sessionQuery, useOrganization, useSession } from "./session.ts";
-import { setTheme, themes, useTheme } from "./theme.ts";
+import { setTheme, themeLabels, themes, useTheme } from "./theme.ts";
 
 const trigger = "flex w-full items-center gap-2 rounded px-2 py-1.5 text-left hover:bg-surface";
 
@@ -40,8 +40,6 @@ export function OrganizationSwitcher(): ReactElement {
     </Menu>
   );
 }
-
-const themeLabels = { system: "As the system", light: "Light", dark: "Dark" } as const;
 
 /** The person's own menu. */
 export function PersonMenu(): ReactElement {

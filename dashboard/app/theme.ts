@@ -4,6 +4,7 @@ import { recall, remember } from "./memory.ts";
 
 export const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];
+export const themeLabels = { system: "As the system", light: "Light", dark: "Dark" } as const;
 
 const name = "rekindle.theme";
 const listeners = new Set<() => void>();

@@ -1,4 +1,5 @@
 /** The field in which a page's rows are looked for. A slash leads there. */
+import { useLocation, useRouter } from "@tanstack/react-router";
 import { type ReactElement, useEffect, useRef, useState } from "react";
 import { classes } from "../text/classes.ts";
 import { Input } from "./field.tsx";
@@ -36,6 +37,15 @@ export function SearchInput({
     if (own < 0) setText(value);
     told.current = own < 0 ? [value] : told.current.slice(own);
   }, [value]);
+  const router = useRouter();
+  const location = useLocation();
+  useEffect(() => {
+    // Another address is on its way.
+    if (location.href !== router.latestLocation.href || told.current.at(-1) === value) return;
+    // The told text is not in the address: the reader went elsewhere at once, to a row say.
+    setText(value);
+    told.current = [value];
+  }, [value, location, router]);
   useEffect(() => {
     if (text === told.current.at(-1)) return;
     const timer = setTimeout(() => {

@@ -1,8 +1,8 @@
 /** Above a table: what the page puts there, how many rows there are, the same as CSV, and the choice of columns. */
 import { Fragment, type ReactElement, type ReactNode } from "react";
 import { numbers } from "../text/format.ts";
-import { Button, buttonClass } from "./button.tsx";
-import { Icon } from "./icons.tsx";
+import { Button } from "./button.tsx";
+import { CsvLink } from "./csv-link.tsx";
 import { Menu, MenuLabel, MenuTick } from "./menu.tsx";
 import type { Column, useTableModel } from "./table-model.ts";
 
@@ -25,12 +25,7 @@ export function TableToolbar<Row extends object>(props: ToolbarProps<Row>): Reac
         <p role="status" className="mr-1 text-sm text-soft">
           {numbers.count(total)} {total === 1 ? words[0] : words[1]}
         </p>
-        {csv !== undefined && (
-          <a href={withColumns(csv, props)} download className={buttonClass("plain", true)}>
-            <Icon name="download" />
-            CSV
-          </a>
-        )}
+        {csv !== undefined && <CsvLink address={withColumns(csv, props)} />}
         <ColumnsMenu {...props} />
       </div>
     </div>

@@ -11,11 +11,10 @@ import { Menu, MenuItem, MenuLine } from "./menu.tsx";
 import { NameDialog } from "./name-dialog.tsx";
 import { Scrollable } from "./scrollable.tsx";
 import { useTell } from "./toast.tsx";
+import { listAddresses, viewSearch } from "./view-address.ts";
 
 type View = Reads["/api/views"]["answer"]["views"][number];
 type Page = View["page"];
-
-const addresses = { users: "/o/$organization/users", accounts: "/o/$organization/accounts" } as const;
 
 /** What of an address is no part of a view: a text that is looked for may name a user, and the view is itself. */
 const notSaved = ["search", "view"];
@@ -97,12 +96,9 @@ function ViewLink({
   const current = { "aria-current": isOpen ? "true" : undefined } as const;
   return (
     <Link
-      to={addresses[page]}
+      to={listAddresses[page]}
       params={{ organization }}
-      search={{
-        ...Object.fromEntries(new URLSearchParams(query)),
-        ...(id !== undefined && { view: String(id) }),
-      }}
+      search={viewSearch(query, id)}
       activeProps={current}
       inactiveProps={current}
       resetScroll={false}
@@ -196,7 +192,7 @@ function useViewChanges(page: Page) {
         onError: tell.failed,
         onSuccess: () => {
           tell(`The view “${view.name}” was deleted.`);
-          void navigate({ to: addresses[page], params: { organization }, search: {} });
+          void navigate({ to: listAddresses[page], params: { organization }, search: {} });
         },
       },
     );
@@ -217,7 +213,7 @@ function NewView({ page, query, onClose }: { page: Page; query: string; onClose:
           tell(`The view “${name}” was saved for everybody in the organization.`);
           onClose();
           const search = { ...Object.fromEntries(new URLSearchParams(query)), view: String(id) };
-          void navigate({ to: addresses[page], params: { organization }, search, resetScroll: false });
+          void navigate({ to: listAddresses[page], params: { organization }, search, resetScroll: false });
         },
       },
     );

@@ -21,7 +21,7 @@ import { SourceBody, whyRounded, whyTooMuch } from "./source-body.ts";
 import { openToken } from "./source-opening.ts";
 import { storeSourced } from "./source-outcomes.ts";
 import { isWebhook, refusal, type SourceRoute, unwrapped } from "./source-route.ts";
-import { type Received, turnedAway, type WriteParts, writing } from "./write-steps.ts";
+import { type Received, turnedAway, type WriteParts, whileClosed, writing } from "./write-steps.ts";
 
 /** Makes the handler of a source's path. */
 export function sourceHandler(
@@ -135,6 +135,8 @@ async function store(
   if (isInvalid(translated)) return unreadable(ofSender, parts, caller, translated);
   const tooMuch = isWebhook(route) ? whyTooMuch(translated) : undefined;
   if (tooMuch !== undefined) return unreadable(ofSender, parts, caller, tooMuch);
+  const closed = whileClosed(intake, organization.id);
+  if (closed !== undefined) return closed;
   const waitSeconds = usage.itemsBucket.takeInAdvance(performance.now(), translated.length);
   if (waitSeconds > 0) {
     intake.noteTurnedAway(sender, organization.id, "rate_limited", errorMessages.tooManyItems);

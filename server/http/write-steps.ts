@@ -84,8 +84,7 @@ function refused(error: unknown): Response | undefined {
   return tooMany(error.message, error.retryAfterSeconds);
 }
 
-/** The 429 for a caller who is over the limit of requests, or for everybody while no write is taken; undefined when the
- * request may go on. */
+/** The 429 for a caller who is over the limit of requests, or while no write is taken; undefined when the request may go on. */
 export function turnedAway(
   intake: Intake,
   endpoint: Endpoint,
@@ -96,7 +95,12 @@ export function turnedAway(
     intake.noteTurnedAway(endpoint, organization.id, "rate_limited", errorMessages.tooManyRequests);
     return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
   }
-  return intake.closedBecause === undefined
-    ? undefined
-    : tooMany(intake.closedBecause, closedRetryAfterSeconds);
+  return whileClosed(intake, organization.id);
+}
+
+/** The 429 to an organization of which no write is taken; undefined while writes are. Asked again when a body is read: by then
+ * enough may wait. */
+export function whileClosed(intake: Intake, organization: number): Response | undefined {
+  const because = intake.closedFor(organization);
+  return because === undefined ? undefined : tooMany(because, closedRetryAfterSeconds);
 }

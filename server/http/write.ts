@@ -19,7 +19,7 @@ import type { Caller } from "./authorize.ts";
 import { storeBatch } from "./batch.ts";
 import { readBody } from "./body.ts";
 import type { Handler } from "./routes.ts";
-import { type Received, turnedAway, type WriteParts, writing } from "./write-steps.ts";
+import { type Received, turnedAway, type WriteParts, whileClosed, writing } from "./write-steps.ts";
 
 export type WriteKind = "identify" | "track" | "batch";
 
@@ -72,6 +72,8 @@ async function write(
   // A slow body may take longer than a change of the timezone, or than the token lives.
   const current = await authorizer.authorize(authorization);
   if (current === undefined) return failure("invalid_write_key", errorMessages.invalidToken);
+  const closed = whileClosed(intake, current.organization.id);
+  if (closed !== undefined) return closed;
   const arrival: Arrival = {
     organization: current.organization.id,
     zone: current.zone,

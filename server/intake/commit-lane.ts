@@ -6,7 +6,9 @@
 import { failedByContent } from "../ledger/failed-by-content.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { OrganizationsHeld } from "../ledger/transaction.ts";
+import type { FairTurns } from "../process/fair-turns.ts";
 import { type Decidable, decide, maxMovedInRequest, NeedsOf, type SourcedOutcome } from "./decide.ts";
+import { type LargeRequest, type Submitted, type Waiting, WaitingCount } from "./waiting-requests.ts";
 
 /** A commit blocks the event loop, so its cost is capped (see part-cost.ts). 500 events are as much and take 1 ms to
  * write. One request may be larger. */
@@ -15,47 +17,29 @@ const maxCostPerCommit = 1_000;
 /** Bodies of one commit: 500 identifies of 240 KB took PostgreSQL's nodes 1.5 GB and 37 s, and failed. One may be larger. */
 const maxBytesPerCommit = 8 * 1024 * 1024;
 
-/** While others hold an organization's lock its requests are tried again after a pause, for so long. */
-const heldMs = 15_000;
+/** While others hold an organization's lock its requests are tried again after a pause. */
 const heldPauseMs = 200;
 
-/** Entries that are stored together or not at all, unless they attach more than a commit may. */
-export interface Submitted {
-  readonly entries: readonly Decidable[];
-  /** Of the body in which they came. */
-  readonly bytes: number;
-  /** See part-cost.ts. */
-  readonly cost: number;
-  /** Held items that it may attach in one commit. */
-  readonly maxWork: number;
-  /** The large request of which this is a part. */
-  readonly partOf: LargeRequest | undefined;
-}
-
-/** A request that waits for its commit. All of its entries are of one organization. */
-export interface Waiting extends Submitted {
-  readonly promise: Promise<unknown>;
-  readonly answer: (outcomes: readonly SourcedOutcome[], first: number) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
-/** What the parts of a request have done so far. */
-export interface LargeRequest {
-  /** Links and held items that its aliases moved. */
-  moved: number;
+/** Given to a lane of one organization. */
+export interface Apart {
+  /** Counts the requests of all such lanes. */
+  readonly waiting: WaitingCount;
+  /** Turns at the ledger for the lanes whose organization is locked: each waits 100 ms for the lock, in one of the few
+   * transactions that the ledger has under way. */
+  readonly heldTurns: FairTurns;
+  /** A request waits for the lock of its organization for so long. */
+  readonly heldMs: number;
 }
 
 /** Hears about the commits of a lane. */
 export interface LaneEvents {
   readonly nowMs: () => number;
-  /** These requests wait no longer. */
-  taken(group: readonly Submitted[]): void;
   committed(): void;
   /** The ledger failed, and not because of what it was given. */
   failed(): void;
-  /** Another transaction holds the lock of the request's organization. Undefined in a lane of one organization, which
-   * waits for the lock. */
-  readonly held?: (waiting: Waiting) => void;
+  /** Another transaction holds the lock of the request's organization. A lane of one organization waits for the lock
+   * instead. */
+  held(waiting: Waiting): void;
   /** Nothing waits and nothing is under way. */
   idle(): void;
 }
@@ -64,6 +48,11 @@ export class CommitLane {
   readonly #ledger: Pick<Ledger, "transact">;
   readonly #groupsAtOnce: number;
   readonly #events: LaneEvents;
+  readonly #apart: Apart | undefined;
+  /** Counts the requests that wait here. In a lane of one organization those under way count, too: they may wait for the
+   * lock for long. */
+  readonly waiting = new WaitingCount();
+  #isHeld = false;
   #requests: Waiting[] = [];
   #parts: Waiting[] = [];
   #isPartNext = false;
@@ -71,10 +60,22 @@ export class CommitLane {
   /** The groups that were begun and have not ended. */
   readonly #underWay = new Map<Promise<void>, readonly Waiting[]>();
 
-  constructor(ledger: Pick<Ledger, "transact">, groupsAtOnce: number, events: LaneEvents) {
+  /** @param apart undefined for the lane that organizations share */
+  constructor(
+    ledger: Pick<Ledger, "transact">,
+    groupsAtOnce: number,
+    events: LaneEvents,
+    apart: Apart | undefined,
+  ) {
     this.#ledger = ledger;
     this.#groupsAtOnce = groupsAtOnce;
     this.#events = events;
+    this.#apart = apart;
+  }
+
+  /** Whether something else held the lock of the lane's organization when it was asked for last. */
+  get isHeld(): boolean {
+    return this.#isHeld;
   }
 
   /** Resolves with what `resultOf` makes of the outcomes, once they are on disk. When `resultOf` throws, only this request
@@ -92,12 +93,20 @@ export class CommitLane {
       }
     };
     const { entries, bytes, cost, maxWork, partOf } = request;
-    this.add({ entries, bytes, cost, maxWork, partOf, promise, answer, reject });
+    const apartSinceMs = this.#apart && performance.now();
+    this.#add({ entries, bytes, cost, maxWork, partOf, promise, answer, reject, apartSinceMs });
     return promise;
   }
 
-  /** Takes a request that another lane could not store. */
-  add(waiting: Waiting): void {
+  /** Takes a request that another lane could not store, because its organization is locked. */
+  addHeld(waiting: Waiting): void {
+    this.#isHeld = true;
+    this.#add({ ...waiting, apartSinceMs: performance.now() });
+  }
+
+  #add(waiting: Waiting): void {
+    this.waiting.add(waiting);
+    this.#apart?.waiting.add(waiting);
     (waiting.partOf === undefined ? this.#requests : this.#parts).push(waiting);
     if (!this.#isRunning) void this.#run();
   }
@@ -113,9 +122,13 @@ export class CommitLane {
     while (this.#requests.length + this.#parts.length > 0) {
       await this.#room();
       const group = this.#nextGroup();
-      this.#events.taken(group);
+      if (this.#apart === undefined) this.waiting.remove(group);
       const commit = this.#store(group).then(() => {
         this.#underWay.delete(commit);
+        if (this.#apart !== undefined) {
+          this.waiting.remove(group);
+          this.#apart.waiting.remove(group);
+        }
         if (!this.#isRunning && this.#underWay.size === 0) this.#events.idle();
       });
       this.#underWay.set(commit, group);
@@ -165,7 +178,7 @@ export class CommitLane {
 
   /** Stores a group. When it fails because of what one request holds, the group is halved until that one stands alone,
    * so that only that one is rejected. */
-  async #store(group: readonly Waiting[], startedMs = performance.now()): Promise<void> {
+  async #store(group: readonly Waiting[]): Promise<void> {
     const outcomes: SourcedOutcome[] = [];
     const failure = await this.#commit(group, outcomes);
     let first = 0;
@@ -179,8 +192,9 @@ export class CommitLane {
       first = end;
     }
     if (failure === undefined || rest.length === 0) return;
-    if (failure.reason instanceof OrganizationsHeld && performance.now() - startedMs < heldMs) {
-      await this.#storeHeld(rest, failure.reason.organizations, startedMs);
+    if (failure.reason instanceof OrganizationsHeld) {
+      if (this.#apart === undefined) await this.#storeUnlocked(rest, failure.reason);
+      else await this.#storeLater(rest, failure.reason, this.#apart);
       return;
     }
     if (rest.length < 2 || !failure.isOfContent) {
@@ -192,25 +206,32 @@ export class CommitLane {
     await this.#store(rest.slice(half));
   }
 
-  /** Stores requests some of whose organizations are locked by others. */
-  async #storeHeld(rest: readonly Waiting[], held: readonly number[], startedMs: number): Promise<void> {
-    const { held: moveAway } = this.#events;
-    if (moveAway === undefined) {
-      await Bun.sleep(heldPauseMs);
-      await this.#store(rest, startedMs);
-      return;
-    }
+  /** Hands on the requests whose organizations are locked by others, and stores the rest. */
+  async #storeUnlocked(requests: readonly Waiting[], { organizations }: OrganizationsHeld): Promise<void> {
     const isHeld = ({ entries: [first] }: Waiting) =>
-      first !== undefined && held.includes(first.organization);
-    for (const waiting of rest.filter(isHeld)) moveAway(waiting);
-    const others = rest.filter((waiting) => !isHeld(waiting));
-    if (others.length > 0) await this.#store(others, startedMs);
+      first !== undefined && organizations.includes(first.organization);
+    for (const waiting of requests.filter(isHeld)) this.#events.held(waiting);
+    const others = requests.filter((waiting) => !isHeld(waiting));
+    if (others.length > 0) await this.#store(others);
+  }
+
+  /** Stores requests of an organization that others have locked after a pause, those that have not waited for too long. */
+  async #storeLater(requests: readonly Waiting[], held: OrganizationsHeld, { heldMs }: Apart): Promise<void> {
+    const latestMs = performance.now() - heldMs;
+    const isLate = ({ apartSinceMs = 0 }: Waiting) => apartSinceMs <= latestMs;
+    for (const { reject } of requests.filter(isLate)) reject(held);
+    const inTime = requests.filter((waiting) => !isLate(waiting));
+    if (inTime.length === 0) return;
+    await Bun.sleep(heldPauseMs);
+    await this.#store(inTime);
   }
 
   /** Decides and stores a group, and adds to `outcomes`. @returns why it failed, undefined when all of it is stored */
   async #commit(group: readonly Waiting[], outcomes: SourcedOutcome[]): Promise<Failure | undefined> {
     const entries = group.flatMap((waiting) => waiting.entries);
     const decision = new LastDecision(group, this.#events.nowMs);
+    const turns = this.#isHeld ? this.#apart?.heldTurns : undefined;
+    await turns?.take(undefined);
     try {
       // Mostly once. Entries that attach very many held items take further commits.
       do {
@@ -218,12 +239,16 @@ export class CommitLane {
         await this.#ledger.transact(new NeedsOf(left), (stored) => decision.make(left, stored));
         outcomes.push(...decision.kept());
       } while (outcomes.length < entries.length);
+      this.#isHeld = false;
       this.#events.committed();
       return undefined;
     } catch (reason) {
       const isOfContent = decision.threw(reason) || failedByContent(reason);
-      if (!isOfContent && !(reason instanceof OrganizationsHeld)) this.#events.failed();
+      this.#isHeld = reason instanceof OrganizationsHeld;
+      if (!isOfContent && !this.#isHeld) this.#events.failed();
       return { reason, isOfContent };
+    } finally {
+      turns?.giveBack(undefined);
     }
   }
 }

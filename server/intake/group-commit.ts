@@ -11,14 +11,9 @@
  * Invariant: a promise that `submit` returned resolves only after the commit that holds its request.
  */
 import type { Ledger } from "../ledger/ledger.ts";
+import { FairTurns } from "../process/fair-turns.ts";
 import type { AdmittedSourced } from "./admit-sourced.ts";
-import {
-  CommitLane,
-  type LaneEvents,
-  type LargeRequest,
-  type Submitted,
-  type Waiting,
-} from "./commit-lane.ts";
+import { type Apart, CommitLane, type LaneEvents } from "./commit-lane.ts";
 import {
   type Admitted,
   type Decidable,
@@ -28,11 +23,19 @@ import {
   unparked,
 } from "./decide.ts";
 import { costOf } from "./part-cost.ts";
+import { type LargeRequest, type Submitted, WaitingCount, type WaitingLimit } from "./waiting-requests.ts";
 
-/** More than this many waiting entries, or bytes, means that the disk has stopped; requests are turned away.
- * Without the bytes it would be 5 GB of the largest bodies. */
-const maxWaitingEntries = 20_000;
-const maxWaitingBytes = 256 * 1024 * 1024;
+/** When so much waits in a lane the disk has stopped, and requests are turned away. Without the bytes it would be 5 GB of
+ * the largest bodies. */
+const maxWaiting: WaitingLimit = { entries: 20_000, bytes: 256 * 1024 * 1024 };
+
+/** Limits of the requests that wait for the lock of one organization, and for the locks of all. The budget of bodies in flight holds 256 MiB
+ * by default and counts a compressed body twice: half of it is left for organizations that are not locked. */
+const maxHeld: WaitingLimit = { entries: 5_000, bytes: 32 * 1024 * 1024 };
+const maxHeldTogether: WaitingLimit = { entries: 20_000, bytes: 64 * 1024 * 1024 };
+
+/** A request waits for the lock of its organization for so long. */
+const heldMs = 15_000;
 
 /** Held items that a batch attaches in one commit: 25 ms. With more it takes several. */
 const maxWorkOfBatch = 5_000;
@@ -47,30 +50,27 @@ const shared = 0;
 
 export class GroupCommit {
   readonly #ledger: CommitLedger;
-  readonly #events: Omit<LaneEvents, "idle" | "held">;
+  readonly #events: Omit<LaneEvents, "idle">;
+  readonly #apart: Apart;
   /** By organization. A lane is dropped when it is idle. */
   readonly #lanes = new Map<number, CommitLane>();
-  #waitingEntries = 0;
-  #waitingBytes = 0;
   #failedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(ledger: CommitLedger, nowMs: () => number) {
     this.#ledger = ledger;
     this.#events = {
       nowMs,
-      taken: (group) => {
-        for (const { entries, bytes } of group) {
-          this.#waitingEntries -= entries.length;
-          this.#waitingBytes -= bytes;
-        }
-      },
       committed: () => {
         this.#failedAtMs = Number.NEGATIVE_INFINITY;
       },
       failed: () => {
         this.#failedAtMs = performance.now();
       },
+      held: (waiting) => this.#lane(waiting.entries[0]?.organization ?? shared).addHeld(waiting),
     };
+    const places = Math.max(1, Math.floor(ledger.groupsAtOnce / 2));
+    const heldTurns = new FairTurns({ places, heldWhileOthersWait: places, heldAtMost: places });
+    this.#apart = { waiting: new WaitingCount(), heldTurns, heldMs };
   }
 
   /** Whether the ledger failed to keep the last group, a moment ago: without a limit nobody would send the write that
@@ -79,8 +79,17 @@ export class GroupCommit {
     return performance.now() - this.#failedAtMs < failingMs;
   }
 
+  /** Whether too much waits for requests of any organization to be taken. */
   get isFull(): boolean {
-    return this.#waitingEntries >= maxWaitingEntries || this.#waitingBytes >= maxWaitingBytes;
+    return this.#lanes.get(shared)?.waiting.reaches(maxWaiting) ?? false;
+  }
+
+  /** Whether too much of this organization waits in a lane of its own. */
+  isFullFor(organization: number): boolean {
+    const lane = this.#lanes.get(organization);
+    if (lane === undefined) return false;
+    if (!lane.isHeld) return lane.waiting.reaches(maxWaiting);
+    return lane.waiting.reaches(maxHeld) || this.#apart.waiting.reaches(maxHeldTogether);
   }
 
   /** Resolves when the request is on disk, or decided not to be stored; rejects when the ledger failed, and
@@ -124,13 +133,7 @@ export class GroupCommit {
     request: Submitted,
     resultOf: (outcomes: readonly SourcedOutcome[], first: number) => Result,
   ): Promise<Result> {
-    this.#waits(request);
     return this.#laneOf(request).submit(request, resultOf);
-  }
-
-  #waits({ entries, bytes }: Submitted): void {
-    this.#waitingEntries += entries.length;
-    this.#waitingBytes += bytes;
   }
 
   #laneOf({ entries, partOf }: Submitted): CommitLane {
@@ -144,19 +147,12 @@ export class GroupCommit {
     const known = this.#lanes.get(key);
     if (known !== undefined) return known;
     const isShared = key === shared;
+    const events = { ...this.#events, idle: () => this.#lanes.delete(key) };
     // A second commit of one organization would only wait for the lock of the first.
-    const lane = new CommitLane(this.#ledger, isShared ? this.#ledger.groupsAtOnce : 1, {
-      ...this.#events,
-      ...(isShared && { held: (waiting) => this.#moveAway(waiting) }),
-      idle: () => this.#lanes.delete(key),
-    });
+    const groupsAtOnce = isShared ? this.#ledger.groupsAtOnce : 1;
+    const lane = new CommitLane(this.#ledger, groupsAtOnce, events, isShared ? undefined : this.#apart);
     this.#lanes.set(key, lane);
     return lane;
-  }
-
-  #moveAway(waiting: Waiting): void {
-    this.#waits(waiting);
-    this.#lane(waiting.entries[0]?.organization ?? shared).add(waiting);
   }
 }
 

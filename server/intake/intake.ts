@@ -8,7 +8,6 @@ import type { SourceName, SourceOutcome } from "../../contract/sources.ts";
 import { isJsonObject, type Ledger } from "../ledger/ledger.ts";
 import type { Arrival } from "./admission.ts";
 import { admitBatch, type ParsedBatch } from "./batch.ts";
-import type { LargeRequest } from "./commit-lane.ts";
 import { type Admitted, isStored, type Outcome, type SourcedOutcome } from "./decide.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { admitIdentify } from "./identify.ts";
@@ -21,10 +20,12 @@ import {
   noteOutcome,
   noteSourced,
 } from "./notes.ts";
+import type { IntakeLimits, WaitingRows } from "./room.ts";
 import { SourceCounts } from "./source-counts.ts";
 import { nextPart } from "./source-parts.ts";
 import type { SourcedItem } from "./sourced.ts";
 import { admitTrack } from "./track.ts";
+import type { LargeRequest } from "./waiting-requests.ts";
 import { IngestionWarnings } from "./warnings.ts";
 import type { WatchedRequest } from "./watched-request.ts";
 
@@ -37,6 +38,7 @@ export type { Invalid, ParsedObject } from "./json.ts";
 export { isInvalid, parseObject } from "./json.ts";
 export { NumberTexts } from "./number-texts.ts";
 export { errorOf } from "./outcome-error.ts";
+export { minFreeDiskBytes } from "./room.ts";
 export type {
   SourcedAccount,
   SourcedIdentify,
@@ -50,24 +52,6 @@ export type { Sender, WatchedRequest } from "./watched-request.ts";
 /** Who is told of the items of a source, in their order: first of what is unusual about one, then what became of it. */
 export interface SourcedWatcher extends NoteTaker {
   decided(index: number, outcome: SourcedOutcome): void;
-}
-
-export interface IntakeLimits {
-  /** Bytes that may wait for the warehouse; past them senders get 429 until the loader has caught up. */
-  readonly maxBacklogBytes: number;
-  /** With less free disk than this senders get 429: what is stored must stay safe. */
-  readonly minFreeDiskBytes: number;
-}
-
-/** Room for the write-ahead log, a checkpoint, and the merges of the warehouse. */
-export const minFreeDiskBytes = 8 * 1024 ** 2;
-
-/** What waits for the warehouse, when intake looked last. */
-export interface WaitingRows {
-  readonly rows: number;
-  readonly bytes: number;
-  /** Everything that was acknowledged before this instant is loaded; where that is not known, when this began to look. */
-  readonly loadedUptoMs: number;
 }
 
 export class Intake {
@@ -107,6 +91,12 @@ export class Intake {
   /** Why no write is taken now, in words for the sender; undefined while all is well. */
   get closedBecause(): string | undefined {
     return this.#commits.isFull ? errorMessages.catchingUp : this.#closedBecause;
+  }
+
+  /** The same for one organization, of which too much may wait. */
+  closedFor(organization: number): string | undefined {
+    const isFull = this.#commits.isFullFor(organization);
+    return this.closedBecause ?? (isFull ? errorMessages.organizationHeld : undefined);
   }
 
   /** Whether the last writes could not be kept: a full disk, or one that failed, which takes a restart. */

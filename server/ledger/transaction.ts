@@ -100,7 +100,7 @@ export class OrganizationGone extends Refusal {
 /** Thrown by a transaction that did not get the locks of some organizations in time. Nothing of it was written. */
 export class OrganizationsHeld extends Error {
   override readonly name = "OrganizationsHeld";
-  /** Those that something else holds. */
+  /** Those that something else holds, at least one. */
   readonly organizations: readonly number[];
 
   constructor(organizations: readonly number[]) {

@@ -1,6 +1,7 @@
 /** An organization whose rows in PostgreSQL something else has locked: no other organization waits for it. */
 import { afterAll, expect, test } from "bun:test";
 import { openPool } from "../../server/ledger/postgres/connect.ts";
+import type { Server } from "../server.ts";
 import { TestCluster, until } from "./support.ts";
 
 const cluster = await TestCluster.start();
@@ -9,16 +10,22 @@ afterAll(() => admin.end());
 const node = await cluster.node();
 
 /** Locks an organization's row, as a slow transaction of another node does. @returns what ends that */
-async function hold(organization: number): Promise<() => Promise<void>> {
+function hold(organization: number): Promise<() => Promise<void>> {
+  return holdBy(`SELECT FROM populations WHERE organization = ${organization} FOR UPDATE`);
+}
+
+/** Holds the locks that a statement takes. @returns what ends that */
+async function holdBy(statement: string): Promise<() => Promise<void>> {
   const connection = await admin.pool.take();
-  await connection.script(
-    `BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0;
-     SELECT FROM populations WHERE organization = ${organization} FOR UPDATE`,
-  );
+  await connection.script(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; ${statement}`);
   return async () => {
     await connection.script("ROLLBACK");
     admin.pool.give(connection);
   };
+}
+
+async function writesOf(server: Server): Promise<string> {
+  return ((await (await fetch(`${server.url}/readyz`)).json()) as { writes: string }).writes;
 }
 
 test("requests of others are answered while an organization is locked, and its own when it is free", async () => {
@@ -55,6 +62,58 @@ test("requests of others are answered while an organization is locked, and its o
     { users: number }[]
   >`SELECT users FROM populations WHERE organization = ${held.id}`;
   expect(count?.users).toBe(31);
+});
+
+test("an organization that is locked has room for so many requests, and others are answered when it is used up", async () => {
+  const held = await cluster.organization("held, and sending much");
+  const other = await cluster.organization("sending little");
+  for (const { token } of [held, other]) {
+    expect((await node.post("/identify", token, { userId: "ada", email: "ada@example.com" })).status).toBe(
+      201,
+    );
+  }
+  const release = await hold(held.id);
+  const waiting: Promise<number>[] = [];
+  let refused: unknown;
+  while (refused === undefined) {
+    const batch = Array.from({ length: 1_000 }, (_, n) => ({
+      ...{ type: "identify", userId: `u${waiting.length}-${n}`, email: `u${n}@example.com` },
+    }));
+    const answered = node.post("/batch", held.token, { batch });
+    waiting.push(answered.then(({ status }) => status));
+    // Those that wait are not answered.
+    refused = await Promise.race([
+      answered.then(async (response) => [
+        response.status,
+        ((await response.json()) as { message: string }).message,
+      ]),
+      Bun.sleep(200),
+    ]);
+  }
+  expect(refused).toEqual([
+    429,
+    "Too many requests: earlier requests of this organization wait to be stored. Please send again later.",
+  ]);
+  const seen = { userId: "ada", event: "seen" };
+  expect((await node.post("/track", other.token, seen)).status).toBe(201);
+  expect((await node.post("/v1/track", other.token, seen)).status).toBe(200);
+  expect((await node.post("/v1/track", held.token, seen)).status).toBe(429);
+  expect(await writesOf(node)).toBe("open");
+  await release();
+  const stored = (await Promise.all(waiting)).filter((status) => status !== 429);
+  expect(stored).toEqual(Array(5).fill(201));
+  expect((await node.post("/track", held.token, seen)).status).toBe(201);
+});
+
+test("a lock that is no organization's is waited for for longer, and /readyz tells of it", async () => {
+  const other = await cluster.organization("waits for a table");
+  const release = await holdBy("LOCK TABLE users IN ACCESS EXCLUSIVE MODE");
+  const identify = () => node.post("/identify", other.token, { userId: "ada", email: "ada@example.com" });
+  expect((await identify()).status).toBe(500);
+  expect(await writesOf(node)).toBe("failing, see the log");
+  await release();
+  expect((await identify()).status).toBe(201);
+  expect(await writesOf(node)).toBe("open");
 });
 
 test("the loader freezes what others have written while an organization is locked", async () => {

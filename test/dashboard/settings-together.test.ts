@@ -79,7 +79,10 @@ describe("settings of scores", () => {
     }`);
     await asked;
     await save(page).click();
-    await page.getByRole("button", { name: "Apply my changes to the newer version" }).click();
+    const apply = page.getByRole("button", { name: "Apply my changes to the newer version" });
+    await apply.click();
+    // Until the newer version is there, saving would be refused once more.
+    await apply.waitFor({ state: "detached" });
     await save(page).click();
     await save(page).waitFor({ state: "detached" });
     expect((await saved(owner)).settings.eventWeights).toEqual({ invoice_paid: 3, login: 6 });

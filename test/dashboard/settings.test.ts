@@ -140,6 +140,22 @@ describe("scores", () => {
     await page.context().close();
   });
 
+  test("are said to be computed again where they are, and to stay where only the week's start changes", async () => {
+    const owner = await world.founder("Week's start");
+    const { page } = await world.settingsOf(owner, "scores");
+    const told = await notedMessages(page);
+    await page.getByLabel("Weeks start on").selectOption("7");
+    await page.getByText("Scores stay as they are.").waitFor();
+    await save(page).click();
+    await told("Saved. Scores stay as they are.");
+    await save(page).waitFor({ state: "detached" });
+    await page.getByLabel("Weeks start on").selectOption("1");
+    await page.getByRole("radio").first().check();
+    await save(page).click();
+    await told("Saved. Scores are computed again.");
+    await page.context().close();
+  });
+
   test("say that there is no data yet, and take events that have not come", async () => {
     const owner = await world.founder("Without events");
     const { page } = await world.settingsOf(owner, "scores");

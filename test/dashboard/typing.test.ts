@@ -131,6 +131,35 @@ test("the search of events is emptied with the list's, and does not ask by every
   await page.context().close();
 });
 
+test("letters go with their search when a row is chosen before the search is in the address", async () => {
+  const { page } = await world.pageOf(owner);
+  // A row is chosen in the moment in which a search is told: between the address and the page that follows it.
+  await page.addInitScript(`{
+    const replace = History.prototype.replaceState;
+    History.prototype.replaceState = function (...call) {
+      replace.apply(this, call);
+      if (window.wasChosen || !location.search.includes("search=rep")) return;
+      window.wasChosen = true;
+      const row = [...document.querySelectorAll("a")].find((a) => a.textContent === "report_created");
+      queueMicrotask(() => row.click());
+    };
+  }`);
+  await page.goto(`${world.server.url}/o/${owner.organization}/events`);
+  const field = page.getByLabel("Search events");
+  await page.getByRole("link", { name: "report_created", exact: true }).waitFor();
+  await field.pressSequentially("rep");
+  await page.waitForURL((url) => url.searchParams.get("event") === "report_created");
+  await page.getByRole("heading", { name: "report_created" }).waitFor();
+  expect(new URL(page.url()).searchParams.get("search")).toBeNull();
+  await page.getByRole("link", { name: "signed_in", exact: true }).waitFor();
+  await becomes(() => field.inputValue(), "");
+  // The same letters are a new search.
+  await field.pressSequentially("rep");
+  await page.waitForURL((url) => url.searchParams.get("search") === "rep");
+  await page.getByRole("link", { name: "signed_in", exact: true }).waitFor({ state: "detached" });
+  await page.context().close();
+});
+
 describe("a webhook", () => {
   test("is not saved with fields that its mapping cannot hold: the field says so", async () => {
     const { page } = await opened("/sources?open=webhook");

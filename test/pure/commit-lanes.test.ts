@@ -3,6 +3,8 @@ import { expect, test } from "bun:test";
 import type { AdmittedSourced } from "../../server/intake/admit-sourced.ts";
 import { CommitLane } from "../../server/intake/commit-lane.ts";
 import { GroupCommit } from "../../server/intake/group-commit.ts";
+import { WaitingCount } from "../../server/intake/waiting-requests.ts";
+import { FairTurns } from "../../server/process/fair-turns.ts";
 import { identify, SlowDisk } from "./slow-disk.ts";
 
 /** An item of a connected source that identifies a user. */
@@ -18,8 +20,8 @@ function said(userId: string): AdmittedSourced {
   };
 }
 
-function begin(locksOrganizations = false) {
-  const disk = new SlowDisk(locksOrganizations);
+function begin(locksOrganizations = false, groupsAtOnce = 2) {
+  const disk = new SlowDisk(locksOrganizations, groupsAtOnce);
   const commits = new GroupCommit(disk, () => 1);
   const ends: string[] = [];
   const end = (what: string) => (result: unknown) => {
@@ -33,6 +35,10 @@ function begin(locksOrganizations = false) {
 /** As SQLite and PostgreSQL name an error that the values of a row caused. */
 function refusal(message: string): Error {
   return Object.assign(new Error(message), { code: "SQLITE_CONSTRAINT_CHECK" });
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(setImmediate);
 }
 
 async function turns(count: number): Promise<void> {
@@ -102,8 +108,8 @@ test("a batch with an item that cannot be written is rejected whole", async () =
 test("an answer that cannot be made rejects one request, and the lane goes on", async () => {
   const disk = new SlowDisk();
   const silent = () => undefined;
-  const events = { nowMs: () => 1, taken: silent, committed: silent, failed: silent, idle: silent };
-  const lane = new CommitLane(disk, 2, events);
+  const events = { nowMs: () => 1, committed: silent, failed: silent, idle: silent, held: silent };
+  const lane = new CommitLane(disk, 2, events, undefined);
   const submit = (userId: string, answer: () => string) =>
     lane.submit({ entries: [identify(userId)], bytes: 1, cost: 2, maxWork: 1, partOf: undefined }, answer);
   const bad = submit("a", () => {
@@ -167,4 +173,94 @@ test("where commits lock organizations, the parts of a large request stop nobody
   disk.syncs[2]?.resolve();
   await Promise.all(parts);
   expect(disk.commits).toEqual([["p0"], ["b"], ["p1"]]);
+});
+
+test("requests that wait for the lock of their organization are bounded, and fill nobody else's room", async () => {
+  const { disk, commits, ends } = begin(true);
+  disk.held.add(1).add(2);
+  const waiting: Promise<unknown>[] = [];
+  const batch = (organization: number, entries: number, bytes = 1) => {
+    const items = Array.from({ length: entries }, (_, n) =>
+      identify(`u${waiting.length}-${n}`, organization),
+    );
+    waiting.push(commits.submitAll(items, bytes));
+  };
+  const full = () => [commits.isFullFor(1), commits.isFullFor(2), commits.isFullFor(3), commits.isFull];
+  batch(1, 2_000);
+  batch(2, 1);
+  await until(() => disk.mostWaitingForLocks > 0);
+  await turns(5);
+  batch(1, 2_000);
+  expect(full()).toEqual([false, false, false, false]);
+  batch(1, 1_000);
+  expect(full()).toEqual([true, false, false, false]);
+  batch(2, 1, 32 * 1024 * 1024);
+  expect(full()).toEqual([true, true, false, false]);
+  // What is asked again for the lock still waits.
+  await Bun.sleep(300);
+  expect(full()).toEqual([true, true, false, false]);
+  const other = commits.submit(identify("other", 3), 1).then(() => ends.push("other"));
+  await disk.syncedUntil(other);
+  expect([ends, full()]).toEqual([["other"], [true, true, false, false]]);
+  disk.held.clear();
+  await disk.syncedUntil(Promise.all(waiting));
+  await turns(1);
+  expect(full()).toEqual([false, false, false, false]);
+});
+
+test("a request waits for the lock of its organization for as long as one before it, not after it", async () => {
+  const disk = new SlowDisk(true);
+  disk.held.add(1);
+  const silent = () => undefined;
+  const events = { nowMs: () => 1, committed: silent, failed: silent, idle: silent, held: silent };
+  const heldTurns = new FairTurns({ places: 1, heldWhileOthersWait: 1, heldAtMost: 1 });
+  const lane = new CommitLane(disk, 1, events, { waiting: new WaitingCount(), heldTurns, heldMs: 500 });
+  const ends: string[] = [];
+  const requests = ["a", "b", "c", "d"].map((userId) =>
+    // Each has a group of its own.
+    lane
+      .submit(
+        { entries: [identify(userId)], bytes: 8 * 1024 * 1024, cost: 2, maxWork: 1, partOf: undefined },
+        silent,
+      )
+      .catch(() => ends.push(userId)),
+  );
+  await requests[0];
+  const tries = disk.triesWhileHeld;
+  await Promise.all(requests);
+  expect(ends).toEqual(["a", "b", "c", "d"]);
+  // Each of the others asks once more, for it has waited as long; of its own 500 ms it would ask three times.
+  expect(disk.triesWhileHeld - tries).toBeLessThan(5);
+});
+
+test("organizations that are locked have a bound together, which binds only them", async () => {
+  const { disk, commits } = begin(true);
+  const waiting: Promise<unknown>[] = [];
+  for (const organization of [1, 2, 3, 4]) {
+    disk.held.add(organization);
+    waiting.push(commits.submitAll([identify(`u${organization}`, organization)], 16 * 1024 * 1024));
+  }
+  const request = { moved: 0 };
+  const part = commits.submitSourced(
+    [said("p0")].map((item) => ({ ...item, organization: 5 })),
+    1,
+    request,
+  );
+  await turns(10);
+  const full = [1, 2, 3, 4, 5, 6].map((organization) => commits.isFullFor(organization));
+  expect([full, commits.isFull]).toEqual([[true, true, true, true, false, false], false]);
+  disk.held.clear();
+  await disk.syncedUntil(Promise.all([...waiting, part]));
+});
+
+test("organizations that are locked wait for their locks in half of the transactions that run at once", async () => {
+  const { disk, submit } = begin(true, 4);
+  const organizations = [1, 2, 3, 4, 5, 6];
+  for (const organization of organizations) disk.held.add(organization);
+  const waiting = organizations.map((organization) => submit(`u${organization}`, organization));
+  await Bun.sleep(500);
+  expect(disk.mostWaitingForLocks).toBe(2);
+  disk.held.clear();
+  await disk.syncedUntil(Promise.all(waiting));
+  expect(disk.commits.flat().toSorted()).toEqual(["u1", "u2", "u3", "u4", "u5", "u6"]);
 });

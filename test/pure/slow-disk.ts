@@ -6,7 +6,7 @@ import { LedgerModel } from "./ledger-model.ts";
 
 /** Writes at once, and resolves when the test has synced it. */
 export class SlowDisk {
-  readonly groupsAtOnce = 2;
+  readonly groupsAtOnce: number;
   readonly locksOrganizations: boolean;
   readonly #model = new LedgerModel();
   readonly syncs: PromiseWithResolvers<void>[] = [];
@@ -19,15 +19,27 @@ export class SlowDisk {
 
   /** Organizations whose lock something else holds. */
   readonly held = new Set<number>();
+  /** Commits that wait for the lock of an organization, and the most that ever did so at once. */
+  #waitingForLocks = 0;
+  mostWaitingForLocks = 0;
+  triesWhileHeld = 0;
 
-  constructor(locksOrganizations = false) {
+  constructor(locksOrganizations = false, groupsAtOnce = 2) {
+    this.groupsAtOnce = groupsAtOnce;
     this.locksOrganizations = locksOrganizations;
   }
 
   async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
     if (this.broken !== undefined) throw this.broken;
     const held = needs.users.map(({ organization }) => organization).filter((id) => this.held.has(id));
-    if (held.length > 0) throw new OrganizationsHeld([...new Set(held)]);
+    if (held.length > 0) {
+      this.#waitingForLocks += 1;
+      this.triesWhileHeld += 1;
+      this.mostWaitingForLocks = Math.max(this.mostWaitingForLocks, this.#waitingForLocks);
+      await new Promise(setImmediate);
+      this.#waitingForLocks -= 1;
+      throw new OrganizationsHeld([...new Set(held)]);
+    }
     const writes = decide(this.#model.stored(needs));
     const users = writes.users.map(({ userId }) => userId);
     const why = users.map((userId) => this.refused.get(userId)).find((error) => error !== undefined);

@@ -3,10 +3,9 @@ import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { csvAddress, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
-import { buttonClass } from "../../parts/button.tsx";
+import { CsvLink } from "../../parts/csv-link.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Select } from "../../parts/field.tsx";
-import { Icon } from "../../parts/icons.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { nothing, numbers } from "../../text/format.ts";
@@ -50,14 +49,7 @@ export function Comparison({ choices, change }: ComparisonProps): ReactElement {
             }))}
             onChoose={(chosen) => change({ compareAt: Number(chosen) })}
           />
-          <a
-            href={csvAddress(id, "/api/retention/comparison", query)}
-            download
-            className={buttonClass("plain", true)}
-          >
-            <Icon name="download" />
-            CSV
-          </a>
+          <CsvLink address={csvAddress(id, "/api/retention/comparison", query)} />
         </>
       }
     >

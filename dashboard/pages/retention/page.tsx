@@ -2,11 +2,11 @@
 import { type ReactElement, useCallback, useDeferredValue, useMemo } from "react";
 import { csvAddress, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
-import { Button, buttonClass } from "../../parts/button.tsx";
+import { Button } from "../../parts/button.tsx";
 import { CopyButton } from "../../parts/copy.tsx";
+import { CsvLink } from "../../parts/csv-link.tsx";
 import { useFilters } from "../../parts/filters.ts";
 import { Freshness } from "../../parts/freshness.tsx";
-import { Icon } from "../../parts/icons.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { numbers } from "../../text/format.ts";
@@ -43,16 +43,7 @@ export function RetentionPage(): ReactElement {
         actions={
           <>
             <CopyButton text={() => location.href} label="Copy link" />
-            {query !== undefined && (
-              <a
-                href={csvAddress(id, "/api/retention", query)}
-                download
-                className={buttonClass("plain", true)}
-              >
-                <Icon name="download" />
-                CSV
-              </a>
-            )}
+            {query !== undefined && <CsvLink address={csvAddress(id, "/api/retention", query)} />}
           </>
         }
       >

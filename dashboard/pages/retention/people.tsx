@@ -4,10 +4,10 @@ import { type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { csvAddress, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
-import { Button, buttonClass } from "../../parts/button.tsx";
+import { Button } from "../../parts/button.tsx";
 import { CopyButton } from "../../parts/copy.tsx";
+import { CsvLink } from "../../parts/csv-link.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Icon } from "../../parts/icons.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { DayAgo } from "../../parts/time.tsx";
@@ -83,14 +83,7 @@ function Behind({ choices, change, cohort }: PeopleProps & { cohort: string }): 
               they became known
             </p>
             <div className="mb-2 flex flex-wrap gap-2">
-              <a
-                href={csvAddress(id, "/api/retention/people", { ...query, after: 0 })}
-                download
-                className={buttonClass("plain", true)}
-              >
-                <Icon name="download" />
-                CSV
-              </a>
+              <CsvLink address={csvAddress(id, "/api/retention/people", { ...query, after: 0 })} />
               <CopyButton text={() => location.href} label="Copy link" />
             </div>
             <List people={answer.people} />

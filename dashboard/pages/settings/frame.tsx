@@ -1,35 +1,9 @@
 /** The settings of an organization, one page for each kind. */
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { type ReactElement, useEffect, useRef } from "react";
-import type { Role } from "../../../contract/roles.ts";
+import { settingsPages } from "../../app/navigation.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
 import { useFadingEdges } from "../../parts/fading-edges.ts";
-
-interface SettingsPage {
-  readonly to:
-    | "/o/$organization/settings/organization"
-    | "/o/$organization/settings/scores"
-    | "/o/$organization/settings/exclusions"
-    | "/o/$organization/settings/tokens"
-    | "/o/$organization/settings/keys"
-    | "/o/$organization/settings/members"
-    | "/o/$organization/settings/audit"
-    | "/o/$organization/settings/account";
-  readonly label: string;
-  /** Who may see it at all. */
-  readonly least: Role;
-}
-
-const pages: readonly SettingsPage[] = [
-  { to: "/o/$organization/settings/organization", label: "Organization", least: "viewer" },
-  { to: "/o/$organization/settings/scores", label: "Scores", least: "viewer" },
-  { to: "/o/$organization/settings/exclusions", label: "Exclusions", least: "viewer" },
-  { to: "/o/$organization/settings/tokens", label: "Project tokens", least: "member" },
-  { to: "/o/$organization/settings/keys", label: "Read keys", least: "owner" },
-  { to: "/o/$organization/settings/members", label: "Members", least: "viewer" },
-  { to: "/o/$organization/settings/audit", label: "Audit log", least: "owner" },
-  { to: "/o/$organization/settings/account", label: "Your account", least: "viewer" },
-];
 
 export function SettingsFrame(): ReactElement {
   const organization = String(useOrganization().id);
@@ -52,7 +26,7 @@ export function SettingsFrame(): ReactElement {
         className="fading-edges mb-6 overflow-x-auto border-b border-line xl:sticky xl:top-7 xl:self-start xl:overflow-visible xl:border-b-0 xl:border-l"
       >
         <ul ref={list} className="flex gap-5 xl:grid xl:gap-0.5">
-          {pages
+          {settingsPages
             .filter(({ least }) => may[least])
             .map(({ to, label }) => (
               <li key={to}>

@@ -105,7 +105,9 @@ function Form({ saved }: { saved: Saved }): ReactElement {
       {
         onSuccess: (answer) => {
           draft.accept(changes, formOf(answer));
-          tell("Saved. Scores are computed again.");
+          tell(
+            areScoresKept(changes) ? "Saved. Scores stay as they are." : "Saved. Scores are computed again.",
+          );
         },
       },
     );
@@ -184,10 +186,14 @@ function Conflict({ onApply }: { onApply: (newer: Saved) => void }): ReactElemen
   );
 }
 
+/** Whether scores are equal with and without these changes. */
+function areScoresKept(changes: Partial<Settings>): boolean {
+  return Object.keys(changes).every((name) => name === "weekStart");
+}
+
 /** What saving does, in words. */
 function consequence(changes: Partial<Settings>): string {
-  const isOnlyWeeks = Object.keys(changes).every((name) => name === "weekStart");
-  if (isOnlyWeeks) return "Figures by week are counted anew. Scores stay as they are.";
+  if (areScoresKept(changes)) return "Figures by week are counted anew. Scores stay as they are.";
   const model =
     changes.churnHorizonDays === undefined ? "" : " The churn model is trained anew for the new horizon.";
   return `Everybody is scored again, usually within a minute. The change is marked in the histories of scores, so that nobody takes it for a change of behaviour.${model}`;

@@ -3,7 +3,7 @@
  * one that fails does none of the rest. So BEGIN may be sent with what follows it, and COMMIT with what comes before.
  */
 import { type Connection, type FieldDef, type Submittable, types } from "pg";
-import type { Answer, Bound, Sent } from "./statement.ts";
+import { type Answer, type Bound, noteFailure, type Sent } from "./statement.ts";
 
 /** Not exported by name: what `types.getTypeParser` returns. */
 type Parse = (text: string) => unknown;
@@ -89,6 +89,8 @@ export class Batch implements Submittable {
 
   /** Of those before the one that failed it is not known whether they last, and the rest were not done. */
   handleError(error: unknown): void {
+    const failed = this.#waiting[this.#answers.length];
+    if (failed !== undefined && error instanceof Error) noteFailure(error, failed);
     // Some may not have been prepared: they get another name the next time.
     for (const text of this.#new) this.#prepared.delete(text);
     for (const { reject } of this.#waiting) reject(error);

@@ -9,6 +9,7 @@ import { advisoryLocks } from "./locks.ts";
 import { isThere } from "./organizations.ts";
 import { type Key, Known, type LastNumbers, Loaded } from "./stored.ts";
 import { restored } from "./text.ts";
+import { isOneOf, lockIsHeld } from "./transaction.ts";
 
 /** A user as `userColumns` give it. */
 export type UserRow = Omit<User, "traits" | "fieldsSaidAtMs" | "email"> & {
@@ -24,9 +25,14 @@ export type AccountRow = Omit<Account, "fieldsSaidAtMs"> & { readonly fieldsSaid
  * It is longer than a commit of another node, which is no reason to part them. */
 const lockPatienceMs = 100;
 
+/** Thrown when something else holds the lock of an organization, or of their table, for too long. */
+export class OrganizationLockTimedOut extends Error {}
+
 /**
  * Locks and loads what is needed. All of it is sent at once; the server does one after another, each with a view of its
  * own, so that what is read after a lock was taken is what its last holder committed.
+ * @throws OrganizationLockTimedOut when the lock of an organization was not had in time. For other locks the error is
+ * PostgreSQL's.
  */
 export async function load(tx: Tx, needs: Needs, nowMs: number): Promise<Loaded> {
   const { users, accounts, known, labels } = needs;
@@ -34,10 +40,12 @@ export async function load(tx: Tx, needs: Needs, nowMs: number): Promise<Loaded>
   const needed = [...new Set([...organizations, ...known.map(({ organization }) => organization)])];
   const hasher = new MessageIdHasher();
   const answers = new Known();
-  const [, numbers, , [current], claimed] = await Promise.all([
-    byIndex(tx),
-    // First: what waits for an organization must not hold up the inbox, or others' message ids.
-    organizations.length === 0 ? [] : lockInTime(tx, organizations),
+  const begun = byIndex(tx);
+  // First: what waits for an organization must not hold up the inbox, or others' message ids.
+  const locking = organizations.length === 0 ? undefined : lockInTime(tx, organizations);
+  const loading = Promise.all([
+    begun,
+    locking?.numbers ?? [],
     tx`SELECT pg_advisory_xact_lock_shared(${advisoryLocks.inbox}::bigint)`,
     tx<{ segment: number; transaction: number; there: number[] }[]>`
       SELECT segment, nextval('transaction_numbers') AS transaction,
@@ -52,6 +60,11 @@ export async function load(tx: Tx, needs: Needs, nowMs: number): Promise<Loaded>
       organizations,
     }),
   ]);
+  const [, numbers, , [current], claimed] = await loading.catch((error: unknown) => {
+    throw locking?.timedOutBy(error)
+      ? new OrganizationLockTimedOut("no lock in time", { cause: error })
+      : error;
+  });
   if (current === undefined) throw new Error("The ledger in PostgreSQL has lost its inbox's segment.");
   const { there, ...inbox } = current;
   return new Loaded(
@@ -80,24 +93,26 @@ function keyOfUser({ organization, userId }: Needs["users"][number]): Key {
 }
 
 /** Locks organizations, and waits for each for `lockPatienceMs` at most. */
-async function lockInTime(tx: Tx, organizations: readonly number[]): Promise<readonly LastNumbers[]> {
-  const [, numbers] = await Promise.all([
-    tx`
-      SELECT set_config('rekindle.lock_timeout', current_setting('lock_timeout'), true),
-        set_config('lock_timeout', ${`${lockPatienceMs}ms`}, true)`,
-    lockOrganizations(tx, organizations),
-    tx`SELECT set_config('lock_timeout', current_setting('rekindle.lock_timeout'), true)`,
-  ]);
-  return numbers;
+function lockInTime(tx: Tx, organizations: readonly number[]) {
+  const before = tx`
+    SELECT set_config('rekindle.lock_timeout', current_setting('lock_timeout'), true),
+      set_config('lock_timeout', ${`${lockPatienceMs}ms`}, true)`;
+  const [added, locked] = organizationLocks(tx, organizations);
+  const after = tx`SELECT set_config('lock_timeout', current_setting('rekindle.lock_timeout'), true)`;
+  return {
+    numbers: Promise.all([locked, before, added, after]).then(([numbers]) => numbers),
+    timedOutBy: (error: unknown) =>
+      isOneOf(error, lockIsHeld) && [added, locked].some((statement) => statement.failedWith(error)),
+  };
 }
 
-/** @returns those of the organizations that another transaction has locked */
+/** @returns those of the organizations that another transaction has locked, or is adding a row for */
 export async function heldOrganizations(
   sql: Sql,
   organizations: readonly number[],
 ): Promise<readonly number[]> {
   const rows = await sql<{ organization: number }[]>`
-    SELECT organization FROM populations WHERE organization = ANY (${organizations}::bigint[])
+    SELECT organization FROM unnest(${organizations}::bigint[]) AS given (organization)
     EXCEPT ALL (SELECT organization FROM (
       SELECT organization FROM populations WHERE organization = ANY (${organizations}::bigint[])
       FOR UPDATE SKIP LOCKED) AS free)`;
@@ -117,7 +132,12 @@ export async function lockOrganizations(
   organizations: readonly number[],
 ): Promise<readonly LastNumbers[]> {
   if (organizations.length === 0) return [];
-  const [, numbers] = await Promise.all([
+  const [, numbers] = await Promise.all(organizationLocks(tx, organizations));
+  return numbers;
+}
+
+function organizationLocks(tx: Tx, organizations: readonly number[]) {
+  return [
     tx`
       INSERT INTO populations (organization)
       SELECT id FROM unnest(${organizations}::bigint[]) AS given (id)
@@ -127,8 +147,7 @@ export async function lockOrganizations(
     tx<LastNumbers[]>`
       SELECT organization, last_user_number AS "lastUser", last_account_number AS "lastAccount" FROM populations
       WHERE organization = ANY (${organizations}::bigint[]) ORDER BY organization FOR UPDATE`,
-  ]);
-  return numbers;
+  ] as const;
 }
 
 /** The columns of `UserRow`. */

@@ -45,6 +45,14 @@ export class Identifier {
 
 let written = 0;
 
+/** By an error of PostgreSQL, the serial of the statement that failed. All statements of its batch are rejected with it. */
+const failures = new WeakMap<WeakKey, number>();
+
+/** Notes which statement of a batch failed with an error. */
+export function noteFailure(error: object, { serial }: Sent): void {
+  failures.set(error, serial);
+}
+
 export class Statement<Rows extends readonly object[]> implements PromiseLike<Answer<Rows>> {
   readonly #strings: readonly string[];
   readonly #parts: readonly Part[];
@@ -77,6 +85,11 @@ export class Statement<Rows extends readonly object[]> implements PromiseLike<An
 
   catch<Failed>(failed: (reason: unknown) => Failed | PromiseLike<Failed>): Promise<Answer<Rows> | Failed> {
     return this.execute().catch(failed);
+  }
+
+  /** Whether it was this statement of its batch that failed with this error. */
+  failedWith(error: unknown): boolean {
+    return typeof error === "object" && error !== null && failures.get(error) === this.#serial;
   }
 
   #composed(): Sent {

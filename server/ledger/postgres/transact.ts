@@ -17,17 +17,19 @@ import { addDayCounts, addVersionRows } from "./counts.ts";
 import { advanceImport } from "./imports.ts";
 import { appendRows } from "./inbox-segments.ts";
 import { loadMore } from "./load-more.ts";
-import { heldOrganizations, load, organizationsOf } from "./loaded.ts";
+import { heldOrganizations, load, OrganizationLockTimedOut, organizationsOf } from "./loaded.ts";
 import { inOrder, writeParking } from "./parking-writes.ts";
 import { identifiedStatements } from "./person-links.ts";
 import type { Statement } from "./statement.ts";
 import { ClaimedMessage, type Key, type Loaded, type Wanted } from "./stored.ts";
 import { storable } from "./text.ts";
-import { commitWith, inTransaction, lockIsHeld, notInOrder, repeated, unless } from "./transaction.ts";
+import { commitWith, inTransaction, notInOrder, repeated } from "./transaction.ts";
 import { addWarnings } from "./warnings.ts";
 
 /** Every one loads something more, so that it ends; a group of 500 in which each waits for the one before is far from it. */
 const mostDecisions = 1_000;
+/** A lock may be free again before it is found whose it is. So often in a row it is no organization's: a table is locked. */
+const mostUnexplainedTimeouts = 5;
 /** Of `day_counts`: who writes to a slot of its own waits for nobody. A sum over a day reads so many rows. */
 const slots = 32;
 
@@ -60,13 +62,22 @@ export class Transactor {
 
   /** When it resolves the commit is on disk. When the connection is lost during the commit the outcome is not known,
    * and it rejects: a request that is sent again is known by its message id.
-   * @throws OrganizationsHeld when others hold locks that it needs */
+   * @throws OrganizationsHeld when others hold locks of organizations that it needs. A lock that is no organization's is
+   * waited for longer, and the error is PostgreSQL's then. */
   async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
     const attempt = () =>
       this.#inTurn((slot) => inTransaction(this.#sql, (tx) => this.#run(tx, needs, decide, slot)));
-    const done = await unless(lockIsHeld, () => repeated(attempt, notInOrder).then(() => "done"));
-    if (done === undefined)
-      throw new OrganizationsHeld(await heldOrganizations(this.#sql, organizationsOf(needs)));
+    for (let timeouts = 1; ; timeouts += 1) {
+      try {
+        await repeated(attempt, notInOrder);
+        return;
+      } catch (error) {
+        if (!(error instanceof OrganizationLockTimedOut)) throw error;
+        const held = await heldOrganizations(this.#sql, organizationsOf(needs));
+        if (held.length > 0) throw new OrganizationsHeld(held);
+        if (timeouts === mostUnexplainedTimeouts) throw error.cause;
+      }
+    }
   }
 
   async #inTurn(work: (slot: number) => Promise<void>): Promise<void> {

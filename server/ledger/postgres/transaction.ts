@@ -68,7 +68,8 @@ export async function unless<Result>(
   }
 }
 
-function isOneOf(error: unknown, codes: readonly string[]): boolean {
+/** Whether PostgreSQL refused something with one of these codes. */
+export function isOneOf(error: unknown, codes: readonly string[]): boolean {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }
 

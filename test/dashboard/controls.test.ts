@@ -1,0 +1,259 @@
+/** Which role has which control that changes something, on every page. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import type { Role } from "../../contract/roles.ts";
+import { company } from "../people/support.ts";
+import { Server } from "../server.ts";
+import { writeHistory } from "../specification/source-history.ts";
+import { startBrowser } from "./chromium.ts";
+import { becomes, openPage, settled } from "./support.ts";
+
+const dataDir = mkdtempSync(join(tmpdir(), "rekindle-controls-"));
+let server: Server;
+let browser: Browser;
+let people: Awaited<ReturnType<typeof company>>;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([Server.start({ dataDir }), startBrowser()]);
+  people = await company(server, "Roles");
+  await fill();
+  await server.kill("SIGTERM");
+  await writeHistory(dataDir, "Roles", [
+    { source: "posthog", fromHoursAgo: 400, toHoursAgo: 30, perHour: 20 },
+    { source: "stripe", fromHoursAgo: 60, toHoursAgo: 1, perHour: 1 },
+  ]);
+  server = await Server.start({ dataDir });
+  await server.ready();
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+  await server?.kill("SIGTERM");
+  rmSync(dataDir, { recursive: true });
+});
+
+/** Something of each kind that can be changed. */
+async function fill(): Promise<void> {
+  const { token, owner, at } = people;
+  const batch = [
+    {
+      ...{ type: "identify", userId: "ada", email: "ada@example.com", properties: { plan: "pro" } },
+      account: { id: "acme", name: "Acme" },
+    },
+    ...["opened", "subscription_canceled"].map((event) => ({ type: "track", userId: "ada", event })),
+  ];
+  expect((await server.post("/batch", token, { batch })).status).toBe(201);
+  await server.exported("events", "Roles");
+  const made = (path: string, body: object) => owner.json("POST", at(path), body, 201);
+  await made("/api/views", { page: "users", name: "Mine", query: "state=active" });
+  await made("/api/read-keys", { name: "reader", rights: [] });
+  await made("/api/invitations", { email: "ida@example.com", role: "viewer" });
+  await owner.json("POST", `${at("/api/exclusions")}&kind=user&value=monitor`);
+  const mapping = { userId: "user.id", event: { path: "type" } };
+  await made("/api/webhooks", { name: "forms", mapping });
+}
+
+/** Controls that change nothing but what is shown, by kind. All roles have them. */
+const reading: Readonly<Record<string, readonly string[]>> = {
+  button: [
+    "1, Account, Active in 28 days, Carries, Change, Churn risk, Clear, Clear filters, Close",
+    "Close the set-up of PostHog, Close the set-up of Stripe, Close the set-up of Webhooks, Columns",
+    "Copy, Copy link, Engagement, Event, Events, First seen, Health, Last active, Last seen, Member",
+    "Members, More, Pause, Set up Customer.io, Set up PostHog, Set up RudderStack, Set up Segment",
+    "Set up Stripe, Set up The write API, Set up Webhooks, Show with projection, Trait, User, Users",
+    "opened, subscription_canceled",
+  ].flatMap((names) => names.split(", ")),
+  combobox: [
+    "A cohort begins with, Came back by, Churn risk, Compare with, Counts as retained, Days",
+    "Days of the history, Days shown, Event, Health, Health and churn risk of, Kind of warning",
+    "Last seen, Outcome, Periods, Predictions about, Source, Split, Split by, State, Time",
+    "What is counted, Year of the calendar",
+  ].flatMap((names) => names.split(", ")),
+  searchbox: "Event, Search accounts, Search events, Search users, User".split(", "),
+};
+
+/** The roles that have a control. */
+const having = {
+  viewer: ["viewer", "member", "owner"],
+  member: ["member", "owner"],
+  owner: ["owner"],
+  // An organization keeps its last owner.
+  "viewer and member": ["viewer", "member"],
+} as const satisfies Record<string, readonly Role[]>;
+
+/** The table: of each page the controls that change something, and the roles that have each of them. Behind a comma stands
+ * a button of the page: then the controls are those of the dialog that it opens. */
+const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having>>>> = {
+  "/overview": { "button No": "member", "button Yes, they have left": "member" },
+  "/start": {
+    "button Create a token": "member",
+    "button No": "member",
+    "button Yes, they have left": "member",
+  },
+  "/users": {},
+  "/users?state=active": { "button Save view": "member" },
+  "/users?view=1": { "button Do something with the view Mine": "member" },
+  "/users/ada": { "button Erase …": "owner", "button Exclude …": "member" },
+  "/accounts": {},
+  "/accounts?state=active": { "button Save view": "member" },
+  "/accounts/acme": { "button Erase …": "owner" },
+  "/retention": {},
+  "/events": {},
+  "/events?tab=adoption": {},
+  "/events?tab=live": {},
+  "/events?tab=warnings": {},
+  "/events?tab=dead-letters": { "button Delete all": "member", "button Send all again": "member" },
+  "/events?tab=dead-letters, button 1": { "button Delete": "member", "button Send again": "member" },
+  "/sources": { "button Retire PostHog": "member" },
+  "/sources?open=posthog": {
+    "button Create a browser token": "member",
+    "button Create a token": "member",
+    "button Retire PostHog": "member",
+  },
+  "/sources?open=stripe": {
+    "button Create a token": "member",
+    "button Retire PostHog": "member",
+    "button Save": "member",
+    "button Show the password": "member",
+    "combobox A customer whom no user is known to be": "member",
+    "textbox Signing secret": "member",
+  },
+  "/sources?open=webhook": {
+    "button Add a webhook": "member",
+    "button Change the webhook forms": "member",
+    "button Create a token": "member",
+    "button Delete the webhook forms": "member",
+    "button Retire PostHog": "member",
+  },
+  "/model": {},
+  "/settings/organization": {
+    "button Delete …": "owner",
+    "combobox Timezone": "owner",
+    "spinbutton Days that raw events are kept": "owner",
+    "spinbutton Requests per second of each project token": "owner",
+    "textbox Name": "owner",
+  },
+  "/settings/scores": {
+    "button No": "member",
+    "button Yes, they have left": "member",
+    "combobox Event with which users leave": "member",
+    "combobox Weeks start on": "member",
+    "radio 14 days": "member",
+    "radio 28 days": "member",
+    "radio 56 days": "member",
+    "radio 7 days": "member",
+    "radio 84 days": "member",
+    "searchbox Find an event": "member",
+    "spinbutton Adoption": "member",
+    "spinbutton Engagement": "member",
+    "spinbutton Momentum": "member",
+    "spinbutton Outlook": "member",
+    "checkbox opened is a key event": "member",
+    "checkbox opened is passive": "member",
+    "spinbutton Weight of opened": "member",
+    "checkbox subscription_canceled is a key event": "member",
+    "checkbox subscription_canceled is passive": "member",
+    "spinbutton Weight of subscription_canceled": "member",
+  },
+  "/settings/exclusions": {
+    "button Leave them out": "member",
+    "button Remove the rule: The user monitor": "member",
+    "combobox Who": "member",
+    "textbox Domain": "member",
+  },
+  "/settings/tokens": {
+    "button Create token": "member",
+    "button Revoke unnamed": "member",
+    "combobox Scope": "member",
+    "textbox Name": "member",
+  },
+  "/settings/keys": {
+    "button Create key": "owner",
+    "button Revoke reader": "owner",
+    "combobox What it may do": "owner",
+    "textbox Name": "owner",
+  },
+  "/settings/members": {
+    "button Leave": "viewer and member",
+    "button Make the link": "owner",
+    "button Remove Roles member": "owner",
+    "button Remove Roles viewer": "owner",
+    "button Take back the invitation of ida@example.com": "owner",
+    "combobox Role": "owner",
+    "combobox Role of Roles member": "owner",
+    "combobox Role of Roles viewer": "owner",
+    "textbox E-mail": "owner",
+  },
+  "/settings/audit": {},
+  "/settings/account": {
+    "button Create organization": "owner",
+    "button Show the password": "viewer",
+    "button Sign out everywhere": "viewer",
+    "textbox E-mail": "viewer",
+    "textbox Its name": "owner",
+    "textbox Its timezone": "owner",
+    "textbox Name": "viewer",
+    "textbox New password": "viewer",
+  },
+};
+
+/** A dead letter, which takes a warehouse that refuses a row. */
+const deadLetters = {
+  total: 1,
+  deadLetters: [{ id: 1, at: "2026-01-01T00:00:00.000Z", table: "events", reason: "no", row: "[]" }],
+};
+
+async function pageOf(role: "viewer" | "member" | "owner"): Promise<Page> {
+  const { page } = await openPage(browser);
+  const { cookie = "" } = people[role];
+  await page.context().addCookies([{ name: "rekindle_session", value: cookie, url: server.url }]);
+  await page.route(/\/api\/dead-letters\?/, (route) => route.fulfill({ json: deadLetters }));
+  return page;
+}
+
+const kinds = "button|textbox|searchbox|spinbutton|checkbox|switch|combobox|slider|radio|menuitem";
+
+/** The controls of an accessibility tree that change something, by kind and name. */
+function controlsIn(tree: string): string[] {
+  const found = tree.matchAll(new RegExp(`^\\s*- '?(${kinds}) "((?:[^"\\\\]|\\\\.)*)"`, "gm"));
+  const names = [...found].map(([, kind = "", name = ""]) => ({ kind, name: steady(name) }));
+  const changing = names.filter(({ kind, name }) => !reading[kind]?.includes(name));
+  return [...new Set(changing.map(({ kind, name }) => `${kind} ${name}`))].toSorted();
+}
+
+/** A name without what differs from run to run: the end of a secret, a time, a share. */
+function steady(name: string): string {
+  return name
+    .replace(/ …[A-Za-z0-9]{4}$/, "")
+    .replace(/^\d\d:\d\d:\d\d /, "")
+    .replace(/^(\d+ days) .*/, "$1");
+}
+
+async function open(page: Page, place: string): Promise<() => Promise<string[]>> {
+  const [path = "", button] = place.split(", button ");
+  await page.goto(`${server.url}/o/${people.organization}${path}`);
+  await page.locator("h1").waitFor();
+  await settled(page);
+  if (button !== undefined) await page.getByRole("button", { name: button, exact: true }).click();
+  const holder = page.getByRole(button === undefined ? "main" : "dialog");
+  return async () => controlsIn(await holder.ariaSnapshot());
+}
+
+test.each(["viewer", "member", "owner"] as const)(
+  "a %s has the controls of the table, on every page",
+  async (role) => {
+    const page = await pageOf(role);
+    for (const [place, controls] of Object.entries(table)) {
+      const wanted = Object.keys(controls).filter((name) => {
+        const roles: readonly Role[] = having[controls[name] ?? "owner"];
+        return roles.includes(role);
+      });
+      const look = await open(page, place);
+      // Some lists come after the rest of the page.
+      await becomes(async () => [place, await look()], [place, wanted.toSorted()]);
+    }
+    await page.context().close();
+  },
+);

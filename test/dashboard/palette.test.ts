@@ -1,0 +1,96 @@
+/** The hits of the command palette, and how they are told apart. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { company } from "../people/support.ts";
+import { SettingsWorld, type Somebody } from "./settings-support.ts";
+import { axe, until } from "./support.ts";
+
+let world: SettingsWorld;
+let people: Awaited<ReturnType<typeof company>>;
+
+beforeAll(async () => {
+  world = await SettingsWorld.startEmpty();
+  people = await company(world.server, "Found");
+  const { token, owner, at } = people;
+  const batch = Array.from({ length: 8 }, (_, n) => ({
+    ...{ type: "identify", userId: `u${n}`, email: `yilmaz${n}@example.com` },
+    properties: { name: n < 2 ? "Priya Yilmaz" : `Person ${n} Yilmaz` },
+    account: { id: "acme", name: "Acme" },
+  }));
+  expect((await world.server.post("/batch", token, { batch })).status).toBe(201);
+  await world.server.post("/track", token, { userId: "u0", event: "report_created" });
+  await world.server.exported("events", "Found");
+  const view = { page: "users", name: "Quiet ones", query: "state=active" };
+  await owner.json("POST", at("/api/views"), view, 201);
+}, 180_000);
+afterAll(() => world?.stop());
+
+const field = (page: Page) => page.getByRole("combobox", { name: "Find a page, a user or an account" });
+
+/** The palette, with a text, on a page where somebody is signed in. */
+async function found(somebody: Somebody, text: string): Promise<Page> {
+  const { page } = await world.pageOf(somebody);
+  await page.goto(`${world.server.url}/o/${people.organization}/model`);
+  await page.locator("h1").waitFor();
+  await page.keyboard.press("Control+k");
+  await field(page).fill(text);
+  return page;
+}
+
+test.each([
+  ["invite", /Members/, "/settings/members"],
+  ["timezone", /Organization/, "/settings/organization"],
+  ["password", /Your account/, "/settings/account"],
+  ["report_created", /report_created/, "/events?event=report_created"],
+  ["quiet", /Quiet ones/, "/users?state=active&view=1"],
+])("%s is found, and Enter goes there", async (text, name, address) => {
+  const page = await found(people.owner, text);
+  await page.getByRole("option", { name }).waitFor();
+  await field(page).press("Enter");
+  await page.waitForURL(`**/o/${people.organization}${address}`);
+  await page.context().close();
+});
+
+test.each([
+  ["owner", ["Project tokens", "Read keys"]],
+  ["member", ["Project tokens"]],
+  ["viewer", []],
+] as const)("of the settings a %s finds those that the role may see", async (role, labels) => {
+  const page = await found(people[role], "revoke");
+  await page.getByText(labels.length === 0 ? "Nothing is called that." : `${labels.length} found`).waitFor({
+    state: "attached",
+  });
+  expect(await page.getByRole("option").locator("span:first-of-type").allTextContents()).toEqual([...labels]);
+  await page.context().close();
+});
+
+test("the appearance is changed", async () => {
+  const page = await found(people.viewer, "dark");
+  await page.getByRole("option", { name: /^Dark/ }).waitFor();
+  await field(page).press("Enter");
+  await until(page, "document.documentElement.dataset.theme === 'dark'");
+  await field(page).waitFor({ state: "detached" });
+  await page.context().close();
+});
+
+test("users of one name are told apart by their addresses", async () => {
+  const page = await found(people.viewer, "priya");
+  for (const address of ["yilmaz0@example.com", "yilmaz1@example.com"]) {
+    await page.getByRole("option", { name: new RegExp(`Priya Yilmaz.*${address}.*Acme`) }).waitFor();
+  }
+  expect(await axe(page)).toEqual([]);
+  await page.context().close();
+});
+
+test("the palette says how many users there are beyond its list, and leads to all of them", async () => {
+  const page = await found(people.viewer, "yilmaz");
+  const all = page.getByRole("option", { name: /^All 8 users with “yilmaz”/ });
+  await all.waitFor();
+  expect(await page.getByRole("option").count()).toBe(7);
+  await page.getByText("8 found").waitFor({ state: "attached" });
+  expect(await axe(page)).toEqual([]);
+  await all.click();
+  await page.waitForURL(/\/users\?search=yilmaz$/);
+  await page.getByText("8 users", { exact: true }).waitFor();
+  await page.context().close();
+});
