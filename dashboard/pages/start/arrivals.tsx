@@ -19,15 +19,17 @@ export function useArrivals() {
   const [isWaiting, setWaiting] = useState(true);
   const everyMs = isWaiting ? waitingMs : restingMs;
   const people = useRead("/api/users", { query: { limit: 1 }, everyMs });
-  const total = people.data?.total ?? 0;
-  const hasUsers = total > 0;
+  // Excluded users are not among them.
+  const isAnyoneListed = (people.data?.total ?? 0) > 0;
   const kinds = useRead("/api/events", { query: { limit: maxKinds }, everyMs });
   const excluded = kinds.data?.freshness.excludedUsers ?? 0;
   const events = kinds.data?.events ?? [];
   const hasEvents = events.length > 0;
   if (isWaiting && hasEvents) setWaiting(false);
   // What only excluded users do is in no figure, and would be waited for for ever.
-  return { people, kinds, hasUsers, hasEvents, areAllExcluded: hasUsers && excluded >= total };
+  const hasUsers = isAnyoneListed || excluded > 0;
+  const areAllExcluded = !isAnyoneListed && excluded > 0;
+  return { people, kinds, hasUsers, hasEvents, areAllExcluded };
 }
 
 export function Arrivals({ of }: { of: ReturnType<typeof useArrivals> }): ReactElement {
