@@ -15,7 +15,8 @@ beforeAll(async () => {
   world = await SettingsWorld.startEmpty();
   const token = await world.server.organization("Carried");
   owner = await joined(world.server, "Carried", "owner", "Oda Owner");
-  const yesterdayMs = Date.now() - 86_400_000;
+  const dayMs = 86_400_000;
+  const yesterdayMs = Date.now() - dayMs;
   const batch = Object.entries(members).flatMap(([userId, events]) => [
     {
       ...{ type: "identify", userId, email: `${userId}@example.com` },
@@ -23,7 +24,8 @@ beforeAll(async () => {
     },
     ...Array.from({ length: events }, (_, n) => ({
       ...{ type: "track", userId, event: "opened" },
-      timestamp: new Date(yesterdayMs - n * 1_000).toISOString(),
+      // On 8 days: the account is in use.
+      timestamp: new Date(yesterdayMs - (n % 8) * dayMs - n * 1_000).toISOString(),
     })),
   ]);
   expect((await world.server.post("/batch", token, { batch })).status).toBe(201);
@@ -39,7 +41,7 @@ test("the members of an account stand by what they carry, the largest share firs
   expect(shares.members.map(({ userId }) => userId)).toEqual(byShare);
   expect(new Set(shares.members.map(({ share }) => share)).size).toBe(6);
   await page.goto(`${world.server.url}/o/${owner.organization}/accounts/acme`);
-  const carriers = page.getByRole("region", { name: "Who carries it" });
+  const carriers = page.getByRole("region", { name: "Who uses it" });
   const rows = page.getByRole("table", { name: "Members of this account" }).locator("tbody tr");
   await rows.first().waitFor();
   await settled(page);

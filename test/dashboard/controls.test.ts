@@ -47,7 +47,7 @@ async function fill(): Promise<void> {
   expect((await server.post("/batch", token, { batch })).status).toBe(201);
   await server.exported("events", "Roles");
   const made = (path: string, body: object) => owner.json("POST", at(path), body, 201);
-  await made("/api/views", { page: "users", name: "Mine", query: "state=active" });
+  await made("/api/views", { page: "users", name: "Mine", query: "colour=healthy" });
   await made("/api/read-keys", { name: "reader", rights: [] });
   await made("/api/invitations", { email: "ida@example.com", role: "viewer" });
   await owner.json("POST", `${at("/api/exclusions")}&kind=user&value=monitor`);
@@ -68,7 +68,7 @@ const reading: Readonly<Record<string, readonly string[]>> = {
   combobox: [
     "A cohort begins with, Came back by, Churn risk, Compare with, Counts as retained, Days",
     "Days of the history, Days shown, Event, Health, Health and churn risk of, Kind of warning",
-    "Last seen, Outcome, Periods, Predictions about, Source, Split, Split by, State, Time",
+    "Excluded users, Last seen, Outcome, Periods, Verdict, Predictions about, Source, Split, Split by, State, Time",
     "What is counted, Year of the calendar",
   ].flatMap((names) => names.split(", ")),
   searchbox: "Event, Search accounts, Search events, Search users, User".split(", "),
@@ -93,11 +93,11 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
     "button Yes, they have left": "member",
   },
   "/users": {},
-  "/users?state=active": { "button Save view": "member" },
+  "/users?colour=healthy": { "button Save view": "member" },
   "/users?view=1": { "button Do something with the view Mine": "member" },
   "/users/ada": { "button Erase …": "owner", "button Exclude …": "member" },
   "/accounts": {},
-  "/accounts?state=active": { "button Save view": "member" },
+  "/accounts?colour=healthy": { "button Save view": "member" },
   "/accounts/acme": { "button Erase …": "owner" },
   "/retention": {},
   "/events": {},

@@ -90,7 +90,7 @@ test("the palette says how many users there are beyond its list, and leads to al
   await page.getByText("8 found").waitFor({ state: "attached" });
   expect(await axe(page)).toEqual([]);
   await all.click();
-  await page.waitForURL(/\/users\?search=yilmaz$/);
+  await page.waitForURL(/\/users\?search=yilmaz&excluded=included$/);
   await page.getByText("8 users", { exact: true }).waitFor();
   await page.context().close();
 });

@@ -192,6 +192,8 @@ const erasures: Kinds["erasures"] = {
     await writePeople(ledger, { users: [user(id, "ada")] });
     return {
       action: "user.erased",
+      // Nodes are told again to forget the id.
+      repeats: true,
       of: (organization) => ledger.erasures.begin(organization, "ada", { by }),
     };
   },
