@@ -50,6 +50,7 @@ test.each(moments)(
   async (extraMs) => {
     const [name, kept] = [`Gone ${extraMs}`, `Kept ${extraMs}`];
     const [token, keptToken] = [await server.organization(name), await server.organization(kept)];
+    await server.command("organization", "set", name, "--item-rate-limit", "1000000");
     await sendAll(server, keptToken, items("bob", 500));
     // 20,000 events: the loader is behind when the deletion begins.
     await sendAll(server, token, items("ada", 20_000));
