@@ -11,6 +11,7 @@ import { dirname, join } from "node:path";
 import type { Asker } from "../process/fair-turns.ts";
 import { messageOf } from "../process/message-of.ts";
 import { columnsOfFrozen, frozenInsertSettings, neverDeduplicated } from "./insert-frozen.ts";
+import { forgetLostParts, lostParts } from "./lost-parts.ts";
 import { migrate } from "./migrations.ts";
 import { parameterAssignments } from "./parameters.ts";
 import { type Engine, SessionPool, sessionOpener } from "./sessions.ts";
@@ -51,7 +52,15 @@ const maxResultBytes = 256 * 1024 * 1024;
  * @throws WarehouseError when the folder is in use or its tables come from a newer version */
 export async function openChdbWarehouse(options: ChdbOptions): Promise<Warehouse> {
   await mkdir(options.folder, { recursive: true });
-  const warehouse = new ChdbWarehouse(await import("chdb"), options);
+  const engine = await import("chdb");
+  let warehouse = new ChdbWarehouse(engine, options);
+  // Looked for while the folder is this process's, since another one may be inserting before.
+  const lost = lostParts(options.folder);
+  if (lost.length > 0) {
+    await warehouse.close();
+    forgetLostParts(lost);
+    warehouse = new ChdbWarehouse(engine, options);
+  }
   try {
     await migrate(warehouse, options.migrations);
   } catch (error) {

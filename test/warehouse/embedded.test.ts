@@ -1,6 +1,8 @@
 /** What is so of the embedded warehouse alone. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { readdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { eventRow } from "../../server/warehouse/rows.ts";
 import { WarehouseUnderTest } from "./support.ts";
 
 const subject = new WarehouseUnderTest();
@@ -13,4 +15,64 @@ test("a second process is refused the folder while the first has it open", async
   const child = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "ignore" });
   expect(await new Response(child.stdout).text()).toStartWith("WarehouseError:");
   await child.exited;
+});
+
+describe("a batch of which a kill took one table's part", () => {
+  const counts = async (organization: number) => {
+    const [row] = await subject.warehouse.rows<{ events: number; counted: number }>(
+      `SELECT (SELECT count() FROM events WHERE organization = {organization:UInt32}) AS events,
+        (SELECT sum(count) FROM user_event_days WHERE organization = {organization:UInt32}) AS counted`,
+      { organization },
+    );
+    return row;
+  };
+  const insert = (organization: number, number: number) => {
+    const id = (organization * 1_000 + number).toString(16).padStart(32, "0");
+    const at = { timeMs: 1_767_225_600_000, day: 20_454, receivedAtMs: 1_767_225_600_000 };
+    const of = {
+      organization,
+      user: 1,
+      account: 0,
+      event: "e",
+      ...at,
+      id,
+      messageId: null,
+      properties: "{}",
+    };
+    return subject.insert("events", [eventRow(of)], `batch ${organization} ${number}`);
+  };
+  const parts = (table: string) => {
+    const folder = realpathSync(join(subject.folder, "warehouse", "data", "default", table));
+    return readdirSync(folder)
+      .filter((name) => /^[a-z0-9]+_[0-9]+_[0-9]+_[0-9]+$/.test(name))
+      .map((name) => join(folder, name));
+  };
+
+  test.each(["events", "user_event_days"])("of %s, is whole when it is sent again", async (table) => {
+    const organization = subject.newOrganization();
+    await insert(organization, 1);
+    await subject.warehouse.command("SYSTEM STOP MERGES");
+    const before = parts(table);
+    await insert(organization, 2);
+    const [lost = "", ...others] = parts(table).filter((part) => !before.includes(part));
+    expect(others).toEqual([]);
+    await subject.warehouse.close();
+    // The token is in the log of the table, as after a kill before the part had its name.
+    rmSync(lost, { recursive: true });
+    await subject.open();
+    for (const number of [1, 2]) await insert(organization, number);
+    expect(await counts(organization)).toEqual({ events: 2, counted: 2 });
+  });
+
+  test("is there once when its part was merged meanwhile", async () => {
+    const organization = subject.newOrganization();
+    for (const number of [1, 2, 3]) await insert(organization, number);
+    for (const table of ["events", "user_event_days"]) {
+      await subject.warehouse.command(`OPTIMIZE TABLE ${table} FINAL`);
+    }
+    await subject.warehouse.close();
+    await subject.open();
+    for (const number of [1, 2, 3]) await insert(organization, number);
+    expect(await counts(organization)).toEqual({ events: 3, counted: 3 });
+  });
 });
