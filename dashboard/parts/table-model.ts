@@ -36,11 +36,14 @@ export interface ColumnChoice {
 }
 
 const features = tableFeatures({ columnVisibilityFeature });
-function definitionOf<Row extends object>({ id, header, cell, isFixed }: Column<Row>) {
+function definitionOf<Row extends object>(
+  { id, header, isFixed }: Column<Row>,
+  cellOf: (id: string, row: Row) => ReactNode,
+) {
   return createColumnHelper<typeof features, Row>().display({
     id,
     header,
-    cell: ({ row }) => cell(row.original),
+    cell: ({ row }) => cellOf(id, row.original),
     enableHiding: !isFixed,
   });
 }
@@ -65,13 +68,18 @@ export function useTableModel<Row extends object>(
       ? own
       : Object.fromEntries(columns.map(({ id, isFixed }) => [id, isFixed || choice.shown.includes(id)]));
   const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
-  // By column: a cell whose definition is made anew is drawn anew, and loses the focus that it may have.
-  const made = useRef(new WeakMap<Column<Row>, ReturnType<typeof definitionOf<Row>>>());
+  // Made once for a column's id: a cell whose definition is made anew is drawn anew, and loses its focus and what was chosen
+  // in it. The cells are those of the columns of today.
+  const today = useRef(byId);
+  today.current = byId;
+  const made = useRef(new Map<string, ReturnType<typeof definitionOf<Row>>>());
   const definitions = useMemo(
     () =>
       columns.map((column) => {
-        const definition = made.current.get(column) ?? definitionOf(column);
-        made.current.set(column, definition);
+        const known = made.current.get(column.id);
+        if (known !== undefined && known.header === column.header) return known;
+        const definition = definitionOf(column, (id, row) => today.current.get(id)?.cell(row));
+        made.current.set(column.id, definition);
         return definition;
       }),
     [columns],

@@ -24,6 +24,21 @@ const saved = (owner: Somebody) => owner.json<Saved>("GET", at(owner, "/api/sett
 const patch = (owner: Somebody, body: object) => owner.json<Saved>("PATCH", at(owner, "/api/settings"), body);
 const row = (page: Page, event: string) => page.getByRole("row", { name: new RegExp(`^${event}`) });
 
+/** The page asks for everything again, as when one comes back to it after a while. @param path what has to be answered */
+async function askedAgain(page: Page, path: string): Promise<void> {
+  const asked = page.waitForResponse((answer) => answer.url().includes(path));
+  await page.evaluate("dispatchEvent(new Event('online'))");
+  await page.evaluate(`{
+    Object.defineProperty(document, "visibilityState", { configurable: true, value: "hidden" });
+    dispatchEvent(new Event("visibilitychange"));
+    Object.defineProperty(document, "visibilityState", { configurable: true, value: "visible" });
+    const later = Date.now() + 60_000;
+    Date.now = () => later;
+    dispatchEvent(new Event("visibilitychange"));
+  }`);
+  await asked;
+}
+
 describe("settings of scores", () => {
   test("saved meanwhile by a colleague are not undone: what is typed is kept and applied to them", async () => {
     const owner = await world.founder("Together");
@@ -66,18 +81,7 @@ describe("settings of scores", () => {
     const { page } = await world.settingsOf(owner, "scores");
     await row(page, "login").getByRole("spinbutton").fill("6");
     await patch(owner, { eventWeights: { invoice_paid: 3 } });
-    // Another change on the same page asks for everything again.
-    const asked = page.waitForResponse((answer) => answer.url().includes("/api/settings?"));
-    await page.evaluate("dispatchEvent(new Event('online'))");
-    await page.evaluate(`{
-      Object.defineProperty(document, "visibilityState", { configurable: true, value: "hidden" });
-      dispatchEvent(new Event("visibilitychange"));
-      Object.defineProperty(document, "visibilityState", { configurable: true, value: "visible" });
-      const later = Date.now() + 60_000;
-      Date.now = () => later;
-      dispatchEvent(new Event("visibilitychange"));
-    }`);
-    await asked;
+    await askedAgain(page, "/api/settings?");
     await save(page).click();
     const apply = page.getByRole("button", { name: "Apply my changes to the newer version" });
     await apply.click();
@@ -187,6 +191,11 @@ describe("a role", () => {
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
     await becomes(() => role.inputValue(), "owner");
+    const ivo = await joined(world.server, "Arrows", "viewer", "Ivo Arrows");
+    await askedAgain(page, "/api/members?");
+    await page.getByLabel("Role of Ivo Arrows", { exact: true }).waitFor();
+    expect(await role.inputValue()).toBe("owner");
+    expect(ivo.id).not.toBe(grace.id);
     await page.getByRole("button", { name: "Change the role of Grace Arrows" }).click();
     await page.getByRole("alertdialog", { name: "Make Grace Arrows an owner?" }).waitFor();
     expect(await axe(page)).toEqual([]);
