@@ -1,14 +1,13 @@
 /** Erasing a user, an account or an organization: what happens is told before, its id or name has to be typed, and what was done is told after. */
-import { Link } from "@tanstack/react-router";
 import { type FormEvent, type ReactElement, type ReactNode, useState } from "react";
 import type { Changes } from "../api/paths.ts";
-import { useOrganization } from "../app/session.ts";
-import { Button, buttonClass } from "../parts/button.tsx";
+import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { FormError, Input } from "../parts/field.tsx";
 import { PageHeader, Panel } from "../parts/panel.tsx";
 import { Instant } from "../parts/time.tsx";
 import { numbers } from "../text/format.ts";
+import { ListLink } from "./list-link.tsx";
 
 export type UserReceipt = Changes["DELETE /api/users/:userId"]["answer"];
 export type AccountReceipt = Changes["DELETE /api/accounts/:accountId"]["answer"];
@@ -85,8 +84,6 @@ interface ErasedProps {
 
 /** What was erased. */
 export function Erased({ what, erasedAt, lines }: ErasedProps): ReactElement {
-  const organization = String(useOrganization().id);
-  const isUser = what === "user";
   return (
     <>
       <PageHeader title={`This ${what} is erased`}>
@@ -101,15 +98,7 @@ export function Erased({ what, erasedAt, lines }: ErasedProps): ReactElement {
             </div>
           ))}
         </dl>
-        <div className="mt-4">
-          <Link
-            to={isUser ? "/o/$organization/users" : "/o/$organization/accounts"}
-            params={{ organization }}
-            className={buttonClass()}
-          >
-            {isUser ? "All users" : "All accounts"}
-          </Link>
-        </div>
+        <ListLink what={what} />
       </Panel>
     </>
   );

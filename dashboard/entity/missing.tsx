@@ -1,10 +1,8 @@
 /** An id that names nobody: it never came, or it was erased. Both look the same, because nothing is kept of the erased. */
-import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import { ApiFailure } from "../api/client.ts";
-import { useOrganization } from "../app/session.ts";
-import { buttonClass } from "../parts/button.tsx";
 import { PageHeader, Panel } from "../parts/panel.tsx";
+import { ListLink } from "./list-link.tsx";
 
 /** Whether an answer says that there is nobody of this id. */
 export function isMissing(error: Error | null): boolean {
@@ -12,7 +10,6 @@ export function isMissing(error: Error | null): boolean {
 }
 
 export function Missing({ id, what }: { id: string; what: "user" | "account" }): ReactElement {
-  const organization = String(useOrganization().id);
   const isUser = what === "user";
   return (
     <>
@@ -24,15 +21,7 @@ export function Missing({ id, what }: { id: string; what: "user" | "account" }):
             ? "It was never identified, or the user was erased: nothing is kept by which the two could be told apart."
             : "No user was identified with it, or the account was erased: nothing is kept by which the two could be told apart."}
         </p>
-        <div className="mt-4">
-          <Link
-            to={isUser ? "/o/$organization/users" : "/o/$organization/accounts"}
-            params={{ organization }}
-            className={buttonClass()}
-          >
-            {isUser ? "All users" : "All accounts"}
-          </Link>
-        </div>
+        <ListLink what={what} />
       </Panel>
     </>
   );
