@@ -7,11 +7,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { settingUp } from "../server/ledger/audit.ts";
-import { openPool, type Sql } from "../server/ledger/postgres/connect.ts";
+import { settingUp } from "../server/ledger/ports/audit.ts";
+import { openPool, type Sql } from "../server/ledger/postgres/client/connect.ts";
 import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
-import { openChdbWarehouse } from "../server/warehouse/chdb.ts";
-import type { Warehouse } from "../server/warehouse/warehouse.ts";
+import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
+import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
 import { PostgresServer } from "../test/postgres.ts";
 import { type Node, storeEvents } from "./event-groups.ts";
 import { loadHistory } from "./history.ts";

@@ -8,10 +8,10 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { retention } from "../server/analytics/retention.ts";
-import type { RetentionQuestion } from "../server/analytics/retention-question.ts";
+import { retention } from "../server/analytics/retention/retention.ts";
+import type { RetentionQuestion } from "../server/analytics/retention/retention-question.ts";
 import { msPerDay } from "../server/calendar/zone.ts";
-import { openChdbWarehouse } from "../server/warehouse/chdb.ts";
+import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
 import { Server } from "../test/server.ts";
 import { type Facts, RetentionRecount } from "./retention-recount.ts";
 

@@ -7,10 +7,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { settingUp } from "../server/ledger/audit.ts";
-import type { Ledger } from "../server/ledger/ledger.ts";
+import { settingUp } from "../server/ledger/ports/audit.ts";
+import type { Ledger } from "../server/ledger/ports/ledger.ts";
 import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
-import { openSqliteLedger } from "../server/ledger/sqlite/open.ts";
+import { openSqliteLedger } from "../server/ledger/sqlite/engine/open.ts";
 import { inboxRows, messageOf, needs, writes } from "../test/ledger/writes.ts";
 import { PostgresServer } from "../test/postgres.ts";
 

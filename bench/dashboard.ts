@@ -13,7 +13,7 @@ import { gzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
 import { builtPages } from "../cli/pages.ts";
 import { msPerDay } from "../server/calendar/zone.ts";
-import { openChdbWarehouse } from "../server/warehouse/chdb.ts";
+import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
 import { startBrowser } from "../test/dashboard/chromium.ts";
 import { openPage, signedIn } from "../test/dashboard/support.ts";
 import { Server } from "../test/server.ts";

@@ -1,8 +1,8 @@
 /** Groups of track rows as intake hands them to a ledger: real rows with message ids that are UUIDs, one commit a group. */
 import { readdirSync, readFileSync } from "node:fs";
-import type { Ledger } from "../server/ledger/ledger.ts";
-import type { Sql } from "../server/ledger/postgres/connect.ts";
-import { currentSchema, eventRow } from "../server/warehouse/rows.ts";
+import type { Ledger } from "../server/ledger/ports/ledger.ts";
+import type { Sql } from "../server/ledger/postgres/client/connect.ts";
+import { currentSchema, eventRow } from "../server/ledger/rules/warehouse-rows.ts";
 import { inboxRows, messageOf, needs, writes } from "../test/ledger/writes.ts";
 
 /** A ledger as far as groups need it. */

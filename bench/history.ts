@@ -6,10 +6,12 @@
  * those who stay are those who leave less; some are active every day and most on few; event names follow Zipf's
  * law; traits change.
  */
-import type { Account, JsonObject, User } from "../server/ledger/ledger.ts";
-import { Loader } from "../server/warehouse/loader.ts";
-import { accountRow, eventRow, userRow, userVersionRow } from "../server/warehouse/rows.ts";
-import type { Warehouse } from "../server/warehouse/warehouse.ts";
+
+import type { JsonObject } from "../contract/json.ts";
+import type { Account, User } from "../server/ledger/ports/entities.ts";
+import { accountRow, eventRow, userRow, userVersionRow } from "../server/ledger/rules/warehouse-rows.ts";
+import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
+import { Loader } from "../server/warehouse/load/loader.ts";
 import { Random } from "../simulation/random.ts";
 import { GeneratedInbox, type GeneratedRow } from "./generated-inbox.ts";
 

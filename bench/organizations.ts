@@ -8,9 +8,9 @@
  *   cli/with-bun bench/organizations.ts [seconds] [rounds] [senders]
  */
 import { Zone } from "../server/calendar/zone.ts";
-import type { Admitted } from "../server/intake/decide.ts";
-import { GroupCommit } from "../server/intake/group-commit.ts";
-import { settingUp } from "../server/ledger/audit.ts";
+import { GroupCommit } from "../server/intake/commit/group-commit.ts";
+import type { Admitted } from "../server/intake/decide/decide.ts";
+import { settingUp } from "../server/ledger/ports/audit.ts";
 import { openPostgresLedger, type PostgresLedger } from "../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../test/postgres.ts";
 import { median } from "./alternate.ts";

@@ -7,10 +7,10 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { retention } from "../server/analytics/retention.ts";
-import type { RetentionQuestion } from "../server/analytics/retention-question.ts";
+import { retention } from "../server/analytics/retention/retention.ts";
+import type { RetentionQuestion } from "../server/analytics/retention/retention-question.ts";
 import { msPerDay } from "../server/calendar/zone.ts";
-import { openChdbWarehouse } from "../server/warehouse/chdb.ts";
+import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
 import { loadHistory } from "./history.ts";
 import { rawRetention } from "./raw-retention.ts";
 import { printTook, type Took, timed } from "./timed.ts";

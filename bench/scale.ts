@@ -7,8 +7,8 @@
  */
 
 import { cpus } from "node:os";
-import { settingUp } from "../server/ledger/audit.ts";
-import { openPool, type Sql } from "../server/ledger/postgres/connect.ts";
+import { settingUp } from "../server/ledger/ports/audit.ts";
+import { openPool, type Sql } from "../server/ledger/postgres/client/connect.ts";
 import { openPostgresLedger } from "../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../test/postgres.ts";
 import { median } from "./alternate.ts";

@@ -1,9 +1,10 @@
 /** The analysis that a command asks: the running server's, or one of its own when no server runs. */
+
+import { Refusal } from "../contract/refusal.ts";
+import { remoteAnalysis, remoteScoring } from "../server/between/between.ts";
 import type { ClusterConfig } from "../server/config.ts";
-import { remoteAnalysis, remoteScoring } from "../server/http/remote-analysis.ts";
-import { Refusal } from "../server/ledger/ledger.ts";
-import type { ScoringService } from "../server/scoring/run/scoring.ts";
-import type { AnalysisService } from "../server/warehouse/analysis.ts";
+import type { ScoringService } from "../server/scoring/scoring.ts";
+import type { AnalysisService } from "../server/warehouse/warehouse.ts";
 import { type Installation, withInstallation } from "./installation.ts";
 
 type Work = (installation: Installation, analysis: AnalysisService, scoring: ScoringService) => Promise<void>;
@@ -15,10 +16,10 @@ export async function withAnalysis(work: Work): Promise<void> {
     if (running !== undefined) return work(installation, remoteAnalysis(running), remoteScoring(running));
     if (config.cluster !== null) return withOwnNode(installation, config.cluster, work);
     // Loaded here only: a command that a server answers starts without the engine, in a third of the time.
-    const { openAnalysis, takeAnalysisLock } = await import("../server/warehouse/analysis.ts");
-    const { Scoring } = await import("../server/scoring/run/scoring.ts");
-    const { SourceWatch } = await import("../server/scoring/run/source-watch.ts");
-    const { createLogger } = await import("../server/process/log.ts");
+    const { openAnalysis, takeAnalysisLock } = await import("../server/warehouse/warehouse.ts");
+    const { Scoring } = await import("../server/scoring/scoring.ts");
+    const { SourceWatch } = await import("../server/scoring/scoring.ts");
+    const { createLogger } = await import("../server/process/process.ts");
     const lock = await takeAnalysisLock(config.dataDir);
     const log = createLogger("analysis", "warn");
     const analysis = await openAnalysis(config.dataDir, ledger, log);
@@ -39,7 +40,7 @@ const startingPatienceMs = 45_000;
 /** Without an analysis node that can be asked the command is one itself, for as long as it runs. */
 async function withOwnNode(installation: Installation, cluster: ClusterConfig, work: Work): Promise<void> {
   const { openAnalysisNode } = await import("../server/analysis-node.ts");
-  const { createLogger } = await import("../server/process/log.ts");
+  const { createLogger } = await import("../server/process/process.ts");
   const log = createLogger("analysis", "warn");
   // Nobody else shall ask it.
   const config = { ...installation.config, cluster: { ...cluster, nodeUrl: null } };

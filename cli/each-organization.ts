@@ -1,6 +1,7 @@
 /** Commands that work on one organization, or on all of them. */
+
 import type { Organization, SharedLedger } from "../server/ledger/ledger.ts";
-import { Unreachable } from "../server/process/control.ts";
+import { Unreachable } from "../server/process/process.ts";
 import { organizationNamed } from "./installation.ts";
 import { oneLine } from "./print.ts";
 

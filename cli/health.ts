@@ -4,9 +4,7 @@
  * the role analysis, the socket in the data folder. It is a program of its own because it runs every few seconds.
  */
 import { type Config, readConfig } from "../server/config.ts";
-import { fetchSocket } from "../server/process/control.ts";
-import { messageOf } from "../server/process/message-of.ts";
-import { socketPath } from "../server/process/sockets.ts";
+import { fetchSocket, messageOf, socketPath } from "../server/process/process.ts";
 
 /** Shorter than what whoever runs this waits for it. */
 const patienceMs = 4_000;

@@ -4,17 +4,23 @@
  * cluster is everybody's: a command is a node of it while it runs.
  */
 import { existsSync, readdirSync } from "node:fs";
+import { Refusal } from "../contract/refusal.ts";
+import { remoteLedger } from "../server/between/between.ts";
 import { type ClusterConfig, type Config, readConfig } from "../server/config.ts";
-import { remoteLedger } from "../server/http/shared-ledger.ts";
-import { type Ledger, type Organization, Refusal, type SharedLedger } from "../server/ledger/ledger.ts";
-import type { ClusterNode } from "../server/ledger/postgres/node.ts";
-import { openInboxReader } from "../server/ledger/sqlite/inbox-reader.ts";
-import { ledgerFile } from "../server/ledger/sqlite/ledger-file.ts";
-import { refuseUnfinishedRestore } from "../server/ledger/sqlite/restoring.ts";
+import type { Ledger, Organization, SharedLedger } from "../server/ledger/ledger.ts";
+import type { ClusterNode } from "../server/ledger/postgres/postgres.ts";
+import { ledgerFile, openInboxReader, refuseUnfinishedRestore } from "../server/ledger/sqlite/sqlite.ts";
 import { refuseMoved } from "../server/moved.ts";
-import { fetchSocket, nodePeer, type Peer, socketPeer, Unreachable } from "../server/process/control.ts";
-import { takeLock, wasTaken } from "../server/process/lock.ts";
-import { socketPath } from "../server/process/sockets.ts";
+import {
+  fetchSocket,
+  nodePeer,
+  type Peer,
+  socketPath,
+  socketPeer,
+  takeLock,
+  Unreachable,
+  wasTaken,
+} from "../server/process/process.ts";
 
 export interface Installation {
   readonly config: Config;
@@ -68,7 +74,7 @@ export async function withInstallation<Result>(
   if (lock.whyOpen !== undefined) process.stderr.write(`rekindle: ${lock.whyOpen}\n`);
   refuseMoved(config.dataDir);
   // Loaded here only, as the cluster's is: a command whose ledger is the server's starts in half the time.
-  const { openSqliteLedger } = await import("../server/ledger/sqlite/open.ts");
+  const { openSqliteLedger } = await import("../server/ledger/sqlite/sqlite.ts");
   const ledger = await openSqliteLedger({ file: ledgerFile(config.dataDir) });
   try {
     return await work({ config, ledger, served: false, own: ledger });
@@ -84,7 +90,7 @@ async function withCluster<Result>(
   work: (installation: Installation) => Promise<Result>,
 ): Promise<Result> {
   const { openCluster } = await import("../server/open-cluster.ts");
-  const { createLogger } = await import("../server/process/log.ts");
+  const { createLogger } = await import("../server/process/process.ts");
   const { ledger, node } = await openCluster(cluster, "command", createLogger("command", "warn"));
   // It remembers nothing; an import says when it has stored what it admitted.
   node.whenChanged({

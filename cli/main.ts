@@ -1,9 +1,8 @@
 /** The `rekindle` command: every command on one screen. */
 import { Command } from "commander";
+import { Refusal } from "../contract/refusal.ts";
 import { ConfigError } from "../server/config.ts";
-import { Refusal } from "../server/ledger/ledger.ts";
-import { CallFailed, Unreachable } from "../server/process/control.ts";
-import { rekindleVersion } from "../server/process/version.ts";
+import { CallFailed, rekindleVersion, Unreachable } from "../server/process/process.ts";
 import { WarehouseError } from "../server/warehouse/warehouse.ts";
 import { escapeOutput, StandardOutput } from "./output.ts";
 

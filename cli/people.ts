@@ -1,11 +1,10 @@
 /** What commands say and do about people: whom an option names, and who sees an organization in the dashboard. */
 import { limits } from "../contract/limits.ts";
-import { invite } from "../server/dashboard/members.ts";
-import { commandLine } from "../server/ledger/audit.ts";
-import { Refusal, type SharedLedger } from "../server/ledger/ledger.ts";
-import { emailKey, type Person } from "../server/ledger/people.ts";
-import { remoteService } from "../server/process/control.ts";
-import { socketPath } from "../server/process/sockets.ts";
+import { Refusal } from "../contract/refusal.ts";
+import type { SharedLedger } from "../server/ledger/ledger.ts";
+import { commandLine, loginEmail, type Person } from "../server/ledger/ledger.ts";
+import { invite } from "../server/members/members.ts";
+import { remoteService, socketPath } from "../server/process/process.ts";
 import type { PublicPort } from "../server/start-intake.ts";
 import type { Installation } from "./installation.ts";
 import { printable } from "./output.ts";
@@ -13,7 +12,7 @@ import { oneLine } from "./print.ts";
 
 /** An e-mail in the form by which people are found. @throws Refusal when it is none */
 export function readEmail(text: string): string {
-  const email = emailKey(text);
+  const email = loginEmail(text);
   if (/^[^\s@]+@[^\s@]+$/.test(email) && email.length <= limits.emailCharacters) return email;
   throw new Refusal(`${JSON.stringify(text)} is no e-mail address: give ada@example.com, say.`);
 }

@@ -1,14 +1,10 @@
 /** What doctor finds out about the servers of a cluster, before anything is opened on them: a ledger that cannot be opened
  * says one thing that is wrong, and this says all. */
 import type { ClusterConfig } from "../server/config.ts";
-import { openPool } from "../server/ledger/postgres/connect.ts";
-import { ledgerIdentity } from "../server/ledger/postgres/migrations.ts";
-import { livingNodes, probePostgres } from "../server/ledger/postgres/probe.ts";
-import { messageOf } from "../server/process/message-of.ts";
-import type { Probed } from "../server/process/probed.ts";
-import { connectClickHouse } from "../server/warehouse/clickhouse.ts";
-import { refuseOtherLedger } from "../server/warehouse/ledger-identity.ts";
-import { probeClickHouse } from "../server/warehouse/probe.ts";
+import { ledgerIdentity, livingNodes, openPool, probePostgres } from "../server/ledger/postgres/postgres.ts";
+import type { Probed } from "../server/process/process.ts";
+import { messageOf } from "../server/process/process.ts";
+import { connectClickHouse, probeClickHouse, refuseOtherLedger } from "../server/warehouse/warehouse.ts";
 
 /** Looks at PostgreSQL. A server that does not answer is one thing that is not as it should be. */
 export async function probeDatabase(cluster: ClusterConfig): Promise<readonly Probed[]> {

@@ -1,6 +1,6 @@
 /** What `GET /api/live` sends: server-sent events about what an organization's senders send, as it arrives. */
 import Type, { type Static } from "typebox";
-import { count, instant, nullable, warningKinds } from "./api.ts";
+import { count, instant, nullable, warningKinds } from "./api/api.ts";
 import { sourceNames, sourceOutcomes } from "./sources.ts";
 import { ErrorBody } from "./write-api.ts";
 

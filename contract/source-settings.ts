@@ -1,7 +1,7 @@
 /** What an organization sets of its sources, as JSON Schema: Stripe's signing secrets, and how the webhooks of other
  * tools are read. */
 import Type, { type Static } from "typebox";
-import { instant, nullable } from "./api.ts";
+import { instant, nullable } from "./api/api.ts";
 
 export const sourceSettingLimits = {
   webhooksPerOrganization: 20,

@@ -3,7 +3,7 @@
  * and whether one has fallen silent.
  */
 import Type from "typebox";
-import { count, instant, nullable } from "./api.ts";
+import { count, instant, nullable } from "./api/api.ts";
 
 /** Connected sources, by the tool whose client sends. */
 export const sourceNames = ["segment", "rudderstack", "customerio", "posthog", "stripe", "webhook"] as const;

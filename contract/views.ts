@@ -1,6 +1,6 @@
 /** Views of lists that an organization has saved, as JSON Schema: filters, sort and columns under a name. */
 import Type from "typebox";
-import { instant, nullable } from "./api.ts";
+import { instant, nullable } from "./api/api.ts";
 import { nameRules } from "./names.ts";
 
 export const viewLimits = { nameCharacters: 80, queryCharacters: 2_000, viewsPerOrganization: 200 } as const;

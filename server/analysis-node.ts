@@ -2,29 +2,31 @@
  * Analysis as a node of a cluster. It answers questions; while it leads it also does the work: loading, rebuilds, erasures,
  * checks, scores. Whether it leads is decided in the ledger (ledger/postgres/leadership.ts).
  */
+
+import { Refusal } from "../contract/refusal.ts";
 import { AnalysisWork, type SaidByLeader } from "./analysis-work.ts";
+import type { StartedAnalysis } from "./between/between.ts";
+import { remoteAnalysis, remoteScoring } from "./between/between.ts";
 import type { ClusterConfig, Config } from "./config.ts";
-import type { StartedAnalysis } from "./http/analysis-routes.ts";
-import { remoteAnalysis, remoteScoring } from "./http/remote-analysis.ts";
-import { Refusal } from "./ledger/ledger.ts";
-import { Leadership, type Leading, type Term } from "./ledger/postgres/leadership.ts";
-import type { PostgresLedger } from "./ledger/postgres/ledger.ts";
-import type { ClusterNode } from "./ledger/postgres/node.ts";
+import type { ClusterNode, PostgresLedger } from "./ledger/postgres/postgres.ts";
+import { Leadership, type Leading, type Term } from "./ledger/postgres/postgres.ts";
 import { openCluster } from "./open-cluster.ts";
-import { nodePeer, type Peer } from "./process/control.ts";
-import type { Logger } from "./process/log.ts";
-import { messageOf } from "./process/message-of.ts";
-import { within } from "./process/within.ts";
-import { SourceWatch } from "./scoring/run/source-watch.ts";
+import type { Logger } from "./process/process.ts";
+import { messageOf, nodePeer, type Peer, within } from "./process/process.ts";
+import { SourceWatch } from "./scoring/scoring.ts";
 import { serveNode } from "./serve-node.ts";
 import type { AnalysisHost } from "./start-analysis.ts";
-import { beginAnalysis } from "./warehouse/analysis.ts";
-import { openClickHouseWarehouse } from "./warehouse/clickhouse.ts";
-import { UnmadeTables } from "./warehouse/clickhouse-prepare.ts";
-import { FollowingAnalysis, nothingLoaded, whileLeading } from "./warehouse/following-analysis.ts";
-import type { LoaderStatus } from "./warehouse/loader.ts";
-import type { Warehouse } from "./warehouse/warehouse.ts";
-import { type WhyAway, whyAwayOf } from "./warehouse/why-away.ts";
+import type { LoaderStatus, Warehouse } from "./warehouse/warehouse.ts";
+import {
+  beginAnalysis,
+  FollowingAnalysis,
+  nothingLoaded,
+  openClickHouseWarehouse,
+  UnmadeTables,
+  type WhyAway,
+  whileLeading,
+  whyAwayOf,
+} from "./warehouse/warehouse.ts";
 
 const retryMs = 1_000;
 const sayEveryMs = 10_000;

@@ -1,10 +1,8 @@
 /** All that analysis does by itself on a warehouse: one machine's for ever, a cluster's while it leads. */
 import type { SharedLedger } from "./ledger/ledger.ts";
-import type { Logger } from "./process/log.ts";
-import { type EarlierScores, Scheduler } from "./scoring/run/scheduler.ts";
-import { Scoring } from "./scoring/run/scoring.ts";
-import { SourceWatch } from "./scoring/run/source-watch.ts";
-import type { Analysis, AnalysisStatus, Failure } from "./warehouse/analysis.ts";
+import type { Logger } from "./process/process.ts";
+import { type EarlierScores, Scheduler, Scoring, SourceWatch } from "./scoring/scoring.ts";
+import type { Analysis, AnalysisStatus, Failure } from "./warehouse/warehouse.ts";
 
 /** What a leader says of its work to the other nodes. */
 export interface SaidByLeader {

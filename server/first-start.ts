@@ -1,10 +1,10 @@
 /** What an installation says when it starts for the first time: a token, once, and how to use it; and, until
  * somebody has an account, a link to make one. */
+
+import { Refusal } from "../contract/refusal.ts";
 import type { Config } from "./config.ts";
-import { settingUp } from "./ledger/audit.ts";
-import { createProjectToken } from "./ledger/credentials.ts";
-import { type Ledger, Refusal } from "./ledger/ledger.ts";
-import { newCode } from "./ledger/people.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import { createProjectToken, newCode, settingUp } from "./ledger/ledger.ts";
 
 const firstOrganization = "default";
 

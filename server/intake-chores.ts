@@ -1,7 +1,7 @@
 /** What intake does beside the requests. */
 import type { Intake } from "./intake/intake.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import type { Logger } from "./process/log.ts";
+import type { Logger } from "./process/process.ts";
 
 interface Chores {
   /** Says that one failed, which will be done again. */

@@ -1,10 +1,8 @@
 /** The live view over all nodes: what is taken here is sent to nodes on which somebody watches its organization. While
  * nobody watches anywhere it costs a look at a list twice a second. */
-import type { LiveView } from "./intake/live.ts";
-import type { LiveMessage, LiveWatcher } from "./intake/live-channel.ts";
-import { type LiveItemRow, newLive, sendLive } from "./ledger/postgres/live-items.ts";
-import type { ClusterNode } from "./ledger/postgres/node.ts";
-import type { Logger } from "./process/log.ts";
+import type { LiveMessage, LiveView, LiveWatcher } from "./intake/intake.ts";
+import type { ClusterNode, LiveItemRow } from "./ledger/postgres/postgres.ts";
+import type { Logger } from "./process/process.ts";
 
 const everyMs = 500;
 /** Of each look; a channel lets 60 items of each kind through in a second. */
@@ -21,12 +19,12 @@ export function relayLive(node: ClusterNode, live: LiveView, log: Logger): () =>
     followOnly(new Set(node.live.flatMap(({ id, watches }) => (id === node.id ? [] : watches))));
     const sent = waiting;
     waiting = [];
-    if (sent.length > 0) await sendLive(node.sql, node.id, sent);
+    if (sent.length > 0) await node.sendLive(sent);
     if (watched.length === 0) {
       after = null;
       return;
     }
-    const found = await newLive(node.sql, { node: node.id, after, organizations: watched });
+    const found = await node.newLive(after, watched);
     after = found.lastId;
     for (const { organization, message } of found.rows) live.show(organization, JSON.parse(message));
   };

@@ -5,7 +5,7 @@
 import { type Config, readConfig } from "./config.ts";
 import { announceStart } from "./first-start.ts";
 import type { HttpOptions } from "./http/http.ts";
-import { createLogger, type Logger } from "./process/log.ts";
+import { createLogger, type Logger } from "./process/process.ts";
 import type { LedgerOptions } from "./start-intake.ts";
 
 export const roles = ["all", "intake", "analysis"] as const;

@@ -4,29 +4,34 @@
  * for what an upgrade changes, and for a mark: never can both installations take writes.
  */
 import { existsSync } from "node:fs";
-import { type Ledger, Refusal } from "./ledger/ledger.ts";
-import { openPostgresLedger } from "./ledger/postgres/ledger.ts";
+import { Refusal } from "../contract/refusal.ts";
+import type { Ledger } from "./ledger/ledger.ts";
 import {
   finishMoveIn,
   isMoveInUnfinished,
   type MoveProgress,
   moveIntoPostgres,
+  openPostgresLedger,
   refuseFilledLedger,
-} from "./ledger/postgres/move-in.ts";
-import { ledgerFile } from "./ledger/sqlite/ledger-file.ts";
-import { openSqliteLedger } from "./ledger/sqlite/open.ts";
+} from "./ledger/postgres/postgres.ts";
+import { ledgerFile, openSqliteLedger } from "./ledger/sqlite/sqlite.ts";
 import { isMoving, markMove, refuseMoved } from "./moved.ts";
-import { takeLock } from "./process/lock.ts";
-import type { Logger } from "./process/log.ts";
-import { messageOf } from "./process/message-of.ts";
-import { acknowledgedOf } from "./warehouse/acknowledged.ts";
-import { openAnalysis, takeAnalysisLock, warehouseFolder } from "./warehouse/analysis.ts";
-import { openChdbWarehouse } from "./warehouse/chdb.ts";
-import { checkOrganization, describeDifference } from "./warehouse/check.ts";
-import { openClickHouseWarehouse } from "./warehouse/clickhouse.ts";
-import { finishMove, moveTables, refuseFilledTables } from "./warehouse/move-tables.ts";
-import type { ServerWarehouse } from "./warehouse/server-warehouse.ts";
-import type { Warehouse } from "./warehouse/warehouse.ts";
+import type { Logger } from "./process/process.ts";
+import { messageOf, takeLock } from "./process/process.ts";
+import type { ServerWarehouse, Warehouse } from "./warehouse/warehouse.ts";
+import {
+  acknowledgedOf,
+  checkOrganization,
+  describeDifference,
+  finishMove,
+  moveTables,
+  openAnalysis,
+  openChdbWarehouse,
+  openClickHouseWarehouse,
+  refuseFilledTables,
+  takeAnalysisLock,
+  warehouseFolder,
+} from "./warehouse/warehouse.ts";
 
 /** Where to. */
 export interface MoveTarget {

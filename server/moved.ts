@@ -5,8 +5,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Refusal } from "./ledger/ledger.ts";
-import { syncPath, unfinishedPath } from "./process/files.ts";
+import { Refusal } from "../contract/refusal.ts";
+import { syncPath, unfinishedPath } from "./process/process.ts";
 
 const markOf = (dataDir: string) => join(dataDir, "moved-to-cluster.txt");
 const moving = "Moving to PostgreSQL and ClickHouse";

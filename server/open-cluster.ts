@@ -1,13 +1,17 @@
 /** The ledger of a cluster, and this process as one of its nodes. */
+
+import { Refusal } from "../contract/refusal.ts";
 import { type ClusterConfig, ConfigError } from "./config.ts";
-import { Refusal } from "./ledger/ledger.ts";
-import type { NodeRole } from "./ledger/nodes.ts";
-import { openPostgresLedger, type PostgresLedger } from "./ledger/postgres/ledger.ts";
-import { ClusterNode } from "./ledger/postgres/node.ts";
-import { listWhole, writtenDownEverywhere } from "./ledger/postgres/whole-lists.ts";
-import type { Logger } from "./process/log.ts";
-import { messageOf } from "./process/message-of.ts";
-import { rekindleVersion } from "./process/version.ts";
+import type { NodeRole } from "./ledger/ledger.ts";
+import {
+  ClusterNode,
+  listWhole,
+  openPostgresLedger,
+  type PostgresLedger,
+  writtenDownEverywhere,
+} from "./ledger/postgres/postgres.ts";
+import type { Logger } from "./process/process.ts";
+import { messageOf, rekindleVersion } from "./process/process.ts";
 
 /** A node that is open. */
 export interface OpenedCluster {

@@ -1,16 +1,14 @@
 /** What intake works on: the machine's own ledger and engine, or those that the nodes of a cluster share. */
+
+import { Refusal } from "../contract/refusal.ts";
+import { AnalysisNodes } from "./between/between.ts";
 import type { Config } from "./config.ts";
-import { AnalysisNodes } from "./http/analysis-nodes.ts";
-import { type Ledger, Refusal } from "./ledger/ledger.ts";
-import type { ClusterNode } from "./ledger/postgres/node.ts";
-import { ledgerFile } from "./ledger/sqlite/ledger-file.ts";
-import { openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/open.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import type { ClusterNode } from "./ledger/postgres/postgres.ts";
+import { ledgerFile, openSqliteLedger, type SqliteLedgerOptions } from "./ledger/sqlite/sqlite.ts";
 import { refuseMoved } from "./moved.ts";
-import { type Peer, socketPeer } from "./process/control.ts";
-import { takeLock } from "./process/lock.ts";
-import type { Logger } from "./process/log.ts";
-import { socketPath } from "./process/sockets.ts";
-import { within } from "./process/within.ts";
+import type { Logger } from "./process/process.ts";
+import { type Peer, socketPath, socketPeer, takeLock, within } from "./process/process.ts";
 
 /** For each of the steps of leaving that a silent PostgreSQL could hold up. */
 const maxStepMs = 1_000;

@@ -1,9 +1,9 @@
 /** What /readyz says: whether writes are taken, and how analysis is. */
 import type { Intake } from "./intake/intake.ts";
-import type { ClusterNode } from "./ledger/postgres/node.ts";
-import type { Peer } from "./process/control.ts";
-import { within } from "./process/within.ts";
-import { whysAway } from "./warehouse/why-away.ts";
+import type { ClusterNode } from "./ledger/postgres/postgres.ts";
+import type { Peer } from "./process/process.ts";
+import { within } from "./process/process.ts";
+import { whysAway } from "./warehouse/warehouse.ts";
 
 /** How long analysis may take to answer. */
 const askPatienceMs = 2_000;

@@ -4,24 +4,29 @@
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { Refusal } from "./ledger/ledger.ts";
-import { ledgerFile } from "./ledger/sqlite/ledger-file.ts";
-import { ledgerMigrations } from "./ledger/sqlite/migrations.ts";
-import { openSqliteLedger } from "./ledger/sqlite/open.ts";
-import { beginRestore, finishRestore, refuseInstallation, undoRestore } from "./ledger/sqlite/restoring.ts";
-import { syncTree } from "./process/files.ts";
-import { takeLock } from "./process/lock.ts";
-import { messageOf } from "./process/message-of.ts";
-import { takeAnalysisLock, warehouseFolder } from "./warehouse/analysis.ts";
+import { Refusal } from "../contract/refusal.ts";
+import {
+  beginRestore,
+  finishRestore,
+  ledgerFile,
+  ledgerMigrations,
+  openSqliteLedger,
+  refuseInstallation,
+  undoRestore,
+} from "./ledger/sqlite/sqlite.ts";
+import { messageOf, syncTree, takeLock } from "./process/process.ts";
 import {
   eventsIn,
   extractBackupFile,
   type Manifest,
   type ReportProgress,
   readManifest,
+  refuseUnknownTables,
+  restoreWarehouse,
+  takeAnalysisLock,
   verifyBackupFiles,
-} from "./warehouse/backup-files.ts";
-import { refuseUnknownTables, restoreWarehouse } from "./warehouse/restore.ts";
+  warehouseFolder,
+} from "./warehouse/warehouse.ts";
 
 export interface RestoreSummary {
   readonly events: number;

@@ -4,19 +4,14 @@
  */
 import type { Registry } from "prom-client";
 import { AnalysisWork } from "./analysis-work.ts";
+import { answerAnalysis, remoteLedger, type StartedAnalysis } from "./between/between.ts";
 import type { Config } from "./config.ts";
-import { answerAnalysis, type StartedAnalysis } from "./http/analysis-routes.ts";
-import { remoteLedger } from "./http/shared-ledger.ts";
 import type { SharedLedger } from "./ledger/ledger.ts";
-import { openInboxReader } from "./ledger/sqlite/inbox-reader.ts";
-import { ledgerFile } from "./ledger/sqlite/ledger-file.ts";
-import { serveSocket } from "./process/control.ts";
-import type { Logger } from "./process/log.ts";
-import { createRegistry, gauge } from "./process/metrics.ts";
-import { socketPath } from "./process/sockets.ts";
-import { openAnalysis, takeAnalysisLock } from "./warehouse/analysis.ts";
-import type { LoaderStatus } from "./warehouse/loader.ts";
-import type { WhyAway } from "./warehouse/why-away.ts";
+import { ledgerFile, openInboxReader } from "./ledger/sqlite/sqlite.ts";
+import type { Logger } from "./process/process.ts";
+import { createRegistry, gauge, serveSocket, socketPath } from "./process/process.ts";
+import type { LoaderStatus, WhyAway } from "./warehouse/warehouse.ts";
+import { openAnalysis, takeAnalysisLock } from "./warehouse/warehouse.ts";
 
 export interface RunningAnalysis {
   /** Finishes the batch that is being loaded, then closes the engine. */

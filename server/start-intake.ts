@@ -3,32 +3,42 @@
  * without one write request noticing.
  */
 import type { Registry } from "prom-client";
+import { ledgerOperations } from "./between/between.ts";
 import type { Config } from "./config.ts";
-import { apiHandler, readKeyRequestsPerSecond } from "./http/api-gateway.ts";
-import { Authorizer } from "./http/authorize.ts";
-import { BodyBudget } from "./http/body-budget.ts";
-import { ClientAddresses } from "./http/client-address.ts";
-import { type HttpOptions, type HttpServer, startHttp } from "./http/http.ts";
-import { openApiDocument } from "./http/openapi.ts";
-import { PageHost } from "./http/page-host.ts";
-import type { PeopleGate } from "./http/people-gate.ts";
-import { referencePage } from "./http/reference-page.ts";
-import { ledgerOperations } from "./http/shared-ledger.ts";
-import { UnknownTokens } from "./http/unknown-tokens.ts";
-import { Importer } from "./intake/importer.ts";
-import { Intake, minFreeDiskBytes } from "./intake/intake.ts";
-import { LiveView } from "./intake/live.ts";
+import type { PeopleGate } from "./http/http.ts";
+import {
+  Authorizer,
+  apiHandler,
+  BodyBudget,
+  ClientAddresses,
+  type HttpOptions,
+  type HttpServer,
+  openApiDocument,
+  PageHost,
+  readKeyRequestsPerSecond,
+  referencePage,
+  startHttp,
+  UnknownTokens,
+} from "./http/http.ts";
+import { Importer, Intake, LiveView, minFreeDiskBytes } from "./intake/intake.ts";
 import { startChores } from "./intake-chores.ts";
-import { secretPrefix } from "./ledger/credentials.ts";
-import { itemsPerSecond, type Ledger, type Organization } from "./ledger/ledger.ts";
-import type { ClusterNode } from "./ledger/postgres/node.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import { itemsPerSecond, type Organization, secretPrefix } from "./ledger/ledger.ts";
+import type { ClusterNode } from "./ledger/postgres/postgres.ts";
 import { relayLive } from "./live-relay.ts";
 import { type LedgerOptions, openStores } from "./open-stores.ts";
-import { answerCall, type Operations, type Peer, serveSocket } from "./process/control.ts";
-import type { Logger } from "./process/log.ts";
-import { AnswerCounts, createRegistry, gauge } from "./process/metrics.ts";
-import { socketPath } from "./process/sockets.ts";
-import { within } from "./process/within.ts";
+import type { Logger } from "./process/process.ts";
+import {
+  AnswerCounts,
+  answerCall,
+  createRegistry,
+  gauge,
+  type Operations,
+  type Peer,
+  serveSocket,
+  socketPath,
+  within,
+} from "./process/process.ts";
 import { nodePatienceMs, Readiness, writesOf } from "./readiness.ts";
 import { startPeople } from "./start-people.ts";
 

@@ -2,17 +2,12 @@
 
 import type { Registry } from "prom-client";
 import type { Config } from "./config.ts";
-import { SignIn } from "./dashboard/sign-in.ts";
-import { SignInWatch } from "./dashboard/sign-in-watch.ts";
-import type { BodyBudget } from "./http/body-budget.ts";
-import type { ClientAddresses } from "./http/client-address.ts";
-import type { PageHost } from "./http/page-host.ts";
-import { PeopleApi } from "./http/people-api.ts";
-import { PeopleGate } from "./http/people-gate.ts";
-import { peopleRoutes } from "./http/people-routes.ts";
-import type { LiveView } from "./intake/live.ts";
+import type { BodyBudget, ClientAddresses, PageHost } from "./http/http.ts";
+import { PeopleApi, PeopleGate, peopleRoutes } from "./http/http.ts";
+import type { LiveView } from "./intake/intake.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import type { Logger } from "./process/log.ts";
+import { SignIn, SignInWatch } from "./members/members.ts";
+import type { Logger } from "./process/process.ts";
 
 /** What serving people needs of intake. */
 export interface PeopleNeeds {

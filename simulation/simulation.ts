@@ -9,7 +9,7 @@
  *
  * Pure: the same options give the same items. Memory holds the people and one day of events.
  */
-import { msPerDay, type Zone } from "../server/calendar/zone.ts";
+import { msPerDay, type Zone } from "../server/calendar/calendar.ts";
 import type { Account } from "./account.ts";
 import { change, event, type Item, signUp } from "./items.ts";
 import type { Person } from "./person.ts";

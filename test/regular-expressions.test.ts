@@ -1,6 +1,6 @@
 /** No text makes a regular expression of the product slower than linear: one of 16 KiB in an address stopped intake for 0.2 s. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { webhookAddress } from "../server/http/source-token.ts";
+import { webhookAddress } from "../server/http/write/source-token.ts";
 import { regularExpressions, slowExpressions } from "./tidy/regular-expressions.ts";
 import { readSourceFiles } from "./tidy/source-files.ts";
 

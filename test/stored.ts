@@ -1,11 +1,11 @@
 /** What a server has stored, looked into and changed behind its back, whichever engines it has. */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { join } from "node:path";
-import { openPool } from "../server/ledger/postgres/connect.ts";
+import { openPool } from "../server/ledger/postgres/client/connect.ts";
 import { warehouseFolder } from "../server/warehouse/analysis.ts";
-import { openChdbWarehouse } from "../server/warehouse/chdb.ts";
-import { openClickHouseWarehouse } from "../server/warehouse/clickhouse.ts";
-import type { Warehouse } from "../server/warehouse/warehouse.ts";
+import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
+import { openClickHouseWarehouse } from "../server/warehouse/engine/clickhouse.ts";
+import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
 import { enginesOf } from "./engines.ts";
 
 type Value = string | number | null;

@@ -1,9 +1,9 @@
 /** Reads a log of who did what when, and loads it into a warehouse as the service's events. */
-import type { Zone } from "../../server/calendar/zone.ts";
-import { isInvalid } from "../../server/intake/json.ts";
-import { parseEventTime } from "../../server/intake/time.ts";
-import { Refusal } from "../../server/ledger/ledger.ts";
-import { currentSchema, eventRow } from "../../server/warehouse/rows.ts";
+
+import { Refusal } from "../../contract/refusal.ts";
+import type { Zone } from "../../server/calendar/calendar.ts";
+import { isInvalid, parseEventTime } from "../../server/intake/intake.ts";
+import { currentSchema, eventRow } from "../../server/ledger/ledger.ts";
 import type { Warehouse } from "../../server/warehouse/warehouse.ts";
 import { refuseMissingColumns } from "../import/mapping.ts";
 import type { ReadRow, Row, RowSource } from "../import/row.ts";

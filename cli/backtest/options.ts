@@ -1,8 +1,8 @@
 /** The options of `rekindle backtest`. */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { dayNumber, Zone } from "../../server/calendar/zone.ts";
-import { daysBetween, maxFolds } from "../../server/scoring/folds.ts";
-import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
+import { dayNumber, Zone } from "../../server/calendar/calendar.ts";
+import type { EntityKind } from "../../server/scoring/scoring.ts";
+import { daysBetween, maxFolds } from "../../server/scoring/scoring.ts";
 import { addReadingOptions, type ReadingOptions } from "../import/options.ts";
 
 export interface BacktestOptions extends ReadingOptions {

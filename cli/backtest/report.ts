@@ -1,9 +1,7 @@
 /** Says how good the models were: in a table, or as JSON for a program. */
-import { formatDay } from "../../server/calendar/days.ts";
-import type { Backtest, ModelName, ModelResult } from "../../server/scoring/backtest.ts";
-import type { Rung } from "../../server/scoring/churn-model.ts";
-import { type FoldDays, leastLogDays } from "../../server/scoring/folds.ts";
-import { type Choice, failuresOf } from "../../server/scoring/ladder.ts";
+import { formatDay } from "../../server/calendar/calendar.ts";
+import type { Backtest, ModelName, ModelResult, Rung } from "../../server/scoring/scoring.ts";
+import { type Choice, type FoldDays, failuresOf, leastLogDays } from "../../server/scoring/scoring.ts";
 import { printTable } from "../print.ts";
 import type { LoadedLog } from "./log.ts";
 import type { BacktestOptions } from "./options.ts";

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
 import type { Warehouse } from "../../server/warehouse/warehouse.ts";
+import { openChdbWarehouse } from "../../server/warehouse/warehouse.ts";
 
 /** Ends by a signal leave nothing behind either; a shell tells them by 128 and the signal's number. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;

@@ -1,11 +1,18 @@
 /** `rekindle backtest` */
 import type { Command } from "commander";
-import { Refusal } from "../../server/ledger/ledger.ts";
-import { type Backtest, backtest, type Fold } from "../../server/scoring/backtest.ts";
-import { type FoldDays, foldsAt, planFolds } from "../../server/scoring/folds.ts";
-import { type Choice, chooseRung } from "../../server/scoring/ladder.ts";
-import { readFolds } from "../../server/scoring/queries/snapshots.ts";
-import { countData } from "../../server/scoring/train.ts";
+import { Refusal } from "../../contract/refusal.ts";
+import {
+  type Backtest,
+  backtest,
+  type Choice,
+  chooseRung,
+  countData,
+  type Fold,
+  type FoldDays,
+  foldsAt,
+  planFolds,
+  readFolds,
+} from "../../server/scoring/scoring.ts";
 import { type LoadedLog, loadLog, organization } from "../backtest/log.ts";
 import { type BacktestOptions, backtestOptions } from "../backtest/options.ts";
 import { printJson, printTables, type Report } from "../backtest/report.ts";

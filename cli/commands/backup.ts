@@ -1,7 +1,7 @@
 /** `rekindle backup` */
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { Refusal } from "../../server/ledger/ledger.ts";
+import { Refusal } from "../../contract/refusal.ts";
 import { withAnalysis } from "../analysis.ts";
 import { bytesProgress } from "../bytes-progress.ts";
 import { megabytes } from "../print.ts";

@@ -1,19 +1,19 @@
 /** `rekindle token create | list | revoke` and `rekindle key create | list | revoke` */
 
 import { Command, InvalidArgumentError, Option } from "commander";
+import { peopleLimits } from "../../contract/member-limits.ts";
+import { type TokenScope, tokenScopes } from "../../contract/members.ts";
 import { isName } from "../../contract/names.ts";
-import { type TokenScope, tokenScopes } from "../../contract/people.ts";
-import { peopleLimits } from "../../contract/people-limits.ts";
-import { commandLine } from "../../server/ledger/audit.ts";
+import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import {
   type Credential,
+  commandLine,
   createProjectToken,
   createReadKey,
   type SecretPrefix,
   scopeOf,
   secretPrefix,
-} from "../../server/ledger/credentials.ts";
-import type { SharedLedger } from "../../server/ledger/ledger.ts";
+} from "../../server/ledger/ledger.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";

@@ -1,7 +1,8 @@
 /** `rekindle dead-letters list | retry | drop` */
 import { Command } from "commander";
-import { commandLine } from "../../server/ledger/audit.ts";
-import { Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";
+import { Refusal } from "../../contract/refusal.ts";
+import type { SharedLedger } from "../../server/ledger/ledger.ts";
+import { commandLine } from "../../server/ledger/ledger.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { readId, readLimit } from "../numbers.ts";
 import { instant, oneLine, printTable } from "../print.ts";

@@ -2,7 +2,7 @@
 import { Command } from "commander";
 import { type ClusterConfig, readConfig } from "../../server/config.ts";
 import type { CheckResult, Organization, SharedLedger } from "../../server/ledger/ledger.ts";
-import type { Probed } from "../../server/process/probed.ts";
+import type { Probed } from "../../server/process/process.ts";
 import { withAnalysis } from "../analysis.ts";
 import { oneLine, printLine } from "../print.ts";
 import { hasAnswered, probeDatabase, probeIdentity, probeWarehouse } from "../servers.ts";

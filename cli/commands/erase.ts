@@ -1,7 +1,7 @@
 /** `rekindle erase user | account | list` */
 import { Command } from "commander";
-import { commandLine } from "../../server/ledger/audit.ts";
-import { Refusal } from "../../server/ledger/ledger.ts";
+import { Refusal } from "../../contract/refusal.ts";
+import { commandLine } from "../../server/ledger/ledger.ts";
 import { withAnalysis } from "../analysis.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { instant, printTable } from "../print.ts";

@@ -1,8 +1,8 @@
 /** `rekindle exclude add | list | remove` */
 import { Command } from "commander";
-import { commandLine } from "../../server/ledger/audit.ts";
-import type { ExclusionRule } from "../../server/ledger/exclusions.ts";
-import { Refusal } from "../../server/ledger/ledger.ts";
+import { Refusal } from "../../contract/refusal.ts";
+import type { ExclusionRule } from "../../server/ledger/ledger.ts";
+import { commandLine } from "../../server/ledger/ledger.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { readId } from "../numbers.ts";
 import { printable } from "../output.ts";

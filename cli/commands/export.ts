@@ -1,13 +1,12 @@
 /** `rekindle export` */
 import { Argument, Command, Option } from "commander";
-import { CallFailed } from "../../server/process/control.ts";
-import { messageOf } from "../../server/process/message-of.ts";
+import { CallFailed, messageOf } from "../../server/process/process.ts";
 import {
   type ExportFormat,
   type ExportTable,
   exportFormats,
   exportTables,
-} from "../../server/warehouse/export.ts";
+} from "../../server/warehouse/warehouse.ts";
 import { withAnalysis } from "../analysis.ts";
 import { organizationNamed } from "../installation.ts";
 

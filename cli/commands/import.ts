@@ -1,9 +1,9 @@
 /** `rekindle import` */
 
 import { Command } from "commander";
-import type { ImportService } from "../../server/http/shared-ledger.ts";
-import type { ImportRecord } from "../../server/ledger/imports.ts";
-import { type Organization, Refusal } from "../../server/ledger/ledger.ts";
+import { Refusal } from "../../contract/refusal.ts";
+import type { ImportService } from "../../server/between/between.ts";
+import type { ImportRecord, Organization } from "../../server/ledger/ledger.ts";
 import { refuseDamaged } from "../import/bytes.ts";
 import { ImportFile } from "../import/file.ts";
 import { itemOf } from "../import/item.ts";

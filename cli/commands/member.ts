@@ -1,9 +1,10 @@
 /** `rekindle member list | invite | reset-link | remove` */
 import { Command, Option } from "commander";
+import { Refusal } from "../../contract/refusal.ts";
 import { type Role, roles } from "../../contract/roles.ts";
-import { invite as makeInvitation, passwordLink } from "../../server/dashboard/members.ts";
-import { commandLine } from "../../server/ledger/audit.ts";
-import { Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";
+import type { SharedLedger } from "../../server/ledger/ledger.ts";
+import { commandLine } from "../../server/ledger/ledger.ts";
+import { invite as makeInvitation, passwordLink } from "../../server/members/members.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { addressOf, personWith, readEmail } from "../people.ts";
 import { instant, oneLine, printTable } from "../print.ts";

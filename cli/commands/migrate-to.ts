@@ -1,8 +1,8 @@
 /** `rekindle migrate-to` */
 import { Command } from "commander";
+import { Refusal } from "../../contract/refusal.ts";
 import { readConfig, readMoveVariables } from "../../server/config.ts";
-import { Refusal } from "../../server/ledger/ledger.ts";
-import { createLogger } from "../../server/process/log.ts";
+import { createLogger } from "../../server/process/process.ts";
 import { grouped, printTable } from "../print.ts";
 import { Progress } from "../progress.ts";
 

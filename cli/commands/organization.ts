@@ -1,11 +1,12 @@
 /** `rekindle organization create | list | set | delete` */
 import { Command, InvalidArgumentError } from "commander";
 import { isName } from "../../contract/names.ts";
-import { zoneNamed } from "../../server/calendar/zone.ts";
-import { runningRebuild } from "../../server/http/remote-analysis.ts";
-import { commandLine } from "../../server/ledger/audit.ts";
-import { itemsPerSecond, Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";
-import type { Peer } from "../../server/process/control.ts";
+import { Refusal } from "../../contract/refusal.ts";
+import { runningRebuild } from "../../server/between/between.ts";
+import { zoneNamed } from "../../server/calendar/calendar.ts";
+import type { SharedLedger } from "../../server/ledger/ledger.ts";
+import { commandLine, itemsPerSecond } from "../../server/ledger/ledger.ts";
+import type { Peer } from "../../server/process/process.ts";
 import { withAnalysis } from "../analysis.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { printable } from "../output.ts";

@@ -1,9 +1,8 @@
 /** `rekindle score` */
 
 import { Command, InvalidArgumentError } from "commander";
-import { formatDay } from "../../server/calendar/days.ts";
-import { dayNumber } from "../../server/calendar/zone.ts";
-import type { ScoreSummary } from "../../server/scoring/run/scoring.ts";
+import { dayNumber, formatDay } from "../../server/calendar/calendar.ts";
+import type { ScoreSummary } from "../../server/scoring/scoring.ts";
 import { withAnalysis } from "../analysis.ts";
 import { eachOrganization } from "../each-organization.ts";
 import { printable } from "../output.ts";

@@ -2,7 +2,7 @@
 
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type Settings, type SettingsChange, settingsLimits } from "../../contract/settings.ts";
-import { commandLine } from "../../server/ledger/audit.ts";
+import { commandLine } from "../../server/ledger/ledger.ts";
 import { organizationNamed, withInstallation } from "../installation.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";

@@ -1,10 +1,15 @@
 /** Loads the simulated customers into an organization, as their application would have sent them. */
-import { Zone } from "../../server/calendar/zone.ts";
-import { settingUp } from "../../server/ledger/audit.ts";
-import { createProjectToken } from "../../server/ledger/credentials.ts";
-import { itemsPerSecond, type Organization, Refusal, type SharedLedger } from "../../server/ledger/ledger.ts";
-import { remoteService } from "../../server/process/control.ts";
-import { socketPath } from "../../server/process/sockets.ts";
+
+import { Refusal } from "../../contract/refusal.ts";
+import { Zone } from "../../server/calendar/calendar.ts";
+import type { SharedLedger } from "../../server/ledger/ledger.ts";
+import {
+  createProjectToken,
+  itemsPerSecond,
+  type Organization,
+  settingUp,
+} from "../../server/ledger/ledger.ts";
+import { remoteService, socketPath } from "../../server/process/process.ts";
 import type { PublicPort } from "../../server/start-intake.ts";
 import { type EventRole, eventKinds } from "../../simulation/catalogue.ts";
 import { wireItem } from "../../simulation/items.ts";

@@ -3,8 +3,9 @@
  * another, so that they are stored in their order: a user's identify before the user's events. What is refused
  * for now is sent again; items carry message ids, so nothing is stored twice by that.
  */
+
+import { Refusal } from "../../contract/refusal.ts";
 import type { ErrorAnswer } from "../../contract/write-api.ts";
-import { Refusal } from "../../server/ledger/ledger.ts";
 
 export interface SenderOptions {
   readonly url: string;

@@ -1,5 +1,5 @@
 /** What was loaded, and what to look at. */
-import { formatDay } from "../../server/calendar/days.ts";
+import { formatDay } from "../../server/calendar/calendar.ts";
 import { stateOn, type Truth } from "../../simulation/truth.ts";
 import { grouped } from "../print.ts";
 

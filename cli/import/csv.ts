@@ -6,7 +6,7 @@
  * asked for UTF-8 it would put a question mark in the place of what it cannot read.
  */
 import { CsvError, parse } from "csv-parse";
-import { Refusal } from "../../server/ledger/ledger.ts";
+import { Refusal } from "../../contract/refusal.ts";
 import { type Counter, contentOf } from "./bytes.ts";
 import { cellsRow, columnNames, notUtf8, type Reading, type Row, utf8 } from "./row.ts";
 

@@ -1,7 +1,7 @@
 /** The file itself: what it is called, what it holds, and whether it is still the same. */
 import { createReadStream, type Stats, statSync } from "node:fs";
 import { basename } from "node:path";
-import { Refusal } from "../../server/ledger/ledger.ts";
+import { Refusal } from "../../contract/refusal.ts";
 import { type Format, formats } from "./row.ts";
 
 export class ImportFile {

@@ -1,9 +1,9 @@
 /** Makes of a row the item that POST /batch would take, as text. Admission judges it; here only what a mapping
  * says is done: columns get their places, text becomes numbers and times where that was asked for. */
-import { identifier } from "../../server/intake/admission.ts";
-import type { ImportRow } from "../../server/intake/importer.ts";
-import { type Invalid, isInvalid, parseBody } from "../../server/intake/json.ts";
-import { isJsonObject, type JsonObject } from "../../server/ledger/ledger.ts";
+
+import { isJsonObject, type JsonObject } from "../../contract/json.ts";
+import type { ImportRow } from "../../server/intake/intake.ts";
+import { type Invalid, identifier, isInvalid, parseBody } from "../../server/intake/intake.ts";
 import { fillTemplate, type Mapping, propertyName, type Role } from "./mapping.ts";
 import type { ReadRow, Row } from "./row.ts";
 import { apiTime } from "./time.ts";

@@ -1,6 +1,6 @@
 /** Files of lines: JSON lines, and columns with white space between. A line may be as long as a request. */
 import { limits } from "../../contract/limits.ts";
-import { isInvalid, parseBody } from "../../server/intake/json.ts";
+import { isInvalid, parseBody } from "../../server/intake/intake.ts";
 import { type Counter, contentOf } from "./bytes.ts";
 import { cellsRow, columnNames, notUtf8, type Reading, type Row, utf8 } from "./row.ts";
 

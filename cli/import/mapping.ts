@@ -1,6 +1,7 @@
 /** Which column of a file is what: by the options that were given, else by the columns' names. */
+
+import { Refusal } from "../../contract/refusal.ts";
 import { timestampAliases } from "../../contract/timestamp-aliases.ts";
-import { Refusal } from "../../server/ledger/ledger.ts";
 import type { TimestampFormat } from "./time.ts";
 
 export const importTypes = ["events", "users"] as const;

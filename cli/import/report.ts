@@ -1,5 +1,5 @@
 /** What became of the rows: a summary on standard output, and every rejected row in a file. */
-import type { ImportRecord } from "../../server/ledger/imports.ts";
+import type { ImportRecord } from "../../server/ledger/ledger.ts";
 import { printLine } from "../print.ts";
 import { RejectedFile, type RejectedLine, rejectedFileOf } from "./rejected-file.ts";
 

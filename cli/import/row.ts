@@ -1,6 +1,7 @@
 /** What every format of file gives: rows with their columns, one after another, in the file's order. */
-import type { ParsedBody } from "../../server/intake/json.ts";
-import { Refusal } from "../../server/ledger/ledger.ts";
+
+import { Refusal } from "../../contract/refusal.ts";
+import type { ParsedBody } from "../../server/intake/intake.ts";
 
 /** A row, or why it could not be read. */
 export type Row = ReadRow | UnreadableRow;

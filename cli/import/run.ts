@@ -2,11 +2,12 @@
  * Imports a file: reads it from its begin, passes over the rows that earlier runs have brought in, and sends
  * the rest in chunks. The record of what is done lies with the data, so this process may die at any moment.
  */
-import type { ImportService } from "../../server/http/shared-ledger.ts";
-import { type Appended, type ImportRow, maxImportRows } from "../../server/intake/importer.ts";
-import type { ImportRecord } from "../../server/ledger/imports.ts";
-import { Refusal } from "../../server/ledger/ledger.ts";
-import { Unreachable } from "../../server/process/control.ts";
+
+import { Refusal } from "../../contract/refusal.ts";
+import type { ImportService } from "../../server/between/between.ts";
+import { type Appended, type ImportRow, maxImportRows } from "../../server/intake/intake.ts";
+import type { ImportRecord } from "../../server/ledger/ledger.ts";
+import { Unreachable } from "../../server/process/process.ts";
 import { doneBefore } from "./file.ts";
 import { itemOf } from "./item.ts";
 import type { Mapping } from "./mapping.ts";

@@ -1,9 +1,10 @@
 /** What an import talks to: the running server's importer, or one of its own when no server runs. */
-import { type ImportService, remoteImporter } from "../../server/http/shared-ledger.ts";
-import { Importer } from "../../server/intake/importer.ts";
-import { Intake, minFreeDiskBytes } from "../../server/intake/intake.ts";
-import { type Ledger, Refusal } from "../../server/ledger/ledger.ts";
-import { socketPath } from "../../server/process/sockets.ts";
+
+import { Refusal } from "../../contract/refusal.ts";
+import { type ImportService, remoteImporter } from "../../server/between/between.ts";
+import { Importer, Intake, minFreeDiskBytes } from "../../server/intake/intake.ts";
+import type { Ledger } from "../../server/ledger/ledger.ts";
+import { socketPath } from "../../server/process/process.ts";
 import type { Installation } from "../installation.ts";
 
 /** The importer of this installation. */

@@ -1,5 +1,5 @@
 /** Times as files have them, turned into what the API takes: RFC 3339 with an offset, or a date. */
-import type { Invalid } from "../../server/intake/json.ts";
+import type { Invalid } from "../../server/intake/intake.ts";
 
 export const timestampFormats = ["auto", "iso", "utc", "unix", "unix-ms", "yyyymmdd"] as const;
 export type TimestampFormat = (typeof timestampFormats)[number];

@@ -1,6 +1,6 @@
 /** Asks the server and understands its answers: one error class, one place that knows headers and addresses. */
 import type { ApiErrorName } from "../../contract/errors.ts";
-import type * as people from "../../contract/people.ts";
+import type * as people from "../../contract/members.ts";
 
 // Types only come from the contract, so that no schema is carried to the browser; the compiler holds the values.
 const sessionHeader = { name: "X-Rekindle", value: "dashboard" } satisfies typeof people.sessionHeader;

@@ -4,18 +4,18 @@
  * against the server's own table of routes.
  */
 import type { Static, TSchema } from "typebox";
-import type * as contract from "../../contract/api.ts";
-import type * as departures from "../../contract/api-departures.ts";
-import type * as entities from "../../contract/api-entities.ts";
-import type * as figures from "../../contract/api-figures.ts";
-import type * as movers from "../../contract/api-movers.ts";
-import type * as overview from "../../contract/api-overview.ts";
-import type * as lists from "../../contract/api-people.ts";
-import type * as retention from "../../contract/api-retention.ts";
-import type * as scores from "../../contract/api-scores.ts";
-import type * as traits from "../../contract/api-traits.ts";
+import type * as contract from "../../contract/api/api.ts";
+import type * as departures from "../../contract/api/departures.ts";
+import type * as entities from "../../contract/api/entities.ts";
+import type * as figures from "../../contract/api/figures.ts";
+import type * as lists from "../../contract/api/lists.ts";
+import type * as movers from "../../contract/api/movers.ts";
+import type * as overview from "../../contract/api/overview.ts";
+import type * as retention from "../../contract/api/retention.ts";
+import type * as scores from "../../contract/api/scores.ts";
+import type * as traits from "../../contract/api/traits.ts";
 import type { OrganizationDeletionParameters } from "../../contract/deletion.ts";
-import type * as people from "../../contract/people.ts";
+import type * as people from "../../contract/members.ts";
 import type * as settings from "../../contract/settings.ts";
 import type * as sourceSettings from "../../contract/source-settings.ts";
 import type * as sources from "../../contract/sources.ts";

@@ -2,8 +2,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { useState } from "react";
-import type { SessionAnswer } from "../../contract/people.ts";
-import type { peopleLimits } from "../../contract/people-limits.ts";
+import type { peopleLimits } from "../../contract/member-limits.ts";
+import type { SessionAnswer } from "../../contract/members.ts";
 import { firstOrganization, startSession } from "./session.ts";
 
 /** Characters of a password, as the contract has them; only its types come here. */

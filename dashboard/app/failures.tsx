@@ -1,7 +1,7 @@
 /** What is shown instead of a page: there is none at the address, or it failed. */
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
 import type { ReactElement } from "react";
-import { buttonClass } from "../parts/button.tsx";
+import { buttonClass } from "../parts/form/button.tsx";
 import { PageHeader } from "../parts/panel.tsx";
 import { Problem } from "../parts/states.tsx";
 

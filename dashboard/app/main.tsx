@@ -6,7 +6,7 @@ import { Tooltip } from "radix-ui";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { createQueryClient } from "../api/query.ts";
-import { ConfirmProvider } from "../parts/confirm.tsx";
+import { ConfirmProvider } from "../parts/form/confirm.tsx";
 import { ToastProvider } from "../parts/toast.tsx";
 import { createAppRouter } from "./router.tsx";
 import { sessionQuery } from "./session.ts";

@@ -4,7 +4,7 @@ import { useDeferredValue, useMemo } from "react";
 import type { Reads } from "../api/paths.ts";
 import { useRead } from "../api/query.ts";
 import type { IconName } from "../parts/icons.tsx";
-import { listAddresses, viewSearch } from "../parts/view-address.ts";
+import { listAddresses, viewSearch } from "../parts/list/view-address.ts";
 import { numbers } from "../text/format.ts";
 import { navigation, settingsPages } from "./navigation.ts";
 import { useMayAs, useOrganization } from "./session.ts";

@@ -1,7 +1,7 @@
 /** The command palette: pages, settings, saved views, users, accounts and events by a few letters, without leaving the
  * keyboard. */
 import { type KeyboardEvent, type ReactElement, useEffect, useId, useState } from "react";
-import { Dialog } from "../parts/dialog.tsx";
+import { Dialog } from "../parts/form/dialog.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { classes } from "../text/classes.ts";
 import { numbers } from "../text/format.ts";

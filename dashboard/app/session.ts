@@ -1,7 +1,7 @@
 /** Who is here, and in which of the organizations. */
 import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import type { SessionAnswer } from "../../contract/people.ts";
+import type { SessionAnswer } from "../../contract/members.ts";
 import type { Role } from "../../contract/roles.ts";
 import { ApiFailure, call } from "../api/client.ts";
 import { recall, remember } from "./memory.ts";

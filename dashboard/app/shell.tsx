@@ -1,8 +1,8 @@
 /** The frame of an organization's pages: navigation beside them, or behind a button on a narrow screen. */
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { lazy, type ReactElement, Suspense, useEffect, useRef, useState } from "react";
-import { IconButton } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
+import { IconButton } from "../parts/form/button.tsx";
+import { Dialog } from "../parts/form/dialog.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Wordmark } from "../parts/logo.tsx";
 import { classes } from "../text/classes.ts";

@@ -2,7 +2,7 @@
 import { type Query, useIsFetching, useQueryClient } from "@tanstack/react-query";
 import { type ReactElement, useEffect, useState } from "react";
 import { ApiFailure } from "../api/client.ts";
-import { Button } from "../parts/button.tsx";
+import { Button } from "../parts/form/button.tsx";
 
 /** Figures that are not there after so long are slow. */
 const slowAfterMs = 10_000;

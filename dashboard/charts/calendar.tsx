@@ -1,6 +1,6 @@
 /** A year of days, each as dark as it was busy: a column is a week. The same figures are there as a table. */
 import { type ReactElement, useEffect, useRef } from "react";
-import { Scrollable } from "../parts/scrollable.tsx";
+import { Scrollable } from "../parts/list/scrollable.tsx";
 import { dayText, numbers } from "../text/format.ts";
 import { calendarWeeks, sinceFirstMonth } from "./calendar-weeks.ts";
 import { TableOf } from "./chart.tsx";

@@ -6,7 +6,7 @@ import { useRouter } from "@tanstack/react-router";
 import type { EChartsCoreOption, EChartsType } from "echarts/core";
 import { type MouseEvent, type ReactElement, type ReactNode, useEffect, useRef, useState } from "react";
 import { useShownTheme } from "../app/theme.ts";
-import { Scrollable } from "../parts/scrollable.tsx";
+import { Scrollable } from "../parts/list/scrollable.tsx";
 import { type Colours, readColours } from "./colours.ts";
 import { tooltipOf } from "./tooltip.ts";
 

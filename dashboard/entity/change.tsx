@@ -1,9 +1,9 @@
 /** How scores changed since an earlier day, in parts that add up: what was done, time that passed, other settings. */
 import type { ReactElement } from "react";
-import { Select } from "../parts/field.tsx";
-import { choiceFilter } from "../parts/filters.ts";
+import { Select } from "../parts/form/field.tsx";
+import { choiceFilter } from "../parts/list/filters.ts";
+import { Scrollable } from "../parts/list/scrollable.tsx";
 import { Panel } from "../parts/panel.tsx";
-import { Scrollable } from "../parts/scrollable.tsx";
 import { Empty, Figures, Loading } from "../parts/states.tsx";
 import { dayText, nothing, numbers } from "../text/format.ts";
 import { partsInTenths, toTenths } from "../text/rounding.ts";

@@ -1,9 +1,9 @@
 /** Erasing a user, an account or an organization: what happens is told before, its id or name has to be typed, and what was done is told after. */
 import { type FormEvent, type ReactElement, type ReactNode, useState } from "react";
 import type { Changes } from "../api/paths.ts";
-import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { FormError, Input } from "../parts/field.tsx";
+import { Button } from "../parts/form/button.tsx";
+import { Dialog } from "../parts/form/dialog.tsx";
+import { FormError, Input } from "../parts/form/field.tsx";
 import { PageHeader, Panel } from "../parts/panel.tsx";
 import { Instant } from "../parts/time.tsx";
 import { numbers } from "../text/format.ts";

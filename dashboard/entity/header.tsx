@@ -4,10 +4,10 @@ import type { ReactElement, ReactNode } from "react";
 import type { Freshness as FreshnessAnswer } from "../api/paths.ts";
 import { useOrganization } from "../app/session.ts";
 import { Avatar } from "../parts/avatar.tsx";
-import { Freshness } from "../parts/freshness.tsx";
+import { Freshness } from "../parts/figure/freshness.tsx";
+import { Verdict } from "../parts/figure/verdict.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { PageHeader } from "../parts/panel.tsx";
-import { Verdict } from "../parts/verdict.tsx";
 import { dayText } from "../text/format.ts";
 import { churnText, type Score } from "./score-text.ts";
 

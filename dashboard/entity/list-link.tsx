@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import { useOrganization } from "../app/session.ts";
-import { buttonClass } from "../parts/button.tsx";
+import { buttonClass } from "../parts/form/button.tsx";
 
 /** A link to all users, or to all accounts. */
 export function ListLink({ what }: { what: "user" | "account" }): ReactElement {

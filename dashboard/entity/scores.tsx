@@ -2,8 +2,8 @@
 import type { ReactElement, ReactNode } from "react";
 import type { Asked } from "../api/query.ts";
 import { Waterfall } from "../charts/waterfall.tsx";
+import { Stat, Stats } from "../parts/figure/stat.tsx";
 import { Panel } from "../parts/panel.tsx";
-import { Stat, Stats } from "../parts/stat.tsx";
 import { Empty, Figures, Loading } from "../parts/states.tsx";
 import { dayText, nothing, numbers } from "../text/format.ts";
 import { toTenths } from "../text/rounding.ts";

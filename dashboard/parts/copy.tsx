@@ -1,7 +1,7 @@
 /** A text to be taken elsewhere: shown whole, and copied by a button that says so. */
 import { type ReactElement, useState } from "react";
-import { Button } from "./button.tsx";
-import { Scrollable } from "./scrollable.tsx";
+import { Button } from "./form/button.tsx";
+import { Scrollable } from "./list/scrollable.tsx";
 import { useTell } from "./toast.tsx";
 
 /** A button that copies a text, or what the text is when it is pressed. Where the browser forbids it, it says so. */

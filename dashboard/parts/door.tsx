@@ -1,7 +1,7 @@
 /** The frame of the pages before an organization: signing in, claiming, an invitation, a new password. */
 import type { FormEvent, ReactElement, ReactNode } from "react";
 import { useEffect } from "react";
-import { Button } from "./button.tsx";
+import { Button } from "./form/button.tsx";
 import { Wordmark } from "./logo.tsx";
 
 interface DoorProps {

@@ -1,6 +1,6 @@
 /** A list of which nothing matches the filters. */
 import type { ReactElement } from "react";
-import { Button } from "./button.tsx";
+import { Button } from "./form/button.tsx";
 import { Empty } from "./states.tsx";
 
 /** @param what one row is called: user */

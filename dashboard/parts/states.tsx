@@ -3,7 +3,7 @@ import type { ReactElement, ReactNode } from "react";
 import { ApiFailure } from "../api/client.ts";
 import type { Asked } from "../api/query.ts";
 import { classes } from "../text/classes.ts";
-import { Button } from "./button.tsx";
+import { Button } from "./form/button.tsx";
 import { Icon } from "./icons.tsx";
 import { Mark } from "./logo.tsx";
 

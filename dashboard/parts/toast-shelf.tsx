@@ -2,7 +2,7 @@
 import { Toast } from "radix-ui";
 import type { ReactElement } from "react";
 import { classes } from "../text/classes.ts";
-import { IconButton } from "./button.tsx";
+import { IconButton } from "./form/button.tsx";
 import { Icon } from "./icons.tsx";
 import type { Message } from "./toast.tsx";
 

@@ -1,71 +1,17 @@
-/** The public port. Bun's own limit on bodies lies far above ours, so that ours answers. */
-import { Refusal } from "../ledger/ledger.ts";
-import type { Logger } from "../process/log.ts";
-import { unexpected } from "./answers.ts";
-import { readDashboard } from "./dashboard-pages.ts";
-import { type ApiHandler, dispatch, type Pages, routes } from "./routes.ts";
-import type { WriteParts } from "./write-steps.ts";
+/** The module's interface: the public port, the write API, the JSON API and the pages. */
 
-export interface HttpServer {
-  /** The port that was bound; with PORT=0 the system chose it. */
-  readonly port: number;
-  /** Takes no new connection and waits for the requests that are under way. */
-  stop(): Promise<void>;
-  /** Ends the connections that are still there. */
-  cutOff(): Promise<void>;
-}
-
-export interface HttpOptions {
-  /**
-   * Seconds after which a connection is closed on which nothing happens, or too little: the head of a request
-   * and an answer have this long, and a body may take longer only at 16 KiB a second. Bun looks every 4
-   * seconds, and gives a new connection 10 to send a head, whatever is set here.
-   */
-  readonly idleTimeoutSeconds?: number;
-  /** The folder with the built dashboard; without it there are no pages. */
-  readonly dashboardFolder?: string;
-}
-
-/** Starts to serve the public port. */
-export function startHttp(
-  address: { readonly host: string; readonly port: number; readonly remoteImages: boolean },
-  parts: WriteParts,
-  pages: Pages,
-  api: ApiHandler,
-  { idleTimeoutSeconds = 30, dashboardFolder }: HttpOptions = {},
-): HttpServer {
-  const server = listen({
-    hostname: address.host,
-    port: address.port,
-    idleTimeout: idleTimeoutSeconds,
-    maxRequestBodySize: 1024 ** 3,
-    fetch: dispatch(
-      routes(parts, pages),
-      api,
-      dashboardFolder === undefined
-        ? undefined
-        : readDashboard(dashboardFolder, pages.host, address.remoteImages),
-    ),
-    error: (error) => logged(parts.log, error),
-  });
-  return {
-    port: server.port ?? address.port,
-    stop: () => server.stop(),
-    cutOff: () => server.stop(true),
-  };
-}
-
-/** @throws Refusal when the port cannot be had. */
-function listen(options: Bun.Serve.Options<undefined>) {
-  try {
-    return Bun.serve(options);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error;
-    throw new Refusal(`the port cannot be opened (${error.code}): set PORT or HOST to another one.`);
-  }
-}
-
-function logged(log: Logger, error: unknown): Response {
-  log.error({ err: error }, "a request failed");
-  return unexpected();
-}
+export { apiHandler, readKeyRequestsPerSecond } from "./api/gateway.ts";
+export { Api, type ApiParts } from "./api/route.ts";
+export { apiRoutes } from "./api/routes.ts";
+export { openApiDocument } from "./docs/openapi.ts";
+export { referencePage } from "./docs/reference-page.ts";
+export { PeopleGate } from "./members/gate.ts";
+export { PeopleApi } from "./members/route.ts";
+export { peopleRoutes } from "./members/routes.ts";
+export { startingHeader } from "./port/answers.ts";
+export { Authorizer } from "./port/authorize.ts";
+export { BodyBudget } from "./port/body-budget.ts";
+export { ClientAddresses } from "./port/client-address.ts";
+export { PageHost } from "./port/page-host.ts";
+export { type HttpOptions, type HttpServer, startHttp } from "./port/server.ts";
+export { UnknownTokens } from "./port/unknown-tokens.ts";

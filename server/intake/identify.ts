@@ -5,11 +5,12 @@
  *         → merged into what is stored, numbered      (merge.ts, decide.ts)
  *         → on disk → 201                             (group-commit.ts)
  */
+
+import type { JsonObject } from "../../contract/json.ts";
 import { IdentifyBody } from "../../contract/write-api.ts";
-import type { Zone } from "../calendar/zone.ts";
-import type { JsonObject } from "../ledger/ledger.ts";
-import { type Arrival, compile, explain, identifier, messageIdOf } from "./admission.ts";
-import { type Invalid, isInvalid, type ParsedBody } from "./json.ts";
+import type { Zone } from "../calendar/calendar.ts";
+import { type Arrival, compile, explain, identifier, messageIdOf } from "./admission/admit-event.ts";
+import { type Invalid, isInvalid, type ParsedBody } from "./admission/json.ts";
 
 /** An identify that may be stored. `undefined` is not sent and keeps what is stored. */
 export interface AdmittedIdentify {

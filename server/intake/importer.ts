@@ -5,12 +5,12 @@
  */
 import { errorMessages } from "../../contract/errors.ts";
 import { limits } from "../../contract/limits.ts";
-import { Zone } from "../calendar/zone.ts";
-import type { ImportRecord, RejectedRow } from "../ledger/imports.ts";
-import { type Ledger, Refusal } from "../ledger/ledger.ts";
-import type { Writes } from "../ledger/transaction.ts";
-import type { Arrival } from "./admission.ts";
-import { admitItem } from "./batch.ts";
+import { Refusal } from "../../contract/refusal.ts";
+import { Zone } from "../calendar/calendar.ts";
+import type { ImportRecord, Ledger, RejectedRow, Writes } from "../ledger/ledger.ts";
+import type { Arrival } from "./admission/admit-event.ts";
+import { admitItem } from "./admission/batch.ts";
+import { type Invalid, isInvalid, parseBody } from "./admission/json.ts";
 import {
   type Admitted,
   decide,
@@ -20,9 +20,8 @@ import {
   NeedsOf,
   type Outcome,
   unparked,
-} from "./decide.ts";
-import { type Invalid, isInvalid, parseBody } from "./json.ts";
-import { about, type NoteTaker, noteIgnored } from "./notes.ts";
+} from "./decide/decide.ts";
+import { about, type NoteTaker, noteIgnored } from "./watch/notes.ts";
 
 /** A row as the text of its item, `{"type":"track" | "identify", …}`, or why it could not be made into one. */
 export type ImportRow = string | Invalid;

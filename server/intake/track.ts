@@ -5,13 +5,14 @@
  *         → numbered, with its user's account, or not_found     (decide.ts)
  *         → on disk → 201                                       (group-commit.ts)
  */
+
+import type { JsonObject } from "../../contract/json.ts";
 import { timestampAliases } from "../../contract/timestamp-aliases.ts";
 import { TrackBody } from "../../contract/write-api.ts";
-import type { Zone } from "../calendar/zone.ts";
-import type { JsonObject } from "../ledger/ledger.ts";
-import { type Arrival, compile, explain, identifier, messageIdOf, wrong } from "./admission.ts";
-import { type Invalid, isInvalid, type ParsedBody } from "./json.ts";
-import { parseEventTime } from "./time.ts";
+import type { Zone } from "../calendar/calendar.ts";
+import { type Arrival, compile, explain, identifier, messageIdOf, wrong } from "./admission/admit-event.ts";
+import { type Invalid, isInvalid, type ParsedBody } from "./admission/json.ts";
+import { parseEventTime } from "./admission/time.ts";
 
 /** An event that may be stored if its user is known. */
 export interface AdmittedTrack {

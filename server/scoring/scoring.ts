@@ -1,5 +1,67 @@
 /** What other rooms of this layer may use of scoring: statistics, and the scores of a run as a part of other queries. */
 
+export { type Backtest, backtest, type Fold, type ModelName, type ModelResult } from "./churn/backtest.ts";
+export type { Rung } from "./churn/churn-model.ts";
+export { daysBetween, type FoldDays, foldsAt, leastLogDays, maxFolds, planFolds } from "./churn/folds.ts";
+export { type Choice, chooseRung, failuresOf, proofOf, servingResult } from "./churn/ladder.ts";
+export type { Steps } from "./churn/steps.ts";
+export { countData } from "./churn/train.ts";
+export { outageWeeks } from "./data-quality/outage.ts";
+export { rhythmInWords } from "./data-quality/rhythm.ts";
+export { type Silence, type SourceStatus, SourceWatch, takenOf } from "./data-quality/source-watch.ts";
+export type { EntityKind } from "./queries/engagement-events.ts";
+export { type AccountMember, accountMembers, accountMemberTotals } from "./queries/lists/account-members.ts";
+export { accountsAtRisk, scoredAccounts } from "./queries/lists/accounts-at-risk.ts";
+export { healthByWeek } from "./queries/lists/health-by-week.ts";
+export { type Mover, moversBetween } from "./queries/lists/movers.ts";
+export {
+  accountNumber,
+  bandConditions,
+  countColours,
+  countListed,
+  engagementRank,
+  historyOf,
+  type ListedScore,
+  listScores,
+  type Moved,
+  movedConditions,
+  movementBetween,
+  type OfRun,
+  scoreOf,
+  scoresWithChange,
+} from "./queries/lists/reading.ts";
+export type { StoredScore } from "./queries/lists/stored-score.ts";
+export {
+  callMemberDays,
+  type EntityToCall,
+  entitiesToCall,
+  sharpFallPoints,
+  type ToCallQuestion,
+  toCallQuery,
+} from "./queries/lists/to-call.ts";
+export { usualChange } from "./queries/lists/usual-change.ts";
+export { readFolds } from "./queries/snapshots.ts";
+export {
+  changeBetween,
+  type EntityQuestion,
+  type ExplainedScore,
+  explainedScore,
+  rowsOf,
+} from "./run/entity.ts";
+export { inSteps } from "./run/in-steps.ts";
+export { marksOf } from "./run/marks.ts";
+export { modelChanges } from "./run/model-changes.ts";
+export { populationOf } from "./run/population.ts";
+export { type RealisedChurn, realisedChurn } from "./run/realised.ts";
+export type { RunBody, ScoreRecord } from "./run/records.ts";
+export { defaultRests, type EarlierScores, Scheduler } from "./run/scheduler.ts";
+export { type ScoreProgress, type ScoreSummary, Scoring, type ScoringService } from "./run/scoring.ts";
+export { dataStoppedSince, newestRun } from "./run/status.ts";
+export type { Band } from "./scores/explain.ts";
+export { bandOf, type Explanation } from "./scores/explain.ts";
+export type { HealthColour } from "./scores/health.ts";
+export type { State } from "./scores/state.ts";
+export { type Verdict, verdictOf, verdictSql } from "./scores/verdict.ts";
 export {
   type ClusterHits,
   differenceProbability,
@@ -7,23 +69,8 @@ export {
   holm,
   newcombe,
   shareInterval,
-} from "./difference.ts";
-export type { Band } from "./explain.ts";
-export type { HealthColour } from "./health.ts";
-export { type Lifetimes, logRank } from "./log-rank.ts";
-export { outageWeeks } from "./outage.ts";
-export {
-  bandConditions,
-  type Moved,
-  movedConditions,
-  type OfRun,
-  scoresWithChange,
-} from "./queries/reading.ts";
-export { callMemberDays, sharpFallPoints, type ToCallQuestion, toCallQuery } from "./queries/to-call.ts";
-export { inSteps } from "./run/in-steps.ts";
-export { fitSbg, projectFrom, projectSbg, type ShareAt } from "./sbg.ts";
-export type { State } from "./state.ts";
-export type { Steps } from "./steps.ts";
-export { type JudgedChange, judgeChange, type UsualChange } from "./usual.ts";
-export { type Verdict, verdictSql } from "./verdict.ts";
-export { type Interval, wilson } from "./wilson.ts";
+} from "./statistics/difference.ts";
+export { type Lifetimes, logRank } from "./statistics/log-rank.ts";
+export { fitSbg, projectFrom, projectSbg, type ShareAt } from "./statistics/sbg.ts";
+export { type JudgedChange, judgeChange, type UsualChange } from "./statistics/usual.ts";
+export { type Interval, wilson } from "./statistics/wilson.ts";

@@ -3,7 +3,7 @@
  * for times, with its reasons, is in docs/decisions/0023-sources.md.
  */
 import { limits } from "../../contract/limits.ts";
-import { msPerDay, Zone } from "../calendar/zone.ts";
+import { msPerDay, Zone } from "../calendar/calendar.ts";
 import { type Invalid, isInvalid, parseEventTime } from "../intake/intake.ts";
 import type { Delivery } from "./source.ts";
 

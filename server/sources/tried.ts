@@ -1,7 +1,8 @@
 /** How a translation is shown to who tries it. */
+
+import type { JsonObject } from "../../contract/json.ts";
 import type { TriedItem } from "../../contract/source-settings.ts";
 import type { SourcedItem } from "../intake/intake.ts";
-import type { JsonObject } from "../ledger/ledger.ts";
 import type { TranslatedItem } from "./source.ts";
 
 /** One item and what would come of it: every field is there, null where nothing is said. */

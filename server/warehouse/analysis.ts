@@ -6,29 +6,24 @@
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  type AccountReceipt,
-  type AskedErasure,
-  type ErasureReceipt,
-  Refusal,
-  type SharedLedger,
-} from "../ledger/ledger.ts";
-import { type Lock, takeLock } from "../process/lock.ts";
-import type { Logger } from "../process/log.ts";
-import { type Acknowledged, acknowledgedOf } from "./acknowledged.ts";
-import { type BackupRequest, type BackupSummary, backUp } from "./backup.ts";
-import { openChdbWarehouse } from "./chdb.ts";
-import { checkOrganization, describeDifference } from "./check.ts";
-import { ExclusionKeeper } from "./exclusion-keeper.ts";
-import { type ExportFormat, type ExportTable, exportTable } from "./export.ts";
-import { dropFrozenTables } from "./frozen-tables.ts";
-import { Loader, type LoaderStatus } from "./loader.ts";
-import { NightlyCheck } from "./nightly.ts";
-import type { RebuildStatus } from "./rebuild-watch.ts";
-import { Receipts } from "./receipts.ts";
-import { isSettled } from "./settled.ts";
-import { Upkeep, type UpkeepParts } from "./upkeep.ts";
-import type { Warehouse } from "./warehouse.ts";
+import { Refusal } from "../../contract/refusal.ts";
+import type { AccountReceipt, AskedErasure, ErasureReceipt, SharedLedger } from "../ledger/ledger.ts";
+import type { Logger } from "../process/process.ts";
+import { type Lock, takeLock } from "../process/process.ts";
+import { type BackupRequest, type BackupSummary, backUp } from "./copies/backup.ts";
+import { type ExportFormat, type ExportTable, exportTable } from "./copies/export.ts";
+import { dropFrozenTables } from "./copies/frozen-tables.ts";
+import { openChdbWarehouse } from "./engine/chdb.ts";
+import type { Warehouse } from "./engine/warehouse.ts";
+import { ExclusionKeeper } from "./load/exclusion-keeper.ts";
+import { Loader, type LoaderStatus } from "./load/loader.ts";
+import { type Acknowledged, acknowledgedOf } from "./upkeep/acknowledged.ts";
+import { checkOrganization, describeDifference } from "./upkeep/check.ts";
+import { NightlyCheck } from "./upkeep/nightly.ts";
+import type { RebuildStatus } from "./upkeep/rebuild-watch.ts";
+import { Receipts } from "./upkeep/receipts.ts";
+import { isSettled } from "./upkeep/settled.ts";
+import { Upkeep, type UpkeepParts } from "./upkeep/upkeep.ts";
 
 /** What can be asked of analysis, in this process or across a socket. */
 export interface AnalysisService {

@@ -2,19 +2,15 @@
  * Analysis of a node that does not lead: it answers questions, and what has to be done it writes down as pending and waits
  * until the leader has done it. Nothing is remembered here but what the leader said last.
  */
-import {
-  type AccountReceipt,
-  type Erasure,
-  type ErasureReceipt,
-  Refusal,
-  type SharedLedger,
-} from "../ledger/ledger.ts";
+
+import { Refusal } from "../../contract/refusal.ts";
+import type { AccountReceipt, Erasure, ErasureReceipt, SharedLedger } from "../ledger/ledger.ts";
 import type { AnalysisService, AnalysisStatus, Freshness, ServedAnalysis } from "./analysis.ts";
-import { excludedUsers } from "./exclusions.ts";
-import { type ExportFormat, type ExportTable, exportTable } from "./export.ts";
-import type { LoaderStatus } from "./loader.ts";
-import { Receipts } from "./receipts.ts";
-import type { Warehouse } from "./warehouse.ts";
+import { type ExportFormat, type ExportTable, exportTable } from "./copies/export.ts";
+import type { Warehouse } from "./engine/warehouse.ts";
+import { excludedUsers } from "./load/exclusions.ts";
+import type { LoaderStatus } from "./load/loader.ts";
+import { Receipts } from "./upkeep/receipts.ts";
 
 /** How often the ledger is asked whether the leader has come so far. */
 const pollMs = 200;

@@ -1,7 +1,7 @@
 /** What lists with scores say first: the order by risk, and which change of health is usual. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
-import type { AccountListAnswer, UserListAnswer } from "../../contract/api-people.ts";
+import type { AccountListAnswer, UserListAnswer } from "../../contract/api/lists.ts";
 import { Server } from "../server.ts";
 import { eventually } from "../specification/operation-support.ts";
 

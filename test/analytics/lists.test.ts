@@ -1,7 +1,7 @@
 /** Lists with scores: every filter and order, asked through the front door and compared with what the whole list says. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
-import type { AccountListAnswer, UserListAnswer } from "../../contract/api-people.ts";
+import type { AccountListAnswer, UserListAnswer } from "../../contract/api/lists.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 

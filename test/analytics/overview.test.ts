@@ -1,14 +1,14 @@
 /** What a morning begins with, asked through the front door and counted again from other answers. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
-import type { MoversAnswer } from "../../contract/api-movers.ts";
+import type { AccountListAnswer } from "../../contract/api/lists.ts";
+import type { MoversAnswer } from "../../contract/api/movers.ts";
 import type {
   AccountsAtRiskAnswer,
   HealthByWeekAnswer,
   WeekSummaryAnswer,
-} from "../../contract/api-overview.ts";
-import type { AccountListAnswer } from "../../contract/api-people.ts";
-import type { HistoryAnswer, ScoreListAnswer, SummaryAnswer } from "../../contract/api-scores.ts";
+} from "../../contract/api/overview.ts";
+import type { HistoryAnswer, ScoreListAnswer, SummaryAnswer } from "../../contract/api/scores.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";

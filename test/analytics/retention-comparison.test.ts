@@ -1,9 +1,14 @@
 /** Groups of retention compared, through the front door, and recounted from what was sent. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
-import type { RetentionAnswer, RetentionComparisonAnswer } from "../../contract/api-retention.ts";
-import { differenceProbability, effectiveSample, holm, newcombe } from "../../server/scoring/difference.ts";
-import { type Lifetimes, logRank } from "../../server/scoring/log-rank.ts";
+import type { RetentionAnswer, RetentionComparisonAnswer } from "../../contract/api/retention.ts";
+import {
+  differenceProbability,
+  effectiveSample,
+  holm,
+  newcombe,
+} from "../../server/scoring/statistics/difference.ts";
+import { type Lifetimes, logRank } from "../../server/scoring/statistics/log-rank.ts";
 import { Server } from "../server.ts";
 import { randomOfThisRun } from "../warehouse/support.ts";
 import { dateOf } from "./recount.ts";

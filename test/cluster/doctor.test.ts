@@ -1,7 +1,7 @@
 /** `rekindle doctor` in a cluster, by the command line: it tells what is wrong with the servers before it opens anything. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { rekindleWith, run } from "../server.ts";
 import { root } from "../tidy/source-files.ts";
 import { TestCluster, until } from "./support.ts";

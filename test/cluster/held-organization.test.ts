@@ -1,6 +1,6 @@
 /** An organization whose rows in PostgreSQL something else has locked: no other organization waits for it. */
 import { afterAll, expect, test } from "bun:test";
-import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import type { Server } from "../server.ts";
 import { TestCluster, until } from "./support.ts";
 

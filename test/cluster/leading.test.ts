@@ -1,9 +1,9 @@
 /** Who leads, while ClickHouse cannot be reached, is silent, or takes no rows. */
 import { afterAll, expect, test } from "bun:test";
-import { openPool } from "../../server/ledger/postgres/connect.ts";
-import { nodeKey } from "../../server/ledger/postgres/nodes.ts";
+import { openPool } from "../../server/ledger/postgres/client/connect.ts";
+import { nodeKey } from "../../server/ledger/postgres/cluster/nodes.ts";
 import { nodePeer } from "../../server/process/control.ts";
-import { openClickHouseWarehouse } from "../../server/warehouse/clickhouse.ts";
+import { openClickHouseWarehouse } from "../../server/warehouse/engine/clickhouse.ts";
 import { freePort } from "../deploy/running.ts";
 import { type AnalysisNode, TestCluster, until } from "./support.ts";
 

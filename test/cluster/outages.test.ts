@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { SilentWay } from "../ledger/silent-way.ts";
 import { TestCluster, until } from "./support.ts";
 

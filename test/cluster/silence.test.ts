@@ -1,8 +1,8 @@
 /** What is asked of a process that stands still, or of a ledger that is late, ends in time. */
 import { expect, spyOn, test } from "bun:test";
-import { Authorizer } from "../../server/http/authorize.ts";
-import { remoteAnalysis } from "../../server/http/remote-analysis.ts";
-import { type Credentials, secretPrefix } from "../../server/ledger/credentials.ts";
+import { remoteAnalysis } from "../../server/between/remote-analysis.ts";
+import { Authorizer } from "../../server/http/port/authorize.ts";
+import { type Credentials, secretPrefix } from "../../server/ledger/ports/credentials.ts";
 import type { Peer } from "../../server/process/control.ts";
 import { nodePatienceMs, Readiness } from "../../server/readiness.ts";
 

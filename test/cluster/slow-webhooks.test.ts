@@ -1,9 +1,9 @@
 /** A webhook that waits for PostgreSQL while it is translated, and what changes in the meantime. */
 import { afterAll, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
-import { commandLine, settingUp } from "../../server/ledger/audit.ts";
-import { openPool } from "../../server/ledger/postgres/connect.ts";
-import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
+import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
+import { openPool } from "../../server/ledger/postgres/client/connect.ts";
+import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
 import { deliver } from "../sources/webhooks-support.ts";
 import { expectSuccess } from "../specification/support.ts";
 import { TestCluster, until } from "./support.ts";

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import type { Static } from "typebox";
-import type { AccountListAnswer, UserListAnswer } from "../../contract/api-people.ts";
-import type { ScoreAnswer } from "../../contract/api-scores.ts";
+import type { AccountListAnswer, UserListAnswer } from "../../contract/api/lists.ts";
+import type { ScoreAnswer } from "../../contract/api/scores.ts";
 import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
 import { ago, fillGone, gone, shown, span } from "./churned-support.ts";

@@ -2,21 +2,21 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import * as contract from "../../contract/api.ts";
-import * as departures from "../../contract/api-departures.ts";
-import * as entities from "../../contract/api-entities.ts";
-import * as figures from "../../contract/api-figures.ts";
-import * as movers from "../../contract/api-movers.ts";
-import * as overview from "../../contract/api-overview.ts";
-import * as lists from "../../contract/api-people.ts";
-import * as retention from "../../contract/api-retention.ts";
-import * as scores from "../../contract/api-scores.ts";
-import * as traits from "../../contract/api-traits.ts";
+import * as contract from "../../contract/api/api.ts";
+import * as departures from "../../contract/api/departures.ts";
+import * as entities from "../../contract/api/entities.ts";
+import * as figures from "../../contract/api/figures.ts";
+import * as lists from "../../contract/api/lists.ts";
+import * as movers from "../../contract/api/movers.ts";
+import * as overview from "../../contract/api/overview.ts";
+import * as retention from "../../contract/api/retention.ts";
+import * as scores from "../../contract/api/scores.ts";
+import * as traits from "../../contract/api/traits.ts";
 import { isPageAddress, pageAddresses } from "../../contract/pages.ts";
 import * as settings from "../../contract/settings.ts";
 import * as sources from "../../contract/sources.ts";
-import { apiRoutes } from "../../server/http/api-routes.ts";
-import { peopleRoutes } from "../../server/http/people-routes.ts";
+import { apiRoutes } from "../../server/http/api/routes.ts";
+import { peopleRoutes } from "../../server/http/members/routes.ts";
 
 const dashboard = join(import.meta.dir, "..", "..", "dashboard");
 const modules: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {

@@ -1,7 +1,7 @@
 /** The model's page as a reader sees it: figures of the endpoint, in words that say how far they hold. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
-import type { ModelAnswer } from "../../contract/api-scores.ts";
+import type { ModelAnswer } from "../../contract/api/scores.ts";
 import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
 import {

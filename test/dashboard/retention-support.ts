@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import type { Browser, Locator } from "playwright-core";
 import type { Static } from "typebox";
-import type { RetentionAnswer } from "../../contract/api-retention.ts";
+import type { RetentionAnswer } from "../../contract/api/retention.ts";
 import { Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
 import { openPage, signedIn } from "./support.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { Static } from "typebox";
-import type { RetentionPeopleAnswer } from "../../contract/api-retention.ts";
+import type { RetentionPeopleAnswer } from "../../contract/api/retention.ts";
 import {
   aroundDemo,
   figuresOf,

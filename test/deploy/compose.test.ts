@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { BlockList } from "node:net";
 import { join } from "node:path";
 import { readConfig } from "../../server/config.ts";
-import { ClientAddresses } from "../../server/http/client-address.ts";
+import { ClientAddresses } from "../../server/http/port/client-address.ts";
 import { roles } from "../../server/main.ts";
 import { Server } from "../server.ts";
 import { root } from "../tidy/source-files.ts";

@@ -5,12 +5,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { settingUp } from "../../server/ledger/audit.ts";
-import { openPool, type Sql } from "../../server/ledger/postgres/connect.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { openPool, type Sql } from "../../server/ledger/postgres/client/connect.ts";
 import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";
-import { Loader } from "../../server/warehouse/loader.ts";
-import { migrate } from "../../server/warehouse/migrations.ts";
-import { currentSchema, type EventRow, eventRow } from "../../server/warehouse/rows.ts";
+import { currentSchema, type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { Loader } from "../../server/warehouse/load/loader.ts";
+import { migrate } from "../../server/warehouse/schema/migrations.ts";
 import { needs, writes } from "../ledger/writes.ts";
 import { PostgresServer } from "../postgres.ts";
 import { root } from "../tidy/source-files.ts";

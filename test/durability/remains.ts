@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { warehouseFolder } from "../../server/warehouse/analysis.ts";
-import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
+import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 
 const dataDir = process.argv[2] ?? "";
 const ledger = new Database(join(dataDir, "ledger.sqlite"));

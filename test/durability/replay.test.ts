@@ -4,11 +4,11 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { settingUp } from "../../server/ledger/audit.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { createLogger } from "../../server/process/log.ts";
 import { openAnalysis } from "../../server/warehouse/analysis.ts";
-import { currentSchema, eventRow } from "../../server/warehouse/rows.ts";
 import { needs, writes } from "../ledger/writes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rekindle-replay-"));

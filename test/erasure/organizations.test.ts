@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
-import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
+import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import { joined } from "../people/support.ts";
 import { rekindle, Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";

@@ -1,7 +1,7 @@
 /** Opens the warehouse of a stopped server and waits until the engine has removed the parts that it replaced, for
  * which it is given a second here instead of 8 minutes. Run by `support.ts` in a process of its own. */
 import { warehouseFolder } from "../../server/warehouse/analysis.ts";
-import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
+import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 
 const warehouse = await openChdbWarehouse({ folder: warehouseFolder(process.argv[2] ?? "") });
 const tables = await warehouse.rows<{ name: string }>(

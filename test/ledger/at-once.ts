@@ -1,8 +1,8 @@
 /** Races of nodes that share a PostgreSQL: nobody goes on before all are in them. */
 import { expect } from "bun:test";
-import { Refusal } from "../../server/ledger/ledger.ts";
-import type { Sql, Tx } from "../../server/ledger/postgres/connect.ts";
-import { inTransaction } from "../../server/ledger/postgres/transaction.ts";
+import { Refusal } from "../../contract/refusal.ts";
+import type { Sql, Tx } from "../../server/ledger/postgres/client/connect.ts";
+import { inTransaction } from "../../server/ledger/postgres/client/transaction.ts";
 
 /** Ends the transaction that held the others up, so that nothing is left of it. */
 class HeldUp extends Error {}

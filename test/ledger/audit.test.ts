@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { commandLine, settingUp } from "../../server/ledger/audit.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 
 const nowMs = Date.UTC(2026, 0, 1);
 

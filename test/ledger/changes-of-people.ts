@@ -1,6 +1,6 @@
 /** The methods of the ledger about people: see changes.ts. */
-import { commandLine as by, personActor } from "../../server/ledger/audit.ts";
-import type { Person } from "../../server/ledger/people.ts";
+import { commandLine as by, personActor } from "../../server/ledger/ports/audit.ts";
+import type { Person } from "../../server/ledger/ports/people.ts";
 import { type Ground, type Kinds, logOf, read, service } from "./change-kinds.ts";
 
 const expiresAtMs = 9e12;

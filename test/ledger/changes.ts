@@ -1,6 +1,6 @@
 /** Every method of the ledger, and what it is: read, written by the service itself, or a change that the audit log tells. */
-import { commandLine as by, settingUp } from "../../server/ledger/audit.ts";
-import { createProjectToken, createReadKey } from "../../server/ledger/credentials.ts";
+import { commandLine as by, settingUp } from "../../server/ledger/ports/audit.ts";
+import { createProjectToken, createReadKey } from "../../server/ledger/ports/credentials.ts";
 import { type Ground, type Kind, type Kinds, logOf, type Prepare, read, service } from "./change-kinds.ts";
 import { entrance, people } from "./changes-of-people.ts";
 import { bury, eventLine } from "./contract-operation.ts";

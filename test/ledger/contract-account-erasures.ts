@@ -1,9 +1,9 @@
 /** The part of the contract about erasures of accounts. */
 import { expect, test } from "bun:test";
-import { readKeyActor, settingUp } from "../../server/ledger/audit.ts";
-import type { Ledger } from "../../server/ledger/ledger.ts";
-import { visitorKey } from "../../server/ledger/parking.ts";
-import { accountRow, userRow } from "../../server/warehouse/rows.ts";
+import { readKeyActor, settingUp } from "../../server/ledger/ports/audit.ts";
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { visitorKey } from "../../server/ledger/ports/parking.ts";
+import { accountRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 import { account, inboxRows, look, needs, user, writePeople, writes } from "./writes.ts";
 

@@ -1,9 +1,11 @@
 /** The part of the contract about erasures. */
 import { expect, test } from "bun:test";
-import { settingUp } from "../../server/ledger/audit.ts";
-import type { DayCount, Ledger, User } from "../../server/ledger/ledger.ts";
-import { userKey } from "../../server/ledger/parking.ts";
-import { userRow, userVersionRow } from "../../server/warehouse/rows.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import type { User } from "../../server/ledger/ports/entities.ts";
+import type { DayCount } from "../../server/ledger/ports/inbox.ts";
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { userKey } from "../../server/ledger/ports/parking.ts";
+import { userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 import { inboxRows, look, needs, user, writePeople, writes } from "./writes.ts";
 

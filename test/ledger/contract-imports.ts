@@ -1,10 +1,10 @@
 /** The records of imported files: one for a file and a mapping, moving on with the rows that it counts. */
 import { describe, expect, spyOn, test } from "bun:test";
+import { Refusal } from "../../contract/refusal.ts";
 import { Importer } from "../../server/intake/importer.ts";
-import type { Noted } from "../../server/intake/warnings.ts";
-import type { ImportRecord } from "../../server/ledger/imports.ts";
-import { Refusal } from "../../server/ledger/ledger.ts";
-import { userKey } from "../../server/ledger/parking.ts";
+import type { Noted } from "../../server/intake/watch/warnings.ts";
+import type { ImportRecord } from "../../server/ledger/ports/imports.ts";
+import { userKey } from "../../server/ledger/ports/parking.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 import { inboxRows, needs, writes } from "./writes.ts";
 

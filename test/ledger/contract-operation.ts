@@ -1,9 +1,10 @@
 /** The part of the contract about warnings, dead letters, exclusion rules and checks. */
 import { expect, test } from "bun:test";
-import { settingUp } from "../../server/ledger/audit.ts";
-import type { FrozenBatch, MissingRows, WarehouseTable } from "../../server/ledger/ledger.ts";
-import type { IngestionWarning } from "../../server/ledger/warnings.ts";
-import { eventRow, userRow, userVersionRow } from "../../server/warehouse/rows.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import type { MissingRows } from "../../server/ledger/ports/dead-letters.ts";
+import type { FrozenBatch, WarehouseTable } from "../../server/ledger/ports/inbox.ts";
+import type { IngestionWarning } from "../../server/ledger/ports/warnings.ts";
+import { eventRow, userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 import { append, needs, user, writePeople, writes } from "./writes.ts";
 

@@ -1,8 +1,9 @@
 /** The part of the contract about organizations and project tokens. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { settingUp } from "../../server/ledger/audit.ts";
-import { type OrganizationChange, Refusal } from "../../server/ledger/ledger.ts";
+import { Refusal } from "../../contract/refusal.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import type { OrganizationChange } from "../../server/ledger/ports/organizations.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");

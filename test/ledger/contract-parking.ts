@@ -1,7 +1,7 @@
 /** The part of the contract about what is parked, and names of events. */
 import { expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
-import { type PersonKey, userKey, visitorKey } from "../../server/ledger/parking.ts";
+import { type PersonKey, userKey, visitorKey } from "../../server/ledger/ports/parking.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 import {
   dayMs,

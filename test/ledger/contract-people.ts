@@ -1,7 +1,7 @@
 /** The part of the contract about people: what two who come at the same moment may not both do, and the bounds. */
 import { describe, expect, test } from "bun:test";
-import { type Actor, commandLine, personActor } from "../../server/ledger/audit.ts";
-import { Refusal } from "../../server/ledger/ledger.ts";
+import { Refusal } from "../../contract/refusal.ts";
+import { type Actor, commandLine, personActor } from "../../server/ledger/ports/audit.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 
 const person = (email: string) => ({ email, name: email.split("@")[0] ?? "", passwordHash: "$argon2id$x" });

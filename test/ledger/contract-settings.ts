@@ -1,9 +1,9 @@
 /** The part of the contract about settings: every version is kept, and none is wrong in itself. */
 import { describe, expect, test } from "bun:test";
+import { Refusal } from "../../contract/refusal.ts";
 import type { Settings } from "../../contract/settings.ts";
-import { commandLine } from "../../server/ledger/audit.ts";
-import { Refusal } from "../../server/ledger/ledger.ts";
-import { SettingsConflict } from "../../server/ledger/settings.ts";
+import { commandLine } from "../../server/ledger/ports/audit.ts";
+import { SettingsConflict } from "../../server/ledger/ports/settings.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 
 const initially: Settings = {

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { sourceLimits } from "../../contract/sources.ts";
 import { msPerHour } from "../../server/calendar/zone.ts";
-import { settingUp } from "../../server/ledger/audit.ts";
-import type { CountedHour } from "../../server/ledger/sources.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import type { CountedHour } from "../../server/ledger/ports/sources.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 
 const hour = 480_000;

@@ -1,9 +1,9 @@
 /** The part of the contract about views that are saved, what is set of sources, and how users are found otherwise than by
  * their ids. */
 import { describe, expect, test } from "bun:test";
+import { Refusal } from "../../contract/refusal.ts";
 import { viewLimits } from "../../contract/views.ts";
-import { commandLine } from "../../server/ledger/audit.ts";
-import { Refusal } from "../../server/ledger/ledger.ts";
+import { commandLine } from "../../server/ledger/ports/audit.ts";
 import type { LedgerUnderTest } from "./contract.ts";
 import { needs, user, writes } from "./writes.ts";
 

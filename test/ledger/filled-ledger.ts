@@ -1,9 +1,9 @@
 /** A ledger with something of everything, and all that its interface tells of it: what a move has to keep. */
 import { Importer } from "../../server/intake/importer.ts";
-import { commandLine, personActor, settingUp } from "../../server/ledger/audit.ts";
-import type { Ledger } from "../../server/ledger/ledger.ts";
-import { type PersonKey, userKey, visitorKey } from "../../server/ledger/parking.ts";
-import { eventRow, userRow } from "../../server/warehouse/rows.ts";
+import { commandLine, personActor, settingUp } from "../../server/ledger/ports/audit.ts";
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { type PersonKey, userKey, visitorKey } from "../../server/ledger/ports/parking.ts";
+import { eventRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { account, append, inboxRows, look, needs, remember, user, writes } from "./writes.ts";
 
 /** What text can hold: PostgreSQL stores neither U+0000 nor, as it is, what stands for it. */

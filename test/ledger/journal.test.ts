@@ -3,10 +3,14 @@ import { afterAll, expect, spyOn, test } from "bun:test";
 import fs, { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { settingUp } from "../../server/ledger/audit.ts";
-import type { Ledger } from "../../server/ledger/ledger.ts";
-import { JournalFile, readRecords, recordHeadBytes } from "../../server/ledger/sqlite/journal-file.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import {
+  JournalFile,
+  readRecords,
+  recordHeadBytes,
+} from "../../server/ledger/sqlite/journal/journal-file.ts";
 import { append, inboxRows, look, messageOf, needs, remember, user, writePeople } from "./writes.ts";
 
 const base = mkdtempSync(join(tmpdir(), "rekindle-journal-"));

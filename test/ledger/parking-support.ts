@@ -1,5 +1,5 @@
 /** What the tests of parking and links write and look at. */
-import type { Ledger } from "../../server/ledger/ledger.ts";
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import {
   type ParkedItem,
   type ParkingWrites,
@@ -7,7 +7,7 @@ import {
   type PersonKey,
   userKey,
   visitorKey,
-} from "../../server/ledger/parking.ts";
+} from "../../server/ledger/ports/parking.ts";
 import { look, needs, writes } from "./writes.ts";
 
 /** Ledgers under test are opened with these, less than in an installation. */

@@ -1,7 +1,7 @@
 /** What in PostgreSQL is bounded by its number, where making so much through the ledger would take minutes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { commandLine, settingUp } from "../../server/ledger/audit.ts";
-import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { commandLine, settingUp } from "../../server/ledger/ports/audit.ts";
+import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../postgres.ts";
 

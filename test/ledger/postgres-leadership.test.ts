@@ -1,7 +1,7 @@
 /** Who leads on PostgreSQL, and when another does. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openPool } from "../../server/ledger/postgres/connect.ts";
-import { Leadership, type Term } from "../../server/ledger/postgres/leadership.ts";
+import { openPool } from "../../server/ledger/postgres/client/connect.ts";
+import { Leadership, type Term } from "../../server/ledger/postgres/cluster/leadership.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { createLogger } from "../../server/process/log.ts";
 import { PostgresServer } from "../postgres.ts";

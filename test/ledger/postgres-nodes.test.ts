@@ -1,8 +1,8 @@
 /** Several nodes on one PostgreSQL: what they promise together, while connections are cut and the server is killed. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { settingUp } from "../../server/ledger/audit.ts";
-import type { FrozenBatch } from "../../server/ledger/ledger.ts";
-import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import type { FrozenBatch } from "../../server/ledger/ports/inbox.ts";
+import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import {
   openPostgresLedger,
   type PostgresLedger,

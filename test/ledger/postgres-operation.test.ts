@@ -1,11 +1,12 @@
 /** What operation promises on PostgreSQL beside the contract: with several nodes, and with an inbox that only grows. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { settingUp } from "../../server/ledger/audit.ts";
-import type { FrozenBatch, Ledger } from "../../server/ledger/ledger.ts";
-import { openPool } from "../../server/ledger/postgres/connect.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import type { FrozenBatch } from "../../server/ledger/ports/inbox.ts";
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { type IngestionWarning, UnwritableWarnings } from "../../server/ledger/ports/warnings.ts";
+import { openPool } from "../../server/ledger/postgres/client/connect.ts";
+import { LoaderLease } from "../../server/ledger/postgres/cluster/loader-lease.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
-import { LoaderLease } from "../../server/ledger/postgres/loader-lease.ts";
-import { type IngestionWarning, UnwritableWarnings } from "../../server/ledger/warnings.ts";
 import { PostgresServer } from "../postgres.ts";
 import { loadAll } from "./filled-ledger.ts";
 import { append, inboxRows, needs, user, writePeople, writes } from "./writes.ts";

@@ -1,11 +1,11 @@
 /** Two nodes on one PostgreSQL: what two people may not both do. Each race is held up until both nodes are in it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { commandLine, personActor, settingUp } from "../../server/ledger/audit.ts";
-import type { Organization } from "../../server/ledger/ledger.ts";
-import type { Person } from "../../server/ledger/people.ts";
-import { openPool, type Sql, type Tx } from "../../server/ledger/postgres/connect.ts";
+import { commandLine, personActor, settingUp } from "../../server/ledger/ports/audit.ts";
+import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import type { Person } from "../../server/ledger/ports/people.ts";
+import { openPool, type Sql, type Tx } from "../../server/ledger/postgres/client/connect.ts";
+import { advisoryLocks } from "../../server/ledger/postgres/client/locks.ts";
 import { openPostgresLedger, type PostgresLedger } from "../../server/ledger/postgres/ledger.ts";
-import { advisoryLocks } from "../../server/ledger/postgres/locks.ts";
 import { PostgresServer } from "../postgres.ts";
 import { begunTogether, fulfilled, refusals } from "./at-once.ts";
 

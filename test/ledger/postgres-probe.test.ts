@@ -1,13 +1,13 @@
 /** What doctor says of PostgreSQL, on a real server that is set wrong in one way after another. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openPool } from "../../server/ledger/postgres/connect.ts";
-import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
+import { openPool } from "../../server/ledger/postgres/client/connect.ts";
 import {
   type LivingNode,
   livingNodes,
   type ProbeOptions,
   probePostgres,
-} from "../../server/ledger/postgres/probe.ts";
+} from "../../server/ledger/postgres/cluster/probe.ts";
+import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../postgres.ts";
 
 let server: PostgresServer;

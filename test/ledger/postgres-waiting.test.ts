@@ -1,12 +1,12 @@
 /** Who waits for whom on PostgreSQL: one that is slow, or holds something open, stops nobody else. */
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { pino } from "pino";
-import { settingUp } from "../../server/ledger/audit.ts";
-import { openPool, type Sql } from "../../server/ledger/postgres/connect.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { openPool, type Sql } from "../../server/ledger/postgres/client/connect.ts";
+import { advisoryLocks } from "../../server/ledger/postgres/client/locks.ts";
+import { sendLive } from "../../server/ledger/postgres/cluster/live-items.ts";
+import { ClusterNode } from "../../server/ledger/postgres/cluster/node.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
-import { sendLive } from "../../server/ledger/postgres/live-items.ts";
-import { advisoryLocks } from "../../server/ledger/postgres/locks.ts";
-import { ClusterNode } from "../../server/ledger/postgres/node.ts";
 import { PostgresServer } from "../postgres.ts";
 import { loadAll } from "./filled-ledger.ts";
 import { SilentWay } from "./silent-way.ts";

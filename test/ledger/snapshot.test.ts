@@ -3,9 +3,10 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { settingUp } from "../../server/ledger/audit.ts";
-import type { Ledger, LedgerSnapshot } from "../../server/ledger/ledger.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import type { LedgerSnapshot } from "../../server/ledger/ports/snapshot.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { appendAlone, remember } from "./writes.ts";
 
 const base = mkdtempSync(join(tmpdir(), "rekindle-snapshot-"));

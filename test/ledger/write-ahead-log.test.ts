@@ -5,9 +5,9 @@ import fs from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { settingUp } from "../../server/ledger/audit.ts";
-import type { Ledger } from "../../server/ledger/ledger.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { append, inboxRows, user, writePeople } from "./writes.ts";
 
 type Synced = (error: NodeJS.ErrnoException | null) => void;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { formatDay } from "../../server/calendar/days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import { metricsOf, type Prediction } from "../../server/scoring/metrics.ts";
+import { metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
 import { Simulation } from "../../simulation/simulation.ts";
 import { Server } from "../server.ts";
 

@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
+import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
 import { ownPort, restart } from "../durability/killing.ts";
 import { identify, sendAll, track } from "../erasure/support.ts";
 import { Server, startRekindle } from "../server.ts";

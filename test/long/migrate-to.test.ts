@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
-import { openClickHouseWarehouse } from "../../server/warehouse/clickhouse.ts";
+import { openClickHouseWarehouse } from "../../server/warehouse/engine/clickhouse.ts";
 import { TestCluster, until } from "../cluster/support.ts";
 import { api, daysAgo, erasingKey, identify, sendAll, track } from "../erasure/support.ts";
 import { zoneFarFromMidnight } from "../far-from-midnight.ts";

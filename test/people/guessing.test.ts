@@ -1,6 +1,6 @@
 /** How long who guesses has to wait: exactly, by a clock of the test's own. */
 import { expect, test } from "bun:test";
-import { type Attempt, type AttemptSource, Guessing } from "../../server/dashboard/guessing.ts";
+import { type Attempt, type AttemptSource, Guessing } from "../../server/members/guessing.ts";
 
 function sourceOf(text: string): AttemptSource {
   return { kind: text.startsWith("browser") ? "browser" : "address", id: text };

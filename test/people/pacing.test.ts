@@ -1,7 +1,7 @@
 /** How often passwords are looked at, right or wrong: by a clock of the test's own, by order, and at the front door. */
 import { expect, spyOn, test } from "bun:test";
-import { Pacing } from "../../server/dashboard/pacing.ts";
-import { Passwords } from "../../server/dashboard/passwords.ts";
+import { Pacing } from "../../server/members/pacing.ts";
+import { Passwords } from "../../server/members/passwords.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 import { Browser, joined, password } from "./support.ts";

@@ -1,8 +1,8 @@
 /** Admission: whatever JSON comes in, it is admitted or refused in words that help, and never throws. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { type Invalid, isInvalid, parseBody } from "../../server/intake/admission/json.ts";
 import { admitIdentify } from "../../server/intake/identify.ts";
-import { type Invalid, isInvalid, parseBody } from "../../server/intake/json.ts";
 import { admitTrack } from "../../server/intake/track.ts";
 import { anyJson, arrivalIn, seeded } from "./support.ts";
 

@@ -1,6 +1,6 @@
 /** Cells that a spreadsheet would take for formulas, whatever parts its cells. */
 import { expect, test } from "bun:test";
-import { csv } from "../../server/http/csv.ts";
+import { csv } from "../../server/http/port/csv.ts";
 
 const cell = (value: unknown) => csv(["a"], [{ a: value }]).slice(3, -2);
 

@@ -1,6 +1,6 @@
 /** Requests that share a commit, and two groups on their way to the disk, which syncs when the test says so. */
 import { expect, test } from "bun:test";
-import { GroupCommit } from "../../server/intake/group-commit.ts";
+import { GroupCommit } from "../../server/intake/commit/group-commit.ts";
 import { identify, SlowDisk } from "./slow-disk.ts";
 
 function begin() {

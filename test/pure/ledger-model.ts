@@ -1,6 +1,6 @@
 /** A ledger in memory, as plain as can be: what `decide` is told of and what it writes. */
 import { limits } from "../../contract/limits.ts";
-import type { Account, User } from "../../server/ledger/ledger.ts";
+import type { Account, User } from "../../server/ledger/ports/entities.ts";
 import {
   type ParkedItem,
   type ParkingWrites,
@@ -9,8 +9,8 @@ import {
   type PersonLink,
   userKey,
   visitorKey,
-} from "../../server/ledger/parking.ts";
-import type { Message, Needs, Stored, Writes } from "../../server/ledger/transaction.ts";
+} from "../../server/ledger/ports/parking.ts";
+import type { Message, Needs, Stored, Writes } from "../../server/ledger/ports/transact.ts";
 
 const keyOf = (organization: number, id: string) => JSON.stringify([organization, id]);
 const organizationOf = (key: string): number => JSON.parse(key)[0];

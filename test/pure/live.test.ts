@@ -1,10 +1,10 @@
 /** Watchers of the live view who are slower than what arrives. */
 import { expect, test } from "bun:test";
 import { type LiveEnd, type LiveItem, type LiveSkipped, liveLimits } from "../../contract/live.ts";
-import { roleRights } from "../../server/dashboard/rights.ts";
-import { liveStream } from "../../server/http/live-stream.ts";
-import { LiveView } from "../../server/intake/live.ts";
-import type { LiveMessage, LiveWatcher } from "../../server/intake/live-channel.ts";
+import { liveStream } from "../../server/http/members/live-stream.ts";
+import { LiveView } from "../../server/intake/watch/live.ts";
+import type { LiveMessage, LiveWatcher } from "../../server/intake/watch/live-channel.ts";
+import { roleRights } from "../../server/members/rights.ts";
 
 const organization = 1;
 const maxWaitingBytes = 512 * 1024;

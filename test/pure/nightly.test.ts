@@ -2,8 +2,9 @@
 import { expect, test } from "bun:test";
 import { pino } from "pino";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { CheckResult, Organization } from "../../server/ledger/ledger.ts";
-import { isCheckDue, NightlyCheck } from "../../server/warehouse/nightly.ts";
+import type { CheckResult } from "../../server/ledger/ports/health.ts";
+import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import { isCheckDue, NightlyCheck } from "../../server/warehouse/upkeep/nightly.ts";
 
 const at = (text: string) => Date.parse(text);
 

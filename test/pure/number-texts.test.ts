@@ -2,10 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { limits } from "../../contract/limits.ts";
-import { admitBatch, readBatch } from "../../server/intake/batch.ts";
-import { isInvalid, parseBody, parseObject } from "../../server/intake/json.ts";
-import { mayRoundIntegers, NumberTexts } from "../../server/intake/number-texts.ts";
-import { countValues } from "../../server/intake/value-count.ts";
+import { admitBatch, readBatch } from "../../server/intake/admission/batch.ts";
+import { isInvalid, parseBody, parseObject } from "../../server/intake/admission/json.ts";
+import { mayRoundIntegers, NumberTexts } from "../../server/intake/admission/number-texts.ts";
+import { countValues } from "../../server/intake/admission/value-count.ts";
 import { arrivalIn, seeded } from "./support.ts";
 
 const options = seeded("number-texts.test.ts", 2_000);

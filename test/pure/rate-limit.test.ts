@@ -1,9 +1,9 @@
 /** What a bucket lets pass of a limit, on one node and on several. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { Authorizer } from "../../server/http/authorize.ts";
-import { TokenBucket } from "../../server/http/rate-limit.ts";
-import { type Credentials, secretPrefix } from "../../server/ledger/credentials.ts";
+import { Authorizer } from "../../server/http/port/authorize.ts";
+import { TokenBucket } from "../../server/http/port/rate-limit.ts";
+import { type Credentials, secretPrefix } from "../../server/ledger/ports/credentials.ts";
 import { seeded } from "./support.ts";
 
 const limit = 900;

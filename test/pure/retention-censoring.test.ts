@@ -1,7 +1,7 @@
 /** What is left out of means and projections of retention: what is not known yet, and users who were there before. */
 import { describe, expect, test } from "bun:test";
-import type { CohortRow } from "../../server/analytics/retention.ts";
-import type { RetentionQuestion } from "../../server/analytics/retention-question.ts";
+import type { CohortRow } from "../../server/analytics/retention/retention.ts";
+import type { RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
 import { day, tableOf } from "./retention-support.ts";
 
 describe("users of whom nine of ten never leave", () => {

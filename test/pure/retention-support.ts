@@ -1,7 +1,7 @@
 /** Questions about retention and counts of the warehouse, as tests of the table make them. */
-import type { CohortRow } from "../../server/analytics/retention.ts";
-import { gridOf, type RetentionQuestion } from "../../server/analytics/retention-question.ts";
-import { retentionTable } from "../../server/analytics/retention-table.ts";
+import type { CohortRow } from "../../server/analytics/retention/retention.ts";
+import { gridOf, type RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
+import { retentionTable } from "../../server/analytics/retention/retention-table.ts";
 import { parseDay } from "../../server/calendar/days.ts";
 import type { Period } from "../../server/calendar/period-starts.ts";
 

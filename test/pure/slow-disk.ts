@@ -1,7 +1,12 @@
 /** A ledger in memory whose commits are synced when the test says so. */
 import { Zone } from "../../server/calendar/zone.ts";
 import type { AdmittedIdentify } from "../../server/intake/identify.ts";
-import { type Needs, OrganizationsHeld, type Stored, type Writes } from "../../server/ledger/transaction.ts";
+import {
+  type Needs,
+  OrganizationsHeld,
+  type Stored,
+  type Writes,
+} from "../../server/ledger/ports/transact.ts";
 import { LedgerModel } from "./ledger-model.ts";
 
 /** Writes at once, and resolves when the test has synced it. */

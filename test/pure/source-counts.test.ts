@@ -1,8 +1,8 @@
 /** What comes from sources is counted in memory: nothing twice, nothing lost when it cannot be written, never too much. */
 import { expect, test } from "bun:test";
 import { msPerHour } from "../../server/calendar/zone.ts";
-import { SourceCounts } from "../../server/intake/source-counts.ts";
-import type { CountedHour } from "../../server/ledger/sources.ts";
+import { SourceCounts } from "../../server/intake/watch/source-counts.ts";
+import type { CountedHour } from "../../server/ledger/ports/sources.ts";
 
 const hourMs = 480_000 * msPerHour;
 

@@ -1,9 +1,9 @@
 /** What is counted and warned of when a connected source's request fails in the middle: what was decided, and no more. */
 import { expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
-import { storeSourced } from "../../server/http/source-outcomes.ts";
+import { storeSourced } from "../../server/http/write/source-outcomes.ts";
+import { nextPart } from "../../server/intake/commit/source-parts.ts";
 import type { SourcedItem, SourcedWatcher } from "../../server/intake/intake.ts";
-import { nextPart } from "../../server/intake/source-parts.ts";
 
 const arrival = { organization: 1, zone: new Zone("UTC"), receivedAtMs: 1_000, idempotencyKey: null };
 const track = (event: string): SourcedItem => ({

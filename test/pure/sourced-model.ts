@@ -1,9 +1,9 @@
 /** Random histories of what connected sources and the write API are told, and the rules, said as plainly as possible. */
 import fc from "fast-check";
-import { admitSourced } from "../../server/intake/admit-sourced.ts";
-import type { Decidable, SourcedOutcome } from "../../server/intake/decide.ts";
-import { isInvalid } from "../../server/intake/json.ts";
-import type { SourcedItem } from "../../server/intake/sourced.ts";
+import { admitSourced } from "../../server/intake/admission/admit-sourced.ts";
+import { isInvalid } from "../../server/intake/admission/json.ts";
+import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
+import type { Decidable, SourcedOutcome } from "../../server/intake/decide/decide.ts";
 import { arrivalIn } from "./support.ts";
 
 const arrival = arrivalIn("Europe/Paris");

@@ -5,10 +5,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { limits } from "../../contract/limits.ts";
-import type { SourcedOutcome } from "../../server/intake/decide.ts";
-import { isInvalid } from "../../server/intake/json.ts";
-import type { SourcedItem } from "../../server/intake/sourced.ts";
-import { userKey } from "../../server/ledger/parking.ts";
+import { isInvalid } from "../../server/intake/admission/json.ts";
+import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
+import type { SourcedOutcome } from "../../server/intake/decide/decide.ts";
+import { userKey } from "../../server/ledger/ports/parking.ts";
 import { LedgerModel, personKeyOf } from "./ledger-model.ts";
 import { run, sizes } from "./requests.ts";
 import { admitted, history, Model, nowMs, type Sent, visitor } from "./sourced-model.ts";

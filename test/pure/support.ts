@@ -1,7 +1,7 @@
 /** What the property tests share. */
 import fc from "fast-check";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { Arrival } from "../../server/intake/admission.ts";
+import type { Arrival } from "../../server/intake/admission/admit-event.ts";
 
 /** One seed for a file's properties, printed so that a failure can be run again: SEED=n bun test FILE. */
 export function seeded(file: string, runs: number): { readonly seed: number; readonly numRuns: number } {

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import Format from "typebox/format";
 import { dayNumber, Zone } from "../../server/calendar/zone.ts";
-import { parseEventTime } from "../../server/intake/time.ts";
+import { parseEventTime } from "../../server/intake/admission/time.ts";
 import { seeded } from "./support.ts";
 
 const utc = new Zone("UTC");

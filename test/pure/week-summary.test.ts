@@ -1,8 +1,8 @@
 /** The week in sentences: every word follows from the figures. */
 import { describe, expect, test } from "bun:test";
-import { partsOf } from "../../server/analytics/sentence.ts";
-import { callNote, whyToCall } from "../../server/analytics/week-scores.ts";
-import { type WeekFigures, type WeekOfUsers, weekSummary } from "../../server/analytics/week-summary.ts";
+import { partsOf } from "../../server/analytics/week/sentence.ts";
+import { callNote, whyToCall } from "../../server/analytics/week/week-scores.ts";
+import { type WeekFigures, type WeekOfUsers, weekSummary } from "../../server/analytics/week/week-summary.ts";
 import { parseDay } from "../../server/calendar/days.ts";
 
 const toDay = parseDay("2026-03-31") ?? 0;

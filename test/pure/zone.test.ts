@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { msPerDay, Zone } from "../../server/calendar/zone.ts";
-import { parseEventTime } from "../../server/intake/time.ts";
+import { parseEventTime } from "../../server/intake/admission/time.ts";
 import { seeded } from "./support.ts";
 
 const options = seeded("zone.test.ts", 800);

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { settingUp } from "../../server/ledger/audit.ts";
-import { createProjectToken, createReadKey } from "../../server/ledger/credentials.ts";
-import { ledgerFile } from "../../server/ledger/sqlite/ledger-file.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { createProjectToken, createReadKey } from "../../server/ledger/ports/credentials.ts";
+import { ledgerFile } from "../../server/ledger/sqlite/engine/ledger-file.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { type CommandResult, rekindle, run } from "../server.ts";
 
 const entry = join(import.meta.dir, "..", "..", "cli", "main.ts");

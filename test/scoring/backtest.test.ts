@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { type Backtest, backtest } from "../../server/scoring/backtest.ts";
-import { fitHiatus, hiatusRisk, recencyBaseline } from "../../server/scoring/baselines.ts";
-import { planFolds, trainingDaysFor } from "../../server/scoring/folds.ts";
-import { chooseRung } from "../../server/scoring/ladder.ts";
-import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/snapshot.ts";
-import { countData, type DataCounts } from "../../server/scoring/train.ts";
+import { type Backtest, backtest } from "../../server/scoring/churn/backtest.ts";
+import { fitHiatus, hiatusRisk, recencyBaseline } from "../../server/scoring/churn/baselines.ts";
+import { planFolds, trainingDaysFor } from "../../server/scoring/churn/folds.ts";
+import { chooseRung } from "../../server/scoring/churn/ladder.ts";
+import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import { countData, type DataCounts } from "../../server/scoring/churn/train.ts";
 import { backtestLog } from "./reference.ts";
 import { quiet, simulatedFrom, simulateLogs } from "./support.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Bgbb, type BgbbParameters, type Cell, priorParameters } from "../../server/scoring/bgbb.ts";
-import { type CountedCell, fitBgbb, totalLogLikelihood } from "../../server/scoring/bgbb-fit.ts";
-import { minimize } from "../../server/scoring/optimize.ts";
-import { lgamma } from "../../server/scoring/special.ts";
+import { Bgbb, type BgbbParameters, type Cell, priorParameters } from "../../server/scoring/churn/bgbb.ts";
+import { type CountedCell, fitBgbb, totalLogLikelihood } from "../../server/scoring/churn/bgbb-fit.ts";
+import { minimize } from "../../server/scoring/statistics/optimize.ts";
+import { lgamma } from "../../server/scoring/statistics/special.ts";
 import { numbers, readDonations } from "./data.ts";
 import { simulateCells } from "./support.ts";
 

@@ -1,10 +1,10 @@
 /** The parts of a change: what somebody did, what time did, and what other rules did. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { changeOf, changeText } from "../../server/scoring/change.ts";
-import type { Explanation, Serving, Subject } from "../../server/scoring/explain.ts";
-import type { Features } from "../../server/scoring/features.ts";
-import { defaultHealthWeights } from "../../server/scoring/health.ts";
+import { changeOf, changeText } from "../../server/scoring/scores/change.ts";
+import type { Explanation, Serving, Subject } from "../../server/scoring/scores/explain.ts";
+import type { Features } from "../../server/scoring/scores/features.ts";
+import { defaultHealthWeights } from "../../server/scoring/scores/health.ts";
 import { quiet } from "./support.ts";
 
 const bgbb = { alpha: 1, beta: 1.5, gamma: 0.5, delta: 3 };

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { dayNumber, msPerDay } from "../../server/calendar/zone.ts";
-import type { CountedCell } from "../../server/scoring/bgbb-fit.ts";
-import type { DayEvent } from "../../server/scoring/features.ts";
-import type { EntityLog } from "../../server/scoring/snapshot.ts";
+import type { CountedCell } from "../../server/scoring/churn/bgbb-fit.ts";
+import type { EntityLog } from "../../server/scoring/churn/snapshot.ts";
+import type { DayEvent } from "../../server/scoring/scores/features.ts";
 
 const folder = join(import.meta.dir, "..", "..", "..", "shared", "data");
 

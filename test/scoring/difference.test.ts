@@ -6,9 +6,9 @@ import {
   holm,
   newcombe,
   twoSided,
-} from "../../server/scoring/difference.ts";
-import { type Lifetimes, logRank } from "../../server/scoring/log-rank.ts";
-import { studentProbability, studentT975 } from "../../server/scoring/student.ts";
+} from "../../server/scoring/statistics/difference.ts";
+import { type Lifetimes, logRank } from "../../server/scoring/statistics/log-rank.ts";
+import { studentProbability, studentT975 } from "../../server/scoring/statistics/student.ts";
 import { Random } from "../../simulation/random.ts";
 
 const of = (hits: number, count: number) => ({ hits, count });

@@ -1,8 +1,8 @@
 /** Random logs, as events of a warehouse and as the reference takes them. */
 import { Zone } from "../../server/calendar/zone.ts";
-import type { DayEvent, FeatureSettings } from "../../server/scoring/features.ts";
+import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { EntityKind, Population } from "../../server/scoring/queries/engagement-events.ts";
-import type { EventRow } from "../../server/warehouse/rows.ts";
+import type { DayEvent, FeatureSettings } from "../../server/scoring/scores/features.ts";
 import type { Random } from "../../simulation/random.ts";
 import { event, insertEvents, randomOfThisRun, type WarehouseUnderTest } from "../warehouse/support.ts";
 

@@ -2,14 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { Metrics } from "../../server/scoring/metrics.ts";
 import { keepRecord, type ModelBody, type RunBody } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { ServiceStopping } from "../../server/scoring/run/scoring.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
 import { Trainings } from "../../server/scoring/run/trainings.ts";
-import { settingsKey } from "../../server/scoring/settings.ts";
-import { type Warehouse, WarehouseError } from "../../server/warehouse/warehouse.ts";
+import { settingsKey } from "../../server/scoring/scores/settings.ts";
+import type { Metrics } from "../../server/scoring/statistics/metrics.ts";
+import { type Warehouse, WarehouseError } from "../../server/warehouse/engine/warehouse.ts";
 import { insertEvents, WarehouseUnderTest } from "../warehouse/support.ts";
 import { randomFrom } from "./random.ts";
 import { all, on, scoresOf } from "./run-support.ts";

@@ -1,17 +1,17 @@
 /** The features that the engine computes, beside the reference: on random logs, in a zone that changes its clocks. */
 import { describe, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
-import { type EngagementScale, engagementScale } from "../../server/scoring/engagement.ts";
+import type { Population } from "../../server/scoring/queries/engagement-events.ts";
+import { type FeatureRow, featuresOfRow, featuresQuery } from "../../server/scoring/queries/feature-query.ts";
+import { read } from "../../server/scoring/queries/query.ts";
+import { readUsualBehaviour } from "../../server/scoring/queries/scale-query.ts";
+import { type EngagementScale, engagementScale } from "../../server/scoring/scores/engagement.ts";
 import {
   type DayEvent,
   type FeatureSettings,
   type Features,
   featuresOf,
-} from "../../server/scoring/features.ts";
-import type { Population } from "../../server/scoring/queries/engagement-events.ts";
-import { type FeatureRow, featuresOfRow, featuresQuery } from "../../server/scoring/queries/feature-query.ts";
-import { read } from "../../server/scoring/queries/query.ts";
-import { readUsualBehaviour } from "../../server/scoring/queries/scale-query.ts";
+} from "../../server/scoring/scores/features.ts";
 import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { logDay, logsOf, manySettings, population, randomOrganization } from "./engine-support.ts";
 

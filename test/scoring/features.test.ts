@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { cellOf, type DayEvent, featuresOf } from "../../server/scoring/features.ts";
-import { snapshotOf } from "../../server/scoring/snapshot.ts";
-import { isScored, stateOf } from "../../server/scoring/state.ts";
+import { snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import { cellOf, type DayEvent, featuresOf } from "../../server/scoring/scores/features.ts";
+import { isScored, stateOf } from "../../server/scoring/scores/state.ts";
 
 /** The day of the cut-off; days below are told as days before it. */
 const T = 20_000;

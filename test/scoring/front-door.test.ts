@@ -1,14 +1,14 @@
 /** Scores by the front door: events come in, `rekindle score` runs beside the server, the API tells what came of it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
-import type { MoversAnswer } from "../../contract/api-movers.ts";
+import type { MoversAnswer } from "../../contract/api/movers.ts";
 import type {
   HistoryAnswer,
   ModelAnswer,
   ScoreAnswer,
   ScoreListAnswer,
   SummaryAnswer,
-} from "../../contract/api-scores.ts";
+} from "../../contract/api/scores.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { Server } from "../server.ts";

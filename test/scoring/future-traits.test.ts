@@ -2,11 +2,11 @@
 import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import { userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { readSnapshots } from "../../server/scoring/queries/snapshots.ts";
 import { populationOf } from "../../server/scoring/run/population.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
-import { userVersionRow } from "../../server/warehouse/rows.ts";
 import { user } from "../ledger/writes.ts";
 import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { simulatedFrom, simulateLogs } from "./support.ts";

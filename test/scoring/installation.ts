@@ -1,12 +1,13 @@
 /** A scheduler for tests, on a clock that the test sets. */
 import { pino } from "pino";
 import { defaultSettings, type Settings } from "../../contract/settings.ts";
-import type { DayCount, Organization } from "../../server/ledger/ledger.ts";
+import type { DayCount } from "../../server/ledger/ports/inbox.ts";
+import type { Organization } from "../../server/ledger/ports/organizations.ts";
+import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import type { Silence } from "../../server/scoring/data-quality/source-watch.ts";
 import { type EarlierScores, Scheduler } from "../../server/scoring/run/scheduler.ts";
 import { Scoring } from "../../server/scoring/run/scoring.ts";
-import type { Silence } from "../../server/scoring/run/source-watch.ts";
-import type { EventRow } from "../../server/warehouse/rows.ts";
-import type { Warehouse } from "../../server/warehouse/warehouse.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { insertEvents, msPerDay, type WarehouseUnderTest } from "../warehouse/support.ts";
 
 /** A scheduler whose ledger counts what the test inserts, on a clock that the test sets. */

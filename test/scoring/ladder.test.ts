@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Backtest, ModelResult } from "../../server/scoring/backtest.ts";
-import { chooseRung, failuresOf } from "../../server/scoring/ladder.ts";
-import { type DataCounts, shortagesOf } from "../../server/scoring/train.ts";
+import type { Backtest, ModelResult } from "../../server/scoring/churn/backtest.ts";
+import { chooseRung, failuresOf } from "../../server/scoring/churn/ladder.ts";
+import { type DataCounts, shortagesOf } from "../../server/scoring/churn/train.ts";
 
 const horizonDays = 28;
 const plenty: DataCounts = {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type LogisticProblem, solveLogistic } from "../../server/scoring/irls.ts";
+import { pointsOf, stepsOfReasons } from "../../server/scoring/scores/reasons.ts";
+import { type LogisticProblem, solveLogistic } from "../../server/scoring/statistics/irls.ts";
 import {
   type Column,
   fitRidge,
@@ -9,11 +10,10 @@ import {
   reasonGroups,
   ridgeContributions,
   ridgeLogOdds,
-} from "../../server/scoring/logistic.ts";
-import { calibrate, fitPlatt } from "../../server/scoring/platt.ts";
-import { pointsOf, stepsOfReasons } from "../../server/scoring/reasons.ts";
-import { logistic } from "../../server/scoring/special.ts";
-import { dot } from "../../server/scoring/vectors.ts";
+} from "../../server/scoring/statistics/logistic.ts";
+import { calibrate, fitPlatt } from "../../server/scoring/statistics/platt.ts";
+import { logistic } from "../../server/scoring/statistics/special.ts";
+import { dot } from "../../server/scoring/statistics/vectors.ts";
 import { randomFrom } from "./random.ts";
 
 const random = randomFrom(4);

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import { type EventRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
-import { type EventRow, userVersionRow } from "../../server/warehouse/rows.ts";
 import { user } from "../ledger/writes.ts";
 import { insertEvents, WarehouseUnderTest } from "../warehouse/support.ts";
 import { randomBeta, randomFrom } from "./random.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { metricsOf, type Prediction } from "../../server/scoring/metrics.ts";
-import { logistic, logit } from "../../server/scoring/special.ts";
-import { wilson } from "../../server/scoring/wilson.ts";
+import { metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
+import { logistic, logit } from "../../server/scoring/statistics/special.ts";
+import { wilson } from "../../server/scoring/statistics/wilson.ts";
 import { randomFrom } from "./random.ts";
 
 const prediction = fc.record({

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ModelName } from "../../server/scoring/backtest.ts";
-import { chooseRung } from "../../server/scoring/ladder.ts";
+import type { ModelName } from "../../server/scoring/churn/backtest.ts";
+import { chooseRung } from "../../server/scoring/churn/ladder.ts";
 import { referenceBacktests } from "./reference.ts";
 import { modelsPage } from "./report.ts";
 

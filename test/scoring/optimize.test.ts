@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { minimize } from "../../server/scoring/optimize.ts";
-import { dot } from "../../server/scoring/vectors.ts";
+import { minimize } from "../../server/scoring/statistics/optimize.ts";
+import { dot } from "../../server/scoring/statistics/vectors.ts";
 import { randomFrom } from "./random.ts";
 
 const wide = { low: -100, high: 100 };

@@ -1,9 +1,9 @@
 /** The back-tests and fits whose figures were published with the data, computed by our code. */
-import { type Backtest, backtest, type ModelName } from "../../server/scoring/backtest.ts";
-import { fitBgbb } from "../../server/scoring/bgbb-fit.ts";
-import { type FoldDays, planFolds, trainingDaysFor } from "../../server/scoring/folds.ts";
-import { fitSbg } from "../../server/scoring/sbg.ts";
-import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/snapshot.ts";
+import { type Backtest, backtest, type ModelName } from "../../server/scoring/churn/backtest.ts";
+import { fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
+import { type FoldDays, planFolds, trainingDaysFor } from "../../server/scoring/churn/folds.ts";
+import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import { fitSbg } from "../../server/scoring/statistics/sbg.ts";
 import { day, numbers, readCdnow, readDonations, readGitLog } from "./data.ts";
 
 /** What was published, to three digits, for one model. */

@@ -1,6 +1,6 @@
 /** docs/models.md: our figures beside the published ones. Rounded to what no machine's rounding changes. */
-import type { ModelName, ModelResult } from "../../server/scoring/backtest.ts";
-import { failuresOf } from "../../server/scoring/ladder.ts";
+import type { ModelName, ModelResult } from "../../server/scoring/churn/backtest.ts";
+import { failuresOf } from "../../server/scoring/churn/ladder.ts";
 import { type ReferenceBacktest, referenceFits } from "./reference.ts";
 
 /** The whole page, computed from the data files. */

@@ -1,6 +1,6 @@
 /** The probability that a churned entity comes back. */
 import { describe, expect, test } from "bun:test";
-import { fitSnapshot } from "../../server/scoring/backtest.ts";
+import { fitSnapshot } from "../../server/scoring/churn/backtest.ts";
 import {
   bgbbLogOdds,
   type ChurnModel,
@@ -8,18 +8,18 @@ import {
   riskScorer,
   silenceOver,
   tablesFor,
-} from "../../server/scoring/churn-model.ts";
-import { designFor } from "../../server/scoring/design.ts";
-import { type Features, featuresOf } from "../../server/scoring/features.ts";
-import { planFolds } from "../../server/scoring/folds.ts";
-import { metricsOf, type Prediction } from "../../server/scoring/metrics.ts";
-import { type CountedLabels, fitPlatt, fitPlattToCounts } from "../../server/scoring/platt.ts";
-import { type ChurnedCell, churnedQuery } from "../../server/scoring/queries/churned-query.ts";
+} from "../../server/scoring/churn/churn-model.ts";
+import { designFor } from "../../server/scoring/churn/design.ts";
+import { planFolds } from "../../server/scoring/churn/folds.ts";
+import { snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import { atOnce } from "../../server/scoring/churn/steps.ts";
+import { countData, trainRungs } from "../../server/scoring/churn/train.ts";
+import { type ChurnedCell, churnedQuery } from "../../server/scoring/queries/lists/churned-query.ts";
 import { read } from "../../server/scoring/queries/query.ts";
-import { snapshotOf } from "../../server/scoring/snapshot.ts";
-import { isScored } from "../../server/scoring/state.ts";
-import { atOnce } from "../../server/scoring/steps.ts";
-import { countData, trainRungs } from "../../server/scoring/train.ts";
+import { type Features, featuresOf } from "../../server/scoring/scores/features.ts";
+import { isScored } from "../../server/scoring/scores/state.ts";
+import { metricsOf, type Prediction } from "../../server/scoring/statistics/metrics.ts";
+import { type CountedLabels, fitPlatt, fitPlattToCounts } from "../../server/scoring/statistics/platt.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 import { readGitLog } from "./data.ts";
 import { logDay, logsOf, manySettings, population, randomOrganization } from "./engine-support.ts";

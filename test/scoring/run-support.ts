@@ -1,5 +1,5 @@
 /** What tests of runs share: events of a handful of users, and what was stored. */
-import type { EventRow } from "../../server/warehouse/rows.ts";
+import type { EventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { event, msPerDay, type WarehouseUnderTest } from "../warehouse/support.ts";
 
 type Row = Record<string, unknown>;

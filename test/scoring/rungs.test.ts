@@ -1,13 +1,18 @@
 import { describe, expect, test } from "bun:test";
-import { priorParameters } from "../../server/scoring/bgbb.ts";
-import { fitBgbb } from "../../server/scoring/bgbb-fit.ts";
-import { type ChurnModel, riskScorer, silenceOver, tablesFor } from "../../server/scoring/churn-model.ts";
-import { columnsOf, type DesignInput, designFor, rowOf } from "../../server/scoring/design.ts";
-import { reasonGroups, ridgeLogOdds } from "../../server/scoring/logistic.ts";
-import { calibrate } from "../../server/scoring/platt.ts";
-import { type EntityLog, snapshotOf } from "../../server/scoring/snapshot.ts";
-import { logistic, logit } from "../../server/scoring/special.ts";
-import { countData, trainRungs } from "../../server/scoring/train.ts";
+import { priorParameters } from "../../server/scoring/churn/bgbb.ts";
+import { fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
+import {
+  type ChurnModel,
+  riskScorer,
+  silenceOver,
+  tablesFor,
+} from "../../server/scoring/churn/churn-model.ts";
+import { columnsOf, type DesignInput, designFor, rowOf } from "../../server/scoring/churn/design.ts";
+import { type EntityLog, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
+import { countData, trainRungs } from "../../server/scoring/churn/train.ts";
+import { reasonGroups, ridgeLogOdds } from "../../server/scoring/statistics/logistic.ts";
+import { calibrate } from "../../server/scoring/statistics/platt.ts";
+import { logistic, logit } from "../../server/scoring/statistics/special.ts";
 import { quiet, simulatedFrom, simulateLogs } from "./support.ts";
 
 const days = 500;

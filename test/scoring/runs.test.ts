@@ -2,12 +2,12 @@
 import { describe, expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import { type EventRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { RunBody } from "../../server/scoring/run/records.ts";
 import { type KindSummary, scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
-import { eraseUser } from "../../server/warehouse/erase.ts";
-import { type EventRow, userVersionRow } from "../../server/warehouse/rows.ts";
-import type { Warehouse } from "../../server/warehouse/warehouse.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
+import { eraseUser } from "../../server/warehouse/upkeep/erase.ts";
 import { user } from "../ledger/writes.ts";
 import { event, insertEvents, msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";
 import { all, on, scoresOf } from "./run-support.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { fitSbg, projectSbg, retentionRate } from "../../server/scoring/sbg.ts";
+import { fitSbg, projectSbg, retentionRate } from "../../server/scoring/statistics/sbg.ts";
 import { numbers, table } from "./data.ts";
 
 const curve = (column: string) => numbers("sbg_retention.csv").map((row) => row[column] ?? Number.NaN);

@@ -1,27 +1,27 @@
 /** Scores that the engine computes, entity by entity beside the pure functions, on random logs and under every rung. */
 import { describe, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
+import { type EventRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import {
   type ChurnModel,
   returnProbability,
   riskScorer,
   traitsOfModel,
-} from "../../server/scoring/churn-model.ts";
-import { columnsOf, type Design } from "../../server/scoring/design.ts";
-import { accountEngagementOf, engagementOf } from "../../server/scoring/engagement.ts";
-import { type Features, featuresOf } from "../../server/scoring/features.ts";
-import { defaultHealthWeights, healthOf } from "../../server/scoring/health.ts";
-import { momentumOf } from "../../server/scoring/momentum.ts";
+} from "../../server/scoring/churn/churn-model.ts";
+import { columnsOf, type Design } from "../../server/scoring/churn/design.ts";
 import { cellLogOdds, cellRisks } from "../../server/scoring/queries/cell-table.ts";
 import type { EntityKind, Population } from "../../server/scoring/queries/engagement-events.ts";
-import { insertScoresQuery, type ScoreInput } from "../../server/scoring/queries/score-query.ts";
 import {
   featuresOfStored,
   type StoredScore,
   storedColumns,
-} from "../../server/scoring/queries/stored-score.ts";
-import { isScored, stateOf } from "../../server/scoring/state.ts";
-import { type EventRow, userVersionRow } from "../../server/warehouse/rows.ts";
+} from "../../server/scoring/queries/lists/stored-score.ts";
+import { insertScoresQuery, type ScoreInput } from "../../server/scoring/queries/score-query.ts";
+import { accountEngagementOf, engagementOf } from "../../server/scoring/scores/engagement.ts";
+import { type Features, featuresOf } from "../../server/scoring/scores/features.ts";
+import { defaultHealthWeights, healthOf } from "../../server/scoring/scores/health.ts";
+import { momentumOf } from "../../server/scoring/scores/momentum.ts";
+import { isScored, stateOf } from "../../server/scoring/scores/state.ts";
 import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";
 import { event, insertEvents, msPerDay, randomOfThisRun, WarehouseUnderTest } from "../warehouse/support.ts";

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { accountEngagementOf, engagementOf, engagementScale } from "../../server/scoring/engagement.ts";
-import type { Features } from "../../server/scoring/features.ts";
-import { defaultHealthWeights, type HealthInput, healthOf } from "../../server/scoring/health.ts";
-import { momentumOf } from "../../server/scoring/momentum.ts";
+import {
+  accountEngagementOf,
+  engagementOf,
+  engagementScale,
+} from "../../server/scoring/scores/engagement.ts";
+import type { Features } from "../../server/scoring/scores/features.ts";
+import { defaultHealthWeights, type HealthInput, healthOf } from "../../server/scoring/scores/health.ts";
+import { momentumOf } from "../../server/scoring/scores/momentum.ts";
 import { quiet } from "./support.ts";
 
 const scale = { activeDays: 10, volume: 100, eventNames: 5, halfLifeDays: 4 };

@@ -1,9 +1,9 @@
 /** What an organization has set reaches its scores. */
 import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
-import { type DayEvent, featuresOf } from "../../server/scoring/features.ts";
-import { healthOf } from "../../server/scoring/health.ts";
-import { scoringSettings } from "../../server/scoring/settings.ts";
+import { type DayEvent, featuresOf } from "../../server/scoring/scores/features.ts";
+import { healthOf } from "../../server/scoring/scores/health.ts";
+import { scoringSettings } from "../../server/scoring/scores/settings.ts";
 
 const cutoffDay = 20_000;
 const log: readonly DayEvent[] = [

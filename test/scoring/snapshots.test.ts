@@ -1,14 +1,14 @@
 /** Cells, rows, labels, traits and members that the engine returns, beside those of the reference. */
 import { describe, expect, test } from "bun:test";
-import { type CountedCell, fitBgbb } from "../../server/scoring/bgbb-fit.ts";
-import { bgbbLogOdds, silenceOver, tablesFor } from "../../server/scoring/churn-model.ts";
-import { featuresOf, type MemberFeatures } from "../../server/scoring/features.ts";
+import { type EventRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { type CountedCell, fitBgbb } from "../../server/scoring/churn/bgbb-fit.ts";
+import { bgbbLogOdds, silenceOver, tablesFor } from "../../server/scoring/churn/churn-model.ts";
+import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/churn/snapshot.ts";
 import type { EntityKind } from "../../server/scoring/queries/engagement-events.ts";
 import { readSnapshots, type SnapshotOptions } from "../../server/scoring/queries/snapshots.ts";
-import { type EntityLog, type Snapshot, snapshotOf } from "../../server/scoring/snapshot.ts";
-import { isScored } from "../../server/scoring/state.ts";
-import { mean } from "../../server/scoring/vectors.ts";
-import { type EventRow, userVersionRow } from "../../server/warehouse/rows.ts";
+import { featuresOf, type MemberFeatures } from "../../server/scoring/scores/features.ts";
+import { isScored } from "../../server/scoring/scores/state.ts";
+import { mean } from "../../server/scoring/statistics/vectors.ts";
 import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";
 import { msPerDay, WarehouseUnderTest } from "../warehouse/support.ts";

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { lbeta, lgamma, logAdd, logistic, logit, logRisingFactorials } from "../../server/scoring/special.ts";
+import {
+  lbeta,
+  lgamma,
+  logAdd,
+  logistic,
+  logit,
+  logRisingFactorials,
+} from "../../server/scoring/statistics/special.ts";
 
 /** Computed with 40 digits. */
 const logGammas: readonly (readonly [number, number])[] = [

@@ -1,7 +1,7 @@
 /** `rekindle score` while data has stopped. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Static } from "typebox";
-import type { ScoreAnswer } from "../../contract/api-scores.ts";
+import type { ScoreAnswer } from "../../contract/api/scores.ts";
 import { formatDay } from "../../server/calendar/days.ts";
 import { quietZone, todayIn } from "../far-from-midnight.ts";
 import { rekindle, Server } from "../server.ts";

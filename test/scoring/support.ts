@@ -1,8 +1,8 @@
 /** Entities for tests. */
-import type { BgbbParameters } from "../../server/scoring/bgbb.ts";
-import type { CountedCell } from "../../server/scoring/bgbb-fit.ts";
-import type { DayEvent, Features } from "../../server/scoring/features.ts";
-import type { EntityLog } from "../../server/scoring/snapshot.ts";
+import type { BgbbParameters } from "../../server/scoring/churn/bgbb.ts";
+import type { CountedCell } from "../../server/scoring/churn/bgbb-fit.ts";
+import type { EntityLog } from "../../server/scoring/churn/snapshot.ts";
+import type { DayEvent, Features } from "../../server/scoring/scores/features.ts";
 import { randomBeta, randomFrom } from "./random.ts";
 
 /** An entity that was active on a single day, 20 days ago. */

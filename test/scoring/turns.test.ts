@@ -2,11 +2,11 @@
 import { expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
+import { atOnce, type Steps } from "../../server/scoring/churn/steps.ts";
 import { inSteps } from "../../server/scoring/run/in-steps.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
 import { statementByStatement } from "../../server/scoring/run/turns.ts";
-import { atOnce, type Steps } from "../../server/scoring/steps.ts";
 import { insertEvents, WarehouseUnderTest } from "../warehouse/support.ts";
 import { all } from "./run-support.ts";
 

@@ -1,7 +1,7 @@
 /** What is more than weeks usually differ. */
 import { expect, test } from "bun:test";
-import { studentT975 } from "../../server/scoring/student.ts";
-import { judgeChange } from "../../server/scoring/usual.ts";
+import { studentT975 } from "../../server/scoring/statistics/student.ts";
+import { judgeChange } from "../../server/scoring/statistics/usual.ts";
 
 test("Student's t agrees with the table in any textbook", () => {
   for (const [degrees, percentile] of [

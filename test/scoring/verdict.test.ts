@@ -1,7 +1,7 @@
 /** The verdict, and that its SQL says what its function says. */
 import { expect, test } from "bun:test";
-import { Verdict } from "../../contract/api-states.ts";
-import { type Judged, verdictOf, verdictSql } from "../../server/scoring/verdict.ts";
+import { Verdict } from "../../contract/api/states.ts";
+import { type Judged, verdictOf, verdictSql } from "../../server/scoring/scores/verdict.ts";
 import { WarehouseUnderTest } from "../warehouse/support.ts";
 
 const subject = new WarehouseUnderTest();

@@ -1,7 +1,7 @@
 /** Bodies that were made to cost: each is refused before anything is done with its parts, and costs nobody else. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
-import { SourceBody, whyTooMuch } from "../../server/http/source-body.ts";
+import { SourceBody, whyTooMuch } from "../../server/http/write/source-body.ts";
 import { translateSegment } from "../../server/sources/sources.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";

@@ -5,14 +5,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { limits } from "../../contract/limits.ts";
-import { accountTimeline, timeline } from "../../server/analytics/timeline.ts";
-import { userList } from "../../server/analytics/user-list.ts";
-import { withLabels } from "../../server/http/event-labels.ts";
+import { accountTimeline, timeline } from "../../server/analytics/entities/timeline.ts";
+import { userList } from "../../server/analytics/entities/user-list.ts";
+import { withLabels } from "../../server/http/figures/event-labels.ts";
 import { isInvalid, type SourcedItem } from "../../server/intake/intake.ts";
-import type { Ledger } from "../../server/ledger/ledger.ts";
-import { eraseUser, findUser } from "../../server/warehouse/erase.ts";
-import { attachFile } from "../../server/warehouse/frozen-tables.ts";
-import { rebuild } from "../../server/warehouse/rebuild.ts";
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { attachFile } from "../../server/warehouse/copies/frozen-tables.ts";
+import { eraseUser, findUser } from "../../server/warehouse/upkeep/erase.ts";
+import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
 import { event, recount, rollupsOf, WarehouseUnderTest } from "../warehouse/support.ts";
 import { identify, nowMs, SpokenTo, track, zone } from "./spoken-to.ts";
 

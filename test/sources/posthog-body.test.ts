@@ -1,7 +1,7 @@
 /** The forms in which PostHog's clients send their JSON come to the same bytes. */
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { readPosthogBody } from "../../server/http/posthog-body.ts";
+import { readPosthogBody } from "../../server/http/write/posthog-body.ts";
 
 const json = JSON.stringify({ event: "{~~~>>> é", distinct_id: "u-1" });
 const base64 = Buffer.from(json).toString("base64");

@@ -1,8 +1,8 @@
 /** What PostHog's clients say becomes identifies, events and aliases of ours. */
 import { expect, test } from "bun:test";
 import { isInvalid } from "../../server/intake/intake.ts";
-import { translatePosthog } from "../../server/sources/posthog.ts";
-import { posthogToken } from "../../server/sources/posthog-envelope.ts";
+import { posthogToken } from "../../server/sources/posthog/envelope.ts";
+import { translatePosthog } from "../../server/sources/posthog/posthog.ts";
 import type { Translated } from "../../server/sources/source.ts";
 import { recorded } from "./posthog-support.ts";
 

@@ -2,13 +2,13 @@
 import { join } from "node:path";
 import { Zone } from "../../server/calendar/zone.ts";
 import { Intake, minFreeDiskBytes, type SourcedItem, type SourcedTrack } from "../../server/intake/intake.ts";
-import { settingUp } from "../../server/ledger/audit.ts";
-import type { Ledger } from "../../server/ledger/ledger.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { openPostgresLedger } from "../../server/ledger/postgres/ledger.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
-import { checkOrganization } from "../../server/warehouse/check.ts";
-import { type ExportTable, exportTable } from "../../server/warehouse/export.ts";
-import { Loader } from "../../server/warehouse/loader.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { type ExportTable, exportTable } from "../../server/warehouse/copies/export.ts";
+import { Loader } from "../../server/warehouse/load/loader.ts";
+import { checkOrganization } from "../../server/warehouse/upkeep/check.ts";
 import { enginesOf } from "../engines.ts";
 import type { WarehouseUnderTest } from "../warehouse/support.ts";
 

@@ -9,7 +9,7 @@ const text = (...path: string[]) => readFileSync(join(root, ...path), "utf8");
 
 test("no event of Stripe is an example of a churn event", () => {
   const names = new Set(
-    text("server/sources/stripe-events.ts").match(/(?<=")(subscription|payment|trial)_[a-z_]+(?=")/g),
+    text("server/sources/stripe/events.ts").match(/(?<=")(subscription|payment|trial)_[a-z_]+(?=")/g),
   );
   expect(names).toContain("subscription_canceled");
   const { description = "" } = SettingsChangeBody.properties.churnEvent as { description?: string };

@@ -1,7 +1,7 @@
 /** Whose events of Stripe's are, and which plan they name, in the forms of newer and older versions. */
 import { describe, expect, test } from "bun:test";
 import type Stripe from "stripe";
-import type { KnownPerson } from "../../server/sources/stripe.ts";
+import type { KnownPerson } from "../../server/sources/stripe/stripe.ts";
 import {
   charge,
   customer,

@@ -1,7 +1,7 @@
 /** Signatures as Stripe's own package makes them for tests, and what it takes for one, beside what we do. */
 import { describe, expect, test } from "bun:test";
 import Stripe from "stripe";
-import { whyNotSigned } from "../../server/sources/stripe-signature.ts";
+import { whyNotSigned } from "../../server/sources/stripe/signature.ts";
 import { customer, signed, signingSecret, startSeconds, stripeEvent } from "./stripe-objects.ts";
 
 const payload = JSON.stringify(stripeEvent("customer.created", customer({ name: "Zoë 🦉" })));

@@ -1,7 +1,7 @@
 /** What events of Stripe's are taken for: objects as Stripe's own package types them. */
 import { describe, expect, test } from "bun:test";
 import type Stripe from "stripe";
-import { stripePerson, translateStripe } from "../../server/sources/stripe.ts";
+import { stripePerson, translateStripe } from "../../server/sources/stripe/stripe.ts";
 import {
   charge,
   customer,

@@ -1,7 +1,7 @@
 /** /metrics is for this machine and for those that have METRICS_TOKEN; /healthz and /readyz are for everybody. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request } from "node:http";
-import { mayReadMetrics } from "../../server/http/metrics-access.ts";
+import { mayReadMetrics } from "../../server/http/port/metrics-access.ts";
 import { rekindleWith, Server } from "../server.ts";
 
 const metricsToken = "metrics-token-0123456789";

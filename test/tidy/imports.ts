@@ -1,73 +1,88 @@
 /**
- * Which room may import which. Rooms are the folders under server/ and the folders beside it; they lie in
- * layers, and imports go down. Within a layer a room is reached through its interface file alone,
- * `<room>/<room>.ts`.
+ * The rules of imports. Modules are the directories under server/ and those beside it. They lie in layers, and imports go
+ * down or to a sibling. A module of the server is imported through its interface file alone, `<module>/<module>.ts`.
+ * No file imports itself by way of others, types included.
  */
 import { posix } from "node:path";
 import { type SourceFile, withoutComments } from "./source-files.ts";
 
-/** From the top. A room imports any file of a layer below its own. */
+/** From the top. */
 const layers: readonly (readonly string[])[] = [
   ["cli"],
   ["main"],
-  ["http"],
-  ["intake", "sources", "analytics", "scoring", "dashboard"],
+  ["http", "between"],
+  ["intake", "sources", "analytics", "scoring", "members"],
+  ["ledger/sqlite", "ledger/postgres"],
   ["ledger", "warehouse"],
   ["process", "calendar"],
   ["config"],
   ["contract"],
 ];
 
-/** Rooms that run elsewhere, or hold for everybody: they see the contract and nothing else of ours. */
-const seesOnlyContract: readonly string[] = ["config", "client", "pages"];
+/** Modules that run elsewhere, or that every module uses: they see the contract and nothing else of ours. */
+const seesOnlyContract: readonly string[] = ["config", "client", "dashboard"];
 
-/** Rooms for few: what they see, and who imports them. */
+/** Modules for few: what they see, and who imports them. */
 const reserved: Readonly<Record<string, { readonly sees: string[]; readonly seenBy: string[] }>> = {
   simulation: { sees: ["calendar", "contract"], seenBy: ["cli"] },
 };
 
+/** The two forms of the ledger are modules of their own, because a process loads one of them. */
+const engines: readonly string[] = ["sqlite", "postgres"];
+
 const seesEverything: readonly string[] = ["bench", "test"];
 
-/** The room of a file: `main` are the files lying in server/ itself, `pages` those of the browser. */
-function roomOf(path: string): string | undefined {
-  const [top = "", second = "", third] = path.split("/");
+/** The module of a file; `main` are the files that lie in server/ itself. */
+function moduleOf(path: string): string | undefined {
+  const [top = "", second = "", third = "", fourth] = path.split("/");
   if (top === "server") {
     if (second === "config.ts") return "config";
-    return third === undefined ? "main" : second;
+    if (third === "") return "main";
+    return fourth !== undefined && engines.includes(third) ? `${second}/${third}` : second;
   }
-  if (top === "dashboard") return "pages";
-  return ["cli", "contract", "client", "simulation", "bench", "test"].includes(top) ? top : undefined;
+  return ["cli", "dashboard", "contract", "client", "simulation", "bench", "test"].includes(top)
+    ? top
+    : undefined;
 }
 
 /** Why one file may not import another; `undefined` when it may. */
 function objection(from: string, to: string): string | undefined {
-  const [room, target] = [roomOf(from), roomOf(to)];
-  if (room === undefined || room === target || seesEverything.includes(room)) return undefined;
-  if (target === undefined) return "is in no room";
-  if (room === "contract") return "contract/ imports nothing of ours";
-  if (seesOnlyContract.includes(room)) {
-    return target === "contract" ? undefined : `${room} sees only the contract`;
+  const [module, target] = [moduleOf(from), moduleOf(to)];
+  if (module === undefined || module === target || seesEverything.includes(module)) return undefined;
+  if (target === undefined) return "is in no module";
+  if (module === "contract") return "contract/ imports nothing of ours";
+  if (seesOnlyContract.includes(module)) {
+    return target === "contract" ? undefined : `${module} sees only the contract`;
   }
-  if (seesOnlyContract.includes(target) && target !== "config") {
-    return `nobody imports ${target}`;
-  }
-  if (reserved[room] !== undefined) {
-    return reserved[room].sees.includes(target) ? undefined : `${room} sees only ${reserved[room].sees}`;
+  if (seesOnlyContract.includes(target) && target !== "config") return `no module imports ${target}`;
+  if (reserved[module] !== undefined && !reserved[module].sees.includes(target)) {
+    return `${module} sees only ${reserved[module].sees}`;
   }
   if (reserved[target] !== undefined) {
-    return reserved[target].seenBy.includes(room)
+    return reserved[target].seenBy.includes(module)
       ? undefined
       : `only ${reserved[target].seenBy} imports ${target}`;
   }
-  const [layer, targetLayer] = [layerOf(room), layerOf(target)];
-  if (layer < 0 || targetLayer < 0) return "a new room: add it to the layers in test/tidy/imports.ts";
-  if (targetLayer > layer) return undefined;
-  if (targetLayer < layer) return `${target} lies above ${room}`;
-  return to.endsWith(`/${target}/${target}.ts`) ? undefined : `a sibling is imported through ${target}.ts`;
+  return againstLayers(module, target) ?? pastInterface(module, target, to);
 }
 
-function layerOf(room: string): number {
-  return layers.findIndex((layer) => layer.includes(room));
+function againstLayers(module: string, target: string): string | undefined {
+  const [layer, targetLayer] = [layerOf(module), layerOf(target)];
+  if (targetLayer < 0 || (layer < 0 && reserved[module] === undefined)) {
+    return "a new module: add it to the layers in test/tidy/imports.ts";
+  }
+  return layer >= 0 && targetLayer < layer ? `${target} lies above ${module}` : undefined;
+}
+
+/** A form of the ledger shares its module's files, so it sees all of them. */
+function pastInterface(module: string, target: string, to: string): string | undefined {
+  if (["main", "config", "contract"].includes(target) || module.startsWith(`${target}/`)) return undefined;
+  const face = `server/${target}/${posix.basename(target)}.ts`;
+  return to === face ? undefined : `a module is imported through ${face}`;
+}
+
+function layerOf(module: string): number {
+  return layers.findIndex((layer) => layer.includes(module));
 }
 
 /** The relative imports of a file, static and dynamic, and worker files named by `new URL`. */
@@ -79,14 +94,59 @@ function importsOf({ path, text }: SourceFile): string[] {
   );
 }
 
+function codeOf(files: readonly SourceFile[]): SourceFile[] {
+  return files.filter(({ path }) => /\.(ts|tsx|mjs|js)$/.test(path));
+}
+
 /** Every import that goes the wrong way, as a sentence. */
 export function wrongImports(files: readonly SourceFile[]): string[] {
-  return files
-    .filter(({ path }) => /\.(ts|tsx|mjs|js)$/.test(path))
-    .flatMap((file) =>
-      importsOf(file).flatMap((to) => {
-        const why = objection(file.path, to);
-        return why === undefined ? [] : [`${file.path} imports ${to}: ${why}`];
-      }),
-    );
+  return codeOf(files).flatMap((file) =>
+    importsOf(file).flatMap((to) => {
+      const why = objection(file.path, to);
+      return why === undefined ? [] : [`${file.path} imports ${to}: ${why}`];
+    }),
+  );
+}
+
+/** Every group of files that import each other in a circle, as one line of paths in their order. The groups are the
+ * strongly connected components of the import graph (Tarjan 1972). */
+export function importCircles(files: readonly SourceFile[]): string[] {
+  const graph = new Map(codeOf(files).map((file) => [file.path, importsOf(file)]));
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const open: string[] = [];
+  const circles: string[] = [];
+  const visit = (path: string) => {
+    const place = order.size;
+    order.set(path, place);
+    lowest.set(path, place);
+    open.push(path);
+    for (const next of graph.get(path) ?? []) {
+      if (!graph.has(next)) continue;
+      if (!order.has(next)) visit(next);
+      if (open.includes(next)) {
+        lowest.set(path, Math.min(lowest.get(path) ?? place, lowest.get(next) ?? place));
+      }
+    }
+    if (lowest.get(path) !== place) return;
+    const group = open.splice(open.indexOf(path));
+    const isCircle = group.length > 1 || graph.get(path)?.includes(path) === true;
+    if (isCircle) circles.push(group.sort().join(", "));
+  };
+  for (const path of graph.keys()) if (!order.has(path)) visit(path);
+  return circles.sort();
+}
+
+/** Directories of product code with more files than are allowed, as `path has n files`. */
+export function fullDirectories(paths: readonly string[], maxFiles: number): string[] {
+  const counts = new Map<string, number>();
+  for (const path of paths) {
+    if (!/^(cli|client|contract|dashboard|server|simulation)\//.test(path)) continue;
+    const directory = posix.dirname(path);
+    counts.set(directory, (counts.get(directory) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([, files]) => files > maxFiles)
+    .map(([directory, files]) => `${directory} has ${files} files, ${maxFiles} are allowed`)
+    .sort();
 }

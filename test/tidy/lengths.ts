@@ -4,7 +4,7 @@
  */
 import { root, type SourceFile } from "./source-files.ts";
 
-export const maxFileLines = 300;
+export const maxFileLines = 400;
 export const maxFunctionLines = 60;
 
 /** Lengths over the limit that are not on the list, or are on it with more than they have. */

@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ClickHouseOptions, openClickHouseWarehouse } from "../../server/warehouse/clickhouse.ts";
-import type { Warehouse } from "../../server/warehouse/warehouse.ts";
+import { type ClickHouseOptions, openClickHouseWarehouse } from "../../server/warehouse/engine/clickhouse.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { type ClickHouseServerOptions, ClickHouseTestServer } from "./clickhouse-server.ts";
 
 /** A server for the tests of this file. */

@@ -1,13 +1,13 @@
 /** What can go wrong between a warehouse and its server, and what then must not happen. */
 import { afterEach, describe, expect, test } from "bun:test";
-import { Refusal } from "../../server/ledger/ledger.ts";
-import { openClickHouseWarehouse } from "../../server/warehouse/clickhouse.ts";
-import { parseClickHouseUrl } from "../../server/warehouse/clickhouse-http.ts";
-import { isNewEnough } from "../../server/warehouse/clickhouse-prepare.ts";
-import { dropFrozenTables, freezeTables } from "../../server/warehouse/frozen-tables.ts";
-import { insertBatch } from "../../server/warehouse/insert-batch.ts";
-import { waitFor } from "../../server/warehouse/query-watch.ts";
-import { currentSchema, eventRow } from "../../server/warehouse/rows.ts";
+import { Refusal } from "../../contract/refusal.ts";
+import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { dropFrozenTables, freezeTables } from "../../server/warehouse/copies/frozen-tables.ts";
+import { openClickHouseWarehouse } from "../../server/warehouse/engine/clickhouse.ts";
+import { parseClickHouseUrl } from "../../server/warehouse/engine/clickhouse-http.ts";
+import { isNewEnough } from "../../server/warehouse/engine/clickhouse-prepare.ts";
+import { waitFor } from "../../server/warehouse/engine/query-watch.ts";
+import { insertBatch } from "../../server/warehouse/load/insert-batch.ts";
 import { openedOn, rejection, serverOfThisFile } from "./clickhouse-support.ts";
 import { event, openWarehousesBy, recount, rollupsOf, WarehouseUnderTest } from "./support.ts";
 

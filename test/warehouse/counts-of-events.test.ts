@@ -1,12 +1,12 @@
 /** The counts by event and day that the engine keeps inside every part of `user_event_days`. */
 import { expect, test } from "bun:test";
-import { countsOfDays } from "../../server/analytics/counts-of-days.ts";
+import { countsOfDays } from "../../server/analytics/events/counts-of-days.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import { checkOrganization, describeDifference } from "../../server/warehouse/check.ts";
-import { eraseUser } from "../../server/warehouse/erase.ts";
-import { eventCounts } from "../../server/warehouse/event-counts.ts";
-import { rebuild } from "../../server/warehouse/rebuild.ts";
-import { countsOfEvents } from "../../server/warehouse/tables.ts";
+import { countsOfEvents } from "../../server/warehouse/schema/tables.ts";
+import { checkOrganization, describeDifference } from "../../server/warehouse/upkeep/check.ts";
+import { eraseUser } from "../../server/warehouse/upkeep/erase.ts";
+import { eventCounts } from "../../server/warehouse/upkeep/event-counts.ts";
+import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
 import {
   insertEvents,
   partsWithoutCounts,

@@ -7,14 +7,14 @@
  * prints what the warehouse then holds. Both first say whether the kill before left events without rollups.
  */
 import { join } from "node:path";
-import { settingUp } from "../../server/ledger/audit.ts";
-import type { Ledger } from "../../server/ledger/ledger.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
-import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
-import { checkOrganization } from "../../server/warehouse/check.ts";
-import { Loader } from "../../server/warehouse/loader.ts";
-import { currentSchema, eventRow } from "../../server/warehouse/rows.ts";
-import type { Warehouse } from "../../server/warehouse/warehouse.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
+import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
+import { Loader } from "../../server/warehouse/load/loader.ts";
+import { checkOrganization } from "../../server/warehouse/upkeep/check.ts";
 import { Random } from "../../simulation/random.ts";
 import { needs, writes } from "../ledger/writes.ts";
 

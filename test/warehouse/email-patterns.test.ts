@@ -1,7 +1,7 @@
 /** Characters of an e-mail pattern that the engine takes for wildcards: only `*` is one. */
 import { expect, test } from "bun:test";
-import { applyExclusions } from "../../server/warehouse/exclusions.ts";
-import { userRow } from "../../server/warehouse/rows.ts";
+import { userRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { applyExclusions } from "../../server/warehouse/load/exclusions.ts";
 import { user } from "../ledger/writes.ts";
 import { WarehouseUnderTest } from "./support.ts";
 

@@ -2,14 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { eventRow } from "../../server/warehouse/rows.ts";
+import { eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import { WarehouseUnderTest } from "./support.ts";
 
 const subject = new WarehouseUnderTest();
 
 test("a second process is refused the folder while the first has it open", async () => {
   const program = `
-      import { openChdbWarehouse } from ${JSON.stringify(join(import.meta.dir, "../../server/warehouse/chdb.ts"))};
+      import { openChdbWarehouse } from ${JSON.stringify(join(import.meta.dir, "../../server/warehouse/engine/chdb.ts"))};
       await openChdbWarehouse({ folder: ${JSON.stringify(join(subject.folder, "warehouse"))} })
         .then(() => console.log("opened"), (error) => console.log(error.name + ": " + error.message));`;
   const child = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "ignore" });

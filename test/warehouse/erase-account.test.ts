@@ -1,10 +1,15 @@
 /** An account out of every table of the warehouse, while its members and their events stay; and an organization whole. */
 import { expect, test } from "bun:test";
-import { checkOrganization } from "../../server/warehouse/check.ts";
-import { deleteOrganization } from "../../server/warehouse/delete-organization.ts";
-import { eraseAccount, findAccount } from "../../server/warehouse/erase-account.ts";
-import { accountRow, type EventRow, userRow, userVersionRow } from "../../server/warehouse/rows.ts";
-import type { Warehouse } from "../../server/warehouse/warehouse.ts";
+import {
+  accountRow,
+  type EventRow,
+  userRow,
+  userVersionRow,
+} from "../../server/ledger/rules/warehouse-rows.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
+import { checkOrganization } from "../../server/warehouse/upkeep/check.ts";
+import { deleteOrganization } from "../../server/warehouse/upkeep/delete-organization.ts";
+import { eraseAccount, findAccount } from "../../server/warehouse/upkeep/erase-account.ts";
 import { account, user } from "../ledger/writes.ts";
 import {
   insertEvents,

@@ -1,12 +1,12 @@
 /** Users out of every table of the warehouse, and raw events that are too old while the figures stay. */
 import { describe, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
-import { checkOrganization } from "../../server/warehouse/check.ts";
-import { eraseUser, findUser } from "../../server/warehouse/erase.ts";
-import { eventCounts } from "../../server/warehouse/event-counts.ts";
-import { dropEvents } from "../../server/warehouse/keep-events.ts";
-import { rebuild } from "../../server/warehouse/rebuild.ts";
-import { type EventRow, userRow, userVersionRow } from "../../server/warehouse/rows.ts";
+import { type EventRow, userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { checkOrganization } from "../../server/warehouse/upkeep/check.ts";
+import { eraseUser, findUser } from "../../server/warehouse/upkeep/erase.ts";
+import { eventCounts } from "../../server/warehouse/upkeep/event-counts.ts";
+import { dropEvents } from "../../server/warehouse/upkeep/keep-events.ts";
+import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
 import { user } from "../ledger/writes.ts";
 import { withStatements } from "./failures.ts";
 import {

@@ -1,8 +1,8 @@
 /** Whom each exclusion rule matches, against a recount of users and rules in this process. */
 import { expect, test } from "bun:test";
-import { matchesOfRules, previewOfRule } from "../../server/analytics/exclusion-matches.ts";
-import { applyExclusions } from "../../server/warehouse/exclusions.ts";
-import { accountRow, userRow } from "../../server/warehouse/rows.ts";
+import { matchesOfRules, previewOfRule } from "../../server/analytics/entities/exclusion-matches.ts";
+import { accountRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { applyExclusions } from "../../server/warehouse/load/exclusions.ts";
 import { account } from "../ledger/writes.ts";
 import { asRules, matches, randomRule, randomUser } from "./exclusion-support.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "./support.ts";

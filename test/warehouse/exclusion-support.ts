@@ -1,6 +1,8 @@
 /** Users and exclusion rules at random, and whom a rule matches, as the documentation says it. */
-import type { ExclusionRule } from "../../server/ledger/exclusions.ts";
-import type { JsonObject, User } from "../../server/ledger/ledger.ts";
+
+import type { JsonObject } from "../../contract/json.ts";
+import type { User } from "../../server/ledger/ports/entities.ts";
+import type { ExclusionRule } from "../../server/ledger/ports/exclusions.ts";
 import type { Random } from "../../simulation/random.ts";
 import { user } from "../ledger/writes.ts";
 

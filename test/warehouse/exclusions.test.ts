@@ -1,15 +1,15 @@
 /** Who is excluded, against a recount of users and rules in this process; and that figures leave them out. */
 import { expect, test } from "bun:test";
-import { activeUsers } from "../../server/analytics/active-users.ts";
-import { counts } from "../../server/analytics/counts.ts";
-import { retention } from "../../server/analytics/retention.ts";
+import { activeUsers } from "../../server/analytics/activity/active-users.ts";
+import { counts } from "../../server/analytics/events/counts.ts";
+import { retention } from "../../server/analytics/retention/retention.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { ExclusionRule } from "../../server/ledger/exclusions.ts";
-import type { User } from "../../server/ledger/ledger.ts";
-import { eraseUser } from "../../server/warehouse/erase.ts";
-import { ExclusionKeeper } from "../../server/warehouse/exclusion-keeper.ts";
-import { applyExclusions } from "../../server/warehouse/exclusions.ts";
-import { userRow } from "../../server/warehouse/rows.ts";
+import type { User } from "../../server/ledger/ports/entities.ts";
+import type { ExclusionRule } from "../../server/ledger/ports/exclusions.ts";
+import { userRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { ExclusionKeeper } from "../../server/warehouse/load/exclusion-keeper.ts";
+import { applyExclusions } from "../../server/warehouse/load/exclusions.ts";
+import { eraseUser } from "../../server/warehouse/upkeep/erase.ts";
 import { user } from "../ledger/writes.ts";
 import { asRules, matches, randomRule, randomUser } from "./exclusion-support.ts";
 import { insertEvents, msPerDay, randomEvents, randomOfThisRun, WarehouseUnderTest } from "./support.ts";

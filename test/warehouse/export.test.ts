@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type ExportFormat, type ExportTable, exportTable } from "../../server/warehouse/export.ts";
-import { accountRow, eventRow, userRow } from "../../server/warehouse/rows.ts";
+import { accountRow, eventRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { type ExportFormat, type ExportTable, exportTable } from "../../server/warehouse/copies/export.ts";
 import { account, user } from "../ledger/writes.ts";
 import { event, insertEvents, randomEvents, randomOfThisRun, WarehouseUnderTest } from "./support.ts";
 

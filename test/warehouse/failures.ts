@@ -1,6 +1,6 @@
 /** A warehouse and an inbox that fail as theirs do in production. */
-import type { FrozenBatch, Inbox } from "../../server/ledger/ledger.ts";
-import type { FrozenRows, Warehouse } from "../../server/warehouse/warehouse.ts";
+import type { FrozenBatch, Inbox } from "../../server/ledger/ports/inbox.ts";
+import type { FrozenRows, Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 
 /** The same warehouse, with something that happens before every insert; when it rejects, nothing is inserted. */
 export function withInserts(warehouse: Warehouse, before: (rows: FrozenRows) => Promise<void>): Warehouse {

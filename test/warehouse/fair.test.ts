@@ -1,6 +1,6 @@
 /** What a crowd of questions does to others: turns at the engine's readers, and queries whose asker has gone. */
 import { expect, test } from "bun:test";
-import { askedBy, type Warehouse } from "../../server/warehouse/warehouse.ts";
+import { askedBy, type Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 import { endless, endlessRunning, forEver, readersButOne } from "./held-readers.ts";
 import { WarehouseUnderTest } from "./support.ts";
 

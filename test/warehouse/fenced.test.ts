@@ -1,6 +1,6 @@
 /** What a node that leads no more must not send to the warehouse. */
 import { describe, expect, test } from "bun:test";
-import { openClickHouseWarehouse } from "../../server/warehouse/clickhouse.ts";
+import { openClickHouseWarehouse } from "../../server/warehouse/engine/clickhouse.ts";
 import { rejection, serverOfThisFile } from "./clickhouse-support.ts";
 
 const server = await serverOfThisFile();

@@ -1,5 +1,5 @@
 /** Questions without an end: a test holds the engine's readers with them for as long as it likes. */
-import { askedBy, type Warehouse } from "../../server/warehouse/warehouse.ts";
+import { askedBy, type Warehouse } from "../../server/warehouse/engine/warehouse.ts";
 
 /** It would take years, and no processor. */
 export const endless =

@@ -1,9 +1,9 @@
 /** As many exclusion rules as an organization may have, each as long as it may be. */
 import { expect, test } from "bun:test";
-import { maxExclusionRules } from "../../server/ledger/exclusions.ts";
-import type { JsonObject } from "../../server/ledger/ledger.ts";
-import { applyExclusions } from "../../server/warehouse/exclusions.ts";
-import { userRow } from "../../server/warehouse/rows.ts";
+import type { JsonObject } from "../../contract/json.ts";
+import { maxExclusionRules } from "../../server/ledger/ports/exclusions.ts";
+import { userRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { applyExclusions } from "../../server/warehouse/load/exclusions.ts";
 import { user } from "../ledger/writes.ts";
 import { WarehouseUnderTest } from "./support.ts";
 

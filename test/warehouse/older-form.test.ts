@@ -1,8 +1,8 @@
 /** A folder whose first migration made tables of an older form, as the first commits did. */
 import { expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
-import { rebuild } from "../../server/warehouse/rebuild.ts";
-import { userVersionRow } from "../../server/warehouse/rows.ts";
+import { userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
 import {
   event,
   insertEvents,

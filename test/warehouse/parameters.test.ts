@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { parameterAssignments } from "../../server/warehouse/parameters.ts";
+import { parameterAssignments } from "../../server/warehouse/engine/parameters.ts";
 import { randomOfThisRun, WarehouseUnderTest } from "./support.ts";
 
 const subject = new WarehouseUnderTest();

@@ -1,7 +1,7 @@
 /** What people are told of a ClickHouse that they set up. */
 import { expect, spyOn, test } from "bun:test";
 import type { Probed } from "../../server/process/probed.ts";
-import { probeClickHouse } from "../../server/warehouse/probe.ts";
+import { probeClickHouse } from "../../server/warehouse/engine/probe.ts";
 import { serverOfThisFile } from "./clickhouse-support.ts";
 
 const server = await serverOfThisFile({ version: "26.3.4.5" });

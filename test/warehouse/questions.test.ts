@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { activeUsers } from "../../server/analytics/active-users.ts";
-import { retention } from "../../server/analytics/retention.ts";
-import { timeline } from "../../server/analytics/timeline.ts";
+import { activeUsers } from "../../server/analytics/activity/active-users.ts";
+import { timeline } from "../../server/analytics/entities/timeline.ts";
+import { retention } from "../../server/analytics/retention/retention.ts";
 import { weekly } from "./retention-support.ts";
 import {
   event,

@@ -1,13 +1,13 @@
 /** Holds answers of the warehouse about retention against a recount of everything that was sent, cell by cell. */
 import { expect } from "bun:test";
 import { cellOrder, type Facts, RetentionRecount } from "../../bench/retention-recount.ts";
-import { retention } from "../../server/analytics/retention.ts";
-import { retentionPeople } from "../../server/analytics/retention-people.ts";
-import type { RetentionQuestion } from "../../server/analytics/retention-question.ts";
-import type { RetentionTable } from "../../server/analytics/retention-table.ts";
+import type { JsonObject } from "../../contract/json.ts";
+import { retention } from "../../server/analytics/retention/retention.ts";
+import { retentionPeople } from "../../server/analytics/retention/retention-people.ts";
+import type { RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
+import type { RetentionTable } from "../../server/analytics/retention/retention-table.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { JsonObject } from "../../server/ledger/ledger.ts";
-import { accountRow, userRow, userVersionRow } from "../../server/warehouse/rows.ts";
+import { accountRow, userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
 import type { Random } from "../../simulation/random.ts";
 import { type Combination, type HistoryShape, questionAbout, randomFacts } from "./retention-support.ts";
 import { event, insertEvents, type WarehouseUnderTest } from "./support.ts";

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { DayCount, Populations } from "../../server/ledger/ledger.ts";
-import { checkOrganization, describeDifference } from "../../server/warehouse/check.ts";
-import { rebuild } from "../../server/warehouse/rebuild.ts";
-import { accountRow, type EventRow, userRow } from "../../server/warehouse/rows.ts";
-import { rollups } from "../../server/warehouse/tables.ts";
-import type { Topology } from "../../server/warehouse/topology.ts";
+import type { Populations } from "../../server/ledger/ports/health.ts";
+import type { DayCount } from "../../server/ledger/ports/inbox.ts";
+import { accountRow, type EventRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import type { Topology } from "../../server/warehouse/engine/topology.ts";
+import { rollups } from "../../server/warehouse/schema/tables.ts";
+import { checkOrganization, describeDifference } from "../../server/warehouse/upkeep/check.ts";
+import { rebuild } from "../../server/warehouse/upkeep/rebuild.ts";
 import { account, user } from "../ledger/writes.ts";
 import { withStatements } from "./failures.ts";
 import {

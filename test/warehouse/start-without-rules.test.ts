@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { settingUp } from "../../server/ledger/audit.ts";
-import { openSqliteLedger } from "../../server/ledger/sqlite/open.ts";
+import { settingUp } from "../../server/ledger/ports/audit.ts";
+import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
 import { openAnalysis } from "../../server/warehouse/analysis.ts";
 
 test("analysis starts, logs it once, says since when, and applies them when it can", async () => {

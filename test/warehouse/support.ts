@@ -3,11 +3,11 @@ import { afterAll, beforeAll } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { WarehouseTable } from "../../server/ledger/ledger.ts";
-import { openChdbWarehouse } from "../../server/warehouse/chdb.ts";
-import { currentSchema, type EventRow, eventRow } from "../../server/warehouse/rows.ts";
-import { countsOfEvents } from "../../server/warehouse/tables.ts";
-import type { Warehouse } from "../../server/warehouse/warehouse.ts";
+import type { WarehouseTable } from "../../server/ledger/ports/inbox.ts";
+import { currentSchema, type EventRow, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { openChdbWarehouse } from "../../server/warehouse/engine/chdb.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
+import { countsOfEvents } from "../../server/warehouse/schema/tables.ts";
 import { Random } from "../../simulation/random.ts";
 
 export const msPerDay = 86_400_000;

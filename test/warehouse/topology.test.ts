@@ -1,7 +1,7 @@
 /** The DDL of a cluster's tables, read by the engine's own parser. To make replicated tables it would need a Keeper. */
 import { describe, expect, test } from "bun:test";
-import { migrationStatements } from "../../server/warehouse/migrations.ts";
-import { clusterSettings, onCluster } from "../../server/warehouse/topology.ts";
+import { clusterSettings, onCluster } from "../../server/warehouse/engine/topology.ts";
+import { migrationStatements } from "../../server/warehouse/schema/migrations.ts";
 import { WarehouseUnderTest } from "./support.ts";
 
 const subject = new WarehouseUnderTest();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { migrate } from "../../server/warehouse/migrations.ts";
-import { currentSchema, eventRow } from "../../server/warehouse/rows.ts";
-import { WarehouseError } from "../../server/warehouse/warehouse.ts";
+import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { WarehouseError } from "../../server/warehouse/engine/warehouse.ts";
+import { migrate } from "../../server/warehouse/schema/migrations.ts";
 import { holdReadersButOne } from "./held-readers.ts";
 import { event, recount, rollupsOf, WarehouseUnderTest } from "./support.ts";
 

@@ -5,13 +5,13 @@ import type { Reads } from "../../api/paths.ts";
 import { type Asked, csvAddress } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Avatar } from "../../parts/avatar.tsx";
-import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable, type Sort } from "../../parts/data-table.tsx";
-import { Badge } from "../../parts/health.tsx";
+import { Badge } from "../../parts/figure/health.tsx";
+import { Verdict } from "../../parts/figure/verdict.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { type Column, DataTable, type Sort } from "../../parts/list/data-table.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { DayAgo } from "../../parts/time.tsx";
-import { Verdict } from "../../parts/verdict.tsx";
 import { noEmail, nothing, numbers } from "../../text/format.ts";
 
 type Members = Reads["/api/accounts/:accountId/members"]["answer"];

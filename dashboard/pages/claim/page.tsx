@@ -6,11 +6,11 @@ import type { ReactElement } from "react";
 import { call } from "../../api/client.ts";
 import { usePersonalChange } from "../../api/query.ts";
 import { useCode, useEnter } from "../../app/door.ts";
-import { buttonClass } from "../../parts/button.tsx";
 import { Door, DoorForm } from "../../parts/door.tsx";
-import { FormError, Input } from "../../parts/field.tsx";
-import { fieldErrors } from "../../parts/form-errors.ts";
-import { NewPassword } from "../../parts/new-password.tsx";
+import { buttonClass } from "../../parts/form/button.tsx";
+import { FormError, Input } from "../../parts/form/field.tsx";
+import { fieldErrors } from "../../parts/form/form-errors.ts";
+import { NewPassword } from "../../parts/form/new-password.tsx";
 
 export function ClaimPage(): ReactElement {
   const code = useCode();

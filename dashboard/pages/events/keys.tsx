@@ -1,8 +1,8 @@
 /** By which property or trait events are split: one of those that occur, or any that is typed. */
 import { type ReactElement, useId, useState } from "react";
 import { useRead } from "../../api/query.ts";
-import { Button } from "../../parts/button.tsx";
-import { Input } from "../../parts/field.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { Input } from "../../parts/form/field.tsx";
 import { Empty } from "../../parts/states.tsx";
 
 interface KeysProps {

@@ -3,7 +3,7 @@ import type { ReactElement } from "react";
 import type { LiveItem } from "../../../contract/live.ts";
 import { useOrganization } from "../../app/session.ts";
 import { Code } from "../../parts/copy.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { Dialog } from "../../parts/form/dialog.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { numbers, timeText } from "../../text/format.ts";
 import { curlOf, readable } from "./curl.ts";

@@ -2,7 +2,7 @@
 import { memo, type ReactElement } from "react";
 import type { LiveItem, LiveSkipped } from "../../../contract/live.ts";
 import { useOrganization } from "../../app/session.ts";
-import { Badge } from "../../parts/health.tsx";
+import { Badge } from "../../parts/figure/health.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers, timeText } from "../../text/format.ts";
 import { isConnectedSource, sourceName, sourceOutcomes } from "../../text/source-names.ts";

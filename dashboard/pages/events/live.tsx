@@ -1,11 +1,11 @@
 /** The live view: every item that arrives, what became of it, and what its sender was told. */
 import { type ReactElement, useMemo, useRef, useState } from "react";
 import { useOrganization } from "../../app/session.ts";
-import { Button } from "../../parts/button.tsx";
-import { Select } from "../../parts/field.tsx";
-import { choiceFilter, textFilter, useFilters } from "../../parts/filters.ts";
+import { Button } from "../../parts/form/button.tsx";
+import { Select } from "../../parts/form/field.tsx";
+import { SearchInput } from "../../parts/form/search-input.tsx";
+import { choiceFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Panel } from "../../parts/panel.tsx";
-import { SearchInput } from "../../parts/search-input.tsx";
 import { Empty, Problem } from "../../parts/states.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";

@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, type ReactElement, Suspense } from "react";
 import { useRead } from "../../api/query.ts";
-import { choiceFilter, useFilters } from "../../parts/filters.ts";
+import { choiceFilter, useFilters } from "../../parts/list/filters.ts";
 import { PageHeader } from "../../parts/panel.tsx";
 import { Loading } from "../../parts/states.tsx";
 import { Tabs } from "../../parts/tabs.tsx";

@@ -2,10 +2,10 @@
 import type { ReactElement } from "react";
 import { useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
-import { Button } from "../../parts/button.tsx";
-import { Select } from "../../parts/field.tsx";
-import { choiceFilter, textFilter, useFilters } from "../../parts/filters.ts";
-import { Freshness } from "../../parts/freshness.tsx";
+import { Freshness } from "../../parts/figure/freshness.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { Select } from "../../parts/form/field.tsx";
+import { choiceFilter, textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { KeyField, Keys } from "./keys.tsx";

@@ -1,6 +1,6 @@
 /** One ingestion warning: what it means, what to do, and the latest request that caused it. */
 import type { ReactElement } from "react";
-import { Dialog } from "../../parts/dialog.tsx";
+import { Dialog } from "../../parts/form/dialog.tsx";
 import { Instant } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";
 import { Facts, UserId } from "./facts.tsx";

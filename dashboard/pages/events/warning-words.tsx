@@ -1,7 +1,7 @@
 /** What each kind of ingestion warning means, and what to do about it. */
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
-import { Badge } from "../../parts/health.tsx";
+import { Badge } from "../../parts/figure/health.tsx";
 
 export type WarningKind = Reads["/api/ingestion-warnings"]["answer"]["warnings"][number]["kind"];
 

@@ -7,11 +7,11 @@ import { call } from "../../api/client.ts";
 import type { PersonalChanges } from "../../api/paths.ts";
 import { usePersonalChange } from "../../api/query.ts";
 import { useCode, useEnter } from "../../app/door.ts";
-import { Button } from "../../parts/button.tsx";
 import { Door, DoorForm } from "../../parts/door.tsx";
-import { FormError, Input, PasswordInput } from "../../parts/field.tsx";
-import { fieldErrors } from "../../parts/form-errors.ts";
-import { NewPassword } from "../../parts/new-password.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { FormError, Input, PasswordInput } from "../../parts/form/field.tsx";
+import { fieldErrors } from "../../parts/form/form-errors.ts";
+import { NewPassword } from "../../parts/form/new-password.tsx";
 import { Problem } from "../../parts/states.tsx";
 
 type Invitation = PersonalChanges["POST /api/invitations/lookup"]["answer"];

@@ -3,7 +3,7 @@ import { type ReactElement, useCallback } from "react";
 import { Chart, categoryAxis, gridBelowLegend, legendOf, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
-import { HealthShape, healthWord } from "../../parts/health.tsx";
+import { HealthShape, healthWord } from "../../parts/figure/health.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { dayText, numbers } from "../../text/format.ts";

@@ -1,6 +1,6 @@
 /** Which step of the ladder serves, why not a higher one, and what proof takes. */
 import type { ReactElement, ReactNode } from "react";
-import { Badge } from "../../parts/health.tsx";
+import { Badge } from "../../parts/figure/health.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { classes } from "../../text/classes.ts";

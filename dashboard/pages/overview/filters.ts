@@ -1,5 +1,5 @@
 /** What the reader chooses on the overview; it stands in the address. */
-import { choiceFilter } from "../../parts/filters.ts";
+import { choiceFilter } from "../../parts/list/filters.ts";
 
 export type Kind = "user" | "account";
 

@@ -2,8 +2,8 @@
 import type { ReactElement } from "react";
 import { useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
-import { Button } from "../../parts/button.tsx";
-import { FormError } from "../../parts/field.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { FormError } from "../../parts/form/field.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { useTell } from "../../parts/toast.tsx";

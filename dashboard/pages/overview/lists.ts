@@ -1,7 +1,7 @@
 /** The lists behind figures of the overview, by the parameters of their addresses. */
-import type { Lifecycle, Moved } from "../../parts/figure-filters.ts";
-import type { HealthColour } from "../../parts/health.tsx";
-import type { ListBehind } from "../../parts/list-link.tsx";
+import type { Lifecycle, Moved } from "../../parts/figure/figure-filters.ts";
+import type { HealthColour } from "../../parts/figure/health.tsx";
+import type { ListBehind } from "../../parts/list/list-link.tsx";
 import { dayPlus } from "../../text/format.ts";
 import { type Kind, plural } from "./filters.ts";
 

@@ -3,9 +3,9 @@ import type { ReactElement } from "react";
 import { usePersonalChange } from "../../api/query.ts";
 import { useCode, useEnter } from "../../app/door.ts";
 import { Door, DoorForm } from "../../parts/door.tsx";
-import { FormError } from "../../parts/field.tsx";
-import { fieldErrors } from "../../parts/form-errors.ts";
-import { NewPassword } from "../../parts/new-password.tsx";
+import { FormError } from "../../parts/form/field.tsx";
+import { fieldErrors } from "../../parts/form/form-errors.ts";
+import { NewPassword } from "../../parts/form/new-password.tsx";
 
 export function PasswordPage(): ReactElement {
   const code = useCode();

@@ -1,6 +1,6 @@
 /** Which cohorts are of users who were there before the data begins, and whether they count. */
 import type { ReactElement } from "react";
-import { Button } from "../../parts/button.tsx";
+import { Button } from "../../parts/form/button.tsx";
 import { numbers } from "../../text/format.ts";
 import { cohortTitle, type Group } from "./cohorts.ts";
 import type { Change, Choices } from "./question.ts";

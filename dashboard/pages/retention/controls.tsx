@@ -1,9 +1,9 @@
 /** The choices of the question: what makes a cohort, what counts as coming back, and by what to split. */
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
-import { Button } from "../../parts/button.tsx";
-import { DayInput } from "../../parts/day-input.tsx";
-import { type Choice, Select } from "../../parts/field.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { DayInput } from "../../parts/form/day-input.tsx";
+import { type Choice, Select } from "../../parts/form/field.tsx";
 import { Popover } from "../../parts/menu.tsx";
 import { useToday } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";

@@ -2,8 +2,8 @@
 import { type ReactElement, useCallback } from "react";
 import { Chart } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
-import { Button } from "../../parts/button.tsx";
-import { Select } from "../../parts/field.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { Select } from "../../parts/form/field.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { nothing, numbers } from "../../text/format.ts";

@@ -8,7 +8,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { Scrollable } from "../../parts/scrollable.tsx";
+import { Scrollable } from "../../parts/list/scrollable.tsx";
 import { classes } from "../../text/classes.ts";
 import { type Spot, spotOf, useGridKeys } from "./cell-keys.ts";
 import { CellTip } from "./cell-tip.tsx";

@@ -1,6 +1,6 @@
 /** The rows of the heat map: a group with its weighted mean, and its cohorts below. */
 import { memo, type ReactElement } from "react";
-import { heatClass } from "../../parts/heat.ts";
+import { heatClass } from "../../parts/figure/heat.ts";
 import { Icon } from "../../parts/icons.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";

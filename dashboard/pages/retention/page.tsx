@@ -2,11 +2,11 @@
 import { type ReactElement, useCallback, useDeferredValue, useMemo } from "react";
 import { csvAddress, useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
-import { Button } from "../../parts/button.tsx";
 import { CopyButton } from "../../parts/copy.tsx";
-import { CsvLink } from "../../parts/csv-link.tsx";
-import { useFilters } from "../../parts/filters.ts";
-import { Freshness } from "../../parts/freshness.tsx";
+import { Freshness } from "../../parts/figure/freshness.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { CsvLink } from "../../parts/list/csv-link.tsx";
+import { useFilters } from "../../parts/list/filters.ts";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { numbers } from "../../text/format.ts";

@@ -1,6 +1,6 @@
 /** What the page asks about retention, as it stands in the address, and the same in words. */
 import type { Reads } from "../../api/paths.ts";
-import { choiceFilter, dayFilter, numberFilter, textFilter } from "../../parts/filters.ts";
+import { choiceFilter, dayFilter, numberFilter, textFilter } from "../../parts/list/filters.ts";
 
 /** Every choice of the page; what is not in the address is as usual. */
 export const filters = {

@@ -1,8 +1,8 @@
 /** Project tokens and read keys as a table: what each is called and when it was used; and how one is revoked. */
 import type { ReactElement } from "react";
 import { useOrganization } from "../../app/session.ts";
-import { Button } from "../../parts/button.tsx";
-import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { type Column, DataTable } from "../../parts/list/data-table.tsx";
 import { Ago } from "../../parts/time.tsx";
 
 export interface Credential {

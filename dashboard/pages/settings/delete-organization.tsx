@@ -3,7 +3,7 @@ import { type ReactElement, useState } from "react";
 import { useChange } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
 import { EraseDialog } from "../../entity/erase.tsx";
-import { Button } from "../../parts/button.tsx";
+import { Button } from "../../parts/form/button.tsx";
 import { Panel } from "../../parts/panel.tsx";
 
 export function DeleteOrganization(): ReactElement {

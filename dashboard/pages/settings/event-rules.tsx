@@ -1,10 +1,10 @@
 /** What each event counts for: its weight, whether it is done to a user, whether it is a key event. */
 import { type ReactElement, useState } from "react";
 import { useRead } from "../../api/query.ts";
-import { Button } from "../../parts/button.tsx";
-import { Input, Select } from "../../parts/field.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { Input, Select } from "../../parts/form/field.tsx";
+import { Scrollable } from "../../parts/list/scrollable.tsx";
 import { Panel } from "../../parts/panel.tsx";
-import { Scrollable } from "../../parts/scrollable.tsx";
 import { Empty } from "../../parts/states.tsx";
 import { numbers } from "../../text/format.ts";
 import type { SectionProps } from "./scores.tsx";

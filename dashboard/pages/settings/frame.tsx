@@ -3,7 +3,7 @@ import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { type ReactElement, useEffect, useRef } from "react";
 import { settingsPages } from "../../app/navigation.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
-import { useFadingEdges } from "../../parts/fading-edges.ts";
+import { useFadingEdges } from "../../parts/list/fading-edges.ts";
 
 export function SettingsFrame(): ReactElement {
   const organization = String(useOrganization().id);

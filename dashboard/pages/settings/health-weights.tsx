@@ -1,7 +1,7 @@
 /** What the parts of health weigh, one against the other. */
 import type { ReactElement } from "react";
 import type { Settings } from "../../../contract/settings.ts";
-import { Input } from "../../parts/field.tsx";
+import { Input } from "../../parts/form/field.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { numbers } from "../../text/format.ts";
 import type { SectionProps } from "./scores.tsx";

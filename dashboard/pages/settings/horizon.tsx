@@ -3,7 +3,7 @@ import type { ReactElement } from "react";
 import type { Settings } from "../../../contract/settings.ts";
 import type { Reads } from "../../api/paths.ts";
 import { useRead } from "../../api/query.ts";
-import { Button } from "../../parts/button.tsx";
+import { Button } from "../../parts/form/button.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";

@@ -2,12 +2,12 @@
 import { type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
-import { useConfirm } from "../../parts/confirm.tsx";
-import { FormError, Input, Select } from "../../parts/field.tsx";
-import { fieldErrors } from "../../parts/form-errors.ts";
-import { InlineForm } from "../../parts/inline-form.tsx";
+import { useConfirm } from "../../parts/form/confirm.tsx";
+import { FormError, Input, Select } from "../../parts/form/field.tsx";
+import { fieldErrors } from "../../parts/form/form-errors.ts";
+import { InlineForm } from "../../parts/form/inline-form.tsx";
+import { ShownOnce } from "../../parts/form/shown-once.tsx";
 import { PageHeader, Panel } from "../../parts/panel.tsx";
-import { ShownOnce } from "../../parts/shown-once.tsx";
 import { Empty, Figures } from "../../parts/states.tsx";
 import { useTell } from "../../parts/toast.tsx";
 import { CredentialTable } from "./credentials.tsx";

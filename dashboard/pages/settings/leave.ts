@@ -1,7 +1,7 @@
 /** Leaving an organization by oneself. */
 import { useChange } from "../../api/query.ts";
 import { useOrganization, useSession } from "../../app/session.ts";
-import { useConfirm } from "../../parts/confirm.tsx";
+import { useConfirm } from "../../parts/form/confirm.tsx";
 import { useTell } from "../../parts/toast.tsx";
 
 /** Asks, and leaves the present organization for another, or for the door. */

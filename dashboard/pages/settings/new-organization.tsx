@@ -4,9 +4,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { type ReactElement, useState } from "react";
 import { usePersonalChange } from "../../api/query.ts";
 import { sessionQuery } from "../../app/session.ts";
-import { FormError, Input } from "../../parts/field.tsx";
-import { fieldErrors } from "../../parts/form-errors.ts";
-import { InlineForm } from "../../parts/inline-form.tsx";
+import { FormError, Input } from "../../parts/form/field.tsx";
+import { fieldErrors } from "../../parts/form/form-errors.ts";
+import { InlineForm } from "../../parts/form/inline-form.tsx";
 
 export function NewOrganization(): ReactElement {
   const [name, setName] = useState("");

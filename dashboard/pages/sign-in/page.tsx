@@ -5,9 +5,9 @@ import { type ReactElement, useEffect, useRef } from "react";
 import { usePersonalChange } from "../../api/query.ts";
 import { useEnter } from "../../app/door.ts";
 import { sessionQuery } from "../../app/session.ts";
-import { Button } from "../../parts/button.tsx";
 import { Door, DoorForm } from "../../parts/door.tsx";
-import { FormError, Input, PasswordInput } from "../../parts/field.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { FormError, Input, PasswordInput } from "../../parts/form/field.tsx";
 
 export function SignInPage(): ReactElement {
   const { next } = useSearch({ strict: false });

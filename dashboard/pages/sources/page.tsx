@@ -2,9 +2,9 @@
 import { type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useRead } from "../../api/query.ts";
-import { textFilter, useFilters } from "../../parts/filters.ts";
+import { Stat, Stats } from "../../parts/figure/stat.tsx";
+import { textFilter, useFilters } from "../../parts/list/filters.ts";
 import { Notice, PageHeader, Panel } from "../../parts/panel.tsx";
-import { Stat, Stats } from "../../parts/stat.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { numbers } from "../../text/format.ts";

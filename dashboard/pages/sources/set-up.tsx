@@ -1,13 +1,13 @@
 /** How a source is connected, with the organization's own address and a token, and what its words become here. */
 import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
-import type { TokenScope } from "../../../contract/people.ts";
+import type { TokenScope } from "../../../contract/members.ts";
 import type { SenderName } from "../../../contract/sources.ts";
 import { useChange } from "../../api/query.ts";
 import { useMayAs, useOrganization } from "../../app/session.ts";
-import { Button } from "../../parts/button.tsx";
 import { Code } from "../../parts/copy.tsx";
-import { FormError } from "../../parts/field.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { FormError } from "../../parts/form/field.tsx";
 import { sourceName } from "../../text/source-names.ts";
 import { clients, meanings } from "./clients.ts";
 import { StripeSettings } from "./stripe-settings.tsx";

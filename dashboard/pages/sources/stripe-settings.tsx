@@ -3,10 +3,10 @@ import { type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useChange, useRead } from "../../api/query.ts";
 import { useMayAs } from "../../app/session.ts";
-import { Button } from "../../parts/button.tsx";
-import { useConfirm } from "../../parts/confirm.tsx";
-import { FormError, PasswordInput, Select } from "../../parts/field.tsx";
-import { InlineForm } from "../../parts/inline-form.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { useConfirm } from "../../parts/form/confirm.tsx";
+import { FormError, PasswordInput, Select } from "../../parts/form/field.tsx";
+import { InlineForm } from "../../parts/form/inline-form.tsx";
 import { Figures } from "../../parts/states.tsx";
 import { useTell } from "../../parts/toast.tsx";
 

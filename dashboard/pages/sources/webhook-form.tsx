@@ -1,9 +1,9 @@
 /** How a webhook's bodies are read: a path for each thing, tried on a body before it is saved. */
 import { type FormEvent, type ReactElement, useState } from "react";
 import { useChange } from "../../api/query.ts";
-import { Button } from "../../parts/button.tsx";
-import { Field, FormError, Input } from "../../parts/field.tsx";
-import { fieldErrors } from "../../parts/form-errors.ts";
+import { Button } from "../../parts/form/button.tsx";
+import { Field, FormError, Input } from "../../parts/form/field.tsx";
+import { fieldErrors } from "../../parts/form/form-errors.ts";
 import { useTell } from "../../parts/toast.tsx";
 import { fieldsOf, mappingOf, problemsOf, type WebhookFields } from "./webhook-fields.ts";
 import { WebhookTrial } from "./webhook-trial.tsx";

@@ -3,8 +3,8 @@ import { type ReactElement, useState } from "react";
 import type { WebhookMapping } from "../../../contract/source-settings.ts";
 import type { Changes } from "../../api/paths.ts";
 import { useChange } from "../../api/query.ts";
-import { Button } from "../../parts/button.tsx";
-import { Field, FormError } from "../../parts/field.tsx";
+import { Button } from "../../parts/form/button.tsx";
+import { Field, FormError } from "../../parts/form/field.tsx";
 
 type Tried = Changes["POST /api/webhooks/try"]["answer"]["items"][number];
 

@@ -3,9 +3,9 @@ import { Link } from "@tanstack/react-router";
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useOrganization } from "../../app/session.ts";
-import { Badge } from "../../parts/health.tsx";
-import { scoreColumns } from "../../parts/score-columns.tsx";
-import type { Column } from "../../parts/table-model.ts";
+import { Badge } from "../../parts/figure/health.tsx";
+import { scoreColumns } from "../../parts/list/score-columns.tsx";
+import type { Column } from "../../parts/list/table-model.ts";
 import { DayAgo, Instant } from "../../parts/time.tsx";
 import { dayText, noEmail, nothing } from "../../text/format.ts";
 

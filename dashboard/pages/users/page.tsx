@@ -4,15 +4,15 @@ import { type ReactElement, useMemo } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { useRead } from "../../api/query.ts";
 import { useOrganization } from "../../app/session.ts";
-import { ActivityChips } from "../../parts/figure-chips.tsx";
-import { activityFilters, activityQuery, noActivity } from "../../parts/figure-filters.ts";
-import { FilterChip } from "../../parts/filter-chip.tsx";
-import { choiceFilter, type Filter, textFilter, useFilters } from "../../parts/filters.ts";
-import { firstSort, listFilters, listQuery, noListFilters } from "../../parts/list-address.ts";
-import { isListFiltered, Pick } from "../../parts/list-filters.tsx";
-import { ListPage } from "../../parts/list-page.tsx";
+import { ActivityChips } from "../../parts/figure/figure-chips.tsx";
+import { activityFilters, activityQuery, noActivity } from "../../parts/figure/figure-filters.ts";
+import { FilterChip } from "../../parts/list/filter-chip.tsx";
+import { choiceFilter, type Filter, textFilter, useFilters } from "../../parts/list/filters.ts";
+import { firstSort, listFilters, listQuery, noListFilters } from "../../parts/list/list-address.ts";
+import { isListFiltered, Pick } from "../../parts/list/list-filters.tsx";
+import { ListPage } from "../../parts/list/list-page.tsx";
+import { TraitFilters, traitOf, traitsFilter } from "../../parts/list/trait-filter.tsx";
 import { Empty } from "../../parts/states.tsx";
-import { TraitFilters, traitOf, traitsFilter } from "../../parts/trait-filter.tsx";
 import { traitSort, userColumns } from "./columns.tsx";
 
 const sorts = [

@@ -1,48 +1,45 @@
 /** The ledger over one PostgreSQL database, which many nodes may share. */
 import { limits } from "../../../contract/limits.ts";
-import { type DeadLetterLimits, defaultDeadLetterLimits } from "../dead-letter-facts.ts";
-import type { LedgerFreshness, RebuildBegun } from "../health.ts";
-import {
-  type DayCount,
-  type Ledger,
-  type LedgerSnapshot,
-  type Populations,
-  Refusal,
-  type UserAndAccount,
-} from "../ledger.ts";
-import { noOrganization } from "../organization-notes.ts";
-import type { Needs, Stored, Writes } from "../transaction.ts";
-import { PostgresAudit } from "./audit.ts";
-import { PostgresChecks } from "./checks.ts";
-import { openPool, type PoolOptions, refuseUnfitServer, type Sql, serverNowMs } from "./connect.ts";
-import { dayCountsOf, populationsOf } from "./counts.ts";
-import { PostgresCredentials } from "./credentials.ts";
-import { PostgresDeadLetters } from "./dead-letters.ts";
-import { PostgresDeletions } from "./deletions.ts";
-import { PostgresEntrance } from "./entrance.ts";
-import { erasedNames, forgetErased } from "./erased-names.ts";
-import { PostgresErasures } from "./erasures.ts";
-import { PostgresExclusions } from "./exclusions.ts";
-import { PostgresIdentities } from "./identities.ts";
-import { PostgresImports } from "./imports.ts";
-import { type LoadedAt, PostgresInbox } from "./inbox.ts";
-import { countOn } from "./inbox-counts.ts";
-import { forgetFinished, sealSegment } from "./inbox-segments.ts";
-import { forgetShown } from "./live-items.ts";
-import type { LoaderLease } from "./loader-lease.ts";
-import { forgetMessageIds } from "./message-ids.ts";
-import { ledgerIdentity, migrate } from "./migrations.ts";
-import { PostgresOrganizations } from "./organizations.ts";
-import { PostgresParking } from "./parking.ts";
-import { PostgresPeople } from "./people.ts";
-import { PostgresSettings } from "./settings.ts";
-import { PostgresSourceSettings } from "./source-settings.ts";
-import { PostgresSources } from "./sources.ts";
-import { Transactor } from "./transact.ts";
-import { refuseUnfinished } from "./unfinished-move.ts";
-import { findUserAndAccount } from "./users.ts";
-import { PostgresViews } from "./views.ts";
-import { PostgresWarnings } from "./warnings.ts";
+import { Refusal } from "../../../contract/refusal.ts";
+import type { UserAndAccount } from "../ports/entities.ts";
+import type { LedgerFreshness, Populations, RebuildBegun } from "../ports/health.ts";
+import type { DayCount } from "../ports/inbox.ts";
+import type { Ledger } from "../ports/ledger.ts";
+import type { LedgerSnapshot } from "../ports/snapshot.ts";
+import type { Needs, Stored, Writes } from "../ports/transact.ts";
+import { type DeadLetterLimits, defaultDeadLetterLimits } from "../rules/dead-letter-facts.ts";
+import { noOrganization } from "../rules/organization-notes.ts";
+import { PostgresAudit } from "./admin/audit.ts";
+import { PostgresChecks } from "./admin/checks.ts";
+import { PostgresCredentials } from "./admin/credentials.ts";
+import { PostgresEntrance } from "./admin/entrance.ts";
+import { PostgresExclusions } from "./admin/exclusions.ts";
+import { PostgresImports } from "./admin/imports.ts";
+import { PostgresOrganizations } from "./admin/organizations.ts";
+import { PostgresPeople } from "./admin/people.ts";
+import { PostgresSettings } from "./admin/settings.ts";
+import { PostgresSourceSettings } from "./admin/source-settings.ts";
+import { PostgresSources } from "./admin/sources.ts";
+import { PostgresViews } from "./admin/views.ts";
+import { PostgresWarnings } from "./admin/warnings.ts";
+import { openPool, type PoolOptions, refuseUnfitServer, type Sql, serverNowMs } from "./client/connect.ts";
+import { ledgerIdentity, migrate } from "./client/migrations.ts";
+import { erasedNames, forgetErased } from "./cluster/erased-names.ts";
+import { forgetShown } from "./cluster/live-items.ts";
+import type { LoaderLease } from "./cluster/loader-lease.ts";
+import { PostgresIdentities } from "./identity/identities.ts";
+import { PostgresParking } from "./identity/parking.ts";
+import { PostgresDeadLetters } from "./inbox/dead-letters.ts";
+import { type LoadedAt, PostgresInbox } from "./inbox/inbox.ts";
+import { countOn } from "./inbox/inbox-counts.ts";
+import { forgetFinished, sealSegment } from "./inbox/inbox-segments.ts";
+import { refuseUnfinished } from "./move/unfinished-move.ts";
+import { dayCountsOf, populationsOf } from "./write/counts.ts";
+import { PostgresDeletions } from "./write/deletions.ts";
+import { PostgresErasures } from "./write/erasures.ts";
+import { forgetMessageIds } from "./write/message-ids.ts";
+import { Transactor } from "./write/transact.ts";
+import { findUserAndAccount } from "./write/users.ts";
 
 const keptLoadedMs = 3_600_000;
 

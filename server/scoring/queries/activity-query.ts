@@ -1,8 +1,8 @@
 /** How many users were active, week by week back from a day: from the bitmaps of events and days. */
-import { activeDaysTable, engagementParameters } from "../../warehouse/engagement.ts";
-import { included } from "../../warehouse/included.ts";
+
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import type { Activity } from "../outage.ts";
+import { activeDaysTable, engagementParameters, included } from "../../warehouse/warehouse.ts";
+import type { Activity } from "../data-quality/outage.ts";
 import type { Population } from "./engagement-events.ts";
 import { read } from "./query.ts";
 

@@ -1,5 +1,5 @@
 /** How many entities have which history: what BG/BB is fitted to. At most 3,302 rows, however many users there are. */
-import type { CountedCell } from "../bgbb-fit.ts";
+import type { CountedCell } from "../churn/bgbb-fit.ts";
 import type { Population } from "./engagement-events.ts";
 import { historyQuery, isScoredRow } from "./feature-query.ts";
 import { type Query, withParts } from "./query.ts";

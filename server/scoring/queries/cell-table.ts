@@ -1,8 +1,8 @@
 /** BG/BB's risks of every possible history, computed here and looked up by the engine: they are few, users are many. */
-import type { BgbbParameters, Cell } from "../bgbb.ts";
-import { bgbbLogOdds, silenceBy } from "../churn-model.ts";
-import { windowPeriods } from "../features.ts";
-import type { CellLogOdds } from "./member-query.ts";
+import type { BgbbParameters, Cell } from "../churn/bgbb.ts";
+import { bgbbLogOdds, silenceBy } from "../churn/churn-model.ts";
+import { windowPeriods } from "../scores/features.ts";
+import type { CellLogOdds } from "./lists/member-query.ts";
 
 /** One number for a cell, in SQL over columns x, t and n. It is negative where there is no cell. */
 export const cellNumberSql = "n * 10000 + t * 100 + x";

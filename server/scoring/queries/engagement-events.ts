@@ -1,10 +1,9 @@
 /**
  * The engagement events of everybody: what every score is computed from.
  */
-import type { Zone } from "../../calendar/zone.ts";
-import { engagementParameters, isEngagement } from "../../warehouse/engagement.ts";
-import { isIncluded } from "../../warehouse/included.ts";
-import { type FeatureSettings, maxCountPerDay } from "../features.ts";
+import type { Zone } from "../../calendar/calendar.ts";
+import { engagementParameters, isEngagement, isIncluded } from "../../warehouse/warehouse.ts";
+import { type FeatureSettings, maxCountPerDay } from "../scores/features.ts";
 import type { Query } from "./query.ts";
 
 /** An account's events are those that carry it. */

@@ -1,5 +1,11 @@
 /** `featuresOf` in SQL, for all entities at once. A test compares the two on random logs. */
-import { adoptionDays, daysPerPeriod, type Features, skippedPeriods, windowPeriods } from "../features.ts";
+import {
+  adoptionDays,
+  daysPerPeriod,
+  type Features,
+  skippedPeriods,
+  windowPeriods,
+} from "../scores/features.ts";
 import { churnEventParameter, engagementEvents, type Population, volumeQuery } from "./engagement-events.ts";
 import type { Query } from "./query.ts";
 

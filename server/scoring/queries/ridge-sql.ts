@@ -1,6 +1,6 @@
 /** The linear form of the third rung in SQL: the columns of `design.ts` for all entities at once. */
-import { bgbbColumn, riskClippedTo } from "../design.ts";
-import type { RidgeModel } from "../logistic.ts";
+import { bgbbColumn, riskClippedTo } from "../churn/design.ts";
+import type { RidgeModel } from "../statistics/logistic.ts";
 import type { Query } from "./query.ts";
 
 const clippedRisk = `least(greatest(bgbbRisk, ${riskClippedTo}), 1 - ${riskClippedTo})`;

@@ -1,11 +1,12 @@
 /** Who was scored at a cut-off, with what became of them: the only rows of single entities that leave the engine,
  * and at most as many as a sample takes. */
-import type { MemberFeatures } from "../features.ts";
-import type { SnapshotRow } from "../snapshot.ts";
+
+import type { SnapshotRow } from "../churn/snapshot.ts";
+import type { MemberFeatures } from "../scores/features.ts";
 import type { Population } from "./engagement-events.ts";
 import { type FeatureRow, featuresOfRow, featuresQuery, isScoredRow } from "./feature-query.ts";
 import { horizonQuery } from "./label-query.ts";
-import { type CellLogOdds, membersQuery } from "./member-query.ts";
+import { type CellLogOdds, membersQuery } from "./lists/member-query.ts";
 import { type Query, withParts } from "./query.ts";
 
 /** A row with members is an account's, one without is a user's. */

@@ -1,7 +1,7 @@
 /** What full marks of engagement are, and how long entities usually stay away: one row for an organization. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { type EngagementScale, scaleOf } from "../engagement.ts";
-import { daysPerPeriod, windowPeriods } from "../features.ts";
+import { type EngagementScale, scaleOf } from "../scores/engagement.ts";
+import { daysPerPeriod, windowPeriods } from "../scores/features.ts";
 import { engagementEvents, type Population } from "./engagement-events.ts";
 import { featuresQuery } from "./feature-query.ts";
 import { type Query, read, withParts } from "./query.ts";

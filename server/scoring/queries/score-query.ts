@@ -2,19 +2,19 @@
  * Scores everybody inside the engine: one INSERT … SELECT. It is engagement.ts, momentum.ts, state.ts, health.ts and
  * churn-model.ts in SQL, with their constants; a test compares all scores of random logs with those.
  */
-import { type ChurnModel, traitsOfModel } from "../churn-model.ts";
-import type { EngagementScale } from "../engagement.ts";
-import { type HealthParts, healthLimits } from "../health.ts";
-import { damping, leastTenureDays } from "../momentum.ts";
-import { newForDays } from "../state.ts";
+import { type ChurnModel, traitsOfModel } from "../churn/churn-model.ts";
+import type { EngagementScale } from "../scores/engagement.ts";
+import { type HealthParts, healthLimits } from "../scores/health.ts";
+import { damping, leastTenureDays } from "../scores/momentum.ts";
+import { newForDays } from "../scores/state.ts";
 import { type CellRisks, cellNumberSql } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
 import { featuresQuery } from "./feature-query.ts";
-import { type CellLogOdds, scoredMembersQuery } from "./member-query.ts";
+import { type CellLogOdds, scoredMembersQuery } from "./lists/member-query.ts";
+import { type Columns, type Expressions, userEngagement } from "./lists/user-engagement.ts";
 import { type Query, withParts } from "./query.ts";
 import { ridgeLogOddsSql } from "./ridge-sql.ts";
 import { traitsQuery } from "./trait-query.ts";
-import { type Columns, type Expressions, userEngagement } from "./user-engagement.ts";
 
 export interface ScoreInput {
   readonly cutoffDay: number;

@@ -5,16 +5,16 @@
  * One query after the other: each uses all cores, and whoever looks at the dashboard meanwhile finds a reader free.
  */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import type { Fold } from "../backtest.ts";
-import type { BgbbParameters } from "../bgbb.ts";
-import { fitBgbb } from "../bgbb-fit.ts";
-import { tablesFor } from "../churn-model.ts";
-import type { FoldDays } from "../folds.ts";
-import type { Snapshot } from "../snapshot.ts";
+import type { Fold } from "../churn/backtest.ts";
+import type { BgbbParameters } from "../churn/bgbb.ts";
+import { fitBgbb } from "../churn/bgbb-fit.ts";
+import { tablesFor } from "../churn/churn-model.ts";
+import type { FoldDays } from "../churn/folds.ts";
+import type { Snapshot } from "../churn/snapshot.ts";
 import { type CellRow, cellsQuery } from "./cell-query.ts";
 import { cellLogOdds, cellRisks } from "./cell-table.ts";
 import type { Population } from "./engagement-events.ts";
-import { type CellLogOdds, logOddsOfCells } from "./member-query.ts";
+import { type CellLogOdds, logOddsOfCells } from "./lists/member-query.ts";
 import { read } from "./query.ts";
 import { type LabelledRow, rowsQuery, snapshotRow } from "./row-query.ts";
 import { largestHash } from "./trait-query.ts";

@@ -1,5 +1,5 @@
 /** Which days an organization has yet to be scored for: pure. */
-import { historyDays } from "../history-days.ts";
+import { historyDays } from "../scores/history-days.ts";
 import type { RunOfDay } from "./records.ts";
 
 export interface DueDays {

@@ -1,17 +1,17 @@
 /** One entity's scores, with what they come from. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { type Change, changeOf, changeText } from "../change.ts";
-import { type Explanation, explain, type Serving, type Subject } from "../explain.ts";
-import type { MemberFeatures } from "../features.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { type FeatureRow, featuresOfRow, featuresQuery } from "../queries/feature-query.ts";
-import { type CellLogOdds, memberEngagementQuery, membersQuery } from "../queries/member-query.ts";
+import { type CellLogOdds, memberEngagementQuery, membersQuery } from "../queries/lists/member-query.ts";
+import { type OfRun, scoreOf } from "../queries/lists/reading.ts";
+import { featuresOfStored, type StoredScore } from "../queries/lists/stored-score.ts";
 import { read } from "../queries/query.ts";
-import { type OfRun, scoreOf } from "../queries/reading.ts";
-import { featuresOfStored, type StoredScore } from "../queries/stored-score.ts";
 import { traitsOfUser } from "../queries/trait-reading.ts";
-import { settingsKey } from "../settings.ts";
-import { stateOf } from "../state.ts";
+import { type Change, changeOf, changeText } from "../scores/change.ts";
+import { type Explanation, explain, type Serving, type Subject } from "../scores/explain.ts";
+import type { MemberFeatures } from "../scores/features.ts";
+import { settingsKey } from "../scores/settings.ts";
+import { stateOf } from "../scores/state.ts";
 import { memberRisksOf } from "./member-risks.ts";
 import { excludedOfKey, populationOf, type ScoredOrganization, withOutages } from "./population.ts";
 import { type RunBody, recordOf, type ScoreRecord } from "./records.ts";

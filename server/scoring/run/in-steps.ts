@@ -1,5 +1,5 @@
 /** Long computations beside answers on the same thread. */
-import type { Steps } from "../steps.ts";
+import type { Steps } from "../churn/steps.ts";
 
 /** Does the steps one after another, and lets between two of them this thread answer whoever has asked something. */
 export async function inSteps<Result>(steps: Steps<Result>): Promise<Result> {

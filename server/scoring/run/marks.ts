@@ -3,7 +3,7 @@
  * exclusions change, so a history is read with these marks.
  */
 import type { Settings } from "../../../contract/settings.ts";
-import { type SettingDifference, settingDifferences } from "../../ledger/settings.ts";
+import { type SettingDifference, settingDifferences } from "../../ledger/ledger.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { excludedOfKey } from "./population.ts";

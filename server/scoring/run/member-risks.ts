@@ -1,7 +1,7 @@
 /** The churn risks that accounts take of their members. */
-import { priorParameters } from "../bgbb.ts";
+import { priorParameters } from "../churn/bgbb.ts";
 import { cellLogOdds, cellRisks } from "../queries/cell-table.ts";
-import type { CellLogOdds } from "../queries/member-query.ts";
+import type { CellLogOdds } from "../queries/lists/member-query.ts";
 import type { RunBody } from "./records.ts";
 
 /** Those of members by BG/BB, as training takes them, whatever rung the users of this run have. */

@@ -2,26 +2,26 @@
  * The model that serves on a day. Rungs are trained and back-tested once a week, as of its Monday, on what was known
  * then; BG/BB is fitted anew every day, because it costs a second and needs no labels.
  */
-import { formatDay } from "../../calendar/days.ts";
+import { formatDay } from "../../calendar/calendar.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { backtestSteps, type FittedSnapshot, type Fold, fitSnapshot } from "../backtest.ts";
-import { type BgbbParameters, priorParameters } from "../bgbb.ts";
-import { type BgbbFit, fitBgbb } from "../bgbb-fit.ts";
-import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "../churn-model.ts";
-import { designFor } from "../design.ts";
-import { planFolds, trainingDaysFor } from "../folds.ts";
-import { chooseRung } from "../ladder.ts";
-import type { CountedLabels } from "../platt.ts";
+import { backtestSteps, type FittedSnapshot, type Fold, fitSnapshot } from "../churn/backtest.ts";
+import { type BgbbParameters, priorParameters } from "../churn/bgbb.ts";
+import { type BgbbFit, fitBgbb } from "../churn/bgbb-fit.ts";
+import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "../churn/churn-model.ts";
+import { designFor } from "../churn/design.ts";
+import { planFolds, trainingDaysFor } from "../churn/folds.ts";
+import { chooseRung } from "../churn/ladder.ts";
+import type { Snapshot } from "../churn/snapshot.ts";
+import type { Steps } from "../churn/steps.ts";
+import { countData, type DataCounts, trainRungSteps, trainRungs } from "../churn/train.ts";
 import { type CellRow, cellsQuery } from "../queries/cell-query.ts";
-import { type ChurnedCell, churnedQuery } from "../queries/churned-query.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
+import { type ChurnedCell, churnedQuery } from "../queries/lists/churned-query.ts";
 import { read } from "../queries/query.ts";
 import { readSnapshots } from "../queries/snapshots.ts";
 import { readFrequentValues } from "../queries/trait-reading.ts";
-import { settingsKey } from "../settings.ts";
-import type { Snapshot } from "../snapshot.ts";
-import type { Steps } from "../steps.ts";
-import { countData, type DataCounts, trainRungSteps, trainRungs } from "../train.ts";
+import { settingsKey } from "../scores/settings.ts";
+import type { CountedLabels } from "../statistics/platt.ts";
 import { inSteps } from "./in-steps.ts";
 import { populationOf, type ScoredOrganization, withOutages } from "./population.ts";
 import { keepRecord, type ModelBody, newestRecord, type RunBody, recordOf } from "./records.ts";

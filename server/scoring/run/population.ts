@@ -1,11 +1,11 @@
 /** Whom a run scores, and how far back there is something to know of them. */
 import type { Settings } from "../../../contract/settings.ts";
-import type { Zone } from "../../calendar/zone.ts";
+import type { Zone } from "../../calendar/calendar.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { outageWeeks } from "../outage.ts";
+import { outageWeeks } from "../data-quality/outage.ts";
 import { readActivity } from "../queries/activity-query.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
-import { scoringSettings, settingsKey } from "../settings.ts";
+import { scoringSettings, settingsKey } from "../scores/settings.ts";
 
 export interface ScoredOrganization {
   readonly id: number;

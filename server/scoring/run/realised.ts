@@ -1,10 +1,10 @@
 /** How many of each colour really churned: stored scores whose horizon is over, beside what happened. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import type { HealthColour } from "../health.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { horizonQuery } from "../queries/label-query.ts";
+import { rowsOfRun } from "../queries/lists/stored-score.ts";
 import { read } from "../queries/query.ts";
-import { rowsOfRun } from "../queries/stored-score.ts";
+import type { HealthColour } from "../scores/health.ts";
 import { rowsOf } from "./entity.ts";
 import { populationOf, type ScoredOrganization } from "./population.ts";
 import { newestRun } from "./status.ts";

@@ -1,13 +1,13 @@
 /** What scoring worked out and keeps: runs, models and scales, as JSON in a small table of the warehouse. */
 import type { Settings } from "../../../contract/settings.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import type { Backtest } from "../backtest.ts";
-import type { BgbbParameters } from "../bgbb.ts";
-import type { ChurnModel } from "../churn-model.ts";
-import type { Choice } from "../ladder.ts";
+import type { Backtest } from "../churn/backtest.ts";
+import type { BgbbParameters } from "../churn/bgbb.ts";
+import type { ChurnModel } from "../churn/churn-model.ts";
+import type { Choice } from "../churn/ladder.ts";
+import type { DataCounts } from "../churn/train.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import type { UsualBehaviour } from "../queries/scale-query.ts";
-import type { DataCounts } from "../train.ts";
 import {
   modelOfStored,
   runOfStored,

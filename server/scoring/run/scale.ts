@@ -1,7 +1,7 @@
 /** The scale of engagement, fixed for a calendar month. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { readUsualBehaviour, type UsualBehaviour } from "../queries/scale-query.ts";
-import { settingsKey } from "../settings.ts";
+import { settingsKey } from "../scores/settings.ts";
 import { populationOf, type ScoredOrganization } from "./population.ts";
 import { keepRecord, recordOf } from "./records.ts";
 

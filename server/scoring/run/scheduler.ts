@@ -5,10 +5,10 @@
  * One run of an organization at a time, today's before any other, and none while the loader lags far behind. A round
  * goes through all organizations; while one of them trains its models, another round serves the others.
  */
-import { formatDay } from "../../calendar/days.ts";
+import { formatDay } from "../../calendar/calendar.ts";
 import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
-import type { Logger } from "../../process/log.ts";
-import { Retries } from "../../process/retries.ts";
+import type { Logger } from "../../process/process.ts";
+import { Retries } from "../../process/process.ts";
 import { dueDays } from "./due-days.ts";
 import { firstDayOf, runKey, type ScoredOrganization } from "./population.ts";
 import { listRuns, recordOf } from "./records.ts";

@@ -4,12 +4,12 @@
  */
 import type { Settings } from "../../../contract/settings.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import type { BgbbParameters } from "../bgbb.ts";
+import type { BgbbParameters } from "../churn/bgbb.ts";
 import { cellRisks } from "../queries/cell-table.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { scoringLimits } from "../queries/query.ts";
 import { insertScoresQuery } from "../queries/score-query.ts";
-import { settingsKey } from "../settings.ts";
+import { settingsKey } from "../scores/settings.ts";
 import { memberRisksOf } from "./member-risks.ts";
 import { modelFor, type OfDay } from "./model.ts";
 import { firstDayOf, populationOf, runKey, type ScoredOrganization, withOutages } from "./population.ts";

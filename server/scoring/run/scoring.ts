@@ -1,15 +1,16 @@
 /** Scoring in the analysis process: runs that were asked for. They take turns with all other work on the warehouse. */
-import { formatDay } from "../../calendar/days.ts";
-import { Zone } from "../../calendar/zone.ts";
-import { type Organization, Refusal, type SharedLedger } from "../../ledger/ledger.ts";
-import { OrganizationGone } from "../../ledger/transaction.ts";
-import type { Logger } from "../../process/log.ts";
-import { appliedSettings } from "../../warehouse/engagement.ts";
+
+import { Refusal } from "../../../contract/refusal.ts";
+import { formatDay, Zone } from "../../calendar/calendar.ts";
+import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
+import { OrganizationGone } from "../../ledger/ledger.ts";
+import type { Logger } from "../../process/process.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { appliedSettings } from "../../warehouse/warehouse.ts";
+import type { Silence, SourceWatch } from "../data-quality/source-watch.ts";
 import { noticeChanges } from "./changed-days.ts";
 import { excludedKey, type ScoredOrganization } from "./population.ts";
 import { type KindSummary, scoreDay } from "./score-day.ts";
-import type { Silence, SourceWatch } from "./source-watch.ts";
 import { dataStoppedSince } from "./status.ts";
 import { Trainings } from "./trainings.ts";
 import { statementByStatement } from "./turns.ts";

@@ -2,12 +2,12 @@
  * Records of version 0.1.0, whose BG/BB could have parameters of its own for each value of a trait: "by segment".
  * Their scores stay as they are, and are explained by the parameters that made them.
  */
-import type { ModelResult } from "../backtest.ts";
-import type { BgbbParameters } from "../bgbb.ts";
-import { type ChurnModel, traitsOfModel } from "../churn-model.ts";
-import type { TraitValue } from "../design.ts";
-import type { Features } from "../features.ts";
-import type { Choice } from "../ladder.ts";
+import type { ModelResult } from "../churn/backtest.ts";
+import type { BgbbParameters } from "../churn/bgbb.ts";
+import { type ChurnModel, traitsOfModel } from "../churn/churn-model.ts";
+import type { TraitValue } from "../churn/design.ts";
+import type { Choice } from "../churn/ladder.ts";
+import type { Features } from "../scores/features.ts";
 import type { ModelBody, RunBody } from "./records.ts";
 
 /** BG/BB's parameters by the values of one trait. Entities with another value, or none, go by the model's own. */

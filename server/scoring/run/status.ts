@@ -1,6 +1,6 @@
 /** What answers about scores need to know of an organization: its newest run, an earlier one, and whether data flows. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
-import { stoppedForDays } from "../outage.ts";
+import { stoppedForDays } from "../data-quality/outage.ts";
 import { readActivity } from "../queries/activity-query.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { populationOf, type ScoredOrganization } from "./population.ts";

@@ -1,0 +1,38 @@
+/**
+ * Names of events with which a user may have left. Until a member of the team has answered whether they mean that,
+ * events of the closed list are passive; other names with "cancel" are only asked about.
+ */
+import type { Settings } from "../settings.ts";
+
+const things = ["subscription", "account"];
+const ends = ["canceled", "cancelled", "deleted"];
+const departures = new Set([...things.flatMap((thing) => ends.map((end) => thing + end)), "churned"]);
+
+/** Whether an event's name is one of the closed list. Case and separators are ignored: `Subscription.Cancelled` is. */
+export function isDepartureName(event: string): boolean {
+  return departures.has(event.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ""));
+}
+
+type Answers = Pick<Settings, "passiveEvents" | "keyEvents" | "churnEvent" | "ordinaryEvents">;
+
+/** Whether the settings say what an event means. */
+function isAnswered(
+  event: string,
+  { passiveEvents, keyEvents, churnEvent, ordinaryEvents }: Answers,
+): boolean {
+  return (
+    event === churnEvent || [passiveEvents, keyEvents, ordinaryEvents].some((names) => names.includes(event))
+  );
+}
+
+/** The names that may mean that a user has left, and that no setting mentions yet. */
+export function askedAbout(names: readonly string[], answers: Answers): string[] {
+  const mayBeDeparture = (event: string) => isDepartureName(event) || event.toLowerCase().includes("cancel");
+  return names.filter((event) => mayBeDeparture(event) && !isAnswered(event, answers));
+}
+
+/** Events that are no engagement: those that are set as passive, and departures that wait for an answer. */
+export function passiveEventsOf(names: readonly string[], answers: Answers): string[] {
+  const unanswered = askedAbout(names, answers).filter(isDepartureName);
+  return [...answers.passiveEvents, ...unanswered].toSorted();
+}

@@ -1,0 +1,144 @@
+/** What pages about one user or one account ask beside its scores, as JSON Schema: parameters and answers. */
+import Type from "typebox";
+import { count, day, eventLabel, nullable } from "./api.ts";
+import { Band, Colour, State, Verdict } from "./states.ts";
+
+const strict = { additionalProperties: false } as const;
+const share = (description: string) => nullable(Type.Number({ minimum: 0, maximum: 1, description }));
+const score = (description: string) => nullable(Type.Number({ description }));
+
+export const ActivityParameters = Type.Object(
+  {
+    days: Type.Integer({
+      minimum: 1,
+      maximum: 3_660,
+      default: 365,
+      description: "This many days, the last of them `to`.",
+    }),
+    to: Type.Optional(
+      Type.String({
+        format: "date",
+        description: "The last day, not after today. Default: today in the organization's timezone.",
+      }),
+    ),
+  },
+  strict,
+);
+
+const activityDay = {
+  day: day("In the organization's timezone."),
+  events: count("Events of this day, passive ones too."),
+};
+
+export const UserActivityAnswer = Type.Object({
+  days: Type.Array(Type.Object(activityDay), { description: "Every day, the oldest first." }),
+});
+
+export const AccountActivityAnswer = Type.Object({
+  days: Type.Array(
+    Type.Object({ ...activityDay, users: count("Users who were active in the account on this day.") }),
+    { description: "Every day, the oldest first. Who is excluded from figures does not count." },
+  ),
+});
+
+export const OwnEventsParameters = Type.Object(
+  {
+    limit: Type.Integer({
+      minimum: 1,
+      maximum: 1_000,
+      default: 1_000,
+      description: "At most this many names.",
+    }),
+  },
+  strict,
+);
+
+const ownEvent = {
+  event: Type.String(),
+  label: eventLabel,
+  count: count("How often it was done until today."),
+  firstDay: day("In the organization's timezone."),
+  lastDay: day("In the organization's timezone."),
+};
+
+export const UserEventsAnswer = Type.Object({
+  events: Type.Array(Type.Object(ownEvent), { description: "The event done most often first." }),
+});
+
+export const AccountEventsAnswer = Type.Object({
+  events: Type.Array(Type.Object({ ...ownEvent, users: count("Users who did it in the account.") }), {
+    description: "The event done most often first. Who is excluded from figures does not count.",
+  }),
+});
+
+export const AccountMembersParameters = Type.Object(
+  {
+    sort: Type.Enum(["share", "lastActive", "health", "risk", "email"], { default: "share" }),
+    order: Type.Enum(["ascending", "descending"], { default: "descending" }),
+    limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "At most this many." }),
+    offset: Type.Integer({
+      minimum: 0,
+      maximum: 10_000_000,
+      default: 0,
+      description: "So many are passed over.",
+    }),
+  },
+  strict,
+);
+
+export const AccountMembersAnswer = Type.Object({
+  day: day("Activity is counted before the start of this day: that of the account's newest scores."),
+  total: count("Members on all pages together."),
+  active28: count("Of them, those with an engagement event in the account within 28 days."),
+  active90: count("The same within 90 days."),
+  penetration: share("active28 / active90; null when nobody was active in 90 days."),
+  topShare: share("The largest share of a member; null when nothing was done in 28 days."),
+  activeDays28: nullable(
+    count("Days on which any member was active in the account, of the last 28; null without scores."),
+  ),
+  isInUse: Type.Boolean({
+    description:
+      "Whether shares of members say who carries the account: it has not churned, was active on 7 of the last 28 days, and within the last 14. Without scores: whether anybody was active in 28 days.",
+  }),
+  members: Type.Array(
+    Type.Object({
+      userId: Type.String(),
+      email: nullable(Type.String(), { description: "Null until it is known." }),
+      name: nullable(Type.String(), { description: "The trait `name`, if it is a text." }),
+      avatar: nullable(Type.String(), { description: "The trait `avatar`, if it is a text." }),
+      isAccountOwner: nullable(Type.Boolean()),
+      isMember: Type.Boolean({
+        description: "False for who was active in the account within 90 days and has gone to another one.",
+      }),
+      lastActiveDay: nullable(day("Of the last engagement event in the account within 90 days.")),
+      activeDays28: count("Days with an engagement event in the account, of the last 28."),
+      share: share("Of what all members did in 28 days, weighted as engagement is; null when nothing was."),
+      verdict: Verdict,
+      state: State,
+      colour: Colour,
+      health: score("The user's own, 0 to 100."),
+      engagement: score("The user's own, 0 to 100."),
+      risk: score("The user's own churn risk, 0 to 1."),
+      band: nullable(Band),
+    }),
+  ),
+});
+
+export const ModelChangesParameters = Type.Object(
+  { kind: Type.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }) },
+  strict,
+);
+
+export const ModelChangesAnswer = Type.Object({
+  changes: Type.Array(
+    Type.Object({
+      day: day("The first scored day on which the rung serves."),
+      from: nullable(Type.Integer(), { description: "The rung of the scored day before; null: none." }),
+      to: nullable(Type.Integer(), {
+        description: "0 prior, 1 BG/BB, 2 BG/BB with Platt calibration, 3 ridge logistic regression.",
+      }),
+      why: Type.String(),
+    }),
+    { description: "The oldest first. That a rung is trained anew every week is no change of the model." },
+  ),
+});

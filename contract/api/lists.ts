@@ -1,0 +1,243 @@
+/** The JSON API's users and accounts, as lists and one by one, as JSON Schema: parameters and answers. */
+import Type from "typebox";
+import { count, day, eventLabel, instant, nullable } from "./api.ts";
+import { activityFilters, movementFilters } from "./list-filters.ts";
+import { listedScores, listHead, sinceText } from "./scores.ts";
+import { Band, Colour, State, Verdict } from "./states.ts";
+
+const strict = { additionalProperties: false } as const;
+
+const pageParameters = {
+  limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100, description: "At most this many." }),
+  offset: Type.Integer({
+    minimum: 0,
+    maximum: 10_000_000,
+    default: 0,
+    description: "So many are passed over.",
+  }),
+};
+
+const order = Type.Enum(["ascending", "descending"], { default: "descending" });
+
+const search = (where: string) =>
+  Type.String({ maxLength: 256, default: "", description: `A text in ${where}, whatever the case.` });
+
+const traits = Type.Record(Type.String(), Type.Unknown());
+
+const daysOf = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: 3_650, description }));
+
+/** By scores and by when somebody was seen last: the same for users and accounts. */
+const scoreFilters = {
+  verdict: Type.Optional(
+    Type.Union([Verdict, Type.Literal("not_churned")], {
+      description: "`not_churned`: all but `churned` and `account_churned`.",
+    }),
+  ),
+  state: Type.Optional(State),
+  colour: Type.Optional(Colour),
+  band: Type.Optional(Band),
+  seenWithinDays: daysOf("Only those with an engagement event within so many days that end today."),
+  notSeenForDays: daysOf("Only those without any engagement event within so many days that end today."),
+  since: Type.Optional(day(`${sinceText} Without it, of 28 days before.`)),
+  ...movementFilters,
+};
+
+const scoreSorts = ["lastSeen", "firstSeen", "health", "risk", "engagement", "momentum", "change"] as const;
+
+const sortText =
+  "Rows that lack it come last. Of rows with the same score, or with none, the one seen last comes first. The pages begin with `risk`, highest first: rows without a churn risk (churned, or not scored yet) come last, by the day on which they were last seen.";
+
+/** Beside lists with scores. */
+const usualChange = nullable(Type.Number(), {
+  description:
+    "Points by which health usually changes in a week: two of three changes were smaller, in the four weeks before the scores, of all who had a health and had not churned on both days. Null with fewer than 30 such changes.",
+});
+
+const userFields = {
+  userId: Type.String(),
+  email: nullable(Type.String(), { description: "Null until it is known." }),
+  name: nullable(Type.String(), { description: "The trait `name`, if it is a text." }),
+  accountId: nullable(Type.String()),
+  accountName: nullable(Type.String()),
+  isAccountOwner: nullable(Type.Boolean()),
+  isExcluded: Type.Boolean({ description: "Whether the user counts in no figure." }),
+  firstIdentifiedAt: instant("When the user was identified first."),
+  firstSeenDay: nullable(day("The day of the user's first engagement event.")),
+  lastSeenDay: nullable(day("The day of the user's last engagement event.")),
+  traits,
+};
+const listedUser = Type.Object(userFields);
+
+/** Each is looked for in the traits of every user. */
+const maxTraitFilters = 8;
+
+/** How a trait is compared. */
+const traitMatches = ["is", "isNot", "contains", "isEmpty", "isNotEmpty"] as const;
+const traitName = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 256, description }));
+
+export const UserListParameters = Type.Object(
+  {
+    search: search("userId, email or the trait `name`"),
+    trait: traitName("Only users whose trait of this name …"),
+    match: Type.Enum([...traitMatches], {
+      default: "is",
+      description:
+        "… is the value, is not (also without the trait), contains it whatever the case, is absent or empty, or is there.",
+    }),
+    value: Type.Optional(
+      Type.String({
+        maxLength: 256,
+        description: "The value; what is no string is compared as its JSON, cut off after 256 characters.",
+      }),
+    ),
+    traits: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            trait: Type.String({ minLength: 1, maxLength: 256 }),
+            match: Type.Optional(Type.Enum([...traitMatches])),
+            value: Type.Optional(Type.String({ maxLength: 256 })),
+          },
+          strict,
+        ),
+        {
+          maxItems: maxTraitFilters,
+          description: "Several traits at once, as JSON, each as above: only users of whom all are true.",
+        },
+      ),
+    ),
+    account: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: "Only users of the account with this id." }),
+    ),
+    excluded: Type.Enum(["leftOut", "only", "included"], {
+      default: "leftOut",
+      description:
+        "Users whom exclusion rules match. leftOut: they are not in the list. only: the list has no others. included: they are among the others.",
+    }),
+    ...scoreFilters,
+    ...activityFilters,
+    sort: Type.Enum([...scoreSorts, "userId", "email", "name", "account", "firstIdentified", "trait"], {
+      default: "lastSeen",
+      description: `${sortText} \`name\` is the e-mail of a user without one.`,
+    }),
+    sortTrait: traitName("With sort=trait: the trait's name. Numbers come by their size, before texts."),
+    order,
+    ...pageParameters,
+  },
+  strict,
+);
+
+export const UserListAnswer = Type.Object({
+  ...listHead,
+  usualChange,
+  total: count("Users on all pages together."),
+  users: Type.Array(Type.Object({ ...userFields, verdict: Verdict, ...listedScores }), {
+    description: "As CSV: all that match, unless limit is sent.",
+  }),
+});
+
+const accountFields = {
+  accountId: Type.String(),
+  name: Type.String(),
+  avatar: nullable(Type.String()),
+  createdAt: instant("When the account was seen first."),
+  members: count("Users who belong to it now, without those who are excluded from figures."),
+  activeMembers: count(
+    "Users with an engagement event that carries the account in the 28 days before the day of the scores, or before today without scores. Some may belong to another account now.",
+  ),
+  firstSeenDay: nullable(day("The day of its members' first engagement event.")),
+  lastSeenDay: nullable(day("The day of its members' last engagement event.")),
+};
+
+export const AccountListParameters = Type.Object(
+  {
+    search: search("id or name"),
+    ...scoreFilters,
+    sort: Type.Enum([...scoreSorts, "accountId", "name", "members", "activeMembers", "createdAt"], {
+      default: "lastSeen",
+      description: sortText,
+    }),
+    order,
+    ...pageParameters,
+  },
+  strict,
+);
+
+export const AccountListAnswer = Type.Object({
+  ...listHead,
+  usualChange,
+  total: count("Accounts on all pages together."),
+  accounts: Type.Array(Type.Object({ ...accountFields, verdict: Verdict, ...listedScores }), {
+    description: "As CSV: all that match, unless limit is sent.",
+  }),
+});
+
+export const AccountParameters = Type.Object(pageParameters, strict);
+
+export const AccountAnswer = Type.Object({
+  ...accountFields,
+  users: Type.Array(listedUser, {
+    description: "Its members without excluded users, the last engagement event first.",
+  }),
+});
+
+export const TimelineParameters = Type.Object(
+  {
+    limit: pageParameters.limit,
+    event: Type.String({
+      maxLength: 256,
+      default: "",
+      description: "Only events with exactly this name; empty for all.",
+    }),
+    before: Type.Optional(
+      Type.String({
+        pattern: "^-?[0-9]{1,14}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+        description: "To read on: `next` of the answer before.",
+      }),
+    ),
+  },
+  strict,
+);
+
+const timelineFields = {
+  id: Type.String({ description: "The event's own id." }),
+  event: Type.String(),
+  label: eventLabel,
+  isActivity: Type.Boolean({
+    description: "False: a connected source said that it is none, and it counts for no figure.",
+  }),
+  timestamp: instant("When it happened."),
+  receivedAt: instant("When it was received."),
+  properties: Type.Record(Type.String(), Type.Unknown()),
+};
+
+const next = nullable(Type.String(), {
+  description: "To be sent as `before` for older events; null at the end.",
+});
+
+export const TimelineAnswer = Type.Object({
+  events: Type.Array(Type.Object(timelineFields), { description: "The newest first." }),
+  next,
+});
+
+const eventOfUser = Type.Object({
+  ...timelineFields,
+  userId: Type.String({ description: "Who did it." }),
+  userLabel: Type.String({ description: "Their name, else their e-mail address, else their id." }),
+});
+
+export const LatestEventAnswer = Type.Object({
+  event: nullable(eventOfUser, {
+    description:
+      "The last event that counts as activity, of any user who counts in figures; of several at one time any. Null before the first.",
+  }),
+});
+
+export const AccountTimelineAnswer = Type.Object({
+  events: Type.Array(eventOfUser, {
+    description: "Events of users who belonged to the account when they were received. The newest first.",
+  }),
+  next,
+});

@@ -1,0 +1,282 @@
+/** The part of the JSON API that is about scores, as JSON Schema. */
+import Type from "typebox";
+import { ScoreChange } from "./change.ts";
+import { churnEvent, churnFields } from "./churn.ts";
+import { Marks, sinceThen } from "./marks.ts";
+import { BgbbParameters, Proof, TrainedOn } from "./proof.ts";
+import { Band, Colour, State, Verdict } from "./states.ts";
+
+const day = (description: string) => Type.String({ format: "date", description });
+const number = (description: string) => Type.Number({ description });
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOptions = {}) =>
+  Type.Union([schema, Type.Null()], options);
+const closed = { additionalProperties: false } as const;
+const parts = (description: string) => Type.Record(Type.String(), Type.Number(), { description });
+
+const Kind = Type.Union([Type.Literal("user"), Type.Literal("account")]);
+export const sinceText = "Changes are told since the newest scores of this day or an earlier one.";
+
+/** The day of the scores. */
+export const scoredDay = nullable(
+  day("Scores are as of the start of this day: only what happened before it counts. Null before the first."),
+);
+export const dataStoppedSince = nullable(
+  day("Far fewer users than usual are active since this day: a source has stopped, and scores wait for it."),
+);
+
+export const ScoreParameters = Type.Object({ since: Type.Optional(day(sinceText)) }, closed);
+
+export const ScoreAnswer = Type.Object({
+  id: Type.String({ description: "The user's or the account's own id." }),
+  day: scoredDay,
+  dataStoppedSince,
+  state: State,
+  verdict: Verdict,
+  note: nullable(Type.String({ description: "Why there is no score." })),
+  health: Type.Object({
+    score: nullable(number("0 to 100.")),
+    colour: Colour,
+    contributions: parts("Points of each part; with the cap they add up to the score."),
+    cap: number("What a high churn risk took away: zero or negative."),
+  }),
+  engagement: nullable(
+    Type.Object({
+      score: number("0 to 100."),
+      contributions: parts("Points of each part; they add up to the score."),
+      rank: nullable(number("The share of those active in 28 days whose engagement is lower.")),
+      confidence: Type.String({ description: "`low` in the first week, otherwise `normal`." }),
+    }),
+  ),
+  momentum: nullable(number("0 to 100; 50 is as four weeks ago. Null under 56 days.")),
+  risk: nullable(
+    Type.Object({
+      probability: number("Of no engagement event within the horizon."),
+      band: Band,
+      ratioToBaseRate: nullable(number("Times the share that churned in the back-test.")),
+      referenceRisk: number("The risk that reasons are told against."),
+      reasons: Type.Array(
+        Type.Object({
+          group: Type.String(),
+          points: number("Percentage points; they add up to 100 · (probability − referenceRisk)."),
+          text: Type.String(),
+        }),
+        {
+          description:
+            "Step by step from referenceRisk to probability, each reason after those before it: no sum on the way leaves 0 to 100.",
+        },
+      ),
+    }),
+  ),
+  ...churnFields,
+  model: nullable(
+    Type.Object({
+      rung: nullable(Type.Integer()),
+      isProven: Type.Boolean(),
+      why: Type.String(),
+      horizonDays: Type.Integer(),
+      churnEvent,
+      trainedDay: day("The day as of which it was trained."),
+      baseRate: nullable(number("The share that churned in the back-test.")),
+      logLoss: nullable(number("In the back-test.")),
+      auc: nullable(number("In the back-test.")),
+      calibrationError: nullable(number("In the back-test.")),
+    }),
+  ),
+  change: ScoreChange,
+});
+
+export const HistoryParameters = Type.Object(
+  { from: Type.Optional(day("The first day.")), to: Type.Optional(day("The last day.")) },
+  closed,
+);
+
+const scores = {
+  state: State,
+  colour: Colour,
+  health: nullable(Type.Number()),
+  risk: nullable(Type.Number()),
+  engagement: nullable(Type.Number()),
+  momentum: nullable(Type.Number()),
+};
+
+export const HistoryAnswer = Type.Object({
+  days: Type.Array(Type.Object({ day: day("As of its start."), ...scores }), {
+    description: "The oldest first. When settings change, scores of earlier days stay as they were told.",
+  }),
+  marks: Marks,
+});
+
+/** The scores of a row of a list. */
+export const listedScores = {
+  ...scores,
+  band: nullable(Band),
+  change: nullable(number("Of health, since the earlier scores.")),
+};
+
+/** A row of a list of scores. */
+export const Listed = Type.Object({
+  id: Type.String(),
+  label: Type.String({
+    description: "A user's name, else their e-mail address, else their id; an account's name.",
+  }),
+  ...listedScores,
+});
+
+export const ScoreListParameters = Type.Object(
+  {
+    sort: Type.Enum(["health", "risk", "engagement", "change"], { default: "health" }),
+    order: Type.Union([Type.Literal("ascending"), Type.Literal("descending")], { default: "ascending" }),
+    state: Type.Optional(State),
+    colour: Type.Optional(Colour),
+    band: Type.Optional(Band),
+    since: Type.Optional(day(`${sinceText} Without it, of 28 days before.`)),
+    limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
+    offset: Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
+  },
+  closed,
+);
+
+/** What a list with scores says of them. */
+export const listHead = {
+  day: scoredDay,
+  ...sinceThen,
+  dataStoppedSince,
+};
+
+export const ScoreListAnswer = Type.Object({
+  ...listHead,
+  total: count("On all pages."),
+  scores: Type.Array(Listed),
+});
+
+export const ScoreNowAnswer = Type.Object({
+  day: day("The day as of whose start everybody was scored: today."),
+  users: count("Users who were scored; 0 before the first whole day with events."),
+  accounts: count("Accounts that were scored."),
+  stoppedSince: nullable(
+    day("Far fewer users than usual are active since this day, so scores stay as they were."),
+  ),
+  silentSource: nullable(Type.String(), {
+    description: "The source that is silent, so that scores stay as they were.",
+  }),
+});
+
+export const SummaryParameters = Type.Object(
+  {
+    kind: Type.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }),
+    since: Type.Optional(day(`${sinceText} Without it, of 28 days before.`)),
+  },
+  closed,
+);
+
+export const SummaryAnswer = Type.Object({
+  kind: Kind,
+  day: scoredDay,
+  ...sinceThen,
+  dataStoppedSince,
+  baseRate: nullable(number("The share that churned in the back-test.")),
+  counts: Type.Array(
+    Type.Object({ colour: Colour, band: nullable(Band), count: count("Users, or accounts.") }),
+  ),
+  movement: Type.Array(
+    Type.Object({
+      from: nullable(Colour, { description: "Null for who was not there." }),
+      to: nullable(Colour),
+      count: count("Users, or accounts."),
+    }),
+  ),
+});
+
+export const ModelParameters = Type.Object(
+  { kind: Type.Union([Type.Literal("user"), Type.Literal("account")], { default: "user" }) },
+  closed,
+);
+
+const metric = nullable(Type.Number());
+
+export const ModelAnswer = Type.Object({
+  kind: Kind,
+  day: scoredDay,
+  dataStoppedSince,
+  isCurrent: Type.Boolean({ description: "Whether events that came since are not in the scores yet." }),
+  rung: nullable(Type.Integer(), {
+    description:
+      "0 prior, 1 BG/BB, 2 BG/BB with Platt calibration, 3 ridge logistic regression; null: none is good enough.",
+  }),
+  isProven: Type.Boolean(),
+  why: Type.String(),
+  horizonDays: Type.Integer(),
+  churnEvent,
+  advisedHorizonDays: nullable(
+    Type.Integer({ description: "Nine of ten gaps between active days are no longer than it." }),
+  ),
+  trainedDay: nullable(day("The day as of which rungs were trained and back-tested.")),
+  baseRate: nullable(number("The share that churned in the back-test.")),
+  scale: nullable(
+    Type.Object({
+      measuredDay: day("The day as of which it was measured."),
+      activeDays: Type.Number(),
+      volume: Type.Number(),
+      eventNames: Type.Number(),
+      halfLifeDays: Type.Number(),
+    }),
+    { description: "What full marks of engagement are, this month." },
+  ),
+  next: nullable(
+    Type.Object({
+      rung: Type.Integer(),
+      missing: Type.Array(Type.Object({ what: Type.String(), have: Type.Number(), need: Type.Number() })),
+      failures: Type.Array(Type.String()),
+    }),
+    { description: "What the next rung is waiting for." },
+  ),
+  proof: nullable(Proof),
+  trainedOn: nullable(TrainedOn),
+  parameters: nullable(BgbbParameters, { description: "BG/BB's, fitted to everybody." }),
+  isReturnCalibrated: Type.Boolean({
+    description: "Of returnProbability: on rungs 2 and 3, once 50 of the churned came back and 50 did not.",
+  }),
+  isConverged: Type.Boolean(),
+  models: Type.Array(
+    Type.Object({
+      model: Type.String(),
+      cutoffs: Type.Integer(),
+      count: count("Rows judged."),
+      baseRate: Type.Number(),
+      auc: metric,
+      logLoss: Type.Number(),
+      brier: Type.Number(),
+      brierSkill: metric,
+      calibrationError: Type.Number(),
+      calibrationErrorOfPerfection: Type.Number(),
+      calibrationSlope: metric,
+      calibrationIntercept: metric,
+      topDecileLift: metric,
+      recencyLogLoss: Type.Number(),
+      failures: Type.Array(Type.String(), { description: "Why it does not ship; none if it may." }),
+    }),
+    { description: "Every rung that could be trained, and both baselines, in the back-test." },
+  ),
+  reliability: Type.Array(
+    Type.Object({
+      count: Type.Integer(),
+      meanPrediction: Type.Number(),
+      rate: Type.Number(),
+      low: number("Of the rate's 95 % interval."),
+      high: Type.Number(),
+    }),
+    { description: "Of the rung that serves: tenths by prediction." },
+  ),
+  realised: Type.Array(
+    Type.Object({
+      colour: Colour,
+      count: count("With scores of a horizon ago or earlier."),
+      churned: count("Those who really churned."),
+      rate: Type.Number(),
+      low: number("Of the rate's 95 % interval."),
+      high: Type.Number(),
+    }),
+    { description: "What became of each colour, from stored scores whose horizon is over." },
+  ),
+});

@@ -1,0 +1,104 @@
+/** The filters that figures lead to, as chips: what is set, each with a button that takes it away. */
+import type { ReactElement } from "react";
+import { dayText } from "../../text/format.ts";
+import { FilterChip } from "../list/filter-chip.tsx";
+import {
+  type ActivityValues,
+  type Lifecycle,
+  type Moved,
+  type MovementValues,
+  noActivity,
+} from "./figure-filters.ts";
+import { type HealthColour, healthWord } from "./health.tsx";
+
+const movedWords: Readonly<Record<Moved, string>> = {
+  changed: "Another health band",
+  worse: "Fell to a lower health band",
+  better: "Rose to a higher health band",
+  fell: "Health fell",
+  rose: "Health rose",
+  churned: "Churned",
+  returned: "Returned after churn",
+};
+
+const presentWord = "Not churned";
+const colourWord = (colour: HealthColour | "present") =>
+  colour === "present" ? presentWord : healthWord(colour);
+
+/** Of users and of accounts. */
+export function MovementChips({
+  values: { since, isPresent, colourBefore, moved, toCall },
+  onChange,
+}: {
+  values: MovementValues;
+  onChange: (changed: Partial<MovementValues>) => void;
+}): ReactElement {
+  const on = since === undefined ? "28 days before" : `on ${dayText(since)}`;
+  const isCompared = colourBefore !== "" || moved !== "";
+  return (
+    <>
+      {isPresent !== "" && (
+        <FilterChip
+          text={isPresent === "true" ? presentWord : "Churned or without a score"}
+          onRemove={() => onChange({ isPresent: "" })}
+        />
+      )}
+      {toCall !== "" && (
+        <FilterChip
+          text={
+            toCall === "true" ? "High churn risk or a sharp fall" : "No high churn risk and no sharp fall"
+          }
+          onRemove={() => onChange({ toCall: "" })}
+        />
+      )}
+      {colourBefore !== "" && (
+        <FilterChip
+          text={`${colourWord(colourBefore)} ${on}`}
+          onRemove={() => onChange({ colourBefore: "", ...(moved === "" && { since: undefined }) })}
+        />
+      )}
+      {moved !== "" && (
+        <FilterChip
+          text={`${movedWords[moved]} since ${since === undefined ? "28 days before" : dayText(since)}`}
+          onRemove={() => onChange({ moved: "", ...(colourBefore === "" && { since: undefined }) })}
+        />
+      )}
+      {since !== undefined && !isCompared && (
+        <FilterChip
+          text={`Changes since ${dayText(since)}`}
+          onRemove={() => onChange({ since: undefined })}
+        />
+      )}
+    </>
+  );
+}
+
+/** Of users alone. */
+export function ActivityChips({
+  values,
+  onChange,
+}: {
+  values: ActivityValues;
+  onChange: (changed: Partial<ActivityValues>) => void;
+}): ReactElement | null {
+  const { activeFrom } = values;
+  if (activeFrom === undefined) return null;
+  return <FilterChip text={activityWords(values, activeFrom)} onRemove={() => onChange(noActivity)} />;
+}
+
+const stageWords: Readonly<Record<Lifecycle | "", string>> = {
+  "": "Active",
+  new: "New",
+  returning: "Returning",
+  resurrecting: "Came back",
+  dormant: "Stayed away",
+};
+
+function activityWords({ activeTo, lifecycle, activeInAccount }: ActivityValues, activeFrom: string): string {
+  const days =
+    activeTo === undefined || activeTo === activeFrom
+      ? dayText(activeFrom)
+      : `${dayText(activeFrom, "short")} to ${dayText(activeTo)}`;
+  const where = activeInAccount === "" ? "" : ` in account ${activeInAccount}`;
+  return `${stageWords[lifecycle]}${where}, ${days}`;
+}

@@ -1,0 +1,89 @@
+/** How fresh a figure is, in one line: up to when, which days, who is left out. */
+import { Link } from "@tanstack/react-router";
+import type { ReactElement } from "react";
+import type { Freshness as FreshnessAnswer } from "../../api/paths.ts";
+import { useOrganization } from "../../app/session.ts";
+import { instantText, numbers } from "../../text/format.ts";
+import { sourceName } from "../../text/source-names.ts";
+import { Ago } from "../time.tsx";
+
+/** The line under a page's title. Nothing while nothing is known. */
+export function Freshness({
+  of,
+  hasExcluded = false,
+}: {
+  of: FreshnessAnswer | undefined;
+  /** Whether excluded users are in what is shown. */
+  hasExcluded?: boolean;
+}): ReactElement {
+  if (of === undefined) return <span className="skeleton inline-block h-4 w-64 max-w-full align-middle" />;
+  const { loadedUpto, rebuilding, excludedUsers, timezone, silentSources, earlierScores, failures } = of;
+  return (
+    <span className="text-sm">
+      {loadedUpto === null ? (
+        "Catching up"
+      ) : (
+        <>
+          Complete up to{" "}
+          <span title={instantText(loadedUpto, timezone)}>
+            <Ago instant={loadedUpto} />
+          </span>
+        </>
+      )}
+      {" · "}days of {timezone.replaceAll("_", " ")}
+      {excludedUsers > 0 &&
+        !hasExcluded &&
+        ` · without ${numbers.count(excludedUsers)} excluded ${excludedUsers === 1 ? "user" : "users"}`}
+      {rebuilding !== null && (
+        <b className="font-medium text-watch">
+          {" · "}days are being computed again, {numbers.wholeShare(rebuilding.progress)} done
+        </b>
+      )}
+      {earlierScores !== null && (
+        <b className="font-medium text-watch">
+          {" · "}
+          {earlierScoresText(earlierScores)}
+        </b>
+      )}
+      {failures.map(({ of: what, since }) => (
+        <b key={what} className="font-medium text-watch">
+          {" · "}
+          {failureTexts[what]} since <Ago instant={since} />
+        </b>
+      ))}
+      {silentSources.map((silent) => (
+        <Silent key={silent.source} of={silent} />
+      ))}
+    </span>
+  );
+}
+
+const failureTexts: Readonly<Record<FreshnessAnswer["failures"][number]["of"], string>> = {
+  exclusions: "exclusion rules cannot be applied",
+  scores: "scores cannot be computed",
+  training: "the model cannot be trained",
+};
+
+/** How far the scores of earlier days are. */
+export function earlierScoresText({ done, of }: NonNullable<FreshnessAnswer["earlierScores"]>): string {
+  return `earlier days are being scored, ${numbers.count(done)} of ${numbers.count(of)} done`;
+}
+
+/** A source that fell silent, with a way to what is known of it. */
+function Silent({
+  of: { source, since, freezesScores },
+}: {
+  of: FreshnessAnswer["silentSources"][number];
+}): ReactElement {
+  const organization = String(useOrganization().id);
+  return (
+    <b className="font-medium text-watch">
+      {" · "}
+      <Link to="/o/$organization/sources" params={{ organization }} className="text-watch underline">
+        {sourceName(source)} is silent
+      </Link>{" "}
+      since <Ago instant={since} />
+      {freezesScores && ", so scores wait"}
+    </b>
+  );
+}

@@ -1,0 +1,126 @@
+/** What the address of a list says, and the parameters of the API that follow from it. */
+import { useCallback, useMemo, useState } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { recall, remember } from "../../app/memory.ts";
+import { movementFilters, movementQuery, noMovement } from "../figure/figure-filters.ts";
+import type { HealthColour } from "../figure/health.tsx";
+import { choiceFilter, type Filter, textFilter } from "./filters.ts";
+import type { Column, ColumnChoice } from "./table-model.ts";
+
+type Query = Reads["/api/accounts"]["query"];
+export type State = NonNullable<Query["state"]>;
+export type Band = NonNullable<Query["band"]>;
+/** A verdict, or `not_churned` for all but those that have churned or whose account has. */
+export type VerdictChoice = NonNullable<Query["verdict"]>;
+
+/** When somebody was seen last: `within` so many days that end today, or `not` within them. */
+export interface Seen {
+  readonly how: "within" | "not";
+  readonly days: number;
+}
+
+const seenFilter: Filter<Seen | undefined> = {
+  read: (text) => {
+    const [, how, days = ""] = /^(within|not)-([1-9][0-9]{0,2})$/.exec(text ?? "") ?? [];
+    return how === "within" || how === "not" ? { how, days: Number(days) } : undefined;
+  },
+  write: (seen) => seen && `${seen.how}-${seen.days}`,
+};
+
+/** A list of texts; none is undefined. */
+const textsFilter: Filter<readonly string[] | undefined> = {
+  read: (text) => text?.split(",").map(decoded),
+  write: (texts) => texts?.map(encodeURIComponent).join(","),
+};
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** By what lists are sorted until the reader sorts them otherwise: the highest risk first, then rows without one. */
+export const firstSort = "risk";
+
+const orders = ["ascending", "descending"] as const;
+const verdicts: readonly (VerdictChoice | "")[] = [
+  ...(["", "not_churned", "churned", "account_churned", "high_risk", "at_risk"] as const),
+  ...(["new", "watch", "healthy", "no_score"] as const),
+];
+/** No filter of the page: addresses and saved views from before verdicts have it. */
+const states: readonly (State | "")[] = ["", "active", "new", "churned", "no_data"];
+const colours: readonly (HealthColour | "")[] = [
+  ...(["", "healthy", "watch", "at_risk", "onboarding", "churned", "none"] as const),
+];
+const bands: readonly (Band | "")[] = ["", "high", "medium", "low"];
+
+/** What lists of users and of accounts have in their addresses. */
+export const listFilters = {
+  search: textFilter(),
+  verdict: choiceFilter(verdicts, ""),
+  state: choiceFilter(states, ""),
+  colour: choiceFilter(colours, ""),
+  band: choiceFilter(bands, ""),
+  seen: seenFilter,
+  ...movementFilters,
+  order: choiceFilter(orders, "descending"),
+  columns: textsFilter,
+  /** The id of the saved view that was opened. */
+  view: textFilter(),
+};
+
+type Values<Of> = {
+  readonly [Name in keyof Of]: Of[Name] extends Filter<infer Value> ? Value : never;
+};
+export type ListValues = Values<typeof listFilters>;
+
+/** The parameters of the API for what both lists have. */
+export function listQuery({ search, verdict, state, colour, band, seen, order, ...movement }: ListValues) {
+  return {
+    ...{ search, order },
+    ...movementQuery(movement),
+    ...(verdict !== "" && { verdict }),
+    ...(state !== "" && { state }),
+    ...(colour !== "" && { colour }),
+    ...(band !== "" && { band }),
+    ...(seen?.how === "within" && { seenWithinDays: seen.days }),
+    ...(seen?.how === "not" && { notSeenForDays: seen.days }),
+  };
+}
+
+/** What both lists have, as if nothing were filtered. */
+export const noListFilters = {
+  ...({ search: "", verdict: "", state: "", colour: "", band: "", seen: undefined } as const),
+  ...noMovement,
+};
+
+/** Which columns are shown: those of the address, or those that this browser remembers, or the usual ones. */
+export function useColumnChoice<Row>(
+  name: string,
+  columns: readonly Column<Row>[],
+  inAddress: readonly string[] | undefined,
+  onChange: (shown: readonly string[]) => void,
+): ColumnChoice {
+  const storage = `rekindle.shown.${name}`;
+  const [remembered, setRemembered] = useState(() => textsFilter.read(recall(storage)));
+  const shown = useMemo(
+    () => inAddress ?? remembered ?? columns.filter(({ isHidden }) => !isHidden).map(({ id }) => id),
+    [inAddress, remembered, columns],
+  );
+  const onChoose = useCallback(
+    (chosen: readonly string[]) => {
+      remember(storage, textsFilter.write(chosen));
+      setRemembered(chosen);
+      onChange(chosen);
+    },
+    [storage, onChange],
+  );
+  return { shown, onChoose };
+}
+
+/** Columns as the address has them. */
+export function columnsText(shown: readonly string[]): string {
+  return textsFilter.write(shown) ?? "";
+}

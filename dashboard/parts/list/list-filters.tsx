@@ -1,0 +1,195 @@
+/** The filters of a list, in one line where there is room: search, verdict, health, churn risk, last seen, and more. */
+import type { ReactElement, ReactNode } from "react";
+import { MovementChips } from "../figure/figure-chips.tsx";
+import { type HealthColour, healthWord } from "../figure/health.tsx";
+import { type VerdictName, verdictWord } from "../figure/verdict.tsx";
+import { Button } from "../form/button.tsx";
+import { type Choice, Select } from "../form/field.tsx";
+import { SearchInput } from "../form/search-input.tsx";
+import { FilterChip } from "./filter-chip.tsx";
+import {
+  type Band,
+  type ListValues,
+  noListFilters,
+  type Seen,
+  type State,
+  type VerdictChoice,
+} from "./list-address.ts";
+
+const stateWords: Record<State, string> = {
+  active: "Active",
+  new: "New",
+  churned: "Churned",
+  no_data: "No data",
+};
+
+const verdicts: readonly VerdictName[] = [
+  ...(["high_risk", "at_risk", "watch", "healthy", "new"] as const),
+  ...(["churned", "account_churned", "no_score"] as const),
+];
+
+/** @param hasAccounts whether a row can belong to a churned account */
+function verdictChoices(hasAccounts: boolean): Choice<VerdictChoice | "">[] {
+  return [
+    { value: "", label: "Any verdict" },
+    { value: "not_churned", label: "Not churned" },
+    ...verdicts
+      .filter((verdict) => hasAccounts || verdict !== "account_churned")
+      .map((value) => ({ value, label: verdictWord(value) })),
+  ];
+}
+const colours: readonly Choice<HealthColour | "">[] = [
+  { value: "", label: "Any health" },
+  ...(["healthy", "watch", "at_risk", "onboarding", "churned", "none"] as const).map((value) => ({
+    value,
+    label: healthWord(value),
+  })),
+];
+const bands: readonly Choice<Band | "">[] = [
+  { value: "", label: "Any churn risk" },
+  { value: "high", label: "High risk" },
+  { value: "medium", label: "Medium risk" },
+  { value: "low", label: "Low risk" },
+];
+
+const seenWords = ({ how, days }: Seen): string => {
+  if (how === "not") return `Not seen for ${days} ${days === 1 ? "day" : "days"}`;
+  return days === 1 ? "Seen today" : `Seen within ${days} days`;
+};
+const usualSeen: readonly Seen[] = [
+  ...([1, 7, 28] as const).map((days) => ({ how: "within", days }) as const),
+  ...([7, 14, 28, 90] as const).map((days) => ({ how: "not", days }) as const),
+];
+
+interface ListFiltersProps {
+  /** What the rows are called: users. */
+  readonly what: string;
+  readonly searchIn: string;
+  readonly values: ListValues;
+  readonly onChange: (changed: Partial<ListValues>, isTyping?: boolean) => void;
+  /** Filters that only this list has. */
+  readonly children?: ReactNode;
+  /** Whether any filter is set, those of this list alone included. */
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+}
+
+export function ListFilters(props: ListFiltersProps): ReactElement {
+  const { what, searchIn, values, onChange, children, isFiltered, onClear } = props;
+  return (
+    <search
+      aria-label={`Filter ${what}`}
+      // The button to clear stays at the end of the first line, however many lines the filters need.
+      className="grid grid-cols-2 gap-2 px-4 pt-1 pb-3 sm:flex sm:items-start"
+    >
+      <div className="contents sm:flex sm:min-w-0 sm:flex-wrap sm:items-center sm:gap-2">
+        <div className="col-span-2 sm:w-52">
+          <SearchInput
+            label={`Search ${what}`}
+            placeholder={searchIn}
+            value={values.search}
+            onSearch={(search) => onChange({ search }, true)}
+          />
+        </div>
+        <Pick
+          label="Verdict"
+          value={values.verdict}
+          choices={verdictChoices(what === "users")}
+          onChoose={(verdict) => onChange({ verdict })}
+        />
+        <Pick
+          label="Health"
+          value={values.colour}
+          choices={colours}
+          onChoose={(colour) => onChange({ colour })}
+        />
+        <Pick
+          label="Churn risk"
+          hint="Low is under 20 %, medium 20 to 50 %, high from 50 % on"
+          value={values.band}
+          choices={bands}
+          onChoose={(band) => onChange({ band })}
+        />
+        <SeenFilter value={values.seen} onChange={(seen) => onChange({ seen })} />
+        <MovementChips values={values} onChange={onChange} />
+        {children}
+        {values.state !== "" && (
+          <FilterChip text={`State ${stateWords[values.state]}`} onRemove={() => onChange({ state: "" })} />
+        )}
+      </div>
+      {isFiltered && (
+        <Button
+          look="quiet"
+          isSmall
+          icon="close"
+          onClick={onClear}
+          className="shrink-0 justify-self-start sm:mt-0.5"
+        >
+          Clear filters
+        </Button>
+      )}
+    </search>
+  );
+}
+
+function SeenFilter({
+  value,
+  onChange,
+}: {
+  value: Seen | undefined;
+  onChange: (seen: Seen | undefined) => void;
+}): ReactElement {
+  const key = ({ how, days }: Seen) => `${how}-${days}`;
+  const isUsual = value === undefined || usualSeen.some((one) => key(one) === key(value));
+  // An address may say other days than the list offers.
+  const offered = isUsual ? usualSeen : [value, ...usualSeen];
+  return (
+    <Pick
+      label="Last seen"
+      value={value === undefined ? "" : key(value)}
+      choices={[
+        { value: "", label: "Seen any time" },
+        ...offered.map((seen) => ({ value: key(seen), label: seenWords(seen) })),
+      ]}
+      onChoose={(text) => onChange(offered.find((seen) => key(seen) === text))}
+    />
+  );
+}
+
+/** A filter by one of few; it stands out while it is set. */
+export function Pick<Value extends string>({
+  label,
+  value,
+  byDefault,
+  choices,
+  onChoose,
+  hint,
+}: {
+  label: string;
+  hint?: string;
+  value: Value;
+  /** The value of a filter that is not set; "" when it is left out. */
+  byDefault?: Value;
+  choices: readonly Choice<Value>[];
+  onChoose: (value: Value) => void;
+}): ReactElement {
+  return (
+    <Select
+      label={label}
+      isLabelHidden
+      isSmall
+      value={value}
+      choices={choices}
+      onChoose={onChoose}
+      title={hint}
+      className={value === (byDefault ?? "") ? "text-soft" : "border-ember! font-medium"}
+    />
+  );
+}
+
+/** Whether any of the filters that both lists have is set. */
+export function isListFiltered(values: ListValues): boolean {
+  return (Object.keys(noListFilters) as (keyof typeof noListFilters)[]).some(
+    (name) => values[name] !== noListFilters[name],
+  );
+}

@@ -1,0 +1,85 @@
+/** A figure as a link to the list of those who are counted in it. */
+import { Link, useRouter } from "@tanstack/react-router";
+import type { ReactElement, ReactNode } from "react";
+import { useOrganization } from "../../app/session.ts";
+import { classes } from "../../text/classes.ts";
+import { numbers } from "../../text/format.ts";
+
+/** A list, and the parameters of its address: the figure has exactly as many rows there. */
+export interface ListBehind {
+  readonly page: "users" | "accounts";
+  readonly query: Readonly<Record<string, string>>;
+}
+
+const addresses = { users: "/o/$organization/users", accounts: "/o/$organization/accounts" } as const;
+
+interface ListLinkProps {
+  readonly list: ListBehind;
+  /** Without a line below it until it is pointed at: for tables, where every figure is one. */
+  readonly isQuiet?: boolean;
+  readonly className?: string;
+  readonly children: ReactNode;
+}
+
+export function ListLink({ list, children, isQuiet = false, className }: ListLinkProps): ReactElement {
+  const organization = String(useOrganization().id);
+  const line = isQuiet ? "hover:underline" : "underline decoration-edge decoration-1 underline-offset-3";
+  return (
+    <Link
+      to={addresses[list.page]}
+      params={{ organization }}
+      search={list.query}
+      className={classes(line, className)}
+    >
+      {children}
+    </Link>
+  );
+}
+
+/** A part of a bar of which the text beside it has the same link: for the pointer alone.
+ * @param share of the bar's width, of 1 */
+export function BarPart({
+  list,
+  share,
+  className,
+}: Pick<ListLinkProps, "list" | "className"> & { share: number }): ReactElement {
+  const organization = String(useOrganization().id);
+  return (
+    <Link
+      to={addresses[list.page]}
+      params={{ organization }}
+      search={list.query}
+      tabIndex={-1}
+      className={className}
+      style={{ width: `${share * 100}%` }}
+    />
+  );
+}
+
+/** A count that leads to its list; of 0 there is none. */
+export function CountLink({
+  count,
+  list,
+  isQuiet = false,
+  className,
+}: {
+  count: number | null | undefined;
+  list: ListBehind | undefined;
+  isQuiet?: boolean;
+  className?: string;
+}): ReactElement {
+  if (list === undefined || !count) return <>{numbers.count(count)}</>;
+  return (
+    <ListLink list={list} isQuiet={isQuiet} {...(className !== undefined && { className })}>
+      {numbers.count(count)}
+    </ListLink>
+  );
+}
+
+/** Addresses of lists for what is no element of its own, a bar of a chart say. */
+export function useListAddress(): (list: ListBehind) => string {
+  const organization = String(useOrganization().id);
+  const router = useRouter();
+  return ({ page, query }) =>
+    router.buildLocation({ to: addresses[page], params: { organization }, search: query }).href;
+}

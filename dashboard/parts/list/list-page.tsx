@@ -1,0 +1,124 @@
+/** The page of a list: saved views, filters, and a table that goes on while the reader scrolls. For users and accounts. */
+import { type ReactElement, type ReactNode, useMemo } from "react";
+import { useReadPages } from "../../api/list-pages.ts";
+import type { Reads } from "../../api/paths.ts";
+import { csvAddress } from "../../api/query.ts";
+import { useOrganization } from "../../app/session.ts";
+import { Freshness } from "../figure/freshness.tsx";
+import { NothingFound } from "../nothing-found.tsx";
+import { PageHeader, Panel } from "../panel.tsx";
+import { Figures, Loading } from "../states.tsx";
+import { DataTable, type Sort } from "./data-table.tsx";
+import { columnsText, firstSort, type ListValues, useColumnChoice } from "./list-address.ts";
+import { ListFilters } from "./list-filters.tsx";
+import { ScoresOf, UsualChange } from "./score-columns.tsx";
+import type { Column } from "./table-model.ts";
+import { ViewStrip } from "./view-strip.tsx";
+
+const pageSize = 200;
+
+interface ListPageProps<Kind extends "users" | "accounts", Row extends object> {
+  readonly kind: Kind;
+  /** The name of the page: Users. */
+  readonly title: string;
+  /** What one row is called: user. */
+  readonly one: string;
+  /** What the search looks in. */
+  readonly searchIn: string;
+  readonly values: ListValues & { readonly sort: string };
+  readonly onChange: (changed: Partial<ListValues>, isTyping?: boolean) => void;
+  readonly onSort: (sort: Sort) => void;
+  /** The parameters of the API. */
+  readonly query: Reads[`/api/${Kind}`]["query"];
+  readonly rowsOf: (answer: Reads[`/api/${Kind}`]["answer"]) => readonly Row[];
+  /** At module scope or remembered, as are the columns. */
+  readonly rowId: (row: Row) => string;
+  readonly columns: readonly Column<Row>[];
+  /** Whether any filter is set, those of this list alone included. */
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+  /** Whether users who are excluded from figures are in the list. */
+  readonly hasExcluded?: boolean;
+  /** Filters that only this list has. */
+  readonly children?: ReactNode;
+  /** What stands there before there is any row. */
+  readonly none: ReactNode;
+}
+
+export function ListPage<Kind extends "users" | "accounts", Row extends object>(
+  props: ListPageProps<Kind, Row>,
+): ReactElement {
+  const { kind, title, one, values, onChange, query, rowsOf, rowId, columns, isFiltered, onClear } = props;
+  const { id } = useOrganization();
+  const path = `/api/${kind}` as const;
+  const pages = useReadPages(path, query, pageSize, (answer) => rowsOf(answer).map(rowId));
+  const choice = useColumnChoice(kind, columns, values.columns, (shown) => onChange({ columns: shown }));
+  const rows = useMemo(() => {
+    const all = (pages.data?.pages ?? []).flatMap(({ answer }) => rowsOf(answer));
+    // Pages overlap, and a row that moves between two readings comes twice.
+    return [...new Map(all.map((row) => [rowId(row), row])).values()];
+  }, [pages.data, rowsOf, rowId]);
+  const first = pages.data?.pages[0]?.answer;
+  return (
+    <>
+      <PageHeader title={title}>
+        <Freshness of={first?.freshness} hasExcluded={props.hasExcluded ?? false} />
+      </PageHeader>
+      <ViewStrip page={kind} everything={`All ${kind}`} columns={columnsText(choice.shown)} />
+      <Panel isFlush className="pt-2">
+        <ListFilters
+          what={kind}
+          searchIn={props.searchIn}
+          values={values}
+          onChange={onChange}
+          isFiltered={isFiltered}
+          onClear={onClear}
+        >
+          {props.children}
+        </ListFilters>
+        <Figures
+          of={{ ...pages, data: first }}
+          loading={
+            <div className="p-4">
+              <Loading rows={14} />
+            </div>
+          }
+          empty={{
+            when: ({ total }) => total === 0,
+            show: isFiltered ? <NothingFound what={one} onClear={onClear} /> : props.none,
+          }}
+        >
+          {(answer) => (
+            <UsualChange value={answer.usualChange}>
+              <DataTable
+                label={title}
+                name={kind}
+                words={[one, kind]}
+                rows={rows}
+                columns={columns}
+                choice={choice}
+                rowId={rowId}
+                sort={{ by: sortedBy(values.sort, answer.day), order: values.order }}
+                onSort={props.onSort}
+                more={{
+                  total: answer.total,
+                  isComing: pages.isFetchingNextPage,
+                  hasMore: pages.hasNextPage,
+                  onMore: () => void pages.fetchNextPage({ cancelRefetch: false }),
+                }}
+                csv={csvAddress(id, path, query)}
+                tools={<ScoresOf of={answer} />}
+              />
+            </UsualChange>
+          )}
+        </Figures>
+      </Panel>
+    </>
+  );
+}
+
+/** The column by which rows are sorted: before there are scores, those without a risk are sorted by when they were last
+ * seen, and that is everybody. */
+function sortedBy(sort: string, scoredDay: string | null): string {
+  return sort === firstSort && scoredDay === null ? "lastSeen" : sort;
+}

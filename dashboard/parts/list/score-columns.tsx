@@ -1,0 +1,107 @@
+/** The columns of scores, the same for users and accounts; and the line that says of which day they are. */
+import { createContext, type ReactElement, use } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { dayText, nothing, numbers } from "../../text/format.ts";
+import { Verdict } from "../figure/verdict.tsx";
+import type { Column } from "./table-model.ts";
+
+type Answer = Reads["/api/accounts"]["answer"];
+export type ScoredRow = Pick<
+  Answer["accounts"][number],
+  "verdict" | "health" | "risk" | "engagement" | "momentum" | "change"
+>;
+
+/** By how many points health usually changes in a week; null when that is not known. A context, because columns that are
+ * made anew would take the focus from their cells. */
+export const UsualChange = createContext<number | null>(null);
+
+/** Columns of scores, by their ids. */
+export function scoreColumns<Row extends ScoredRow>(): Column<Row>[] {
+  return [
+    {
+      // Saved views and remembered columns from before verdicts do not name it.
+      ...{ id: "verdict", header: "Verdict", width: 120, isFixed: true },
+      hint: "The first that holds: churned, account churned, high risk, at risk, new, watch, healthy",
+      cell: ({ verdict }) => <Verdict of={verdict} />,
+    },
+    {
+      ...{ id: "health", header: "Health", sort: "health", isNumber: true },
+      hint: "0 to 100: engagement, outlook, momentum and adoption together",
+      cell: ({ health }) => numbers.score(health),
+    },
+    {
+      ...{ id: "change", header: "Change", sort: "change", isNumber: true },
+      hint: "Points of health, against the earlier scores: of 28 days before, or of the day in the filters. In colour when it is more than health usually changes in a week",
+      cell: ({ change }) => <Change points={change} />,
+    },
+    {
+      ...{ id: "risk", header: "Churn risk", sort: "risk", isNumber: true },
+      hint: "Probability of churn within the churn horizon",
+      cell: ({ risk }) => (risk === null ? <None why="Only for active and new ones" /> : numbers.risk(risk)),
+    },
+    {
+      ...{ id: "engagement", header: "Engagement", sort: "engagement", isNumber: true },
+      hint: "0 to 100: how often, how much and how broadly the product is used",
+      cell: ({ engagement }) => numbers.score(engagement),
+    },
+    {
+      ...{ id: "momentum", header: "Momentum", sort: "momentum", isNumber: true, isHidden: true },
+      hint: "0 to 100; 50 is as four weeks ago",
+      cell: ({ momentum }) => numbers.score(momentum),
+    },
+  ];
+}
+
+/** A dash that says why there is nothing. */
+function None({ why }: { why: string }): ReactElement {
+  return (
+    <span title={why} className="text-soft">
+      {nothing}
+    </span>
+  );
+}
+
+function Change({ points }: { points: number | null }): ReactElement {
+  const usual = use(UsualChange);
+  if (points === null) return <None why="No health in the earlier scores" />;
+  const whole = Math.round(points);
+  const isUsual = usual === null || whole === 0 || Math.abs(points) <= usual;
+  return (
+    <span
+      className={isUsual ? "text-soft" : whole > 0 ? "text-healthy" : "text-at-risk"}
+      title={
+        usual === null
+          ? undefined
+          : `Health usually changes by up to ${numbers.decimal(usual)} points in a week`
+      }
+    >
+      {numbers.change(whole)}
+    </span>
+  );
+}
+
+/** Of which day scores are, and since when their changes are told. */
+export function ScoresOf({
+  of,
+}: {
+  of: Pick<Answer, "day" | "sinceDay" | "dataStoppedSince">;
+}): ReactElement {
+  if (of.day === null) {
+    return (
+      <p className="text-sm text-soft">
+        No scores yet: they are worked out after the first night with events.
+      </p>
+    );
+  }
+  return (
+    <p className="text-sm text-soft">
+      Scores as of the start of {dayText(of.day)}
+      {of.sinceDay !== null && `, changes since ${dayText(of.sinceDay)}`}
+      {of.dataStoppedSince !== null && (
+        <b className="font-medium text-watch">
+          {" · "}few events have come since {dayText(of.dataStoppedSince)}, so scores wait
+        </b>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,47 @@
+/** What may be larger than its place. It can be reached and scrolled by keyboard, which is why it has a name; an edge
+ * behind which there is more fades. */
+import {
+  type FocusEventHandler,
+  type KeyboardEventHandler,
+  type ReactElement,
+  type ReactNode,
+  type Ref,
+  useImperativeHandle,
+  useRef,
+} from "react";
+import { classes } from "../../text/classes.ts";
+import { useFadingEdges } from "./fading-edges.ts";
+
+export function Scrollable({
+  label,
+  className,
+  children,
+  ref,
+  onKeyDown,
+  onFocus,
+}: {
+  label: string;
+  className?: string;
+  children: ReactNode;
+  ref?: Ref<HTMLElement>;
+  onKeyDown?: KeyboardEventHandler;
+  onFocus?: FocusEventHandler;
+}): ReactElement {
+  const own = useRef<HTMLElement>(null);
+  useImperativeHandle<HTMLElement | null, HTMLElement | null>(ref, () => own.current);
+  useFadingEdges(own);
+  return (
+    <section
+      ref={own}
+      onKeyDown={onKeyDown}
+      onFocus={onFocus}
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: without it a keyboard could not scroll
+      tabIndex={0}
+      // Absolutely placed content, such as a hidden label, scrolls with it and widens no page.
+      className={classes("fading-edges relative", className)}
+    >
+      {children}
+    </section>
+  );
+}

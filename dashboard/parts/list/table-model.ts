@@ -1,0 +1,117 @@
+/** What a table is asked to show, and its columns as TanStack Table keeps them. */
+import { columnVisibilityFeature, createColumnHelper, tableFeatures, useTable } from "@tanstack/react-table";
+import { type ReactNode, useMemo, useRef, useState } from "react";
+import { recall, remember } from "../../app/memory.ts";
+
+/** A column: what it is called and what it shows of a row. */
+export interface Column<Row> {
+  readonly id: string;
+  readonly header: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Set right, in figures of one width. */
+  readonly isNumber?: boolean;
+  /** The server's name for sorting by it; a column without one cannot be sorted by. */
+  readonly sort?: string;
+  /** Sorted by first, the largest come first, as with figures; texts begin with A. */
+  readonly startsDescending?: boolean;
+  /** Shown only when the reader asks for it. */
+  readonly isHidden?: boolean;
+  /** The reader cannot hide it. */
+  readonly isFixed?: boolean;
+  /** The least width, in pixels. */
+  readonly width?: number;
+  /** What a screen reader and a hint say of the header. */
+  readonly hint?: string;
+  /** Under which heading the reader chooses it. */
+  readonly group?: string;
+  /** The API's names of what it shows, which are its columns in a CSV; without them, its own id. */
+  readonly csv?: readonly string[];
+}
+
+/** Which columns are shown, where the page keeps that itself: in its address, say. */
+export interface ColumnChoice {
+  /** Ids; those that cannot be hidden may be left out. */
+  readonly shown: readonly string[];
+  readonly onChoose: (shown: readonly string[]) => void;
+}
+
+const features = tableFeatures({ columnVisibilityFeature });
+function definitionOf<Row extends object>(
+  { id, header, isFixed }: Column<Row>,
+  cellOf: (id: string, row: Row) => ReactNode,
+) {
+  return createColumnHelper<typeof features, Row>().display({
+    id,
+    header,
+    cell: ({ row }) => cellOf(id, row.original),
+    enableHiding: !isFixed,
+  });
+}
+
+const storageName = (name: string) => `rekindle.columns.${name}`;
+
+/** The table's rows and visible columns. Which columns are shown is remembered under the table's name, unless a choice
+ * is given. */
+export function useTableModel<Row extends object>(
+  name: string,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  rowId: (row: Row) => string,
+  choice: ColumnChoice | undefined,
+) {
+  const [own, setOwn] = useState<Record<string, boolean>>(() => ({
+    ...Object.fromEntries(columns.map(({ id, isHidden }) => [id, !isHidden])),
+    ...recalled(name),
+  }));
+  const visibility =
+    choice === undefined
+      ? own
+      : Object.fromEntries(columns.map(({ id, isFixed }) => [id, isFixed || choice.shown.includes(id)]));
+  const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns]);
+  // Made once for a column's id: a cell whose definition is made anew is drawn anew, and loses its focus and what was chosen
+  // in it. The cells are those of the columns of today.
+  const today = useRef(byId);
+  today.current = byId;
+  const made = useRef(new Map<string, ReturnType<typeof definitionOf<Row>>>());
+  const definitions = useMemo(
+    () =>
+      columns.map((column) => {
+        const known = made.current.get(column.id);
+        if (known !== undefined && known.header === column.header) return known;
+        const definition = definitionOf(column, (id, row) => today.current.get(id)?.cell(row));
+        made.current.set(column.id, definition);
+        return definition;
+      }),
+    [columns],
+  );
+  const data = useMemo(() => [...rows], [rows]);
+  const table = useTable({
+    features,
+    columns: definitions,
+    data,
+    getRowId: rowId,
+    state: { columnVisibility: visibility },
+    onColumnVisibilityChange: (change) => {
+      const after = typeof change === "function" ? change(visibility) : change;
+      if (choice !== undefined) {
+        choice.onChoose(columns.map(({ id }) => id).filter((id) => after[id]));
+        return;
+      }
+      remember(storageName(name), JSON.stringify(after));
+      setOwn(after);
+    },
+  });
+  return { table, columnOf: (id: string) => byId.get(id) };
+}
+
+function recalled(name: string): Record<string, boolean> {
+  try {
+    const kept: unknown = JSON.parse(recall(storageName(name)) ?? "{}");
+    if (typeof kept !== "object" || kept === null) return {};
+    return Object.fromEntries(
+      Object.entries(kept).filter((pair): pair is [string, boolean] => typeof pair[1] === "boolean"),
+    );
+  } catch {
+    return {};
+  }
+}

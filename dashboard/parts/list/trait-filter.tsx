@@ -1,0 +1,186 @@
+/** Filters by traits: of each its name, how it is compared, and with what. */
+import { type FormEvent, type ReactElement, useId, useState } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { Button } from "../form/button.tsx";
+import { Input, Select } from "../form/field.tsx";
+import { Popover } from "../menu.tsx";
+import { FilterChip } from "./filter-chip.tsx";
+import type { Filter } from "./filters.ts";
+
+export type TraitMatch = NonNullable<Reads["/api/users"]["query"]["match"]>;
+type Traits = Reads["/api/traits"]["answer"]["traits"];
+
+/** A filter by a trait. */
+export interface TraitFilter {
+  readonly trait: string;
+  readonly match: TraitMatch;
+  readonly value: string;
+}
+
+/** The server takes no more. */
+const maxFilters = 8;
+
+const matches: readonly { readonly value: TraitMatch; readonly label: string }[] = [
+  { value: "is", label: "is" },
+  { value: "isNot", label: "is not" },
+  { value: "contains", label: "contains" },
+  { value: "isEmpty", label: "is empty" },
+  { value: "isNotEmpty", label: "is not empty" },
+];
+
+/** Whether a filter lacks nothing. */
+function isWhole({ trait, match, value }: TraitFilter): boolean {
+  return trait !== "" && (value !== "" || !needsValue(match));
+}
+
+/** Filters in the address, as JSON; whatever is not whole is left out. */
+export const traitsFilter: Filter<readonly TraitFilter[]> = {
+  read: (text) => (text === undefined ? [] : traitsIn(text)),
+  write: (filters) => (filters.length === 0 ? undefined : JSON.stringify(filters)),
+};
+
+function traitsIn(text: string): TraitFilter[] {
+  try {
+    const said: unknown = JSON.parse(text);
+    return (Array.isArray(said) ? said : []).flatMap((one) => traitIn(one)).slice(0, maxFilters);
+  } catch {
+    return [];
+  }
+}
+
+function traitIn(said: unknown): TraitFilter[] {
+  if (typeof said !== "object" || said === null) return [];
+  const { trait, match, value } = said as Readonly<Record<string, unknown>>;
+  return traitOf(text(trait), text(match), text(value));
+}
+
+const text = (value: unknown) => (typeof value === "string" ? value : "");
+
+/** A filter of three texts; none when it is not whole. */
+export function traitOf(trait: string, match: string, value: string): TraitFilter[] {
+  const known = matches.find((one) => one.value === match)?.value ?? "is";
+  const filter = { trait, match: known, value: needsValue(known) ? value : "" };
+  return isWhole(filter) ? [filter] : [];
+}
+
+const needsValue = (match: TraitMatch) => match !== "isEmpty" && match !== "isNotEmpty";
+
+/** The filter in words: plan is pro. */
+function traitWords({ trait, match, value }: TraitFilter): string {
+  const how = matches.find((one) => one.value === match)?.label ?? match;
+  return needsValue(match) ? `${trait} ${how} ${value === "" ? "“”" : value}` : `${trait} ${how}`;
+}
+
+/** The filters that are set, each with a way to take it away, and a button for one more. */
+export function TraitFilters({
+  filters,
+  traits,
+  onChange,
+}: {
+  filters: readonly TraitFilter[];
+  traits: Traits;
+  onChange: (filters: readonly TraitFilter[]) => void;
+}): ReactElement {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      {filters.map((filter) => (
+        <FilterChip
+          key={JSON.stringify(filter)}
+          text={traitWords(filter)}
+          onRemove={() => onChange(filters.filter((one) => one !== filter))}
+        />
+      ))}
+      {filters.length < maxFilters && (
+        <Popover
+          label="Filter by a trait"
+          isOpen={isOpen}
+          onOpenChange={setOpen}
+          trigger={
+            <Button isSmall icon="plus" className="h-8! justify-self-start">
+              Trait
+            </Button>
+          }
+        >
+          <TraitForm
+            traits={traits}
+            onDone={(chosen) => {
+              setOpen(false);
+              const isThere = filters.some((one) => traitWords(one) === traitWords(chosen));
+              if (!isThere) onChange([...filters, chosen]);
+            }}
+          />
+        </Popover>
+      )}
+    </>
+  );
+}
+
+function TraitForm({
+  traits,
+  onDone,
+}: {
+  traits: Traits;
+  onDone: (filter: TraitFilter) => void;
+}): ReactElement {
+  const id = useId();
+  const [{ trait, match, value }, set] = useState<TraitFilter>({ trait: "", match: "is", value: "" });
+  const known = traits.find((one) => one.trait === trait);
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    onDone({ trait, match, value: needsValue(match) ? value : "" });
+  };
+  return (
+    <form onSubmit={send} className="grid gap-3">
+      <Input
+        label="Trait"
+        required
+        autoComplete="off"
+        maxLength={256}
+        list={`${id}-traits`}
+        value={trait}
+        onChange={({ target }) => set({ trait: target.value, match, value })}
+        help={
+          known === undefined
+            ? traits.length === 0
+              ? "No user has a trait yet."
+              : `For instance ${traits[0]?.trait}.`
+            : `${known.users} users have it.`
+        }
+      />
+      <datalist id={`${id}-traits`}>
+        {traits.map((one) => (
+          <option key={one.trait} value={one.trait} />
+        ))}
+      </datalist>
+      <Select
+        label="Compared"
+        value={match}
+        choices={matches}
+        onChoose={(chosen) => set({ trait, match: chosen, value })}
+      />
+      {needsValue(match) && (
+        <>
+          <Input
+            label="Value"
+            required
+            autoComplete="off"
+            maxLength={256}
+            list={`${id}-values`}
+            value={value}
+            onChange={({ target }) => set({ trait, match, value: target.value })}
+            help={match === "contains" ? "Whatever the case." : "Written exactly so."}
+          />
+          <datalist id={`${id}-values`}>
+            {known?.values.map(({ value: one }) => (
+              <option key={one} value={one} />
+            ))}
+          </datalist>
+        </>
+      )}
+      <Button type="submit" look="primary" isSmall>
+        Show these users
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,250 @@
+/** The saved views of a list, which an organization's members share: opened by a click, saved, renamed and deleted. */
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { type ReactElement, type ReactNode, useState } from "react";
+import type { Reads } from "../../api/paths.ts";
+import { useChange, useRead } from "../../api/query.ts";
+import { useMayAs, useOrganization } from "../../app/session.ts";
+import { classes } from "../../text/classes.ts";
+import { Button } from "../form/button.tsx";
+import { useConfirm } from "../form/confirm.tsx";
+import { NameDialog } from "../form/name-dialog.tsx";
+import { Menu, MenuItem, MenuLine } from "../menu.tsx";
+import { useTell } from "../toast.tsx";
+import { Scrollable } from "./scrollable.tsx";
+import { listAddresses, viewSearch } from "./view-address.ts";
+
+type View = Reads["/api/views"]["answer"]["views"][number];
+type Page = View["page"];
+
+/** What of an address is no part of a view: a text that is looked for may name a user, and the view is itself. */
+const notSaved = ["search", "view"];
+
+/** A query without what is no part of a view, in a stable order. */
+function savedQuery(pairs: Iterable<readonly [string, string]>): string {
+  const kept = [...pairs].filter(([name, value]) => !notSaved.includes(name) && value !== "");
+  return String(new URLSearchParams(kept.map(([name, value]) => [name, value])).toString())
+    .split("&")
+    .sort()
+    .join("&");
+}
+
+interface ViewStripProps {
+  readonly page: Page;
+  /** What the list without any filter is called. */
+  readonly everything: string;
+  /** The columns that are shown, as the address has them. */
+  readonly columns: string;
+}
+
+export function ViewStrip({ page, everything, columns }: ViewStripProps): ReactElement {
+  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
+  const views = (useRead("/api/views").data?.views ?? []).filter((view) => view.page === page);
+  const present = Object.entries(search).map(([name, value]) => [name, String(value)] as const);
+  const opened = views.find(({ id }) => String(id) === search.view);
+  const asShown = savedQuery([...present.filter(([name]) => name !== "columns"), ["columns", columns]]);
+  const isChanged = opened !== undefined && savedQuery(new URLSearchParams(opened.query)) !== asShown;
+  const isNew = opened === undefined && savedQuery(present) !== "";
+  const mayChange = useMayAs("member");
+  return (
+    <div className="mb-3 flex min-w-0 items-center gap-3">
+      <Scrollable label="Views" className="min-w-0 overflow-x-auto rounded">
+        <ul className="flex items-center gap-1 py-0.5 whitespace-nowrap">
+          <li>
+            <ViewLink page={page} query="" isOpen={opened === undefined && !isNew}>
+              {everything}
+            </ViewLink>
+          </li>
+          {views.map((view) => (
+            <li key={view.id}>
+              <ViewLink
+                page={page}
+                id={view.id}
+                query={view.query}
+                isOpen={view === opened}
+                by={view.createdBy}
+              >
+                {view.name}
+                {view === opened && isChanged && <span className="text-soft"> · changed</span>}
+              </ViewLink>
+            </li>
+          ))}
+        </ul>
+      </Scrollable>
+      {mayChange && (isNew || opened !== undefined) && (
+        <ViewActions page={page} opened={opened} isChanged={isChanged} query={asShown} />
+      )}
+    </div>
+  );
+}
+
+function ViewLink({
+  page,
+  id,
+  query,
+  isOpen,
+  by,
+  children,
+}: {
+  page: Page;
+  id?: number;
+  query: string;
+  isOpen: boolean;
+  by?: string | null;
+  children: ReactNode;
+}): ReactElement {
+  const organization = String(useOrganization().id);
+  const current = { "aria-current": isOpen ? "true" : undefined } as const;
+  return (
+    <Link
+      to={listAddresses[page]}
+      params={{ organization }}
+      search={viewSearch(query, id)}
+      activeProps={current}
+      inactiveProps={current}
+      resetScroll={false}
+      title={by == null ? undefined : `Saved by ${by}`}
+      className={classes(
+        "inline-flex h-7 items-center rounded px-2.5 text-sm no-underline",
+        isOpen ? "bg-ink font-medium text-inverse [&_*]:text-inverse" : "text-ink hover:bg-sunk",
+      )}
+    >
+      <span className="max-w-64 truncate">{children}</span>
+    </Link>
+  );
+}
+
+/** What can be done with the view that is open, or with filters that are no view yet. */
+function ViewActions({
+  page,
+  opened,
+  isChanged,
+  query,
+}: {
+  page: Page;
+  opened: View | undefined;
+  isChanged: boolean;
+  query: string;
+}): ReactElement {
+  const [naming, setNaming] = useState<"new" | "rename">();
+  const change = useChange("PATCH /api/views/:id");
+  const { ask, remove } = useViewChanges(page);
+  const tell = useTell();
+  const replace = async (view: View) => {
+    const isSure = await ask({
+      title: `Change the view “${view.name}”?`,
+      text: "Everybody in the organization who opens it gets these filters, this order and these columns instead.",
+      action: "Change the view",
+    });
+    if (!isSure) return;
+    change.mutate(
+      { path: { id: view.id }, body: { query } },
+      { onSuccess: () => tell(`The view “${view.name}” was changed.`), onError: tell.failed },
+    );
+  };
+  return (
+    <div className="shrink-0">
+      {opened === undefined ? (
+        <Button isSmall icon="plus" onClick={() => setNaming("new")}>
+          Save view
+        </Button>
+      ) : (
+        <Menu
+          trigger={
+            <Button isSmall icon="more" aria-label={`Do something with the view ${opened.name}`}>
+              View
+            </Button>
+          }
+        >
+          {isChanged && <MenuItem onSelect={() => void replace(opened)}>Save changes</MenuItem>}
+          <MenuItem onSelect={() => setNaming("new")}>Save as another view …</MenuItem>
+          <MenuItem onSelect={() => setNaming("rename")}>Rename …</MenuItem>
+          <MenuLine />
+          <MenuItem isDangerous onSelect={() => void remove(opened)}>
+            Delete …
+          </MenuItem>
+        </Menu>
+      )}
+      {naming === "new" && <NewView page={page} query={query} onClose={() => setNaming(undefined)} />}
+      {naming === "rename" && opened !== undefined && (
+        <RenamedView view={opened} onClose={() => setNaming(undefined)} />
+      )}
+    </div>
+  );
+}
+
+function useViewChanges(page: Page) {
+  const ask = useConfirm();
+  const tell = useTell();
+  const navigate = useNavigate();
+  const organization = String(useOrganization().id);
+  const deletion = useChange("DELETE /api/views/:id");
+  const remove = async (view: View) => {
+    const isSure = await ask({
+      title: `Delete the view “${view.name}”?`,
+      text: "It goes for everybody in the organization. The users and accounts in it stay as they are.",
+      action: "Delete the view",
+      isDangerous: true,
+    });
+    if (!isSure) return;
+    deletion.mutate(
+      { path: { id: view.id } },
+      {
+        onError: tell.failed,
+        onSuccess: () => {
+          tell(`The view “${view.name}” was deleted.`);
+          void navigate({ to: listAddresses[page], params: { organization }, search: {} });
+        },
+      },
+    );
+  };
+  return { ask, remove };
+}
+
+function NewView({ page, query, onClose }: { page: Page; query: string; onClose: () => void }): ReactElement {
+  const create = useChange("POST /api/views");
+  const navigate = useNavigate();
+  const organization = String(useOrganization().id);
+  const tell = useTell();
+  const save = (name: string) =>
+    create.mutate(
+      { body: { page, name, query } },
+      {
+        onSuccess: ({ id }) => {
+          tell(`The view “${name}” was saved for everybody in the organization.`);
+          onClose();
+          const search = { ...Object.fromEntries(new URLSearchParams(query)), view: String(id) };
+          void navigate({ to: listAddresses[page], params: { organization }, search, resetScroll: false });
+        },
+      },
+    );
+  return (
+    <NameDialog
+      title="Save this view"
+      about="Filters, order and columns under a name, for everybody in the organization. A text that is searched for is not saved."
+      action="Save view"
+      name=""
+      isBusy={create.isPending}
+      error={create.error}
+      onName={save}
+      onClose={onClose}
+    />
+  );
+}
+
+function RenamedView({ view, onClose }: { view: View; onClose: () => void }): ReactElement {
+  const change = useChange("PATCH /api/views/:id");
+  const save = (name: string) =>
+    change.mutate({ path: { id: view.id }, body: { name } }, { onSuccess: onClose });
+  return (
+    <NameDialog
+      title={`Rename “${view.name}”`}
+      about="Its filters, order and columns stay."
+      action="Rename"
+      name={view.name}
+      isBusy={change.isPending}
+      error={change.error}
+      onName={save}
+      onClose={onClose}
+    />
+  );
+}

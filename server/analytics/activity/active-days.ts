@@ -1,0 +1,57 @@
+/**
+ * L28: of the users who did anything within 28 days, how many did so on 1, 2 … 28 of them? The shape shows habit:
+ * a smile has many who come once and many who come daily.
+ */
+
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import {
+  activeDaysTable,
+  dayParameter,
+  engagementParameters,
+  included,
+  type PassiveEvents,
+} from "../../warehouse/warehouse.ts";
+
+/** Four weeks: every weekday counts as often as every other. */
+const activeDaysWindow = 28;
+
+export interface ActiveDaysQuestion {
+  readonly organization: number;
+  /** The last of the 28 days, in days since 1970-01-01. */
+  readonly toDay: number;
+  /** Names of events that are no engagement. */
+  readonly passiveEvents: PassiveEvents;
+}
+
+export interface ActiveDaysRow {
+  /** 1 to 28. */
+  readonly activeDays: number;
+  readonly users: number;
+}
+
+/** 28 rows, also where there is no user. */
+export function activeDays(
+  warehouse: Warehouse,
+  { organization, toDay, passiveEvents }: ActiveDaysQuestion,
+): Promise<ActiveDaysRow[]> {
+  const fromDay = toDay - activeDaysWindow + 1;
+  return warehouse.rows<ActiveDaysRow>(sql(passiveEvents), {
+    ...engagementParameters(passiveEvents),
+    ...{ organization, fromDay, toDay },
+  });
+}
+
+const sql = (passive: PassiveEvents) => `
+  SELECT activeDays, sum(counted) AS users
+  FROM (
+    SELECT toInt32(count()) AS activeDays, 1 AS counted
+    FROM (
+      SELECT day, arrayJoin(bitmapToArray(${included("groupBitmapMergeState(users)")})) AS user
+      FROM ${activeDaysTable(passive)}
+      WHERE organization = {organization:UInt32}
+        AND day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}
+      GROUP BY day)
+    GROUP BY user
+    UNION ALL
+    SELECT toInt32(arrayJoin(range(1, ${activeDaysWindow} + 1))), 0)
+  GROUP BY activeDays ORDER BY activeDays`;

@@ -1,0 +1,111 @@
+/**
+ * Who comes and who goes, by day, week or month. Of those who did anything in a period, the new ones did so for the
+ * first time ever, the returning ones also in the period before, the resurrecting ones earlier but not in the period
+ * before. The dormant ones did something in the period before and nothing in this.
+ */
+import { type PeriodsQuestion, periodStarts } from "../../calendar/calendar.ts";
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import {
+  activeDaysTable,
+  dayParameter,
+  engagementParameters,
+  firstActiveDays,
+  included,
+  type PassiveEvents,
+} from "../../warehouse/warehouse.ts";
+import { periodOf } from "../sql/period-of.ts";
+
+export interface LifecycleQuestion extends PeriodsQuestion {
+  readonly organization: number;
+  /** Names of events that are no engagement. */
+  readonly passiveEvents: PassiveEvents;
+}
+
+/** Users of a period: active = new + returning + resurrecting. */
+export interface LifecycleRow {
+  /** The period's days, in days since 1970-01-01; the last one may end with `toDay`, before it is over. */
+  readonly fromDay: number;
+  readonly toDay: number;
+  readonly isComplete: boolean;
+  readonly active: number;
+  readonly new: number;
+  readonly returning: number;
+  readonly resurrecting: number;
+  readonly dormant: number;
+}
+
+/** One row for every period, oldest first. */
+export async function lifecycle(warehouse: Warehouse, question: LifecycleQuestion): Promise<LifecycleRow[]> {
+  const { organization, toDay, passiveEvents } = question;
+  // One period more than is asked for: the one before the first.
+  const starts = periodStarts({ ...question, periods: question.periods + 1 });
+  return lifecycleFrom(warehouse, { organization, toDay, passiveEvents, starts });
+}
+
+/** The same by sevens of days, of which the last ends with `toDay`: weeks that are all whole. */
+export function lifecycleOfSevens(
+  warehouse: Warehouse,
+  {
+    organization,
+    toDay,
+    passiveEvents,
+    weeks,
+  }: Pick<LifecycleQuestion, "organization" | "toDay" | "passiveEvents"> & { readonly weeks: number },
+): Promise<LifecycleRow[]> {
+  const starts = Array.from({ length: weeks + 2 }, (_, index) => toDay + 1 - 7 * (weeks + 1 - index));
+  return lifecycleFrom(warehouse, { organization, toDay, passiveEvents, starts });
+}
+
+/** @param starts the first days of the periods, with the one before the first, and the day after the last */
+function lifecycleFrom(
+  warehouse: Warehouse,
+  {
+    passiveEvents,
+    ...question
+  }: Pick<LifecycleQuestion, "organization" | "toDay" | "passiveEvents"> & { readonly starts: number[] },
+): Promise<LifecycleRow[]> {
+  return warehouse.rows<LifecycleRow>(sql(passiveEvents), {
+    ...engagementParameters(passiveEvents),
+    ...{ ...question, fromDay: question.starts[0] ?? 0 },
+  });
+}
+
+// Each period's bitmap counts as `now` for itself and as `before` for the next; 0 gives every period a row.
+const sql = (passive: PassiveEvents) => `
+  WITH
+    active AS (
+      SELECT ${periodOf("toInt32(day)")} AS period, groupBitmapMergeState(users) AS users
+      FROM ${activeDaysTable(passive)}
+      WHERE organization = {organization:UInt32}
+        AND day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}
+      GROUP BY period),
+    first_days AS (
+      SELECT firstDay, groupBitmapState(user) AS users
+      FROM ${firstActiveDays(passive)}
+      WHERE firstDay BETWEEN {fromDay:Int32} AND {toDay:Int32}
+      GROUP BY firstDay),
+    (SELECT groupBitmapState(toUInt32(0)) FROM numbers(0)) AS nobody
+  SELECT
+    {starts:Array(Int32)}[period] AS fromDay,
+    least({starts:Array(Int32)}[period + 1] - 1, {toDay:Int32}) AS toDay,
+    toBool({starts:Array(Int32)}[period + 1] - 1 <= {toDay:Int32}) AS isComplete,
+    bitmapCardinality(usersNow) AS active,
+    bitmapCardinality(usersNew) AS new,
+    bitmapAndCardinality(usersNow, usersBefore) AS returning,
+    active - new - returning AS resurrecting,
+    bitmapCardinality(usersBefore) - returning AS dormant
+  FROM (
+    SELECT period,
+      ${included("groupBitmapMergeStateIf(users, role = 'now')")} AS usersNow,
+      ${included("groupBitmapMergeStateIf(users, role = 'before')")} AS usersBefore,
+      ${included("groupBitmapMergeStateIf(users, role = 'new')")} AS usersNew
+    FROM (
+      SELECT toUInt32(period + (role = 'before')) AS period, role, users
+      FROM active ARRAY JOIN ['now', 'before'] AS role
+      UNION ALL
+      SELECT ${periodOf("firstDay")} AS period, 'new', users FROM first_days
+      UNION ALL
+      SELECT toUInt32(arrayJoin(range(1, length({starts:Array(Int32)})))) AS period, '', nobody)
+    WHERE period BETWEEN 2 AND length({starts:Array(Int32)}) - 1
+    GROUP BY period)
+  ORDER BY fromDay`;

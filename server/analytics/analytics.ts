@@ -1,0 +1,52 @@
+/** The module's interface: one question, one file. */
+
+export { activeDays } from "./activity/active-days.ts";
+export { activeUsers } from "./activity/active-users.ts";
+export { adoption } from "./activity/adoption.ts";
+export { churnEventSender } from "./activity/churn-event.ts";
+export { firstActiveDay } from "./activity/first-day.ts";
+export { lifecycle, lifecycleOfSevens } from "./activity/lifecycle.ts";
+export { advisedHorizon, gapPercentile, usageIntervals } from "./activity/usage-intervals.ts";
+export {
+  type AccountListRow,
+  type AccountSelection,
+  accountCount,
+  accountList,
+  accountNumbers,
+  accountsNumbered,
+  accountWithId,
+} from "./entities/account-list.ts";
+export { isUserExcluded } from "./entities/excluded-user.ts";
+export { matchesOfRules, previewOfRule } from "./entities/exclusion-matches.ts";
+export type { ScoresOfRow } from "./entities/list-scores.ts";
+export { accountActivity, everyDay, userActivity } from "./entities/own-activity.ts";
+export { accountEvents, userEvents } from "./entities/own-events.ts";
+export { accountTimeline, type TimelineEvent, type TimelinePosition, timeline } from "./entities/timeline.ts";
+export { traitKeys } from "./entities/trait-keys.ts";
+export { traitNames } from "./entities/trait-names.ts";
+export {
+  type TraitFilter,
+  type UserListRow,
+  type UserSelection,
+  type UserSort,
+  userCount,
+  userList,
+  userNumbers,
+  usersNumbered,
+} from "./entities/user-list.ts";
+export { userSpan } from "./entities/user-span.ts";
+export { counts } from "./events/counts.ts";
+export { eventNames } from "./events/event-names.ts";
+export { eventsByValue } from "./events/events-by-value.ts";
+export { eventsOverTime, withEmptyPeriods } from "./events/events-over-time.ts";
+export { latestEvent } from "./events/latest-event.ts";
+export { propertyNames } from "./events/property-names.ts";
+export { usersOfEvents } from "./events/users-of-events.ts";
+export { retention } from "./retention/retention.ts";
+export { retentionComparison } from "./retention/retention-comparison.ts";
+export { retentionPeople } from "./retention/retention-people.ts";
+export type { Entry, RetentionQuestion } from "./retention/retention-question.ts";
+export { whyMoved } from "./week/move-words.ts";
+export { type Part, partsOf } from "./week/sentence.ts";
+export { callNote, type ScoresOfWeek, type ToCall, type ToCallFirst, whyToCall } from "./week/week-scores.ts";
+export { weekSummary } from "./week/week-summary.ts";

@@ -1,0 +1,224 @@
+/** Accounts as a list: searched, filtered and sorted by anything that a row shows, each with what its members do. As
+ * with users, the numbers of those on the page are found first, and their rows are read then. */
+
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import {
+  activeMembersTable,
+  activeSpans,
+  activeSpansOf,
+  engagementParameters,
+  isIncluded,
+  type PassiveEvents,
+} from "../../warehouse/warehouse.ts";
+import type { Sql } from "../sql/sql.ts";
+import {
+  condition,
+  inOrder,
+  isScoreOrder,
+  joinedSql,
+  newestFirst,
+  type ScoreFilter,
+  type ScoresOfList,
+  type ScoresOfRow,
+  scoreColumns,
+  scoreConditions,
+  scoreOrders,
+  scoresJoined,
+  seenConditions,
+} from "./list-scores.ts";
+
+export interface AccountSelection extends ScoreFilter, ScoresOfList {
+  readonly organization: number;
+  /** Today: nothing after it counts. */
+  readonly toDay: number;
+  /** Names of events that are no engagement: they do not move the last-seen day. */
+  readonly passiveEvents: PassiveEvents;
+  /** Only accounts whose id or name holds this text, whatever the case; empty for all. */
+  readonly search: string;
+  /** Only the account with exactly this id; undefined for all. */
+  readonly accountId?: string | undefined;
+}
+
+export interface AccountListQuestion extends AccountSelection {
+  readonly sort: keyof typeof orders;
+  readonly descending: boolean;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface AccountListRow extends ScoresOfRow {
+  /** The account's number within the organization. */
+  readonly account: number;
+  readonly accountId: string;
+  readonly name: string;
+  readonly avatar: string | null;
+  readonly createdAtMs: number;
+  /** Users who belong to it now, without those who are excluded from figures. */
+  readonly members: number;
+  /** Users with an engagement event that carries the account in the 28 days before the day of the scores; before today
+   * without scores. Some may belong to another account now. */
+  readonly activeMembers: number;
+  /** Of its members' events, in days since 1970-01-01; null without any. */
+  readonly firstDay: number | null;
+  readonly lastDay: number | null;
+}
+
+/** One page; rows without what is sorted by come last. */
+export async function accountList(
+  warehouse: Warehouse,
+  question: AccountListQuestion,
+): Promise<AccountListRow[]> {
+  return accountsNumbered(warehouse, question, await accountNumbers(warehouse, question));
+}
+
+/** The numbers of the accounts of a page, in order. */
+export async function accountNumbers(warehouse: Warehouse, question: AccountListQuestion): Promise<number[]> {
+  const { sort, descending, limit, offset } = question;
+  const { text, parameters } = selectedAccounts(question, orders[sort]);
+  const ties = isScoreOrder(orders[sort]) ? `, ${orders.lastSeen} ${newestFirst}` : "";
+  const rows = await warehouse.rows<{ account: number }>(
+    `SELECT a.account AS account ${text}
+     ORDER BY ${orders[sort]} ${descending ? "DESC" : "ASC"} NULLS LAST${ties}, a.account
+     LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
+    { ...parameters, limit, offset },
+  );
+  return rows.map(({ account }) => account);
+}
+
+/** One account, without scores; undefined when there is none with this id. */
+export async function accountWithId(
+  warehouse: Warehouse,
+  question: Pick<AccountSelection, "organization" | "toDay" | "passiveEvents" | "run"> & {
+    readonly accountId: string;
+  },
+): Promise<AccountListRow | undefined> {
+  const [row] = await accountList(warehouse, {
+    ...{ ...question, earlier: undefined },
+    ...{ search: "", sort: "accountId", descending: false, limit: 1, offset: 0 },
+  });
+  return row;
+}
+
+/** How many accounts there are on all pages together. */
+export async function accountCount(warehouse: Warehouse, selection: AccountSelection): Promise<number> {
+  const { text, parameters } = selectedAccounts(selection, "");
+  const [row] = await warehouse.rows<{ accounts: number }>(`SELECT count() AS accounts ${text}`, parameters);
+  return row?.accounts ?? 0;
+}
+
+/** The rows of these accounts, in this order. At most a few thousand: their numbers are a part of the query. */
+export async function accountsNumbered(
+  warehouse: Warehouse,
+  {
+    organization,
+    toDay,
+    passiveEvents,
+    run,
+    earlier,
+  }: Pick<AccountSelection, "organization" | "toDay" | "passiveEvents" | "run" | "earlier">,
+  accounts: readonly number[],
+): Promise<AccountListRow[]> {
+  if (accounts.length === 0) return [];
+  const scores = scoresJoined({ run, earlier }, [among]);
+  const rows = await warehouse.rows<AccountListRow>(detailed(scores.text, passiveEvents), {
+    ...engagementParameters(passiveEvents),
+    ...{ ...scores.parameters, organization, toDay, membersDay: membersDay({ run, toDay }), accounts },
+  });
+  return inOrder(accounts, rows, ({ account }) => account);
+}
+
+const orders = {
+  lastSeen: "of_members.lastDay",
+  firstSeen: "of_members.firstDay",
+  accountId: "a.account_id",
+  name: "lowerUTF8(if(a.name = '', a.account_id, a.name))",
+  members: "of_members.members",
+  activeMembers: "ifNull(active.activeMembers, 0)",
+  createdAt: "a.created_at",
+  ...scoreOrders,
+} as const;
+
+/** From where accounts come of which everything that was asked for is true; with what they are sorted by. */
+function selectedAccounts(selection: AccountSelection, order: string): Sql {
+  const { organization, toDay, passiveEvents: passive } = selection;
+  const about = scoreConditions(selection, "a.account");
+  const seen = seenConditions(selection, "of_members.lastDay");
+  const conditions = [...about, ...seen];
+  return joinedSql(
+    [
+      ofAccounts(selection),
+      ...(seen.length > 0 || order.includes("of_members.") || isScoreOrder(order)
+        ? [
+            condition(`LEFT JOIN ${ofMembers(passive)} AS of_members ON of_members.account = a.account`, {
+              ...engagementParameters(passive),
+              toDay,
+            }),
+          ]
+        : []),
+      ...(order.includes("active.") ? [activeOf(selection)] : []),
+      ...(about.length > 0 || isScoreOrder(order) ? [scored(selection)] : []),
+      ...(conditions.length > 0 ? [condition("WHERE"), joinedSql(conditions, " AND ")] : []),
+      condition("", { organization }),
+    ],
+    " ",
+  );
+}
+
+function scored(selection: AccountSelection): Sql {
+  const { text, parameters } = scoresJoined(selection);
+  return condition(`LEFT JOIN ${text} AS score ON score.entity = a.account`, parameters);
+}
+
+function activeOf({ passiveEvents, ...selection }: AccountSelection): Sql {
+  return condition(
+    `LEFT JOIN ${activeMembersTable(passiveEvents, "account != 0")} AS active ON active.account = a.account`,
+    { ...engagementParameters(passiveEvents), membersDay: membersDay(selection) },
+  );
+}
+
+/** T for active members: that of the scores beside them. */
+function membersDay({ run, toDay }: Pick<AccountSelection, "run" | "toDay">): number {
+  return run?.day ?? toDay;
+}
+
+function ofAccounts({ search, accountId }: AccountSelection): Sql {
+  const conditions = [
+    condition("organization = {organization:UInt32}"),
+    ...(search === "" ? [] : [condition(found, { search })]),
+    ...(accountId === undefined ? [] : [condition("account_id = {accountId:String}", { accountId })]),
+  ];
+  const { text, parameters } = joinedSql(conditions, " AND ");
+  return condition(
+    `FROM (SELECT account, account_id, name, created_at FROM accounts FINAL WHERE ${text}) AS a`,
+    parameters,
+  );
+}
+
+const found = `(
+  positionCaseInsensitiveUTF8(account_id, {search:String}) > 0
+  OR positionCaseInsensitiveUTF8(name, {search:String}) > 0)`;
+
+/** What the members of accounts do, as a subquery. @param which a condition on `account` */
+function ofMembers(passive: PassiveEvents, which?: string): string {
+  const members = `SELECT user FROM users FINAL WHERE organization = {organization:UInt32} AND ${which}`;
+  const seen = which === undefined ? activeSpans(passive) : activeSpansOf(passive, `user IN (${members})`);
+  return `(
+    SELECT account, count() AS members, min(seen.firstDay) AS firstDay, max(seen.lastDay) AS lastDay
+    FROM (
+      SELECT user, account FROM users FINAL
+      WHERE organization = {organization:UInt32} AND ${which ?? "account != 0"} AND ${isIncluded("user")}) AS members
+    LEFT JOIN (SELECT user, toNullable(firstDay) AS firstDay, toNullable(lastDay) AS lastDay FROM ${seen}) AS seen
+    USING user
+    GROUP BY account)`;
+}
+
+const among = "account IN {accounts:Array(UInt32)}";
+const detailed = (scores: string, passive: PassiveEvents) => `
+  SELECT
+    a.account AS account, account_id AS accountId, name, avatar, toUnixTimestamp64Milli(created_at) AS createdAtMs,
+    of_members.members AS members, ifNull(active.activeMembers, 0) AS activeMembers,
+    of_members.firstDay AS firstDay, of_members.lastDay AS lastDay, false AS isAccountChurned, ${scoreColumns}
+  FROM (SELECT * FROM accounts FINAL WHERE organization = {organization:UInt32} AND ${among}) AS a
+  LEFT JOIN ${ofMembers(passive, among)} AS of_members ON of_members.account = a.account
+  LEFT JOIN ${activeMembersTable(passive, among)} AS active ON active.account = a.account
+  LEFT JOIN ${scores} AS score ON score.entity = a.account`;

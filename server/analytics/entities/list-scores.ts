@@ -1,0 +1,213 @@
+/** Scores and last days beside the rows of a list: what lists of users and of accounts are filtered and sorted by. */
+import {
+  type Band,
+  bandConditions,
+  type HealthColour,
+  type Moved,
+  movedConditions,
+  type OfRun,
+  type State,
+  scoresWithChange,
+  type ToCallQuestion,
+  toCallQuery,
+  type Verdict,
+  verdictSql,
+} from "../../scoring/scoring.ts";
+import { dateParameter, type Sql } from "../sql/sql.ts";
+
+/** Of which run scores are, and since which they have changed. */
+export interface ScoresOfList {
+  /** Undefined before the first run: nobody has scores then. */
+  readonly run: OfRun | undefined;
+  readonly earlier: OfRun | undefined;
+  /** For users: the newest run of accounts as of the same day. Members of a churned account inherit its churn. */
+  readonly ofAccounts?: OfRun | undefined;
+}
+
+/** Only rows of which all that is given is true. */
+export interface ScoreFilter {
+  /** `not_churned` for all but `churned` and `account_churned`. */
+  readonly verdict?: Verdict | "not_churned" | undefined;
+  /** `no_data` for who has no score at all. */
+  readonly state?: State | undefined;
+  /** `none` also for who has no score at all. */
+  readonly colour?: HealthColour | undefined;
+  readonly band?: Band | undefined;
+  /** With an event within so many days that end today. */
+  readonly seenWithinDays?: number | undefined;
+  /** Without one. */
+  readonly notSeenForDays?: number | undefined;
+  /** Whether they have a health score and have not churned. */
+  readonly isPresent?: boolean | undefined;
+  /** Their colour in the earlier run; `present` is any but churned and none. */
+  readonly colourBefore?: HealthColour | "present" | undefined;
+  /** How health went since the earlier run. */
+  readonly moved?: Moved | undefined;
+  /** Whether they are to be called, by these runs. */
+  readonly call?: { readonly is: boolean; readonly by: ToCallQuestion | undefined } | undefined;
+}
+
+/** Scores of a row; state and colour are empty texts for who has none. */
+export interface ScoresOfRow {
+  readonly state: State | "";
+  readonly colour: HealthColour | "";
+  /** Of users: whether their account has churned. */
+  readonly isAccountChurned: boolean;
+  readonly health: number | null;
+  readonly risk: number | null;
+  readonly engagement: number | null;
+  readonly momentum: number | null;
+  /** Of health since the earlier run; null when one of the two is missing. */
+  readonly change: number | null;
+}
+
+/** What `score` gives a row of a list. */
+export const scoreColumns =
+  "score.state AS state, score.colour AS colour, score.health AS health, score.risk AS risk, " +
+  "score.engagement AS engagement, score.momentum AS momentum, score.change AS change";
+
+/** By which scores lists are sorted. */
+export const scoreOrders = {
+  health: "score.health",
+  risk: "score.risk",
+  engagement: "score.engagement",
+  momentum: "score.momentum",
+  change: "score.change",
+} as const;
+
+/** Whether an order is by a score. Rows of which it is the same, or which have none, come by when they were last seen. */
+export function isScoreOrder(order: string): boolean {
+  return order.startsWith("score.");
+}
+
+export const newestFirst = "DESC NULLS LAST";
+
+/** Scores by `entity`, as a subquery. @param conditions on the columns of the kind's table */
+export function scoresJoined({ run, earlier }: ScoresOfList, conditions: readonly string[] = []): Sql {
+  if (run === undefined) return { text: noScores, parameters: {} };
+  const { sql, parameters } = scoresWithChange(run, earlier, conditions);
+  return { text: `(${sql})`, parameters };
+}
+
+const none = "CAST(NULL AS Nullable(Float64))";
+const noScores = `(
+  SELECT toUInt32(0) AS entity, '' AS state, '' AS colour, ${none} AS health, ${none} AS risk, ${none} AS engagement,
+    ${none} AS momentum, ${none} AS change, '' AS colourBefore WHERE false)`;
+
+/** The condition that an account has churned. @param account an expression, the account's number */
+export function accountChurned({ ofAccounts }: ScoresOfList, account: string): Sql {
+  if (ofAccounts === undefined) return condition("false");
+  return condition(
+    `${account} IN (
+      SELECT account FROM account_scores FINAL
+      WHERE organization = {organization:UInt32} AND day = ${dateParameter("accountsDay")}
+        AND version >= {accountsVersion:UInt64} AND state = 'churned')`,
+    { accountsDay: ofAccounts.day, accountsVersion: ofAccounts.rowsVersion },
+  );
+}
+
+/**
+ * The conditions of a filter on `score`, and on who it is.
+ * @param entity the row's number, an expression
+ * @param isAccountChurned of a user's account
+ */
+export function scoreConditions(
+  filter: ScoreFilter & ScoresOfList,
+  entity: string,
+  isAccountChurned: Sql = condition("false"),
+): Sql[] {
+  const { verdict, state, colour, band, isPresent, moved } = filter;
+  return [
+    ...(verdict === undefined ? [] : [verdictCondition(verdict, isAccountChurned)]),
+    ...(state === undefined
+      ? []
+      : [condition("score.state = {state:String}", { state: state === "no_data" ? "" : state })]),
+    ...(colour === undefined
+      ? []
+      : [condition(`score.colour IN ({colour:String}${colour === "none" ? ", ''" : ""})`, { colour })]),
+    ...(band === undefined ? [] : [condition(`ifNull(${bandConditions[band]}, false)`)]),
+    ...(isPresent === undefined
+      ? []
+      : [condition(`${isPresent ? "" : "NOT "}(score.colour IN ${presentColours})`)]),
+    ...(moved === undefined ? [] : [condition(`(${movedConditions[moved]})`)]),
+    ...earlierConditions(filter, entity),
+    ...callConditions(filter, entity),
+  ];
+}
+
+function verdictCondition(verdict: Verdict | "not_churned", { text, parameters }: Sql): Sql {
+  const is = verdictSql({
+    ...{ state: "score.state", colour: "score.colour", risk: "score.risk", isAccountChurned: text },
+  });
+  return verdict === "not_churned"
+    ? condition(`${is} NOT IN ('churned', 'account_churned')`, parameters)
+    : condition(`${is} = {verdict:String}`, { ...parameters, verdict });
+}
+
+const presentColours = "('healthy', 'watch', 'at_risk', 'onboarding')";
+
+// Not by `score`, which has only those who have scores now, too.
+function earlierConditions({ colourBefore, earlier }: ScoreFilter & ScoresOfList, entity: string): Sql[] {
+  if (colourBefore === undefined) return [];
+  if (earlier === undefined) return [condition("false")];
+  const { kind } = earlier;
+  const is = colourBefore === "present" ? `IN ${presentColours}` : "= {colourBefore:String}";
+  return [
+    condition(
+      `${entity} IN (
+        SELECT ${kind} FROM ${kind}_scores FINAL
+        WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {beforeDay:Int32})
+          AND version >= {beforeVersion:UInt64} AND colour ${is})`,
+      {
+        ...{ beforeDay: earlier.day, beforeVersion: earlier.rowsVersion },
+        ...(colourBefore !== "present" && { colourBefore }),
+      },
+    ),
+  ];
+}
+
+function callConditions({ call }: ScoreFilter, entity: string): Sql[] {
+  if (call === undefined) return [];
+  if (call.by === undefined) return [condition(call.is ? "false" : "true")];
+  const { sql, parameters } = toCallQuery(call.by);
+  return [condition(`${entity} ${call.is ? "IN" : "NOT IN"} (SELECT entity FROM (${sql}))`, parameters)];
+}
+
+/** The conditions of a filter on a last day. @param lastDay an expression, null without any event */
+export function seenConditions({ seenWithinDays, notSeenForDays }: ScoreFilter, lastDay: string): Sql[] {
+  return [
+    ...(seenWithinDays === undefined
+      ? []
+      : [
+          condition(`ifNull(${lastDay} > {toDay:Int32} - {seenWithinDays:Int32}, false)`, { seenWithinDays }),
+        ]),
+    ...(notSeenForDays === undefined
+      ? []
+      : [
+          condition(`ifNull(${lastDay} <= {toDay:Int32} - {notSeenForDays:Int32}, true)`, { notSeenForDays }),
+        ]),
+  ];
+}
+
+/** A condition with the values that it binds. */
+export function condition(text: string, parameters: Sql["parameters"] = {}): Sql {
+  return { text, parameters };
+}
+
+/** Pieces of a query put together, with all their values. */
+export function joinedSql(pieces: readonly Sql[], between: string): Sql {
+  return {
+    text: pieces.map(({ text }) => text).join(between),
+    parameters: Object.assign({}, ...pieces.map(({ parameters }) => parameters)),
+  };
+}
+
+/** Rows in the order of their numbers; numbers without a row are left out. */
+export function inOrder<Row>(
+  numbers: readonly number[],
+  rows: readonly Row[],
+  numberOf: (row: Row) => number,
+): Row[] {
+  const byNumber = new Map(rows.map((row) => [numberOf(row), row]));
+  return numbers.flatMap((number) => byNumber.get(number) ?? []);
+}

@@ -1,0 +1,77 @@
+/** How many events there were on each day of one user, or in one account: rows of one user's rollup, or of those who
+ * were ever said to belong to the account. */
+
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import {
+  dayParameter,
+  engagementParameters,
+  isEngagement,
+  isIncluded,
+  type PassiveEvents,
+} from "../../warehouse/warehouse.ts";
+import { everMembers } from "./timeline.ts";
+
+interface Days {
+  readonly organization: number;
+  /** The first and the last day, in days since 1970-01-01. */
+  readonly fromDay: number;
+  readonly toDay: number;
+  /** Names of events that are no engagement: they are counted, and make no user active. */
+  readonly passiveEvents: PassiveEvents;
+}
+
+export interface ActivityDay {
+  readonly day: number;
+  readonly events: number;
+  /** Users who were active: with an engagement event. */
+  readonly users: number;
+}
+
+/** The days on which a user did anything, by the user's number. */
+export function userActivity(
+  warehouse: Warehouse,
+  question: Days & { readonly user: number },
+): Promise<ActivityDay[]> {
+  return activity(warehouse, "user = {user:UInt32}", question);
+}
+
+/** The days on which anybody who counts in figures did anything in the account with this number. */
+export function accountActivity(
+  warehouse: Warehouse,
+  question: Days & { readonly account: number },
+): Promise<ActivityDay[]> {
+  return activity(warehouse, inAccount, question);
+}
+
+function activity(
+  warehouse: Warehouse,
+  whose: string,
+  { passiveEvents, ...question }: Days,
+): Promise<ActivityDay[]> {
+  return warehouse.rows<ActivityDay>(activityOf(whose, passiveEvents), {
+    ...engagementParameters(passiveEvents),
+    ...question,
+  });
+}
+
+/** The condition of rows of `user_event_days` that count for an account. */
+export const inAccount = `account = {account:UInt32} AND user IN ${everMembers} AND ${isIncluded("user")}`;
+
+const activityOf = (whose: string, passive: PassiveEvents) => `
+  SELECT toInt32(day) AS day, sum(count) AS events, uniqExactIf(user, ${isEngagement(passive)}) AS users
+  FROM user_event_days
+  WHERE organization = {organization:UInt32} AND ${whose}
+    AND user_event_days.day BETWEEN ${dayParameter("fromDay")} AND ${dayParameter("toDay")}
+  GROUP BY user_event_days.day ORDER BY day`;
+
+/** A row for every day between the two, also where nothing was done. */
+export function everyDay(
+  { fromDay, toDay }: Pick<Days, "fromDay" | "toDay">,
+  rows: readonly ActivityDay[],
+): ActivityDay[] {
+  const byDay = new Map(rows.map((row) => [row.day, row]));
+  return Array.from({ length: toDay - fromDay + 1 }, (_, index) => {
+    const day = fromDay + index;
+    return byDay.get(day) ?? { day, events: 0, users: 0 };
+  });
+}

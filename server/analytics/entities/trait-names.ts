@@ -1,0 +1,50 @@
+/** Which traits users have now, and which values of them, so that people can choose what to split or filter by. */
+
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { isIncluded } from "../../warehouse/warehouse.ts";
+import { maxValueCharacters } from "../sql/json-text.ts";
+
+export interface TraitNamesQuestion {
+  readonly organization: number;
+  /** At most this many traits. */
+  readonly limit: number;
+  /** Of a trait with more values than this none is told. At most 100. */
+  readonly maxValues: number;
+}
+
+export interface TraitRow {
+  readonly trait: string;
+  /** Who have a value of it. */
+  readonly users: number;
+  /** `maxValues` + 1 stands for all that are more. */
+  readonly distinctValues: number;
+  /** Pairs of a value and how many have it, the most frequent first; at most 20. */
+  readonly values: readonly (readonly [value: string, users: number])[];
+}
+
+/** One row for every trait, the one that most users have first. Values are texts as in `trait-split.ts`. */
+export function traitNames(
+  warehouse: Warehouse,
+  { organization, limit, maxValues }: TraitNamesQuestion,
+): Promise<TraitRow[]> {
+  return warehouse.rows<TraitRow>(sql, { organization, limit, maxValues });
+}
+
+/** Of more names than this, those that are met first: whoever sends a name of its own for every user has no traits
+ * that anybody could choose from, and each takes some 30 KB of memory. */
+const maxNames = 2_000;
+
+// topK counts exactly while there are no more values than it keeps, 20 times 5: of the others no value is told.
+const sql = `
+  SELECT trait, count() AS users, toInt32(uniqUpTo(100)(value)) AS distinctValues,
+    if(distinctValues > {maxValues:Int32}, [],
+      arrayMap(one -> (one.1, one.2), arraySort(one -> (-toInt64(one.2), one.1), topK(20, 5, 'counts')(value)))) AS values
+  FROM (
+    SELECT word.1 AS trait,
+      leftUTF8(if(startsWith(word.2, '"'), JSONExtractString(word.2), word.2), ${maxValueCharacters}) AS value
+    FROM (
+      SELECT arrayJoin(JSONExtractKeysAndValuesRaw(traits)) AS word
+      FROM users FINAL WHERE organization = {organization:UInt32} AND ${isIncluded("user")})
+    WHERE word.2 != 'null')
+  GROUP BY trait ORDER BY users DESC, trait LIMIT {limit:UInt32}
+  SETTINGS allow_simdjson = 0, max_rows_to_group_by = ${maxNames}, group_by_overflow_mode = 'any'`;

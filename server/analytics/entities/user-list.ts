@@ -1,0 +1,252 @@
+/**
+ * Users as a list: searched, filtered and sorted by anything that a row shows. First the numbers of those who are on the
+ * page are found, by the columns that this takes and no others; then their rows are read.
+ */
+
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import {
+  activeSpans,
+  activeSpansOf,
+  engagementParameters,
+  isIncluded,
+  type PassiveEvents,
+} from "../../warehouse/warehouse.ts";
+import { jsonKey, jsonSettings, jsonText, traitName } from "../sql/json-text.ts";
+import type { Sql } from "../sql/sql.ts";
+import { type ActivityFilter, activityConditions } from "./list-activity.ts";
+import {
+  accountChurned,
+  condition,
+  inOrder,
+  isScoreOrder,
+  joinedSql,
+  newestFirst,
+  type ScoreFilter,
+  type ScoresOfList,
+  type ScoresOfRow,
+  scoreColumns,
+  scoreConditions,
+  scoreOrders,
+  scoresJoined,
+  seenConditions,
+} from "./list-scores.ts";
+
+/** A trait, and what it has to be. Numbers and the like are compared as their JSON. */
+export interface TraitFilter {
+  readonly key: string;
+  readonly match: "is" | "isNot" | "contains" | "isEmpty" | "isNotEmpty";
+  readonly value: string;
+}
+
+export interface UserSelection extends ScoreFilter, ScoresOfList, ActivityFilter {
+  readonly organization: number;
+  /** Today: nothing after it counts. */
+  readonly toDay: number;
+  /** Names of events that are no engagement: they do not move the last-seen day. */
+  readonly passiveEvents: PassiveEvents;
+  /** Only users whose id, e-mail or name holds this text, whatever the case; empty for all. */
+  readonly search: string;
+  /** All of them have to be true. */
+  readonly traits?: readonly TraitFilter[];
+  /** Only members of the account with this id; undefined for all. */
+  readonly accountId?: string | undefined;
+  /** Whether users who are excluded from figures are in the list; left out unless it is said. */
+  readonly excluded?: "leftOut" | "only" | "included";
+}
+
+/** By what users are sorted; a trait by its name. */
+export type UserSort = keyof typeof orders | { readonly trait: string };
+
+export interface UserListQuestion extends UserSelection {
+  readonly sort: UserSort;
+  readonly descending: boolean;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface UserListRow extends ScoresOfRow {
+  readonly userId: string;
+  /** Null until it is known. */
+  readonly email: string | null;
+  /** JSON text. */
+  readonly traits: string;
+  readonly isAccountOwner: boolean | null;
+  /** Null without an account. */
+  readonly accountId: string | null;
+  readonly accountName: string | null;
+  /** Whether the user counts in no figure. */
+  readonly isExcluded: boolean;
+  readonly firstIdentifiedAtMs: number;
+  /** Days since 1970-01-01; null without any event. */
+  readonly firstDay: number | null;
+  readonly lastDay: number | null;
+}
+
+/** One page; rows without what is sorted by come last. */
+export async function userList(warehouse: Warehouse, question: UserListQuestion): Promise<UserListRow[]> {
+  return usersNumbered(warehouse, question, await userNumbers(warehouse, question));
+}
+
+/** The numbers of the users of a page, in order. */
+export async function userNumbers(warehouse: Warehouse, question: UserListQuestion): Promise<number[]> {
+  const { sort, descending, limit, offset } = question;
+  const { text, parameters } = selectedUsers(question, sort);
+  const direction = `${descending ? "DESC" : "ASC"} NULLS LAST`;
+  const order = (typeof sort === "object" ? traitOrder : [orders[sort]]).map((by) => `${by} ${direction}`);
+  const ties =
+    typeof sort === "string" && isScoreOrder(orders[sort]) ? [`${orders.lastSeen} ${newestFirst}`] : [];
+  const rows = await warehouse.rows<{ user: number }>(
+    `SELECT u.user AS user ${text} ORDER BY ${[...order, ...ties].join(", ")}, u.user
+     LIMIT {limit:UInt32} OFFSET {offset:UInt32} ${jsonSettings}`,
+    { ...parameters, ...(typeof sort === "object" && jsonKey(sort.trait, "sort")), limit, offset },
+  );
+  return rows.map(({ user }) => user);
+}
+
+/** How many users there are on all pages together. */
+export async function userCount(warehouse: Warehouse, selection: UserSelection): Promise<number> {
+  const { text, parameters } = selectedUsers(selection);
+  const sql = `SELECT count() AS users ${text} ${jsonSettings}`;
+  const [row] = await warehouse.rows<{ users: number }>(sql, parameters);
+  return row?.users ?? 0;
+}
+
+/** The rows of these users, in this order. At most a few thousand: their numbers are a part of the query. */
+export async function usersNumbered(
+  warehouse: Warehouse,
+  {
+    organization,
+    toDay,
+    passiveEvents,
+    run,
+    earlier,
+    ofAccounts,
+  }: Pick<UserSelection, "organization" | "toDay" | "passiveEvents" | "run" | "earlier" | "ofAccounts">,
+  users: readonly number[],
+): Promise<UserListRow[]> {
+  if (users.length === 0) return [];
+  const scores = scoresJoined({ run, earlier }, [among]);
+  const isChurned = accountChurned({ run, earlier, ofAccounts }, "whole.account");
+  const rows = await warehouse.rows<UserListRow & { readonly user: number }>(
+    detailed(scores.text, isChurned.text, passiveEvents),
+    {
+      ...engagementParameters(passiveEvents),
+      ...{ ...scores.parameters, ...isChurned.parameters, organization, toDay, users },
+    },
+  );
+  return inOrder(users, rows, ({ user }) => user).map(({ user, ...row }) => row);
+}
+
+const name = traitName("traits");
+
+const orders = {
+  lastSeen: "seen.lastDay",
+  firstSeen: "seen.firstDay",
+  firstIdentified: "u.first_identified_at",
+  userId: "u.user_id",
+  email: "nullIf(u.email, '')",
+  name: `lowerUTF8(multiIf(u.name != '', u.name, u.email != '', u.email, u.user_id))`,
+  account: "nullIf(lowerUTF8(if(named.name = '', named.account_id, named.name)), '')",
+  ...scoreOrders,
+} as const;
+
+const sortValue = jsonText("u.traits", "sort");
+const traitOrder = [`toFloat64OrNull(${sortValue})`, `nullIf(lowerUTF8(${sortValue}), '')`];
+
+/** From where users come of whom everything that was asked for is true; with what they are sorted by. */
+function selectedUsers(selection: UserSelection, sort?: UserSort): Sql {
+  const { organization, toDay, passiveEvents } = selection;
+  const about = scoreConditions(selection, "u.user", accountChurned(selection, "u.account"));
+  const seen = seenConditions(selection, "seen.lastDay");
+  const by = sort === undefined || typeof sort === "object" ? "" : orders[sort];
+  const isByScore = isScoreOrder(by);
+  const isSeen = seen.length > 0 || by.includes("seen.") || isByScore;
+  const isScored = about.length > 0 || isByScore;
+  const conditions = [...about, ...seen, ...activityConditions(selection, "u.user")];
+  return joinedSql(
+    [
+      ofUsers(selection),
+      ...(isSeen
+        ? [
+            condition(`LEFT JOIN ${asNullable(activeSpans(passiveEvents))} AS seen ON seen.user = u.user`, {
+              ...engagementParameters(passiveEvents),
+              toDay,
+            }),
+          ]
+        : []),
+      ...(isScored ? [scored(selection)] : []),
+      ...(by.includes("named.")
+        ? [condition(`LEFT JOIN ${accountNames} AS named ON named.account = u.account`)]
+        : []),
+      ...(conditions.length > 0 ? [condition("WHERE"), joinedSql(conditions, " AND ")] : []),
+      condition("", { organization }),
+    ],
+    " ",
+  );
+}
+
+function scored(selection: UserSelection): Sql {
+  const { text, parameters } = scoresJoined(selection);
+  return condition(`LEFT JOIN ${text} AS score ON score.entity = u.user`, parameters);
+}
+
+function ofUsers({ search, traits = [], accountId, excluded = "leftOut" }: UserSelection): Sql {
+  const conditions = [
+    condition("organization = {organization:UInt32}"),
+    ...(excluded === "included"
+      ? []
+      : [condition(`${excluded === "only" ? "NOT " : ""}${isIncluded("user")}`)]),
+    ...(search === "" ? [] : [condition(found, { search })]),
+    ...traits.map(traitCondition),
+    ...(accountId === undefined ? [] : [condition(inAccount, { accountId })]),
+  ];
+  const { text, parameters } = joinedSql(conditions, " AND ");
+  return condition(
+    `FROM (SELECT user, account, user_id, email, traits, first_identified_at, ${name} AS name
+       FROM users FINAL WHERE ${text}) AS u`,
+    parameters,
+  );
+}
+
+const found = `(
+  positionCaseInsensitiveUTF8(user_id, {search:String}) > 0
+  OR positionCaseInsensitiveUTF8(email, {search:String}) > 0
+  OR positionCaseInsensitiveUTF8(${name}, {search:String}) > 0)`;
+
+const inAccount = `account IN (
+  SELECT account FROM accounts FINAL WHERE organization = {organization:UInt32} AND account_id = {accountId:String})`;
+
+/** By the text of the trait, and the value that is bound. */
+const traitConditions: Record<TraitFilter["match"], (text: string, value: string) => string> = {
+  is: (text, value) => `ifNull(${text} = ${value}, false)`,
+  isNot: (text, value) => `ifNull(${text} != ${value}, true)`,
+  contains: (text, value) => `ifNull(positionCaseInsensitiveUTF8(${text}, ${value}) > 0, false)`,
+  isEmpty: (text) => `ifNull(${text}, '') = ''`,
+  isNotEmpty: (text) => `ifNull(${text}, '') != ''`,
+};
+
+function traitCondition({ key, match, value }: TraitFilter, index: number): Sql {
+  const [trait, bound] = [`trait${index}`, `value${index}`];
+  const text = traitConditions[match](jsonText("traits", trait), `{${bound}:String}`);
+  return condition(text, { ...jsonKey(key, trait), ...(text.includes(`{${bound}:`) && { [bound]: value }) });
+}
+
+// A row that a join does not find has null, and not the first day of 1970.
+const asNullable = (of: string) =>
+  `(SELECT user, toNullable(firstDay) AS firstDay, toNullable(lastDay) AS lastDay FROM ${of})`;
+const accountNames = `(
+  SELECT account, account_id, name FROM accounts FINAL WHERE organization = {organization:UInt32})`;
+
+const among = "user IN {users:Array(UInt32)}";
+const detailed = (scores: string, isAccountChurned: string, passive: PassiveEvents) => `
+  SELECT
+    whole.user AS user, user_id AS userId, nullIf(whole.email, '') AS email, traits, is_account_owner AS isAccountOwner,
+    nullIf(named.account_id, '') AS accountId,
+    if(accountId IS NULL, NULL, named.name) AS accountName,
+    toBool(NOT ${isIncluded("whole.user")}) AS isExcluded,
+    toUnixTimestamp64Milli(first_identified_at) AS firstIdentifiedAtMs,
+    seen.firstDay AS firstDay, seen.lastDay AS lastDay, toBool(${isAccountChurned}) AS isAccountChurned, ${scoreColumns}
+  FROM (SELECT * FROM users FINAL WHERE organization = {organization:UInt32} AND ${among}) AS whole
+  LEFT JOIN ${asNullable(activeSpansOf(passive, among))} AS seen ON seen.user = whole.user
+  LEFT JOIN ${scores} AS score ON score.entity = whole.user
+  LEFT JOIN ${accountNames} AS named ON named.account = whole.account`;

@@ -1,0 +1,44 @@
+/** On which days a user did anything for the first and the last time. One user's rows of a rollup. */
+
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import {
+  dayParameter,
+  engagementParameters,
+  isEngagement,
+  type PassiveEvents,
+} from "../../warehouse/warehouse.ts";
+
+/** Days since 1970-01-01, in the organization's timezone. */
+export interface UserSpan {
+  readonly firstDay: number;
+  readonly lastDay: number;
+}
+
+/** The span of a user's events until a day: what has a time that is yet to come does not count. Undefined for a user
+ * without any. */
+export async function userSpan(
+  warehouse: Warehouse,
+  {
+    organization,
+    user,
+    toDay,
+    passiveEvents,
+  }: {
+    readonly organization: number;
+    readonly user: number;
+    readonly toDay: number;
+    readonly passiveEvents: PassiveEvents;
+  },
+): Promise<UserSpan | undefined> {
+  const [span] = await warehouse.rows<UserSpan>(sql(passiveEvents), {
+    ...engagementParameters(passiveEvents),
+    ...{ organization, user, toDay },
+  });
+  return span;
+}
+
+const sql = (passive: PassiveEvents) => `
+  SELECT toInt32(min(day)) AS firstDay, toInt32(max(day)) AS lastDay
+  FROM user_event_days
+  WHERE organization = {organization:UInt32} AND user = {user:UInt32} AND ${isEngagement(passive)} AND day <= ${dayParameter("toDay")}
+  GROUP BY user`;

@@ -1,0 +1,23 @@
+/** How much of an organization's data the warehouse holds. The events are counted from the rollup, which is
+ * what figures are made of. */
+
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { isIncluded } from "../../warehouse/warehouse.ts";
+import { countsOfDays } from "./counts-of-days.ts";
+
+export interface Counts {
+  readonly events: number;
+  readonly users: number;
+}
+
+/** Events and users that figures show by now. */
+export async function counts(warehouse: Warehouse, organization: number): Promise<Counts> {
+  const [found] = await warehouse.rows<Counts>(sql, { organization });
+  return found ?? { events: 0, users: 0 };
+}
+
+const sql = `
+  SELECT
+    (SELECT sum(times) FROM ${countsOfDays("organization = {organization:UInt32}")}) AS events,
+    (SELECT uniqExact(user) FROM users
+     WHERE organization = {organization:UInt32} AND ${isIncluded("user")}) AS users`;

@@ -1,0 +1,40 @@
+/** Which properties events have, so that people can choose what to split by. */
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { jsonSettings } from "../sql/json-text.ts";
+import { askedRows } from "./events-over-time.ts";
+
+export interface PropertyNamesQuestion {
+  readonly organization: number;
+  /** One event's name; empty for all of them. */
+  readonly event: string;
+  /** Days since 1970-01-01, both included. */
+  readonly fromDay: number;
+  readonly toDay: number;
+  /** At most this many properties. */
+  readonly limit: number;
+  /** At most so many events are looked at. They are read whole: 100,000 take a fraction of a second. */
+  readonly maxEvents: number;
+}
+
+export interface PropertyRow {
+  readonly property: string;
+  /** Of the events that were looked at, those that have it. */
+  readonly events: number;
+}
+
+/** One row for every property, the one that most events have first. Of more events than are looked at, those that are
+ * met first: they are all events of some users, and events of one name have the same properties. */
+export function propertyNames(warehouse: Warehouse, question: PropertyNamesQuestion): Promise<PropertyRow[]> {
+  return warehouse.rows<PropertyRow>(sql, { ...question });
+}
+
+/** Of more names than this, those that are met first. */
+const maxNames = 2_000;
+
+const sql = `
+  SELECT property, count() AS events
+  FROM (
+    SELECT arrayJoin(JSONExtractKeys(properties)) AS property
+    FROM (SELECT properties FROM events WHERE ${askedRows} AND properties != '{}' LIMIT {maxEvents:UInt32}))
+  GROUP BY property ORDER BY events DESC, property LIMIT {limit:UInt32}
+  ${jsonSettings}, max_rows_to_group_by = ${maxNames}, group_by_overflow_mode = 'any'`;

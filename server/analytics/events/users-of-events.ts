@@ -1,0 +1,29 @@
+/** How many users ever did some events, each by itself. */
+
+import type { Warehouse } from "../../warehouse/warehouse.ts";
+import { dayParameter, included } from "../../warehouse/warehouse.ts";
+
+export interface UsersOfEvent {
+  readonly event: string;
+  readonly users: number;
+}
+
+/** One row for every event that users who count in figures did until a day; the one of the most users first.
+ * @param toDay in days since 1970-01-01 */
+export function usersOfEvents(
+  warehouse: Warehouse,
+  question: {
+    readonly organization: number;
+    readonly events: readonly string[];
+    readonly toDay: number;
+    readonly limit: number;
+  },
+): Promise<UsersOfEvent[]> {
+  return warehouse.rows<UsersOfEvent>(sql, { ...question });
+}
+
+const sql = `
+  SELECT event, bitmapCardinality(${included("groupBitmapMergeState(event_days.users)")}) AS users
+  FROM event_days
+  WHERE organization = {organization:UInt32} AND event IN {events:Array(String)} AND day <= ${dayParameter("toDay")}
+  GROUP BY event HAVING users > 0 ORDER BY users DESC, event LIMIT {limit:UInt32}`;

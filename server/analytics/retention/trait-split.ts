@@ -1,0 +1,120 @@
+/**
+ * The value of a trait for every user who entered a cohort: null where there is none. Texts are as they are,
+ * numbers, booleans and what is nested as their JSON, and of long ones the beginning.
+ *
+ * As of entry it is the last word on the trait until the end of the day of the entry; who entered before anything
+ * was known of them has the first value that became known.
+ *
+ * An account has no traits but its `id` and `name`: any other is its owner's (of several the one known longest), and
+ * where nobody is its owner that of the member known for the shortest time. Who belongs to it is known of every time,
+ * who owns it only of now.
+ */
+
+import type { OffsetTransition } from "../../calendar/calendar.ts";
+import { jsonKey, jsonText, maxValueCharacters } from "../sql/json-text.ts";
+import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
+import type { Split } from "./retention-question.ts";
+
+const ofOrganization = "organization = {organization:UInt32}";
+
+/** Rows of `user`, `day` and `value` made of rows of `user` and `day`. */
+export function splitValues(
+  entries: string,
+  { trait, of, asOf }: Split,
+  transitions: readonly OffsetTransition[],
+): Sql {
+  const zone = asOf === "entry" ? zoneParameters(transitions) : {};
+  const isField = of === "account" && (trait === "id" || trait === "name");
+  const parameters = { ...zone, ...(!isField && jsonKey(trait)) };
+  const members = asOf === "entry" ? memberships(entries) : membershipsNow(entries);
+  if (isField) return { text: accountFields(members, trait === "id" ? "account_id" : "name"), parameters };
+  const subjects =
+    of === "user" ? `SELECT user, day, user AS subject FROM (${entries})` : spokespeople(members);
+  return { text: asOf === "entry" ? asOfEntry(subjects) : asOfNow(subjects), parameters };
+}
+
+/** As `jsonText`, but for what it cannot tell apart: nothing that was said, and null that was said. */
+const rawValue = "if(position(traits, {keyText:String}) = 0, '', JSONExtractRaw(traits, {key:String}))";
+
+/** A raw value as what people read; null for what is not there, and for the null of JSON. */
+const readable = (raw: string) => `
+  leftUTF8(multiIf(${raw} IN ('', 'null'), NULL, startsWith(${raw}, '"'), JSONExtractString(${raw}), ${raw}),
+    ${maxValueCharacters})`;
+
+function asOfNow(subjects: string): string {
+  return `
+    SELECT subjects.user AS user, subjects.day AS day, said.value AS value
+    FROM (${subjects}) AS subjects
+    LEFT JOIN (
+      SELECT user, ${jsonText("traits")} AS value FROM users FINAL WHERE ${ofOrganization}) AS said
+    ON said.user = subjects.subject`;
+}
+
+/** When something was said of a user: its day, and its place among all that was said of them, as one number,
+ * because comparing pairs takes twice as long. */
+const wordTime = `
+  ${localDay("intDiv(toUnixTimestamp64Milli(at), 1000)")} AS word_day,
+  toInt128(toUnixTimestamp64Milli(at)) * 4294967296 + version AS place`;
+
+function asOfEntry(subjects: string): string {
+  return `
+    SELECT user, day, ${readable("raw")} AS value
+    FROM (
+      SELECT user, day, ${lastWord("raw", "raw != ''", "''")} AS raw
+      FROM (${subjects}) AS subjects
+      LEFT JOIN (
+        SELECT user AS speaker, ${wordTime}, ${rawValue} AS raw
+        FROM user_versions WHERE ${ofOrganization}) AS words
+      ON words.speaker = subjects.subject
+      GROUP BY user, day)`;
+}
+
+/**
+ * The last word until `day`; the first one for a day before anything was said. Of those until the day the last has
+ * the highest place, and of those after it, counted downwards from zero, the first: so one aggregate finds either.
+ */
+function lastWord(value: string, isSaid: string, none: string): string {
+  const place = "if(word_day <= day, place, -place)";
+  return `if(maxIf(${place}, ${isSaid}) > 0 OR min(word_day) > day, argMaxIf(${value}, ${place}, ${isSaid}), ${none})`;
+}
+
+/** Rows of user, day and the number of the account that the user had then; 0 for none. */
+function memberships(entries: string): string {
+  return `
+    SELECT user, day, ${lastWord("said_account", "is_said", "0")} AS account
+    FROM (${entries}) AS entries
+    LEFT JOIN (
+      SELECT user AS speaker, ${wordTime},
+        ifNull(account, 0) AS said_account, account IS NOT NULL AS is_said
+      FROM user_versions WHERE ${ofOrganization}) AS words
+    ON words.speaker = entries.user
+    GROUP BY user, day`;
+}
+
+function membershipsNow(entries: string): string {
+  return `
+    SELECT entries.user AS user, entries.day AS day, known.account AS account
+    FROM (${entries}) AS entries
+    LEFT JOIN (SELECT user, account FROM users FINAL WHERE ${ofOrganization}) AS known ON known.user = entries.user`;
+}
+
+/** Rows of user, day and the user whose traits are the account's; 0 for none. */
+function spokespeople(members: string): string {
+  return `
+    SELECT members.user AS user, members.day AS day, speakers.speaker AS subject
+    FROM (${members}) AS members
+    LEFT JOIN (
+      SELECT account, if(countIf(is_account_owner) > 0, minIf(user, is_account_owner), max(user)) AS speaker
+      FROM users FINAL WHERE ${ofOrganization} AND account != 0 GROUP BY account) AS speakers
+    ON speakers.account = members.account`;
+}
+
+function accountFields(members: string, column: "account_id" | "name"): string {
+  return `
+    SELECT members.user AS user, members.day AS day, nullIf(known.field, '') AS value
+    FROM (${members}) AS members
+    LEFT JOIN (
+      SELECT account, leftUTF8(${column}, ${maxValueCharacters}) AS field FROM accounts FINAL WHERE ${ofOrganization}
+    ) AS known
+    ON known.account = members.account`;
+}

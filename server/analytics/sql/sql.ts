@@ -1,0 +1,32 @@
+/** Pieces of which longer queries are put together: each brings the values of the placeholders in its text. */
+import type { OffsetTransition } from "../../calendar/calendar.ts";
+import type { Parameter } from "../../warehouse/warehouse.ts";
+
+export interface Sql {
+  readonly text: string;
+  readonly parameters: Readonly<Record<string, Parameter>>;
+}
+
+/** A day, in days since 1970-01-01, that is bound to a parameter, as the engine's Date32. */
+export function dateParameter(name: string): string {
+  return `addDays(toDate32('1970-01-01'), {${name}:Int32})`;
+}
+
+/**
+ * The day of an instant in an organization's timezone, in days since 1970-01-01. The engine's own timezone data
+ * must not decide: it is older than the runtime's, by which intake computes the days of events.
+ * @param seconds an expression, unix seconds
+ */
+export function localDay(seconds: string): string {
+  const offset = `transform(roundDown(${seconds}, {zoneFrom:Array(Int64)}),
+    {zoneFrom:Array(Int64)}, {zoneOffsets:Array(Int64)}, toInt64(0))`;
+  return `toInt32(floor((${seconds} + ${offset}) / 86400))`;
+}
+
+/** The values for `localDay`. */
+export function zoneParameters(transitions: readonly OffsetTransition[]) {
+  return {
+    zoneFrom: transitions.map(({ fromMs }) => Math.floor(fromMs / 1_000)),
+    zoneOffsets: transitions.map(({ offsetSeconds }) => offsetSeconds),
+  };
+}

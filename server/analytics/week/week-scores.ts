@@ -1,0 +1,233 @@
+/** What scores say of a week: health and its movement, churn risk, and whom to call first. Pure. */
+import { formatDay } from "../../calendar/calendar.ts";
+import { callMemberDays, type JudgedChange, judgeChange, sharpFallPoints } from "../../scoring/scoring.ts";
+import {
+  count,
+  counted,
+  dayPart,
+  joined,
+  type ListBehind,
+  named,
+  type Piece,
+  share,
+  usersBehind,
+} from "./sentence.ts";
+import { judgedWords, type Sentence, sentence, toneOf } from "./week-sentence.ts";
+
+/** Health of all users on one day; days in days since 1970-01-01. */
+export interface HealthOfUsers {
+  readonly day: number;
+  readonly healthy: number;
+  readonly watch: number;
+  readonly atRisk: number;
+  readonly onboarding: number;
+  readonly withRisk: number;
+  readonly expectedChurn: number | null;
+}
+
+export interface ToCall {
+  readonly id: string;
+  readonly label: string;
+  /** Members who were active in the last 90 days; null for a user. */
+  readonly members: number | null;
+  readonly health: number | null;
+  readonly risk: number | null;
+  /** Of health within a week. */
+  readonly change: number | null;
+  /** The weightiest reason of the churn risk, in words. */
+  readonly reason: string | null;
+}
+
+/** Scores of the newest day, and of a week before. */
+export interface ScoresOfWeek {
+  readonly sinceDay: number | null;
+  readonly horizonDays: number;
+  readonly baseRate: number | null;
+  readonly isProven: boolean;
+  /** Whether any model is good enough to be shown. */
+  readonly hasModel: boolean;
+  /** Once a week, the oldest first. */
+  readonly health: readonly HealthOfUsers[];
+  readonly movement: readonly {
+    readonly from: string | null;
+    readonly to: string | null;
+    readonly count: number;
+  }[];
+  readonly call: ToCallFirst;
+}
+
+export interface ToCallFirst {
+  /** Users where no account is to be called. */
+  readonly kind: "user" | "account";
+  /** Whether accounts have scores, too. */
+  readonly hasAccounts: boolean;
+  /** How many there are altogether. */
+  readonly total: number;
+  /** The day as of whose start the scores are. */
+  readonly day: number;
+  readonly first: readonly ToCall[];
+}
+
+/** What is said before the first scores. */
+export function notScored(): Sentence {
+  return sentence("health", "neutral", [
+    "There are no scores yet, so there is nothing to say about health and about whom to call. Scores are worked out every night.",
+  ]);
+}
+
+/** Health, churn risk, and whom to call first. */
+export function aboutScores(scores: ScoresOfWeek): Sentence[] {
+  const now = scores.health.at(-1);
+  return [
+    ...(now === undefined ? [] : [healthSentence(scores, now), riskSentence(scores, now)]),
+    callSentence(scores),
+  ];
+}
+
+/** Colours from worse to better; onboarding is neither. */
+const ranks: Readonly<Record<string, number>> = { at_risk: 1, watch: 2, healthy: 3 };
+
+function healthSentence({ health, movement, sinceDay }: ScoresOfWeek, now: HealthOfUsers): Sentence {
+  const there = now.healthy + now.watch + now.atRisk + now.onboarding;
+  const byWeek = new Map(health.map((each) => [Math.floor((now.day - each.day) / 7), each.atRisk]));
+  const oldest = Math.max(...byWeek.keys());
+  const judged = judgeChange(Array.from({ length: oldest + 1 }, (_, week) => byWeek.get(week) ?? null));
+  return sentence(
+    "health",
+    toneOf(judged, "below"),
+    [
+      [
+        count(now.atRisk, usersBehind({ colour: "at_risk" })),
+        " of ",
+        counted(there, "user", usersBehind({ isPresent: "true" })),
+        now.atRisk === 1 || there === 1 ? " has" : " have",
+        " a health at risk, below 40",
+      ],
+      atRiskCompared(judged),
+      sinceDay === null ? "" : movedSince(movement, sinceDay),
+    ],
+    judged,
+  );
+}
+
+function atRiskCompared(judged: JudgedChange | undefined): Piece {
+  if (judged === undefined) return "; there are no scores of a week ago to compare with.";
+  const { change: by } = judged;
+  const compared: Piece =
+    by === 0
+      ? ", as many as a week ago. "
+      : [", ", count(Math.abs(by)), by > 0 ? " more" : " fewer", " than a week ago. "];
+  return [compared, judgedWords(judged)];
+}
+
+function movedSince(movement: ScoresOfWeek["movement"], sinceDay: number): Piece {
+  const sum = (counts: (from: string | null, to: string | null) => boolean) =>
+    movement.reduce((total, { from, to, count }) => (counts(from, to) ? total + count : total), 0);
+  const better = (from: string | null, to: string | null) => {
+    const [before, after] = [ranks[from ?? ""], ranks[to ?? ""]];
+    return before !== undefined && after !== undefined && after > before;
+  };
+  const isThere = (colour: string | null) => colour !== null && colour !== "churned" && colour !== "none";
+  const moved = (value: number, way: string) =>
+    count(value, usersBehind({ moved: way, since: formatDay(sinceDay) }));
+  const worse = sum((from, to) => better(to, from));
+  return [
+    [" Since ", dayPart(sinceDay), ", ", moved(worse, "worse"), worse === 1 ? " user" : " users"],
+    [" fell to a lower health band, ", moved(sum(better), "better"), " rose to a higher one, "],
+    [
+      moved(
+        sum((from, to) => from !== null && from !== "churned" && to === "churned"),
+        "churned",
+      ),
+    ],
+    [
+      " churned, and ",
+      moved(
+        sum((from, to) => from === "churned" && isThere(to)),
+        "returned",
+      ),
+    ],
+    " returned after they had churned.",
+  ];
+}
+
+function riskSentence(
+  { horizonDays, baseRate, isProven, hasModel }: ScoresOfWeek,
+  now: HealthOfUsers,
+): Sentence {
+  const { withRisk, expectedChurn } = now;
+  if (expectedChurn === null || withRisk === 0) {
+    return sentence("risk", "neutral", [
+      hasModel
+        ? "Nobody is there who could churn."
+        : "No churn risk is shown, because no model was good enough when it was tried on past days. The page Model says why.",
+    ]);
+  }
+  const rounded = Math.round(expectedChurn);
+  const there = now.healthy + now.watch + now.atRisk + now.onboarding;
+  const list = withRisk === there ? usersBehind({ isPresent: "true" }) : undefined;
+  return sentence("risk", "neutral", [
+    ["Of ", counted(withRisk, "user", list), withRisk === 1 ? " who has" : " who have", " not churned, "],
+    [
+      rounded === 0 ? "fewer than one" : ["about ", count(rounded)],
+      " (",
+      share(expectedChurn / withRisk),
+      ") ",
+    ],
+    `${rounded < 2 ? "is" : "are"} expected to do nothing for ${horizonDays} days`,
+    baseRate === null ? "." : ["; usually ", share(baseRate), " do (by the back-test)."],
+    isProven ? "" : " The model is not proven on this organization's data yet.",
+  ]);
+}
+
+/** Why users are to be called and no accounts; null when it needs no word. */
+export function callNote({ kind, hasAccounts, first }: ToCallFirst): string | null {
+  return kind === "user" && hasAccounts && first.length > 0
+    ? "No account is to be called, but users are."
+    : null;
+}
+
+/** Why it is to be called: 12 members, 52% likely to leave; silent for 11 days, usually back after 1. */
+export function whyToCall({ id, members, risk, change: by, reason }: ToCall, day: number): Piece {
+  const list: ListBehind = usersBehind({
+    ...{ activeInAccount: id, activeFrom: formatDay(day - callMemberDays), activeTo: formatDay(day - 1) },
+  });
+  const size: Piece[] = members === null ? [] : [counted(members, "member", list)];
+  const likely: Piece[] = risk === null ? [] : [[share(wholePercent(risk)), " likely to leave"]];
+  const isSharp = by !== null && by <= -sharpFallPoints;
+  const fall: Piece[] = isSharp ? [["health fell ", count(Math.round(-by)), " points in a week"]] : [];
+  const lead = [...size, ...likely].flatMap((piece, index) => (index === 0 ? [piece] : [", ", piece]));
+  const rest = [...fall, ...(reason === null ? [] : [reason])];
+  return [lead, rest.map((piece, index) => [index === 0 && lead.length === 0 ? "" : "; ", piece])];
+}
+
+/** The list of all who are to be called. */
+function listOfCalls({ kind }: Pick<ToCallFirst, "kind">): ListBehind {
+  return { page: kind === "user" ? "users" : "accounts", query: { toCall: "true", sort: "risk" } };
+}
+
+const rule = "a high churn risk or a sharp fall in health";
+
+function callSentence({ call }: ScoresOfWeek): Sentence {
+  const { kind, hasAccounts, total, day } = call;
+  const [first, ...rest] = call.first;
+  if (first === undefined) {
+    return sentence("call", "good", [`No ${hasAccounts ? "account and no user" : kind} has ${rule}.`]);
+  }
+  const note = callNote(call);
+  const others = rest.length === 0 ? "" : [" Then ", joined(rest.map((each) => named(kind, each))), "."];
+  const list = listOfCalls(call);
+  return sentence("call", "bad", [
+    note === null ? "" : `${note} `,
+    ["Call ", named(kind, first), " first: ", whyToCall(first, day), ".", others],
+    total === 1
+      ? ` It is the only ${kind} with ${rule}.`
+      : [" They come first of ", counted(total, kind, list), ` with ${rule}.`],
+  ]);
+}
+
+/** A risk in whole percent, rounded down as the pages do: 49.6 % is of the band below 50 %. With 14 digits, because
+ * 100 × 0.29 is 28.999999999999996. */
+function wholePercent(risk: number): number {
+  return Math.floor(Number((risk * 100).toPrecision(14))) / 100;
+}

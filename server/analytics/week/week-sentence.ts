@@ -1,0 +1,43 @@
+/** What sentences about a week share: how a change is judged in words, and the form of a sentence. */
+import type { JudgedChange, UsualChange } from "../../scoring/scoring.ts";
+import { type Part, type Piece, partsOf } from "./sentence.ts";
+
+export interface Sentence {
+  readonly about: "data" | "active" | "lifecycle" | "health" | "risk" | "call";
+  readonly tone: "good" | "bad" | "neutral";
+  readonly text: string;
+  readonly parts: readonly Part[];
+  readonly usual: UsualChange | null;
+  readonly isUnusual: boolean | null;
+}
+
+const judgements = {
+  below: "That is below what is usual from one week to the next.",
+  within: "That is usual from one week to the next.",
+  above: "That is above what is usual from one week to the next.",
+} as const;
+
+/** Whether a change is usual, as a sentence. */
+export function judgedWords(judged: JudgedChange | undefined): string {
+  const side = judged?.side;
+  return side == null ? "There are too few weeks yet to say whether that is usual." : judgements[side];
+}
+
+/** What is usual is no news. @param good on which side of the usual the news is good */
+export function toneOf(judged: JudgedChange | undefined, good: "above" | "below"): Sentence["tone"] {
+  if (judged?.side == null || judged.side === "within") return "neutral";
+  return judged.side === good ? "good" : "bad";
+}
+
+/** A sentence, with what was judged in it. */
+export function sentence(
+  about: Sentence["about"],
+  tone: Sentence["tone"],
+  pieces: readonly Piece[],
+  judged?: JudgedChange,
+): Sentence {
+  const parts = partsOf(...pieces);
+  const text = parts.map((part) => part.text).join("");
+  const isUnusual = judged?.side == null ? null : judged.side !== "within";
+  return { about, tone, text, parts, usual: judged?.usual ?? null, isUnusual };
+}

@@ -1,0 +1,157 @@
+/**
+ * The week in sentences: what changed, by how much, whether that is more than weeks usually differ, and whom to call
+ * first. Every word follows from figures that are handed in; what is not known is said to be not known. Pure.
+ */
+
+import { formatDay } from "../../calendar/calendar.ts";
+import { type JudgedChange, judgeChange, outageWeeks } from "../../scoring/scoring.ts";
+import { change, count, counted, dayPart, type ListBehind, type Piece, usersBehind } from "./sentence.ts";
+import { aboutScores, notScored, type ScoresOfWeek } from "./week-scores.ts";
+import { judgedWords, type Sentence, sentence, toneOf } from "./week-sentence.ts";
+
+/** Users of seven days. */
+export interface WeekOfUsers {
+  readonly active: number;
+  readonly new: number;
+  readonly resurrecting: number;
+  readonly dormant: number;
+}
+
+export interface WeekFigures {
+  /** The last of the seven days. */
+  readonly toDay: number;
+  /** The oldest first; the last are the seven days. */
+  readonly weeks: readonly WeekOfUsers[];
+  readonly stoppedSince: number | null;
+  /** The day on which the data begins; null while there is none. Asked for only when no week has any. */
+  readonly firstDay: number | null;
+  /** Null before the first scores. */
+  readonly scores: ScoresOfWeek | null;
+}
+
+/** The sentences about a week, the weightiest first. */
+export function weekSummary(figures: WeekFigures): Sentence[] {
+  const covered = coveredWeeks(figures.weeks);
+  if (covered.length === 0 && figures.weeks.every(({ active }) => active === 0)) {
+    return [sentence("data", "neutral", [withoutWeeks(figures)])];
+  }
+  return [
+    ...(figures.stoppedSince === null ? [] : [stopped(figures.stoppedSince)]),
+    ...aboutActivity(figures, covered),
+    ...(figures.scores === null ? [notScored()] : aboutScores(figures.scores)),
+  ];
+}
+
+function withoutWeeks({ firstDay, toDay, weeks }: WeekFigures): string {
+  if (firstDay === null) return "No events have come yet.";
+  if (firstDay <= toDay) return `No user was active in the ${weeks.length} weeks to yesterday.`;
+  // Day 4 since 1970-01-01 was a Monday. On a Monday the first week has just begun.
+  const monday = (firstDay - 4) % 7 === 0 ? "next Monday" : "on Monday";
+  return `Your first events came today. The first week's summary is here ${monday}.`;
+}
+
+/** Weeks that are wholly within the data, the newest first: the one in which it begins is cut off. */
+function coveredWeeks(weeks: readonly WeekOfUsers[]): readonly WeekOfUsers[] {
+  const first = weeks.findIndex(({ active }) => active > 0);
+  return first < 0 ? [] : weeks.slice(first === 0 ? 0 : first + 1).toReversed();
+}
+
+function stopped(day: number): Sentence {
+  return sentence("data", "bad", [
+    "Far fewer users than usual are active since ",
+    dayPart(day),
+    ": probably a source has stopped sending. Look at that first; until it is mended the figures below say little.",
+  ]);
+}
+
+function aboutActivity({ toDay, weeks }: WeekFigures, covered: readonly WeekOfUsers[]): Sentence[] {
+  const now = weeks.at(-1);
+  if (now === undefined) return [];
+  const days: Piece = ["in the 7 days to ", dayPart(toDay)];
+  const list = activeOn(toDay);
+  if (covered.length < 2) {
+    const are = now.active === 1 ? " was" : " were";
+    return [
+      sentence("active", "neutral", [
+        [counted(now.active, "user", list), `${are} active `, days],
+        ". The data does not cover the 7 days before, so nothing can be compared yet.",
+      ]),
+    ];
+  }
+  const outages = outageWeeks(covered.map(({ active }) => active));
+  const levels = (of: (week: WeekOfUsers) => number) =>
+    covered.map((week, index) => (index > 1 && outages.has(index) ? null : of(week)));
+  const active = judgeChange(levels((week) => week.active));
+  const stayedAway = judgeChange(levels((week) => week.dormant));
+  return [
+    activeSentence({ now: now.active, before: covered[1]?.active ?? 0, list }, days, active),
+    sentence(
+      "lifecycle",
+      toneOf(stayedAway, "below"),
+      [
+        [
+          ...[count(now.new, activeOn(toDay, "new")), " of them were active for the first time and "],
+          count(now.resurrecting, activeOn(toDay, "resurrecting")),
+        ],
+        [
+          " came back after a week or more away. Of those of the week before, ",
+          count(now.dormant, activeOn(toDay, "dormant")),
+          " stayed away",
+        ],
+        [awayTail(stayedAway), "."],
+      ],
+      stayedAway,
+    ),
+  ];
+}
+
+/** The list of users who were active in the seven days. @param lifecycle only those in this stage */
+function activeOn(toDay: number, lifecycle?: string): ListBehind {
+  return usersBehind({
+    ...{ activeFrom: formatDay(toDay - 6), activeTo: formatDay(toDay) },
+    ...(lifecycle !== undefined && { lifecycle }),
+  });
+}
+
+function activeSentence(
+  { now, before, list }: { readonly now: number; readonly before: number; readonly list: ListBehind },
+  days: Piece,
+  judged: JudgedChange | undefined,
+): Sentence {
+  const difference = now - before;
+  const compared: Piece =
+    difference === 0
+      ? ", as many as in the 7 days before"
+      : [
+          [
+            ", ",
+            count(Math.abs(difference)),
+            difference > 0 ? " more" : " fewer",
+            " than in the 7 days before",
+          ],
+          before === 0 ? "" : [" (", change(difference / before), ")"],
+        ];
+  return sentence(
+    "active",
+    toneOf(judged, "above"),
+    [
+      [counted(now, "user", list), now === 1 ? " was" : " were", " active ", days, compared, ". "],
+      judgedWords(judged),
+    ],
+    judged,
+  );
+}
+
+/** Of those who stayed away, beside how many did so a week before. */
+function awayTail(judged: JudgedChange | undefined): Piece {
+  if (judged === undefined || judged.change === 0)
+    return judged === undefined ? "" : ", as many as a week earlier";
+  const by: Piece = [
+    ", ",
+    count(Math.abs(judged.change)),
+    judged.change > 0 ? " more" : " fewer",
+    " than a week earlier",
+  ];
+  if (judged.side === null) return by;
+  return [by, judged.side === "within" ? ", which is usual" : `, which is ${judged.side} the usual`];
+}

@@ -1,0 +1,154 @@
+/** What the analysis process answers on its Unix socket, to intake and to the command line. */
+import type { Registry } from "prom-client";
+import { activeUsers, counts, timeline } from "../analytics/analytics.ts";
+import { Api, type ApiParts, apiRoutes, startingHeader } from "../http/http.ts";
+import type { AskedErasure, SharedLedger } from "../ledger/ledger.ts";
+import { commandLine } from "../ledger/ledger.ts";
+import type { Logger } from "../process/process.ts";
+import type {
+  Scheduler,
+  ScoreProgress,
+  ScoreSummary,
+  ScoringService,
+  SourceWatch,
+} from "../scoring/scoring.ts";
+import type {
+  BackupProgress,
+  BackupSummary,
+  Failure,
+  ServedAnalysis,
+  WhyAway,
+} from "../warehouse/warehouse.ts";
+import { exportFormats, exportTables, warehouseSize } from "../warehouse/warehouse.ts";
+import { answerLines } from "./progress-lines.ts";
+
+const api = new Api(apiRoutes);
+
+/** What is there before analysis is. */
+interface AnalysisParts {
+  readonly ledger: SharedLedger;
+  readonly registry: Registry;
+  readonly log: Logger;
+  /** What a start waits for, in words for people; undefined while it just takes its time. */
+  readonly waitsFor?: string | undefined;
+  /** The same for everybody. */
+  readonly why?: WhyAway | undefined;
+}
+
+/** The process's work, once it has started. */
+export interface StartedAnalysis {
+  readonly analysis: ServedAnalysis;
+  readonly scoring: ScoringService;
+  readonly sources: SourceWatch;
+  readonly scheduler: Pick<Scheduler, "earlierScores">;
+  readonly failures: (organization: number) => readonly Failure[];
+}
+
+/** Services for handlers of the JSON API; undefined until analysis has started. */
+function apiParts(
+  { ledger, log }: Pick<AnalysisParts, "ledger" | "log">,
+  { analysis, scoring, sources, scheduler, failures }: Partial<StartedAnalysis>,
+): ApiParts | undefined {
+  if (analysis === undefined || scoring === undefined || sources === undefined) return undefined;
+  if (scheduler === undefined || failures === undefined) return undefined;
+  return {
+    ...{ analysis, scoring, sources, scheduler, failures, ledger, log, nowMs: Date.now },
+    warehouse: analysis.warehouse,
+    freshness: (organization) => analysis.freshness(organization),
+  };
+}
+
+/** Serves the socket. Until analysis has started every question is answered 503, "starting". */
+export function answerAnalysis(
+  { ledger, registry, log, waitsFor, why }: AnalysisParts,
+  started: Partial<StartedAnalysis>,
+  request: Request,
+): Response | Promise<Response> {
+  const { analysis, scoring } = started;
+  const { pathname, searchParams } = new URL(request.url);
+  if (pathname === "/metrics") return registry.metrics().then((text) => new Response(text));
+  if (pathname.startsWith("/api/")) {
+    return api.answer(apiParts({ ledger, log }, started), request);
+  }
+  if (pathname === "/status")
+    return Response.json(analysis?.status() ?? { state: "starting", waitsFor, why });
+  if (analysis === undefined || scoring === undefined) {
+    return new Response("starting", { status: 503, headers: { [startingHeader]: "yes" } });
+  }
+  const organization = Number(searchParams.get("organization"));
+  switch (`${request.method} ${pathname}`) {
+    case "GET /export": {
+      const table = exportTables.find((known) => known === searchParams.get("table"));
+      const format = exportFormats.find((known) => known === searchParams.get("format"));
+      if (table === undefined || format === undefined) return new Response("unknown export", { status: 400 });
+      return streamed(analysis.export(organization, table, format));
+    }
+    case "POST /backup":
+      return answerLines<BackupProgress, BackupSummary>(
+        (progress, signal) => analysis.backUp({ folder: searchParams.get("folder") ?? "", progress, signal }),
+        request.signal,
+      );
+    case "POST /score": {
+      const day = searchParams.get("day");
+      const what = { organization, evenIfStopped: searchParams.has("evenIfStopped") };
+      return answerLines<ScoreProgress, ScoreSummary>(
+        (report) => scoring.score({ ...what, ...(day !== null && { day: Number(day) }) }, report),
+        request.signal,
+      );
+    }
+    case "POST /rebuild":
+      return analysis.rebuild(organization).then(() => new Response("done"));
+    case "POST /erase":
+      return analysis
+        .erase(organization, searchParams.get("userId") ?? "", askedErasure(searchParams))
+        .then((receipt) => Response.json(receipt ?? null));
+    case "POST /erase-account":
+      return analysis
+        .eraseAccount(organization, searchParams.get("accountId") ?? "", askedErasure(searchParams))
+        .then((receipt) => Response.json(receipt ?? null));
+    case "POST /delete-organization":
+      return analysis.deleteOrganization(organization).then((is) => Response.json(is));
+    case "GET /check":
+      return analysis.check(organization).then((differences) => Response.json(differences));
+    case "GET /counts":
+      return counts(analysis.warehouse, organization).then((found) => Response.json(found));
+    case "GET /size":
+      return warehouseSize(analysis.warehouse).then((size) => Response.json(size));
+    case "GET /active-users":
+      return activeUsers(analysis.warehouse, {
+        organization,
+        passiveEvents: [],
+        toDay: Number(searchParams.get("toDay")),
+        days: Number(searchParams.get("days")),
+      }).then((days) => Response.json(days));
+    case "GET /timeline":
+      return timeline(analysis.warehouse, {
+        organization,
+        user: Number(searchParams.get("user")),
+        limit: Number(searchParams.get("limit")),
+      }).then((events) => Response.json(events));
+    default:
+      return new Response("there is nothing at this path", { status: 404 });
+  }
+}
+
+/** Only the command line comes by this way: requests of people and keys are answered by the table of routes. */
+function askedErasure(parameters: URLSearchParams): AskedErasure {
+  return { by: commandLine, withAccount: parameters.has("withAccount") };
+}
+
+/** A stream as an answer. Its first bytes are waited for, so that a failure before them is an error and not an
+ * empty success; a failure after them breaks the connection, which the caller notices. */
+async function streamed(chunks: AsyncIterable<Uint8Array>): Promise<Response> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return new Response(
+    (async function* () {
+      try {
+        for (let next = first; !next.done; next = await iterator.next()) yield next.value;
+      } finally {
+        await iterator.return?.();
+      }
+    })(),
+  );
+}

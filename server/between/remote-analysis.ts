@@ -1,0 +1,187 @@
+/** The analysis process as its callers see it: requests on its Unix socket, or to another node. */
+import { rm } from "node:fs/promises";
+import type { AccountReceipt, ErasureReceipt } from "../ledger/ledger.ts";
+import { AnswerBroken, CallFailed, type Peer, Unreachable, unfinishedPath } from "../process/process.ts";
+import type { ScoreProgress, ScoreSummary, ScoringService } from "../scoring/scoring.ts";
+import type {
+  AnalysisService,
+  AnalysisStatus,
+  BackupProgress,
+  BackupRequest,
+  BackupSummary,
+} from "../warehouse/warehouse.ts";
+import { readLines } from "./progress-lines.ts";
+
+/** How often it is asked whether it still lives while it works, how long that may take, and how often it may be silent. */
+const lookEveryMs = 1_000;
+const lookPatienceMs = 2_000;
+const maxSilences = 3;
+
+/** How long a caller waits for an analysis process that is just starting. */
+const startingPatienceMs = 30_000;
+
+/** The analysis service of this process. */
+export function remoteAnalysis(peer: Peer): AnalysisService {
+  return {
+    async *export(organization, table, format) {
+      const query = new URLSearchParams({ organization: String(organization), table, format });
+      await untilStarted(peer);
+      const watch = new Watch(peer);
+      try {
+        const response = await ask(peer, `/export?${query}`, "GET", watch.signal);
+        yield* response.body ?? [];
+      } catch (error) {
+        throw watch.signal.aborted ? watch.signal.reason : error;
+      } finally {
+        watch.stop();
+      }
+    },
+    rebuild: (organization) =>
+      watched(peer, async (signal) => {
+        await ask(peer, `/rebuild?organization=${organization}`, "POST", signal);
+      }),
+    erase: (organization, userId, { withAccount = false }) =>
+      receiptFrom<ErasureReceipt>(peer, "/erase", {
+        ...{ organization: String(organization), userId },
+        ...(withAccount && { withAccount: "yes" }),
+      }),
+    eraseAccount: (organization, accountId) =>
+      receiptFrom<AccountReceipt>(peer, "/erase-account", { organization: String(organization), accountId }),
+    deleteOrganization: (organization) =>
+      watched(peer, async (signal) => {
+        const response = await ask(peer, `/delete-organization?organization=${organization}`, "POST", signal);
+        return (await response.json()) as boolean;
+      }),
+    check: (organization) =>
+      watched(peer, async (signal) => {
+        const response = await ask(peer, `/check?organization=${organization}`, "GET", signal);
+        return (await response.json()) as string[];
+      }),
+    backUp: (request) => backUp(peer, request),
+  };
+}
+
+async function receiptFrom<Receipt>(
+  peer: Peer,
+  path: string,
+  query: Record<string, string>,
+): Promise<Receipt | undefined> {
+  return watched(peer, async (signal) => {
+    const response = await ask(peer, `${path}?${new URLSearchParams(query)}`, "POST", signal);
+    return ((await response.json()) as Receipt | null) ?? undefined;
+  });
+}
+
+/** The scoring service of this process. */
+export function remoteScoring(peer: Peer): ScoringService {
+  return {
+    async score({ organization, day, evenIfStopped }, report) {
+      const query = new URLSearchParams({
+        organization: String(organization),
+        ...(day !== undefined && { day: String(day) }),
+        ...(evenIfStopped && { evenIfStopped: "yes" }),
+      });
+      return watched(peer, async (signal) => {
+        const response = await ask(peer, `/score?${query}`, "POST", signal);
+        return readLines<ScoreProgress, ScoreSummary>(response, report, "scored");
+      });
+    },
+  };
+}
+
+async function backUp(peer: Peer, { folder, progress, signal }: BackupRequest): Promise<BackupSummary> {
+  try {
+    return await watched(peer, async (gone) => {
+      const either = AbortSignal.any([signal, gone]);
+      const response = await ask(peer, `/backup?${new URLSearchParams({ folder })}`, "POST", either);
+      return readLines<BackupProgress, BackupSummary>(response, progress, "made the backup");
+    });
+  } catch (error) {
+    // Analysis sees that nobody listens any more, and removes what it wrote.
+    if (signal.aborted) throw signal.reason;
+    // Nobody but the caller is left who would.
+    if (error instanceof AnswerBroken) await rm(unfinishedPath(folder), { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** How far the rebuild is that this process runs; undefined when none does, or nobody can say. */
+export async function runningRebuild(peer: Peer): Promise<AnalysisStatus["rebuild"] | undefined> {
+  return (await statusOf(peer).catch(() => undefined))?.rebuild ?? undefined;
+}
+
+type Status = AnalysisStatus | { readonly state: "starting"; readonly rebuild?: undefined };
+
+/** What analysis is doing; undefined when it does not answer. @throws CallFailed when another node answers */
+async function statusOf(peer: Peer): Promise<Status | undefined> {
+  try {
+    const response = await peer.fetch("/status", { signal: AbortSignal.timeout(lookPatienceMs) });
+    return (await response.json()) as Status;
+  } catch (error) {
+    if (error instanceof CallFailed) throw error;
+    return undefined;
+  }
+}
+
+/** Notices when analysis stands still: a machine that is gone never ends a connection. */
+class Watch {
+  readonly #gone = new AbortController();
+  readonly #timer: ReturnType<typeof setInterval>;
+
+  constructor(peer: Peer) {
+    let isLooking = false;
+    let silences = 0;
+    this.#timer = setInterval(async () => {
+      if (isLooking) return;
+      isLooking = true;
+      const answer = await statusOf(peer).catch(() => undefined);
+      isLooking = false;
+      silences = answer === undefined ? silences + 1 : 0;
+      if (silences === maxSilences) this.#gone.abort(new AnswerBroken(standsStill));
+    }, lookEveryMs);
+  }
+
+  /** Aborted when it does not answer any more. */
+  get signal(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+const standsStill =
+  "analysis does not answer any more: what was asked for may go on when it does. See the server's log, or try again.";
+
+/** Asks as soon as analysis is ready, and gives up when it stands still. @throws CallFailed, Unreachable */
+async function watched<Result>(peer: Peer, work: (gone: AbortSignal) => Promise<Result>): Promise<Result> {
+  await untilStarted(peer);
+  const watch = new Watch(peer);
+  try {
+    return await work(watch.signal);
+  } catch (error) {
+    throw watch.signal.aborted ? watch.signal.reason : error;
+  } finally {
+    watch.stop();
+  }
+}
+
+/** Asks analysis once. @throws CallFailed */
+async function ask(peer: Peer, path: string, method: string, signal: AbortSignal): Promise<Response> {
+  const response = await peer.fetch(path, { method, signal, timeout: false }).catch((error) => {
+    throw new AnswerBroken("analysis ended while it worked: see the server's log.", { cause: error });
+  });
+  if (!response.ok) throw new CallFailed(await response.text());
+  return response;
+}
+
+async function untilStarted(peer: Peer): Promise<void> {
+  const deadlineMs = performance.now() + startingPatienceMs;
+  while (performance.now() < deadlineMs) {
+    const status = await statusOf(peer);
+    if (status !== undefined && status.state !== "starting") return;
+    await Bun.sleep(100);
+  }
+  throw new Unreachable("analysis is still starting: see the server's log, or try again.");
+}

@@ -1,0 +1,195 @@
+/**
+ * The ledger across the process boundary: intake answers on the control socket, analysis and the command
+ * line call. The names listed here are all that can be asked for.
+ */
+import type { Importer } from "../intake/intake.ts";
+import type { AskedErasure, Erasures, Ledger, SharedLedger, WarningKind } from "../ledger/ledger.ts";
+import { type Operations, remoteService } from "../process/process.ts";
+
+const organizationReads = ["list", "find"] as const;
+const organizationChanges = ["create", "set", "eventsDropped"] as const;
+const credentialChanges = ["create", "revoke"] as const;
+const erasureCalls = [
+  ...(["begin", "beginAccount", "pending", "counted", "accountCounted", "finish", "find", "list"] as const),
+] as const;
+const deletionCalls = ["begin", "pending", "finish"] as const;
+const inboxCalls = ["freeze", "finish", "backlog"] as const;
+const settingsCalls = ["get", "change", "history"] as const;
+const deadLetterCalls = ["list", "count", "retry", "drop", "missing"] as const;
+const exclusionCalls = ["list", "add", "remove", "rules", "revisions"] as const;
+const auditCalls = ["add", "list"] as const;
+const peopleCalls = [
+  ...(["members", "invitations", "invite", "withEmail", "remove", "addPasswordLink"] as const),
+  ...(["isClaimed", "makeOwner"] as const),
+] as const;
+const parkingCalls = ["counts", "people", "labels"] as const;
+const checkCalls = ["list", "keep"] as const;
+const importCalls = ["begin", "ofFile", "append", "finish", "check"] as const;
+const ledgerCalls = [
+  "flush",
+  "dayCounts",
+  "populations",
+  "freshness",
+  "findUser",
+  "rebuildsPending",
+  "rebuildBegun",
+  "rebuildDone",
+] as const;
+
+/** What remembers tokens, keys and organizations, and has to know when they are changed or listed. */
+interface Memory {
+  forget(): void;
+  recordUse(): Promise<void>;
+  /** Writes down the warnings that were only counted so far. */
+  recordWarnings(): Promise<void>;
+  /** Writes down what came from sources and was only counted so far. */
+  recordSources(): Promise<void>;
+  /** Leaves no warning that names the user but those that are written down. */
+  forgetWarningsOf(organization: number, userId: string): Promise<void>;
+  /** Shows no more in the live view what names the account. */
+  forgetAccount(organization: number, accountId: string): void;
+  /** Ends the live view of an organization that is deleted. */
+  forgetOrganization(organization: number): void;
+  /** Resolves when every write that was admitted before is committed. */
+  settled(): Promise<void>;
+}
+
+type Operation = (...parameters: never[]) => Promise<unknown>;
+
+/** The table of operations that intake answers. */
+export function ledgerOperations(ledger: Ledger, memory: Memory, importer: ImportService): Operations {
+  const operations = new Map<string, Operation>();
+  const offer = <Part extends object>(
+    prefix: string,
+    part: Part,
+    names: readonly (keyof Part & string)[],
+    after: () => void = () => {},
+  ) => {
+    for (const name of names) {
+      const operation = part[name];
+      if (typeof operation !== "function") throw new TypeError(`${prefix}.${name} is no operation`);
+      operations.set(`${prefix}.${name}`, async (...parameters) => {
+        const result: unknown = await operation.apply(part, parameters);
+        after();
+        return result;
+      });
+    }
+  };
+  const forget = () => memory.forget();
+  offer("organizations", ledger.organizations, organizationReads);
+  offer("organizations", ledger.organizations, organizationChanges, forget);
+  for (const kind of ["tokens", "readKeys"] as const) {
+    offer(kind, ledger[kind], credentialChanges, forget);
+    operations.set(`${kind}.list`, async (organization: number) => {
+      // Uses are written down once a minute; a list shows them all.
+      await memory.recordUse();
+      return ledger[kind].list(organization);
+    });
+  }
+  offer("inbox", ledger.inbox, inboxCalls);
+  offer("deadLetters", ledger.deadLetters, deadLetterCalls);
+  offer("exclusions", ledger.exclusions, exclusionCalls);
+  offer("audit", ledger.audit, auditCalls);
+  // Removing a member revokes read keys.
+  offer("people", ledger.people, peopleCalls, forget);
+  offer("parking", ledger.parking, parkingCalls);
+  offer("checks", ledger.checks, checkCalls);
+  operations.set("warnings.list", async (organization: number, limit: number, kind?: WarningKind) => {
+    await memory.recordWarnings();
+    return ledger.warnings.list(organization, limit, kind);
+  });
+  offer("sources", ledger.sources, ["totals", "hours", "retire"]);
+  operations.set("sources.hours", async (organization: number, fromUtcHour: number) => {
+    await memory.recordSources();
+    return ledger.sources.hours(organization, fromUtcHour);
+  });
+  offer("erasures", ledger.erasures, erasureCalls);
+  offer("settings", ledger.settings, settingsCalls);
+  offerErasures(operations, ledger.erasures, memory);
+  offer("deletions", ledger.deletions, deletionCalls);
+  operations.set("deletions.begin", async (organization: number) => {
+    const begun = await ledger.deletions.begin(organization);
+    memory.forget();
+    await memory.settled();
+    memory.forgetOrganization(organization);
+    return begun;
+  });
+  offer("imports", importer, importCalls);
+  offer("ledger", ledger, ledgerCalls);
+  operations.set("ledger.rebuildsPending", async () => {
+    const pending = await ledger.rebuildsPending();
+    // What was admitted in the old timezone has to be in the inbox before the rebuild drains it.
+    if (pending.length > 0) await memory.settled();
+    return pending;
+  });
+  return operations;
+}
+
+/** Beginning an erasure is more than the ledger's work: memory forgets, too. */
+function offerErasures(operations: Map<string, Operation>, erasures: Erasures, memory: Memory): void {
+  operations.set("erasures.begin", async (organization: number, userId: string, asked?: AskedErasure) => {
+    await memory.forgetWarningsOf(organization, userId);
+    const begun = await erasures.begin(organization, userId, asked);
+    // What was under way when it was forgotten has come to its end.
+    await memory.settled();
+    for (const name of begun?.names ?? [userId]) await memory.forgetWarningsOf(organization, name);
+    if (begun?.ofAccount) memory.forgetAccount(organization, begun.ofAccount.accountId);
+    return begun;
+  });
+  operations.set(
+    "erasures.beginAccount",
+    async (organization: number, accountId: string, asked?: AskedErasure) => {
+      const begun = await erasures.beginAccount(organization, accountId, asked);
+      await memory.settled();
+      memory.forgetAccount(organization, accountId);
+      return begun;
+    },
+  );
+}
+
+/** What imports rows: the importer of the intake process, or the command line's own. */
+export type ImportService = Pick<Importer, (typeof importCalls)[number]>;
+
+/** The importer of the intake process behind this socket. */
+export function remoteImporter(socket: string): ImportService {
+  return remoteService<ImportService>(socket, "imports", importCalls);
+}
+
+/** The ledger of the intake process behind this socket. The reader is the caller's own, since the rows of a
+ * batch, and a snapshot, are better read from the file than carried through the process that serves writes. */
+export function remoteLedger(
+  socket: string,
+  reader: Pick<SharedLedger["inbox"], "read"> & Pick<SharedLedger, "snapshot">,
+): SharedLedger {
+  const remote = <Part extends object>(prefix: string, names: readonly (keyof Part & string)[]) =>
+    remoteService<Part>(socket, prefix, names);
+  const whole = remote<Pick<SharedLedger, (typeof ledgerCalls)[number]>>("ledger", ledgerCalls);
+  return {
+    ...whole,
+    organizations: remote<SharedLedger["organizations"]>("organizations", [
+      ...organizationReads,
+      ...organizationChanges,
+    ]),
+    tokens: remote<SharedLedger["tokens"]>("tokens", ["list", ...credentialChanges]),
+    readKeys: remote<SharedLedger["readKeys"]>("readKeys", ["list", ...credentialChanges]),
+    deadLetters: remote<SharedLedger["deadLetters"]>("deadLetters", deadLetterCalls),
+    exclusions: remote<SharedLedger["exclusions"]>("exclusions", exclusionCalls),
+    audit: remote<SharedLedger["audit"]>("audit", auditCalls),
+    people: remote<SharedLedger["people"]>("people", peopleCalls),
+    parking: remote<SharedLedger["parking"]>("parking", parkingCalls),
+    checks: remote<SharedLedger["checks"]>("checks", checkCalls),
+    warnings: remote<SharedLedger["warnings"]>("warnings", ["list"]),
+    sources: remote<SharedLedger["sources"]>("sources", ["totals", "hours", "retire"]),
+    erasures: remote<SharedLedger["erasures"]>("erasures", erasureCalls),
+    deletions: remote<SharedLedger["deletions"]>("deletions", deletionCalls),
+    settings: remote<SharedLedger["settings"]>("settings", settingsCalls),
+    inbox: {
+      ...remote<Pick<SharedLedger["inbox"], (typeof inboxCalls)[number]>>("inbox", inboxCalls),
+      read: reader.read,
+    },
+    snapshot: async (folder) => {
+      await whole.flush();
+      return reader.snapshot(folder);
+    },
+  };
+}

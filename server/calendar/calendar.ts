@@ -1,0 +1,12 @@
+/** The module's interface: days, weeks and months in a timezone. */
+
+export { formatDay, parseDay } from "./days.ts";
+export {
+  type Period,
+  type PeriodsQuestion,
+  periodStarts,
+  periodsBetween,
+  periodsLater,
+  startOfPeriod,
+} from "./period-starts.ts";
+export { dayNumber, msPerDay, msPerHour, type OffsetTransition, Zone, zoneNamed } from "./zone.ts";

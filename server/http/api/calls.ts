@@ -1,0 +1,71 @@
+/** Whom to call first, for the overview and the lists: scoring/queries/to-call.ts defines it. */
+import type Type from "typebox";
+import type { ToCall, ToCallFirst } from "../../analytics/analytics.ts";
+import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
+import {
+  type EntityToCall,
+  entitiesToCall,
+  explainedScore,
+  rowsOf,
+  type ToCallQuestion,
+} from "../../scoring/scoring.ts";
+import { earlierRun, scoreContext } from "../figures/score-context.ts";
+import type { ApiContext } from "./route.ts";
+
+type Run = ScoreRecord<RunBody>;
+type Context = Pick<ApiContext<Type.TObject, "">, "warehouse" | "organization" | "zone" | "nowMs">;
+
+const weekDays = 7;
+const called = 3;
+
+/** The accounts that are to be called first, or the users where no account is. @param ofUsers their newest run */
+export async function whomToCall(context: Context, ofUsers: Run): Promise<ToCallFirst> {
+  const ofAccounts = (await scoreContext(context, "account")).run;
+  const hasAccounts = ofAccounts !== undefined && ofAccounts.body.scored > 0;
+  const accounts = hasAccounts ? await firstOf(context, "account", ofAccounts) : undefined;
+  if (accounts !== undefined && accounts.total > 0) return { kind: "account", hasAccounts, ...accounts };
+  return { kind: "user", hasAccounts, ...(await firstOf(context, "user", ofUsers)) };
+}
+
+/** By which scores a list says whether its rows are to be called; undefined before the first. */
+export async function questionOfCalls(
+  context: Context,
+  kind: EntityKind,
+): Promise<ToCallQuestion | undefined> {
+  const { run } = await scoreContext(context, kind);
+  return run && questionOf(context, kind, run);
+}
+
+async function questionOf(context: Context, kind: EntityKind, run: Run): Promise<ToCallQuestion> {
+  const { id } = context.organization;
+  const weekBefore = await earlierRun(context, kind, run, run.day - weekDays);
+  return { run: rowsOf(id, kind, run), weekBefore: weekBefore && rowsOf(id, kind, weekBefore) };
+}
+
+async function firstOf(
+  context: Context,
+  kind: EntityKind,
+  run: Run,
+): Promise<Pick<ToCallFirst, "total" | "first" | "day">> {
+  const question = { ...(await questionOf(context, kind, run)), limit: called };
+  const rows = await entitiesToCall(context.warehouse, question);
+  const first = rows.map(async ({ entity, total: _, members, ...row }: EntityToCall): Promise<ToCall> => {
+    const reason = await reasonOf(context, kind, entity, run);
+    return { ...row, members: kind === "user" ? null : members, reason };
+  });
+  return { total: rows[0]?.total ?? 0, day: run.day, first: await Promise.all(first) };
+}
+
+/** The weightiest reason that raises a churn risk, without its points; null without one. */
+async function reasonOf(
+  { warehouse, organization, zone }: Context,
+  kind: EntityKind,
+  entity: number,
+  run: Run,
+): Promise<string | null> {
+  const question = { organization: { id: organization.id, zone }, kind, entity };
+  const score = await explainedScore(warehouse, question, run);
+  const reasons = (score?.explanation.reasons?.reasons ?? []).filter(({ points }) => points >= 1);
+  const text = reasons.toSorted((a, b) => b.points - a.points)[0]?.text;
+  return text === undefined ? null : text.slice(0, text.lastIndexOf(": "));
+}

@@ -1,0 +1,224 @@
+/** Tables of the JSON API as CSV: whole unless a limit is asked for, with the columns that are asked for. */
+import type { TSchema } from "typebox";
+import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { traitKeys } from "../../analytics/analytics.ts";
+import { formatDay } from "../../calendar/calendar.ts";
+import { csvChunks } from "../port/csv.ts";
+import { today } from "./days.ts";
+import { type ApiContext, ApiError, type ApiRoute, propertiesOf } from "./route.ts";
+
+type Context = ApiContext<TSchema, string>;
+
+/** Rows that are read together where a table is read in parts. */
+const chunkRows = 5_000;
+/** The most rows of a table that is read at once. */
+const maxRowsAtOnce = 100_000;
+/** More traits than this have no column of their own. They share the last column, as JSON. */
+const maxTraitColumns = 1_000;
+const traitPrefix = "traits.";
+const otherTraits = "otherTraits";
+
+/** A route's table as CSV. The first rows are read before this returns, so that an error has its own status.
+ * @param sent the parameters of the request
+ * @param end called after the last row, or when the client goes away
+ * @throws ApiError when a column is not known, or when the table cannot be read */
+export async function csvAnswer(
+  route: ApiRoute,
+  context: Context,
+  sent: URLSearchParams,
+  end: () => void,
+): Promise<Response> {
+  const { header, rowOf } = await columnsOf(route, context, sent.get("columns"));
+  const chunks = await begun(sent.has("limit") ? onePage(route, context) : await wholeTable(route, context));
+  const rows = mapped(chunks, (chunk) => chunk.map(rowOf));
+  return new Response(untilEnd(csvChunks(header, rows), end), {
+    headers: {
+      "Content-Type": "text/csv; charset=utf-8",
+      "Content-Disposition": `attachment; filename="${fileName(context, sent, route.path)}"`,
+    },
+  });
+}
+
+interface Columns {
+  readonly header: readonly string[];
+  readonly rowOf: (row: JsonObject) => JsonObject;
+}
+
+/** The columns that are asked for, or all of them. A table with traits has a column for each trait. */
+async function columnsOf(
+  { table, answer }: ApiRoute,
+  context: Context,
+  asked: string | null,
+): Promise<Columns> {
+  const known = fieldsOf(table, answer);
+  const hasTraits = known.includes("traits");
+  const wanted = asked === null ? undefined : listed(asked);
+  const isTrait = (name: string) => hasTraits && name.startsWith(traitPrefix);
+  const unknown = wanted?.find((name) => !known.includes(name) && !isTrait(name));
+  if (unknown !== undefined || wanted?.length === 0) {
+    const names = known.map((name) => (name === "traits" ? `${traitPrefix}NAME` : name)).join(", ");
+    throw new ApiError("validation_error", `columns is not valid: send some of ${names}, between commas.`);
+  }
+  if (!hasTraits) return { header: wanted ?? known, rowOf: (row) => readable(row) };
+  const all = wanted === undefined || wanted.includes("traits") ? await allTraits(context) : [];
+  const isMore = all.length > maxTraitColumns;
+  const own = new Set(all.slice(0, maxTraitColumns));
+  const ofTraits = [...[...own].map((key) => traitPrefix + key), ...(isMore ? [otherTraits] : [])];
+  const header = (wanted ?? known).flatMap((name) => (name === "traits" ? ofTraits : [name]));
+  return { header, rowOf: (row) => ({ ...readable(row), ...spreadTraits(row.traits, isMore, own) }) };
+}
+
+function allTraits({ warehouse, organization }: Context): Promise<string[]> {
+  return traitKeys(warehouse, { organization: organization.id, limit: maxTraitColumns + 1 });
+}
+
+function spreadTraits(traits: unknown, isMore: boolean, own: ReadonlySet<string>): JsonObject {
+  if (!isJsonObject(traits)) return {};
+  const pairs = Object.entries(traits);
+  const rest = isMore ? pairs.filter(([key]) => !own.has(key)) : [];
+  return {
+    ...Object.fromEntries(pairs.map(([key, value]) => [traitPrefix + key, value])),
+    ...(rest.length > 0 && { [otherTraits]: Object.fromEntries(rest) }),
+  };
+}
+
+// As many digits as can be read: at least four, and one after the point. Never rounded up, as on the pages.
+const digits = new Intl.NumberFormat("en-US", {
+  ...{ useGrouping: false, roundingMode: "trunc", roundingPriority: "morePrecision" },
+  ...{ maximumSignificantDigits: 4, maximumFractionDigits: 1 },
+});
+
+/** The figures of a row with few digits. Values that a sender chose stay as they are. */
+function readable(row: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      typeof value === "number" && !Number.isInteger(value) ? Number(digits.format(value)) : value,
+    ]),
+  );
+}
+
+/** Names between commas, each percent-encoded where it holds a comma itself. */
+function listed(text: string): string[] {
+  return text
+    .split(",")
+    .filter((name) => name !== "")
+    .map((name) => {
+      try {
+        return decodeURIComponent(name);
+      } catch {
+        return name;
+      }
+    });
+}
+
+function fieldsOf(table: string | undefined, answer: TSchema): readonly string[] {
+  const schema = table === undefined ? undefined : propertiesOf(answer)[table];
+  const items = isJsonObject(schema) ? schema.items : undefined;
+  return isJsonObject(items) && isJsonObject(items.properties) ? Object.keys(items.properties) : [];
+}
+
+type Chunks = AsyncIterable<readonly JsonObject[]>;
+
+async function* onePage(route: ApiRoute, context: Context): AsyncGenerator<readonly JsonObject[]> {
+  yield rowsIn(route, await route.handler(context));
+}
+
+function rowsIn({ table = "" }: ApiRoute, answer: unknown): readonly JsonObject[] {
+  const rows = isJsonObject(answer) ? answer[table] : undefined;
+  return Array.isArray(rows) ? rows : [];
+}
+
+async function wholeTable(route: ApiRoute, context: Context): Promise<Chunks> {
+  if (route.everything !== undefined) return route.everything(context);
+  const parameters = propertiesOf(route.query);
+  if (!("limit" in parameters)) return onePage(route, context);
+  return inParts(route, context, "offset" in parameters, "next" in propertiesOf(route.answer));
+}
+
+/** Reads a table that has a limit by its own pages: on from `next`, or from an offset. */
+async function* inParts(
+  route: ApiRoute,
+  context: Context,
+  hasOffset: boolean,
+  hasNext: boolean,
+): AsyncGenerator<readonly JsonObject[]> {
+  // A table that cannot be read on is read at once.
+  const isReadOn = hasOffset || hasNext;
+  const limit = isReadOn ? chunkRows : maxRowsAtOnce + 1;
+  const on = "after" in propertiesOf(route.query) ? "after" : "before";
+  let query: JsonObject = { ...(context.query as JsonObject), limit };
+  for (;;) {
+    const answer: unknown = await route.handler({ ...context, query });
+    const rows = rowsIn(route, answer);
+    if (!isReadOn && rows.length === limit) throw tooManyRows();
+    yield rows;
+    const next = isJsonObject(answer) ? answer.next : undefined;
+    if (hasNext ? next == null : !hasOffset || rows.length < limit) return;
+    query = hasNext ? { ...query, [on]: next } : { ...query, offset: Number(query.offset) + rows.length };
+  }
+}
+
+function tooManyRows(): ApiError {
+  return new ApiError(
+    "validation_error",
+    `format is not valid: the table has more than ${maxRowsAtOnce} rows. Send a limit, or use JSON.`,
+  );
+}
+
+/** The same chunks, of which the first is there already. @throws the error of reading it */
+async function begun(chunks: Chunks): Promise<Chunks> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return (async function* () {
+    try {
+      for (let at = first; at.done !== true; at = await iterator.next()) yield at.value;
+    } finally {
+      await iterator.return?.();
+    }
+  })();
+}
+
+async function* mapped<From, To>(chunks: AsyncIterable<From>, map: (chunk: From) => To): AsyncGenerator<To> {
+  for await (const chunk of chunks) yield map(chunk);
+}
+
+async function* untilEnd(chunks: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks;
+  } finally {
+    end();
+  }
+}
+
+/** Parameters by which a file is told from others of the same table. */
+const telling = [
+  "kind",
+  "verdict",
+  "colour",
+  "state",
+  "band",
+  "account",
+  "event",
+  "period",
+  "cohort",
+  "side",
+] as const;
+const maxNameCharacters = 80;
+
+/** Such as users-at-risk-2026-11-22.csv: the table, its filters, and today in the organization's timezone. */
+function fileName(context: Context, sent: URLSearchParams, pattern: string): string {
+  const path = pattern.replace("/api/", "").replace(/:(\w+)/g, (_, name: string) => {
+    return (context.path as Readonly<Record<string, string>>)[name] ?? "";
+  });
+  const filters = telling.map((name) =>
+    name === "band" && sent.has(name) ? `${sent.get(name)}-risk` : sent.get(name),
+  );
+  const words = [path, ...filters].filter((part) => part !== null && part !== "").join("-");
+  const plain = words
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "")
+    .slice(0, maxNameCharacters);
+  return `${plain}-${formatDay(today(context))}.csv`;
+}

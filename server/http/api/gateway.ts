@@ -1,0 +1,145 @@
+/**
+ * The JSON API's way in, on the public port: who is calling, how often, and on to the analysis process. Answers
+ * pass as streams, bodies whole, so that a slow one costs nothing beyond this process. What the client calls itself goes
+ * no further: the organization is the key's, or one that the person who is signed in is a member of.
+ */
+import { errorMessages } from "../../../contract/errors.ts";
+import { isInvalid } from "../../intake/intake.ts";
+import { type Actor, readKeyActor } from "../../ledger/ledger.ts";
+import { Denied, notSignedIn } from "../../members/members.ts";
+import { type Peer, Unreachable } from "../../process/process.ts";
+import type { PeopleGate } from "../members/gate.ts";
+import { type PeopleApi, refused } from "../members/route.ts";
+import type { SentCookie } from "../members/session-cookie.ts";
+import { analysisStarting, failure, notFound, tooMany, unexpected } from "../port/answers.ts";
+import type { Authorizer } from "../port/authorize.ts";
+import type { BodyBudget } from "../port/body-budget.ts";
+import type { ApiHandler, Connection } from "../port/routes.ts";
+import type { UnknownTokens } from "../port/unknown-tokens.ts";
+import { readApiBody } from "./body.ts";
+import { callerHeaders } from "./route.ts";
+
+/** Requests that each read key may send in a second: figures cost milliseconds, writes microseconds. */
+export const readKeyRequestsPerSecond = 100;
+
+export interface ApiGateway {
+  /** Of read keys. */
+  readonly authorizer: Authorizer;
+  /** Of people who are signed in. */
+  readonly gate: PeopleGate;
+  /** The routes that are answered here. */
+  readonly people: PeopleApi;
+  /** Room for the bodies of requests. */
+  readonly bodies: BodyBudget;
+  readonly unknownTokens: UnknownTokens;
+  /** The process that answers questions. */
+  readonly analysis: Peer;
+}
+
+/** Who asks for a figure, and may. */
+interface Asking {
+  readonly organization: number;
+  readonly rights: readonly string[];
+  readonly actor: Actor;
+}
+
+/** Makes the handler of everything under /api. */
+export function apiHandler(gateway: ApiGateway): ApiHandler {
+  return async (request, connection) => {
+    const url = new URL(request.url, "http://localhost");
+    try {
+      const own = gateway.people.answer(request, url, connection);
+      return await (own ?? figure(gateway, request, url, connection));
+    } catch (error) {
+      if (error instanceof Unreachable) return analysisStarting();
+      const known = refused(error);
+      if (known !== undefined) return known;
+      // A client that went away in the middle of a body is no failure of ours.
+      if (request.signal.aborted) return unexpected();
+      throw error;
+    } finally {
+      gateway.bodies.release(request);
+    }
+  };
+}
+
+async function figure(
+  gateway: ApiGateway,
+  request: Request,
+  url: URL,
+  connection: Connection,
+): Promise<Response> {
+  const sent = gateway.gate.sent(request, connection);
+  const isKey = request.headers.has("authorization") || sent.secret === undefined;
+  const signedIn = isKey ? undefined : (await gateway.gate.from(request, connection, sent)).before;
+  if (!isKey && signedIn === undefined) throw notSignedIn();
+  const refusal = isKey
+    ? await limitKey(gateway, request, connection)
+    : gateway.gate.refuseForeign(request, true);
+  if (refusal !== undefined) return refusal;
+  // The other process answers more than this: /api/../rebuild must not get there.
+  if (!url.pathname.startsWith("/api/")) return notFound();
+  const body = await readApiBody(request, gateway.bodies);
+  if (isInvalid(body)) return failure("validation_error", body.invalid);
+  // Only now: a body may come slower than a key is revoked, or somebody signed out.
+  const asking = isKey ? await askingKey(gateway, request) : await askingPerson(gateway, sent, url);
+  // Not earlier, because a body may not be as slow as it likes. An erasure is silent for longer than any default.
+  connection.timeout(request, 0);
+  const answer = await gateway.analysis.fetch(url.pathname.replace(/\/$/, "") + url.search, {
+    ...{ method: request.method, headers: passedTo(asking, request), body, signal: request.signal },
+    timeout: false,
+  });
+  const headers = passedOn(answer.headers);
+  return new Response(answer.body, { status: answer.status, headers });
+}
+
+async function limitKey(
+  { authorizer, unknownTokens }: ApiGateway,
+  request: Request,
+  connection: Connection,
+): Promise<Response | undefined> {
+  const caller = await authorizer.authorize(request.headers.get("authorization"));
+  if (caller === undefined) {
+    const otherwise = failure("invalid_write_key", errorMessages.invalidReadKey);
+    return unknownTokens.answer(request, connection, { otherwise });
+  }
+  const { usage } = caller;
+  const waitSeconds = usage.bucket.take(performance.now());
+  if (waitSeconds > 0) return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
+  usage.lastUsedAtMs = Date.now();
+  return undefined;
+}
+
+async function askingKey({ authorizer }: ApiGateway, request: Request): Promise<Asking> {
+  const caller = await authorizer.authorize(request.headers.get("authorization"));
+  if (caller === undefined) throw new Denied("invalid_write_key", errorMessages.invalidReadKey);
+  const { id, organization, rights } = caller;
+  return { organization: organization.id, rights, actor: readKeyActor(id) };
+}
+
+async function askingPerson({ gate }: ApiGateway, sent: SentCookie, url: URL): Promise<Asking> {
+  const signedIn = await gate.signedIn(sent);
+  if (signedIn === undefined) throw notSignedIn();
+  const { organization, rights, actor } = await gate.place(signedIn, url.searchParams);
+  return { organization: organization.id, rights, actor };
+}
+
+function passedTo({ organization, rights, actor }: Asking, request: Request): Record<string, string> {
+  const contentType = request.headers.get("content-type");
+  return {
+    [callerHeaders.organization]: String(organization),
+    [callerHeaders.actor]: encodeURIComponent(JSON.stringify(actor)),
+    [callerHeaders.rights]: rights.join(" "),
+    ...(contentType !== null && { "Content-Type": contentType }),
+  };
+}
+
+function passedOn(headers: Headers): Headers {
+  // What a browser keeps would be shown to whoever signs in there next.
+  const passed = new Headers({ "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" });
+  for (const name of ["content-type", "content-disposition", "retry-after"]) {
+    const value = headers.get(name);
+    if (value !== null) passed.set(name, value);
+  }
+  return passed;
+}

@@ -1,0 +1,94 @@
+/** Rows of several answers of the JSON API: users in lists, events on timelines. */
+
+import { isJsonObject } from "../../../contract/json.ts";
+import type {
+  AccountListRow,
+  ScoresOfRow,
+  TimelineEvent,
+  TimelinePosition,
+  UserListRow,
+} from "../../analytics/analytics.ts";
+import { formatDay } from "../../calendar/calendar.ts";
+import type { StoredExclusionRule } from "../../ledger/ledger.ts";
+import { bandOf, verdictOf } from "../../scoring/scoring.ts";
+
+/** A user of a list, without scores. */
+export function listedUser(row: UserListRow) {
+  const { userId, email, accountId, accountName, isAccountOwner, isExcluded } = row;
+  const traits = objectIn(row.traits);
+  return {
+    ...{ userId, email, name: typeof traits.name === "string" ? traits.name : null },
+    ...{ accountId, accountName, isAccountOwner, isExcluded },
+    firstIdentifiedAt: instant(row.firstIdentifiedAtMs),
+    firstSeenDay: dayOrNull(row.firstDay),
+    lastSeenDay: dayOrNull(row.lastDay),
+    traits,
+  };
+}
+
+/** An account of a list, without scores. */
+export function listedAccount(row: AccountListRow) {
+  const { accountId, name, avatar, members, activeMembers } = row;
+  return {
+    ...{ accountId, name, avatar, createdAt: instant(row.createdAtMs), members, activeMembers },
+    firstSeenDay: dayOrNull(row.firstDay),
+    lastSeenDay: dayOrNull(row.lastDay),
+  };
+}
+
+/** The scores of a row of a list. */
+export function listedScores(row: ScoresOfRow) {
+  const { state, colour, health, risk, engagement, momentum, change } = row;
+  return {
+    ...{
+      verdict: verdictOf(row),
+      state: state === "" ? ("no_data" as const) : state,
+      colour: colour === "" ? ("none" as const) : colour,
+    },
+    ...{ health, risk, engagement, momentum, band: risk === null ? null : bandOf(risk), change },
+  };
+}
+
+/** An exclusion rule. */
+export function exclusionRule({ id, kind, key, value, createdAtMs }: StoredExclusionRule) {
+  return { id, kind, key, value, createdAt: instant(createdAtMs) };
+}
+
+/** An event of a timeline. */
+export function timelineEvent(row: TimelineEvent & { readonly label: string | null }) {
+  const { id, event, label, isActivity, timeMs, receivedAtMs, properties } = row;
+  return {
+    ...{ id, event, label, isActivity },
+    timestamp: instant(timeMs),
+    receivedAt: instant(receivedAtMs),
+    properties: objectIn(properties),
+  };
+}
+
+/** Where a timeline reads on after this page; null when nothing is left. */
+export function nextPosition(events: readonly TimelineEvent[], limit: number): string | null {
+  const last = events.at(-1);
+  return last === undefined || events.length < limit ? null : `${last.timeMs}.${last.id}`;
+}
+
+/** The position that `next` said; undefined where nothing was sent. */
+export function positionOf(text: string | undefined): TimelinePosition | undefined {
+  if (text === undefined) return undefined;
+  const [timeMs = "", id = ""] = text.split(".");
+  return { timeMs: Number(timeMs), id };
+}
+
+/** A day as text; null where there is none. */
+export function dayOrNull(day: number | null): string | null {
+  return day === null ? null : formatDay(day);
+}
+
+/** The time as a date-time in UTC. */
+export function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function objectIn(text: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(text);
+  return isJsonObject(value) ? { ...value } : {};
+}

@@ -1,0 +1,166 @@
+/** The OpenAPI 3.1 document, made from the very schemas that validate and the very table of routes. */
+import type { TSchema } from "typebox";
+import { type ErrorName, errorMessages, errorStatus } from "../../../contract/errors.ts";
+import { limits } from "../../../contract/limits.ts";
+import { secureSessionCookie, sessionCookie, sessionHeader } from "../../../contract/members.ts";
+import {
+  ApiErrorBody,
+  BatchBody,
+  BatchSuccessBody,
+  ErrorBody,
+  IdentifyBody,
+  SuccessBody,
+  TrackBody,
+} from "../../../contract/write-api.ts";
+import { apiRoutes } from "../api/routes.ts";
+import { peopleRoutes } from "../members/routes.ts";
+import { apiPaths, peoplePaths } from "./openapi-api.ts";
+import { sourceDocumentPaths } from "./openapi-sources.ts";
+
+const summaries: Record<ErrorName, string> = {
+  validation_error: "The message says which field failed, why, and what to send.",
+  invalid_write_key: errorMessages.invalidToken,
+  not_found: errorMessages.userNotFound,
+  rate_limit_exceeded: `${errorMessages.tooManyRequests} Retry-After says how many seconds to wait.`,
+  application_error: errorMessages.unexpected,
+};
+
+const securitySchemes = {
+  projectToken: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "Write Key",
+    description:
+      "Send `Authorization: Basic <PROJECT_TOKEN>`. A project token starts with `rk-`; it can write and never read.",
+  },
+  readKey: {
+    type: "http",
+    scheme: "bearer",
+    bearerFormat: "Read Key",
+    description:
+      "Send `Authorization: Bearer <READ_KEY>`. A read key starts with `rr-`; it can read and never write.",
+  },
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: sessionCookie,
+    description: `The cookie that signing in sets (POST /api/session); by https its name is ${secureSessionCookie}. Everything but GET also needs the header \`${sessionHeader.name}: ${sessionHeader.value}\`, and an Origin, if there is one, that is the service's own.`,
+  },
+};
+
+/** The document for the service at this address. */
+export function openApiDocument(publicUrl: string): object {
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Rekindle",
+      version: "1.0.0",
+      description: "Tell Rekindle who your users are and what they do.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: publicUrl }],
+    security: [{ projectToken: [] }],
+    paths: {
+      "/identify": operation({
+        operationId: "identify",
+        summary: "Register or update a user",
+        description:
+          "Call it on sign-up and whenever the profile changes. Properties are merged one level deep into the traits that are stored; keys not sent are kept.",
+        body: "Identify",
+        success: "The user is stored.",
+        errors: ["validation_error", "invalid_write_key", "rate_limit_exceeded", "application_error"],
+      }),
+      "/track": operation({
+        operationId: "track",
+        summary: "Record an event",
+        description: "Records an event of a user who was identified before.",
+        body: "Track",
+        success: "The event is stored.",
+        errors: [
+          "validation_error",
+          "invalid_write_key",
+          "not_found",
+          "rate_limit_exceeded",
+          "application_error",
+        ],
+      }),
+      "/batch": operation({
+        operationId: "batch",
+        summary: "Send several identifies and tracks",
+        description: `Stores every good item in its order and says which were rejected, and why. At most ${limits.batchItems} items, ${limits.batchBytes / 1024 ** 2} MiB, ${limits.values} values and ${limits.bodyKeys} keys. With an Idempotency-Key, each item without a messageId has key:index for one.`,
+        body: "Batch",
+        successBody: "BatchSuccess",
+        success: "At least one item is stored, or was before.",
+        errors: ["validation_error", "invalid_write_key", "rate_limit_exceeded", "application_error"],
+      }),
+      ...sourceDocumentPaths(),
+      ...mergedPaths(apiPaths(apiRoutes), peoplePaths(peopleRoutes)),
+    },
+    components: {
+      schemas: {
+        Identify: IdentifyBody,
+        Track: TrackBody,
+        Batch: BatchBody,
+        Success: SuccessBody,
+        BatchSuccess: BatchSuccessBody,
+        Error: ErrorBody,
+        ApiError: ApiErrorBody,
+      },
+      securitySchemes,
+    },
+  };
+}
+
+/** A path may have methods of both. */
+function mergedPaths(...tables: readonly Record<string, object>[]): Record<string, object> {
+  const paths: Record<string, object> = {};
+  for (const [path, item] of tables.flatMap(Object.entries)) paths[path] = { ...paths[path], ...item };
+  return paths;
+}
+
+interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly body: string;
+  readonly successBody?: string;
+  readonly success: string;
+  readonly errors: readonly ErrorName[];
+}
+
+const compression =
+  "It may be compressed, with `Content-Encoding: gzip` or `deflate`; limits count what it inflates to.";
+
+function operation({ body, successBody = "Success", success, errors, ...about }: Operation): object {
+  return {
+    post: {
+      ...about,
+      parameters: [
+        {
+          name: "Idempotency-Key",
+          in: "header",
+          description: "Means the same as messageId in the body, which wins.",
+          schema: { type: "string", maxLength: limits.messageIdCharacters },
+        },
+      ],
+      requestBody: { description: compression, required: true, content: json(reference(body)) },
+      responses: {
+        201: { description: success, content: json(reference(successBody)) },
+        ...Object.fromEntries(
+          errors.map((name) => [
+            errorStatus[name],
+            { description: `\`${name}\`: ${summaries[name]}`, content: json(reference("Error")) },
+          ]),
+        ),
+      },
+    },
+  };
+}
+
+function json(schema: TSchema | object): object {
+  return { "application/json": { schema } };
+}
+
+function reference(name: string): object {
+  return { $ref: `#/components/schemas/${name}` };
+}

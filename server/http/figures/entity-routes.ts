@@ -1,0 +1,86 @@
+/** The routes of the JSON API about one user or account beside its scores. */
+import {
+  AccountActivityAnswer,
+  AccountEventsAnswer,
+  AccountMembersAnswer,
+  AccountMembersParameters,
+  ActivityParameters,
+  ModelChangesAnswer,
+  ModelChangesParameters,
+  OwnEventsParameters,
+  UserActivityAnswer,
+  UserEventsAnswer,
+} from "../../../contract/api/entities.ts";
+import { figure } from "../api/freshness.ts";
+import type { ApiRoute } from "../api/route.ts";
+import {
+  activityOfAccount,
+  activityOfUser,
+  changesOfModel,
+  eventsOfAccount,
+  eventsOfUser,
+  membersOfAccount,
+} from "./entities.ts";
+
+export const entityRoutes: readonly ApiRoute[] = [
+  figure({
+    method: "GET",
+    path: "/api/users/:userId/activity",
+    right: "read",
+    summary: "How many events a user did on each day",
+    query: ActivityParameters,
+    answer: UserActivityAnswer,
+    table: "days",
+    handler: activityOfUser,
+  }),
+  figure({
+    method: "GET",
+    path: "/api/users/:userId/events",
+    right: "read",
+    summary: "Which events a user did, and how often",
+    query: OwnEventsParameters,
+    answer: UserEventsAnswer,
+    table: "events",
+    handler: eventsOfUser,
+  }),
+  figure({
+    method: "GET",
+    path: "/api/accounts/:accountId/activity",
+    right: "read",
+    summary: "How many events there were in an account on each day",
+    query: ActivityParameters,
+    answer: AccountActivityAnswer,
+    table: "days",
+    handler: activityOfAccount,
+  }),
+  figure({
+    method: "GET",
+    path: "/api/accounts/:accountId/events",
+    right: "read",
+    summary: "Which events were done in an account, and how often",
+    query: OwnEventsParameters,
+    answer: AccountEventsAnswer,
+    table: "events",
+    handler: eventsOfAccount,
+  }),
+  figure({
+    method: "GET",
+    path: "/api/accounts/:accountId/members",
+    right: "read",
+    summary: "The members of an account, and who carries it",
+    query: AccountMembersParameters,
+    answer: AccountMembersAnswer,
+    table: "members",
+    handler: membersOfAccount,
+  }),
+  figure({
+    method: "GET",
+    path: "/api/model/changes",
+    right: "read",
+    summary: "On which days another model began to serve",
+    query: ModelChangesParameters,
+    answer: ModelChangesAnswer,
+    table: "changes",
+    handler: changesOfModel,
+  }),
+];

@@ -1,0 +1,230 @@
+/** Handlers of the JSON API's lists: users and accounts with their scores. */
+import type { Static } from "typebox";
+import type {
+  AccountListAnswer,
+  AccountListParameters,
+  UserListAnswer,
+  UserListParameters,
+} from "../../../contract/api/lists.ts";
+import type { JsonObject } from "../../../contract/json.ts";
+import {
+  type AccountSelection,
+  accountCount,
+  accountList,
+  accountNumbers,
+  accountsNumbered,
+  type TraitFilter,
+  type UserSelection,
+  type UserSort,
+  userCount,
+  userList,
+  userNumbers,
+  usersNumbered,
+} from "../../analytics/analytics.ts";
+import type { OfRun } from "../../scoring/scoring.ts";
+import { usualChange } from "../../scoring/scoring.ts";
+import { questionOfCalls } from "../api/calls.ts";
+import { today } from "../api/days.ts";
+import { type ApiContext, ApiError } from "../api/route.ts";
+import { listedAccount, listedScores, listedUser } from "../api/rows.ts";
+import { accountsRun, dayOfParameter } from "./score-context.ts";
+import { bothRuns, monthDays } from "./score-lists.ts";
+
+type Users = ApiContext<typeof UserListParameters, "">;
+type Accounts = ApiContext<typeof AccountListParameters, "">;
+
+/** Rows of a CSV. Their numbers, 11 bytes each, are found before the first is sent. */
+const csvMaxRows = 1_000_000;
+/** Rows that are read together for a CSV. */
+const chunkRows = 5_000;
+
+/** GET /api/users */
+export async function usersOnPage(context: Users): Promise<Static<typeof UserListAnswer>> {
+  const { warehouse, query } = context;
+  const { selection, head } = await userSelection(context);
+  const page = { sort: userSort(query), descending: query.order === "descending" };
+  const [total, users, usual] = await Promise.all([
+    userCount(warehouse, selection),
+    userList(warehouse, { ...selection, ...page, limit: query.limit, offset: query.offset }),
+    usualChangeOf(warehouse, selection.run),
+  ]);
+  return {
+    ...head,
+    usualChange: usual,
+    total,
+    users: users.map((row) => ({ ...listedUser(row), ...listedScores(row) })),
+  };
+}
+
+/** GET /api/users as CSV: all that match. @throws ApiError when they are too many */
+export async function allUsers(context: Users): Promise<AsyncIterable<readonly JsonObject[]>> {
+  const { warehouse, query } = context;
+  const { selection } = await userSelection(context);
+  const numbers = await userNumbers(warehouse, {
+    ...{ ...selection, sort: userSort(query), descending: query.order === "descending" },
+    ...{ limit: csvMaxRows + 1, offset: 0 },
+  });
+  return inChunks(numbers, async (chunk) =>
+    (await usersNumbered(warehouse, selection, chunk)).map((row) => ({
+      ...listedUser(row),
+      ...listedScores(row),
+    })),
+  );
+}
+
+/** GET /api/accounts */
+export async function accountsOnPage(context: Accounts): Promise<Static<typeof AccountListAnswer>> {
+  const { warehouse, query } = context;
+  const { selection, head } = await accountSelection(context);
+  const page = { sort: query.sort, descending: query.order === "descending" };
+  const [total, accounts, usual] = await Promise.all([
+    accountCount(warehouse, selection),
+    accountList(warehouse, { ...selection, ...page, limit: query.limit, offset: query.offset }),
+    usualChangeOf(warehouse, selection.run),
+  ]);
+  return {
+    ...{ ...head, usualChange: usual, total },
+    accounts: accounts.map((row) => ({ ...listedAccount(row), ...listedScores(row) })),
+  };
+}
+
+/** GET /api/accounts as CSV: all that match. @throws ApiError when they are too many */
+export async function allAccounts(context: Accounts): Promise<AsyncIterable<readonly JsonObject[]>> {
+  const { warehouse, query } = context;
+  const { selection } = await accountSelection(context);
+  const numbers = await accountNumbers(warehouse, {
+    ...{ ...selection, sort: query.sort, descending: query.order === "descending" },
+    ...{ limit: csvMaxRows + 1, offset: 0 },
+  });
+  return inChunks(numbers, async (chunk) =>
+    (await accountsNumbered(warehouse, selection, chunk)).map((row) => ({
+      ...listedAccount(row),
+      ...listedScores(row),
+    })),
+  );
+}
+
+async function usualChangeOf(warehouse: Users["warehouse"], run: OfRun | undefined): Promise<number | null> {
+  return run === undefined ? null : usualChange(warehouse, run);
+}
+
+async function userSelection(context: Users) {
+  const { search, account, excluded, ...query } = context.query;
+  const { scores, head } = await scoresOfList(context, "user");
+  const selection: UserSelection = {
+    ...{ ...scores, ...filtersOf(query), organization: context.organization.id, toDay: today(context) },
+    passiveEvents: await context.passiveEvents(),
+    ...{ search, accountId: account, excluded, traits: traitFilters(query) },
+    activity: activityOf(query),
+  };
+  return { selection, head };
+}
+
+async function accountSelection(context: Accounts) {
+  const { scores, head } = await scoresOfList(context, "account");
+  const selection: AccountSelection = {
+    ...{ ...scores, ...filtersOf(context.query), organization: context.organization.id },
+    passiveEvents: await context.passiveEvents(),
+    ...{ toDay: today(context), search: context.query.search },
+  };
+  return { selection, head };
+}
+
+async function scoresOfList(context: Users | Accounts, kind: "user" | "account") {
+  const { since, toCall } = context.query;
+  const { runs, head } = await bothRuns(context, kind, since, monthDays);
+  const ofAccounts =
+    kind === "user" && runs !== undefined ? await accountsRun(context, runs.run.day) : undefined;
+  const call = toCall === undefined ? {} : { call: { is: toCall, by: await questionOfCalls(context, kind) } };
+  return { scores: { run: runs?.run, earlier: runs?.earlier, ofAccounts, ...call }, head };
+}
+
+type Filters = Pick<
+  Accounts["query"],
+  | ("verdict" | "state" | "colour" | "band" | "seenWithinDays" | "notSeenForDays")
+  | ("isPresent" | "colourBefore" | "moved")
+>;
+
+function filtersOf(query: Filters): Filters {
+  const { verdict, state, colour, band, seenWithinDays, notSeenForDays } = query;
+  const { isPresent, colourBefore, moved } = query;
+  return {
+    ...{ verdict, state, colour, band, seenWithinDays, notSeenForDays },
+    ...{ isPresent, colourBefore, moved },
+  } as Filters;
+}
+
+/** The longest time that is looked at for who was active in it. */
+const maxActiveDays = 800;
+
+/** @throws ApiError when the days are not both there, or do not follow each other */
+function activityOf(
+  query: Omit<Users["query"], "search" | "account" | "excluded">,
+): UserSelection["activity"] {
+  const { activeFrom, activeTo, lifecycle, activeInAccount: inAccount } = query;
+  if (
+    activeFrom === undefined &&
+    activeTo === undefined &&
+    lifecycle === undefined &&
+    inAccount === undefined
+  )
+    return undefined;
+  if (activeFrom === undefined || activeTo === undefined) {
+    throw new ApiError(
+      "validation_error",
+      `${activeFrom === undefined ? "activeFrom" : "activeTo"} is missing: send activeFrom and activeTo together.`,
+    );
+  }
+  const fromDay = dayOfParameter("activeFrom", activeFrom);
+  const toDay = dayOfParameter("activeTo", activeTo);
+  if (toDay < fromDay || toDay - fromDay >= maxActiveDays) {
+    const why = toDay < fromDay ? "it is before activeFrom" : `send at most ${maxActiveDays} days`;
+    throw new ApiError("validation_error", `activeTo is not valid: ${why}.`);
+  }
+  return { fromDay, toDay, lifecycle, inAccount };
+}
+
+type TraitQuery = Pick<Users["query"], "trait" | "match" | "value">;
+
+/** @throws ApiError when a part of one is missing */
+function traitFilters({ traits = [], ...one }: TraitQuery & Pick<Users["query"], "traits">): TraitFilter[] {
+  const { trait, match, value } = one;
+  const isNone = trait === undefined && value === undefined && match === "is";
+  return [
+    ...(isNone ? [] : [traitFilter("trait", one)]),
+    ...traits.map((each) => traitFilter("traits", { match: "is", ...each })),
+  ];
+}
+
+/** @param parameter where it was sent @throws ApiError when a part of it is missing */
+function traitFilter(parameter: string, { trait, match, value }: TraitQuery): TraitFilter {
+  const needsValue = match !== "isEmpty" && match !== "isNotEmpty";
+  if (trait === undefined || (needsValue && value === undefined)) {
+    throw new ApiError("validation_error", `${parameter} is not valid: send trait and value together.`);
+  }
+  return { key: trait, match, value: value ?? "" };
+}
+
+/** @throws ApiError when it is not said by which trait */
+function userSort({ sort, sortTrait }: Pick<Users["query"], "sort" | "sortTrait">): UserSort {
+  if (sort !== "trait") return sort;
+  if (sortTrait !== undefined) return { trait: sortTrait };
+  throw new ApiError("validation_error", "sortTrait is missing: sort=trait needs the trait's name.");
+}
+
+/** @throws ApiError when they are too many */
+function inChunks(
+  numbers: readonly number[],
+  read: (chunk: readonly number[]) => Promise<readonly JsonObject[]>,
+): AsyncIterable<readonly JsonObject[]> {
+  if (numbers.length > csvMaxRows) {
+    throw new ApiError(
+      "validation_error",
+      `format is not valid: more than ${csvMaxRows} rows match. Filter them, or use rekindle export.`,
+    );
+  }
+  return (async function* () {
+    for (let at = 0; at < numbers.length; at += chunkRows)
+      yield await read(numbers.slice(at, at + chunkRows));
+  })();
+}

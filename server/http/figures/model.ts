@@ -1,0 +1,115 @@
+/** GET /api/model: the card of the model that serves an organization. */
+import type { Static } from "typebox";
+import type { ModelAnswer, ModelParameters } from "../../../contract/api/scores.ts";
+import { defaultSettings } from "../../../contract/settings.ts";
+import { advisedHorizon, usageIntervals } from "../../analytics/analytics.ts";
+import { formatDay } from "../../calendar/calendar.ts";
+import type { ModelResult, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
+import {
+  failuresOf,
+  proofOf,
+  type RealisedChurn,
+  realisedChurn,
+  servingResult,
+  wilson,
+} from "../../scoring/scoring.ts";
+import { today } from "../api/days.ts";
+import type { ApiContext } from "../api/route.ts";
+import { baseRateOf, scoreContext } from "./score-context.ts";
+
+type Card = Static<typeof ModelAnswer>;
+
+/** Which rung serves, why, how good it was, and what the next one is waiting for. */
+export async function modelCard(context: ApiContext<typeof ModelParameters, "">): Promise<Card> {
+  const { warehouse, organization, zone, query } = context;
+  const { kind } = query;
+  const { run, head } = await scoreContext(context, kind);
+  if (run === undefined) return { kind, ...head, ...noCard };
+  const realised = await realisedChurn(warehouse, { id: organization.id, zone }, kind, run.day);
+  const intervals = await usageIntervals(warehouse, {
+    ...{ organization: organization.id, toDay: today(context) },
+    passiveEvents: await context.passiveEvents(),
+  });
+  return {
+    ...{ kind, ...head, ...cardOf(run), advisedHorizonDays: advisedHorizon(intervals) ?? null },
+    realised: realised.map(realisedAnswer),
+  };
+}
+
+const noCard = {
+  ...{ isCurrent: true, rung: null, isProven: false, why: "nobody has been scored yet" },
+  ...{
+    horizonDays: defaultSettings.churnHorizonDays,
+    churnEvent: defaultSettings.churnEvent,
+    advisedHorizonDays: null,
+    trainedDay: null,
+    baseRate: null,
+  },
+  ...{
+    scale: null,
+    next: null,
+    proof: null,
+    trainedOn: null,
+    parameters: null,
+    isReturnCalibrated: false,
+    isConverged: true,
+    models: [],
+    reliability: [],
+    realised: [],
+  },
+};
+
+function cardOf(
+  run: ScoreRecord<RunBody>,
+): Omit<Card, "kind" | "day" | "dataStoppedSince" | "advisedHorizonDays" | "realised"> {
+  const { body, stale } = run;
+  const { choice, settings, scale, scaleDay, trainedDay, backtest, bgbb } = body;
+  const serving = servingResult(choice, backtest);
+  const { entities, churnedLabels, retainedLabels } = body.counts;
+  const { activeDays, volume, eventNames, halfLifeDays } = scale.scale;
+  return {
+    isCurrent: !stale,
+    ...{ rung: choice.rung, isProven: choice.isProven, why: choice.why },
+    horizonDays: settings.churnHorizonDays,
+    churnEvent: settings.churnEvent,
+    trainedDay: formatDay(trainedDay),
+    baseRate: baseRateOf(run),
+    scale: { measuredDay: formatDay(scaleDay), activeDays, volume, eventNames, halfLifeDays },
+    next: choice.next === null ? null : nextAnswer(choice.next),
+    proof: proofAnswer(body),
+    trainedOn: { entities, churnedLabels, retainedLabels },
+    parameters: { ...bgbb.parameters },
+    isReturnCalibrated: body.model?.churnedPlatt !== undefined,
+    isConverged: bgbb.isConverged && backtest.isConverged,
+    models: backtest.results.map(modelAnswer),
+    reliability: (serving?.metrics.reliability ?? []).map(({ interval, ...bin }) => ({
+      ...bin,
+      ...interval,
+    })),
+  };
+}
+
+function proofAnswer({ backtest }: RunBody): Card["proof"] {
+  const { cutoffs, rarerLabels } = proofOf(backtest);
+  return { cutoffs: { ...cutoffs }, rarerLabels: { ...rarerLabels } };
+}
+
+function nextAnswer({ rung, missing, failures }: NonNullable<RunBody["choice"]["next"]>) {
+  return { rung, missing: missing.map((each) => ({ ...each })), failures: [...failures] };
+}
+
+function modelAnswer(result: ModelResult): Card["models"][number] {
+  const { model, folds, metrics, recencyLogLoss } = result;
+  const { count, baseRate, auc, logLoss, brier, brierSkill, ece, eceFloor } = metrics;
+  const { calibrationSlope, calibrationIntercept, topDecileLift } = metrics;
+  return {
+    ...{ model, cutoffs: folds, count, baseRate, auc, logLoss, brier, brierSkill },
+    ...{ calibrationError: ece, calibrationErrorOfPerfection: eceFloor },
+    ...{ calibrationSlope, calibrationIntercept, topDecileLift, recencyLogLoss },
+    failures: model.startsWith("rung") ? failuresOf(result) : [],
+  };
+}
+
+function realisedAnswer({ colour, count, churned }: RealisedChurn): Card["realised"][number] {
+  return { colour, count, churned, rate: churned / count, ...wilson(churned, count) };
+}

@@ -1,0 +1,169 @@
+/** Handlers of the JSON API that a morning begins with: health by week, accounts at risk, and the week in sentences. */
+import type Type from "typebox";
+import type { Static } from "typebox";
+import type { NoParameters } from "../../../contract/api/api.ts";
+import type {
+  AccountsAtRiskAnswer,
+  AccountsAtRiskParameters,
+  HealthByWeekAnswer,
+  HealthByWeekParameters,
+  WeekSummaryAnswer,
+} from "../../../contract/api/overview.ts";
+import { defaultSettings } from "../../../contract/settings.ts";
+import {
+  callNote,
+  firstActiveDay,
+  lifecycleOfSevens,
+  type Part,
+  partsOf,
+  type ScoresOfWeek,
+  weekSummary,
+  whyToCall,
+} from "../../analytics/analytics.ts";
+import { formatDay } from "../../calendar/calendar.ts";
+import type { RunBody, ScoreRecord } from "../../scoring/scoring.ts";
+import {
+  accountsAtRisk,
+  bandOf,
+  healthByWeek,
+  movementBetween,
+  rowsOf,
+  scoredAccounts,
+} from "../../scoring/scoring.ts";
+import { whomToCall } from "../api/calls.ts";
+import { today } from "../api/days.ts";
+import type { ApiContext } from "../api/route.ts";
+import { baseRateOf, dayOfParameter, earlierRun, scoreContext } from "./score-context.ts";
+
+type Run = ScoreRecord<RunBody>;
+type Context = Omit<ApiContext<Type.TObject, "">, "query">;
+
+const weekDays = 7;
+/** Half a year of weeks, by whose changes the newest is judged. */
+const judgedWeeks = 27;
+/** Of health fewer: every week of it reads the scores of everybody. */
+const judgedHealthWeeks = 13;
+
+/** GET /api/health-by-week */
+export async function healthOfWeeks(
+  context: ApiContext<typeof HealthByWeekParameters, "">,
+): Promise<Static<typeof HealthByWeekAnswer>> {
+  const { warehouse, organization, query } = context;
+  const { kind, weeks } = query;
+  const { run, head } = await scoreContext(context, kind);
+  const { churnHorizonDays: horizonDays } = run?.body.settings ?? defaultSettings;
+  if (run === undefined) return { kind, ...head, horizonDays, baseRate: null, weeks: [] };
+  const rows = await healthByWeek(warehouse, { organization: organization.id, kind, day: run.day, weeks });
+  return {
+    ...{ kind, ...head, horizonDays, baseRate: baseRateOf(run) },
+    weeks: rows.map((row) => ({
+      ...row,
+      day: formatDay(row.day),
+      meanRisk: row.expectedChurn === null ? null : row.expectedChurn / row.withRisk,
+    })),
+  };
+}
+
+/** GET /api/accounts-at-risk */
+export async function largestAccountsAtRisk(
+  context: ApiContext<typeof AccountsAtRiskParameters, "">,
+): Promise<Static<typeof AccountsAtRiskAnswer>> {
+  const { organization, query } = context;
+  const since = query.since === undefined ? undefined : dayOfParameter("since", query.since);
+  const { run, head } = await scoreContext(context, "account");
+  if (run === undefined) return { ...head, sinceDay: null, total: 0, scored: 0, members: 0, accounts: [] };
+  const earlier = await earlierRun(context, "account", run, since ?? run.day - weekDays);
+  const ofRun = rowsOf(organization.id, "account", run);
+  const rows = await accountsAtRisk(context.warehouse, {
+    run: ofRun,
+    earlier: earlier && rowsOf(organization.id, "account", earlier),
+    limit: query.limit,
+  });
+  return {
+    ...head,
+    sinceDay: earlier === undefined ? null : formatDay(earlier.day),
+    total: rows[0]?.total ?? 0,
+    scored: await scoredAccounts(context.warehouse, ofRun),
+    members: rows[0]?.allMembers ?? 0,
+    accounts: rows.map(({ id, label, members, activeMembers, health, risk, change }) => {
+      return { id, label, members, activeMembers, health, risk, band: bandOfRisk(risk), change };
+    }),
+  };
+}
+
+/** GET /api/week-summary */
+export async function weekInSentences(
+  context: ApiContext<typeof NoParameters, "">,
+): Promise<Static<typeof WeekSummaryAnswer>> {
+  const { warehouse, organization } = context;
+  const toDay = today(context) - 1;
+  const weeks = await lifecycleOfSevens(warehouse, {
+    organization: organization.id,
+    passiveEvents: await context.passiveEvents(),
+    toDay,
+    weeks: judgedWeeks,
+  });
+  const { run, head } = await scoreContext(context, "user");
+  const scores = run === undefined ? null : await scoresOfWeek(context, run);
+  const stoppedSince =
+    head.dataStoppedSince === null ? null : dayOfParameter("dataStoppedSince", head.dataStoppedSince);
+  const call = scores?.call;
+  const passiveEvents = await context.passiveEvents();
+  const isSilent = weeks.every(({ active }) => active === 0);
+  const firstDay = isSilent
+    ? await firstActiveDay(warehouse, { organization: organization.id, passiveEvents })
+    : null;
+  return {
+    ...{ fromDay: formatDay(toDay - weekDays + 1), toDay: formatDay(toDay) },
+    ...head,
+    sinceDay: scores?.sinceDay == null ? null : formatDay(scores.sinceDay),
+    sentences: weekSummary({ toDay, weeks, stoppedSince, firstDay, scores }).map(
+      ({ parts, ...sentence }) => ({
+        ...sentence,
+        usual: sentence.usual === null ? null : { ...sentence.usual },
+        parts: parts.map(partOf),
+      }),
+    ),
+    callNote: call === undefined ? null : callNote(call),
+    callFirst:
+      call === undefined
+        ? []
+        : call.first.map((each) => {
+            const parts = partsOf(whyToCall(each, call.day));
+            return {
+              ...{ kind: call.kind, ...each, band: bandOfRisk(each.risk) },
+              ...{ why: parts.map(({ text }) => text).join(""), parts: parts.map(partOf) },
+            };
+          }),
+    callTotal: call?.total ?? 0,
+  };
+}
+
+function partOf({ list, ...part }: Part) {
+  return { ...part, ...(list !== undefined && { list: { page: list.page, query: { ...list.query } } }) };
+}
+
+function bandOfRisk(risk: number | null) {
+  return risk === null ? null : bandOf(risk);
+}
+
+async function scoresOfWeek(context: Context, run: Run): Promise<ScoresOfWeek> {
+  const { warehouse, organization } = context;
+  const earlier = await earlierRun(context, "user", run, run.day - weekDays);
+  const now = rowsOf(organization.id, "user", run);
+  const [health, movement, call] = await Promise.all([
+    healthByWeek(warehouse, {
+      organization: organization.id,
+      kind: "user",
+      day: run.day,
+      weeks: judgedHealthWeeks,
+    }),
+    earlier === undefined ? [] : movementBetween(warehouse, now, rowsOf(organization.id, "user", earlier)),
+    whomToCall(context, run),
+  ]);
+  const { choice, settings } = run.body;
+  return {
+    ...{ sinceDay: earlier?.day ?? null, horizonDays: settings.churnHorizonDays, baseRate: baseRateOf(run) },
+    ...{ isProven: choice.isProven, hasModel: choice.rung !== null, health, movement, call },
+  };
+}

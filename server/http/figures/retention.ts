@@ -1,0 +1,138 @@
+/** Handlers of the JSON API about retention cohorts. */
+import type { Static } from "typebox";
+import type {
+  RetentionAnswer,
+  RetentionComparisonAnswer,
+  RetentionComparisonParameters,
+  RetentionParameters,
+  RetentionPeopleAnswer,
+  RetentionPeopleParameters,
+} from "../../../contract/api/retention.ts";
+import { Refusal } from "../../../contract/refusal.ts";
+import type { Entry, RetentionQuestion } from "../../analytics/analytics.ts";
+import { retention, retentionComparison, retentionPeople } from "../../analytics/analytics.ts";
+import { formatDay, type Period, parseDay, periodsLater, startOfPeriod } from "../../calendar/calendar.ts";
+import { lastDay, today, weekStart } from "../api/days.ts";
+import { type ApiContext, ApiError } from "../api/route.ts";
+
+type Query = Static<typeof RetentionParameters>;
+type Context = Pick<
+  ApiContext<typeof RetentionParameters, "">,
+  "organization" | "zone" | "nowMs" | "ledger" | "passiveEvents"
+>;
+
+/** GET /api/retention */
+export async function retentionCohorts(
+  context: ApiContext<typeof RetentionParameters, "">,
+): Promise<Static<typeof RetentionAnswer>> {
+  const { cells, mean, projections } = await refused(
+    retention(context.warehouse, await questionOf(context, context.query)),
+  );
+  return {
+    cells: cells.map((cell) => ({ ...cell, cohortDay: formatDay(cell.cohortDay) })),
+    mean: [...mean],
+    projections: projections.map(({ fit, ...group }) => ({
+      ...group,
+      fit: fit === null ? null : { ...fit, shares: [...fit.shares] },
+    })),
+  };
+}
+
+/** GET /api/retention/comparison */
+export async function comparisonOfGroups(
+  context: ApiContext<typeof RetentionComparisonParameters, "">,
+): Promise<Static<typeof RetentionComparisonAnswer>> {
+  const { at, ...query } = context.query;
+  if (at !== undefined && at >= query.periods) {
+    throw invalid(`at is not valid: send a number below periods, which is ${query.periods}.`);
+  }
+  const question = await questionOf(context, query);
+  const { groups, pairs, ...answer } = await refused(retentionComparison(context.warehouse, question, at));
+  return { ...answer, groups: [...groups], pairs: [...pairs] };
+}
+
+/** GET /api/retention/people */
+export async function peopleOfCell(
+  context: ApiContext<typeof RetentionPeopleParameters, "">,
+): Promise<Static<typeof RetentionPeopleAnswer>> {
+  const { query } = context;
+  if ((query.trait === undefined) !== (query.kind === "all")) {
+    throw invalid(
+      `kind is not valid: send ${query.trait === undefined ? "all, or a trait" : "value, other or none"}.`,
+    );
+  }
+  if ((query.kind === "value") !== (query.value !== undefined)) {
+    throw invalid("value is not valid: send it with kind=value, and only then.");
+  }
+  const { people, ...answer } = await refused(
+    retentionPeople(context.warehouse, {
+      ...(await questionOf(context, query)),
+      group: { kind: query.kind, value: query.value ?? null },
+      cohortDay: dayOf("cohort", query.cohort),
+      at: query.at,
+      retained: query.retained,
+      limit: query.limit,
+      after: query.after,
+    }),
+  );
+  return {
+    ...answer,
+    people: people.map((person) => ({
+      ...person,
+      lastSeenDay: person.lastSeenDay === null ? null : formatDay(person.lastSeenDay),
+    })),
+  };
+}
+
+/** How many periods are shown when nothing is said of the first. */
+const usualPeriods = { day: 30, week: 26, month: 12 } as const;
+
+async function questionOf(context: Context, query: Query): Promise<RetentionQuestion> {
+  const { organization, zone } = context;
+  const period: Period = { name: query.period, weekStart: await weekStart({ ...context, query }) };
+  const toDay = lastDay({ ...context, query });
+  const byDefault = () => periodsLater(startOfPeriod(toDay, period), 1 - usualPeriods[query.period], period);
+  return {
+    organization: organization.id,
+    passiveEvents: await context.passiveEvents(),
+    horizonDays: (await context.ledger.settings.get(organization.id)).settings.churnHorizonDays,
+    entry: entryOf(query),
+    returnEvent: query.returnEvent ?? null,
+    period,
+    measure: query.measure,
+    countsAlreadyHere: query.alreadyHere === "counted",
+    split: query.trait === undefined ? null : { trait: query.trait, of: query.of, asOf: query.asOf },
+    fromDay: query.from === undefined ? byDefault() : dayOf("from", query.from),
+    toDay,
+    periods: query.periods,
+    today: today(context),
+    transitions: zone.transitions,
+  };
+}
+
+function entryOf({ entry, entryEvent }: Query): Entry {
+  if ((entry === "event") !== (entryEvent !== undefined)) {
+    throw invalid("entryEvent is not valid: send an event's name with entry=event, and only then.");
+  }
+  return entry === "event" ? { kind: "event", event: entryEvent ?? "" } : { kind: entry };
+}
+
+function dayOf(name: string, text: string): number {
+  const day = parseDay(text);
+  if (day === undefined) throw invalid(`${name} is not valid: send a date of the calendar, 2026-03-01 say.`);
+  return day;
+}
+
+function invalid(message: string): ApiError {
+  return new ApiError("validation_error", message);
+}
+
+/** What a question asks too much of is the sender's to mend. */
+async function refused<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Refusal) throw invalid(error.message);
+    throw error;
+  }
+}

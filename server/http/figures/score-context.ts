@@ -1,0 +1,65 @@
+/** What all answers about scores begin with. */
+import type Type from "typebox";
+import { defaultSettings } from "../../../contract/settings.ts";
+import { dayNumber, formatDay } from "../../calendar/calendar.ts";
+import type { EntityKind, OfRun, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
+import { dataStoppedSince, newestRun, rowsOf } from "../../scoring/scoring.ts";
+import { type ApiContext, ApiError } from "../api/route.ts";
+
+type Context = Pick<ApiContext<Type.TObject, "">, "warehouse" | "organization" | "zone" | "nowMs">;
+type Run = ScoreRecord<RunBody>;
+
+export interface ScoreContext {
+  /** The newest run; undefined before the first. */
+  readonly run: Run | undefined;
+  readonly head: { readonly day: string | null; readonly dataStoppedSince: string | null };
+}
+
+/** The newest run of users or accounts, and whether data flows. */
+export async function scoreContext(context: Context, kind: EntityKind): Promise<ScoreContext> {
+  const { warehouse, organization, zone, nowMs } = context;
+  const today = zone.dayOf(nowMs());
+  const run = await newestRun(warehouse, organization.id, kind, today);
+  const settings = run?.body.settings ?? defaultSettings;
+  const stopped = await dataStoppedSince(warehouse, { id: organization.id, zone, settings }, today);
+  return {
+    run,
+    head: {
+      day: run === undefined ? null : formatDay(run.day),
+      dataStoppedSince: stopped === null ? null : formatDay(stopped),
+    },
+  };
+}
+
+/** The newest run as of a day or before, and before the newest of all. */
+export async function earlierRun(
+  { warehouse, organization }: Context,
+  kind: EntityKind,
+  newest: Run,
+  sinceDay: number,
+): Promise<Run | undefined> {
+  return newestRun(warehouse, organization.id, kind, Math.min(sinceDay, newest.day - 1));
+}
+
+/** Where the scores of accounts are, as of a day; undefined before the first run. */
+export async function accountsRun(
+  { warehouse, organization }: Pick<Context, "warehouse" | "organization">,
+  day: number,
+): Promise<OfRun | undefined> {
+  const run = await newestRun(warehouse, organization.id, "account", day);
+  return run && rowsOf(organization.id, "account", run);
+}
+
+/** The day of a parameter. @throws ApiError when it is no date */
+export function dayOfParameter(name: string, text: string): number {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
+  const number = dayNumber(Number(year), Number(month), Number(day));
+  if (number === undefined)
+    throw new ApiError("validation_error", `${name} is not valid: send a date, 2026-01-31 say.`);
+  return number;
+}
+
+/** The share that churned in the back-test; null without one. */
+export function baseRateOf({ body }: Run): number | null {
+  return body.backtest.results.find(({ model }) => model === "recency")?.metrics.baseRate ?? null;
+}

@@ -1,0 +1,146 @@
+/** Handlers of the JSON API about the scores of everybody. */
+import type { Static } from "typebox";
+import type { MoversAnswer, MoversParameters } from "../../../contract/api/movers.ts";
+import type {
+  ScoreListAnswer,
+  ScoreListParameters,
+  SummaryAnswer,
+  SummaryParameters,
+} from "../../../contract/api/scores.ts";
+import { whyMoved } from "../../analytics/analytics.ts";
+import { formatDay } from "../../calendar/calendar.ts";
+import type { EntityKind } from "../../scoring/scoring.ts";
+import {
+  bandOf,
+  countColours,
+  countListed,
+  type ListedScore,
+  listScores,
+  type Mover,
+  movementBetween,
+  moversBetween,
+  type OfRun,
+  rowsOf,
+} from "../../scoring/scoring.ts";
+import type { ApiContext } from "../api/route.ts";
+import { baseRateOf, dayOfParameter, earlierRun, type ScoreContext, scoreContext } from "./score-context.ts";
+
+type ListContext = ApiContext<typeof ScoreListParameters, "">;
+
+/** Days back from the newest scores, when a question does not say since when. */
+export const monthDays = 28;
+const weekDays = 7;
+
+/** GET /api/scores/users */
+export function scoresOfUsers(context: ListContext): Promise<Static<typeof ScoreListAnswer>> {
+  return listAnswer(context, "user");
+}
+
+/** GET /api/scores/accounts */
+export function scoresOfAccounts(context: ListContext): Promise<Static<typeof ScoreListAnswer>> {
+  return listAnswer(context, "account");
+}
+
+/** GET /api/movers */
+export async function movers(
+  context: ApiContext<typeof MoversParameters, "">,
+): Promise<Static<typeof MoversAnswer>> {
+  const { warehouse, query } = context;
+  const { kind, state, limit } = query;
+  const { runs, head } = await bothRuns(context, kind, query.since, weekDays);
+  const { run, earlier } = runs ?? {};
+  const found =
+    run === undefined || earlier === undefined
+      ? []
+      : await moversBetween(warehouse, { run, earlier, state, limit });
+  const went = (way: Mover["direction"]) => found.filter(({ direction }) => direction === way);
+  const [fell, rose, returned] = [went("fell"), went("rose"), went("returned")];
+  const told = (each: Mover) => ({
+    ...listed(each),
+    ...{ accountId: each.accountId, accountName: each.accountName, reason: whyMoved({ kind, ...each }) },
+  });
+  return {
+    ...head,
+    movers: [...rose, ...fell].map(told),
+    returned: returned.map(told),
+    totals: {
+      ...{ fell: fell[0]?.total ?? 0, rose: rose[0]?.total ?? 0, returned: returned[0]?.total ?? 0 },
+    },
+  };
+}
+
+/** GET /api/score-summary */
+export async function scoreSummary(
+  context: ApiContext<typeof SummaryParameters, "">,
+): Promise<Static<typeof SummaryAnswer>> {
+  const { warehouse, query } = context;
+  const { kind } = query;
+  const { runs, head, newest } = await bothRuns(context, kind, query.since, monthDays);
+  if (runs === undefined || newest === undefined)
+    return { kind, ...head, baseRate: null, counts: [], movement: [] };
+  const [counts, movement] = await Promise.all([
+    countColours(warehouse, runs.run),
+    runs.earlier === undefined ? [] : movementBetween(warehouse, runs.run, runs.earlier),
+  ]);
+  return { kind, ...head, baseRate: baseRateOf(newest), counts, movement };
+}
+
+async function listAnswer(context: ListContext, kind: EntityKind): Promise<Static<typeof ScoreListAnswer>> {
+  const { warehouse, query } = context;
+  const { state, colour, band, sort, limit, offset } = query;
+  const { runs, head } = await bothRuns(context, kind, query.since, monthDays);
+  if (runs === undefined) return { ...head, total: 0, scores: [] };
+  const question = {
+    ...runs,
+    ...{ sort, limit, offset, descending: query.order === "descending" },
+    ...(state !== undefined && { state }),
+    ...(colour !== undefined && { colour }),
+    ...(band !== undefined && { band }),
+  } as const;
+  const [total, scores] = await Promise.all([
+    countListed(warehouse, question),
+    listScores(warehouse, question),
+  ]);
+  return { ...head, total, scores: scores.map(listed) };
+}
+
+interface BothRuns {
+  /** Undefined before the first run. */
+  readonly runs: { readonly run: OfRun; readonly earlier: OfRun | undefined } | undefined;
+  readonly newest: ScoreContext["run"];
+  readonly head: ScoreContext["head"] & {
+    readonly sinceDay: string | null;
+    readonly rulesChanged: boolean;
+  };
+}
+
+/** The newest run, and the one that its changes are told against. @throws ApiError when `since` is no date */
+export async function bothRuns(
+  context: Omit<ListContext, "query" | "path">,
+  kind: EntityKind,
+  since: string | undefined,
+  defaultDays: number,
+): Promise<BothRuns> {
+  const asked = since === undefined ? undefined : dayOfParameter("since", since);
+  const { run, head } = await scoreContext(context, kind);
+  if (run === undefined) {
+    return { runs: undefined, newest: run, head: { ...head, sinceDay: null, rulesChanged: false } };
+  }
+  const earlier = await earlierRun(context, kind, run, asked ?? run.day - defaultDays);
+  const { id } = context.organization;
+  return {
+    runs: { run: rowsOf(id, kind, run), earlier: earlier && rowsOf(id, kind, earlier) },
+    newest: run,
+    head: {
+      ...head,
+      sinceDay: earlier === undefined ? null : formatDay(earlier.day),
+      rulesChanged: earlier !== undefined && earlier.body.settingsKey !== run.body.settingsKey,
+    },
+  };
+}
+
+function listed(score: Omit<ListedScore, "day">) {
+  const { id, label, state, colour, health, risk, engagement, momentum, change } = score;
+  const band = risk === null ? null : bandOf(risk);
+  return { id, label, state, colour, health, risk, band, engagement, momentum, change };
+}

@@ -1,0 +1,262 @@
+/** Handlers of the JSON API about the scores of one user or account. */
+import type { Static } from "typebox";
+import type {
+  HistoryAnswer,
+  HistoryParameters,
+  ScoreAnswer,
+  ScoreParameters,
+} from "../../../contract/api/scores.ts";
+import { errorMessages } from "../../../contract/errors.ts";
+import { churnEventSender } from "../../analytics/analytics.ts";
+import { formatDay } from "../../calendar/calendar.ts";
+import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
+import {
+  accountNumber,
+  bandOf,
+  changeBetween,
+  type EntityQuestion,
+  type ExplainedScore,
+  type Explanation,
+  engagementRank,
+  explainedScore,
+  historyOf,
+  marksOf,
+  rowsOf,
+  scoreOf,
+  servingResult,
+  verdictOf,
+} from "../../scoring/scoring.ts";
+import { type ApiContext, ApiError } from "../api/route.ts";
+import { accountsRun, baseRateOf, dayOfParameter, earlierRun, scoreContext } from "./score-context.ts";
+
+type OfUser<Query extends typeof ScoreParameters | typeof HistoryParameters> = ApiContext<Query, "/:userId">;
+type OfAccount<Query extends typeof ScoreParameters | typeof HistoryParameters> = ApiContext<
+  Query,
+  "/:accountId"
+>;
+type OfEntity = Omit<OfUser<typeof ScoreParameters>, "path">;
+type Run = ScoreRecord<RunBody>;
+
+interface Entity {
+  readonly kind: EntityKind;
+  readonly number: number;
+  readonly id: string;
+  /** Of a user: the number of the account that they belong to. */
+  readonly account?: number | undefined;
+}
+
+/** GET /api/users/:userId/score */
+export async function scoreOfUser(
+  context: OfUser<typeof ScoreParameters>,
+): Promise<Static<typeof ScoreAnswer>> {
+  return scoreAnswer(context, await userOf(context));
+}
+
+/** GET /api/accounts/:accountId/score */
+export async function scoreOfAccount(
+  context: OfAccount<typeof ScoreParameters>,
+): Promise<Static<typeof ScoreAnswer>> {
+  return scoreAnswer(context, await accountOf(context));
+}
+
+/** GET /api/users/:userId/score/history */
+export async function historyOfUser(
+  context: OfUser<typeof HistoryParameters>,
+): Promise<Static<typeof HistoryAnswer>> {
+  return historyAnswer(context, await userOf(context));
+}
+
+/** GET /api/accounts/:accountId/score/history */
+export async function historyOfAccount(
+  context: OfAccount<typeof HistoryParameters>,
+): Promise<Static<typeof HistoryAnswer>> {
+  return historyAnswer(context, await accountOf(context));
+}
+
+async function userOf({
+  ledger,
+  organization,
+  path,
+}: Pick<OfUser<typeof ScoreParameters>, "ledger" | "organization" | "path">): Promise<Entity> {
+  const found = await ledger.findUser(organization.id, path.userId);
+  if (found === undefined) throw new ApiError("not_found", errorMessages.userNotFound);
+  return { kind: "user", number: found.user.number, id: path.userId, account: found.account?.number };
+}
+
+async function accountOf({
+  warehouse,
+  organization,
+  path,
+}: Pick<OfAccount<typeof ScoreParameters>, "warehouse" | "organization" | "path">): Promise<Entity> {
+  const number = await accountNumber(warehouse, organization.id, path.accountId);
+  if (number === undefined) throw new ApiError("not_found", "There is no account with this id.");
+  return { kind: "account", number, id: path.accountId };
+}
+
+async function historyAnswer(
+  { warehouse, organization, query }: Omit<OfUser<typeof HistoryParameters>, "path">,
+  { kind, number }: Entity,
+): Promise<Static<typeof HistoryAnswer>> {
+  const asked = {
+    organization: organization.id,
+    fromDay: query.from === undefined ? 0 : dayOfParameter("from", query.from),
+    toDay: query.to === undefined ? lastDay : dayOfParameter("to", query.to),
+  };
+  const days = await historyOf(warehouse, kind, { ...asked, entity: number });
+  const [first, last] = [days[0]?.day, days.at(-1)?.day];
+  // A change that lies before an entity's first score, or on it, changed nothing of its own.
+  const marks =
+    first === undefined || last === undefined
+      ? []
+      : await marksOf(warehouse, { ...asked, kind, fromDay: first + 1, toDay: last });
+  return {
+    days: days.map((each) => ({ ...each, day: formatDay(each.day) })),
+    marks: marks.map(({ day, changes, exclusionsChanged }) => ({
+      ...{ day: formatDay(day), changes: changes.map((change) => ({ ...change })), exclusionsChanged },
+    })),
+  };
+}
+
+/** 2299-12-31 */
+const lastDay = 120_529;
+
+async function scoreAnswer(context: OfEntity, entity: Entity): Promise<Static<typeof ScoreAnswer>> {
+  const { kind, number, id } = entity;
+  const { warehouse, organization, zone, query } = context;
+  const { run, head } = await scoreContext(context, kind);
+  const since = query.since === undefined ? undefined : dayOfParameter("since", query.since);
+  const question: EntityQuestion = { organization: { id: organization.id, zone }, kind, entity: number };
+  const score = run === undefined ? undefined : await explainedScore(warehouse, question, run);
+  const isAccountChurned = run !== undefined && (await hasChurnedAccount(context, entity, run.day));
+  if (run === undefined || score === undefined) {
+    return {
+      id,
+      ...head,
+      ...noScore(head.day !== null),
+      verdict: verdictOf({ state: "", colour: "", risk: null, isAccountChurned }),
+      model: run === undefined ? null : modelOf(run),
+    };
+  }
+  const engagement = score.explanation.engagement;
+  const rank =
+    engagement === null
+      ? null
+      : await engagementRank(warehouse, rowsOf(organization.id, kind, run), engagement.score);
+  return {
+    id,
+    ...head,
+    note: null,
+    ...scoresOf(score, run, rank),
+    verdict: verdictOf({ ...score.stored, isAccountChurned }),
+    ...(await churnOf(context, entity, score, run)),
+    model: modelOf(run),
+    change: since === undefined ? null : await changeAnswer(context, question, run, since),
+  };
+}
+
+function noScore(hasRun: boolean) {
+  return {
+    state: "no_data",
+    note: hasRun
+      ? "Nothing was done before this day: the first score is that of the day after the first event."
+      : "Nobody has been scored yet: scores are worked out every night.",
+    health: { score: null, colour: "none", contributions: {}, cap: 0 },
+    ...{
+      engagement: null,
+      momentum: null,
+      risk: null,
+      returnProbability: null,
+      churnedDay: null,
+      churnCause: null,
+      change: null,
+    },
+  } as const;
+}
+
+async function hasChurnedAccount(
+  context: OfEntity,
+  { account }: Pick<Entity, "account">,
+  day: number,
+): Promise<boolean> {
+  const run = account === undefined ? undefined : await accountsRun(context, day);
+  if (run === undefined || account === undefined) return false;
+  return (await scoreOf(context.warehouse, run, account))?.state === "churned";
+}
+
+/** When and why an entity churned. */
+async function churnOf(
+  { warehouse, organization }: OfEntity,
+  { kind, number }: Entity,
+  { explanation, stored }: ExplainedScore,
+  { day, body }: Run,
+) {
+  if (explanation.state !== "churned") return { churnedDay: null, churnCause: null };
+  const { churnHorizonDays, churnEvent } = body.settings;
+  const lastActiveDay = day - stored.idleDays;
+  if (!stored.hasLeft || churnEvent === null) {
+    const churnedDay = formatDay(lastActiveDay + churnHorizonDays);
+    return { churnedDay, churnCause: { by: "silence" as const, event: null, member: null } };
+  }
+  const sent = { organization: organization.id, account: number, event: churnEvent, day: lastActiveDay };
+  const member = kind === "account" ? await churnEventSender(warehouse, sent) : undefined;
+  return {
+    churnedDay: formatDay(lastActiveDay),
+    churnCause: { by: "event" as const, event: churnEvent, member: member ?? null },
+  };
+}
+
+function scoresOf({ explanation }: ExplainedScore, run: Run, rank: number | null) {
+  const { state, health, engagement, momentum } = explanation;
+  const { score, colour, contributions, cap } = health;
+  return {
+    state,
+    health: { score, colour, contributions: { ...contributions }, cap },
+    engagement:
+      engagement === null
+        ? null
+        : {
+            score: engagement.score,
+            contributions: { ...engagement.contributions },
+            rank,
+            confidence: "confidence" in engagement ? engagement.confidence : "normal",
+          },
+    momentum,
+    risk: riskAnswer(explanation, baseRateOf(run)),
+    returnProbability: explanation.returnProbability,
+  };
+}
+
+function riskAnswer({ risk, reasons }: Explanation, baseRate: number | null) {
+  if (risk === null || reasons === null) return null;
+  return {
+    probability: risk,
+    band: bandOf(risk),
+    ratioToBaseRate: baseRate === null || baseRate === 0 ? null : risk / baseRate,
+    referenceRisk: reasons.referenceRisk,
+    reasons: [...reasons.reasons],
+  };
+}
+
+function modelOf(run: Run) {
+  const { choice, settings, trainedDay, backtest } = run.body;
+  const result = servingResult(choice, backtest)?.metrics;
+  return {
+    rung: choice.rung,
+    isProven: choice.isProven,
+    why: choice.why,
+    horizonDays: settings.churnHorizonDays,
+    churnEvent: settings.churnEvent,
+    trainedDay: formatDay(trainedDay),
+    baseRate: baseRateOf(run),
+    logLoss: result?.logLoss ?? null,
+    auc: result?.auc ?? null,
+    calibrationError: result?.ece ?? null,
+  };
+}
+
+async function changeAnswer(context: OfEntity, question: EntityQuestion, run: Run, sinceDay: number) {
+  const earlier = await earlierRun(context, question.kind, run, sinceDay);
+  if (earlier === undefined) return null;
+  const change = await changeBetween(context.warehouse, question, earlier, run);
+  return change === undefined ? null : { sinceDay: formatDay(earlier.day), ...change };
+}

@@ -1,0 +1,102 @@
+/** Handlers of the JSON API about what sends. */
+import type { Static } from "typebox";
+import type { NoParameters } from "../../../contract/api/api.ts";
+import {
+  type SenderName,
+  type SourceAnswer,
+  type SourceRetiredAnswer,
+  type SourcesAnswer,
+  senderNames,
+  sourceLimits,
+  sourceOutcomes,
+} from "../../../contract/sources.ts";
+import { msPerHour } from "../../calendar/calendar.ts";
+import type { SourceHour } from "../../ledger/ledger.ts";
+import { rhythmInWords, type SourceStatus, takenOf } from "../../scoring/scoring.ts";
+import { type ApiContext, ApiError } from "../api/route.ts";
+
+const { shownHours } = sourceLimits;
+
+/** GET /api/sources */
+export async function sources({
+  ledger,
+  sources: watch,
+  organization,
+  zone,
+  nowMs,
+}: ApiContext<typeof NoParameters, "">): Promise<Static<typeof SourcesAnswer>> {
+  const thisHour = Math.floor(nowMs() / msPerHour);
+  // Asked first: it writes down what was only counted, which the totals then have.
+  const hours = await ledger.sources.hours(organization.id, thisHour - shownHours + 1);
+  const [statuses, parked] = await Promise.all([
+    watch.statuses({ id: organization.id, zone }),
+    ledger.parking.counts(organization.id),
+  ]);
+  const { people, items, droppedFull, droppedExpired, links } = parked;
+  return {
+    parked: { people, items, oldestAt: instantOrNull(parked.oldestAtMs), droppedFull, droppedExpired, links },
+    sources: senderNames.map((source) =>
+      sourceAnswer(
+        source,
+        statuses.find((status) => status.source === source),
+        hours.filter((hour) => hour.source === source),
+        thisHour,
+      ),
+    ),
+  };
+}
+
+/** POST /api/sources/:source/retire */
+export async function retire({
+  ledger,
+  organization,
+  actor,
+  nowMs,
+  path,
+}: ApiContext<typeof NoParameters, "/:source">): Promise<Static<typeof SourceRetiredAnswer>> {
+  const source = senderNames.find((name) => name === path.source);
+  const retiredAtMs = source && (await ledger.sources.retire(organization.id, source, actor, nowMs()));
+  if (source === undefined || retiredAtMs === undefined) {
+    throw new ApiError("not_found", "No such source has ever sent anything.");
+  }
+  return { source, retiredAt: instant(retiredAtMs) };
+}
+
+function sourceAnswer(
+  source: SenderName,
+  status: SourceStatus | undefined,
+  hours: readonly SourceHour[],
+  thisHour: number,
+): Static<typeof SourceAnswer> {
+  const taken = new Array<number>(shownHours).fill(0);
+  for (const hour of hours) taken[hour.utcHour - thisHour + shownHours - 1] = takenOf(hour);
+  const { rhythm, silentFromMs = null, share = null, freezesScores = false } = status ?? {};
+  return {
+    ...{ source, state: status?.state ?? "never_sent", share, freezesScores },
+    firstSentAt: instantOrNull(status?.firstMs),
+    lastSentAt: instantOrNull(status?.lastMs),
+    silentSince: instantOrNull(status?.state === "silent" ? status.lastHeardMs : null),
+    retiredAt: instantOrNull(status?.retiredAtMs),
+    rhythm: rhythm === undefined ? null : rhythmInWords(rhythm),
+    silentFrom: instantOrNull(status?.state === "retired" ? null : silentFromMs),
+    day: sumOf(hours.filter(({ utcHour }) => utcHour > thisHour - 24)),
+    week: sumOf(hours),
+    hours: taken,
+  };
+}
+
+function sumOf(hours: readonly SourceHour[]) {
+  const sum = { accepted: 0, parked: 0, duplicate: 0, rejected: 0, ignored: 0 };
+  for (const hour of hours) {
+    for (const outcome of sourceOutcomes) sum[outcome] += hour[outcome];
+  }
+  return sum;
+}
+
+function instantOrNull(ms: number | null | undefined): string | null {
+  return ms == null ? null : instant(ms);
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,112 @@
+/** Who is signed in, how often they ask, and what they may do in which organization: the same for the routes that
+ * intake answers and for the figures that it asks analysis for. */
+import { errorMessages } from "../../../contract/errors.ts";
+import { organizationParameter } from "../../../contract/members.ts";
+import type { Role } from "../../../contract/roles.ts";
+import type { Ledger, Organization } from "../../ledger/ledger.ts";
+import { type Actor, personActor } from "../../ledger/ledger.ts";
+import type { From, SignedIn, SignIn } from "../../members/members.ts";
+import { Denied, deviceOf, type MemberRight, personOfDevice, roleRights } from "../../members/members.ts";
+import { Buckets } from "../port/buckets.ts";
+import type { ClientAddresses } from "../port/client-address.ts";
+import type { PageHost } from "../port/page-host.ts";
+import type { Connection } from "../port/routes.ts";
+import { refuseForeign, type SentCookie, sentCookie } from "./session-cookie.ts";
+
+/** A person's place in the organization that the request is about. */
+export interface Place {
+  readonly organization: Organization;
+  readonly role: Role;
+  readonly rights: readonly MemberRight[];
+  readonly actor: Actor;
+}
+
+/** Of one person, and of an address or a browser without a session: to sign in, and for everything else. */
+const requestsPerSecond = { person: 100, address: 20, signIn: 50 } as const;
+
+export interface GateParts {
+  readonly people: Ledger["people"];
+  readonly signIn: SignIn;
+  readonly addresses: ClientAddresses;
+  readonly publicUrl: string;
+  readonly host: PageHost;
+  readonly nowMs: () => number;
+}
+
+export class PeopleGate {
+  readonly #parts: GateParts;
+  readonly #persons = new Buckets(requestsPerSecond.person);
+  readonly #addresses = new Buckets(requestsPerSecond.address);
+  readonly #signIns = new Buckets(requestsPerSecond.signIn);
+
+  constructor(parts: GateParts) {
+    this.#parts = parts;
+  }
+
+  /** Shares every limit out over so many nodes from now on. */
+  shareOver(nodes: number): void {
+    this.#persons.shareOver(nodes);
+    this.#addresses.shareOver(nodes);
+    this.#signIns.shareOver(nodes);
+  }
+
+  /** The request's cookie. It came by https if that is the service's address, or a trusted proxy says so. */
+  sent(request: Request, connection: Connection): SentCookie {
+    const { addresses, publicUrl } = this.#parts;
+    const isSecure = publicUrl.startsWith("https:") || addresses.isHttps(request, connection);
+    return sentCookie(request, isSecure);
+  }
+
+  /** Where the request comes from, and the session that it has.
+   * @param isSignIn whether it is to sign in, which other requests from the same address shall not hinder
+   * @throws Denied when it comes too often */
+  async from(request: Request, connection: Connection, sent: SentCookie, isSignIn = false): Promise<From> {
+    const address = this.#parts.addresses.of(request, connection);
+    const before = await this.signedIn(sent);
+    const nowMs = performance.now();
+    const waitSeconds =
+      before !== undefined
+        ? this.#persons.take(String(before.session.person.id), nowMs)
+        : isSignIn
+          ? this.#signIns.take((await this.#browser(sent)) ?? address, nowMs)
+          : this.#addresses.take(address, nowMs);
+    if (waitSeconds > 0) throw new Denied("rate_limit_exceeded", errorMessages.tooManyRequests, waitSeconds);
+    return { address, before, device: sent.device, signal: request.signal };
+  }
+
+  /** The browser that a request comes from, when a person has signed in there. */
+  async #browser({ device }: SentCookie): Promise<string | undefined> {
+    if (device === undefined) return undefined;
+    const person = await this.#parts.people.find(personOfDevice(device));
+    const known = person && deviceOf(person, device);
+    return known && `browser ${known}`;
+  }
+
+  /** The session that the request has. */
+  async signedIn({ secret }: SentCookie): Promise<SignedIn | undefined> {
+    return secret === undefined ? undefined : this.#parts.signIn.find(secret);
+  }
+
+  /** The answer to what another site's page may have sent. */
+  refuseForeign(request: Request, isSession: boolean): Response | undefined {
+    const isElsewhere = this.#parts.host.refuse(request);
+    if (isElsewhere !== undefined) return isElsewhere;
+    return refuseForeign(request, this.#parts.publicUrl, isSession);
+  }
+
+  /** The person's place in the organization that the parameters name, which is taken out of them.
+   * @throws Denied alike when there is none and when the person is no member */
+  async place({ session }: SignedIn, parameters: URLSearchParams): Promise<Place> {
+    const named = parameters.getAll(organizationParameter);
+    parameters.delete(organizationParameter);
+    const [text = ""] = named;
+    if (named.length !== 1) {
+      throw new Denied("validation_error", "organization is missing, or there twice: send its id.");
+    }
+    const id = /^[0-9]{1,15}$/.test(text) ? Number(text) : 0;
+    const membership = await this.#parts.people.membership(session.person.id, id, this.#parts.nowMs());
+    if (membership === undefined) throw new Denied("not_found", errorMessages.noSuchOrganization);
+    const { organization, role } = membership;
+    return { organization, role, rights: roleRights[role], actor: personActor(session.person) };
+  }
+}

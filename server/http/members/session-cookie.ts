@@ -1,0 +1,71 @@
+/** The cookies of a session and of a browser, and where a request that carries it may come from. */
+import { errorMessages } from "../../../contract/errors.ts";
+import { peopleLimits } from "../../../contract/member-limits.ts";
+import { deviceCookie, sessionCookie, sessionHeader } from "../../../contract/members.ts";
+import { sessionSeconds } from "../../members/members.ts";
+import { failure } from "../port/answers.ts";
+
+/** What a request has for a session. */
+export interface SentCookie {
+  /** Undefined when it has nothing, or two: another host of the same domain can set a cookie that comes first, and nobody
+   * shall work in a stranger's account. */
+  readonly secret: string | undefined;
+  /** Of the browser: see dashboard/devices.ts. */
+  readonly device: string | undefined;
+  /** Whether it came by https, where only the cookie counts that no other host can set. */
+  readonly isSecure: boolean;
+}
+
+/** The request's cookies. @param isSecure whether the request came by https */
+export function sentCookie(request: Request, isSecure: boolean): SentCookie {
+  const pairs = (request.headers.get("cookie") ?? "").split(";").map((pair) => pair.trim());
+  const only = (name: string) => {
+    const start = `${nameOf(name, isSecure)}=`;
+    const ours = pairs.filter((pair) => pair.startsWith(start));
+    return ours.length === 1 ? ours[0]?.slice(start.length) || undefined : undefined;
+  };
+  return { secret: only(sessionCookie), device: only(deviceCookie), isSecure };
+}
+
+/** By https a name that no other host can set. */
+function nameOf(cookie: string, isSecure: boolean): string {
+  return isSecure ? `__Host-${cookie}` : cookie;
+}
+
+/** The header that sets the session's cookie, or, without a secret, takes it away. */
+export function setSession(secret: string | undefined, isSecure: boolean): string {
+  return setCookie(sessionCookie, secret ?? "", secret === undefined ? 0 : sessionSeconds, isSecure);
+}
+
+/** The header that sets the cookie of a browser. */
+export function setDevice(device: string, isSecure: boolean): string {
+  return setCookie(deviceCookie, device, peopleLimits.deviceDays * 86_400, isSecure);
+}
+
+/** Lax, so that a link in a mail opens the dashboard signed in; changes are guarded by `refuseForeign`. */
+function setCookie(name: string, value: string, seconds: number, isSecure: boolean): string {
+  return [
+    `${nameOf(name, isSecure)}=${value}`,
+    "Path=/",
+    "HttpOnly",
+    "SameSite=Lax",
+    `Max-Age=${seconds}`,
+    ...(isSecure ? ["Secure"] : []),
+  ].join("; ");
+}
+
+/** The answer to a change that another site's page may have sent; undefined for what may pass.
+ * @param isSession whether the request counts because of its cookie, which browsers send by themselves */
+export function refuseForeign(request: Request, publicUrl: string, isSession: boolean): Response | undefined {
+  if (request.method === "GET" || request.method === "HEAD") return undefined;
+  const origin = request.headers.get("origin");
+  const isOwn = origin === null || isOurs(origin, publicUrl, request.headers.get("host"));
+  const isMarked = !isSession || request.headers.get(sessionHeader.name) === sessionHeader.value;
+  return isOwn && isMarked ? undefined : failure("forbidden", errorMessages.foreignPage);
+}
+
+function isOurs(origin: string, publicUrl: string, host: string | null): boolean {
+  if (origin === new URL(publicUrl).origin) return true;
+  // A proxy may speak https to the browser and http to us: the host alone is compared.
+  return URL.canParse(origin) && host !== null && new URL(origin).host === host.toLowerCase();
+}

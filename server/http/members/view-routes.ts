@@ -1,0 +1,97 @@
+/** The routes of saved views. Whoever reads figures sees them; changing them takes the right to manage. */
+import { NoParameters } from "../../../contract/api/api.ts";
+import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { Refusal } from "../../../contract/refusal.ts";
+import { ViewAnswer, ViewChangeBody, ViewCreateBody, ViewsAnswer } from "../../../contract/views.ts";
+import type { View } from "../../ledger/ledger.ts";
+import { notThere } from "../../members/members.ts";
+import { idIn } from "./ids.ts";
+import { type PeopleRoute, peopleRoute } from "./route.ts";
+
+const query = NoParameters;
+
+export const peopleViewRoutes: readonly PeopleRoute[] = [
+  peopleRoute({
+    ...{ method: "GET", path: "/api/views", access: "read", status: 200, query },
+    summary: "Saved views of lists",
+    answer: ViewsAnswer,
+    handler: async ({ ledger, place }) => ({
+      answer: { views: (await ledger.views.list(place.organization.id)).map(viewAnswer) },
+    }),
+  }),
+  peopleRoute({
+    ...{ method: "POST", path: "/api/views", access: "manage", status: 201, query },
+    summary: "Save a view for all members",
+    body: ViewCreateBody,
+    answer: ViewAnswer,
+    handler: async ({ ledger, place, body, nowMs }) => {
+      const view = { ...body, name: body.name.trim(), query: viewQuery(body.query) };
+      return { answer: viewAnswer(await ledger.views.add(place.organization.id, view, place.actor, nowMs)) };
+    },
+  }),
+  peopleRoute({
+    ...{ method: "PATCH", path: "/api/views/:id", access: "manage", status: 200, query },
+    summary: "Rename a view, or change what it shows",
+    body: ViewChangeBody,
+    answer: ViewAnswer,
+    handler: async ({ ledger, place, path, body, nowMs }) => {
+      const change = {
+        ...(body.name !== undefined && { name: body.name.trim() }),
+        ...(body.query !== undefined && { query: viewQuery(body.query) }),
+      };
+      const { organization, actor } = place;
+      const view = await ledger.views.change(organization.id, idIn(path.id, "view"), change, actor, nowMs);
+      if (view === undefined) throw notThere("view");
+      return { answer: viewAnswer(view) };
+    },
+  }),
+  peopleRoute({
+    ...{ method: "DELETE", path: "/api/views/:id", access: "manage", status: 204, query },
+    summary: "Delete a view",
+    handler: async ({ ledger, place, path, nowMs }) => {
+      const { organization, actor } = place;
+      const isGone = await ledger.views.remove(organization.id, idIn(path.id, "view"), actor, nowMs);
+      if (!isGone) throw notThere("view");
+      return {};
+    },
+  }),
+];
+
+/** Traits that name one user. */
+const naming: ReadonlySet<string> = new Set(["email", "name", "username", "phone"]);
+
+/** @throws Refusal when it has a text that is looked for: such texts name users, whom an erasure would not find here */
+function viewQuery(text: string): string {
+  const query = new URLSearchParams(text);
+  const single = { trait: query.get("trait"), value: query.get("value") };
+  if (query.has("search") || [single, ...traitsIn(query.get("traits"))].some(mayName)) {
+    throw new Refusal("query is not valid: leave out search and values of names, which may name a user.");
+  }
+  return text;
+}
+
+/** @throws Refusal when they are no filters by traits */
+function traitsIn(text: string | null): readonly JsonObject[] {
+  if (text === null) return [];
+  try {
+    const traits: unknown = JSON.parse(text);
+    if (Array.isArray(traits) && traits.every(isJsonObject)) return traits;
+  } catch {
+    // Said below.
+  }
+  throw new Refusal(
+    "query is not valid: send traits as a JSON array of objects with trait, match and value.",
+  );
+}
+
+function mayName({ trait, value }: JsonObject): boolean {
+  return typeof trait === "string" && naming.has(trait.toLowerCase()) && typeof value === "string";
+}
+
+function viewAnswer({ createdAtMs, updatedAtMs, ...view }: View) {
+  return {
+    ...view,
+    createdAt: new Date(createdAtMs).toISOString(),
+    updatedAt: new Date(updatedAtMs).toISOString(),
+  };
+}

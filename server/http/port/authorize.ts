@@ -1,0 +1,233 @@
+/**
+ * Who is calling: the Authorization header, looked up once and then remembered until credentials
+ * or organizations change. The ledger holds only hashes of them.
+ */
+import { Zone } from "../../calendar/calendar.ts";
+import type { Organization } from "../../ledger/ledger.ts";
+import {
+  type Credentials,
+  hashSecret,
+  type Right,
+  type SecretPrefix,
+  secretsIn,
+} from "../../ledger/ledger.ts";
+import { TokenBucket } from "./rate-limit.ts";
+
+export interface Caller {
+  /** The credential's id. */
+  readonly id: number;
+  /** How people know the credential. */
+  readonly label: { readonly name: string; readonly lastFour: string };
+  readonly organization: Organization;
+  readonly rights: readonly Right[];
+  /** A project token that everybody can read in a page. */
+  readonly isBrowser: boolean;
+  readonly zone: Zone;
+  readonly usage: Usage;
+}
+
+/** What is known of a credential's use. It outlives a change of settings, so that a change gives nobody a full
+ * bucket and forgets no use. */
+interface Usage {
+  readonly bucket: TokenBucket;
+  readonly itemsBucket: TokenBucket;
+  lastUsedAtMs: number;
+  /** The last use that the ledger knows of. */
+  recordedAtMs: number;
+}
+
+/** Headers and secrets remembered at most: a bound, since only valid ones come in. */
+const maxRemembered = 10_000;
+
+/** Where nothing that is remembered is believed, a look-up is for all who come within so long after its beginning: else
+ * every request of a crowd would ask a ledger that is late already. */
+const sharedMs = 500;
+
+/** Three times as long as ours are. */
+const maxSecretCharacters = 100;
+
+/** Different secrets of a body that are looked up; a client sends one. */
+const maxSecretsOfBody = 8;
+
+/** One kind of credentials: how its secrets begin, and what each may send. */
+export interface Kind {
+  readonly prefix: SecretPrefix;
+  readonly limits: (organization: Organization) => SendingLimits;
+}
+
+interface SendingLimits {
+  readonly requestsPerSecond: number;
+  readonly itemsPerSecond: number;
+}
+
+/** One that is under way. */
+interface LookUp {
+  readonly found: Promise<Caller | undefined>;
+  readonly beganMs: number;
+}
+
+export class Authorizer {
+  readonly #credentials: Credentials;
+  readonly #kind: Kind;
+  readonly #isFresh: () => boolean;
+  /** Over how many nodes the limits are shared out. */
+  #nodes = 1;
+  #callers = new Map<string, Caller>();
+  /** Look-ups that are under way, so that a crowd with one secret is one. */
+  #finding = new Map<string, LookUp>();
+  readonly #underWay = new Set<Promise<unknown>>();
+  /** By the credential's id. */
+  readonly #usages = new Map<number, Usage>();
+  readonly #zones = new Map<string, Zone>();
+
+  /** @param isFresh whether what was looked up before may be believed; without it until `forget` */
+  constructor(credentials: Credentials, kind: Kind, isFresh = () => true) {
+    this.#credentials = credentials;
+    this.#kind = kind;
+    this.#isFresh = isFresh;
+  }
+
+  /** The caller with this Authorization header, or undefined when it holds no living secret of this kind. At once
+   * when it was looked up before: a promise would cost every request a turn. */
+  authorize(header: string | null): Caller | undefined | Promise<Caller | undefined> {
+    return header === null ? undefined : (this.#known(header) ?? this.#find(header, this.secretIn(header)));
+  }
+
+  /** The caller with this secret, wherever it was sent; undefined when no living credential of this kind has it. */
+  authorizeSecret(secret: string): Caller | undefined | Promise<Caller | undefined> {
+    return this.#known(secret) ?? this.#find(secret, secret);
+  }
+
+  /** The secret of this kind in an Authorization header; undefined when it holds none. */
+  secretIn(header: string): string | undefined {
+    return secretOf(header, this.#kind.prefix);
+  }
+
+  /** The callers whose secrets of this kind are anywhere in a text, by the secret. Only the first few that look like one are
+   * looked up, so that a text full of them costs little: a look through 1 MiB takes 2 ms. */
+  async callersIn(text: Uint8Array): Promise<ReadonlyMap<string, Caller>> {
+    const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+    const secrets = new Set<string>();
+    for (const secret of secretsIn(bytes.toString("latin1"))) {
+      if (secret.startsWith(this.#kind.prefix)) secrets.add(secret);
+      if (secrets.size === maxSecretsOfBody) break;
+    }
+    const callers = new Map<string, Caller>();
+    for (const secret of secrets) {
+      const caller = await this.authorizeSecret(secret);
+      if (caller !== undefined) callers.set(secret, caller);
+    }
+    return callers;
+  }
+
+  /** Whether a text can be a secret of this kind. */
+  canBeSecret(text: string): boolean {
+    return text.startsWith(this.#kind.prefix) && text.length <= maxSecretCharacters;
+  }
+
+  /** Forgets what was looked up, because a credential or an organization changed. */
+  forget(): void {
+    // New maps: a look-up that is still under way ends in the old ones and is forgotten with them.
+    this.#callers = new Map();
+    this.#finding = new Map();
+  }
+
+  /** Resolves when no look-up is under way that began before the call. */
+  async lookedUp(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
+
+  /** Shares every limit out over so many nodes from now on. */
+  shareOver(nodes: number): void {
+    this.#nodes = nodes;
+    for (const { bucket, itemsBucket } of this.#usages.values()) {
+      bucket.nodes = nodes;
+      itemsBucket.nodes = nodes;
+    }
+  }
+
+  /** Writes down when they were last used. */
+  async recordUse(): Promise<void> {
+    const used = [...this.#usages]
+      .filter(([, usage]) => usage.lastUsedAtMs > usage.recordedAtMs)
+      .map(([id, usage]) => ({ id, usage, atMs: usage.lastUsedAtMs }));
+    if (used.length === 0) return;
+    await this.#credentials.touch(used.map(({ id, atMs }) => ({ id, atMs })));
+    for (const { usage, atMs } of used) usage.recordedAtMs = atMs;
+  }
+
+  #known(key: string): Caller | undefined {
+    if (!this.#isFresh()) this.#callers = new Map();
+    return this.#callers.get(key);
+  }
+
+  /** @param key a header or a secret; neither can be mistaken for the other, since a header begins with its scheme */
+  #find(key: string, secret: string | undefined): Promise<Caller | undefined> | undefined {
+    if (secret === undefined) return undefined;
+    const finding = this.#finding;
+    const before = finding.get(key);
+    const beganMs = performance.now();
+    if (before !== undefined && (this.#isFresh() || beganMs - before.beganMs < sharedMs)) return before.found;
+    const found = this.#lookUp(key, secret, this.#callers).finally(() => {
+      if (finding.get(key)?.found === found) finding.delete(key);
+      this.#underWay.delete(found);
+    });
+    finding.set(key, { found, beganMs });
+    this.#underWay.add(found);
+    return found;
+  }
+
+  async #lookUp(key: string, secret: string, callers: Map<string, Caller>): Promise<Caller | undefined> {
+    const found = await this.#credentials.find(hashSecret(secret));
+    if (found === undefined) return undefined;
+    const { credential, organization } = found;
+    const caller: Caller = {
+      id: credential.id,
+      label: { name: credential.name, lastFour: credential.lastFour },
+      organization,
+      rights: credential.rights,
+      isBrowser: credential.rights.includes("browser"),
+      zone: this.#zone(organization.timezone),
+      usage: this.#usage(credential.id, this.#kind.limits(organization)),
+    };
+    if (callers.size >= maxRemembered) callers.clear();
+    callers.set(key, caller);
+    return caller;
+  }
+
+  #zone(name: string): Zone {
+    const zone = this.#zones.get(name) ?? new Zone(name);
+    this.#zones.set(name, zone);
+    return zone;
+  }
+
+  #usage(credentialId: number, limits: SendingLimits): Usage {
+    const known = this.#usages.get(credentialId);
+    if (known !== undefined) {
+      known.bucket.perSecond = limits.requestsPerSecond;
+      known.itemsBucket.perSecond = limits.itemsPerSecond;
+      return known;
+    }
+    const nowMs = performance.now();
+    const usage: Usage = {
+      bucket: new TokenBucket(limits.requestsPerSecond, nowMs, this.#nodes),
+      itemsBucket: new TokenBucket(limits.itemsPerSecond, nowMs, this.#nodes),
+      lastUsedAtMs: 0,
+      recordedAtMs: 0,
+    };
+    this.#usages.set(credentialId, usage);
+    return usage;
+  }
+}
+
+/** The secret in `Basic rk-…`, `Basic base64("rk-…:")` or `Bearer rk-…`. A raw one cannot be mistaken for
+ * base64, whose alphabet has no hyphen. */
+function secretOf(header: string, prefix: SecretPrefix): string | undefined {
+  const match = /^(basic|bearer) +(\S+) *$/i.exec(header);
+  const credentials = match?.[2];
+  if (credentials === undefined) return undefined;
+  if (credentials.startsWith(prefix)) return credentials;
+  if (match?.[1]?.toLowerCase() !== "basic") return undefined;
+  const decoded = Buffer.from(credentials, "base64").toString("utf8").replace(/:$/, "");
+  return decoded.startsWith(prefix) ? decoded : undefined;
+}

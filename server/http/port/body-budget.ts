@@ -1,0 +1,67 @@
+/**
+ * How many bytes of bodies all requests together may hold, so that no crowd of senders takes the process's memory. Open
+ * bodies, which are read before a token is known, may hold a quarter: anyone can send them.
+ */
+import { errorMessages } from "../../../contract/errors.ts";
+import { Denied } from "../../members/members.ts";
+
+/** Bodies are held for as long as a commit takes, or a slow connection. */
+const retryAfterSeconds = 2;
+
+/** The share of the budget that open bodies may hold. */
+const openShare = 1 / 4;
+
+export class BodyBudget {
+  readonly #maxBytes: number;
+  #heldBytes = 0;
+  #openBytes = 0;
+  readonly #ofRequests = new Map<Request, number>();
+  readonly #open = new Set<Request>();
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Of all requests that are not answered yet. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** Of this request. */
+  heldBy(request: Request): number {
+    return this.#ofRequests.get(request) ?? 0;
+  }
+
+  /** The request has no known token: from now on its bytes count as an open body's, until `known` or `release`. */
+  open(request: Request): void {
+    this.#open.add(request);
+    this.#openBytes += this.heldBy(request);
+  }
+
+  /** The token of an open body was found: its bytes leave the share of open bodies. */
+  known(request: Request): void {
+    if (this.#open.delete(request)) this.#openBytes -= this.heldBy(request);
+  }
+
+  /** Counts bytes that a request holds from now on, beside those that it holds already.
+   * @throws Denied past the budget, or past the share of open bodies */
+  reserve(request: Request, bytes: number): void {
+    const isOpen = this.#open.has(request);
+    const isPastShare = isOpen && this.#openBytes + bytes > this.#maxBytes * openShare;
+    if (isPastShare || this.#heldBytes + bytes > this.#maxBytes) {
+      throw new Denied("rate_limit_exceeded", errorMessages.tooManyBodies, retryAfterSeconds);
+    }
+    this.#heldBytes += bytes;
+    if (isOpen) this.#openBytes += bytes;
+    this.#ofRequests.set(request, (this.#ofRequests.get(request) ?? 0) + bytes);
+  }
+
+  /** The request was answered, and holds nothing any more. */
+  release(request: Request): void {
+    this.known(request);
+    const bytes = this.#ofRequests.get(request);
+    if (bytes === undefined) return;
+    this.#heldBytes -= bytes;
+    this.#ofRequests.delete(request);
+  }
+}

@@ -1,0 +1,148 @@
+/** Every route of the public port, on one screen. */
+
+import { errorMessages } from "../../../contract/errors.ts";
+import { isPageAddress } from "../../../contract/pages.ts";
+import type { DashboardPages } from "../docs/dashboard-pages.ts";
+import { sourceRoutes } from "../write/source-routes.ts";
+import { webhookPrefix } from "../write/source-token.ts";
+import { webhookHandler } from "../write/source-webhooks.ts";
+import { writeHandler } from "../write/write.ts";
+import type { WriteParts } from "../write/write-steps.ts";
+import { failure, notFound } from "./answers.ts";
+import { mayReadMetrics } from "./metrics-access.ts";
+import { hasTwoHosts, type PageHost } from "./page-host.ts";
+
+/** Answers a request. */
+export type Handler = (request: Request, connection: Connection) => Response | Promise<Response>;
+
+/** Answers everything below /api/; the analysis process has the table of its routes (api-routes.ts). */
+export type ApiHandler = (request: Request, connection: Connection) => Promise<Response>;
+
+/** The connection on which a request came: how long it may be silent, and where it comes from. */
+export interface Connection {
+  timeout(request: Request, seconds: number): void;
+  requestIP(request: Request): { readonly address: string } | null;
+}
+
+/** What the routes beside the write API show. */
+export interface Pages {
+  /** The names by which the pages are reached. */
+  readonly host: PageHost;
+  /** JSON. */
+  readonly openapi: () => string;
+  readonly reference: () => string;
+  /** Whether figures can be asked for, and if not, why not. */
+  readonly readiness: () => Promise<{ readonly ready: boolean; readonly detail: object }>;
+  readonly metrics: () => Promise<string>;
+  /** METRICS_TOKEN; null where none is set. */
+  readonly metricsToken: string | null;
+}
+
+/** The handlers by method and path. */
+export function routes(parts: WriteParts, pages: Pages): Record<string, Handler> {
+  /** Without access the path is answered as one that is not there, whatever the method. */
+  const metrics =
+    (answer: () => Response | Promise<Response>): Handler =>
+    (request, connection) =>
+      mayReadMetrics(request, connection, pages.metricsToken) ? answer() : notFound();
+  return {
+    "POST /identify": writeHandler("identify", parts),
+    "POST /track": writeHandler("track", parts),
+    // POST /batch among them, which is PostHog's too.
+    ...sourceRoutes(parts),
+    [`POST ${webhookPrefix}*`]: webhookHandler(parts),
+
+    "GET /": pages.host.page(() => new Response(null, { status: 302, headers: { Location: "/reference" } })),
+    "GET /openapi.json": () =>
+      new Response(pages.openapi(), { headers: { "Content-Type": "application/json;charset=utf-8" } }),
+    "GET /reference": pages.host.page(() => page(pages.reference())),
+
+    // Said, because Bun adds a type of its own to GET and not to HEAD.
+    "GET /healthz": () => new Response("ok\n", { headers: { "Content-Type": "text/plain; charset=utf-8" } }),
+    "GET /readyz": async () => {
+      const { ready, detail } = await pages.readiness();
+      return Response.json(detail, { status: ready ? 200 : 503 });
+    },
+    "GET /metrics": metrics(
+      async () =>
+        new Response(await pages.metrics(), { headers: { "Content-Type": "text/plain; version=0.0.4" } }),
+    ),
+    "OPTIONS /metrics": metrics(
+      () => new Response(null, { status: 204, headers: { Allow: "GET, HEAD, OPTIONS" } }),
+    ),
+  };
+}
+
+function page(html: string): Response {
+  return new Response(html, {
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Security-Policy":
+        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+      "X-Content-Type-Options": "nosniff",
+    },
+  });
+}
+
+/** Finds the route of a request: the path without its query and without a trailing slash. The addresses of pages all have
+ * the one document, whose router shows the page. What connected sources send may have slashes to spare, as it does where
+ * a client was given an address that ends with one: to redirect it would lose what it brings. */
+export function dispatch(
+  table: Record<string, Handler>,
+  api: ApiHandler,
+  dashboard?: DashboardPages,
+): (request: Request, connection: Connection) => Response | Promise<Response> {
+  const handlers = withHeadAndOptions({
+    ...table,
+    ...dashboard?.files,
+    ...(dashboard && { "GET /": dashboard.document }),
+  });
+  return (request, connection) => {
+    if (hasTwoHosts(request)) return failure("validation_error", errorMessages.twoHosts);
+    const path = pathOf(request.url);
+    const handler = handlers.get(`${request.method} ${path}`);
+    if (handler !== undefined) return handler(request, connection);
+    if (path.startsWith("/api/")) return api(request, connection);
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const tidied = isRead ? undefined : handlers.get(`${request.method} ${sourcePath(path)}`);
+    if (tidied !== undefined) return tidied(request, connection);
+    if (!isRead || dashboard === undefined) return notFound();
+    if (isPageAddress(path)) return dashboard.document(request);
+    return path.startsWith("/o/") ? dashboard.missing(request) : notFound();
+  };
+}
+
+/** HEAD is answered as GET is, and Bun leaves the body out; OPTIONS names the methods of a path. */
+function withHeadAndOptions(table: Record<string, Handler>): Map<string, Handler> {
+  const methods = Map.groupBy(Object.keys(table), (route) => route.slice(route.indexOf(" ") + 1));
+  const handlers = new Map(Object.entries(table));
+  for (const [path, own] of methods) {
+    const get = table[`GET ${path}`];
+    if (get !== undefined) handlers.set(`HEAD ${path}`, get);
+    const names = own.map((route) => route.slice(0, route.indexOf(" ")));
+    const Allow = [...names, ...(get === undefined ? [] : ["HEAD"]), "OPTIONS"].join(", ");
+    if (handlers.has(`OPTIONS ${path}`)) continue;
+    handlers.set(`OPTIONS ${path}`, () => new Response(null, { status: 204, headers: { Allow } }));
+  }
+  return handlers;
+}
+
+/** Our own clients know their paths. */
+const exactPaths: ReadonlySet<string> = new Set(["/identify", "/track"]);
+
+/** A source's path without spare slashes; webhooks, whose names and tokens are in it, have one for all. */
+function sourcePath(path: string): string {
+  const tidied = path.replace(/\/{2,}/g, "/").replace(/\/$/, "");
+  if (exactPaths.has(tidied)) return path;
+  return tidied.startsWith(webhookPrefix) ? `${webhookPrefix}*` : tidied;
+}
+
+/** The path of a URL; `new URL` would cost 1 µs of every request. With a Host header that is none, Bun gives the
+ * path alone. */
+function pathOf(url: string): string {
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
+  if (start < 0) return "/";
+  const query = url.indexOf("?", start);
+  const end = query < 0 ? url.length : query;
+  return end - start > 1 && url[end - 1] === "/" ? url.slice(start, end - 1) : url.slice(start, end);
+}

@@ -1,0 +1,62 @@
+/** POST /batch: what its items come to, as one answer. */
+import { errorMessages } from "../../../contract/errors.ts";
+import type { BatchAnswer } from "../../../contract/write-api.ts";
+import {
+  type Arrival,
+  errorOf,
+  type Intake,
+  type Invalid,
+  isInvalid,
+  isStored,
+  type Outcome,
+  type ParsedObject,
+  readBatch,
+  type WatchedRequest,
+} from "../../intake/intake.ts";
+import { created, failure, tooMany } from "../port/answers.ts";
+import type { TokenBucket } from "../port/rate-limit.ts";
+
+/** Stores a batch. 201 when any item is stored, or was before; a batch over the limit is refused whole. */
+export async function storeBatch(
+  intake: Intake,
+  itemsBucket: TokenBucket,
+  body: ParsedObject | Invalid,
+  arrival: Arrival,
+  watched?: WatchedRequest,
+): Promise<Response> {
+  const batch = isInvalid(body) ? body : readBatch(body);
+  const { organization } = arrival;
+  if (isInvalid(batch)) {
+    intake.noteTurnedAway("batch", organization, "refused_validation", batch.invalid);
+    return failure("validation_error", batch.invalid);
+  }
+  const waitSeconds = itemsBucket.take(performance.now(), batch.items.length);
+  if (waitSeconds > 0) {
+    intake.noteTurnedAway("batch", organization, "rate_limited", errorMessages.tooManyItems);
+    const { perSecond } = itemsBucket;
+    // To wait does not help such a batch, whatever Retry-After says.
+    const fits = batch.items.length <= perSecond;
+    const message = fits
+      ? errorMessages.tooManyItems
+      : `${errorMessages.neverAllItems} ${perSecond} at once.`;
+    return tooMany(message, waitSeconds, perSecond);
+  }
+  const answer = batchAnswer(await intake.batch(batch, arrival, watched));
+  const [first] = answer.rejected;
+  if (answer.accepted + answer.duplicates > 0 || first === undefined) return created(answer);
+  return failure("validation_error", `batch.${first.index}: ${first.message}`);
+}
+
+function batchAnswer(outcomes: readonly Outcome[]): BatchAnswer {
+  const answer = {
+    ...{ success: true as const, accepted: 0, duplicates: 0 },
+    rejected: [] as BatchAnswer["rejected"][number][],
+  };
+  for (const [index, outcome] of outcomes.entries()) {
+    const error = errorOf(outcome);
+    if (error !== undefined) answer.rejected.push({ index, ...error });
+    else if (isStored(outcome)) answer.accepted += 1;
+    else answer.duplicates += 1;
+  }
+  return answer;
+}

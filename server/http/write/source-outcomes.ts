@@ -1,0 +1,113 @@
+/** What became of each item of a connected source's request, told in one place to all who want to know. */
+import type { LiveItem } from "../../../contract/live.ts";
+import type { SourceName, SourceOutcome } from "../../../contract/sources.ts";
+import {
+  type Arrival,
+  type Intake,
+  isInvalid,
+  isStored,
+  type SourcedItem,
+  type SourcedOutcome,
+  type WatchedRequest,
+} from "../../intake/intake.ts";
+import type { TranslatedItem } from "../../sources/sources.ts";
+
+/** An item as it was sent, what it was taken for, and what became of it. */
+interface ItemOutcome {
+  readonly sent: unknown;
+  readonly item?: SourcedItem | undefined;
+  readonly outcome: SourceOutcome;
+  /** Why it was rejected or ignored. */
+  readonly reason?: string | undefined;
+  readonly warnings: LiveItem["warnings"];
+}
+
+/** What was decided of one thing that an item says. */
+interface Decided {
+  readonly outcome: SourcedOutcome;
+  readonly warnings: LiveItem["warnings"];
+}
+
+/** Stores what the items of a request say, a large request in several commits, and tells of the outcome of each item:
+ * counts, ingestion warnings and the live view. Rejects when the ledger failed; the items that were decided before are
+ * stored then, and told of. */
+export async function storeSourced(
+  translated: readonly TranslatedItem[],
+  arrival: Arrival,
+  source: SourceName,
+  listeners: Listeners,
+): Promise<void> {
+  const said = translated.flatMap(({ translated: one }) => ("items" in one ? one.items : []));
+  const decided: Decided[] = [];
+  let warnings: LiveItem["warnings"] = [];
+  try {
+    await listeners.intake.sourced(said, arrival, source, {
+      note: ({ kind, detail }) => warnings.push({ kind, detail }),
+      decided: (_index, outcome) => {
+        decided.push({ outcome, warnings });
+        warnings = [];
+      },
+    });
+  } finally {
+    const outcomes = outcomesOf(translated, decided);
+    noteOutcomes(source, arrival.organization, { outcomes, items: translated.length }, listeners);
+  }
+}
+
+/** Those who hear of the outcomes. */
+interface Listeners {
+  readonly intake: Pick<Intake, "sourced" | "noteTurnedAway" | "countSourced">;
+  readonly watched: WatchedRequest | undefined;
+}
+
+/** The outcome of each item of a request, in its order, up to the first of which something was not decided.
+ * @param decided what was decided of all that they say, in order */
+function outcomesOf(translated: readonly TranslatedItem[], decided: readonly Decided[]): ItemOutcome[] {
+  const outcomes: ItemOutcome[] = [];
+  let next = 0;
+  for (const { sent, translated: said } of translated) {
+    const parts = "items" in said ? said.items.length : 0;
+    const own = decided.slice(next, next + parts);
+    if (own.length < parts) break;
+    next += parts;
+    outcomes.push(outcomeOf(sent, said, own));
+  }
+  return outcomes;
+}
+
+function outcomeOf(
+  sent: unknown,
+  said: TranslatedItem["translated"],
+  decided: readonly Decided[],
+): ItemOutcome {
+  if ("invalid" in said) return { sent, outcome: "rejected", reason: said.invalid, warnings: [] };
+  if ("ignored" in said) return { sent, outcome: "ignored", reason: said.ignored, warnings: [] };
+  const outcome = decided.at(-1)?.outcome;
+  if (outcome === undefined) return { sent, outcome: "ignored", warnings: [] };
+  const reason = isInvalid(outcome) ? outcome.invalid : undefined;
+  const warnings = decided.flatMap((one) => one.warnings);
+  return { sent, item: said.items.at(-1), outcome: nameOf(outcome), reason, warnings };
+}
+
+function nameOf(outcome: SourcedOutcome): SourceOutcome {
+  if (isStored(outcome)) return "accepted";
+  return outcome === "parked" || outcome === "duplicate" ? outcome : "rejected";
+}
+
+/** Tells of the outcomes: to who watches, and of what no translation took to the ingestion warnings, where intake counts
+ * all others itself. @param items of the request, decided or not */
+function noteOutcomes(
+  source: SourceName,
+  organization: number,
+  { outcomes, items }: { readonly outcomes: readonly ItemOutcome[]; readonly items: number },
+  { intake, watched }: Listeners,
+): void {
+  for (const [index, outcome] of outcomes.entries()) {
+    const { item, reason } = outcome;
+    intake.countSourced(source, organization, outcome.outcome);
+    if (item === undefined && reason !== undefined && outcome.outcome === "rejected") {
+      intake.noteTurnedAway(source, organization, "refused_validation", reason);
+    }
+    watched?.sourcedItem(outcome, items > 1 ? { index, items } : null);
+  }
+}

@@ -1,0 +1,65 @@
+/** A path of a connected source: how its requests are read, translated and answered. */
+import type { SourceName } from "../../../contract/sources.ts";
+import { type Invalid, isInvalid } from "../../intake/intake.ts";
+import type { Delivery, TranslatedItem } from "../../sources/sources.ts";
+import { failure } from "../port/answers.ts";
+import type { Authorizer } from "../port/authorize.ts";
+import type { BodyBudget } from "../port/body-budget.ts";
+
+/** What a path of a connected source is. */
+export interface SourceRoute {
+  /** Whose path it is; which client of several sent, `senderOf` says. */
+  readonly source: SourceName;
+  readonly path: string;
+  /** Who sends, by what the body and the User-Agent header say. */
+  readonly senderOf: (body: unknown, userAgent: string | null) => SourceName;
+  /** The bytes of its JSON in those that came, as they were before its client wrapped them. */
+  readonly unwrap: (request: Request, bytes: Uint8Array, maxBytes: number) => Uint8Array | Invalid;
+  /** The token, where clients put it into the body. Without it the path is a webhook's: sent by a tool's server to an address
+   * that was given to it, the token is in the address or in a header, the body may be an array, and only parts of it are kept. */
+  readonly tokenIn?: (body: unknown, authorizer: Authorizer) => string | undefined;
+  /** The path is one of the write API too, whose order of checks holds: without a token it is 401 before anything else. */
+  readonly isShared?: boolean;
+  readonly translate: (
+    body: unknown,
+    delivery: Delivery,
+    sent: SentBody,
+  ) => Translation | Promise<Translation>;
+  /** The 200 that the client knows. */
+  readonly success: (sender: SourceName, request: Request) => Response;
+  /** What the client knows of a body that is too large, where that is no 400. */
+  readonly tooLarge?: (message: string) => Response;
+}
+
+type Translation = readonly TranslatedItem[] | Invalid;
+
+/** What a translation may ask for beside the body. */
+export interface SentBody {
+  readonly organization: number;
+  readonly headers: Headers;
+  readonly url: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Whether a tool's server sends to the path; the token is in the address or in a header then. */
+export function isWebhook({ tokenIn }: SourceRoute): boolean {
+  return tokenIn === undefined;
+}
+
+/** The answer to a body that is not taken. */
+export function refusal({ tooLarge }: SourceRoute, { isTooLarge }: Invalid, message: string): Response {
+  return isTooLarge && tooLarge !== undefined ? tooLarge(message) : failure("validation_error", message);
+}
+
+/** A body without what its client wrapped it in. The budget counts it when it is another one. */
+export function unwrapped(
+  route: SourceRoute,
+  bodies: BodyBudget,
+  request: Request,
+  bytes: Uint8Array,
+  maxBytes: number,
+): Uint8Array | Invalid {
+  const inner = route.unwrap(request, bytes, maxBytes);
+  if (inner !== bytes && !isInvalid(inner)) bodies.reserve(request, inner.byteLength);
+  return inner;
+}

@@ -1,0 +1,95 @@
+/**
+ * Admission decides whether a request may be stored, and as what. It is pure: no clock, no engine, no
+ * socket; what it needs to know comes in as `Arrival`. This file has what identify and track share.
+ */
+import type { TSchema } from "typebox";
+import { Compile, type Validator } from "typebox/compile";
+import Format from "typebox/format";
+import { explainInvalid, wrongField } from "../../../contract/explain.ts";
+import type { JsonObject } from "../../../contract/json.ts";
+import { limits } from "../../../contract/limits.ts";
+import { IdentifyBody } from "../../../contract/write-api.ts";
+import type { Zone } from "../../calendar/calendar.ts";
+import type { Invalid, ParsedBody } from "./json.ts";
+
+/** All that admission knows of a request beside its body. */
+export interface Arrival {
+  readonly organization: number;
+  readonly zone: Zone;
+  readonly receivedAtMs: number;
+  /** The Idempotency-Key header, when one was sent. */
+  readonly idempotencyKey: string | null;
+  /** Sent with a browser token, which everybody can read in a page: of a user who exists it changes neither the e-mail
+   * nor `isAccountOwner` nor the account. */
+  readonly isBrowser?: boolean;
+}
+
+// In this API a `uri` is something that a browser can show as a picture.
+Format.Set("uri", isPictureUrl);
+
+// TypeBox's format has no combining marks in a domain, which डाटामेल.भारत is written with.
+Format.Set("idn-email", isInternationalEmail);
+
+function isInternationalEmail(text: string): boolean {
+  const domain = text.slice(text.lastIndexOf("@"));
+  if (/[@.-]\p{M}/u.test(domain)) return false;
+  return Format.IsIdnEmail(text.slice(0, text.length - domain.length) + domain.replace(/\p{M}/gu, ""));
+}
+
+/** Whether a browser can show what is at this address as a picture. */
+export function isPictureUrl(text: string): boolean {
+  if (!/^(https?:\/\/|data:image\/)/i.test(text)) return false;
+  return URL.canParse(text);
+}
+
+/** Compiles a schema of the contract: 50 ns a body, where an interpreted one takes 2,200. */
+export function compile<Schema extends TSchema>(schema: Schema): Validator<Record<never, never>, Schema> {
+  return Compile(schema);
+}
+
+const email = compile(IdentifyBody.properties.email);
+
+/** Whether a text is an e-mail address that /identify takes. */
+export function isEmailAddress(text: string): boolean {
+  return email.Check(text);
+}
+
+/** Says which field of an invalid body is wrong, how, and what to send. */
+export function explain(schema: TSchema, validator: Validator, body: JsonObject): Invalid {
+  return { invalid: explainInvalid(schema, validator, body) };
+}
+
+/** The message for a field that is wrong, ending with what its schema says to send. */
+export function wrong(schema: TSchema, path: readonly string[], problem: string): Invalid {
+  return { invalid: wrongField(schema, path, problem) };
+}
+
+/**
+ * An id as the string that it is stored as. A number is taken when its text in the body is its decimal
+ * string, so that 42 and "42" are one user; 1e21, 1.50 and 9007199254740993 would be somebody else's.
+ */
+export function identifier(
+  value: string | number,
+  body: ParsedBody,
+  path: readonly string[],
+): string | Invalid {
+  if (typeof value === "string") return value;
+  const text = String(value);
+  if (body.unusualDigits(path) === undefined && !text.includes("e")) return text;
+  return {
+    invalid: `${path.join(".")} is a number that its digits do not say exactly: send it as a string.`,
+  };
+}
+
+/** The message's own id: the body's, else the header's; an empty header counts as none. */
+export function messageIdOf(sent: string | null | undefined, arrival: Arrival): string | null | Invalid {
+  if (typeof sent === "string") return sent;
+  const key = arrival.idempotencyKey;
+  if (key === null || key === "") return null;
+  if (key.length > limits.messageIdCharacters) {
+    return {
+      invalid: `Idempotency-Key is not valid: send a string of 1 to ${limits.messageIdCharacters} characters.`,
+    };
+  }
+  return key;
+}

@@ -1,0 +1,217 @@
+/**
+ * Admission of what connected sources say: the limits of /identify and /track, and a softer hand where a tool's user
+ * cannot help it. An e-mail address, a trait or a picture that is not valid is left out with a warning, and a white
+ * space in an event's name becomes `_`. Pure.
+ */
+
+import type { JsonObject } from "../../../contract/json.ts";
+import { limits } from "../../../contract/limits.ts";
+import { IdentifyBody, reservedTraits } from "../../../contract/write-api.ts";
+import type { Zone } from "../../calendar/calendar.ts";
+import type { WarningKind } from "../../ledger/ledger.ts";
+import type { SentAccount } from "../identify.ts";
+import { type Arrival, compile, isPictureUrl } from "./admit-event.ts";
+import { type Invalid, isInvalid, whyUnstorable } from "./json.ts";
+import type { SourcedAccount, SourcedIdentify, SourcedItem, SourcedTrack } from "./sourced.ts";
+import { isKeptTime } from "./time.ts";
+
+interface Admitted {
+  readonly organization: number;
+  readonly messageId: string | null;
+  readonly receivedAtMs: number;
+  readonly atMs: number;
+  /** Of the item's JSON. */
+  readonly bytes: number;
+  /** The organization's, for the days of events. */
+  readonly zone: Zone;
+  /** As in `Arrival`. */
+  readonly isBrowser?: boolean | undefined;
+}
+
+/** Something said of a person; one of the two ids at least is there. */
+export interface AdmittedSaid extends Admitted {
+  readonly kind: "said";
+  readonly userId: string | undefined;
+  readonly anonymousId: string | undefined;
+  /** Of an identify. */
+  readonly previousId: string | undefined;
+  readonly said: SaidOfPerson;
+}
+
+export interface AdmittedAlias extends Admitted {
+  readonly kind: "alias";
+  readonly previousId: string;
+  readonly userId: string;
+}
+
+export interface AdmittedAccount extends Admitted {
+  readonly kind: "account";
+  readonly account: SentAccount;
+}
+
+export type AdmittedSourced = AdmittedSaid | AdmittedAlias | AdmittedAccount;
+
+/** It has to come through JSON unchanged, because it may be parked: what is undefined may be missing. */
+export type SaidOfPerson = SaidIdentify | SaidTrack;
+
+interface SaidIdentify {
+  readonly kind: "identify";
+  readonly email: string | undefined;
+  readonly traits: JsonObject;
+  readonly traitsOnce: JsonObject | undefined;
+  readonly isAccountOwner: boolean | undefined;
+  readonly account: SentAccount | null | undefined;
+}
+
+interface SaidTrack {
+  readonly kind: "track";
+  readonly event: string;
+  /** The name as it was sent, when that is another. */
+  readonly label: string | null;
+  /** JSON text. */
+  readonly properties: string;
+  readonly isActivity: boolean;
+  readonly account: SentAccount | undefined;
+}
+
+/** What of an item was left out. */
+export interface LeftOut {
+  readonly kind: Extract<WarningKind, "email_left_out" | "trait_left_out">;
+  /** The trait's key, or the address. */
+  readonly detail: string;
+}
+
+type TakeNote = (leftOut: LeftOut) => void;
+
+const email = compile(IdentifyBody.properties.email);
+const whiteSpace = /[\s\u0085]+/gu;
+const noWhiteSpace = /[^\s\u0085]/u;
+/** A longer name is not looked at: 250,000 characters of white space are under 1 kB when they are compressed. */
+const maxSentNameCharacters = 4 * limits.eventNameCharacters;
+
+/** Admits an item, or says what is wrong with it. @param note is told of what is left out */
+export function admitSourced(item: SourcedItem, arrival: Arrival, note: TakeNote): AdmittedSourced | Invalid {
+  const bytes = Buffer.byteLength(JSON.stringify(item));
+  const problem =
+    whyUnstorable({ ...item, atMs: 0 }, () => undefined) ?? whyTooLarge(bytes) ?? whyUnclear(item, arrival);
+  if (problem !== undefined) return problem;
+  const { organization, zone, receivedAtMs, isBrowser } = arrival;
+  const atMs = Math.floor(item.atMs);
+  const admitted = { organization, zone, receivedAtMs, messageId: item.messageId || null, bytes, isBrowser };
+  if (item.type === "alias") {
+    const { previousId, userId } = item;
+    return { ...admitted, kind: "alias", previousId, userId, atMs: Math.min(atMs, receivedAtMs) };
+  }
+  if (item.type === "account") {
+    const account = admitAccount(item.account, note);
+    return isInvalid(account) ? account : { ...admitted, kind: "account", account, atMs };
+  }
+  const said = item.type === "track" ? admitTrack(item, note) : admitIdentify(item, note);
+  if (isInvalid(said)) return said;
+  return {
+    ...admitted,
+    kind: "said",
+    userId: item.userId || undefined,
+    anonymousId: item.anonymousId || undefined,
+    previousId: (item.type === "identify" && item.previousId) || undefined,
+    said,
+    // Who somebody is cannot be said for a time to come: it would win over all that is really said until then.
+    atMs: item.type === "track" ? atMs : Math.min(atMs, receivedAtMs),
+  };
+}
+
+function whyTooLarge(bytes: number): Invalid | undefined {
+  if (bytes <= limits.bodyBytes) return undefined;
+  return { invalid: `item is larger than ${limits.bodyBytes} bytes: send less.` };
+}
+
+/** What is wrong with whom it is about, when it was, and its id. */
+function whyUnclear(item: SourcedItem, { zone }: Arrival): Invalid | undefined {
+  const ids = idsIn(item);
+  for (const [name, id] of Object.entries(ids)) {
+    if (id !== undefined && id.length > limits.identifierCharacters) return tooLong(name);
+  }
+  const said = [ids.userId, item.type === "alias" ? ids.previousId : ids.anonymousId].filter(Boolean).length;
+  if (said === 0 && item.type !== "account")
+    return { invalid: "userId is missing: send a userId, or the id of a visitor." };
+  if (item.type === "alias" && said < 2) {
+    return { invalid: "previousId or userId is missing: send the two ids of one person." };
+  }
+  if ((item.messageId?.length ?? 0) > limits.messageIdCharacters) return tooLong("messageId");
+  if (isKeptTime(item.atMs, zone)) return undefined;
+  return {
+    invalid: `timestamp is not a time of the years ${limits.firstYear} to ${limits.lastYear}: send when it happened.`,
+  };
+}
+
+function idsIn(item: SourcedItem): Readonly<Record<string, string | undefined>> {
+  if (item.type === "account") return {};
+  if (item.type === "alias") return { previousId: item.previousId, userId: item.userId };
+  const { userId, anonymousId } = item;
+  return { userId, anonymousId, previousId: item.type === "identify" ? item.previousId : undefined };
+}
+
+function tooLong(name: string): Invalid {
+  return { invalid: `${name} is too long: send at most ${limits.identifierCharacters} characters.` };
+}
+
+function admitTrack(item: SourcedTrack, note: TakeNote): SaidTrack | Invalid {
+  const sent = item.event.length > maxSentNameCharacters ? "" : withoutWhiteSpaceAround(item.event);
+  const event = sent.replace(whiteSpace, "_");
+  if (event === "" || event.length > limits.eventNameCharacters) {
+    return { invalid: `event is not valid: send a name of 1 to ${limits.eventNameCharacters} characters.` };
+  }
+  const account = item.account && admitAccount(item.account, note);
+  if (isInvalid(account)) return account;
+  return {
+    kind: "track",
+    event,
+    label: sent === event || sent.length > limits.eventNameCharacters ? null : sent,
+    properties: JSON.stringify(item.properties),
+    isActivity: item.isActivity,
+    account,
+  };
+}
+
+/** What `trim` does, also for U+0085; in linear time, which an expression that ends in `+$` does not take. */
+function withoutWhiteSpaceAround(text: string): string {
+  let end = text.length;
+  while (end > 0 && !noWhiteSpace.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(Math.max(0, text.search(noWhiteSpace)), end);
+}
+
+function admitIdentify(item: SourcedIdentify, note: TakeNote): SaidIdentify | Invalid {
+  const account = item.account && admitAccount(item.account, note);
+  if (isInvalid(account)) return account;
+  const isEmail = item.email === undefined || email.Check(item.email);
+  if (!isEmail) note({ kind: "email_left_out", detail: item.email ?? "" });
+  return {
+    kind: "identify",
+    email: isEmail ? item.email : undefined,
+    traits: admitTraits(item.traits, note),
+    traitsOnce: item.traitsOnce && admitTraits(item.traitsOnce, note),
+    isAccountOwner: item.isAccountOwner,
+    account,
+  };
+}
+
+function admitAccount({ id, name, avatar }: SourcedAccount, note: TakeNote): SentAccount | Invalid {
+  if (id === "" || id.length > limits.identifierCharacters) {
+    return { invalid: `account is not valid: send an id of 1 to ${limits.identifierCharacters} characters.` };
+  }
+  const isPicture = avatar === undefined || avatar === null || isPictureUrl(avatar);
+  if (!isPicture) note({ kind: "trait_left_out", detail: "account.avatar" });
+  return { accountId: id, name: name || undefined, avatar: isPicture ? avatar : undefined };
+}
+
+/** Reserved traits are strings: numbers and the like become some, and what cannot is left out. */
+function admitTraits(traits: JsonObject, note: TakeNote): JsonObject {
+  const entries = Object.entries(traits).flatMap(([key, value]): [string, unknown][] => {
+    if (!reservedTraits.has(key) || value === null) return [[key, value]];
+    const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+    if (typeof text === "string" && (key !== "avatar" || isPictureUrl(text))) return [[key, text]];
+    note({ kind: "trait_left_out", detail: key });
+    return [];
+  });
+  return Object.fromEntries(entries);
+}

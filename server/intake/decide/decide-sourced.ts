@@ -1,0 +1,281 @@
+/**
+ * Decides what connected sources say: whose it is, and what happens when nobody knows that yet.
+ *
+ *   a user's id that was identified        the user's
+ *   an id that is linked to a user         as that one's
+ *   any other id                           parked under it, until an identify or an alias names it
+ *   an id that is linked to an address     the same, or until a single user has the address (`addressId`)
+ *   any of these, said before its user     left out
+ *   was erased
+ *
+ * The same text as a user's id and as a visitor's is two ids. What waits under a user's is given to whoever is identified by
+ * that user's id, or to whom an alias links it; what waits under a visitor's, to whose identify says it as the visitor's.
+ *
+ * A user who was identified is linked to nobody, and whom an id is linked to is a user, known or not, and linked to nobody: so
+ * there is no cycle, and one look-up says whose an id is. Of two words on whose an id is the later said counts.
+ */
+import type { Zone } from "../../calendar/calendar.ts";
+import type { Stored } from "../../ledger/ledger.ts";
+import {
+  addressId,
+  addressIn,
+  isAddressId,
+  type ParkedItem,
+  type PersonKey,
+  userKey,
+  visitorKey,
+} from "../../ledger/ledger.ts";
+import type {
+  AdmittedAlias,
+  AdmittedSaid,
+  AdmittedSourced,
+  SaidOfPerson,
+} from "../admission/admit-sourced.ts";
+import { type Invalid, isInvalid } from "../admission/json.ts";
+import type { DecidedParking } from "./decided-parking.ts";
+import { type DecidedPeople, keyOf } from "./decided-people.ts";
+import type { DecidedRows } from "./decided-rows.ts";
+
+/** A request by which somebody becomes known. */
+interface Naming {
+  readonly organization: number;
+  readonly receivedAtMs: number;
+  readonly zone: Zone;
+}
+
+/** What is parked, as JSON. */
+type ParkedBody = SaidOfPerson & { readonly messageId: string | null; readonly isBrowser?: boolean };
+
+interface Parts {
+  readonly stored: Stored;
+  readonly people: DecidedPeople;
+  readonly rows: DecidedRows;
+  readonly parking: DecidedParking;
+}
+
+export class DecidedSources {
+  readonly #stored: Stored;
+  readonly #people: DecidedPeople;
+  readonly #rows: DecidedRows;
+  readonly #parking: DecidedParking;
+  /** Addresses whose links were looked at when a user of this group was named. */
+  readonly #looked = new Set<string>();
+  readonly #mayMove: number;
+
+  /** Links and held items that were moved to ids that nobody has identified either. */
+  moved = 0;
+
+  /** Items that became their users' in this commit. */
+  attached = 0;
+
+  /** @param mayMove when so much was moved, aliases that would move more are refused */
+  constructor({ stored, people, rows, parking }: Parts, mayMove: number) {
+    this.#mayMove = mayMove;
+    this.#stored = stored;
+    this.#people = people;
+    this.#rows = rows;
+    this.#parking = parking;
+  }
+
+  decide(entry: AdmittedSourced): "stored" | "duplicate" | "parked" | Invalid {
+    if (entry.kind !== "account") return entry.kind === "alias" ? this.#alias(entry) : this.#said(entry);
+    const { organization, account, atMs, receivedAtMs, isBrowser } = entry;
+    const said = { saidAtMs: Math.min(atMs, receivedAtMs), receivedAtMs, isBrowser };
+    this.#people.account(organization, account, said);
+    return "stored";
+  }
+
+  /** Gives a user who is identified now what waited under the user's own id, and under the e-mail address. */
+  named(naming: Naming, userId: string, email: string | undefined): void {
+    const { organization } = naming;
+    if (!this.#parking.concerns(organization)) return;
+    // From now on the id is a user of its own.
+    const person = userKey(organization, userId);
+    const link = this.#parking.link(person);
+    if (link !== undefined) this.#parking.setLink(person, null);
+    this.#attach(naming, userId, this.#parking.take(person));
+    // An alias said that two ids are one person, and it is this one that turns out to be the user's.
+    if (link !== undefined && !isAddressId(link.userId) && !this.#isUser(organization, link.userId)) {
+      this.#linkBoth(naming, link.userId, userId, link.atMs);
+    }
+    const address = email === undefined ? undefined : addressId(email);
+    if (address === undefined) return;
+    // The links stay, 1,000 at most: of 10,000 identifies in a group only the first looks at them.
+    const key = keyOf(organization, address);
+    if (this.#looked.has(key)) return;
+    const people = this.#parking.linksTo(organization, address);
+    if (people.length > 0) this.#looked.add(key);
+    for (const each of people) this.#attachByAddress(naming, { organization, ...each }, address);
+  }
+
+  #said(entry: AdmittedSaid): "stored" | "duplicate" | "parked" | Invalid {
+    const { organization, userId, anonymousId, said, atMs } = entry;
+    const isIdentify = said.kind === "identify" && userId !== undefined;
+    const person =
+      userId === undefined ? visitorKey(organization, anonymousId ?? "") : userKey(organization, userId);
+    const whose = isIdentify ? person : this.#whose(person);
+    const isOut = this.#wasErased(person, atMs) || (whose !== person && this.#wasErased(whose, atMs));
+    // A tool that says one id as both means one person.
+    const isBoth = userId !== undefined && userId === anonymousId;
+    if (isOut || (isBoth && this.#wasErased(visitorKey(organization, userId), atMs))) return "duplicate";
+    if (said.kind === "track" && said.label !== null) {
+      this.#parking.label(organization, said.event, said.label);
+    }
+    if (!isIdentify && !this.#isKnown(whose)) {
+      this.#parking.park(whose, parkedItem(entry));
+      return "parked";
+    }
+    const now = { ...entry, saidAtMs: Math.min(atMs, entry.receivedAtMs) };
+    const outcome = this.#become(entry, whose.id, now, isIdentify);
+    if (isIdentify && outcome === "stored") this.#identified(entry, userId);
+    return outcome;
+  }
+
+  /** Gives a user whom a source has identified what waited under the ids that it said of the user. */
+  #identified(entry: AdmittedSaid, userId: string): void {
+    const { organization, anonymousId, previousId, said, atMs } = entry;
+    this.named(entry, userId, said.kind === "identify" ? said.email : undefined);
+    if (anonymousId !== undefined) this.#link(entry, visitorKey(organization, anonymousId), userId, atMs);
+    if (previousId === undefined || this.#isUser(organization, previousId)) return;
+    this.#link(entry, userKey(organization, previousId), userId, atMs);
+  }
+
+  #alias(entry: AdmittedAlias): "stored" | "duplicate" | Invalid {
+    const { organization, previousId, userId, atMs } = entry;
+    if (previousId === userId) return "stored";
+    // Tools' clients disagree on which of the two is the user's: one that was identified is.
+    const isTurned = this.#isUser(organization, previousId);
+    if (isTurned && this.#isUser(organization, userId)) {
+      return { invalid: "previousId is a user who was identified: two users are not made one." };
+    }
+    const [id, other] = isTurned ? [userId, previousId] : [previousId, userId];
+    const people = [userKey(organization, other), userKey(organization, id), visitorKey(organization, id)];
+    if (people.some((each) => this.#wasErased(each, atMs))) return "duplicate";
+    if (this.#movesTooMuch(organization, other)) {
+      return {
+        invalid: "previousId is one of too many that are linked on at once: send fewer in a request.",
+      };
+    }
+    this.#linkBoth(entry, id, other, atMs);
+    return "stored";
+  }
+
+  /** Says that an id is another user's, whichever kind it is of. */
+  #linkBoth(naming: Naming, id: string, other: string, atMs: number): void {
+    this.#link(naming, userKey(naming.organization, id), other, atMs);
+    this.#link(naming, visitorKey(naming.organization, id), other, atMs);
+  }
+
+  /** Says that an id that was not identified is a user's. */
+  #link(naming: Naming, person: PersonKey, other: string, atMs: number): void {
+    const { organization } = naming;
+    const { id: userId } = this.#whose(userKey(organization, other));
+    if ((person.kind === "user" && userId === person.id) || this.#wasErased(person, atMs)) return;
+    const known = this.#parking.link(person);
+    if (known !== undefined) {
+      // Who somebody is says more than which address they have, whenever it was said.
+      const isOfAddress = isAddressId(userId);
+      if (isOfAddress && !isAddressId(known.userId)) return;
+      if (isOfAddress === isAddressId(known.userId) && known.atMs > atMs) return;
+    }
+    this.#parking.setLink(person, { userId, atMs });
+    if (isAddressId(userId)) {
+      this.#attachByAddress(naming, person, userId);
+      return;
+    }
+    const links = person.kind === "user" ? this.#parking.moveLinks(organization, person.id, userId) : 0;
+    const items = this.#parking.take(person);
+    if (this.#isUser(organization, userId)) {
+      this.#attach(naming, userId, items);
+      return;
+    }
+    for (const item of items) this.#parking.park(userKey(organization, userId), item);
+    this.moved += links + items.length;
+  }
+
+  /** Whether enough was moved already. Items that are moved to a user stay there, so that they are moved once. */
+  #movesTooMuch(organization: number, other: string): boolean {
+    if (this.moved < this.#mayMove) return false;
+    return !this.#isKnown(this.#whose(userKey(organization, other)));
+  }
+
+  /** Gives what waits under an id to the user who has its address, if only one has. The link stays one to the address:
+   * whoever says an address need not be whose it is, and what comes next is looked up anew. */
+  #attachByAddress(naming: Naming, person: PersonKey, address: string): void {
+    const { organization } = naming;
+    const [userId, ...others] = this.#people.withEmail(organization, addressIn(address));
+    if (userId === undefined || others.length > 0) return;
+    this.#attach(naming, userId, this.#parking.take(person));
+  }
+
+  /** The id itself when it was identified or is not linked, or only to an address, else the user to whom it is linked. */
+  #whose(person: PersonKey): PersonKey {
+    if (this.#isKnown(person)) return person;
+    const linked = this.#parking.link(person)?.userId;
+    return linked === undefined || isAddressId(linked) ? person : userKey(person.organization, linked);
+  }
+
+  #isKnown({ organization, kind, id }: PersonKey): boolean {
+    return kind === "user" && this.#isUser(organization, id);
+  }
+
+  #isUser(organization: number, userId: string): boolean {
+    return this.#people.known(organization, userId) !== undefined;
+  }
+
+  /** What was said before the user was erased, and only delivered late, stays out. */
+  #wasErased(person: PersonKey, atMs: number): boolean {
+    return atMs < (this.#stored.erasedAtMs(person) ?? Number.NEGATIVE_INFINITY);
+  }
+
+  #attach(naming: Naming, userId: string, items: readonly ParkedItem[]): void {
+    const { organization } = naming;
+    this.attached += items.length;
+    for (const { body, receivedAtMs, atMs } of items) {
+      if (this.#wasErased(userKey(organization, userId), atMs)) continue;
+      const { messageId, isBrowser, ...said } = JSON.parse(body) as ParkedBody;
+      const item = { said, messageId, receivedAtMs, atMs, isBrowser };
+      // Never as said now: a node whose clock is ahead may have held it, and it would win over what was said later.
+      const saidAtMs = Math.min(atMs, naming.receivedAtMs - 1);
+      const outcome = this.#become(naming, userId, { ...item, saidAtMs }, false);
+      if (isInvalid(outcome)) this.#parking.refuse(organization, outcome.invalid);
+    }
+  }
+
+  /** Makes what was said an identified user's, or the user's who is identified by it.
+   * @param item `saidAtMs`: when what it says of the user was said; `atMs`: when its event happened */
+  #become(
+    { organization, zone, receivedAtMs: nowMs }: Naming,
+    userId: string,
+    item: Pick<AdmittedSaid, "said" | "messageId" | "receivedAtMs" | "atMs" | "isBrowser"> & {
+      readonly saidAtMs: number;
+    },
+    isIdentified: boolean,
+  ): "stored" | "duplicate" | Invalid {
+    const { said, messageId, receivedAtMs, atMs, saidAtMs, isBrowser } = item;
+    const whose = { organization, userId, receivedAtMs: nowMs, saidAtMs, isBrowser };
+    if (said.kind === "identify") {
+      const { kind: _kind, ...what } = said;
+      return this.#people.identify({ ...whose, ...what }, isIdentified);
+    }
+    const user = this.#people.known(organization, userId);
+    if (user === undefined) throw new Error("an event became the event of nobody");
+    const { event, properties, isActivity, account: sent } = said;
+    const account = sent === undefined ? user.account : this.#people.account(organization, sent, whose);
+    if (sent !== undefined && user.account === 0) {
+      const silent = { email: undefined, traits: {}, isAccountOwner: undefined };
+      this.#people.identify({ ...whose, ...silent, account: sent }, false);
+    }
+    const day = zone.dayOf(atMs);
+    this.#rows.event(
+      { organization, event, timeMs: atMs, day, receivedAtMs, messageId, properties, isActivity },
+      { number: user.number, account },
+    );
+    return "stored";
+  }
+}
+
+function parkedItem({ said, messageId, receivedAtMs, atMs, isBrowser }: AdmittedSaid): ParkedItem {
+  const body: ParkedBody = { ...said, messageId, ...(isBrowser && { isBrowser }) };
+  return { receivedAtMs, atMs, accountId: said.account?.accountId ?? null, body: JSON.stringify(body) };
+}

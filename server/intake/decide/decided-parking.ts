@@ -1,0 +1,138 @@
+/** Links between ids and what is parked under them: as it is stored, and as the requests before have left it. */
+import type {
+  EventLabel,
+  ParkedItem,
+  ParkingWrites,
+  PersonId,
+  PersonKey,
+  PersonLink,
+  Stored,
+  Writes,
+} from "../../ledger/ledger.ts";
+import { keyOf } from "./decided-people.ts";
+
+interface Parked {
+  readonly person: PersonKey;
+  /** Whether what was stored is taken away. */
+  isTaken: boolean;
+  /** New ones. */
+  items: ParkedItem[];
+}
+
+export class DecidedParking {
+  readonly #stored: Stored;
+  readonly #links = new Map<string, PersonKey & { readonly link: PersonLink | null }>();
+  /** By the user to whom ids were linked in this group. */
+  readonly #linkedTo = new Map<string, Map<string, PersonId>>();
+  /** Users from which all links were moved: what is stored of them is of no use any more. */
+  readonly #movedFrom = new Set<string>();
+  readonly #parked = new Map<string, Parked>();
+  readonly #labels = new Map<string, EventLabel>();
+  readonly #refused: ParkingWrites["refused"][number][] = [];
+
+  constructor(stored: Stored) {
+    this.#stored = stored;
+  }
+
+  /** Whether anything may be parked or linked in the organization. */
+  concerns(organization: number): boolean {
+    return this.#links.size + this.#parked.size > 0 || this.#stored.hasParked(organization);
+  }
+
+  link(person: PersonKey): PersonLink | undefined {
+    const changed = this.#links.get(personKeyOf(person));
+    if (changed !== undefined) return changed.link ?? undefined;
+    return this.#stored.hasParked(person.organization) ? this.#stored.link(person) : undefined;
+  }
+
+  /** Links an id, or, with null, no longer. */
+  setLink({ organization, kind, id }: PersonKey, link: PersonLink | null): void {
+    const key = personKeyOf({ organization, kind, id });
+    this.#links.set(key, { organization, kind, id, link });
+    if (link === null) return;
+    const to = keyOf(organization, link.userId);
+    const linked = this.#linkedTo.get(to) ?? new Map<string, PersonId>();
+    this.#linkedTo.set(to, linked.set(key, { kind, id }));
+  }
+
+  /** The ids that are linked to this user. */
+  linksTo(organization: number, userId: string): readonly PersonId[] {
+    const to = keyOf(organization, userId);
+    const isStored = !this.#movedFrom.has(to) && this.#stored.hasParked(organization);
+    const all = new Map(this.#linkedTo.get(to));
+    for (const person of isStored ? this.#stored.linksTo(organization, userId) : []) {
+      all.set(personKeyOf({ organization, ...person }), person);
+    }
+    return [...all.values()].filter((person) => this.link({ organization, ...person })?.userId === userId);
+  }
+
+  /** Links to the user whatever is linked to another. @returns how many ids these are */
+  moveLinks(organization: number, from: string, userId: string): number {
+    const people = this.linksTo(organization, from);
+    for (const each of people) {
+      const person = { organization, ...each };
+      this.setLink(person, { userId, atMs: this.link(person)?.atMs ?? 0 });
+    }
+    this.#linkedTo.delete(keyOf(organization, from));
+    this.#movedFrom.add(keyOf(organization, from));
+    return people.length;
+  }
+
+  park(person: PersonKey, item: ParkedItem): void {
+    this.#of(person).items.push(item);
+  }
+
+  /** What is parked under the id, which is nothing afterwards. */
+  take(person: PersonKey): readonly ParkedItem[] {
+    const known = this.#parked.get(personKeyOf(person));
+    const isStored = known?.isTaken !== true && this.#stored.hasParked(person.organization);
+    const stored = isStored ? this.#stored.parked(person) : [];
+    const items = [...stored, ...(known?.items ?? [])];
+    if (items.length === 0) return items;
+    const parked = this.#of(person);
+    parked.isTaken ||= stored.length > 0;
+    parked.items = [];
+    return items;
+  }
+
+  /** Notes the name that an event was sent under, if it is the first time. */
+  label(organization: number, event: string, label: string): void {
+    const key = keyOf(organization, event);
+    if (this.#labels.has(key) || this.#stored.label(organization, event) !== undefined) return;
+    this.#labels.set(key, { organization, event, label });
+  }
+
+  /** Notes that something parked could not become its user's. */
+  refuse(organization: number, message: string): void {
+    this.#refused.push({ organization, message });
+  }
+
+  writes(): Pick<Writes, "parking"> {
+    if (this.#links.size + this.#parked.size + this.#labels.size === 0) return {};
+    const people = [...this.#parked.values()];
+    return {
+      parking: {
+        taken: people.filter(({ isTaken }) => isTaken).map(({ person }) => person),
+        parked: people.flatMap(({ person, items }) => items.map((item) => ({ ...person, ...item }))),
+        refused: this.#refused,
+        links: [...this.#links.values()],
+        labels: [...this.#labels.values()],
+      },
+    };
+  }
+
+  #of({ organization, kind, id }: PersonKey): Parked {
+    const person = { organization, kind, id };
+    const key = personKeyOf(person);
+    const known = this.#parked.get(key);
+    if (known !== undefined) return known;
+    const parked: Parked = { person, isTaken: false, items: [] };
+    this.#parked.set(key, parked);
+    return parked;
+  }
+}
+
+/** An organization and an id of a person as one text. */
+function personKeyOf({ organization, kind, id }: PersonKey): string {
+  return `${organization} ${kind} ${id}`;
+}

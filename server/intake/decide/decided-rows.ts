@@ -1,0 +1,105 @@
+/** What a group of requests adds to the warehouse, and the counts that the ledger keeps of it. */
+import { msPerDay } from "../../calendar/calendar.ts";
+import type {
+  Account,
+  DayCount,
+  InboxRows,
+  KnownUser,
+  Stored,
+  User,
+  WarehouseTable,
+  Writes,
+} from "../../ledger/ledger.ts";
+import {
+  accountRow,
+  currentSchema,
+  eventRow,
+  isCanonicalUuid,
+  userRow,
+  userVersionRow,
+} from "../../ledger/ledger.ts";
+import type { News } from "./merge.ts";
+
+/** What is said of an event, before it is known whose it is. */
+type SaidEvent = Omit<Parameters<typeof eventRow>[0], "id" | "user" | "account">;
+
+export class DecidedRows {
+  readonly #stored: Stored;
+  readonly #lines = new Map<string, { table: WarehouseTable; year: number; lines: string[] }>();
+  readonly #dayCounts = new Map<number, { -readonly [Field in keyof DayCount]: DayCount[Field] }>();
+  readonly #versionRows = new Map<number, { organization: number; rows: number; versions: number }>();
+  #events = 0;
+
+  constructor(stored: Stored) {
+    this.#stored = stored;
+  }
+
+  /** @param of whose it is, and in which account */
+  event(event: SaidEvent, of: KnownUser): void {
+    const { organization, messageId, timeMs } = event;
+    const id = messageId !== null && isCanonicalUuid(messageId) ? messageId : this.#nextEventId();
+    this.#add(
+      "events",
+      new Date(timeMs).getUTCFullYear(),
+      eventRow({ ...event, user: of.number, account: of.account, id }),
+    );
+    this.#count(organization, Math.floor(timeMs / msPerDay), Number.parseInt(id.slice(-8), 16));
+  }
+
+  user(user: User): void {
+    this.#add("users", 0, userRow(user));
+  }
+
+  version(user: User, said: News): void {
+    this.#add("user_versions", 0, userVersionRow(user, said));
+    const { organization, version } = user;
+    const { rows, versions } = this.#versionRows.get(organization) ?? { rows: 0, versions: 0 };
+    this.#versionRows.set(organization, { organization, rows: rows + 1, versions: versions + version });
+  }
+
+  account(account: Account): void {
+    this.#add("accounts", 0, accountRow(account));
+  }
+
+  writes(): Pick<Writes, "inbox" | "versionRows" | "dayCounts"> {
+    const inbox: InboxRows[] = [];
+    for (const { table, year, lines } of this.#lines.values()) {
+      const body = `${lines.join("\n")}\n`;
+      inbox.push({ table, year, schema: currentSchema[table], rows: lines.length, body });
+    }
+    return {
+      inbox,
+      versionRows: [...this.#versionRows.values()],
+      dayCounts: [...this.#dayCounts.values()],
+    };
+  }
+
+  /** An id for an event that brought none: its row in the group, then the transaction. */
+  #nextEventId(): string {
+    this.#events += 1;
+    return `00000000${hex(this.#events, 8)}${hex(this.#stored.transaction, 16)}`;
+  }
+
+  #add(table: WarehouseTable, year: number, line: string): void {
+    const key = `${table} ${year}`;
+    const rows = this.#lines.get(key);
+    if (rows === undefined) this.#lines.set(key, { table, year, lines: [line] });
+    else rows.lines.push(line);
+  }
+
+  #count(organization: number, utcDay: number, checksum: number): void {
+    // One number for both: there are fewer than 2^17 days.
+    const key = organization * 2 ** 17 + utcDay;
+    const count = this.#dayCounts.get(key);
+    if (count === undefined) {
+      this.#dayCounts.set(key, { organization, utcDay, events: 1, checksum });
+    } else {
+      count.events += 1;
+      count.checksum = (count.checksum + checksum) >>> 0;
+    }
+  }
+}
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, "0");
+}

@@ -1,0 +1,132 @@
+/** How an identify changes a user: of two values of a field the one that was said later wins (field-times.ts). Pure. */
+
+import type { JsonObject } from "../../../contract/json.ts";
+import { limits } from "../../../contract/limits.ts";
+import type { User } from "../../ledger/ledger.ts";
+import type { Invalid } from "../admission/json.ts";
+import type { AdmittedIdentify } from "../identify.ts";
+import { FieldTimes } from "./field-times.ts";
+
+/** What an identify makes of a user. */
+export interface Merged {
+  /** Null until one is said. */
+  readonly email: string | null;
+  readonly traits: JsonObject;
+  readonly isAccountOwner: boolean | null;
+  readonly account: number;
+  readonly saidAtMs: number;
+  readonly fieldsSaidAtMs: Readonly<Record<string, number>>;
+  /** Whether anything of the user is other than before, but for when it was said. */
+  readonly changed: boolean;
+  /** Whether anything was said later, or earlier, than it was known to be said. */
+  readonly retimed: boolean;
+  /** What `user_versions` has to learn, by the time at which it was said; nothing when all was known. */
+  readonly news: readonly News[];
+}
+
+/** What was said of traits and account at a time; an account of null means that nothing was. */
+export interface News {
+  readonly atMs: number;
+  readonly traits: JsonObject;
+  readonly account: number | null;
+}
+
+/**
+ * Merges an identify into what is stored.
+ * @param account the number of the account that was sent, 0 for none, undefined when the request is silent.
+ * @returns Invalid when the user would grow past the limits.
+ */
+export function merge(
+  before: User | undefined,
+  entry: Pick<AdmittedIdentify, "saidAtMs" | "receivedAtMs" | "email" | "traits" | "isAccountOwner">,
+  account: number | undefined,
+): Merged | Invalid {
+  const fields = new FieldTimes(before, entry);
+  const traits: Record<string, unknown> = { ...before?.traits };
+  const history = new History();
+  if (before === undefined) history.at(entry.saidAtMs);
+  for (const [key, value] of Object.entries(entry.traits)) {
+    const known = before !== undefined && Object.hasOwn(before.traits, key);
+    const field = `properties.${key}`;
+    const wins = fields.said(field, known);
+    if (wins) define(traits, key, value);
+    const isOther = !known || JSON.stringify(before.traits[key]) !== JSON.stringify(value);
+    // What was said for an earlier time is news of that time, whatever is known of now.
+    if (isOther || !wins) define(history.at(fields.sentAtMs(field)).traits, key, value);
+    // And what holds now is said again at its own time: it may have been no news then.
+    if (known && !wins) define(history.at(fields.timeOf(field)).traits, key, before.traits[key]);
+  }
+  const tooLarge = whyTooLarge(traits);
+  if (tooLarge !== undefined) return { invalid: tooLarge };
+  const merged = {
+    email: fields.value<string | null>("email", entry.email, before?.email, null),
+    traits,
+    isAccountOwner: fields.value<boolean | null>(
+      "isAccountOwner",
+      entry.isAccountOwner,
+      before?.isAccountOwner,
+      null,
+    ),
+    account: fields.value("account", account, before?.account, 0),
+  };
+  if (account !== undefined) {
+    const sentAtMs = fields.sentAtMs("account");
+    const lost = fields.timeOf("account") > sentAtMs;
+    if (lost || account !== (before?.account ?? 0)) history.at(sentAtMs).account = account;
+    if (lost) history.at(fields.timeOf("account")).account = merged.account;
+  }
+  const news = history.news();
+  const changed =
+    before === undefined ||
+    news.length > 0 ||
+    merged.email !== before.email ||
+    merged.isAccountOwner !== before.isAccountOwner;
+  return {
+    ...merged,
+    ...timesOf(merged, fields),
+    changed,
+    retimed: fields.retimed,
+    news,
+  };
+}
+
+function timesOf(
+  { traits, email, isAccountOwner, account }: Pick<Merged, "traits" | "email" | "isAccountOwner" | "account">,
+  fields: FieldTimes,
+): Pick<Merged, "saidAtMs" | "fieldsSaidAtMs"> {
+  const held = Object.keys(traits).map((key) => `properties.${key}`);
+  if (email !== null) held.push("email");
+  if (isAccountOwner !== null) held.push("isAccountOwner");
+  if (account !== 0) held.push("account");
+  return fields.times(held, account === 0 ? ["account"] : []);
+}
+
+/** Collects news by time. */
+class History {
+  readonly #news = new Map<number, { traits: Record<string, unknown>; account: number | null }>();
+
+  at(ms: number): { traits: Record<string, unknown>; account: number | null } {
+    const news = this.#news.get(ms) ?? { traits: {}, account: null };
+    this.#news.set(ms, news);
+    return news;
+  }
+
+  news(): News[] {
+    return [...this.#news].map(([atMs, said]) => ({ atMs, ...said }));
+  }
+}
+
+/** Sets a key as JSON.parse does: `__proto__` is a trait like any other. */
+function define(object: Record<string, unknown>, key: string, value: unknown): void {
+  Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function whyTooLarge(traits: object): string | undefined {
+  const keys = Object.keys(traits).length;
+  if (keys > limits.keys) {
+    return `properties would give the user ${keys} traits: send fewer, at most ${limits.keys} are kept.`;
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(traits));
+  if (bytes <= limits.storedTraitsBytes) return undefined;
+  return `properties would give the user ${bytes} bytes of traits: send less, at most ${limits.storedTraitsBytes} are kept.`;
+}

@@ -1,0 +1,264 @@
+/** What the write API does with a request after its token is checked. */
+import { statfs } from "node:fs/promises";
+import { errorMessages } from "../../contract/errors.ts";
+import { isJsonObject } from "../../contract/json.ts";
+import type { SourceName, SourceOutcome } from "../../contract/sources.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Arrival } from "./admission/admit-event.ts";
+import { admitBatch, type ParsedBatch } from "./admission/batch.ts";
+import { type Invalid, isInvalid, type ParsedBody, parseBody } from "./admission/json.ts";
+import type { SourcedItem } from "./admission/sourced.ts";
+import { GroupCommit } from "./commit/group-commit.ts";
+import type { IntakeLimits, WaitingRows } from "./commit/room.ts";
+import { nextPart } from "./commit/source-parts.ts";
+import type { LargeRequest } from "./commit/waiting-requests.ts";
+import { type Admitted, isStored, type Outcome, type SourcedOutcome } from "./decide/decide.ts";
+import { admitIdentify } from "./identify.ts";
+import { admitTrack } from "./track.ts";
+import {
+  type Endpoint,
+  type NoteTaker,
+  noteAdmitted,
+  noteInvalid,
+  noteOutcome,
+  noteSourced,
+} from "./watch/notes.ts";
+import { SourceCounts } from "./watch/source-counts.ts";
+import { IngestionWarnings } from "./watch/warnings.ts";
+import type { WatchedRequest } from "./watch/watched-request.ts";
+
+/** Who is told of the items of a source, in their order: first of what is unusual about one, then what became of it. */
+export interface SourcedWatcher extends NoteTaker {
+  decided(index: number, outcome: SourcedOutcome): void;
+}
+
+export class Intake {
+  readonly #ledger: Ledger;
+  readonly #dataDir: string;
+  readonly #limits: IntakeLimits;
+  readonly #nowMs: () => number;
+  readonly #commits: GroupCommit;
+  readonly #warnings: IngestionWarnings;
+  readonly #sources: SourceCounts;
+  /** Requests of sources that are being stored. */
+  readonly #sourcing = new Set<Promise<unknown>>();
+  #closedBecause: string | undefined;
+  #waiting: WaitingRows;
+
+  constructor(ledger: Ledger, dataDir: string, limits: IntakeLimits, nowMs: () => number) {
+    this.#ledger = ledger;
+    this.#dataDir = dataDir;
+    this.#limits = limits;
+    this.#nowMs = nowMs;
+    this.#warnings = new IngestionWarnings(ledger.warnings);
+    this.#sources = new SourceCounts(ledger.sources);
+    this.#commits = new GroupCommit(ledger, nowMs);
+    this.#waiting = { rows: 0, bytes: 0, loadedUptoMs: nowMs() };
+  }
+
+  /** Counts what is worth an ingestion warning. */
+  get warnings(): NoteTaker {
+    return this.#warnings;
+  }
+
+  /** What waits, a second old at most while the ledger answers. */
+  get waiting(): WaitingRows {
+    return this.#waiting;
+  }
+
+  /** Why no write is taken now, in words for the sender; undefined while all is well. */
+  get closedBecause(): string | undefined {
+    return this.#commits.isFull ? errorMessages.catchingUp : this.#closedBecause;
+  }
+
+  /** The same for one organization, of which too much may wait. */
+  closedFor(organization: number): string | undefined {
+    const isFull = this.#commits.isFullFor(organization);
+    return this.closedBecause ?? (isFull ? errorMessages.organizationHeld : undefined);
+  }
+
+  /** Whether the last writes could not be kept: a full disk, or one that failed, which takes a restart. */
+  get isFailing(): boolean {
+    return this.#commits.isFailing;
+  }
+
+  /** Stores an identify. Resolves when it is on disk or refused; rejects when the ledger failed. */
+  identify(body: Uint8Array, arrival: Arrival, watched?: WatchedRequest): Promise<Outcome> {
+    return this.#store("identify", body, arrival, admitIdentify, watched);
+  }
+
+  /** Stores an event. Resolves when it is on disk or refused; rejects when the ledger failed. */
+  track(body: Uint8Array, arrival: Arrival, watched?: WatchedRequest): Promise<Outcome> {
+    return this.#store("track", body, arrival, admitTrack, watched);
+  }
+
+  /** Stores the good items of a batch in their order, in one commit, and resolves with an outcome for each item.
+   * Rejects when the ledger failed, and then none is stored. */
+  async batch(batch: ParsedBatch, arrival: Arrival, watched?: WatchedRequest): Promise<readonly Outcome[]> {
+    const warnings = this.#noteTaker(watched);
+    const items = admitBatch(batch, arrival);
+    const good = items.filter((item): item is Admitted => !isInvalid(item));
+    const outcomes = good.length === 0 ? [] : await this.#commits.submitAll(good, batch.text.length);
+    let next = 0;
+    return items.map((item, index) => {
+      const sent = batch.items[index];
+      const body = isJsonObject(sent) ? sent : {};
+      if (isInvalid(item)) {
+        noteInvalid(warnings, "batch", arrival, item.invalid, body);
+        watched?.item(sent, item, { index, items: items.length });
+        this.#countOfApi(arrival, item);
+        return item;
+      }
+      const outcome = outcomes[next];
+      next += 1;
+      if (outcome === undefined) throw new Error("an item of the batch was not decided");
+      noteAdmitted(warnings, "batch", item, body);
+      noteOutcome(warnings, "batch", item, outcome);
+      this.#countOfApi(arrival, outcome);
+      watched?.item(sent, outcome, { index, items: items.length });
+      return outcome;
+    });
+  }
+
+  /**
+   * Stores the items of a connected source in their order, or holds those of a person who is not identified yet.
+   * Resolves with an outcome for each item. A large request is admitted, decided and written in parts, and other requests
+   * run between two parts. Rejects when the ledger failed: the parts before are stored then. The source sends all of it
+   * again, and message ids tell which items are stored.
+   * @param source its name, under which warnings are counted
+   */
+  sourced(
+    items: readonly SourcedItem[],
+    arrival: Arrival,
+    source = "sources",
+    watcher?: SourcedWatcher,
+  ): Promise<readonly SourcedOutcome[]> {
+    const storing = this.#sourced(items, arrival, source, watcher).finally(() =>
+      this.#sourcing.delete(storing),
+    );
+    this.#sourcing.add(storing);
+    return storing;
+  }
+
+  async #sourced(
+    items: readonly SourcedItem[],
+    arrival: Arrival,
+    source: string,
+    watcher: SourcedWatcher | undefined,
+  ): Promise<readonly SourcedOutcome[]> {
+    const taker = this.#noteTaker(watcher);
+    const request: LargeRequest = { moved: 0 };
+    const outcomes: SourcedOutcome[] = [];
+    while (outcomes.length < items.length) {
+      const part = nextPart(items, outcomes.length, arrival);
+      const isWhole = part.length === items.length;
+      const good = part.flatMap(({ admitted }) => (isInvalid(admitted) ? [] : [admitted]));
+      const bytes = good.reduce((sum, item) => sum + item.bytes, 0);
+      const decided =
+        good.length === 0
+          ? []
+          : await this.#commits.submitSourced(good, bytes, isWhole ? undefined : request);
+      // A part of which nothing is stored waits for no commit, and would hold the thread together with the next.
+      if (good.length === 0 && !isWhole) await new Promise(setImmediate);
+      const decisions = decided.values();
+      for (const { item, admitted, leftOut } of part) {
+        const outcome = isInvalid(admitted) ? admitted : decisions.next().value;
+        if (outcome === undefined) throw new Error("an item of the source was not decided");
+        noteSourced(taker, source, arrival, { item, outcome, leftOut });
+        watcher?.decided(outcomes.length, outcome);
+        outcomes.push(outcome);
+      }
+    }
+    return outcomes;
+  }
+
+  async #store(
+    endpoint: Endpoint,
+    bytes: Uint8Array,
+    arrival: Arrival,
+    admit: (body: ParsedBody, arrival: Arrival) => Admitted | Invalid,
+    watched: WatchedRequest | undefined,
+  ): Promise<Outcome> {
+    const body = parseBody(bytes);
+    const admitted = isInvalid(body) ? body : admit(body, arrival);
+    const sent = isInvalid(body) ? undefined : body.value;
+    if (isInvalid(admitted)) {
+      noteInvalid(this.#warnings, endpoint, arrival, admitted.invalid, sent);
+      watched?.item(sent, admitted);
+      this.#countOfApi(arrival, admitted);
+      return admitted;
+    }
+    noteAdmitted(this.#noteTaker(watched), endpoint, admitted, sent ?? {});
+    const outcome = await this.#commits.submit(admitted, bytes.length);
+    noteOutcome(this.#noteTaker(watched), endpoint, admitted, outcome);
+    watched?.item(sent, outcome);
+    this.#countOfApi(arrival, outcome);
+    return outcome;
+  }
+
+  /** The write API is a sender like any other. Imports are not counted: the past in one hour is no rhythm. */
+  #countOfApi({ organization, receivedAtMs: atMs }: Arrival, decided: Outcome): void {
+    const outcome = isStored(decided) ? "accepted" : decided === "duplicate" ? "duplicate" : "rejected";
+    this.#sources.note({ organization, source: "api", atMs, outcome });
+  }
+
+  /** Counts an item of a connected source, or a body of which nothing could be read. */
+  countSourced(source: SourceName, organization: number, outcome: SourceOutcome): void {
+    this.#sources.note({ organization, source, atMs: this.#nowMs(), outcome });
+  }
+
+  /** Warnings are counted, and also told to who watches. */
+  #noteTaker(watched: NoteTaker | undefined): NoteTaker {
+    if (watched === undefined) return this.#warnings;
+    return {
+      note: (noted) => {
+        this.#warnings.note(noted);
+        watched.note(noted);
+      },
+    };
+  }
+
+  /** Counts a request that was turned away before it was read. */
+  noteTurnedAway(
+    endpoint: Endpoint,
+    organization: number,
+    kind: "refused_validation" | "rate_limited",
+    message: string,
+  ): void {
+    const detail = kind === "rate_limited" ? null : message;
+    this.#warnings.note({ organization, atMs: this.#nowMs(), kind, endpoint, detail, message });
+  }
+
+  /** Writes the counted warnings down. Called every few seconds. */
+  recordWarnings(): Promise<void> {
+    return this.#warnings.flush();
+  }
+
+  /** Writes down what came from sources. Called every few seconds. */
+  recordSources(): Promise<void> {
+    return this.#sources.flush();
+  }
+
+  /** Writes down the warnings that name a user, so that those of now can be deleted, and forgets newer ones. */
+  async forgetWarningsOf(organization: number, userId: string): Promise<void> {
+    await this.#warnings.flush();
+    this.#warnings.forgetUser(organization, userId);
+  }
+
+  /** Looks at the disk and at what waits. Called about once a second. */
+  async checkRoom(): Promise<void> {
+    const nowMs = this.#nowMs();
+    const [{ rows, bytes }, disk] = await Promise.all([this.#ledger.inbox.backlog(), statfs(this.#dataDir)]);
+    const loadedUptoMs = rows === 0 ? nowMs : await this.#ledger.loadedUptoMs();
+    this.#waiting = { rows, bytes, loadedUptoMs: loadedUptoMs ?? this.#waiting.loadedUptoMs };
+    const freeBytes = disk.bavail * disk.bsize;
+    if (freeBytes < this.#limits.minFreeDiskBytes) this.#closedBecause = errorMessages.diskNearlyFull;
+    else if (bytes > this.#limits.maxBacklogBytes) this.#closedBecause = errorMessages.catchingUp;
+    else this.#closedBecause = undefined;
+  }
+
+  /** Resolves when everything that was admitted before the call is on disk, or has failed. */
+  async settled(): Promise<void> {
+    await Promise.all([this.#commits.settled(), Promise.allSettled(this.#sourcing)]);
+  }
+}

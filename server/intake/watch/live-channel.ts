@@ -1,0 +1,159 @@
+/**
+ * What one organization's watchers see: the latest items, as many a second as a person can look at, and how many there
+ * were beside them. Everything is bounded: the items that are kept, their payloads, and what waits for a slow watcher.
+ */
+import { type LiveItem, type LiveSkipped, liveLimits } from "../../../contract/live.ts";
+
+/** What happens to an item, by which it is counted. */
+export type LiveOutcome = LiveItem["outcome"];
+/** Items by what became of them. */
+export type LiveCounts = Record<LiveOutcome, number>;
+
+/** A message as watchers get it. */
+export type LiveMessage =
+  | { readonly event: "item"; readonly data: LiveItem }
+  | { readonly event: "skipped"; readonly data: LiveSkipped };
+
+/** Who looks on. */
+export interface LiveWatcher {
+  readonly person: number;
+  /** It watches for another node, and is told only of what this one takes. */
+  readonly isRelay?: boolean;
+  /** Takes a message, or counts it as missed. @param text the message as a server-sent event */
+  take(message: LiveMessage, text: Uint8Array): void;
+  /** Called once a second. */
+  tick(): void;
+  /** The service ends it. @param isFinal whether to come back is of no use */
+  end(message: string, isFinal: boolean): void;
+}
+
+/** The latest items that a new watcher gets are at most so large together. */
+const maxRecentBytes = 256 * 1024;
+
+const encoder = new TextEncoder();
+
+/** A message as the bytes of a server-sent event. */
+export function eventBytes(event: string, data: object): Uint8Array<ArrayBuffer> {
+  return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+}
+
+/** Counts of nothing. */
+export const noItems = (): LiveCounts => ({ accepted: 0, parked: 0, duplicate: 0, rejected: 0, ignored: 0 });
+
+/** Whether an item is about the user with this id, or has the id anywhere. */
+export function isAbout({ event, data }: LiveMessage, id: string): boolean {
+  if (event !== "item") return false;
+  return data.userId === id || data.payload?.includes(JSON.stringify(id)) === true;
+}
+
+export class LiveChannel {
+  readonly #life: string;
+  readonly #nowMs: () => number;
+  readonly #watchers = new Set<LiveWatcher>();
+  /** Each with the number of the last item until then. */
+  #recent: { readonly number: number; readonly message: LiveMessage }[] = [];
+  #lastNumber = 0;
+  #skipped = noItems();
+  /** Places of this second: a flood of what is stored must not hide what is refused. */
+  #places = { stored: liveLimits.itemsPerSecond as number, others: liveLimits.itemsPerSecond as number };
+  #leftAtMs = 0;
+
+  /** @param life tells this life of the service from others, in ids of items */
+  constructor(life: string, nowMs: () => number) {
+    this.#life = life;
+    this.#nowMs = nowMs;
+  }
+
+  get watchers(): number {
+    return [...this.#watchers].filter(({ isRelay = false }) => !isRelay).length;
+  }
+
+  /** How many of them are this person's. */
+  watchersOf(person: number): number {
+    return [...this.#watchers].filter((watcher) => watcher.person === person).length;
+  }
+
+  /** How long nobody has watched. */
+  get unwatchedMs(): number {
+    return this.#watchers.size > 0 ? 0 : this.#nowMs() - this.#leftAtMs;
+  }
+
+  /** Whether there is a place left in this second for an item; otherwise it is counted. */
+  takePlace(outcome: LiveOutcome): boolean {
+    const kind = outcome === "accepted" || outcome === "parked" ? "stored" : "others";
+    if (this.#places[kind] > 0) {
+      this.#places[kind] -= 1;
+      return true;
+    }
+    this.#skipped[outcome] += 1;
+    return false;
+  }
+
+  /** Shows an item for which a place was taken. */
+  add(item: Omit<LiveItem, "id">): void {
+    this.#lastNumber += 1;
+    this.#tell({ event: "item", data: { id: `${this.#life}-${this.#lastNumber}`, ...item } });
+  }
+
+  /** Shows what another node took. */
+  show(message: LiveMessage): void {
+    if (message.event === "skipped") {
+      this.#tell(message, true);
+      return;
+    }
+    this.#lastNumber += 1;
+    const id = `${this.#life}-${this.#lastNumber}`;
+    this.#tell({ event: "item", data: { ...message.data, id } }, true);
+  }
+
+  /** A second has passed. */
+  tick(): void {
+    this.#places = { stored: liveLimits.itemsPerSecond, others: liveLimits.itemsPerSecond };
+    const skipped = this.#skipped;
+    if (Object.values(skipped).some((count) => count > 0)) {
+      this.#skipped = noItems();
+      this.#tell({ event: "skipped", data: { at: new Date(this.#nowMs()).toISOString(), ...skipped } });
+    }
+    for (const watcher of [...this.#watchers]) watcher.tick();
+  }
+
+  /** Lets somebody look on, first at the latest items. @param after the id of the last one that they know */
+  join(watcher: LiveWatcher, after: string): void {
+    const [life, number] = after.split("-");
+    const known = life === this.#life ? Number(number) : 0;
+    this.#watchers.add(watcher);
+    if (watcher.isRelay) return;
+    const messages = this.#recent
+      .filter((one) => one.number > known)
+      .map(({ message }) => ({ message, text: eventBytes(message.event, message.data) }));
+    let bytes = messages.reduce((sum, { text }) => sum + text.byteLength, 0);
+    for (const { message, text } of messages) {
+      if (bytes <= maxRecentBytes) watcher.take(message, text);
+      bytes -= text.byteLength;
+    }
+  }
+
+  leave(watcher: LiveWatcher): void {
+    this.#watchers.delete(watcher);
+    this.#leftAtMs = this.#nowMs();
+  }
+
+  /** Forgets the kept items that are about the user with this id, or have the id anywhere. */
+  forget(id: string): void {
+    this.#recent = this.#recent.filter(({ message }) => !isAbout(message, id));
+  }
+
+  /** Ends every watcher's stream. */
+  end(message: string): void {
+    for (const watcher of [...this.#watchers]) watcher.end(message, false);
+  }
+
+  #tell(message: LiveMessage, isOfOther = false): void {
+    this.#recent.push({ number: this.#lastNumber, message });
+    if (this.#recent.length > liveLimits.recentItems) this.#recent.shift();
+    const text = eventBytes(message.event, message.data);
+    for (const watcher of this.#watchers) {
+      if (!isOfOther || !watcher.isRelay) watcher.take(message, text);
+    }
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * The live view of what arrives. While nobody watches, a write request costs one look at `isWatched`; while somebody
+ * does, the requests of watched organizations are followed (watched-request.ts) and shown (live-channel.ts).
+ */
+import { randomBytes } from "node:crypto";
+import { liveLimits } from "../../../contract/live.ts";
+import { isAbout, LiveChannel, type LiveMessage, type LiveWatcher } from "./live-channel.ts";
+import type { Endpoint } from "./notes.ts";
+
+export type { Endpoint } from "./notes.ts";
+
+import { WatchedRequest } from "./watched-request.ts";
+
+/** Items are kept so long after the last watcher has gone, so that a page that is opened again is not blank. */
+const keptUnwatchedMs = 5 * 60_000;
+const tickMs = 1_000;
+/** For so long what another node took of a user or an account before the erasure may still come: half a second there, and ten and some in
+ * the ledger. */
+const forgottenMs = 30_000;
+
+export class LiveView {
+  readonly #nowMs: () => number;
+  /** By organization. */
+  readonly #channels = new Map<number, LiveChannel>();
+  /** Ids of users and accounts that were erased a moment ago, those of longest ago first. */
+  #forgotten: { readonly organization: number; readonly id: string; readonly atMs: number }[] = [];
+  readonly #life = randomBytes(4).toString("hex");
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #isClosed = false;
+  /** Whether any organization is watched, or was a moment ago. */
+  isWatched = false;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Follows a write request; whose it is, it is told when that is known. */
+  request(endpoint: Endpoint, path: string): WatchedRequest {
+    return new WatchedRequest({ endpoint, path, atMs: this.#nowMs() }, (organization) =>
+      this.#channels.get(organization),
+    );
+  }
+
+  /** Whether the person may watch the organization on one more page. */
+  hasRoom(organization: number, person: number): boolean {
+    if (this.#isClosed) return false;
+    const channels = [...this.#channels.values()];
+    const all = channels.reduce((sum, { watchers }) => sum + watchers, 0);
+    const theirs = channels.reduce((sum, channel) => sum + channel.watchersOf(person), 0);
+    const own = this.#channels.get(organization)?.watchers ?? 0;
+    return (
+      own < liveLimits.watchersOfOrganization &&
+      theirs < liveLimits.watchersOfPerson &&
+      all < liveLimits.watchers
+    );
+  }
+
+  /** Lets somebody watch an organization. @param after the id of the last item that they know
+   * @returns what ends it */
+  watch(organization: number, watcher: LiveWatcher, after: string): () => void {
+    const channel = this.#channels.get(organization) ?? new LiveChannel(this.#life, this.#nowMs);
+    this.#channels.set(organization, channel);
+    this.isWatched = true;
+    this.#timer ??= setInterval(() => this.#tick(), tickMs);
+    channel.join(watcher, after);
+    return () => channel.leave(watcher);
+  }
+
+  /** The organizations that somebody watches here. */
+  watchedOrganizations(): readonly number[] {
+    return [...this.#channels].flatMap(([organization, { watchers }]) =>
+      watchers > 0 ? [organization] : [],
+    );
+  }
+
+  /** Shows what another node took. */
+  show(organization: number, message: LiveMessage): void {
+    this.#forgetForgotten();
+    const isOfErased = this.#forgotten.some(
+      (one) => one.organization === organization && isAbout(message, one.id),
+    );
+    if (!isOfErased) this.#channels.get(organization)?.show(message);
+  }
+
+  /** Forgets what is kept of a user or an account that is erased, and shows nothing of what another node took before. */
+  forget(organization: number, id: string): void {
+    if (this.isWatched) this.#forgotten.push({ organization, id, atMs: this.#nowMs() });
+    this.#channels.get(organization)?.forget(id);
+  }
+
+  /** Ends the streams of an organization that is deleted, and forgets what was shown. */
+  endOrganization(organization: number): void {
+    this.#channels.get(organization)?.end("This organization was deleted.");
+    this.#channels.delete(organization);
+  }
+
+  /** Ends every stream, and lets nobody in any more. */
+  close(): void {
+    this.#isClosed = true;
+    for (const channel of this.#channels.values()) channel.end("The service is stopping.");
+    this.#channels.clear();
+    this.#rest();
+  }
+
+  #tick(): void {
+    this.#forgetForgotten();
+    for (const [organization, channel] of this.#channels) {
+      channel.tick();
+      if (channel.unwatchedMs > keptUnwatchedMs) this.#channels.delete(organization);
+    }
+    if (this.#channels.size === 0) this.#rest();
+  }
+
+  #forgetForgotten(): void {
+    const keptAtMs = this.#nowMs() - forgottenMs;
+    this.#forgotten = this.#forgotten.filter(({ atMs }) => atMs > keptAtMs);
+  }
+
+  #rest(): void {
+    this.isWatched = false;
+    this.#forgotten = [];
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

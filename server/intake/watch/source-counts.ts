@@ -1,0 +1,106 @@
+/**
+ * How much comes from each source, counted in memory and written down every few seconds: never on the way of a request. A
+ * process that is killed loses the counts of those seconds, and nothing else. Memory is bounded.
+ */
+import type { SenderName, SourceOutcome } from "../../../contract/sources.ts";
+import { msPerHour } from "../../calendar/calendar.ts";
+import type { CountedHour, SourceStore } from "../../ledger/ledger.ts";
+
+/** Of all organizations, about 200 bytes each. */
+const maxLines = 20_000;
+
+/** One item that came, or several alike. */
+export interface CountedItem {
+  readonly organization: number;
+  readonly source: SenderName;
+  /** When it came, by our clock. */
+  readonly atMs: number;
+  readonly outcome: SourceOutcome;
+}
+
+type Line = { -readonly [Field in keyof CountedHour]: CountedHour[Field] };
+
+export class SourceCounts {
+  readonly #store: Pick<SourceStore, "add">;
+  /** The newest hour, by organization and source. */
+  #open = new Map<number, Map<SenderName, Line>>();
+  /** Hours that are over and not written down yet. */
+  #over: Line[] = [];
+  #openLines = 0;
+  /** Resolves when what was counted before is written down, or has failed. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(store: Pick<SourceStore, "add">) {
+    this.#store = store;
+  }
+
+  /** How many lines are held now. */
+  get size(): number {
+    return this.#openLines + this.#over.length;
+  }
+
+  /** Counts items: two looks into maps, 0.06 µs. */
+  note({ organization, source, atMs, outcome }: CountedItem, items = 1): void {
+    const utcHour = Math.floor(atMs / msPerHour);
+    let line = this.#open.get(organization)?.get(source);
+    // A clock that went back, or an item that was counted later, stays in the hour that is open.
+    if (line === undefined || utcHour > line.utcHour) {
+      line = this.#begin(line, organization, source, utcHour, atMs);
+      if (line === undefined) return;
+    }
+    line[outcome] += items;
+    if (atMs > line.lastMs) line.lastMs = atMs;
+    if (outcome === "rejected") return;
+    line.firstHeardMs ??= atMs;
+    line.lastHeardMs = Math.max(line.lastHeardMs ?? atMs, atMs);
+  }
+
+  /** Writes down what was counted, once earlier calls have ended. What cannot be written is kept and counted on. */
+  flush(): Promise<void> {
+    const mine = this.#last.then(() => this.#write());
+    this.#last = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** The line to count in: a new one; when there are too many, that of the hour before, or none. */
+  #begin(
+    before: Line | undefined,
+    organization: number,
+    source: SenderName,
+    utcHour: number,
+    atMs: number,
+  ): Line | undefined {
+    if (this.size >= maxLines) return before;
+    if (before !== undefined) this.#over.push(before);
+    else this.#openLines += 1;
+    const line: Line = {
+      ...{ organization, source, utcHour, accepted: 0, parked: 0, duplicate: 0, rejected: 0, ignored: 0 },
+      ...{ firstMs: atMs, lastMs: atMs, firstHeardMs: null, lastHeardMs: null },
+    };
+    let ofOrganization = this.#open.get(organization);
+    if (ofOrganization === undefined) {
+      ofOrganization = new Map();
+      this.#open.set(organization, ofOrganization);
+    }
+    ofOrganization.set(source, line);
+    return line;
+  }
+
+  async #write(): Promise<void> {
+    if (this.size === 0) return;
+    const lines = [...this.#over, ...[...this.#open.values()].flatMap((sources) => [...sources.values()])];
+    this.#open = new Map();
+    this.#over = [];
+    this.#openLines = 0;
+    let writtenLines = 0;
+    try {
+      await this.#store.add(lines, (written) => {
+        writtenLines += written;
+      });
+    } catch (error) {
+      // Counts that came meanwhile have lines of their own: the store adds them up.
+      this.#over.push(...lines.slice(writtenLines).slice(0, maxLines - this.size));
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Ingestion warnings, counted in memory and written down every few seconds: never on the way of a request.
+ * Memory is bounded; what is beyond is counted without its detail.
+ */
+import { msPerDay } from "../../calendar/calendar.ts";
+import {
+  type IngestionWarning,
+  UnwritableWarnings,
+  type WarningKind,
+  type WarningStore,
+} from "../../ledger/ledger.ts";
+
+/** Details of an organization that are held apart between two writes. */
+const maxDetailsOfOrganization = 1_000;
+/** Lines of all organizations, about 500 bytes each. */
+const maxLines = 20_000;
+const maxDetailCharacters = 200;
+/** The sender's message is as long as a path in it may be. */
+const maxMessageCharacters = 500;
+const maxUserIdCharacters = 256;
+
+/** One thing that a sender did. */
+export interface Noted {
+  readonly organization: number;
+  readonly atMs: number;
+  readonly kind: WarningKind;
+  readonly endpoint: string;
+  /** Null: counted with all that have no detail of their own. */
+  readonly detail: string | null;
+  /** What the sender was answered, when it was refused. */
+  readonly message?: string | undefined;
+  readonly userId?: string | undefined;
+}
+
+type Line = { -readonly [Field in keyof IngestionWarning]: IngestionWarning[Field] };
+
+export class IngestionWarnings {
+  readonly #store: Pick<WarningStore, "add">;
+  /** By organization, and then by what is counted together. */
+  #lines = new Map<number, Map<string, Line>>();
+  #size = 0;
+  /** Resolves when what was counted before is written down, or has failed. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(store: Pick<WarningStore, "add">) {
+    this.#store = store;
+  }
+
+  /** How many lines are held now. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Counts one thing: a look into a map, 0.2 µs. */
+  note(noted: Noted): void {
+    const { organization, atMs, kind, endpoint, message, userId } = noted;
+    this.#count({
+      organization,
+      utcDay: Math.floor(atMs / msPerDay),
+      kind,
+      endpoint,
+      // An empty detail, a key "" say, cannot be told from none.
+      detail: shortened(noted.detail ?? "", maxDetailCharacters) || null,
+      count: 1,
+      firstSeenMs: atMs,
+      lastSeenMs: atMs,
+      message: message === undefined ? null : shortened(message, maxMessageCharacters),
+      userId: userId === undefined ? null : shortened(userId, maxUserIdCharacters),
+    });
+  }
+
+  /** Writes down what was counted, once earlier calls have ended. What cannot be written now is kept and counted
+   * on. @throws UnwritableWarnings when some never can, which are left out */
+  flush(): Promise<void> {
+    const mine = this.#last.then(() => this.#write());
+    this.#last = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** Forgets what a user was the last to cause and is not written down yet. */
+  forgetUser(organization: number, userId: string): void {
+    const lines = this.#lines.get(organization);
+    for (const [key, line] of lines ?? []) {
+      if (line.userId !== userId) continue;
+      lines?.delete(key);
+      this.#size -= 1;
+    }
+  }
+
+  async #write(): Promise<void> {
+    if (this.#size === 0) return;
+    const lines = [...this.#lines.values()].flatMap((ofOrganization) => [...ofOrganization.values()]);
+    this.#lines = new Map();
+    this.#size = 0;
+    let writtenLines = 0;
+    try {
+      await this.#store.add(lines, (written) => {
+        writtenLines += written;
+      });
+    } catch (error) {
+      // Lines that can never be written would keep all others in memory until the next start.
+      if (!(error instanceof UnwritableWarnings)) {
+        for (const line of lines.slice(writtenLines)) this.#count(line);
+      }
+      throw error;
+    }
+  }
+
+  #count(line: Line): void {
+    let lines = this.#lines.get(line.organization);
+    if (lines === undefined) {
+      lines = new Map();
+      this.#lines.set(line.organization, lines);
+    }
+    let key = keyOf(line, line.detail);
+    let known = lines.get(key);
+    const isFull = lines.size >= maxDetailsOfOrganization || this.#size >= maxLines;
+    if (known === undefined && isFull && line.detail !== null) {
+      key = keyOf(line, null);
+      known = lines.get(key);
+    }
+    if (known === undefined) {
+      lines.set(key, { ...line, detail: isFull ? null : line.detail });
+      this.#size += 1;
+      return;
+    }
+    known.count += line.count;
+    known.firstSeenMs = Math.min(known.firstSeenMs, line.firstSeenMs);
+    if (line.lastSeenMs < known.lastSeenMs) return;
+    known.lastSeenMs = line.lastSeenMs;
+    known.message = line.message;
+    known.userId = line.userId;
+  }
+}
+
+function keyOf({ utcDay, kind, endpoint }: Line, detail: string | null): string {
+  return `${utcDay} ${kind} ${endpoint} ${detail ?? ""}`;
+}
+
+/** The text's beginning, without halves of surrogate pairs: PostgreSQL's JSON does not take one. */
+function shortened(text: string, maxCharacters: number): string {
+  return text.length <= maxCharacters
+    ? text.toWellFormed()
+    : `${text.slice(0, maxCharacters - 1).toWellFormed()}…`;
+}

@@ -1,0 +1,237 @@
+/** A write request that somebody watches: what was sent, what became of each item, and what the sender was answered. */
+
+import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { type LiveItem, liveLimits } from "../../../contract/live.ts";
+import type { SourceOutcome } from "../../../contract/sources.ts";
+import { whyTooDeep } from "../admission/json.ts";
+import { personIn, type SourcedItem } from "../admission/sourced.ts";
+import { errorOf } from "../commit/outcome-error.ts";
+import { isStored, type Outcome } from "../decide/decide.ts";
+import type { LiveChannel, LiveOutcome } from "./live-channel.ts";
+import type { Endpoint } from "./notes.ts";
+import type { Noted } from "./warnings.ts";
+
+/** Who sent a request. */
+export interface Sender {
+  readonly organization: number;
+  readonly token: LiveItem["token"];
+  readonly idempotencyKey: string | null;
+  /** The token itself, where it may be in what was sent: whoever looks on must not see it. */
+  readonly secret?: string | undefined;
+}
+
+/** What became of an item of a connected source. */
+interface WatchedItem {
+  /** As it was sent. */
+  readonly sent: unknown;
+  /** What it was taken for; undefined when it could not be. */
+  readonly item?: SourcedItem | undefined;
+  readonly outcome: SourceOutcome;
+  /** Why it was rejected or ignored. */
+  readonly reason?: string | undefined;
+  readonly warnings: LiveItem["warnings"];
+}
+
+/** Stands where a token stood. */
+const hiddenSecret = "rk-…";
+
+/** What is said of a refused item anyway, by its error. */
+const saidByOutcome: ReadonlySet<string> = new Set([
+  "duplicate",
+  "refused_validation",
+  "refused_unknown_user",
+  "rate_limited",
+]);
+
+/** As many characters of a header as an id may have. */
+const maxKeyCharacters = 256;
+
+type Shown = Pick<
+  LiveItem,
+  | "kind"
+  | "userId"
+  | "event"
+  | "outcome"
+  | "error"
+  | "ignoredBecause"
+  | "batch"
+  | "payload"
+  | "payloadCharacters"
+  | "warnings"
+>;
+
+export class WatchedRequest {
+  readonly #path: string;
+  readonly #atMs: number;
+  #endpoint: Endpoint;
+  readonly #channelOf: (organization: number) => LiveChannel | undefined;
+  #channel: LiveChannel | undefined;
+  #sender: Sender | undefined;
+  #body: Uint8Array | undefined;
+  #warnings: LiveItem["warnings"] = [];
+  /** Items for which a place was taken. */
+  readonly #shown: Shown[] = [];
+  #hasItems = false;
+
+  constructor(
+    { endpoint, path, atMs }: { endpoint: Endpoint; path: string; atMs: number },
+    channelOf: (organization: number) => LiveChannel | undefined,
+  ) {
+    this.#endpoint = endpoint;
+    this.#path = path;
+    this.#atMs = atMs;
+    this.#channelOf = channelOf;
+  }
+
+  /** Whose it is. What is never said belongs to nobody and is not shown. */
+  from(sender: Sender): void {
+    this.#sender = sender;
+    this.#channel = this.#channelOf(sender.organization);
+  }
+
+  /** Which tool's client sent it, where several send to one path. */
+  sentBy(source: Endpoint): void {
+    this.#endpoint = source;
+  }
+
+  /** What was sent. */
+  body(bytes: Uint8Array): void {
+    this.#body = bytes;
+  }
+
+  /** Whether it is shown to anybody: if not, nobody needs to be told more. */
+  get isShown(): boolean {
+    return this.#channel !== undefined;
+  }
+
+  /** Takes a warning about the next item. */
+  note({ kind, detail }: Noted): void {
+    if (this.#channel === undefined || saidByOutcome.has(kind)) return;
+    this.#warnings.push(boundedWarning({ kind, detail }));
+  }
+
+  /** What became of an item. @param sent what it says, as far as it could be read */
+  item(sent: unknown, outcome: Outcome, batch: LiveItem["batch"] = null): void {
+    const warnings = this.#warnings;
+    this.#warnings = [];
+    this.#hasItems = true;
+    const shownOutcome = outcomeOf(outcome);
+    if (!this.#channel?.takePlace(shownOutcome)) return;
+    const error = errorOf(outcome) ?? null;
+    const payload = batch === null ? this.#bodyText() : this.#textOf(sent);
+    const said = isJsonObject(sent) ? sent : undefined;
+    const kind = this.#kindOf(said);
+    const event = kind === "track" ? this.#nameIn(said?.event) : null;
+    this.#shown.push({
+      ...{ kind, userId: this.#nameIn(said?.userId), event, outcome: shownOutcome, error, batch, warnings },
+      ...{ ignoredBecause: null, ...payload },
+    });
+  }
+
+  /** What became of an item of a connected source. */
+  sourcedItem({ sent, item, outcome, reason, warnings }: WatchedItem, batch: LiveItem["batch"]): void {
+    this.#hasItems = true;
+    if (!this.#channel?.takePlace(outcome)) return;
+    const said = isJsonObject(sent) ? sent : {};
+    const userId = item && personIn(item);
+    const isRejected = outcome === "rejected" && reason !== undefined;
+    this.#shown.push({
+      kind: item?.type ?? null,
+      userId: this.#nameIn(userId ?? said.userId ?? said.anonymousId),
+      event: this.#nameIn(item?.type === "track" ? item.event : said.event),
+      ...{
+        outcome,
+        batch,
+        warnings: warnings.filter(({ kind }) => !saidByOutcome.has(kind)).map(boundedWarning),
+      },
+      error: isRejected ? (errorOf({ invalid: reason }) ?? null) : null,
+      ignoredBecause: outcome === "ignored" ? (reason ?? null) : null,
+      ...(batch === null ? this.#bodyText() : this.#textOf(sent)),
+    });
+  }
+
+  /** What the sender is answered; shows the request. */
+  async answered(response: Response): Promise<void> {
+    const [channel, sender] = [this.#channel, this.#sender];
+    if (channel === undefined || sender === undefined) return;
+    if (this.#hasItems && this.#shown.length === 0) return;
+    // A batch of nothing is no failure.
+    if (!this.#hasItems && response.ok) return;
+    const text = await response.clone().text();
+    if (!this.#hasItems && channel.takePlace("rejected")) this.#shown.push(this.#unread(text));
+    const request = {
+      at: new Date(this.#atMs).toISOString(),
+      endpoint: this.#endpoint,
+      path: this.#path,
+      status: response.status,
+      answer: bounded(text, liveLimits.answerCharacters),
+      token: sender.token,
+      idempotencyKey: sender.idempotencyKey && bounded(sender.idempotencyKey, maxKeyCharacters),
+    };
+    for (const item of this.#shown) channel.add({ ...request, ...item });
+  }
+
+  /** A request that was refused before it had items. */
+  #unread(answer: string): Shown {
+    return {
+      ...{ kind: this.#kindOf(undefined), userId: null, event: null, outcome: "rejected" as const },
+      ...{ error: JSON.parse(answer) as LiveItem["error"], ignoredBecause: null, batch: null, warnings: [] },
+      ...this.#bodyText(),
+    };
+  }
+
+  #kindOf(sent: JsonObject | undefined): LiveItem["kind"] {
+    if (this.#endpoint === "identify" || this.#endpoint === "track") return this.#endpoint;
+    return sent?.type === "identify" || sent?.type === "track" ? sent.type : null;
+  }
+
+  #bodyText(): Pick<LiveItem, "payload" | "payloadCharacters"> {
+    const body = this.#body;
+    if (body === undefined) return { payload: null, payloadCharacters: 0 };
+    const secret = this.#sender?.secret;
+    if (secret !== undefined && Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(secret)) {
+      return this.#withoutSecret(new TextDecoder().decode(body));
+    }
+    // What is cut in the middle of a character is left out, as `stream` says.
+    const text = new TextDecoder().decode(body.subarray(0, liveLimits.payloadCharacters), {
+      stream: true,
+    });
+    return { payload: text, payloadCharacters: body.byteLength };
+  }
+
+  #textOf(sent: unknown): Pick<LiveItem, "payload" | "payloadCharacters"> {
+    const isTooDeep = whyTooDeep(sent) !== undefined;
+    return this.#withoutSecret(isTooDeep ? "(nested too deep to be shown)" : JSON.stringify(sent ?? null));
+  }
+
+  #withoutSecret(text: string): Pick<LiveItem, "payload" | "payloadCharacters"> {
+    const shown = this.#hidden(text);
+    return { payload: bounded(shown, liveLimits.payloadCharacters), payloadCharacters: shown.length };
+  }
+
+  /** An id or a name as it is shown: whatever was sent there, but for the token. */
+  #nameIn(value: unknown): string | null {
+    return typeof value === "string" || typeof value === "number"
+      ? bounded(this.#hidden(String(value)), maxKeyCharacters)
+      : null;
+  }
+
+  #hidden(text: string): string {
+    const secret = this.#sender?.secret;
+    return secret === undefined ? text : text.replaceAll(secret, hiddenSecret);
+  }
+}
+
+function outcomeOf(outcome: Outcome): LiveOutcome {
+  if (isStored(outcome)) return "accepted";
+  return outcome === "duplicate" ? "duplicate" : "rejected";
+}
+
+function boundedWarning({ kind, detail }: LiveItem["warnings"][number]): LiveItem["warnings"][number] {
+  return { kind, detail: detail === null ? null : bounded(detail, maxKeyCharacters) };
+}
+
+/** The text's beginning, copied: a slice would keep the whole of it in memory. */
+function bounded(text: string, maxCharacters: number): string {
+  return text.length <= maxCharacters ? text : Buffer.from(text.slice(0, maxCharacters)).toString();
+}

@@ -1,0 +1,170 @@
+/**
+ * What senders and readers show: project tokens (`rk-`), which write and never read, and read keys (`rr-`),
+ * which read and never write. Both are a prefix and 32 random characters, of which the ledger keeps a hash and
+ * the last four.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import type { TokenScope } from "../../../contract/members.ts";
+import type { Actor, AuditNote } from "./audit.ts";
+import type { Organization } from "./organizations.ts";
+
+/** `write` or `browser` is every project token's: its scope. `read` is every read key's; `erase` lets it erase users,
+ * `manage` change settings and dead letters. */
+export type Right = "write" | "browser" | "read" | "erase" | "manage";
+
+export interface Credential {
+  readonly id: number;
+  readonly organization: number;
+  readonly name: string;
+  readonly rights: readonly Right[];
+  /** All that is kept of the secret itself, beside its hash. */
+  readonly lastFour: string;
+  readonly createdAtMs: number;
+  readonly lastUsedAtMs: number | null;
+  readonly revokedAtMs: number | null;
+  /** The person whose it is: the one who made it, or an owner who took it over. Null for the command line. */
+  readonly madeBy: { readonly id: number; readonly name: string } | null;
+}
+
+/** The credentials of one kind: project tokens, or read keys. Every change and its entry in the audit log are one
+ * commit. */
+export interface Credentials {
+  /** Stores the hash and the last four characters; the secret itself is never kept. Whether the maker is a member is
+   * checked in the same transaction, so that a member who is being removed leaves no new secret behind.
+   * @throws Refusal when there is no such organization, or the person is no member of it */
+  create(
+    credential: {
+      organization: number;
+      name: string;
+      rights: readonly Right[];
+      sha256: string;
+      lastFour: string;
+      nowMs: number;
+    },
+    by: Actor,
+  ): Promise<Credential>;
+  list(organization: number): Promise<readonly Credential[]>;
+  /** The living credential with this hash and its organization. */
+  find(sha256: string): Promise<{ credential: Credential; organization: Organization } | undefined>;
+  /** @throws Refusal when there is no such credential. Revoking twice changes nothing. */
+  revoke(id: number, by: Actor, nowMs: number): Promise<Credential>;
+  /** Remembers when they were last used; written about once a minute, never on the way of a request. */
+  touch(used: readonly { readonly id: number; readonly atMs: number }[]): Promise<void>;
+}
+
+/** How the secrets of each kind begin. */
+export const secretPrefix = { token: "rk-", readKey: "rr-" } as const;
+export type SecretPrefix = (typeof secretPrefix)[keyof typeof secretPrefix];
+
+interface Wanted {
+  readonly organization: number;
+  readonly name: string;
+  readonly nowMs: number;
+}
+
+/** A credential that was just created. */
+interface NewSecret {
+  readonly id: number;
+  /** It is kept nowhere. */
+  readonly secret: string;
+}
+
+/** Creates a project token for an organization, and returns it here and nowhere else, ever. */
+export function createProjectToken(
+  tokens: Pick<Credentials, "create">,
+  { scope = "server", ...wanted }: Wanted & { readonly scope?: TokenScope },
+  by: Actor,
+): Promise<NewSecret> {
+  const rights: readonly Right[] = [scope === "browser" ? "browser" : "write"];
+  return create(tokens, secretPrefix.token, { ...wanted, rights }, by);
+}
+
+/** What a project token may do. */
+export function scopeOf({ rights }: Pick<Credential, "rights">): TokenScope {
+  return rights.includes("write") ? "server" : "browser";
+}
+
+/** Creates a read key with rights beside `read`, and returns it here and nowhere else, ever. */
+export function createReadKey(
+  readKeys: Pick<Credentials, "create">,
+  { more, ...wanted }: Wanted & { readonly more: readonly ("erase" | "manage")[] },
+  by: Actor,
+): Promise<NewSecret> {
+  return create(readKeys, secretPrefix.readKey, { ...wanted, rights: ["read", ...new Set(more)] }, by);
+}
+
+async function create(
+  credentials: Pick<Credentials, "create">,
+  prefix: SecretPrefix,
+  wanted: Wanted & { readonly rights: readonly Right[] },
+  by: Actor,
+): Promise<NewSecret> {
+  const secret = prefix + randomText();
+  const stored = { ...wanted, sha256: hashSecret(secret), lastFour: secret.slice(-4) };
+  const { id } = await credentials.create(stored, by);
+  return { id, secret };
+}
+
+/** Each kind has a table of its own. */
+export type CredentialTable = "tokens" | "read_keys";
+
+const words = {
+  tokens: { action: "token", title: "project token", prefix: secretPrefix.token },
+  read_keys: { action: "read_key", title: "read key", prefix: secretPrefix.readKey },
+} as const;
+
+/** The entry of a credential that was created. */
+export function credentialCreatedNote(table: CredentialTable, credential: Credential): AuditNote {
+  const { action, title } = words[table];
+  const { rights } = credential;
+  const scope = scopeOf(credential);
+  const extent = table === "tokens" ? `scope ${scope}` : `rights ${rights.join(", ")}`;
+  return {
+    action: `${action}.created`,
+    summary: `Created the ${title} ${shown(table, credential)} with the ${extent}`,
+    detail: { ...detailOf(credential), ...(table === "tokens" ? { scope } : { rights }) },
+  };
+}
+
+/** The entry of a credential that was revoked. */
+export function credentialRevokedNote(table: CredentialTable, credential: Credential): AuditNote {
+  const { action, title } = words[table];
+  return {
+    action: `${action}.revoked`,
+    summary: `Revoked the ${title} ${shown(table, credential)}`,
+    detail: detailOf(credential),
+  };
+}
+
+function shown(table: CredentialTable, { name, lastFour }: Credential): string {
+  return `${name} (${words[table].prefix}…${lastFour})`;
+}
+
+function detailOf({ id, name, lastFour }: Credential) {
+  return { id, name, lastFour };
+}
+
+/** How a secret is stored and found: SHA-256, in hexadecimal digits. It has 190 random bits, so a slow hash
+ * would add nothing but a way to overload the service. */
+export function hashSecret(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
+}
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const randomCharacters = 32;
+
+/** The texts of a body that look like a secret; "work-" has the beginning of one. */
+export function secretsIn(text: string): Iterable<string> {
+  return text.matchAll(/r[kr]-[A-Za-z0-9]{32}/g).map(([secret]) => secret);
+}
+
+function randomText(): string {
+  let text = "";
+  while (text.length < randomCharacters) {
+    for (const byte of randomBytes(randomCharacters)) {
+      // 248 is the largest multiple of 62 in a byte: bytes above it would favour some characters.
+      if (byte < 248 && text.length < randomCharacters) text += alphabet[byte % alphabet.length];
+    }
+  }
+  return text;
+}

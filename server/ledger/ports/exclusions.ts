@@ -1,0 +1,118 @@
+/** Rules that keep internal, test and bot users out of an organization's figures. */
+
+import { exclusionKinds } from "../../../contract/api/api.ts";
+import { Refusal } from "../../../contract/refusal.ts";
+import type { Actor, AuditNote } from "./audit.ts";
+
+/** Of an organization. */
+export const maxExclusionRules = 200;
+const maxCharacters = 1_000;
+
+/**
+ * user: this userId. email_domain: addresses at exactly this domain. email: addresses like this, `*` for any
+ * text. trait: users whose trait `key` is this string, this number or this boolean. account: users of the
+ * account with this id. A to Z and a to z are the same in addresses; everything else is compared as it is.
+ */
+export type ExclusionKind = (typeof exclusionKinds)[number];
+
+export interface ExclusionRule {
+  readonly kind: ExclusionKind;
+  /** The trait's key; empty for other kinds. */
+  readonly key: string;
+  readonly value: string;
+}
+
+export interface StoredExclusionRule extends ExclusionRule {
+  readonly id: number;
+  readonly createdAtMs: number;
+}
+
+/** What the warehouse applies. */
+export interface ExclusionRules {
+  /** Grows with every change. */
+  readonly revision: number;
+  readonly rules: readonly ExclusionRule[];
+  /** Numbers of the accounts that rules name and that exist. */
+  readonly accounts: readonly number[];
+}
+
+/** Every change and its entry in the audit log are one commit. */
+export interface ExclusionStore {
+  list(organization: number): Promise<readonly StoredExclusionRule[]>;
+  /** The rule with its id; one that is there already is returned as it is.
+   * @throws Refusal when the rule says nothing that can be compared, there are too many, or there is no such
+   * organization. */
+  add(organization: number, rule: ExclusionRule, by: Actor, nowMs: number): Promise<StoredExclusionRule>;
+  /** @throws Refusal when the organization has no rule with this id. */
+  remove(organization: number, id: number, by: Actor, nowMs: number): Promise<void>;
+  rules(organization: number): Promise<ExclusionRules>;
+  /** Every organization that ever had a rule, with the number of its last change. */
+  revisions(): Promise<readonly { readonly organization: number; readonly revision: number }[]>;
+}
+
+/** The entry of a rule that was added. */
+export function exclusionAddedNote(rule: StoredExclusionRule): AuditNote {
+  return {
+    action: "exclusion.added",
+    summary: `Left out of figures: ${ruleInWords(rule)}`,
+    detail: ruleDetail(rule),
+  };
+}
+
+/** The entry of a rule that was removed. */
+export function exclusionRemovedNote(rule: StoredExclusionRule): AuditNote {
+  return {
+    action: "exclusion.removed",
+    summary: `No longer left out of figures: ${ruleInWords(rule)}`,
+    detail: ruleDetail(rule),
+  };
+}
+
+/** Rules that may name one user are told without the name: the log outlives an erasure. */
+const namesPeople: ReadonlySet<string> = new Set(["user", "email"]);
+
+function ruleInWords({ id, kind, key, value }: StoredExclusionRule): string {
+  if (namesPeople.has(kind)) return `${kind}, rule ${id}`;
+  // The value may be a name, too.
+  return kind === "trait" ? `trait ${key}, rule ${id}` : `${kind} ${value}`;
+}
+
+function ruleDetail({ id, kind, key, value }: StoredExclusionRule) {
+  if (namesPeople.has(kind)) return { id, kind };
+  return kind === "trait" ? { id, kind, key } : { id, kind, key, value };
+}
+
+/** @returns what whoever adds one rule too many is told */
+export function tooManyRules(): Refusal {
+  return new Refusal(
+    `There are ${maxExclusionRules} exclusion rules already: remove one before you add another.`,
+  );
+}
+
+/** @returns what whoever names a rule that is none is told */
+export function noRule(id: number): Refusal {
+  return new Refusal(`There is no exclusion rule with the id ${id}: rekindle exclude list shows them.`);
+}
+
+/** The rule in its one spelling. @throws Refusal when it would compare nothing. */
+export function checkedRule({ kind, key, value }: ExclusionRule): ExclusionRule {
+  if (!exclusionKinds.includes(kind)) {
+    throw new Refusal(`An exclusion rule's kind is one of ${exclusionKinds.join(", ")}.`);
+  }
+  for (const text of [key, value]) {
+    if (text.length > maxCharacters || !text.isWellFormed()) {
+      throw new Refusal(`An exclusion rule is text of at most ${maxCharacters} characters.`);
+    }
+  }
+  if (kind === "trait" ? key === "" : key !== "" || value === "") {
+    throw new Refusal(
+      "An exclusion rule needs a value, and a trait's its key too: --trait plan=internal, say.",
+    );
+  }
+  if (kind !== "email_domain") return { kind, key, value };
+  const domain = value.replace(/^@/, "");
+  if (domain === "" || /[@*\s]/.test(domain)) {
+    throw new Refusal(`${value} is no domain: give @example.com, say, or a pattern with * as --email.`);
+  }
+  return { kind, key, value: domain };
+}

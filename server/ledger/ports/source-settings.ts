@@ -1,0 +1,125 @@
+/** What an organization sets of its sources: signing secrets, and how its webhooks are read. */
+
+import { Refusal } from "../../../contract/refusal.ts";
+import { sourceSettingLimits, type WebhookMapping } from "../../../contract/source-settings.ts";
+import type { Actor, AuditNote } from "./audit.ts";
+
+export interface Webhook {
+  readonly id: number;
+  /** In the address to which it is sent; one webhook of an organization has it. */
+  readonly name: string;
+  readonly mapping: WebhookMapping;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface StripeSettings {
+  /** As they are: what is signed cannot be checked with a hash of them. Any of them may have signed. */
+  readonly signingSecrets: readonly string[];
+  readonly unknownCustomers: "create" | "wait";
+  /** Null while nothing was changed. */
+  readonly updatedAtMs: number | null;
+}
+
+export type StripeSettingsChange = Partial<Pick<StripeSettings, "signingSecrets" | "unknownCustomers">>;
+
+/** Every change and its entry in the audit log are one commit; no entry has a secret. */
+export interface SourceSettingsStore {
+  /** By name. */
+  webhooks(organization: number): Promise<readonly Webhook[]>;
+  webhook(organization: number, name: string): Promise<Webhook | undefined>;
+  /** @throws Refusal when another webhook has the name, there are too many, or the organization does not exist. */
+  addWebhook(
+    organization: number,
+    webhook: Pick<Webhook, "name" | "mapping">,
+    by: Actor,
+    nowMs: number,
+  ): Promise<Webhook>;
+  /** @returns undefined when the organization has no such webhook. */
+  changeWebhook(
+    organization: number,
+    id: number,
+    mapping: WebhookMapping,
+    by: Actor,
+    nowMs: number,
+  ): Promise<Webhook | undefined>;
+  /** @returns false when the organization has no such webhook. */
+  removeWebhook(organization: number, id: number, by: Actor, nowMs: number): Promise<boolean>;
+
+  stripe(organization: number): Promise<StripeSettings>;
+  /** Changes what is given. @throws Refusal when the organization does not exist. */
+  changeStripe(
+    organization: number,
+    change: StripeSettingsChange,
+    by: Actor,
+    nowMs: number,
+  ): Promise<StripeSettings>;
+}
+
+/** Who is who, for sources that name people otherwise than by the user's id. */
+export interface IdentityStore {
+  /** The user to whom an id of a visitor is linked. */
+  linkedTo(organization: number, anonymousId: string): Promise<string | undefined>;
+  /** Users with this e-mail address, upper and lower case alike: at most `maxUsersWithEmail`. */
+  withEmail(organization: number, email: string): Promise<readonly string[]>;
+}
+
+/** Enough to tell whether there is one beside a user made of a customer's id. */
+export const maxUsersWithEmail = 3;
+
+/** Of Stripe, as it is stored. */
+export type StripeStored = Omit<StripeSettings, "updatedAtMs">;
+
+/** What an organization starts with. */
+export const stripeInitially: StripeStored = { signingSecrets: [], unknownCustomers: "wait" };
+
+/** The entry of a webhook that was added or deleted. */
+export function webhookNote(
+  action: "webhook.created" | "webhook.deleted",
+  { name, mapping }: Pick<Webhook, "name" | "mapping">,
+): AuditNote {
+  const summary = action === "webhook.created" ? `Added the webhook ${name}` : `Deleted the webhook ${name}`;
+  return { action, summary, detail: { name, mapping } };
+}
+
+/** The entry of a webhook that is read otherwise now. */
+export function webhookChangedNote({ name, mapping }: Webhook, to: WebhookMapping): AuditNote {
+  return {
+    action: "webhook.changed",
+    summary: `Changed how the webhook ${name} is read`,
+    detail: { name, from: mapping, to },
+  };
+}
+
+/** The entry of Stripe's settings that were changed, undefined when they are as before; of secrets it has the last four
+ * characters. */
+export function stripeChangedNote(before: StripeStored, after: StripeStored): AuditNote | undefined {
+  const changed = (["signingSecrets", "unknownCustomers"] as const).filter(
+    (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
+  );
+  if (changed.length === 0) return undefined;
+  return {
+    action: "stripe.changed",
+    summary: `Changed of Stripe: ${changed.map((key) => stripeWords[key]).join(", ")}`,
+    detail: { from: withoutSecrets(before), to: withoutSecrets(after) },
+  };
+}
+
+const stripeWords = { signingSecrets: "signing secrets", unknownCustomers: "unknown customers" } as const;
+
+function withoutSecrets({ signingSecrets, unknownCustomers }: StripeStored) {
+  return { signingSecrets: signingSecrets.map((secret) => secret.slice(-4)), unknownCustomers };
+}
+
+/** Another webhook of the organization has the name. */
+export function webhookNameTaken(name: string): Refusal {
+  return new Refusal(`name is taken: there is a webhook called ${name} already.`);
+}
+
+/** @param webhooks how many an organization has
+ * @throws Refusal when it may have no more */
+export function refuseTooManyWebhooks(webhooks: number): void {
+  const { webhooksPerOrganization: most } = sourceSettingLimits;
+  if (webhooks < most) return;
+  throw new Refusal(`There are ${most} webhooks already: delete one before you add another.`);
+}

@@ -1,0 +1,97 @@
+/**
+ * The tables of the ledger on PostgreSQL, as numbered steps that only go forward. A step that was released is never
+ * edited. Whichever node starts first runs what is missing, and the others wait for it.
+ */
+import { Refusal } from "../../../../contract/refusal.ts";
+import { addEmailKeys } from "../admin/email-keys.ts";
+import { accountErasures, erasures, operation, organizationDeletions } from "../admin/operation-tables.ts";
+import { peopleAndAudit, verifiedEmailsAndMakers } from "../admin/people-tables.ts";
+import { settingsTable } from "../admin/settings.ts";
+import { sourceSettingsTable } from "../admin/source-settings.ts";
+import { sourcesTables } from "../admin/sources.ts";
+import { viewsTable } from "../admin/views.ts";
+import { erasedAccountNames, erasedNamesTable } from "../cluster/erased-names.ts";
+import { liveItemsTable } from "../cluster/live-items.ts";
+import { nodeTables } from "../cluster/nodes.ts";
+import { identities } from "../identity/identities.ts";
+import { parkingTables } from "../identity/parking-tables.ts";
+import { messageIdKinds } from "../write/claimed-ids.ts";
+import { inbox, messageIds, organizationsAndCredentials, usersAndAccounts } from "../write/tables.ts";
+import type { Queries, Sql, Tx } from "./connect.ts";
+import { advisoryLocks } from "./locks.ts";
+import { inTransaction } from "./transaction.ts";
+
+const ingestion = organizationsAndCredentials + usersAndAccounts + inbox + messageIds + parkingTables;
+const peopleAndSettings =
+  peopleAndAudit + viewsTable + settingsTable + sourcesTables + sourceSettingsTable + identities;
+
+const nodes = nodeTables + erasedNamesTable + liveItemsTable;
+
+/** What tells a ledger from every other. A dump has it, too: what is restored from one is the same ledger. */
+const identity = "ALTER TABLE ledger_form ADD COLUMN identity uuid NOT NULL DEFAULT gen_random_uuid();";
+
+/** Remembers how many steps a database has had. */
+export const formTable =
+  "CREATE TABLE IF NOT EXISTS ledger_form (only_row integer PRIMARY KEY CHECK (only_row = 1), steps integer NOT NULL)";
+
+/** When name and picture of an account were said. Of stored ones it is not known: they hold until something was said after
+ * their last change, so that an import of the past renames no account. */
+const accountTimes = `
+  ALTER TABLE accounts ADD COLUMN said_at_ms bigint NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN fields_said_at_ms text NOT NULL DEFAULT '{}';
+  UPDATE accounts SET said_at_ms = updated_at_ms;
+`;
+
+/** SQL, or a function for a change that SQL cannot make. */
+export type Migration = string | ((tx: Tx) => Promise<void>);
+
+/** The steps, in order. */
+export const migrations: readonly Migration[] = [
+  ingestion + operation + erasures + peopleAndSettings + nodes,
+  identity,
+  accountTimes,
+  addEmailKeys,
+  verifiedEmailsAndMakers,
+  messageIdKinds,
+  accountErasures + erasedAccountNames,
+  organizationDeletions,
+];
+
+/** The uuid that tells this ledger from every other. */
+export async function ledgerIdentity(queries: Queries): Promise<string> {
+  const [form] = await queries<{ identity: string }[]>`SELECT identity::text AS identity FROM ledger_form`;
+  if (form === undefined) throw new Error("The ledger in PostgreSQL has lost its identity.");
+  return form.identity;
+}
+
+/** How many steps this code knows. */
+export const knownForm = migrations.length;
+
+/**
+ * Brings the database to the form that this code knows, in one transaction.
+ * @param upto how many steps it will have had
+ * @throws Refusal when the database was written by newer code.
+ */
+export async function migrate(sql: Sql, upto = migrations.length): Promise<void> {
+  await inTransaction(sql, async (tx) => {
+    // A step over many rows takes long, and so does waiting for the node that runs it.
+    tx.connection.waitForEver();
+    await tx`SET LOCAL statement_timeout = 0`;
+    await tx`SET LOCAL lock_timeout = '10min'`;
+    await tx`SELECT pg_advisory_xact_lock(${advisoryLocks.migrations})`;
+    await tx.unsafe(formTable);
+    await tx`INSERT INTO ledger_form VALUES (1, 0) ON CONFLICT DO NOTHING`;
+    const [form] = await tx<{ steps: number }[]>`SELECT steps FROM ledger_form`;
+    const done = form?.steps ?? 0;
+    if (done > migrations.length) {
+      throw new Refusal(
+        `The ledger in PostgreSQL was written by a newer Rekindle (its form is ${done}, this one knows ` +
+          `${migrations.length}). Start the newer version again, or restore a backup made before the upgrade.`,
+      );
+    }
+    for (const step of migrations.slice(done, upto)) {
+      await (typeof step === "string" ? tx.unsafe(step) : step(tx));
+    }
+    if (done < upto) await tx`UPDATE ledger_form SET steps = ${upto}`;
+  });
+}

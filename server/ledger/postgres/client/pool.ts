@@ -1,0 +1,93 @@
+/** The connections of a process: so many at most, and nobody waits for one longer than a limit. */
+
+import { within } from "../../../process/process.ts";
+import { Connection, type ConnectionOptions } from "./connection.ts";
+
+/** Statements that name tables which are gone stay prepared as long as the connection lives. */
+const renewedAfterMs = 30 * 60_000;
+
+export class Pool {
+  readonly #options: ConnectionOptions;
+  readonly #idle: Connection[] = [];
+  readonly #taken = new Set<Connection>();
+  /** How many more connections may be in use. */
+  #free: number;
+  /** Who waits for one to be given back, in their order. */
+  #waiters: (() => void)[] = [];
+  #isEnded = false;
+  #emptied: (() => void) | undefined;
+
+  constructor(options: ConnectionOptions, most: number) {
+    this.#options = options;
+    this.#free = most;
+  }
+
+  /** A connection that is the caller's until it is given back.
+   * @throws when none is free for 10 s, or none can be opened */
+  async take(): Promise<Connection> {
+    if (this.#free > 0) this.#free -= 1;
+    else await this.#wait();
+    try {
+      const connection = this.#idleOne() ?? (await this.#open());
+      this.#taken.add(connection);
+      return connection;
+    } catch (error) {
+      this.#freeOne();
+      throw error;
+    }
+  }
+
+  give(connection: Connection): void {
+    this.#taken.delete(connection);
+    connection.givenBack();
+    if (this.#isEnded || connection.ageMs > renewedAfterMs) void connection.close();
+    if (!connection.isLost) this.#idle.push(connection);
+    this.#freeOne();
+    if (this.#taken.size === 0) this.#emptied?.();
+  }
+
+  /** Closes every connection; those that are in use when they are given back. What is not closed then is cut off: a server
+   * that is silent never says that it has heard of the end. */
+  async end(timeoutMs: number): Promise<void> {
+    this.#isEnded = true;
+    const idle = this.#idle.splice(0);
+    const emptied = Promise.withResolvers<void>();
+    this.#emptied = emptied.resolve;
+    if (this.#taken.size === 0) emptied.resolve();
+    const closed = Promise.all([emptied.promise, ...idle.map((connection) => connection.close())]);
+    await within(timeoutMs, closed);
+    for (const connection of [...idle, ...this.#taken]) connection.destroy();
+  }
+
+  #idleOne(): Connection | undefined {
+    let idle = this.#idle.pop();
+    while (idle?.isLost) idle = this.#idle.pop();
+    return idle;
+  }
+
+  async #open(): Promise<Connection> {
+    if (this.#isEnded) throw new Error("The ledger is closed.");
+    return await Connection.open(this.#options);
+  }
+
+  #freeOne(): void {
+    const next = this.#waiters.shift();
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
+
+  #wait(): Promise<void> {
+    const { openedWithinMs } = this.#options;
+    return new Promise((resolve, reject) => {
+      const waiter = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiters = this.#waiters.filter((other) => other !== waiter);
+        reject(new Error(`No connection to PostgreSQL was free for ${openedWithinMs / 1_000} s.`));
+      }, openedWithinMs);
+      this.#waiters.push(waiter);
+    });
+  }
+}

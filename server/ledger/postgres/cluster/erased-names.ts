@@ -1,0 +1,66 @@
+/**
+ * Ids of users and accounts that were erased a moment ago. Other nodes may still remember them, in warnings that are only counted so far,
+ * and in the live view: each node forgets them, and when all have, so does the ledger.
+ */
+
+import { forgetWarningsOf } from "../admin/warnings.ts";
+import type { Sql, Tx } from "../client/connect.ts";
+import { restored, storable } from "../client/text.ts";
+import { inTransaction } from "../client/transaction.ts";
+
+/** A name is a change that every node hears of: see nodes.ts, whose function this needs. */
+export const erasedNamesTable = `
+  CREATE TABLE erased_names (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    organization bigint NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    user_id text NOT NULL
+  );
+  CREATE CONSTRAINT TRIGGER noted AFTER INSERT ON erased_names
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_change();
+`;
+
+/** The step of the migrations since which accounts are erased, too. */
+export const erasedAccountNames =
+  "ALTER TABLE erased_names ADD COLUMN kind text NOT NULL DEFAULT 'user' CHECK (kind IN ('user', 'account'));";
+
+export interface ErasedName {
+  readonly id: number;
+  readonly organization: number;
+  readonly kind: "user" | "account";
+  /** The id of the user or the account. */
+  readonly name: string;
+}
+
+/** Tells every node what is erased, when the transaction is committed. */
+export async function tellErased(
+  tx: Tx,
+  organization: number,
+  kind: ErasedName["kind"],
+  names: readonly string[],
+): Promise<void> {
+  await tx`
+    INSERT INTO erased_names (organization, kind, user_id)
+    SELECT ${organization}::bigint, ${kind}, name FROM unnest(${names.map(storable)}::text[]) AS given (name)`;
+}
+
+/** What was erased, as long as a node may remember it. */
+export async function erasedNames(sql: Sql): Promise<readonly ErasedName[]> {
+  const rows = await sql<ErasedName[]>`
+    SELECT id, organization, kind, user_id AS name FROM erased_names ORDER BY id`;
+  return rows.map((row) => ({ ...row, name: restored(row.name) }));
+}
+
+/** Forgets names that no node remembers any more, with what nodes wrote of them meanwhile. */
+export async function forgetErased(sql: Sql, names: readonly ErasedName[]): Promise<void> {
+  if (names.length === 0) return;
+  await inTransaction(sql, async (tx) => {
+    await tx`DELETE FROM erased_names WHERE id = ANY (${names.map(({ id }) => id)}::bigint[])`;
+    for (const [organization, own] of Map.groupBy(names, (name) => name.organization)) {
+      await forgetWarningsOf(
+        tx,
+        organization,
+        own.filter(({ kind }) => kind === "user").map(({ name }) => name),
+      );
+    }
+  });
+}

@@ -1,0 +1,184 @@
+/**
+ * Who leads the work on the warehouse: loading, rebuilds, erasures, checks, scores. A node that wins the lease leads for a
+ * term; when the term is over, because the lease could not be kept or the process stood still, all of its work is ended
+ * before the node stands for another.
+ *
+ * A statement that changes the warehouse is sent only while the term is held by this node's own clocks, which is for less
+ * than the lease holds by the server's: so nothing is sent when another may lead. A node that would lead in vain, because
+ * it cannot work on the warehouse, leaves the lease to others. See docs/decisions/0030.
+ */
+import type { Logger } from "../../../process/process.ts";
+import { within } from "../../../process/process.ts";
+import { inTransaction } from "../client/transaction.ts";
+import { bothClocks } from "./both-clocks.ts";
+import { LoaderLease, leaseSeconds } from "./loader-lease.ts";
+import type { ClusterNode } from "./node.ts";
+
+const askEveryMs = 1_000;
+const renewEveryMs = 5_000;
+/** What a statement takes from the look at the clock to the server is no part of the lease. */
+const marginMs = 5_000;
+/** A server that does not answer says neither yes nor no. */
+const patienceMs = 5_000;
+/** A leader that cannot work for so long gives the lease back. */
+const maxUnableMs = 10_000;
+/** Whoever stops may finish what is in hand for so long; it is done again by whoever leads next. */
+const finishMs = 3_000;
+/** The lease ends by itself where it cannot be given back. */
+const releaseMs = 1_000;
+
+/** The time for which a node leads. */
+export class Term {
+  readonly lease: LoaderLease;
+  readonly #over = Promise.withResolvers<void>();
+  #isOver = false;
+  /** By the clock that never jumps, and by the one that goes on while the machine sleeps. */
+  #untilMs = { monotonic: 0, wall: 0 };
+
+  constructor(lease: LoaderLease) {
+    this.lease = lease;
+  }
+
+  /** Whether no other node can lead at this moment. */
+  get isHeld(): boolean {
+    return !this.#isOver && performance.now() < this.#untilMs.monotonic && Date.now() < this.#untilMs.wall;
+  }
+
+  /** Resolves when the term is over. */
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  /** The lease was taken or kept. @param asked when it was asked for, by both clocks */
+  kept(asked: ReturnType<typeof bothClocks>): void {
+    const heldMs = leaseSeconds * 1_000 - marginMs;
+    this.#untilMs = { monotonic: asked.monotonic + heldMs, wall: asked.wall + heldMs };
+  }
+
+  /** Nothing more is done in it. */
+  end(): void {
+    this.#isOver = true;
+    this.lease.end();
+    this.#over.resolve();
+  }
+}
+
+/** What there is to be done by who leads. */
+export interface Leader {
+  /** Whether the work could be done here at this moment. */
+  canLead(): boolean;
+  /** Begins the work of a term. */
+  lead(term: Term): Leading;
+}
+
+/** The work of a leader. */
+export interface Leading {
+  /** Resolves when nothing of it is under way any more. */
+  stop(): Promise<void>;
+}
+
+export class Leadership {
+  readonly #node: Pick<ClusterNode, "sql" | "outdated">;
+  readonly #unableMs: number;
+  readonly #leader: Leader;
+  readonly #log: Logger;
+  readonly #stopping = Promise.withResolvers<void>();
+  #isStopping = false;
+  #running: Promise<void> = Promise.resolve();
+
+  /** @param unableMs for so long a leader keeps the lease while it cannot work */
+  constructor(
+    node: Pick<ClusterNode, "sql" | "outdated">,
+    leader: Leader,
+    log: Logger,
+    unableMs = maxUnableMs,
+  ) {
+    this.#unableMs = unableMs;
+    this.#node = node;
+    this.#leader = leader;
+    this.#log = log;
+  }
+
+  /** Stands for the lease from now on. */
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  /** Ends the work in hand, and lets others lead at once. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#stopping.resolve();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopping) {
+      const term = new Term(new LoaderLease());
+      if (this.#leader.canLead() && (await this.#keep(term))) await this.#serve(term);
+      else await this.#rest(askEveryMs);
+    }
+  }
+
+  async #serve(term: Term): Promise<void> {
+    this.#log.info("this node leads the work on the warehouse");
+    const leading = this.#leader.lead(term);
+    const isAble = await this.#held(term);
+    const finishes = term.isHeld && isAble;
+    if (!finishes) {
+      const why = isAble ? "it could not keep the lease" : "it cannot work on the warehouse";
+      this.#log.warn(`this node leads no more: ${why}`);
+      // Whoever stops of itself finishes the batch in hand; whoever lost the lease must not.
+      term.end();
+    }
+    const stopped = leading.stop();
+    if (finishes) await within(finishMs, stopped);
+    // Nothing is sent from here on, also of what is still in hand.
+    term.end();
+    const released = term.lease.release(this.#node.sql).catch(() => undefined);
+    await within(releaseMs, released);
+    await Promise.race([stopped, this.#stopping.promise]);
+    // Others, who may be able, stand first.
+    if (!isAble) await this.#rest(renewEveryMs);
+  }
+
+  /** Keeps the lease for as long as that is possible and of use. @returns whether it was of use to the end */
+  async #held(term: Term): Promise<boolean> {
+    let ableAtMs = performance.now();
+    while (!this.#isStopping && term.isHeld) {
+      await this.#rest(renewEveryMs);
+      if (this.#leader.canLead()) ableAtMs = performance.now();
+      else if (performance.now() - ableAtMs > this.#unableMs) return false;
+      // Held no more when the process stood still: another may have led meanwhile.
+      if (!this.#isStopping && term.isHeld) await this.#keep(term);
+    }
+    return true;
+  }
+
+  /** Takes the lease, or keeps it. @returns false while another has it, or nobody can say */
+  async #keep(term: Term): Promise<boolean> {
+    const asked = bothClocks();
+    if (this.#node.outdated !== undefined) {
+      term.end();
+      return false;
+    }
+    try {
+      const asking = inTransaction(this.#node.sql, (tx) => term.lease.take(tx));
+      const kept = await Promise.race([asking, Bun.sleep(patienceMs).then(() => false)]);
+      if (kept) term.kept(asked);
+      else term.end();
+      return kept;
+    } catch (error) {
+      this.#log.debug({ err: error }, "the lease could not be asked for");
+      return false;
+    }
+  }
+
+  async #rest(ms: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const rested = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms);
+    });
+    await Promise.race([rested, this.#stopping.promise]);
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * What is shown live to whoever watches on another node: kept for some seconds, in a table that costs no sync. A row that is
+ * committed later than one with a higher id may be missed: this is a view of the moment, and nothing is counted by it.
+ */
+import type { Sql } from "../client/connect.ts";
+
+const keptSeconds = 10;
+
+export const liveItemsTable = `
+  CREATE UNLOGGED TABLE live_items (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    node uuid NOT NULL,
+    at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    organization bigint NOT NULL,
+    message text NOT NULL
+  );
+`;
+
+/** A message of the live view, as JSON. */
+export interface LiveItemRow {
+  readonly organization: number;
+  readonly message: string;
+}
+
+/** Shows messages to the other nodes. */
+export async function sendLive(sql: Sql, node: string, rows: readonly LiveItemRow[]): Promise<void> {
+  await sql`
+    INSERT INTO live_items (node, organization, message)
+    SELECT ${node}::uuid, organization, message
+    FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS given (organization bigint, message text)`;
+}
+
+/** Deletes what was shown. Called about once a second, also when nobody watches any more: it may be of somebody who was
+ * erased since. */
+export async function forgetShown(sql: Sql): Promise<void> {
+  await sql`DELETE FROM live_items WHERE at < clock_timestamp() - make_interval(secs => ${keptSeconds})`;
+}
+
+/** What other nodes have shown since, of these organizations.
+ * @param after the last id that is known; null for nothing but the newest id */
+export async function newLive(
+  sql: Sql,
+  { node, after, organizations }: { node: string; after: number | null; organizations: readonly number[] },
+): Promise<{ readonly rows: readonly LiveItemRow[]; readonly lastId: number }> {
+  const [newest] = await sql<{ id: number }[]>`SELECT coalesce(max(id), 0)::bigint AS id FROM live_items`;
+  const lastId = newest?.id ?? 0;
+  // The table is empty again after PostgreSQL was killed.
+  if (after === null || lastId <= after) return { rows: [], lastId };
+  const rows = await sql<LiveItemRow[]>`
+    SELECT organization, message FROM live_items
+    WHERE id > ${after} AND id <= ${lastId} AND node <> ${node}::uuid
+      AND organization = ANY (${[...organizations]}::bigint[]) ORDER BY id`;
+  return { rows: [...rows], lastId };
+}

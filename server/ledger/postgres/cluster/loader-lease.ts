@@ -1,0 +1,54 @@
+/**
+ * Who leads the work on the warehouse, and loads: one at a time, for as long as it goes on asking. Each holder has an
+ * epoch of its own; whoever had an older one, and comes back after others have had their turn, is refused.
+ */
+import { randomUUID } from "node:crypto";
+import { Refusal } from "../../../../contract/refusal.ts";
+import type { Sql, Tx } from "../client/connect.ts";
+
+/** How long it holds after it was asked for last. */
+export const leaseSeconds = 30;
+
+export class LoaderLease {
+  readonly #holder = randomUUID();
+  #epoch: number | undefined;
+  #isOver = false;
+
+  /** Takes the lease, or keeps it. @returns false while another node has it */
+  async take(tx: Tx): Promise<boolean> {
+    const epoch = this.#isOver ? undefined : await this.#extend(tx);
+    if (epoch !== undefined) this.#epoch = epoch;
+    return epoch !== undefined;
+  }
+
+  /** @throws Refusal when others have had the lease since this node took it. */
+  async refuseLate(tx: Tx): Promise<void> {
+    const epoch = this.#isOver ? undefined : await this.#extend(tx);
+    if (epoch === undefined || (this.#epoch !== undefined && epoch !== this.#epoch)) {
+      throw new Refusal("Another node has taken over loading: ask again what is frozen.");
+    }
+    this.#epoch = epoch;
+  }
+
+  /** From now on it is neither taken nor kept, whatever still has it in hand. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  /** Lets others lead at once. */
+  async release(sql: Sql): Promise<void> {
+    await sql`UPDATE loader_lease SET until = '-infinity' WHERE holder = ${this.#holder}`;
+  }
+
+  /** The row stays locked until the end of the transaction, so that nobody takes the lease meanwhile. */
+  async #extend(tx: Tx): Promise<number | undefined> {
+    const [taken] = await tx<{ epoch: number }[]>`
+      UPDATE loader_lease SET
+        epoch = CASE WHEN holder = ${this.#holder} THEN epoch ELSE epoch + 1 END,
+        holder = ${this.#holder},
+        until = clock_timestamp() + make_interval(secs => ${leaseSeconds})
+      WHERE holder = ${this.#holder} OR until < clock_timestamp()
+      RETURNING epoch`;
+    return taken?.epoch;
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * The table of nodes, and the number of the last change of what nodes remember: tokens, keys, organizations, users who
+ * are erased. Triggers count it up in the commit of the change, whoever makes it.
+ */
+import type { LiveNode, NodeRole } from "../../ports/nodes.ts";
+import type { Sql } from "../client/connect.ts";
+
+/** A node that was not heard of for so long is taken for dead. */
+export const liveSeconds = 10;
+/**
+ * What a node had begun before it was taken for dead is over after so long: it begins nothing itself when nobody has
+ * heard of it for 8 s, and the server ends a transaction whose statements take longer than 30 s.
+ */
+const overSeconds = 60;
+
+/**
+ * `asked` counts who wanted a list of what nodes only count: see whole-lists.ts.
+ *
+ * The row of `changes` is locked at the end of the transaction (deferred), so that nobody waits for anything while they
+ * hold it. `last_used_at_ms` of tokens is written every minute, and is no change.
+ */
+export const nodeTables = `
+  CREATE TABLE nodes (
+    id uuid PRIMARY KEY,
+    role text NOT NULL CHECK (role IN ('intake', 'analysis', 'command')),
+    url text,
+    version text NOT NULL,
+    started timestamptz NOT NULL DEFAULT clock_timestamp(),
+    heartbeat timestamptz NOT NULL,
+    settled_version bigint NOT NULL,
+    written_down bigint NOT NULL,
+    watches text NOT NULL DEFAULT '[]',
+    leader_says text
+  ) WITH (fillfactor = 50);
+
+  CREATE TABLE node_key (
+    only_row integer PRIMARY KEY CHECK (only_row = 1),
+    key text NOT NULL
+  );
+  INSERT INTO node_key VALUES (1, replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''));
+
+  CREATE TABLE changes (
+    only_row integer PRIMARY KEY CHECK (only_row = 1),
+    version bigint NOT NULL,
+    asked bigint NOT NULL
+  );
+  INSERT INTO changes VALUES (1, 1, 0);
+
+  CREATE FUNCTION note_change() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN UPDATE changes SET version = version + 1; RETURN NULL; END';
+  CREATE CONSTRAINT TRIGGER noted AFTER INSERT OR DELETE OR UPDATE OF revoked_at_ms ON tokens
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_change();
+  CREATE CONSTRAINT TRIGGER noted AFTER INSERT OR DELETE OR UPDATE OF revoked_at_ms ON read_keys
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_change();
+  CREATE CONSTRAINT TRIGGER noted AFTER INSERT OR DELETE OR UPDATE OF
+    name, timezone, requests_per_second, items_per_second, keep_events_days, events_from_day ON organizations
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_change();
+`;
+
+/** A node as it says that it lives. */
+export interface Beat {
+  readonly id: string;
+  readonly role: NodeRole;
+  readonly url: string | null;
+  readonly version: string;
+  /** All that it had admitted before it knew of this change is committed. */
+  readonly settledVersion: number;
+  /** All that it had counted before it was asked this time is written down. */
+  readonly writtenDown: number;
+  readonly leaderSays: string | null;
+  readonly watches: readonly number[];
+}
+
+/** Says that a node lives. */
+export async function beat(sql: Sql, node: Beat): Promise<void> {
+  const { id, role, url, version, settledVersion, writtenDown, leaderSays } = node;
+  const watches = JSON.stringify(node.watches);
+  await sql`
+    INSERT INTO nodes (id, role, url, version, heartbeat, settled_version, written_down, leader_says, watches)
+    VALUES (${id}, ${role}, ${url}, ${version}, clock_timestamp(), ${settledVersion}, ${writtenDown}, ${leaderSays},
+      ${watches})
+    ON CONFLICT (id) DO UPDATE SET heartbeat = clock_timestamp(), settled_version = excluded.settled_version,
+      written_down = excluded.written_down, leader_says = excluded.leader_says, watches = excluded.watches`;
+}
+
+/** Forgets a node that leaves, and those that left without a word an hour ago. */
+export async function forgetNode(sql: Sql, id: string): Promise<void> {
+  await sql`DELETE FROM nodes WHERE id = ${id} OR heartbeat < clock_timestamp() - interval '1 hour'`;
+}
+
+export interface Look {
+  /** Of the last change. */
+  readonly version: number;
+  /** How often counts were asked for. */
+  readonly asked: number;
+  /** Steps that brought the ledger to its form. */
+  readonly form: number;
+  readonly nodes: readonly LiveNode[];
+}
+
+/** The number of the last change, the ledger's form and the nodes that live, in one statement. */
+export async function look(sql: Sql): Promise<Look> {
+  const rows = await sql<LookRow[]>`
+    SELECT changes.version, changes.asked, (SELECT steps FROM ledger_form) AS form,
+      nodes.id, nodes.role, nodes.url, nodes.leader_says AS "leaderSays", nodes.watches
+    FROM changes LEFT JOIN nodes ON nodes.heartbeat > clock_timestamp() - make_interval(secs => ${liveSeconds})
+    ORDER BY nodes.started, nodes.id`;
+  const [first] = rows;
+  if (first === undefined) throw new Error("The ledger in PostgreSQL has lost its number of changes.");
+  const nodes = rows.flatMap(({ id, role, url, leaderSays, watches }) =>
+    id === null || role === null
+      ? []
+      : [{ id, role, url, leaderSays, watches: JSON.parse(watches ?? "[]") as number[] }],
+  );
+  return { version: first.version, form: first.form, asked: first.asked, nodes };
+}
+
+/** Without a node all of it is null. */
+interface LookRow {
+  readonly version: number;
+  readonly asked: number;
+  readonly form: number;
+  readonly id: string | null;
+  readonly role: NodeRole | null;
+  readonly url: string | null;
+  readonly leaderSays: string | null;
+  readonly watches: string | null;
+}
+
+/** Nodes that may still write what they admitted before they knew of the last change. */
+export async function unsettled(sql: Sql): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    SELECT nodes.id::text AS id FROM nodes JOIN changes ON nodes.settled_version < changes.version
+    WHERE role IN ('intake', 'command') AND heartbeat > clock_timestamp() - make_interval(secs => ${overSeconds})
+    ORDER BY nodes.started`;
+  return rows.map(({ id }) => id);
+}
+
+/** The secret with which nodes ask each other. */
+export async function nodeKey(sql: Sql): Promise<string> {
+  const [row] = await sql<{ key: string }[]>`SELECT key FROM node_key`;
+  if (row === undefined) throw new Error("The ledger in PostgreSQL has lost the key of its nodes.");
+  return row.key;
+}

@@ -1,0 +1,234 @@
+/** What `rekindle doctor` finds out about PostgreSQL: what loses data, refuses work or is about to. It changes nothing. */
+import type { Probed } from "../../../process/process.ts";
+import { oldestPostgres, type Sql } from "../client/connect.ts";
+import { probeOldTransactions } from "./old-transactions.ts";
+
+export interface ProbeOptions {
+  /** What each process may open at most. */
+  readonly connections: number;
+  /** Of each node that lives, what it does. */
+  readonly nodes: readonly LivingNode[];
+  /** This machine's clock. */
+  readonly nowMs: () => number;
+  /** A transaction that is open for longer is named. */
+  readonly oldTransactionMs?: number;
+}
+
+/** A process that said within the last ten seconds that it lives. */
+export interface LivingNode {
+  readonly role: string;
+  readonly version: string;
+  /** Its NODE_URL. */
+  readonly url: string | null;
+}
+
+interface Found {
+  readonly version: number;
+  readonly versionText: string;
+  readonly encoding: string;
+  readonly recovering: boolean;
+  readonly readOnly: string;
+  readonly fsync: string;
+  readonly fullPageWrites: string;
+  readonly synchronousCommit: string;
+  readonly autovacuum: string;
+  readonly timezone: string;
+  readonly mayConnect: number;
+  readonly mayCreate: boolean;
+  /** Tables that belong to somebody whose rights this user lacks. */
+  readonly foreignTables: number;
+  readonly transactionsAge: number;
+  readonly clockMs: number;
+}
+
+/** Each node's own limits of time go by its own clock; leases and signs of life go by PostgreSQL's. */
+const maxClockDifferenceMs = 2_000;
+/** PostgreSQL stops taking writes at 2.1 billion; autovacuum begins at 0.2. */
+const maxTransactionsAge = 1_000_000_000;
+/** None of Rekindle's own takes as long but those of a move and of an upgrade. */
+const oldTransactionMs = 5 * 60_000;
+
+/** Looks at the server, the database and the rights of the user. @throws Error when PostgreSQL does not answer */
+export async function probePostgres(sql: Sql, options: ProbeOptions): Promise<readonly Probed[]> {
+  // The first statement opens the connection, which is no part of the way to the clock and back.
+  await sql`SELECT 1`;
+  const askedMs = options.nowMs();
+  const found = await look(sql);
+  const answeredMs = options.nowMs();
+  return [
+    ofVersion(found),
+    ofEncoding(found),
+    ofWriting(found),
+    ofDisk(found),
+    ofCommit(found),
+    ofVacuum(found),
+    await probeOldTransactions(sql, options.oldTransactionMs ?? oldTransactionMs),
+    ofConnections(found, options),
+    ofClock(found, askedMs, answeredMs),
+    ofRights(found),
+    ofNodes(options),
+    ofTraffic(options),
+  ];
+}
+
+/** The nodes that live, by PostgreSQL's clock; none before the tables are made. */
+export async function livingNodes(sql: Sql): Promise<readonly LivingNode[]> {
+  const [table] = await sql<{ isThere: boolean }[]>`SELECT to_regclass('nodes') IS NOT NULL AS "isThere"`;
+  if (!table?.isThere) return [];
+  return [
+    ...(await sql<LivingNode[]>`
+      SELECT role, version, url FROM nodes WHERE heartbeat > clock_timestamp() - interval '10 s' ORDER BY role, version`),
+  ];
+}
+
+async function look(sql: Sql): Promise<Found> {
+  const [found] = await sql<Found[]>`
+    SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS "versionText",
+      current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS recovering,
+      current_setting('transaction_read_only') AS "readOnly", current_setting('fsync') AS fsync,
+      current_setting('full_page_writes') AS "fullPageWrites",
+      current_setting('synchronous_commit') AS "synchronousCommit", current_setting('autovacuum') AS autovacuum,
+      current_setting('TimeZone') AS timezone,
+      least(
+        current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+          - coalesce(current_setting('reserved_connections', true), '0')::int,
+        (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user),
+        (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database())
+      ) AS "mayConnect",
+      has_schema_privilege(current_schema(), 'CREATE') AS "mayCreate",
+      (SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'S') AND relnamespace = current_schema()::regnamespace
+        AND NOT pg_has_role(relowner, 'USAGE')) AS "foreignTables",
+      (SELECT age(datfrozenxid) FROM pg_database WHERE datname = current_database()) AS "transactionsAge",
+      (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "clockMs"`;
+  if (found === undefined) throw new Error("PostgreSQL did not say how it is set.");
+  return found;
+}
+
+function ofVersion({ version, versionText }: Found): Probed {
+  const ok = version >= oldestPostgres;
+  return {
+    name: "version",
+    ok,
+    words: ok ? versionText : `${versionText}; 15 or newer is needed: upgrade it`,
+  };
+}
+
+function ofEncoding({ encoding }: Found): Probed {
+  const ok = encoding === "UTF8";
+  return {
+    name: "encoding",
+    ok,
+    words: ok ? encoding : `${encoding}; make the database with ENCODING 'UTF8'`,
+  };
+}
+
+function ofWriting({ recovering, readOnly }: Found): Probed {
+  const name = "takes writes";
+  if (recovering)
+    return { name, ok: false, words: "no, it is a standby: give DATABASE_URL the primary's address" };
+  if (readOnly === "on") {
+    return { name, ok: false, words: "no, default_transaction_read_only is on: take that back" };
+  }
+  return { name, ok: true, words: "yes" };
+}
+
+function ofDisk({ fsync, fullPageWrites }: Found): Probed {
+  const off = [
+    ...(fsync === "on" ? [] : ["fsync"]),
+    ...(fullPageWrites === "on" ? [] : ["full_page_writes"]),
+  ];
+  const words = `${off.join(" and ")} ${off.length === 1 ? "is" : "are"} off: a power failure destroys the database; set on`;
+  return {
+    name: "survives a power failure",
+    ok: off.length === 0,
+    words: off.length === 0 ? "fsync is on" : words,
+  };
+}
+
+/** The service asks for it on each connection; a pool in between (PgBouncer) may swallow that. */
+function ofCommit({ synchronousCommit }: Found): Probed {
+  const ok = ["on", "local", "remote_apply", "remote_write"].includes(synchronousCommit);
+  const words = ok
+    ? synchronousCommit
+    : `${synchronousCommit}: what was acknowledged may be lost; set synchronous_commit to on for this user`;
+  return { name: "synchronous_commit", ok, words };
+}
+
+function ofVacuum({ autovacuum, transactionsAge }: Found): Probed {
+  const name = "autovacuum";
+  const millions = Math.round(transactionsAge / 1_000_000);
+  if (autovacuum !== "on")
+    return { name, ok: false, words: "off: tables grow and writes end one day; set it on" };
+  if (transactionsAge > maxTransactionsAge) {
+    return {
+      name,
+      ok: false,
+      words: `behind by ${millions} million transactions: run VACUUM (FREEZE) at a quiet time`,
+    };
+  }
+  return { name, ok: true, words: `on, the oldest transaction is ${millions} million back` };
+}
+
+/** Each process has two more, with which it says that it lives (node.ts). */
+const connectionsOfNode = 2;
+
+/** During a rolling restart there is one process more: the new one is there before the old one has left. */
+function ofConnections({ mayConnect }: Found, { connections, nodes }: ProbeOptions): Probed {
+  const each = connections + connectionsOfNode;
+  const needed = (nodes.length + 1) * each;
+  const sum = `${nodes.length} processes and one that is restarted, with ${each} each (DATABASE_CONNECTIONS and ${connectionsOfNode}), are ${needed}`;
+  const ok = needed <= mayConnect;
+  const words = ok
+    ? `${sum} of ${mayConnect}`
+    : `${sum}, and ${mayConnect} are allowed: raise max_connections or the limit of the user or database, or lower DATABASE_CONNECTIONS`;
+  return { name: "connections", ok, words };
+}
+
+function ofNodes({ nodes }: ProbeOptions): Probed {
+  const name = "nodes";
+  if (nodes.length === 0) return { name, ok: true, words: "none lives" };
+  const count = (role: string) => nodes.filter((node) => node.role === role).length;
+  const versions = [...new Set(nodes.map(({ version }) => version))].join(" and ");
+  const words = `${count("intake")} take requests, ${count("analysis")} analyse, of version ${versions}`;
+  const ok = count("analysis") > 0;
+  return { name, ok, words: ok ? words : `${words}: start one with --role analysis, or nothing is loaded` };
+}
+
+/** Questions of one node to another carry figures, people and the nodes' key. */
+function ofTraffic({ nodes }: ProbeOptions): Probed {
+  const name = "traffic between nodes";
+  const urls = [...new Set(nodes.flatMap(({ url }) => (url === null ? [] : [url])))];
+  const open = urls.filter((url) => !/^(https:|http:\/\/(localhost|127\.[\d.]+|\[::1\])(:|$))/.test(url));
+  if (open.length === 0) return { name, ok: true, words: "on one machine or by https" };
+  const words =
+    `${open.join(" and ")} by http: others in the network can read figures and the nodes' key; ` +
+    "set NODE_URL to https with NODE_TLS_CERT and NODE_TLS_KEY, or keep it in a network that is yours alone";
+  return { name, ok: true, warns: true, words };
+}
+
+function ofClock({ clockMs, timezone }: Found, askedMs: number, answeredMs: number): Probed {
+  const halfWayMs = (answeredMs - askedMs) / 2;
+  const differenceMs = clockMs - (askedMs + halfWayMs);
+  // It was read at any moment between question and answer.
+  const ok = Math.abs(differenceMs) - halfWayMs <= maxClockDifferenceMs;
+  const seconds = (Math.abs(differenceMs) / 1_000).toFixed(1);
+  const words = `${seconds} s ${differenceMs < 0 ? "behind" : "ahead of"} this machine's, sessions in ${timezone}`;
+  return { name: "clock", ok, words: ok ? words : `${words}: let both follow NTP` };
+}
+
+function ofRights({ mayCreate, foreignTables }: Found): Probed {
+  const name = "rights";
+  if (!mayCreate) {
+    return {
+      name,
+      ok: false,
+      words:
+        "this user may make no tables: GRANT CREATE ON SCHEMA public TO it, or make it the owner of the database",
+    };
+  }
+  if (foreignTables > 0) {
+    const words = `${foreignTables} tables belong to somebody else: REASSIGN OWNED BY that user TO this one`;
+    return { name, ok: false, words };
+  }
+  return { name, ok: true, words: "may make and drop tables" };
+}

@@ -1,0 +1,230 @@
+/**
+ * Writes what a transaction decided of parked items, links and names of events. Totals of people and organizations change in
+ * the statement that changes the items.
+ *
+ * Invariant: whoever changes what is parked of an organization holds its row of `populations` (see locks.ts).
+ */
+import { limits } from "../../../../contract/limits.ts";
+import { type ParkingWrites, type PersonId, type PersonKey, parkedWarning } from "../../ports/parking.ts";
+import type { IngestionWarning } from "../../ports/warnings.ts";
+import { personText } from "../../rules/person-text.ts";
+import type { Queries, Tx } from "../client/connect.ts";
+import type { Statement } from "../client/statement.ts";
+import { storable } from "../client/text.ts";
+import { tableOfKeys } from "../write/load-more.ts";
+import { lockOrganizations } from "../write/loaded.ts";
+import type { Loaded } from "../write/stored.ts";
+import { deleteLinks, linkStatements } from "./person-links.ts";
+
+/** Items that were dropped from an organization. */
+export interface DroppedItems {
+  readonly organization: number;
+  readonly items: number;
+}
+
+/** Writes it inside the caller's transaction, in one round trip.
+ * @returns warnings of what was dropped or refused, which the caller adds last */
+export async function writeParking(
+  tx: Tx,
+  writes: ParkingWrites,
+  { loaded, nowMs, maxLinks }: { readonly loaded: Loaded; readonly nowMs: number; readonly maxLinks: number },
+): Promise<readonly IngestionWarning[]> {
+  const { taken, parked, refused, links } = writes;
+  const organizations = organizationsOf([...taken, ...parked, ...links]);
+  await lockOrganizations(
+    tx,
+    organizations.filter((organization) => !loaded.isLocked(organization)),
+  );
+  // Statements are sent in the order in which they are made.
+  const before = [
+    ...beginTotals(tx, organizationsOf([...parked, ...links])),
+    ...(taken.length === 0 ? [] : [take(tx, taken)]),
+    ...(parked.length === 0 ? [] : [park(tx, parked)]),
+  ];
+  const dropping = parked.length === 0 ? undefined : dropOldestOf(tx, parked);
+  const emptied = forgetEmpty(tx, organizationsOf([...taken, ...parked]));
+  const linking = links.length === 0 ? undefined : linkStatements(tx, links, { nowMs, maxWaiting: maxLinks });
+  await inOrder([
+    ...before,
+    ...(dropping === undefined ? [] : [dropping]),
+    ...emptied,
+    ...(linking === undefined ? [] : [...linking.before, linking.added]),
+    ...writeLabels(tx, writes.labels),
+  ]);
+  const dropped = dropping === undefined ? [] : await dropping;
+  const unlinked = linking === undefined ? [] : await linking.added;
+  return [
+    ...dropped.map(({ organization, items }) => parkedWarning(organization, "parked_full", items, nowMs)),
+    ...refused.map(({ organization, message }) =>
+      parkedWarning(organization, "parked_refused", 1, nowMs, message),
+    ),
+    ...unlinked.map((refusal) => parkedWarning(refusal.organization, "links_full", refusal.links, nowMs)),
+  ];
+}
+
+/** Deletes what is parked under these ids of an organization and every link from them, inside the caller's transaction,
+ * which has locked the organization. @returns those of which there was anything */
+export async function forgetParked(
+  tx: Tx,
+  organization: number,
+  people: readonly PersonId[],
+): Promise<readonly PersonId[]> {
+  const keys = people.map((person) => ({ organization, ...person }));
+  const parked = tx<{ person: string }[]>`
+    SELECT person FROM parked_people JOIN ${tableOfPeople(tx, keys)} AS wanted (organization, person)
+      USING (organization, person)`;
+  const links = deleteLinks(tx, keys);
+  await inOrder([parked, take(tx, keys), ...forgetEmpty(tx, [organization]), links]);
+  const found = new Set([
+    ...(await parked).map(({ person }) => person),
+    ...(await links).map(({ id }) => id),
+  ]);
+  return people.filter((person) => found.has(storable(personText(person))));
+}
+
+/** Drops what was received before, at most `limit`, in the caller's transaction, which has locked the organization. */
+export function dropBefore(tx: Tx, organization: number, beforeMs: number, limit: number) {
+  return change(
+    tx,
+    tx`DELETE FROM parked_items WHERE id IN (
+        SELECT id FROM parked_items WHERE organization = ${organization} AND received_at_ms < ${beforeMs}
+        ORDER BY received_at_ms, id LIMIT ${limit})
+      RETURNING organization, person, -1 AS items, -bytes AS bytes`,
+    "expired",
+  );
+}
+
+/** The same for the oldest of an organization, until no more bytes are left than `maxBytes`. */
+export function dropOldest(tx: Tx, organization: number, maxBytes: number, limit: number) {
+  return change(
+    tx,
+    tx`DELETE FROM parked_items WHERE id IN (
+        SELECT id FROM (
+          SELECT id, sum(bytes) OVER (ORDER BY received_at_ms, id) - bytes AS older FROM (
+            SELECT id, received_at_ms, bytes FROM parked_items WHERE organization = ${organization}
+            ORDER BY received_at_ms, id LIMIT ${limit}) AS oldest) AS summed
+        WHERE older < (SELECT bytes - ${maxBytes} FROM parked_totals WHERE organization = ${organization}))
+      RETURNING organization, person, -1 AS items, -bytes AS bytes`,
+    "full",
+  );
+}
+
+/** Of people of whom nothing is parked no row is left. */
+export function forgetEmpty(tx: Tx, organizations: readonly number[]): Statement<readonly object[]>[] {
+  if (organizations.length === 0) return [];
+  return [tx`DELETE FROM parked_people WHERE organization = ANY (${organizations}::bigint[]) AND items = 0`];
+}
+
+/** Sends them at once; the server does one after another. */
+export async function inOrder(statements: readonly Statement<readonly object[]>[]): Promise<void> {
+  await Promise.all(statements.map((statement) => statement.execute()));
+}
+
+/** @param changes a statement that returns organization, person, and what is added of items and bytes */
+function change(tx: Tx, changes: Statement<readonly object[]>, dropped?: "full" | "expired") {
+  return tx<DroppedItems[]>`
+    WITH changed AS (${changes}), people AS (
+      INSERT INTO parked_people AS stored (organization, person, items, bytes)
+      SELECT organization, person, sum(items), sum(bytes) FROM changed
+      GROUP BY organization, person ORDER BY organization, person
+      ON CONFLICT (organization, person) DO UPDATE SET
+        items = stored.items + excluded.items, bytes = stored.bytes + excluded.bytes)
+    UPDATE parked_totals AS stored SET items = stored.items + added.items, bytes = stored.bytes + added.bytes,
+      dropped_full = dropped_full - ${dropped === "full" ? tx`added.items` : tx`0`},
+      dropped_expired = dropped_expired - ${dropped === "expired" ? tx`added.items` : tx`0`}
+    FROM (SELECT organization, sum(items)::bigint AS items, sum(bytes)::bigint AS bytes FROM changed
+      GROUP BY organization) AS added
+    WHERE stored.organization = added.organization
+    RETURNING stored.organization, -added.items AS items`;
+}
+
+/** People as a table for a statement: `(organization, person)`. */
+function tableOfPeople(queries: Queries, people: readonly PersonKey[]) {
+  return tableOfKeys(
+    queries,
+    people.map((person) => ({ organization: person.organization, id: personText(person) })),
+  );
+}
+
+function organizationsOf(keys: readonly { readonly organization: number }[]): readonly number[] {
+  return [...new Set(keys.map(({ organization }) => organization))];
+}
+
+function beginTotals(tx: Tx, organizations: readonly number[]) {
+  if (organizations.length === 0) return [];
+  return [
+    tx`
+      INSERT INTO parked_totals (organization)
+      SELECT id FROM unnest(${organizations}::bigint[]) AS given (id) ORDER BY id ON CONFLICT DO NOTHING`,
+  ];
+}
+
+function take(tx: Tx, people: readonly PersonKey[]) {
+  return change(
+    tx,
+    tx`DELETE FROM parked_items AS stored USING ${tableOfPeople(tx, people)} AS wanted (organization, person)
+      WHERE stored.organization = wanted.organization AND stored.person = wanted.person
+      RETURNING stored.organization, stored.person, -1 AS items, -bytes AS bytes`,
+  );
+}
+
+function park(tx: Tx, parked: ParkingWrites["parked"]) {
+  const rows = parked.map(({ kind, id, body, accountId, ...row }) => ({
+    ...row,
+    person: storable(personText({ kind, id })),
+    accountId: accountId === null ? null : storable(accountId),
+    bytes: Buffer.byteLength(body),
+    body: storable(body),
+  }));
+  return change(
+    tx,
+    tx`INSERT INTO parked_items (organization, person, received_at_ms, at_ms, account_id, bytes, body)
+      SELECT organization, person, "receivedAtMs", "atMs", "accountId", bytes, body
+      FROM ROWS FROM (json_to_recordset(${JSON.stringify(rows)}::text::json) AS (organization bigint, person text,
+        "receivedAtMs" bigint, "atMs" bigint, "accountId" text, bytes bigint, body text)) WITH ORDINALITY
+      ORDER BY ordinality
+      RETURNING organization, person, 1 AS items, bytes`,
+  );
+}
+
+/** Of one person the newest are kept. */
+function dropOldestOf(tx: Tx, people: readonly PersonKey[]) {
+  const unique = [...new Map(people.map((key) => [`${key.organization} ${personText(key)}`, key])).values()];
+  return change(
+    tx,
+    tx`DELETE FROM parked_items WHERE id IN (
+        SELECT id FROM (
+          SELECT items.id, row_number() OVER newest AS place, sum(items.bytes) OVER newest AS bytes
+          FROM ${tableOfPeople(tx, unique)} AS wanted (organization, person)
+          JOIN parked_people AS people USING (organization, person)
+          JOIN parked_items AS items USING (organization, person)
+          WHERE people.items > ${limits.parkedItems} OR people.bytes > ${limits.parkedBytes}
+          WINDOW newest AS (PARTITION BY organization, person ORDER BY received_at_ms DESC, items.id DESC)) AS ranked
+        WHERE place > ${limits.parkedItems} OR bytes > ${limits.parkedBytes})
+      RETURNING organization, person, -1 AS items, -bytes AS bytes`,
+    "full",
+  );
+}
+
+/** As many as there is room for; a name that is known stays. */
+function writeLabels(queries: Queries, labels: ParkingWrites["labels"]): Statement<readonly object[]>[] {
+  if (labels.length === 0) return [];
+  const rows = labels.map(({ organization, event, label }) => ({
+    ...{ organization, event: storable(event), label: storable(label) },
+  }));
+  return [
+    queries`
+      INSERT INTO event_labels (organization, event, label)
+      SELECT organization, event, label FROM (
+        SELECT organization, event, label, row_number() OVER (PARTITION BY organization ORDER BY ordinality) AS place
+        FROM ROWS FROM (json_to_recordset(${JSON.stringify(rows)}::text::json)
+          AS (organization bigint, event text, label text)) WITH ORDINALITY AS given
+        WHERE NOT EXISTS (
+          SELECT FROM event_labels AS known
+          WHERE known.organization = given.organization AND known.event = given.event)) AS fresh
+      WHERE place + (SELECT count(*) FROM event_labels AS known WHERE known.organization = fresh.organization)
+        <= ${limits.eventLabels}
+      ORDER BY organization, event
+      ON CONFLICT DO NOTHING`,
+  ];
+}

@@ -1,0 +1,117 @@
+/** What is parked, links between ids and names of events, for whoever asks outside of a transaction, and its upkeep. */
+import { limits } from "../../../../contract/limits.ts";
+import { msPerDay } from "../../../calendar/calendar.ts";
+import {
+  maxParkedPeople,
+  nothingParked,
+  type ParkedCounts,
+  type ParkedPerson,
+  type ParkingStore,
+  parkedWarning,
+} from "../../ports/parking.ts";
+import { personOf } from "../../rules/person-text.ts";
+import { addWarnings } from "../admin/warnings.ts";
+import type { Sql, Tx } from "../client/connect.ts";
+import { restored, storable } from "../client/text.ts";
+import { inTransaction } from "../client/transaction.ts";
+import { byIndex, lockOrganizations } from "../write/loaded.ts";
+import { dropBefore, dropOldest, forgetEmpty, inOrder } from "./parking-writes.ts";
+import { expireLinks, hasUnspoken } from "./person-links.ts";
+
+/** Whoever identifies somebody of the organization waits for so many: about 10 ms. */
+const droppedInAStep = 1_000;
+
+export class PostgresParking implements ParkingStore {
+  readonly #sql: Sql;
+  readonly #maxBytes: number;
+
+  /** @param maxBytes of an organization: the oldest beyond are dropped */
+  constructor(sql: Sql, maxBytes: number) {
+    this.#sql = sql;
+    this.#maxBytes = maxBytes;
+  }
+
+  async counts(organization: number): Promise<ParkedCounts> {
+    const [counts] = await this.#sql<ParkedCounts[]>`
+      SELECT (SELECT count(*) FROM parked_people AS people WHERE people.organization = totals.organization) AS people,
+        items, bytes, links, dropped_full AS "droppedFull", dropped_expired AS "droppedExpired",
+        (SELECT min(received_at_ms) FROM parked_items AS oldest
+         WHERE oldest.organization = totals.organization) AS "oldestAtMs"
+      FROM parked_totals AS totals WHERE organization = ${organization}`;
+    return counts ?? nothingParked;
+  }
+
+  async people(organization: number, limit: number): Promise<readonly ParkedPerson[]> {
+    const found = await this.#sql<(Omit<ParkedPerson, "kind" | "id"> & { person: string })[]>`
+      SELECT most.person, most.items, min(own.received_at_ms) AS "oldestAtMs",
+        max(own.received_at_ms) AS "newestAtMs"
+      FROM (
+        SELECT person, items FROM parked_people WHERE organization = ${organization}
+        ORDER BY items DESC, person LIMIT ${Math.min(limit, maxParkedPeople)}) AS most
+      JOIN parked_items AS own ON own.organization = ${organization} AND own.person = most.person
+      GROUP BY most.person, most.items ORDER BY most.items DESC, most.person`;
+    return found.map(({ person, ...parked }) => ({ ...personOf(restored(person)), ...parked }));
+  }
+
+  async labels(organization: number, events: readonly string[]): Promise<Readonly<Record<string, string>>> {
+    const found = await this.#sql<{ event: string; label: string }[]>`
+      SELECT event, label FROM event_labels
+      WHERE organization = ${organization} AND event = ANY (${events.map(storable)}::text[])`;
+    return Object.fromEntries(found.map(({ event, label }) => [restored(event), restored(label)]));
+  }
+
+  /** Drops what waited for 30 days, and the oldest of an organization that has too much; forgets links to people of whom
+   * nobody spoke for so long, and who are not identified. */
+  async tidy(nowMs: number): Promise<void> {
+    const expiredMs = nowMs - limits.parkedDays * msPerDay;
+    const sql = this.#sql;
+    const organizations = await sql<
+      { organization: number; hasExpired: boolean; isFull: boolean; hasUnspoken: boolean }[]
+    >`
+      SELECT organization, bytes > ${this.#maxBytes} AS "isFull", EXISTS (
+        SELECT FROM parked_items AS old
+        WHERE old.organization = totals.organization AND received_at_ms < ${expiredMs}) AS "hasExpired",
+        ${hasUnspoken(sql, sql`totals.organization`, nowMs)} AS "hasUnspoken"
+      FROM parked_totals AS totals WHERE items > 0 OR links > 0`;
+    for (const { organization, ...has } of organizations) {
+      if (has.hasExpired) {
+        await this.#drop(organization, "expired", nowMs, (tx) =>
+          dropBefore(tx, organization, expiredMs, droppedInAStep),
+        );
+      }
+      if (has.isFull) {
+        await this.#drop(organization, "full", nowMs, (tx) =>
+          dropOldest(tx, organization, this.#maxBytes, droppedInAStep),
+        );
+      }
+      if (has.hasUnspoken) await this.#expireLinks(organization, nowMs);
+    }
+  }
+
+  async #expireLinks(organization: number, nowMs: number): Promise<void> {
+    for (let expired = droppedInAStep; expired === droppedInAStep; ) {
+      expired = await inTransaction(this.#sql, async (tx) => {
+        await Promise.all([byIndex(tx), lockOrganizations(tx, [organization])]);
+        return (await expireLinks(tx, organization, nowMs, droppedInAStep)).length;
+      });
+    }
+  }
+
+  async #drop(
+    organization: number,
+    why: "expired" | "full",
+    nowMs: number,
+    drop: (tx: Tx) => ReturnType<typeof dropBefore>,
+  ): Promise<void> {
+    for (let dropped = droppedInAStep; dropped === droppedInAStep; ) {
+      dropped = await inTransaction(this.#sql, async (tx) => {
+        await lockOrganizations(tx, [organization]);
+        const dropping = drop(tx);
+        await inOrder([dropping, ...forgetEmpty(tx, [organization])]);
+        const [{ items } = { items: 0 }] = await dropping;
+        if (items > 0) await addWarnings(tx, [parkedWarning(organization, `parked_${why}`, items, nowMs)]);
+        return items;
+      });
+    }
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * How much was ever written to the inbox, without reading all that waits: rows are counted up to a position and never
+ * again. The loader's position is one such; while it stands still, because the warehouse is away, `inbox_counted` follows
+ * the writers. What comes behind both is counted row by row, some thousands at most.
+ */
+import type { Backlog, FrozenBatch } from "../../ports/inbox.ts";
+import type { Queries, Sql, Tx } from "../client/connect.ts";
+import { inTransaction, lockIsHeld, repeated, tableIsGone, unless } from "../client/transaction.ts";
+import { inboxPatienceMs, lockInbox, tableOf } from "./inbox-segments.ts";
+
+/** A place in the inbox, and what was ever written up to it. */
+export interface Position {
+  readonly segment: number;
+  readonly seq: number;
+  /** Rows of the inbox, of which each has a body with many of the warehouse's. */
+  readonly inboxId: number;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+export const inboxPositions = `
+  CREATE TABLE inbox_position (
+    only_row integer PRIMARY KEY CHECK (only_row = 1),
+    segment bigint NOT NULL,
+    frozen_upto_seq bigint NOT NULL,
+    frozen_upto_inbox_id bigint NOT NULL,
+    frozen_upto_rows bigint NOT NULL DEFAULT 0,
+    frozen_upto_bytes bigint NOT NULL DEFAULT 0,
+    frozen_all_at_ms bigint,
+    loaded_all_at_ms bigint
+  );
+  INSERT INTO inbox_position VALUES (1, 1, 0, 0);
+
+  CREATE TABLE inbox_counted (
+    only_row integer PRIMARY KEY CHECK (only_row = 1),
+    segment bigint NOT NULL,
+    upto_seq bigint NOT NULL,
+    upto_inbox_id bigint NOT NULL,
+    upto_rows bigint NOT NULL,
+    upto_bytes bigint NOT NULL
+  );
+  INSERT INTO inbox_counted VALUES (1, 1, 0, 0, 0, 0);
+`;
+
+/** So many rows are counted at every question at most, and what comes in the second until somebody counts on: some 5 ms.
+ * Each count keeps writers waiting for as long as those that are under way take to commit. */
+const countedRowByRow = 5_000;
+
+/** Where the loader stands: it has frozen what stands before. */
+export async function positionOf(queries: Queries, lock?: "for update"): Promise<Position> {
+  const [position] = await queries<Position[]>`
+    SELECT segment, frozen_upto_seq AS seq, frozen_upto_inbox_id AS "inboxId", frozen_upto_rows AS rows,
+      frozen_upto_bytes AS bytes
+    FROM inbox_position ${lock === undefined ? queries`` : queries`FOR UPDATE`}`;
+  if (position === undefined) throw new Error("The ledger in PostgreSQL has lost its inbox's position.");
+  return position;
+}
+
+/** Counts what waits, without keeping writers waiting for longer than said.
+ * @returns a position, up to which rows are counted for good */
+export function countWaiting(sql: Sql, patienceMs: number): Promise<Position> {
+  // A segment may be dropped after its name was read.
+  return repeated(async () => {
+    const uptoSeq = await inTransaction(sql, async (tx) => {
+      await lockInbox(tx, patienceMs);
+      return lastSeq(tx);
+    });
+    return inTransaction(sql, (tx) => countUpto(tx, uptoSeq), "ISOLATION LEVEL REPEATABLE READ READ ONLY");
+  }, tableIsGone);
+}
+
+/** Counts on, when much has come since anybody did. Called about once a second. */
+export async function countOn(sql: Sql): Promise<void> {
+  const { seq } = await lastCounted(sql);
+  if ((await lastSeq(sql)) - seq < countedRowByRow) return;
+  // Where a writer is slow it is counted a second later.
+  const counted = await unless(lockIsHeld, () => countWaiting(sql, inboxPatienceMs(0)));
+  if (counted === undefined) return;
+  await sql`
+    UPDATE inbox_counted SET segment = ${counted.segment}, upto_seq = ${counted.seq},
+      upto_inbox_id = ${counted.inboxId}, upto_rows = ${counted.rows}, upto_bytes = ${counted.bytes}
+    WHERE upto_seq < ${counted.seq}`;
+}
+
+/** What waits, frozen or not, in the caller's snapshot. */
+export async function backlogOf(tx: Tx, unfinished: readonly FrozenBatch[]): Promise<Backlog> {
+  const position = await positionOf(tx);
+  const newest = await countUpto(tx, Number.MAX_SAFE_INTEGER);
+  const frozen = (field: "rows" | "bytes") => unfinished.reduce((sum, batch) => sum + batch[field], 0);
+  return {
+    rows: frozen("rows") + newest.rows - position.rows,
+    bytes: frozen("bytes") + newest.bytes - position.bytes,
+    newestInboxId: newest.inboxId,
+    loadedUptoInboxId: unfinished[0]?.afterInboxId ?? position.inboxId,
+  };
+}
+
+/** The inbox id of the newest row that was ever written. The caller holds the inbox's lock alone, and what was counted
+ * before makes that short. */
+export async function newestInboxId(tx: Tx, counted: Position): Promise<number> {
+  // What was loaded since may be dropped, and could not be counted any more.
+  const position = await positionOf(tx, "for update");
+  const from = position.seq > counted.seq ? position : counted;
+  const { inboxId } = await countFrom(tx, from, Number.MAX_SAFE_INTEGER);
+  return inboxId;
+}
+
+async function countUpto(tx: Tx, uptoSeq: number): Promise<Position> {
+  const counted = await lastCounted(tx);
+  return counted.seq >= uptoSeq ? counted : countFrom(tx, counted, uptoSeq);
+}
+
+/** The loader's position or what was counted, whichever is further. */
+async function lastCounted(queries: Queries): Promise<Position> {
+  const [counted] = await queries<Position[]>`
+    SELECT segment, frozen_upto_seq AS seq, frozen_upto_inbox_id AS "inboxId", frozen_upto_rows AS rows,
+      frozen_upto_bytes AS bytes
+    FROM inbox_position
+    UNION ALL SELECT segment, upto_seq, upto_inbox_id, upto_rows, upto_bytes FROM inbox_counted
+    ORDER BY seq DESC, "inboxId" DESC LIMIT 1`;
+  if (counted === undefined) throw new Error("The ledger in PostgreSQL has lost its inbox's position.");
+  return counted;
+}
+
+async function lastSeq(queries: Queries): Promise<number> {
+  const [given] = await queries<{ seq: number }[]>`SELECT last_value AS seq FROM inbox_seqs`;
+  return given?.seq ?? 0;
+}
+
+async function countFrom(tx: Tx, from: Position, uptoSeq: number): Promise<Position> {
+  const segments = await tx<{ segment: number }[]>`
+    SELECT segment FROM inbox_segments WHERE segment >= ${from.segment} ORDER BY segment`;
+  let position = from;
+  for (const { segment } of segments) {
+    const [counted] = await tx<{ count: number; rows: number; bytes: number; seq: number | null }[]>`
+      SELECT count(*) AS count, coalesce(sum(rows), 0)::bigint AS rows, coalesce(sum(bytes), 0)::bigint AS bytes,
+        max(seq) AS seq
+      FROM ${tx(tableOf(segment))} WHERE seq > ${from.seq} AND seq <= ${uptoSeq}`;
+    if (counted === undefined || counted.seq === null) continue;
+    position = {
+      ...{ segment, seq: counted.seq, inboxId: position.inboxId + counted.count },
+      ...{ rows: position.rows + counted.rows, bytes: position.bytes + counted.bytes },
+    };
+  }
+  return position;
+}

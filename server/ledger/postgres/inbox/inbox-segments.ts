@@ -1,0 +1,145 @@
+/**
+ * Segments of the inbox: each is a table of its own, which only grows until it is sealed, and is dropped when all of it
+ * is loaded. No row is ever deleted: dead rows are what makes a queue in PostgreSQL slow.
+ *
+ * Invariant: whoever writes rows holds the inbox's lock together with others until the commit, and reads which segment
+ * is current after that. Whoever holds the lock alone knows that no writer is under way: every row below the highest
+ * position is committed or will never be, although positions are not given in the order of commits.
+ */
+import type { InboxRows } from "../../ports/inbox.ts";
+import type { Queries, Sql, Tx } from "../client/connect.ts";
+import { advisoryLocks, tryLock } from "../client/locks.ts";
+import { inTransaction, lockIsHeld, tableIsGone, unless, waitAtMost } from "../client/transaction.ts";
+
+/** A table a second would fill PostgreSQL's own tables; a table a day would keep loaded rows for a day. */
+const sealedAfterMs = 10 * 60_000;
+const sealedAfterBytes = 512 * 1024 * 1024;
+
+/** The table of a segment. */
+export function tableOf(segment: number): string {
+  return `inbox_${String(segment).padStart(6, "0")}`;
+}
+
+/** Writes rows in the caller's transaction, which holds the lock. */
+export function appendRows(tx: Tx, segment: number, inbox: readonly InboxRows[]) {
+  return inbox.map(({ table, year, schema, rows, body }) => {
+    const ended = endedBody(body);
+    return tx`
+      INSERT INTO ${tx(tableOf(segment))} (warehouse_table, year, schema, rows, bytes, body)
+      VALUES (${table}, ${year}, ${schema}, ${rows}, ${Buffer.byteLength(ended)}, ${ended})`;
+  });
+}
+
+/** A body whose last line is ended, so that another can follow. */
+function endedBody(body: string): string {
+  return body.endsWith("\n") ? body : `${body}\n`;
+}
+
+/** How long a transaction waits for the inbox alone, and for other locks while it holds it: writers of all nodes queue
+ * behind it, so one that stands still must not stop them. That one is ended after 10 s; if it is in vain for longer,
+ * writers are slow, and half a second might never be enough.
+ * @param inVain times that it waited before */
+export function inboxPatienceMs(inVain: number): number {
+  return inVain < 10 ? 500 : 2_500;
+}
+
+/** Waits for every writer that is under way, and keeps others waiting until the end of the transaction. */
+export async function lockInbox(tx: Tx, patienceMs: number): Promise<void> {
+  await Promise.all([
+    waitAtMost(tx, patienceMs),
+    tx`SELECT pg_advisory_xact_lock(${advisoryLocks.inbox}::bigint)`,
+  ]);
+}
+
+/** Seals the current segment when it is old or large, and begins another, unless that has to wait for a slow writer. */
+export async function sealSegment(sql: Sql, nowMs: number): Promise<void> {
+  const due = await sealable(sql, nowMs);
+  if (due === undefined) return;
+  const patienceMs = inboxPatienceMs(
+    nowMs - due.begunAtMs < 3 * sealedAfterMs ? 0 : Number.POSITIVE_INFINITY,
+  );
+  await unless(lockIsHeld, () =>
+    inTransaction(sql, async (tx) => {
+      if (!(await tryLock(tx, "sealing"))) return;
+      await lockInbox(tx, patienceMs);
+      // Another node may have been first.
+      const current = await sealable(tx, nowMs);
+      if (current !== undefined) await seal(tx, current.segment, nowMs);
+    }),
+  );
+}
+
+/** Begins another segment, so that what was written until now can be dropped without what comes. The caller holds the
+ * inbox's lock alone. @returns the last segment that is sealed now */
+export async function sealWritten(tx: Tx, nowMs: number): Promise<number> {
+  const [current] = await tx<{ segment: number }[]>`SELECT segment FROM inbox_segments WHERE NOT sealed`;
+  if (current === undefined) throw new Error("The ledger in PostgreSQL has lost its inbox's segment.");
+  const { segment } = current;
+  if (await isEmpty(tx, segment)) return segment - 1;
+  await seal(tx, segment, nowMs);
+  return segment;
+}
+
+async function seal(tx: Tx, segment: number, nowMs: number): Promise<void> {
+  await tx`UPDATE inbox_segments SET sealed = true WHERE segment = ${segment}`;
+  const [begun] = await tx<{ segment: number }[]>`
+    INSERT INTO inbox_segments (begun_at_ms) VALUES (${nowMs}) RETURNING segment`;
+  if (begun === undefined) throw new Error("PostgreSQL returned no row for a new segment of the inbox.");
+  await tx`CREATE TABLE ${tx(tableOf(begun.segment))} (LIKE inbox_segment INCLUDING ALL)`;
+}
+
+async function isEmpty(queries: Queries, segment: number): Promise<boolean> {
+  const [any] = await queries`SELECT FROM ${queries(tableOf(segment))} LIMIT 1`;
+  return any === undefined;
+}
+
+async function sealable(
+  queries: Queries,
+  nowMs: number,
+): Promise<{ readonly segment: number; readonly begunAtMs: number } | undefined> {
+  const [current] = await queries<{ segment: number; begunAtMs: number }[]>`
+    SELECT segment, begun_at_ms AS "begunAtMs" FROM inbox_segments WHERE NOT sealed`;
+  if (current === undefined) return undefined;
+  const [size] = await queries<{ bytes: number }[]>`
+    SELECT pg_total_relation_size(to_regclass(${tableOf(current.segment)})) AS bytes`;
+  const isDue = (size?.bytes ?? 0) >= sealedAfterBytes || nowMs - current.begunAtMs >= sealedAfterMs;
+  return !isDue || (await isEmpty(queries, current.segment)) ? undefined : current;
+}
+
+/** Forgets batches that were finished before, and drops segments of which no batch is left and nothing waits. */
+export async function forgetFinished(sql: Sql, finishedBeforeMs: number): Promise<void> {
+  // Ranges are finished one after another: what is older than the oldest unfinished one has no unfinished batch.
+  await sql`
+    DELETE FROM frozen_batches WHERE upto_inbox_id < coalesce(
+      (SELECT min(upto_inbox_id) FROM frozen_batches
+       WHERE finished_at_ms IS NULL OR finished_at_ms > ${finishedBeforeMs}), 9007199254740991)`;
+  await dropSegments(sql, 100);
+}
+
+/** Drops segments of which no batch is left and nothing waits. Nobody looks for rows there any more, so one that
+ * something else has open (a `pg_dump` has every table open until it ends) is left until the next time.
+ * @param patienceMs for each to be free */
+export async function dropSegments(sql: Sql, patienceMs: number): Promise<void> {
+  const droppable = await sql<{ segment: number }[]>`
+    SELECT segment FROM inbox_segments WHERE sealed AND segment < (SELECT segment FROM inbox_position)
+      AND NOT EXISTS (SELECT FROM frozen_batches WHERE frozen_batches.segment = inbox_segments.segment)`;
+  for (const { segment } of droppable) {
+    // Another node may drop it, too.
+    await unless([...lockIsHeld, ...tableIsGone], () =>
+      inTransaction(sql, async (tx) => {
+        await waitAtMost(tx, patienceMs);
+        await tx`LOCK TABLE ${tx(tableOf(segment))} IN ACCESS EXCLUSIVE MODE`;
+        await tx`DELETE FROM inbox_segments WHERE segment = ${segment}`;
+        await tx`DROP TABLE ${tx(tableOf(segment))}`;
+      }),
+    );
+  }
+}
+
+/** Joins those who write rows, until the end of the transaction. @returns which segment takes them */
+export async function joinInbox(tx: Tx): Promise<number> {
+  await tx`SELECT pg_advisory_xact_lock_shared(${advisoryLocks.inbox}::bigint)`;
+  const [current] = await tx<{ segment: number }[]>`SELECT segment FROM inbox_segments WHERE NOT sealed`;
+  if (current === undefined) throw new Error("The ledger in PostgreSQL has lost its inbox's segment.");
+  return current.segment;
+}

@@ -1,0 +1,113 @@
+/** The rows of a table on their way from SQLite into PostgreSQL, counted and summed on both sides. */
+import { Refusal } from "../../../../contract/refusal.ts";
+import type { MovingOut, StoredRow, StoredValue } from "../../sqlite/sqlite.ts";
+import type { Queries, Tx } from "../client/connect.ts";
+import { storable } from "../client/text.ts";
+import type { MovedTable } from "./moved-tables.ts";
+
+/** Of one statement. */
+const sentAtOnce = { rows: 5_000, characters: 4 * 1024 * 1024 };
+
+/** Of each column how many values there are, and their sum; of texts that of their bytes. */
+type Sums = Map<string, { values: bigint; sum: bigint }>;
+
+type Value = string | number | null;
+
+/**
+ * Copies a table, and compares what PostgreSQL has then with what SQLite had.
+ * @param progress is called with the rows that are copied so far
+ * @returns how many rows
+ * @throws Refusal when the two differ, or a column has no place
+ */
+export async function moveTable(
+  tx: Tx,
+  source: MovingOut,
+  table: MovedTable,
+  progress: (rows: number) => void,
+): Promise<number> {
+  const added = Object.keys(table.with ?? {});
+  const columns = [...source.columns(table.name), ...added].filter(
+    (name) => table.without?.includes(name) !== true,
+  );
+  const sums: Sums = new Map(columns.map((name) => [name, { values: 0n, sum: 0n }]));
+  let rows = 0;
+  let waiting: string[] = [];
+  let characters = 0;
+  const send = async () => {
+    await insert(tx, table.name, columns, `[${waiting.join(",")}]`);
+    rows += waiting.length;
+    waiting = [];
+    characters = 0;
+    progress(rows);
+  };
+  for (const stored of source.rows(table.name)) {
+    const text = JSON.stringify(rowOf(stored, table, columns, sums));
+    waiting.push(text);
+    characters += text.length;
+    if (waiting.length >= sentAtOnce.rows || characters >= sentAtOnce.characters) await send();
+  }
+  if (waiting.length > 0) await send();
+  await compare(tx, table.name, { rows: source.count(table.name), sums });
+  return rows;
+}
+
+function rowOf(stored: StoredRow, table: MovedTable, columns: readonly string[], sums: Sums) {
+  const row: Record<string, Value> = {};
+  for (const name of columns) {
+    const value = movedValue(stored[name] ?? table.with?.[name] ?? null, table.said?.includes(name) === true);
+    row[name] = value;
+    const sum = sums.get(name);
+    if (value === null || sum === undefined) continue;
+    sum.values += 1n;
+    sum.sum += BigInt(typeof value === "number" ? value : Buffer.byteLength(value));
+  }
+  return row;
+}
+
+function movedValue(value: StoredValue, isSaid: boolean): Value {
+  if (value instanceof Uint8Array) throw new Error("A column of bytes is moved in a way of its own.");
+  return isSaid && typeof value === "string" ? storable(value) : value;
+}
+
+/** The types of the columns are those of PostgreSQL's table: 0 and 1 become what they are of a boolean. */
+function insert(tx: Tx, table: string, columns: readonly string[], rows: string) {
+  return tx`
+    INSERT INTO ${tx(table)} (${listOf(tx, columns)}) OVERRIDING SYSTEM VALUE
+    SELECT ${listOf(tx, columns)} FROM json_populate_recordset(NULL::${tx(table)}, ${rows}::text::json)`;
+}
+
+function listOf(queries: Queries, columns: readonly string[]) {
+  const [first = "", ...others] = columns;
+  return others.reduce((list, name) => queries`${list}, ${queries(name)}`, queries`${queries(first)}`);
+}
+
+/** @throws Refusal when PostgreSQL's table is another than what was read. */
+async function compare(
+  tx: Tx,
+  table: string,
+  { rows, sums }: { readonly rows: number; readonly sums: Sums },
+): Promise<void> {
+  const types = await tx<{ name: string; type: string }[]>`
+    SELECT column_name AS name, data_type AS type FROM information_schema.columns
+    WHERE table_schema = current_schema() AND table_name = ${table}`;
+  const [counted] = await tx<{ rows: number }[]>`SELECT count(*) AS rows FROM ${tx(table)}`;
+  if (counted?.rows !== rows) throw differs(table, `${counted?.rows} rows instead of ${rows}`);
+  for (const { name, type } of types) {
+    const expected = sums.get(name);
+    if (expected === undefined) continue;
+    const column = tx(name);
+    const number = type === "boolean" ? tx`${column}::integer` : tx`${column}`;
+    const summed = type === "text" ? tx`octet_length(${column})` : number;
+    const [found] = await tx<{ values: string; sum: string }[]>`
+      SELECT count(${column})::text AS values, coalesce(sum(${summed}), 0)::text AS sum FROM ${tx(table)}`;
+    if (found?.values === String(expected.values) && found.sum === String(expected.sum)) continue;
+    throw differs(
+      table,
+      `${found?.values} values of ${name} with the sum ${found?.sum} instead of ${expected.values} with ${expected.sum}`,
+    );
+  }
+}
+
+function differs(table: string, how: string): Refusal {
+  return new Refusal(`PostgreSQL has ${how} in ${table}: nothing was moved. The installation is as it was.`);
+}

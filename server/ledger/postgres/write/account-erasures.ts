@@ -1,0 +1,102 @@
+/** What an erasure of an account does in the ledger, inside the caller's transaction: see erasures.ts. */
+
+import type { WarehouseTable } from "../../ports/inbox.ts";
+import { bodyWithoutAccount } from "../../ports/parking.ts";
+import { type BuriedLetter, bytesOfRow, rowWithoutAccount } from "../../rules/dead-letter-facts.ts";
+import { accountText } from "../../rules/person-text.ts";
+import { tombstoneOf } from "../../rules/user-rows.ts";
+import type { PostgresExclusions } from "../admin/exclusions.ts";
+import type { Tx } from "../client/connect.ts";
+import { restored, storable } from "../client/text.ts";
+import { tellErased } from "../cluster/erased-names.ts";
+import { lockDeadLetters } from "../inbox/dead-letter-rows.ts";
+import { keepErased } from "./tombstones.ts";
+
+export interface DeletedAccount {
+  readonly number: number;
+  readonly version: number;
+  readonly members: number;
+  readonly hmac: string;
+}
+
+interface Deleting {
+  readonly key: Uint8Array;
+  readonly organization: number;
+  readonly accountId: string;
+  readonly atMs: number;
+  readonly exclusions: PostgresExclusions;
+}
+
+/** The id of a user's account, when the user is its only member. */
+export async function accountOfOnlyMember(
+  tx: Tx,
+  organization: number,
+  userId: string,
+): Promise<string | undefined> {
+  const [own] = await tx<{ accountId: string }[]>`
+    SELECT account_id AS "accountId" FROM accounts WHERE organization = ${organization}
+      AND number = (SELECT account FROM users WHERE organization = ${organization} AND user_id = ${storable(userId)})
+      AND (SELECT count(*) FROM users WHERE users.organization = accounts.organization AND account > 0
+        AND users.account = accounts.number) = 1`;
+  return own === undefined ? undefined : restored(own.accountId);
+}
+
+/** Deletes an account, or takes one that was never stored out of what is parked; leaves a tombstone where there was anything.
+ * The caller has locked the organization and the inbox. @returns undefined when there is no such account */
+export async function deleteAccount(
+  tx: Tx,
+  { key, organization, accountId, atMs, exclusions }: Deleting,
+): Promise<DeletedAccount | undefined> {
+  const [account] = await tx<{ number: number; version: number }[]>`
+    DELETE FROM accounts WHERE organization = ${organization} AND account_id = ${storable(accountId)}
+    RETURNING number, version`;
+  const parked = await leaveParked(tx, organization, accountId);
+  if (account === undefined && parked === 0) return undefined;
+  const hmac = tombstoneOf(key, organization, accountText(accountId));
+  await keepErased(tx, organization, [hmac], atMs);
+  await tellErased(tx, organization, "account", [accountId]);
+  if (account === undefined) return undefined;
+  const left = await tx`
+    UPDATE users SET account = 0
+    WHERE organization = ${organization} AND account > 0 AND account = ${account.number}`;
+  await tx`
+    UPDATE populations SET accounts = accounts - 1, account_versions = account_versions - ${account.version}
+    WHERE organization = ${organization}`;
+  await exclusions.forget(tx, organization, "account", accountId);
+  return { ...account, members: left.count, hmac };
+}
+
+/** They count as many bytes as before. @returns how many items named the account */
+async function leaveParked(tx: Tx, organization: number, accountId: string): Promise<number> {
+  const items = await tx<{ id: number; body: string }[]>`
+    SELECT id, body FROM parked_items
+    WHERE organization = ${organization} AND account_id = ${storable(accountId)}`;
+  for (const { id, body } of items) {
+    const without = storable(bodyWithoutAccount(restored(body)));
+    await tx`UPDATE parked_items SET account_id = NULL, body = ${without} WHERE id = ${id}`;
+  }
+  return items.length;
+}
+
+/** Deletes an account's dead letters, and takes it out of those of users. @returns how many letters these are */
+export async function takeLettersOfAccount(tx: Tx, organization: number, account: number): Promise<number> {
+  await lockDeadLetters(tx);
+  const deleted = await tx`
+    DELETE FROM dead_letters
+    WHERE organization = ${organization} AND warehouse_table = 'accounts' AND number = ${account}`;
+  await tx`
+    DELETE FROM dropped_versions
+    WHERE organization = ${organization} AND warehouse_table = 'accounts' AND number = ${account}`;
+  const naming = await tx<(Pick<BuriedLetter, "id" | "schema" | "row"> & { table: WarehouseTable })[]>`
+    SELECT id, warehouse_table AS "table", schema, row FROM dead_letters
+    WHERE organization IN (0, ${organization}) AND warehouse_table <> 'accounts'
+      AND strpos(row, ${String(account)}) > 0`;
+  let taken = deleted.count;
+  for (const letter of naming) {
+    const row = rowWithoutAccount({ ...letter, row: restored(letter.row) }, account);
+    if (row === undefined || !row.startsWith(`[${organization},`)) continue;
+    await tx`UPDATE dead_letters SET row = ${storable(row)}, bytes = ${bytesOfRow(row)} WHERE id = ${letter.id}`;
+    taken += 1;
+  }
+  return taken;
+}

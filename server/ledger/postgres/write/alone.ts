@@ -1,0 +1,28 @@
+/** How an erasure or a deletion begins: in one commit, while nobody else writes rows. */
+import type { Sql, Tx } from "../client/connect.ts";
+import { inTransaction, lockIsHeld, notInOrder, repeated, tableIsGone } from "../client/transaction.ts";
+import { countWaiting, type Position } from "../inbox/inbox-counts.ts";
+import { inboxPatienceMs, lockInbox } from "../inbox/inbox-segments.ts";
+import { lockOrganizations } from "./loaded.ts";
+
+/** Runs `begin` with the organization and the inbox locked. @returns undefined when there is no such organization */
+export function whileNoneWrites<Begun>(
+  sql: Sql,
+  organization: number,
+  begin: (tx: Tx, counted: Position) => Promise<Begun | undefined>,
+): Promise<Begun | undefined> {
+  return repeated(
+    async (refusals) => {
+      const patienceMs = inboxPatienceMs(refusals);
+      const counted = await countWaiting(sql, patienceMs);
+      return inTransaction(sql, async (tx) => {
+        const [locked] = await lockOrganizations(tx, [organization]);
+        if (locked === undefined) return undefined;
+        await lockInbox(tx, patienceMs);
+        return begin(tx, counted);
+      });
+    },
+    [...notInOrder, ...tableIsGone, ...lockIsHeld],
+    { attempts: 15, pauseMs: 500 },
+  );
+}

@@ -1,0 +1,61 @@
+/** What `doctor` compares the warehouse with: see sqlite/counts.ts. Written by transact.ts. */
+
+import type { VersionRows } from "../../ports/dead-letters.ts";
+import type { Populations } from "../../ports/health.ts";
+import type { DayCount } from "../../ports/inbox.ts";
+import type { Sql, Tx } from "../client/connect.ts";
+
+type PopulationsRow = Omit<Populations, "versionRows"> & {
+  readonly rows: number | null;
+  readonly versions: number | null;
+};
+
+/** Days of an organization, of all writers' slots together. */
+export async function dayCountsOf(sql: Sql, organization: number): Promise<readonly DayCount[]> {
+  const rows = await sql<DayCount[]>`
+    SELECT organization, utc_day AS "utcDay", sum(events)::bigint AS events,
+      (sum(checksum) % 4294967296)::bigint AS checksum
+    FROM day_counts WHERE organization = ${organization} GROUP BY organization, utc_day ORDER BY utc_day`;
+  return [...rows];
+}
+
+/** Users and accounts of an organization, with their versions. */
+export async function populationsOf(sql: Sql, organization: number): Promise<Populations> {
+  const [row] = await sql<PopulationsRow[]>`
+    SELECT users, user_versions AS "userVersions", accounts, account_versions AS "accountVersions",
+      version_rows AS rows, version_row_sum AS versions
+    FROM populations WHERE organization = ${organization}`;
+  if (row === undefined) {
+    return {
+      users: 0,
+      userVersions: 0,
+      accounts: 0,
+      accountVersions: 0,
+      versionRows: { rows: 0, versions: 0 },
+    };
+  }
+  const { rows, versions, ...totals } = row;
+  return { ...totals, versionRows: rows === null || versions === null ? null : { rows, versions } };
+}
+
+/** Adds to the days in the caller's transaction. Negative events take away.
+ * @param slot the writer's own, so that it waits for nobody's commit */
+export function addDayCounts(tx: Tx, dayCounts: readonly DayCount[], slot: number) {
+  return tx`
+    INSERT INTO day_counts AS stored (organization, utc_day, slot, events, checksum)
+    SELECT organization, "utcDay", ${slot}::integer, sum(events), sum(checksum) % 4294967296
+    FROM json_to_recordset(${JSON.stringify(dayCounts)}::text::json)
+      AS given (organization bigint, "utcDay" integer, events bigint, checksum bigint)
+    GROUP BY organization, "utcDay" ORDER BY organization, "utcDay"
+    ON CONFLICT (organization, utc_day, slot) DO UPDATE SET
+      events = stored.events + excluded.events,
+      checksum = (stored.checksum + excluded.checksum) % 4294967296`;
+}
+
+/** Adds to an organization's rows of `user_versions` in the caller's transaction. Negative numbers take away; where the
+ * count is not known NULL stays NULL. */
+export function addVersionRows(tx: Tx, organization: number, { rows, versions }: VersionRows) {
+  return tx`
+    UPDATE populations SET version_rows = version_rows + ${rows}, version_row_sum = version_row_sum + ${versions}
+    WHERE organization = ${organization}`;
+}

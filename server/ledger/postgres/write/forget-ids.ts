@@ -1,0 +1,57 @@
+/** What an erasure of a user forgets beside the user's row: everything that waits or is linked under the user's ids. */
+
+import { addressId, type PersonId } from "../../ports/parking.ts";
+import { emailKey } from "../../rules/email-key.ts";
+import { personOf } from "../../rules/person-text.ts";
+import { forgetWarningsOf } from "../admin/warnings.ts";
+import type { Tx } from "../client/connect.ts";
+import { restored, storable } from "../client/text.ts";
+import { tellErased } from "../cluster/erased-names.ts";
+import { forgetParked } from "../identity/parking-writes.ts";
+import { eraseLinked } from "./tombstones.ts";
+
+interface Forgotten {
+  readonly key: Uint8Array;
+  readonly organization: number;
+  readonly userId: string;
+  /** Empty for a user without an address; undefined for a person who was never identified. */
+  readonly email: string | undefined;
+  readonly atMs: number;
+}
+
+/** Forgets what waits and is linked under the ids of a user who is deleted by now, or of somebody who was never identified,
+ * and the warnings that name one; leaves tombstones of all but the user's own. @returns these ids */
+export async function forgetIds(
+  tx: Tx,
+  { key, organization, userId, email, atMs }: Forgotten,
+): Promise<readonly string[]> {
+  const own: PersonId = { kind: "user", id: userId };
+  const address = email === undefined || email === "" ? undefined : addressId(email);
+  const linked = [...(await linkedTo(tx, organization, userId))];
+  // What waits for an address that others have is theirs, too.
+  if (email !== undefined && address !== undefined && !(await hasUserWith(tx, organization, email))) {
+    linked.push(...(await linkedTo(tx, organization, address)));
+  }
+  // Of one who was never identified nobody knows whether the id was a visitor's.
+  if (email === undefined) linked.push({ kind: "visitor", id: userId });
+  const gone = await forgetParked(tx, organization, [own, ...linked]);
+  const left = gone.filter((person) => person !== own || email === undefined);
+  if (left.length > 0) await eraseLinked(tx, key, organization, left, atMs);
+  const names = [...new Set([userId, ...linked.map(({ id }) => id)])];
+  await tellErased(tx, organization, "user", names);
+  await forgetWarningsOf(tx, organization, names);
+  return names;
+}
+
+async function linkedTo(tx: Tx, organization: number, userId: string): Promise<readonly PersonId[]> {
+  const links = await tx<{ id: string }[]>`
+    SELECT id FROM person_links WHERE organization = ${organization} AND user_id = ${storable(userId)}`;
+  return links.map(({ id }) => personOf(restored(id)));
+}
+
+async function hasUserWith(tx: Tx, organization: number, email: string): Promise<boolean> {
+  const [any] = await tx`
+    SELECT FROM users WHERE organization = ${organization} AND email_key <> ''
+      AND email_key = ${storable(emailKey(email))} LIMIT 1`;
+  return any !== undefined;
+}

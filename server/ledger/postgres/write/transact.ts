@@ -1,0 +1,277 @@
+/**
+ * The one way by which requests change the ledger: one transaction of PostgreSQL, mostly in two round trips. The first
+ * begins, locks and loads what is needed; then the pure function decides; the second writes what that returns, and commits.
+ *
+ * Several may be under way at once, on one node and on many. Message ids that another is writing are waited for, and
+ * users, accounts and what is parked of an organization are changed by one at a time.
+ */
+import { FairTurns } from "../../../process/process.ts";
+import { isAddressId, type PersonKey } from "../../ports/parking.ts";
+import { type Needs, OrganizationsHeld, type Stored, type Writes } from "../../ports/transact.ts";
+import type { IngestionWarning } from "../../ports/warnings.ts";
+import { addedPopulations } from "../../rules/added-populations.ts";
+import { emailKey } from "../../rules/email-key.ts";
+import { accountText, personText } from "../../rules/person-text.ts";
+import { advanceImport } from "../admin/imports.ts";
+import { addWarnings } from "../admin/warnings.ts";
+import type { Sql, Tx } from "../client/connect.ts";
+import type { Statement } from "../client/statement.ts";
+import { storable } from "../client/text.ts";
+import { commitWith, inTransaction, notInOrder, repeated } from "../client/transaction.ts";
+import { inOrder, writeParking } from "../identity/parking-writes.ts";
+import { identifiedStatements } from "../identity/person-links.ts";
+import { appendRows } from "../inbox/inbox-segments.ts";
+import { addDayCounts, addVersionRows } from "./counts.ts";
+import { loadMore } from "./load-more.ts";
+import { heldOrganizations, load, OrganizationLockTimedOut, organizationsOf } from "./loaded.ts";
+import { ClaimedMessage, type Key, type Loaded, type Wanted } from "./stored.ts";
+
+/** Every one loads something more, so that it ends; a group of 500 in which each waits for the one before is far from it. */
+const mostDecisions = 1_000;
+/** A lock may be free again before it is found whose it is. So often in a row it is no organization's: a table is locked. */
+const mostUnexplainedTimeouts = 5;
+/** Of `day_counts`: who writes to a slot of its own waits for nobody. A sum over a day reads so many rows. */
+const slots = 32;
+
+export class Transactor {
+  readonly #sql: Sql;
+  readonly #clock: () => number;
+  readonly #parkedMaxLinks: number;
+  readonly #refuseUnheard: () => void;
+  readonly #turns: FairTurns;
+  /** Slots of which nobody here makes use; the same few are used again, so that a day has few rows. */
+  readonly #freeSlots = freeSlots();
+
+  /**
+   * @param atOnce transactions under way; others wait in their order
+   * @param parkedMaxLinks links of an organization to people who are not identified
+   * @param refuseUnheard throws when nothing may be committed any more of what was admitted
+   */
+  constructor(
+    sql: Sql,
+    clock: () => number,
+    { atOnce, parkedMaxLinks }: { readonly atOnce: number; readonly parkedMaxLinks: number },
+    refuseUnheard: () => void,
+  ) {
+    this.#turns = new FairTurns({ places: atOnce, heldWhileOthersWait: atOnce, heldAtMost: atOnce });
+    this.#refuseUnheard = refuseUnheard;
+    this.#sql = sql;
+    this.#clock = clock;
+    this.#parkedMaxLinks = parkedMaxLinks;
+  }
+
+  /** When it resolves the commit is on disk. When the connection is lost during the commit the outcome is not known,
+   * and it rejects: a request that is sent again is known by its message id.
+   * @throws OrganizationsHeld when others hold locks of organizations that it needs. A lock that is no organization's is
+   * waited for longer, and the error is PostgreSQL's then. */
+  async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
+    const attempt = () =>
+      this.#inTurn((slot) => inTransaction(this.#sql, (tx) => this.#run(tx, needs, decide, slot)));
+    for (let timeouts = 1; ; timeouts += 1) {
+      try {
+        await repeated(attempt, notInOrder);
+        return;
+      } catch (error) {
+        if (!(error instanceof OrganizationLockTimedOut)) throw error;
+        const held = await heldOrganizations(this.#sql, organizationsOf(needs));
+        if (held.length > 0) throw new OrganizationsHeld(held);
+        if (timeouts === mostUnexplainedTimeouts) throw error.cause;
+      }
+    }
+  }
+
+  async #inTurn(work: (slot: number) => Promise<void>): Promise<void> {
+    await this.#turns.take(undefined);
+    const slot = this.#freeSlots.pop() ?? 0;
+    try {
+      await work(slot);
+    } finally {
+      this.#freeSlots.push(slot);
+      this.#turns.giveBack(undefined);
+    }
+  }
+
+  async #run(tx: Tx, needs: Needs, decide: (stored: Stored) => Writes, slot: number): Promise<void> {
+    const { nowMs, ...writes } = await decided(tx, needs, decide, this.#clock());
+    // Alone: when another run has decided these rows nothing else may be sent, the commit least of all.
+    if (writes.importProgress !== undefined) await advanceImport(tx, writes.importProgress, nowMs);
+    const people = [
+      ...writePeople(tx, writes, writes.loaded),
+      ...identifiedStatements(tx, writes.users, writes.loaded),
+    ];
+    let warnings: readonly IngestionWarning[] = [];
+    if (writes.parking !== undefined) {
+      // A link to a user who is written now does not wait.
+      await inOrder(people);
+      warnings = await writeParking(tx, writes.parking, {
+        loaded: writes.loaded,
+        nowMs,
+        maxLinks: this.#parkedMaxLinks,
+      });
+    }
+    const last = [
+      ...(writes.parking === undefined ? people : []),
+      ...(writes.dayCounts.length === 0 ? [] : [addDayCounts(tx, writes.dayCounts, slot)]),
+      ...releaseIds(tx, writes, writes.loaded),
+      ...appendRows(tx, writes.loaded.begun.segment, writes.inbox),
+    ];
+    if (warnings.length > 0) {
+      // Whoever adds some holds all others up until the commit.
+      await inOrder(last);
+      await addWarnings(tx, warnings);
+    }
+    // All of this may have waited for long.
+    this.#refuseUnheard();
+    await commitWith(tx, warnings.length > 0 ? [] : last);
+  }
+}
+
+function freeSlots(): number[] {
+  const first = Math.floor(Math.random() * slots);
+  return Array.from({ length: slots }, (_, n) => (first + n) % slots);
+}
+
+/** Decides until everything that was asked for had been loaded. Mostly the first time, and the second in an organization
+ * that has something parked. */
+async function decided(
+  tx: Tx,
+  needs: Needs,
+  decide: (stored: Stored) => Writes,
+  nowMs: number,
+): Promise<Writes & { readonly loaded: Loaded }> {
+  const loaded = await load(tx, needs, nowMs);
+  const { answers } = loaded;
+  const foreseen = foreseenOf(needs, loaded);
+  if (foreseen !== undefined) await loadMore(tx, answers, foreseen);
+  for (let times = 0; times < mostDecisions; times += 1) {
+    const decision = attempt(decide, loaded);
+    const missing = answers.takeMissing();
+    if (missing === undefined) return { ...decision(), loaded };
+    await loadMore(tx, answers, missing);
+  }
+  throw new Error("A group of requests asked for ever more, and was not decided.");
+}
+
+/** What comes of a decision, to be thrown when it counts: it may fail because something was not loaded. */
+function attempt(decide: (stored: Stored) => Writes, loaded: Loaded): () => Writes {
+  try {
+    const writes = decide(loaded);
+    return () => writes;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+/** What is asked for in nearly every decision about an organization that has something parked, or erased somebody. */
+function foreseenOf({ people, accounts }: Needs, loaded: Loaded): Partial<Wanted> | undefined {
+  const concerned = people.filter(({ organization }) => loaded.hasParked(organization));
+  const ids = concerned.filter(({ id }) => !isAddressId(id)).map(keyOfPerson);
+  const keys = [
+    ...people.map(keyOfPerson),
+    ...accounts.map(({ organization, accountId }) => ({ organization, id: accountText(accountId) })),
+  ];
+  const erased = keys.filter(({ organization }) => loaded.hasErased(organization));
+  if (concerned.length + erased.length === 0) return undefined;
+  return { links: ids, parked: ids, linksTo: concerned.filter(({ id }) => isAddressId(id)), erased };
+}
+
+function keyOfPerson(person: PersonKey): Key {
+  return { organization: person.organization, id: personText(person) };
+}
+
+/** Ids that were claimed and whose messages are not stored may come again. */
+function releaseIds(tx: Tx, writes: Pick<Writes, "messages">, { begun }: Loaded) {
+  const stored = new Set(
+    writes.messages.map((message) => {
+      if (message instanceof ClaimedMessage) return message.id;
+      throw new Error("A message was written that this ledger did not look up.");
+    }),
+  );
+  const released = [...begun.claimed].filter((id) => !stored.has(id));
+  return released.length === 0 ? [] : [tx`DELETE FROM message_ids WHERE id = ANY (${released}::uuid[])`];
+}
+
+function writePeople(
+  tx: Tx,
+  { users, accounts, versionRows }: Pick<Writes, "users" | "accounts" | "versionRows">,
+  loaded: Loaded,
+): Statement<readonly object[]>[] {
+  const added = addedPopulations({ users, accounts }, loaded);
+  return [
+    ...(accounts.length === 0 ? [] : [writeAccounts(tx, accounts)]),
+    ...(users.length === 0 ? [] : [writeUsers(tx, users)]),
+    ...[...added].map(
+      ([organization, totals]) => tx`
+        UPDATE populations SET
+          users = users + ${totals.users}, user_versions = user_versions + ${totals.userVersions},
+          accounts = accounts + ${totals.accounts}, account_versions = account_versions + ${totals.accountVersions},
+          last_user_number = greatest(last_user_number, ${highest(users, organization)}::bigint),
+          last_account_number = greatest(last_account_number, ${highest(accounts, organization)}::bigint)
+        WHERE organization = ${organization}`,
+    ),
+    ...versionRows.map(({ organization, ...rows }) => addVersionRows(tx, organization, rows)),
+  ];
+}
+
+function highest(
+  numbered: readonly { organization: number; number: number }[],
+  organization: number,
+): number {
+  return numbered.reduce(
+    (most, one) => (one.organization === organization ? Math.max(most, one.number) : most),
+    0,
+  );
+}
+
+/** Who is stored already keeps the number: another one becomes NULL, which is refused before the commit, and a number that
+ * somebody has is refused, too. */
+function writeUsers(tx: Tx, users: Writes["users"]) {
+  const rows = users.map((user) => ({
+    ...user,
+    userId: storable(user.userId),
+    email: storable(user.email ?? ""),
+    emailKey: storable(emailKey(user.email ?? "")),
+    traits: JSON.stringify(user.traits),
+    fieldsSaidAtMs: JSON.stringify(user.fieldsSaidAtMs),
+  }));
+  return tx`
+    INSERT INTO users AS stored (organization, number, account, user_id, email, email_key, is_account_owner,
+      first_identified_at_ms, updated_at_ms, version, traits, said_at_ms, fields_said_at_ms)
+    SELECT organization, number, account, "userId", email, "emailKey", "isAccountOwner", "firstIdentifiedAtMs",
+      "updatedAtMs", version, traits, "saidAtMs", "fieldsSaidAtMs"
+    FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS given (organization bigint, number bigint,
+      account bigint, "userId" text, email text, "emailKey" text, "isAccountOwner" boolean,
+      "firstIdentifiedAtMs" bigint, "updatedAtMs" bigint, version bigint, traits text, "saidAtMs" bigint, "fieldsSaidAtMs" text)
+    ON CONFLICT (organization, user_id) DO UPDATE SET
+      account = excluded.account, email = excluded.email, email_key = excluded.email_key,
+      is_account_owner = excluded.is_account_owner,
+      first_identified_at_ms = excluded.first_identified_at_ms, updated_at_ms = excluded.updated_at_ms,
+      version = excluded.version, traits = excluded.traits, said_at_ms = excluded.said_at_ms,
+      fields_said_at_ms = excluded.fields_said_at_ms,
+      number = CASE WHEN stored.number = excluded.number THEN stored.number END`;
+}
+
+function writeAccounts(tx: Tx, accounts: Writes["accounts"]) {
+  const rows = accounts.map((account) => ({
+    ...account,
+    accountId: storable(account.accountId),
+    name: storable(account.name),
+    avatar: account.avatar === null ? null : storable(account.avatar),
+    fieldsSaidAtMs: JSON.stringify(account.fieldsSaidAtMs),
+  }));
+  return tx`
+    INSERT INTO accounts AS stored (organization, number, account_id, name, avatar, said_at_ms, fields_said_at_ms,
+      created_at_ms, updated_at_ms, version)
+    SELECT organization, number, "accountId", name, avatar, "saidAtMs", "fieldsSaidAtMs", "createdAtMs", "updatedAtMs",
+      version
+    FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS given (organization bigint, number bigint,
+      "accountId" text, name text, avatar text, "saidAtMs" bigint, "fieldsSaidAtMs" text, "createdAtMs" bigint,
+      "updatedAtMs" bigint, version bigint)
+    ON CONFLICT (organization, account_id) DO UPDATE SET
+      name = excluded.name, avatar = excluded.avatar, said_at_ms = excluded.said_at_ms,
+      fields_said_at_ms = excluded.fields_said_at_ms, updated_at_ms = excluded.updated_at_ms,
+      version = excluded.version,
+      number = CASE WHEN stored.number = excluded.number THEN stored.number END`;
+}

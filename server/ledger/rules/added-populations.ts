@@ -1,0 +1,31 @@
+/** What a transaction adds to the totals of organizations: users and accounts that are new, and their versions. */
+import type { Populations } from "../ports/health.ts";
+import type { Stored, Writes } from "../ports/transact.ts";
+
+export type AddedPopulations = Omit<Populations, "versionRows">;
+
+/** By organization; organizations of which no user or account is written are not there. */
+export function addedPopulations(
+  { users, accounts }: Pick<Writes, "users" | "accounts">,
+  stored: Pick<Stored, "user" | "account">,
+): ReadonlyMap<number, AddedPopulations> {
+  const added = new Map<number, { -readonly [Total in keyof AddedPopulations]: number }>();
+  const totalsOf = (organization: number) => {
+    const totals = added.get(organization) ?? { users: 0, userVersions: 0, accounts: 0, accountVersions: 0 };
+    added.set(organization, totals);
+    return totals;
+  };
+  for (const { organization, accountId, version } of accounts) {
+    const previous = stored.account(organization, accountId);
+    const totals = totalsOf(organization);
+    if (previous === undefined) totals.accounts += 1;
+    totals.accountVersions += version - (previous?.version ?? 0);
+  }
+  for (const { organization, userId, version } of users) {
+    const previous = stored.user(organization, userId);
+    const totals = totalsOf(organization);
+    if (previous === undefined) totals.users += 1;
+    totals.userVersions += version - (previous?.version ?? 0);
+  }
+  return added;
+}

@@ -1,0 +1,64 @@
+/**
+ * The entries of a change of dead letters in the audit log. The change takes several commits. The first commit with rows
+ * of an organization adds the organization's entry, and each later one updates it. After a crash the entry has the number
+ * of rows that were changed.
+ */
+import type { Actor, AuditNote } from "../ports/audit.ts";
+import type { DeadLetterSelection } from "../ports/dead-letters.ts";
+
+/** Of a list of ids, these are told. */
+const maxIdsTold = 100;
+
+type Change = "retry" | "drop";
+
+/** What an organization's entry says after a step. */
+export interface LetterEntry {
+  readonly organization: number;
+  /** Undefined before the first commit with rows of the organization. */
+  readonly id: number | undefined;
+  /** In all steps. */
+  readonly rows: number;
+  readonly note: AuditNote;
+}
+
+export class LetterEntries {
+  readonly by: Actor;
+  readonly atMs: number;
+  readonly #change: Change;
+  /** Only those of one organization are told: ids of several would be seen in each other's log. */
+  readonly #ids: readonly number[] | undefined;
+  readonly #committed = new Map<number, LetterEntry>();
+
+  constructor(change: Change, { organization, ids }: DeadLetterSelection, by: Actor, atMs: number) {
+    this.#change = change;
+    this.#ids = organization === undefined ? undefined : ids;
+    this.by = by;
+    this.atMs = atMs;
+  }
+
+  /** The entries to be written with a step, by organization. A row that does not say whose it is has none. */
+  after(letters: readonly { readonly organization: number }[]): readonly LetterEntry[] {
+    const byOrganization = [...Map.groupBy(letters, ({ organization }) => organization)];
+    return byOrganization
+      .toSorted(([one], [other]) => one - other)
+      .map(([organization, { length }]) => {
+        const { id, rows: before } = this.#committed.get(organization) ?? { id: undefined, rows: 0 };
+        const rows = before + length;
+        return { organization, id, rows, note: deadLettersNote(this.#change, rows, this.#ids) };
+      })
+      .filter(({ organization }) => organization > 0);
+  }
+
+  /** The step was committed with these entries. */
+  committed(entries: readonly LetterEntry[]): void {
+    for (const entry of entries) this.#committed.set(entry.organization, entry);
+  }
+}
+
+function deadLettersNote(change: Change, rows: number, ids: readonly number[] | undefined): AuditNote {
+  return {
+    action: change === "retry" ? "dead_letters.retried" : "dead_letters.dropped",
+    summary: `${change === "retry" ? "Sent again" : "Dropped"}: ${rows} dead letter${rows === 1 ? "" : "s"}`,
+    detail: { rows, ...(ids !== undefined && { ids: ids.slice(0, maxIdsTold) }) },
+  };
+}

@@ -1,0 +1,186 @@
+/** What is said of changes of people, whichever database is behind it: entries of the audit log, and refusals. */
+import { peopleLimits } from "../../../contract/member-limits.ts";
+import { Refusal } from "../../../contract/refusal.ts";
+import type { Role } from "../../../contract/roles.ts";
+import type { Actor, AuditNote } from "../ports/audit.ts";
+import type { Organization } from "../ports/organizations.ts";
+import type { Member, Person } from "../ports/people.ts";
+
+/** The entry of an organization that a person founded. */
+export function foundedNote({ name, timezone }: Organization): AuditNote {
+  return {
+    action: "organization.created",
+    summary: `Created the organization ${name}`,
+    detail: { name, timezone },
+  };
+}
+
+/** The entry in each organization that had no owner before. */
+export function claimedNote({ id, name }: Person): AuditNote {
+  return {
+    action: "installation.claimed",
+    summary: `${name} claimed the installation and is owner`,
+    detail: { person: id, to: "owner" },
+  };
+}
+
+/** The entry of somebody who accepted an invitation. */
+export function joinedNote({ id, name }: Person, role: Role): AuditNote {
+  return {
+    action: "member.joined",
+    summary: `${name} joined as ${role}`,
+    detail: { person: id, name, from: null, to: role },
+  };
+}
+
+/** The entry of somebody who was no member and is an owner at once. */
+export function madeOwnerNote({ id, name }: Person): AuditNote {
+  return {
+    action: "member.joined",
+    summary: `${name} was made owner`,
+    detail: { person: id, name, from: null, to: "owner" },
+  };
+}
+
+/** The entry of a member whose role is another one now. */
+export function roleChangedNote(before: Member, role: Role): AuditNote {
+  return {
+    action: "member.role_changed",
+    summary: `${before.name} is ${role} now, and was ${before.role}`,
+    detail: { person: before.id, name: before.name, from: before.role, to: role },
+  };
+}
+
+/** What became of the read keys that a removed member had made. */
+export interface LeftKeys {
+  readonly ids: readonly number[];
+  /** The owner whose they are now; null when they were revoked. */
+  readonly to: number | null;
+}
+
+/** The entry of a member who left, or was removed. */
+export function removedNote({ id, name, role }: Member, { ids, to }: LeftKeys, by: Actor): AuditNote {
+  const keys = `${ids.length} read key${ids.length === 1 ? "" : "s"}`;
+  const became = to === null ? `, and revoked ${keys}` : `, and kept ${keys} for person ${to}`;
+  return {
+    action: "member.removed",
+    summary: `${by.person?.id === id ? `${name} left` : `Removed ${name}`}${ids.length === 0 ? "" : became}`,
+    detail: {
+      ...{ person: id, name, from: role, to: null },
+      ...(ids.length > 0 && { readKeys: ids, readKeysTo: to }),
+    },
+  };
+}
+
+/** The entry of an invitation that was made. */
+export function invitedNote(email: string, role: Role): AuditNote {
+  return { action: "invitation.created", summary: `Invited ${email} as ${role}`, detail: { email, role } };
+}
+
+/** The entry of an invitation that was taken back. */
+export function uninvitedNote(email: string, role: Role): AuditNote {
+  const summary = `Took back the invitation of ${email}`;
+  return { action: "invitation.revoked", summary, detail: { email, role } };
+}
+
+/** The entry of a link with which a password is set; it does not hold the link. */
+export function passwordLinkNote({ id, name }: Person): AuditNote {
+  return {
+    action: "member.reset_link_created",
+    summary: `Made a link with which ${name} sets a new password`,
+    detail: { person: id, name },
+  };
+}
+
+/** The entry of a password that was set by a link. */
+export function passwordResetNote({ id, name }: Person): AuditNote {
+  return {
+    action: "member.password_reset",
+    summary: `${name} set a new password by a link`,
+    detail: { person: id },
+  };
+}
+
+/** What of a person is other than before, undefined when nothing is; the password is only said to be. */
+export function profileNote(before: Person, after: Person): AuditNote | undefined {
+  const changed = (["name", "email"] as const).filter((field) => before[field] !== after[field]);
+  const isNewPassword = before.passwordHash !== after.passwordHash;
+  if (changed.length === 0 && !isNewPassword) return undefined;
+  const valuesOf = (person: Person) => Object.fromEntries(changed.map((field) => [field, person[field]]));
+  const fields = [...changed, ...(isNewPassword ? ["password"] : [])];
+  return {
+    action: "member.profile_changed",
+    summary: `${before.name} changed their own ${fields.join(" and ")}`,
+    detail: { person: before.id, from: valuesOf(before), to: valuesOf(after), password: isNewPassword },
+  };
+}
+
+/** The entry of a person whose e-mail turned out to be another person's. */
+export function emailLostNote({ id, name, email: from }: Person, { email: to }: Person): AuditNote {
+  return {
+    action: "member.profile_changed",
+    summary: `The e-mail of ${name} is ${to} again: another person was invited by ${from}`,
+    detail: { person: id, from: { email: from }, to: { email: to }, password: false },
+  };
+}
+
+/** Read keys were to become those of a person who is no other owner. */
+export function noOwnerForKeys(): Refusal {
+  return new Refusal("Only another owner of the organization takes over read keys.");
+}
+
+/** A project token or read key whose maker is no member of the organization. */
+export function noMemberForSecret(): Refusal {
+  return new Refusal("You are no member of this organization any more: a member has to make it.");
+}
+
+/** Somebody is meant who has no account any more. */
+export function noAccount(): Refusal {
+  return new Refusal("This account is not there any more.");
+}
+
+/** The e-mail that somebody wants is another person's. */
+export function emailTaken(): Refusal {
+  return new Refusal("email is taken: send another one.");
+}
+
+/** @throws Refusal when the password that was verified is another one by now */
+export function refuseOldPassword(person: Person, verifiedHash: string | undefined): void {
+  if (verifiedHash === undefined || verifiedHash === person.passwordHash) return;
+  throw new Refusal("currentPassword was changed meanwhile: send the new one.");
+}
+
+/** @param owners how many an organization has, one of whom is to be one no longer
+ * @throws Refusal when nobody else is */
+export function refuseLastOwner(owners: number): void {
+  if (owners > 1) return;
+  throw new Refusal("An organization needs an owner: make somebody else an owner first.");
+}
+
+/** @param members how many an organization has
+ * @throws Refusal when it has all the members that it may have */
+export function refuseFull(members: number): void {
+  const { membersPerOrganization: most } = peopleLimits;
+  if (members < most) return;
+  throw new Refusal(`There are ${most} members, which is all that there may be: remove one first.`);
+}
+
+/** @param organizations of how many a person is a member
+ * @throws Refusal when it is as many as one may be in */
+export function refuseEverywhere(organizations: number): void {
+  const { organizationsPerPerson: most } = peopleLimits;
+  if (organizations < most) return;
+  throw new Refusal(`One person may be a member of ${most} organizations: leave one first.`);
+}
+
+/** Somebody is invited who is a member. */
+export function memberAlready(email: string): Refusal {
+  return new Refusal(`${email} is a member already: change the role instead.`);
+}
+
+/** @param open how many invitations of an organization can be accepted
+ * @throws Refusal when there may be no more */
+export function refuseTooManyInvitations(open: number): void {
+  if (open < peopleLimits.invitationsPerOrganization) return;
+  throw new Refusal(`There are ${open} open invitations already: take one back before you make another.`);
+}

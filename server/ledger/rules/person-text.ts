@@ -1,0 +1,18 @@
+/** An id as one text, as it is stored: its kind, a space, and the id. */
+import type { PersonId } from "../ports/parking.ts";
+
+/** The text by which the id is stored. */
+export function personText({ kind, id }: PersonId): string {
+  return `${kind} ${id}`;
+}
+
+/** The id that was stored as this text. */
+export function personOf(text: string): PersonId {
+  const end = text.indexOf(" ");
+  return { kind: text.slice(0, end) === "user" ? "user" : "visitor", id: text.slice(end + 1) };
+}
+
+/** The text by which the id of an erased account is known again. */
+export function accountText(accountId: string): string {
+  return `account ${accountId}`;
+}

@@ -1,0 +1,141 @@
+/**
+ * The rows that go to the warehouse: for each table its columns, in the order in which a row's JSON array
+ * has them. Intake writes rows, the loader names the columns in its INSERT, and the schema version is kept
+ * with the rows in the inbox: rows written before an upgrade are read with the columns of their time.
+ *
+ * JSON arrays, not objects: 155 bytes a row instead of 240, and a fifth less CPU on insert.
+ */
+
+import type { JsonObject } from "../../../contract/json.ts";
+import type { Account, User } from "../ports/entities.ts";
+import type { WarehouseTable } from "../ports/inbox.ts";
+
+const eventsOfFirstSchema = [
+  ...["organization", "user", "account", "event", "time", "day", "received_at"],
+  ...["id", "id_is_message_id", "message_id", "properties"],
+];
+
+/** Columns of every schema version that may still lie in an inbox; versions count from 1. */
+export const columns: Record<WarehouseTable, readonly (readonly string[])[]> = {
+  events: [eventsOfFirstSchema, [...eventsOfFirstSchema, "is_activity"]],
+  users: [
+    [
+      "organization",
+      "user",
+      "user_id",
+      "email",
+      "traits",
+      "is_account_owner",
+      "account",
+      "first_identified_at",
+      "updated_at",
+      "version",
+    ],
+  ],
+  user_versions: [["organization", "user", "version", "at", "traits", "account"]],
+  accounts: [
+    ["organization", "account", "account_id", "name", "avatar", "created_at", "updated_at", "version"],
+  ],
+};
+
+/** The schema version that rows are written in today. */
+export const currentSchema: Record<WarehouseTable, number> = {
+  events: 2,
+  users: 1,
+  accounts: 1,
+  user_versions: 1,
+};
+
+export interface EventRow {
+  readonly organization: number;
+  readonly user: number;
+  /** 0 when the user had no account when the event was admitted. */
+  readonly account: number;
+  readonly event: string;
+  readonly timeMs: number;
+  /** Days since 1970-01-01 of the event's day in the organization's timezone. */
+  readonly day: number;
+  readonly receivedAtMs: number;
+  /** 32 hexadecimal digits; the message id itself where that is a UUID, which saves it 37 bytes. */
+  readonly id: string;
+  /** Null when the client sent none. */
+  readonly messageId: string | null;
+  /** JSON text. */
+  readonly properties: string;
+  /** False: it is kept and shown, and counts for no figure. True when it is left out. */
+  readonly isActivity?: boolean;
+}
+
+/**
+ * Serializes an event. Times are unix milliseconds and days are numbers: the engine reads both faster than
+ * text.
+ */
+export function eventRow(row: EventRow): string {
+  const idIsMessageId = row.messageId === row.id;
+  return JSON.stringify([
+    row.organization,
+    row.user,
+    row.account,
+    row.event,
+    row.timeMs,
+    row.day,
+    row.receivedAtMs,
+    row.id,
+    idIsMessageId,
+    idIsMessageId ? "" : (row.messageId ?? ""),
+    row.properties,
+    row.isActivity ?? true,
+  ]);
+}
+
+const canonicalUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Whether the text is a UUID in the one spelling that survives being stored as 16 bytes. */
+export function isCanonicalUuid(text: string): boolean {
+  return text.length === 36 && canonicalUuid.test(text);
+}
+
+/** The user as a whole, as of its version. */
+export function userRow(user: User): string {
+  return JSON.stringify([
+    user.organization,
+    user.number,
+    user.userId,
+    user.email ?? "",
+    JSON.stringify(user.traits),
+    user.isAccountOwner,
+    user.account,
+    user.firstIdentifiedAtMs,
+    user.updatedAtMs,
+    user.version,
+  ]);
+}
+
+/** What was said of a user's traits and account at a time; an account of null means that nothing was. */
+export function userVersionRow(
+  user: User,
+  said: { readonly atMs: number; readonly traits: JsonObject; readonly account: number | null },
+): string {
+  return JSON.stringify([
+    user.organization,
+    user.number,
+    user.version,
+    said.atMs,
+    JSON.stringify(said.traits),
+    said.account,
+  ]);
+}
+
+/** The account as a whole, as of its version. */
+export function accountRow(account: Account): string {
+  return JSON.stringify([
+    account.organization,
+    account.number,
+    account.accountId,
+    account.name,
+    account.avatar,
+    account.createdAtMs,
+    account.updatedAtMs,
+    account.version,
+  ]);
+}

@@ -1,0 +1,267 @@
+/**
+ * The tables of the ledger, as numbered steps that only go forward. A step that was released is never
+ * edited: a database remembers in `user_version` how many it has had, and runs the rest when it is opened.
+ *
+ * Ids that are compared with a position (inbox rows, frozen batches, commits of message ids) are
+ * AUTOINCREMENT: without it SQLite starts again at 1 once a table is empty, below a position that has
+ * already passed, and acknowledged rows would never be read.
+ */
+import type { Database } from "bun:sqlite";
+import { Refusal } from "../../../../contract/refusal.ts";
+import { addEmailKeys } from "../admin/email-keys.ts";
+import { peopleAndAudit, verifiedEmailsAndMakers } from "../admin/people-tables.ts";
+import { sourceSettingsTable } from "../admin/source-settings.ts";
+import { sourcesTables } from "../admin/sources.ts";
+import { viewsTable } from "../admin/views.ts";
+import { warningsExclusionsAndChecks } from "../admin/warnings-tables.ts";
+import { parkingTables, personKinds } from "../identity/parking-tables.ts";
+import { messageIdKinds } from "../message-ids/message-id-kinds.ts";
+import { accountErasures, erasures, organizationDeletions } from "../write/erasure-tables.ts";
+import { inTransaction } from "./sync-transaction.ts";
+
+const organizationsAndTokens = `
+  CREATE TABLE organizations (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE,
+    timezone TEXT NOT NULL,
+    requests_per_second INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    rebuild_pending INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+
+  CREATE TABLE tokens (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    organization INTEGER NOT NULL REFERENCES organizations (id),
+    name TEXT NOT NULL,
+    sha256 TEXT NOT NULL UNIQUE,
+    last_four TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    last_used_at_ms INTEGER,
+    revoked_at_ms INTEGER
+  ) STRICT;
+  CREATE INDEX tokens_of_organization ON tokens (organization);
+`;
+
+const usersAndAccounts = `
+  CREATE TABLE users (
+    organization INTEGER NOT NULL REFERENCES organizations (id),
+    number INTEGER NOT NULL CHECK (number BETWEEN 1 AND 4294967295),
+    account INTEGER NOT NULL,
+    user_id TEXT NOT NULL,
+    email TEXT NOT NULL,
+    is_account_owner INTEGER,
+    first_identified_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    traits TEXT NOT NULL,
+    UNIQUE (organization, user_id),
+    UNIQUE (organization, number)
+  ) STRICT;
+
+  CREATE TABLE accounts (
+    organization INTEGER NOT NULL REFERENCES organizations (id),
+    number INTEGER NOT NULL CHECK (number BETWEEN 1 AND 4294967295),
+    account_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    avatar TEXT,
+    created_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    UNIQUE (organization, account_id),
+    UNIQUE (organization, number)
+  ) STRICT;
+
+  CREATE TABLE populations (
+    organization INTEGER PRIMARY KEY REFERENCES organizations (id),
+    users INTEGER NOT NULL,
+    user_versions INTEGER NOT NULL,
+    accounts INTEGER NOT NULL,
+    account_versions INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE day_counts (
+    organization INTEGER NOT NULL REFERENCES organizations (id),
+    utc_day INTEGER NOT NULL,
+    events INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (organization, utc_day)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+const warehouseTables = "('events', 'users', 'accounts', 'user_versions')";
+
+/** The body stands last, so that sums over rows and bytes do not read it. */
+const inbox = `
+  CREATE TABLE inbox (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    warehouse_table TEXT NOT NULL CHECK (warehouse_table IN ${warehouseTables}),
+    year INTEGER NOT NULL,
+    schema INTEGER NOT NULL,
+    rows INTEGER NOT NULL CHECK (rows > 0),
+    bytes INTEGER NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE inbox_position (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    frozen_upto_inbox_id INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO inbox_position VALUES (1, 0);
+
+  CREATE TABLE frozen_batches (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    warehouse_table TEXT NOT NULL CHECK (warehouse_table IN ${warehouseTables}),
+    year INTEGER NOT NULL,
+    schema INTEGER NOT NULL,
+    rows INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    after_inbox_id INTEGER NOT NULL,
+    upto_inbox_id INTEGER NOT NULL,
+    finished_at_ms INTEGER
+  ) STRICT;
+  CREATE INDEX frozen_batches_unfinished ON frozen_batches (after_inbox_id) WHERE finished_at_ms IS NULL;
+  CREATE INDEX frozen_batches_finished ON frozen_batches (finished_at_ms);
+  CREATE INDEX frozen_batches_by_range ON frozen_batches (upto_inbox_id);
+
+  CREATE TABLE dead_letters (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    at_ms INTEGER NOT NULL,
+    batch INTEGER NOT NULL,
+    warehouse_table TEXT NOT NULL CHECK (warehouse_table IN ${warehouseTables}),
+    row TEXT NOT NULL,
+    reason TEXT NOT NULL
+  ) STRICT;
+`;
+
+const messageIds = `
+  CREATE TABLE message_ids (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    committed_at_ms INTEGER NOT NULL,
+    ids BLOB NOT NULL
+  ) STRICT;
+
+  CREATE TABLE message_id_runs (
+    last_sequence INTEGER PRIMARY KEY,
+    file TEXT NOT NULL,
+    newest_at_ms INTEGER NOT NULL
+  ) STRICT;
+`;
+
+const readKeys = `
+  ALTER TABLE tokens ADD COLUMN rights TEXT NOT NULL DEFAULT 'write';
+
+  CREATE TABLE read_keys (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    organization INTEGER NOT NULL REFERENCES organizations (id),
+    name TEXT NOT NULL,
+    rights TEXT NOT NULL,
+    sha256 TEXT NOT NULL UNIQUE,
+    last_four TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    last_used_at_ms INTEGER,
+    revoked_at_ms INTEGER
+  ) STRICT;
+  CREATE INDEX read_keys_of_organization ON read_keys (organization);
+`;
+
+/** For POST /batch: its own limit, and when each field of a user was said, since items may be late. */
+const batches = `
+  ALTER TABLE organizations ADD COLUMN items_per_second INTEGER;
+  ALTER TABLE users ADD COLUMN said_at_ms INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE users ADD COLUMN fields_said_at_ms TEXT NOT NULL DEFAULT '{}';
+  UPDATE users SET said_at_ms = updated_at_ms;
+`;
+
+const imports = `
+  CREATE TABLE imports (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    organization INTEGER NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    sha256 TEXT NOT NULL,
+    mapping TEXT NOT NULL,
+    file_name TEXT NOT NULL,
+    rows_done INTEGER NOT NULL,
+    stored INTEGER NOT NULL,
+    duplicates INTEGER NOT NULL,
+    rejected INTEGER NOT NULL,
+    last_from_row INTEGER NOT NULL,
+    last_rejected TEXT NOT NULL,
+    started_at_ms INTEGER NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    finished_at_ms INTEGER,
+    UNIQUE (organization, sha256, mapping)
+  ) STRICT;
+`;
+
+const settings = `
+  CREATE TABLE settings_versions (
+    organization INTEGER NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+    version INTEGER NOT NULL CHECK (version > 0),
+    changed_at_ms INTEGER NOT NULL,
+    changed_by TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    PRIMARY KEY (organization, version)
+  ) STRICT;
+`;
+
+/** With the account of events, which `user_event_days` did not always have: see the warehouse's migrations. */
+const rebuildOfAll = "UPDATE organizations SET rebuild_pending = 1";
+
+/** When name and picture of an account were said. Of stored ones it is not known: they hold until something was said after
+ * their last change, so that an import of the past renames no account. */
+const accountTimes = `
+  ALTER TABLE accounts ADD COLUMN said_at_ms INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN fields_said_at_ms TEXT NOT NULL DEFAULT '{}';
+  UPDATE accounts SET said_at_ms = updated_at_ms;
+`;
+
+/** SQL, or what SQL cannot do. */
+type Migration = string | ((db: Database) => void);
+
+const migrations: readonly Migration[] = [
+  organizationsAndTokens + usersAndAccounts + inbox + messageIds,
+  batches,
+  imports,
+  readKeys,
+  erasures,
+  warningsExclusionsAndChecks,
+  settings,
+  rebuildOfAll,
+  peopleAndAudit,
+  viewsTable,
+  parkingTables,
+  sourcesTables,
+  sourceSettingsTable,
+  personKinds,
+  accountTimes,
+  addEmailKeys,
+  verifiedEmailsAndMakers,
+  messageIdKinds,
+  accountErasures,
+  organizationDeletions,
+];
+
+/** How many migrations this code knows. */
+export const ledgerMigrations = migrations.length;
+
+/**
+ * Brings the database to the form that this code knows.
+ * @param upto how many migrations it will have had
+ * @throws Refusal when the database was written by newer code.
+ */
+export function migrate(db: Database, upto = migrations.length): void {
+  const done = db.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
+  if (done > migrations.length) {
+    throw new Refusal(
+      `The ledger ${db.filename} was written by a newer Rekindle (its form is ${done}, this one knows ` +
+        `${migrations.length}). Start the newer version again, or restore a backup made before the upgrade.`,
+    );
+  }
+  for (let step = done; step < upto; step++) {
+    inTransaction(db, () => {
+      const migration = migrations[step] ?? "";
+      if (typeof migration === "string") db.run(migration);
+      else migration(db);
+      db.run(`PRAGMA user_version = ${step + 1}`);
+    });
+  }
+}

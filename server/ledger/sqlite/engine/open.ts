@@ -1,0 +1,128 @@
+/**
+ * The ledger in one SQLite file. It is opened by one process at a time (intake, or the command line while no
+ * server runs), which is its only writer; the analysis process reads frozen rows beside it (inbox-reader.ts).
+ */
+import { Database } from "bun:sqlite";
+import { dirname, join } from "node:path";
+import { limits } from "../../../../contract/limits.ts";
+import { Refusal } from "../../../../contract/refusal.ts";
+import type { Ledger } from "../../ports/ledger.ts";
+import { type DeadLetterLimits, defaultDeadLetterLimits } from "../../rules/dead-letter-facts.ts";
+import { SqliteAudit } from "../admin/audit.ts";
+import { SqliteImports } from "../admin/imports.ts";
+import { SqliteOrganizations } from "../admin/organizations.ts";
+import { Parking } from "../identity/parking.ts";
+import { DeadLetterRows } from "../inbox/dead-letter-rows.ts";
+import { SqliteInbox } from "../inbox/inbox.ts";
+import { Journal } from "../journal/journal.ts";
+import { SqliteLedger } from "../ledger.ts";
+import { MessageIds } from "../message-ids/message-ids.ts";
+import { Accounts } from "../write/accounts.ts";
+import { Counts } from "../write/counts.ts";
+import { KnownUsers } from "../write/known-users.ts";
+import { Tombstones } from "../write/tombstones.ts";
+import { Users } from "../write/users.ts";
+import { migrate } from "./migrations.ts";
+import { refuseUnfinishedRestore } from "./restoring.ts";
+import { WriteAheadLog } from "./write-ahead-log.ts";
+
+export interface SqliteLedgerOptions {
+  /** The database; runs of message ids lie beside it in the folder `message-ids`. */
+  readonly file: string;
+  /** Loaded rows are kept for an hour, or until they are this many bytes. */
+  readonly inboxMaxRetainedBytes?: number;
+  /** Users whose numbers are kept in memory, about 150 bytes each. */
+  readonly knownUsersCapacity?: number;
+  /** Message ids that fill the table in memory (16 bytes each, in at most 2^20 slots). */
+  readonly messageIdsPerRun?: number;
+  /** Events wait in a file of twice as many bytes until SQLite has them; it is written over from its start. */
+  readonly journalHalfBytes?: number;
+  readonly deadLetterLimits?: DeadLetterLimits;
+  /** What waits in one organization until it is known whose it is. */
+  readonly parkedMaxBytes?: number;
+  /** Links of one organization to people who are not identified. */
+  readonly parkedMaxLinks?: number;
+  readonly clock?: () => number;
+}
+
+const defaults = {
+  inboxMaxRetainedBytes: 256 * 1024 * 1024,
+  knownUsersCapacity: 262_144,
+  // 2^20 slots are three quarters full at 786,432; below that there has to be room for one more commit.
+  messageIdsPerRun: 750_000,
+  // Half a second of 40,000 events a second: then it has to have come to rest in SQLite.
+  journalHalfBytes: 4 * 1024 * 1024,
+  parkedMaxBytes: limits.parkedBytesOfOrganization,
+  parkedMaxLinks: limits.linksOfOrganization,
+  deadLetterLimits: defaultDeadLetterLimits,
+  clock: Date.now,
+};
+
+/**
+ * Opens the ledger, making it if there is none, and brings it to today's form.
+ * @throws Refusal when the file is damaged or was written by a newer version, message ids of the last day are missing, or a
+ * restore into its folder did not come to its end.
+ */
+export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Ledger> {
+  const { file, clock, ...sizes } = { ...defaults, ...options };
+  refuseUnfinishedRestore(dirname(file));
+  const db = openDatabase(file);
+  try {
+    const log = WriteAheadLog.open(db, file);
+    const audit = new SqliteAudit(db);
+    const store = {
+      audit,
+      organizations: new SqliteOrganizations(db, audit, clock),
+      users: new Users(db),
+      accounts: new Accounts(db),
+      knownUsers: new KnownUsers(sizes.knownUsersCapacity),
+      messageIds: new MessageIds(db, join(dirname(file), "message-ids"), sizes.messageIdsPerRun, clock()),
+      tombstones: new Tombstones(db),
+      parking: new Parking(db, { maxBytes: sizes.parkedMaxBytes, maxLinks: sizes.parkedMaxLinks }),
+      counts: new Counts(db),
+      inbox: new SqliteInbox(db, clock, new DeadLetterRows(db, sizes.deadLetterLimits)),
+      imports: new SqliteImports(db),
+      log,
+    };
+    const parts = {
+      ...store,
+      journal: await Journal.open(db, `${file}-journaled`, sizes.journalHalfBytes, store),
+    };
+    return new SqliteLedger(db, parts, sizes.inboxMaxRetainedBytes, clock);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function openDatabase(file: string): Database {
+  const db = new Database(file, { create: true, strict: true });
+  try {
+    db.run("PRAGMA busy_timeout = 5000");
+    // Before the first table: afterwards only a full VACUUM could change it. It makes a commit's log a page
+    // longer (20 µs), and lets the disk that a long backlog took go back to the warehouse.
+    db.run("PRAGMA auto_vacuum = INCREMENTAL");
+    db.run("PRAGMA journal_mode = WAL");
+    db.run("PRAGMA synchronous = FULL");
+    db.run("PRAGMA foreign_keys = ON");
+    // What is deleted is zeroed in the page that is written anyway: as fast as without. Freed pages keep their
+    // content until an erasure gives them back.
+    db.run("PRAGMA secure_delete = FAST");
+    // `tidy` makes the checkpoints; a commit makes one only if none was made for 64 MB of log.
+    db.run("PRAGMA wal_autocheckpoint = 16384");
+    db.run(`PRAGMA journal_size_limit = ${16 * 1024 * 1024}`);
+    db.run("PRAGMA cache_size = -32768");
+    migrate(db);
+    return db;
+  } catch (error) {
+    db.close();
+    if (error instanceof Error && "code" in error && damage.has(String(error.code))) {
+      throw new Refusal(
+        `${file} is no ledger, or damaged (${error.code}): restore a backup into another folder.`,
+      );
+    }
+    throw error;
+  }
+}
+
+const damage: ReadonlySet<string> = new Set(["SQLITE_NOTADB", "SQLITE_CORRUPT"]);

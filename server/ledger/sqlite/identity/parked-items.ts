@@ -1,0 +1,196 @@
+/** Parked items as they are stored, with totals of each person and organization beside them. Everything here is to be
+ * called inside the caller's transaction. */
+import type { Database } from "bun:sqlite";
+import {
+  bodyWithoutAccount,
+  type ParkedCounts,
+  type ParkedItem,
+  type ParkedPerson,
+  type PersonKey,
+} from "../../ports/parking.ts";
+import { personOf, personText } from "../../rules/person-text.ts";
+
+/** A row that is gone, or about to be. */
+interface Row {
+  readonly id: number;
+  readonly person: string;
+  readonly bytes: number;
+}
+
+interface Totals {
+  readonly items: number;
+  readonly bytes: number;
+}
+
+/** Why an item was dropped. */
+export type Dropped = "full" | "expired";
+
+function prepare(db: Database) {
+  return {
+    items: db.prepare<ParkedItem, [number, string]>(
+      `SELECT received_at_ms AS receivedAtMs, at_ms AS atMs, account_id AS accountId, body FROM parked_items
+       WHERE organization = ? AND person = ? ORDER BY received_at_ms, id`,
+    ),
+    insert: db.prepare(
+      `INSERT INTO parked_items (organization, person, received_at_ms, at_ms, account_id, bytes, body)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    naming: db.prepare<{ id: number; body: string }, [number, string]>(
+      "SELECT id, body FROM parked_items WHERE organization = ? AND account_id = ?",
+    ),
+    unname: db.prepare("UPDATE parked_items SET account_id = NULL, body = ? WHERE id = ?"),
+    deletePerson: db.prepare("DELETE FROM parked_items WHERE organization = ? AND person = ?"),
+    delete: db.prepare("DELETE FROM parked_items WHERE id = ?"),
+    oldestOfPerson: db.prepare<Row, [number, string]>(
+      `SELECT id, person, bytes FROM parked_items WHERE organization = ? AND person = ?
+       ORDER BY received_at_ms, id`,
+    ),
+    oldest: db.prepare<Row, [number, number, number]>(
+      `SELECT id, person, bytes FROM parked_items WHERE organization = ? AND received_at_ms < ?
+       ORDER BY received_at_ms, id LIMIT ?`,
+    ),
+    person: db.prepare<Totals, [number, string]>(
+      "SELECT items, bytes FROM parked_people WHERE organization = ? AND person = ?",
+    ),
+    setPerson: db.prepare(
+      `INSERT INTO parked_people (organization, person, items, bytes) VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET items = excluded.items, bytes = excluded.bytes`,
+    ),
+    forgetPerson: db.prepare("DELETE FROM parked_people WHERE organization = ? AND person = ?"),
+    begin: db.prepare("INSERT INTO parked_totals (organization) VALUES (?) ON CONFLICT DO NOTHING"),
+    add: db.prepare(
+      "UPDATE parked_totals SET people = people + ?, items = items + ?, bytes = bytes + ? WHERE organization = ?",
+    ),
+    addDropped: db.prepare(
+      `UPDATE parked_totals SET dropped_full = dropped_full + ?, dropped_expired = dropped_expired + ?
+       WHERE organization = ?`,
+    ),
+    organizations: db.prepare<{ organization: number }, []>("SELECT organization FROM parked_totals"),
+    counts: db.prepare<ParkedCounts, [number]>(
+      `SELECT people, items, bytes, links, dropped_full AS droppedFull, dropped_expired AS droppedExpired,
+         (SELECT min(received_at_ms) FROM parked_items AS oldest
+          WHERE oldest.organization = parked_totals.organization) AS oldestAtMs
+       FROM parked_totals WHERE organization = ?`,
+    ),
+    people: db.prepare<Omit<ParkedPerson, "kind" | "id"> & { person: string }, [number, number]>(
+      `SELECT person, items,
+         (SELECT min(received_at_ms) FROM parked_items AS own
+          WHERE own.organization = most.organization AND own.person = most.person) AS oldestAtMs,
+         (SELECT max(received_at_ms) FROM parked_items AS own
+          WHERE own.organization = most.organization AND own.person = most.person) AS newestAtMs
+       FROM parked_people AS most WHERE organization = ? ORDER BY items DESC, person LIMIT ?`,
+    ),
+  };
+}
+
+export class ParkedItems {
+  readonly #statements: ReturnType<typeof prepare>;
+
+  constructor(db: Database) {
+    this.#statements = prepare(db);
+  }
+
+  /** The organizations that ever had something parked, or an id linked. */
+  organizations(): readonly number[] {
+    return this.#statements.organizations.all().map(({ organization }) => organization);
+  }
+
+  /** Counts of an organization begin with nothing. */
+  begin(organization: number): void {
+    this.#statements.begin.run(organization);
+  }
+
+  of(person: PersonKey): readonly ParkedItem[] {
+    return this.#statements.items.all(person.organization, personText(person));
+  }
+
+  park({ organization, receivedAtMs, atMs, accountId, body, ...person }: PersonKey & ParkedItem): void {
+    const bytes = Buffer.byteLength(body);
+    const text = personText(person);
+    this.#statements.insert.run(organization, text, receivedAtMs, atMs, accountId, bytes, body);
+    this.#change(organization, text, { items: 1, bytes });
+  }
+
+  /** Deletes all of a person. @returns how many items */
+  take({ organization, ...key }: PersonKey): number {
+    const person = personText(key);
+    const stored = this.#statements.person.get(organization, person);
+    if (stored === null) return 0;
+    this.#statements.deletePerson.run(organization, person);
+    this.#change(organization, person, { items: -stored.items, bytes: -stored.bytes });
+    return stored.items;
+  }
+
+  /** Takes an account out of the items that name it. They count as many bytes as before. @returns how many items */
+  leaveAccount(organization: number, accountId: string): number {
+    const items = this.#statements.naming.all(organization, accountId);
+    for (const { id, body } of items) this.#statements.unname.run(bodyWithoutAccount(body), id);
+    return items.length;
+  }
+
+  /** Drops the oldest of a person, until no more are left than these. @returns how many were dropped */
+  dropOldestOf({ organization, ...key }: PersonKey, most: Totals): number {
+    const person = personText(key);
+    const stored = this.#statements.person.get(organization, person);
+    if (stored === null) return 0;
+    let { items, bytes } = stored;
+    const dropped: Row[] = [];
+    if (items <= most.items && bytes <= most.bytes) return 0;
+    for (const row of this.#statements.oldestOfPerson.iterate(organization, person)) {
+      if (items <= most.items && bytes <= most.bytes) break;
+      dropped.push(row);
+      items -= 1;
+      bytes -= row.bytes;
+    }
+    this.#drop(organization, dropped, "full");
+    return dropped.length;
+  }
+
+  /** Drops at most `limit` of an organization's items that were received before. @returns how many */
+  dropBefore(organization: number, beforeMs: number, limit: number): number {
+    const dropped = this.#statements.oldest.all(organization, beforeMs, limit);
+    this.#drop(organization, dropped, "expired");
+    return dropped.length;
+  }
+
+  /** Drops at most `limit` of an organization's oldest, until no more bytes than `maxBytes` are left. @returns how many */
+  dropOldest(organization: number, maxBytes: number, limit: number): number {
+    let bytes = this.counts(organization)?.bytes ?? 0;
+    const dropped: Row[] = [];
+    for (const row of this.#statements.oldest.iterate(organization, Number.MAX_SAFE_INTEGER, limit)) {
+      if (bytes <= maxBytes) break;
+      dropped.push(row);
+      bytes -= row.bytes;
+    }
+    this.#drop(organization, dropped, "full");
+    return dropped.length;
+  }
+
+  counts(organization: number): ParkedCounts | undefined {
+    return this.#statements.counts.get(organization) ?? undefined;
+  }
+
+  people(organization: number, limit: number): readonly ParkedPerson[] {
+    const people = this.#statements.people.all(organization, limit);
+    return people.map(({ person, ...parked }) => ({ ...personOf(person), ...parked }));
+  }
+
+  #drop(organization: number, rows: readonly Row[], why: Dropped): void {
+    if (rows.length === 0) return;
+    for (const { id, person, bytes } of rows) {
+      this.#statements.delete.run(id);
+      this.#change(organization, person, { items: -1, bytes: -bytes });
+    }
+    const [full, expired] = why === "full" ? [rows.length, 0] : [0, rows.length];
+    this.#statements.addDropped.run(full, expired, organization);
+  }
+
+  #change(organization: number, person: string, { items, bytes }: Totals): void {
+    const before = this.#statements.person.get(organization, person) ?? { items: 0, bytes: 0 };
+    const after = { items: before.items + items, bytes: before.bytes + bytes };
+    if (after.items === 0) this.#statements.forgetPerson.run(organization, person);
+    else this.#statements.setPerson.run(organization, person, after.items, after.bytes);
+    const people = Number(after.items > 0) - Number(before.items > 0);
+    this.#statements.add.run(people, items, bytes, organization);
+  }
+}

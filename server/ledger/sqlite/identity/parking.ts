@@ -1,0 +1,199 @@
+/**
+ * What is parked, links between ids and names of events, in SQLite.
+ *
+ * Invariant: an organization of which memory does not know that it has something parked or linked has nothing: it is told
+ * before the commit, so that it may only know too many.
+ */
+import type { Database } from "bun:sqlite";
+import { limits } from "../../../../contract/limits.ts";
+import { msPerDay } from "../../../calendar/calendar.ts";
+import {
+  addressId,
+  type EventLabel,
+  maxParkedPeople,
+  nothingParked,
+  type ParkedCounts,
+  type ParkedPerson,
+  type ParkedWarningKind,
+  type ParkingStore,
+  type ParkingWrites,
+  type PersonId,
+  type PersonKey,
+  parkedWarning,
+} from "../../ports/parking.ts";
+import { personText } from "../../rules/person-text.ts";
+import { SqliteWarnings } from "../admin/warnings.ts";
+import { ByOrganization } from "../engine/by-organization.ts";
+import { inSmallSteps } from "../engine/small-steps.ts";
+import { inTransaction } from "../engine/sync-transaction.ts";
+import { EventLabels } from "./event-labels.ts";
+import { ParkedItems } from "./parked-items.ts";
+import { PersonLinks } from "./person-links.ts";
+
+/** About 2 ms of deleting. */
+const droppedInAStep = 100;
+const mostOfPerson = { items: limits.parkedItems, bytes: limits.parkedBytes };
+
+/** Of an organization. */
+export interface ParkingLimits {
+  /** The oldest items beyond are dropped. */
+  readonly maxBytes: number;
+  /** Links to people who are not identified. */
+  readonly maxLinks: number;
+}
+
+interface Due {
+  readonly organization: number;
+  readonly hasExpired: number;
+  readonly isFull: number;
+  readonly hasUnspoken: number;
+}
+
+/** Organizations of which something has to go. All that have anything parked are looked at, which is done each second: one
+ * statement, and not one for each. */
+function prepareDue(db: Database) {
+  return db.prepare<Due, [number, number]>(
+    `SELECT * FROM (
+       SELECT organization, bytes > ?1 AS isFull,
+         EXISTS (SELECT 1 FROM parked_items AS old
+           WHERE old.organization = totals.organization AND received_at_ms < ?2) AS hasExpired,
+         EXISTS (SELECT 1 FROM person_links AS old
+           WHERE old.organization = totals.organization AND waits AND written_at_ms < ?2) AS hasUnspoken
+       FROM parked_totals AS totals WHERE items > 0 OR links > 0)
+     WHERE isFull OR hasExpired OR hasUnspoken`,
+  );
+}
+
+export class Parking implements ParkingStore {
+  readonly items: ParkedItems;
+  readonly links: PersonLinks;
+  readonly eventLabels: EventLabels;
+  readonly #db: Database;
+  readonly #warnings: SqliteWarnings;
+  readonly #organizations: Set<number>;
+  readonly #maxBytes: number;
+  readonly #due: ReturnType<typeof prepareDue>;
+
+  constructor(db: Database, { maxBytes, maxLinks }: ParkingLimits) {
+    this.#maxBytes = maxBytes;
+    this.#db = db;
+    this.#due = prepareDue(db);
+    this.items = new ParkedItems(db);
+    this.links = new PersonLinks(db, maxLinks);
+    this.eventLabels = new EventLabels(db);
+    this.#warnings = new SqliteWarnings(db);
+    this.#organizations = new Set(this.items.organizations());
+  }
+
+  /** Whether anything may be parked or linked in the organization. */
+  has(organization: number): boolean {
+    return this.#organizations.has(organization);
+  }
+
+  /** Writes what was decided, inside the caller's transaction. @returns the labels to be remembered after it */
+  write({ taken, parked, refused, links, labels }: ParkingWrites, nowMs: number): readonly EventLabel[] {
+    const organizations = new Set([...parked, ...links].map(({ organization }) => organization));
+    for (const organization of organizations) {
+      this.items.begin(organization);
+      this.#organizations.add(organization);
+    }
+    for (const person of taken) this.items.take(person);
+    const parkedAt = new ByOrganization<PersonKey>();
+    for (const item of parked) {
+      this.items.park(item);
+      parkedAt.set(item.organization, personText(item), item);
+    }
+    for (const person of parkedAt.values()) {
+      const dropped = this.items.dropOldestOf(person, mostOfPerson);
+      this.#warn(person.organization, "parked_full", dropped, nowMs);
+    }
+    for (const { organization, message } of refused) {
+      this.#warn(organization, "parked_refused", 1, nowMs, message);
+    }
+    for (const each of links) if (each.link === null) this.links.delete(each);
+    const kept = links.flatMap(({ link, ...person }) => (link === null ? [] : [{ ...person, link }]));
+    for (const [organization, count] of this.links.write(kept, nowMs)) {
+      this.#warn(organization, "links_full", count, nowMs);
+    }
+    return this.eventLabels.write(labels);
+  }
+
+  /** A user was written who is new, or has an e-mail address that is: links to them wait no longer. */
+  identified(organization: number, userId: string, email: string | null): void {
+    if (!this.has(organization)) return;
+    this.links.identified(organization, userId);
+    const address = email === null ? undefined : addressId(email);
+    if (address !== undefined) this.links.identified(organization, address);
+  }
+
+  /** Deletes what is parked under these ids and every link from them, inside the caller's transaction.
+   * @returns those of which there was anything */
+  forget(organization: number, people: readonly PersonId[]): readonly PersonId[] {
+    if (!this.has(organization)) return [];
+    return people.filter((person) => {
+      const key = { organization, ...person };
+      const isLinked = this.links.find(key) !== undefined;
+      this.links.delete(key);
+      return this.items.take(key) > 0 || isLinked;
+    });
+  }
+
+  async counts(organization: number): Promise<ParkedCounts> {
+    return this.items.counts(organization) ?? nothingParked;
+  }
+
+  async people(organization: number, limit: number): Promise<readonly ParkedPerson[]> {
+    return this.items.people(organization, Math.min(limit, maxParkedPeople));
+  }
+
+  async labels(organization: number, events: readonly string[]): Promise<Record<string, string>> {
+    const found = events.flatMap((event) => {
+      const label = this.eventLabels.find(organization, event);
+      return label === undefined ? [] : [[event, label] as const];
+    });
+    return Object.fromEntries(found);
+  }
+
+  /** Drops what waited for 30 days, and the oldest of an organization that has too much; forgets links to people of whom
+   * nobody spoke for so long, and who are not identified. */
+  async tidy(nowMs: number): Promise<void> {
+    const expiredMs = nowMs - limits.parkedDays * msPerDay;
+    for (const { organization, hasExpired, isFull, hasUnspoken } of this.#due.all(
+      this.#maxBytes,
+      expiredMs,
+    )) {
+      if (hasExpired) {
+        const drop = () => this.items.dropBefore(organization, expiredMs, droppedInAStep);
+        await inSmallSteps(() => this.#step(organization, "parked_expired", nowMs, drop));
+      }
+      if (isFull) {
+        const drop = () => this.items.dropOldest(organization, this.#maxBytes, droppedInAStep);
+        await inSmallSteps(() => this.#step(organization, "parked_full", nowMs, drop));
+      }
+      if (hasUnspoken) {
+        const expire = () => this.links.expire(organization, nowMs, droppedInAStep);
+        await inSmallSteps(() => inTransaction(this.#db, expire) === droppedInAStep);
+      }
+    }
+  }
+
+  /** Drops once; true when there may be more. */
+  #step(organization: number, why: ParkedWarningKind, nowMs: number, drop: () => number): boolean {
+    return inTransaction(this.#db, () => {
+      const dropped = drop();
+      this.#warn(organization, why, dropped, nowMs);
+      return dropped === droppedInAStep;
+    });
+  }
+
+  #warn(
+    organization: number,
+    why: ParkedWarningKind,
+    count: number,
+    nowMs: number,
+    message: string | null = null,
+  ): void {
+    if (count === 0) return;
+    this.#warnings.count(parkedWarning(organization, why, count, nowMs, message));
+  }
+}

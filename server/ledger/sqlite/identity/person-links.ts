@@ -1,0 +1,166 @@
+/** Which ids are whose, and how many of them wait for somebody to be identified. Everything here is to be called inside the
+ * caller's transaction. */
+import type { Database } from "bun:sqlite";
+import { limits } from "../../../../contract/limits.ts";
+import { msPerDay } from "../../../calendar/calendar.ts";
+import {
+  addressIn,
+  isAddressId,
+  type PersonId,
+  type PersonKey,
+  type PersonLink,
+} from "../../ports/parking.ts";
+import { personOf, personText } from "../../rules/person-text.ts";
+import { ByOrganization } from "../engine/by-organization.ts";
+
+/** A link to be written. */
+interface Written extends PersonKey {
+  readonly link: PersonLink;
+}
+
+interface Row {
+  readonly id: string;
+}
+
+/** Without it SQLite walks through all links of the organization: 10,000 aliases in one request took 50 s instead of 2. */
+const ofUser = "person_links INDEXED BY person_links_of_user";
+
+/** A link of which nobody spoke for so long may be forgotten. */
+const spokenMs = limits.parkedDays * msPerDay;
+
+function prepare(db: Database) {
+  return {
+    find: db.prepare<PersonLink & { waits: number }, [number, string]>(
+      "SELECT user_id AS userId, at_ms AS atMs, waits FROM person_links WHERE organization = ? AND id = ?",
+    ),
+    to: db.prepare<Row, [number, string]>(`SELECT id FROM ${ofUser} WHERE organization = ? AND user_id = ?`),
+    countTo: db.prepare<{ links: number }, [number, string]>(
+      `SELECT count(*) AS links FROM ${ofUser} WHERE organization = ? AND user_id = ?`,
+    ),
+    oldestTo: db.prepare<Row, [number, string, number, number]>(
+      `SELECT id FROM ${ofUser} WHERE organization = ? AND user_id = ? AND written_at_ms < ?
+       ORDER BY written_at_ms, id LIMIT ?`,
+    ),
+    unspoken: db.prepare<Row, [number, number, number]>(
+      `SELECT id FROM person_links INDEXED BY person_links_waiting WHERE organization = ? AND waits AND written_at_ms < ?
+       ORDER BY written_at_ms LIMIT ?`,
+    ),
+    insert: db.prepare(
+      `INSERT INTO person_links (organization, id, user_id, at_ms, written_at_ms, waits) VALUES (?, ?, ?, ?, ?, ?)`,
+    ),
+    again: db.prepare(
+      "UPDATE person_links SET at_ms = ?, written_at_ms = ? WHERE organization = ? AND id = ?",
+    ),
+    delete: db.prepare("DELETE FROM person_links WHERE organization = ? AND id = ?"),
+    identified: db.prepare(`UPDATE ${ofUser} SET waits = 0 WHERE organization = ? AND user_id = ? AND waits`),
+    isUser: db.prepare<{ found: number }, [number, string]>(
+      "SELECT 1 AS found FROM users WHERE organization = ? AND user_id = ?",
+    ),
+    isAddress: db.prepare<{ found: number }, [number, string]>(
+      "SELECT 1 AS found FROM users WHERE organization = ? AND email_key = ? AND email_key <> '' LIMIT 1",
+    ),
+    waiting: db.prepare<{ links: number }, [number]>(
+      "SELECT links FROM parked_totals WHERE organization = ?",
+    ),
+    addWaiting: db.prepare("UPDATE parked_totals SET links = links + ? WHERE organization = ?"),
+  };
+}
+
+export class PersonLinks {
+  readonly #statements: ReturnType<typeof prepare>;
+  readonly #maxWaiting: number;
+
+  /** @param maxWaiting links of an organization to people who are not identified */
+  constructor(db: Database, maxWaiting: number) {
+    this.#statements = prepare(db);
+    this.#maxWaiting = maxWaiting;
+  }
+
+  find(person: PersonKey): PersonLink | undefined {
+    const row = this.#statements.find.get(person.organization, personText(person));
+    return row === null ? undefined : { userId: row.userId, atMs: row.atMs };
+  }
+
+  /** The ids that are linked to this user. */
+  to(organization: number, userId: string): readonly PersonId[] {
+    return this.#statements.to.all(organization, userId).map(({ id }) => personOf(id));
+  }
+
+  /** Links an id no longer. */
+  delete({ organization, ...person }: PersonKey): void {
+    this.#delete(organization, personText(person));
+  }
+
+  /** Links ids as far as there is room. @returns how many links of each organization were not kept */
+  write(links: readonly Written[], nowMs: number): ReadonlyMap<number, number> {
+    const added = new ByOrganization<Written[]>();
+    for (const each of links) {
+      const { organization, link } = each;
+      const id = personText(each);
+      const before = this.#statements.find.get(organization, id);
+      if (before?.userId === link.userId) {
+        this.#statements.again.run(link.atMs, nowMs, organization, id);
+        continue;
+      }
+      this.#delete(organization, id);
+      const toUser = added.get(organization, link.userId) ?? [];
+      toUser.push(each);
+      added.set(organization, link.userId, toUser);
+    }
+    const refused = new Map<number, number>();
+    for (const all of added.values()) {
+      const [first] = all;
+      if (first === undefined) continue;
+      const { organization, link } = first;
+      const kept = this.#add(organization, link.userId, all, nowMs);
+      if (kept < all.length) refused.set(organization, (refused.get(organization) ?? 0) + all.length - kept);
+    }
+    return refused;
+  }
+
+  /** The user exists now, or somebody has the address: links to them wait no longer. */
+  identified(organization: number, userId: string): void {
+    const { changes } = this.#statements.identified.run(organization, userId);
+    if (changes > 0) this.#statements.addWaiting.run(-changes, organization);
+  }
+
+  /** Forgets at most `limit` links to people who were not identified until now. @returns how many */
+  expire(organization: number, nowMs: number, limit: number): number {
+    const unspoken = this.#statements.unspoken.all(organization, nowMs - spokenMs, limit);
+    for (const { id } of unspoken) this.#delete(organization, id);
+    return unspoken.length;
+  }
+
+  /** Adds as many new links to a user as there is room for. @returns how many */
+  #add(organization: number, userId: string, all: readonly Written[], nowMs: number): number {
+    const linked = this.#statements.countTo.get(organization, userId)?.links ?? 0;
+    const over = linked + all.length - limits.linksOfUser;
+    const gone = over <= 0 ? [] : this.#statements.oldestTo.all(organization, userId, nowMs - spokenMs, over);
+    for (const { id } of gone) this.#delete(organization, id);
+    const waits = !this.#isIdentified(organization, userId);
+    const ofUser = limits.linksOfUser - linked + gone.length;
+    const waiting = this.#statements.waiting.get(organization)?.links ?? 0;
+    const room = waits ? Math.min(ofUser, this.#maxWaiting - waiting) : ofUser;
+    const kept = all.slice(0, Math.max(0, room));
+    for (const { link, ...person } of kept) {
+      this.#statements.insert.run(
+        ...([organization, personText(person), userId, link.atMs, nowMs, Number(waits)] as const),
+      );
+    }
+    if (waits) this.#statements.addWaiting.run(kept.length, organization);
+    return kept.length;
+  }
+
+  #isIdentified(organization: number, userId: string): boolean {
+    const { isUser, isAddress } = this.#statements;
+    if (isUser.get(organization, userId) !== null) return true;
+    return isAddressId(userId) && isAddress.get(organization, addressIn(userId)) !== null;
+  }
+
+  #delete(organization: number, id: string): void {
+    const found = this.#statements.find.get(organization, id);
+    if (found === null) return;
+    this.#statements.delete.run(organization, id);
+    if (found.waits) this.#statements.addWaiting.run(-1, organization);
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * Deletes what the inbox no longer needs, and keeps the ledger's files small.
+ *
+ * Invariant: only rows of finished batches are deleted, so the position was committed long before. Loaded
+ * rows stay an hour, in case the warehouse has to be looked into, or less when they grow too many.
+ */
+import type { Database } from "bun:sqlite";
+import { inSmallSteps, nextTurn } from "../engine/small-steps.ts";
+import { inTransaction } from "../engine/sync-transaction.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Parts } from "../write/transact.ts";
+import type { SqliteInbox } from "./inbox.ts";
+
+const keptLoadedMs = 3_600_000;
+/** About 2 ms of deleting. */
+const stepBytes = 1024 * 1024;
+const stepInboxRows = 512;
+/** Free pages that are kept for the rows to come; more is given back, because the warehouse on the same
+ * disk may need it. */
+const keptFreePages = 16_384;
+const freePagesPerStep = 256;
+/** A reader holds the log for milliseconds; who meets one each time is another program. */
+const emptyLogAttempts = 100;
+const emptyLogPauseMs = 50;
+/** A shorter log is left alone: a checkpoint waits for the disk. */
+const shortLogBytes = 2 * 1024 * 1024;
+
+function prepare(db: Database) {
+  return {
+    oldest: db.prepare<{ id: number; bytes: number }, [number]>(
+      `SELECT id, bytes FROM inbox WHERE id <= ? ORDER BY id LIMIT ${stepInboxRows}`,
+    ),
+    /** Ranges are finished one after another, so before the first young one all are old. */
+    youngest: db.prepare<{ after: number | null }, [number]>(
+      `SELECT min(after_inbox_id) AS after FROM frozen_batches
+       WHERE finished_at_ms IS NULL OR finished_at_ms > ?`,
+    ),
+    deleteRows: db.prepare("DELETE FROM inbox WHERE id <= ?"),
+    deleteBatches: db.prepare(
+      "DELETE FROM frozen_batches WHERE upto_inbox_id <= ? AND finished_at_ms IS NOT NULL",
+    ),
+    freePages: db.prepare<{ freelist_count: number }, []>("PRAGMA freelist_count"),
+    shrink: db.prepare(`PRAGMA incremental_vacuum(${freePagesPerStep})`),
+    checkpoint: db.prepare("PRAGMA wal_checkpoint(PASSIVE)"),
+    emptyLog: db.prepare<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)"),
+  };
+}
+
+export class InboxTidy {
+  readonly #db: Database;
+  readonly #inbox: SqliteInbox;
+  readonly #journal: Journal;
+  readonly #maxRetainedBytes: number;
+  readonly #statements: ReturnType<typeof prepare>;
+
+  /** @param maxRetainedBytes of rows that are loaded already. */
+  constructor(db: Database, parts: Pick<Parts, "inbox" | "journal">, maxRetainedBytes: number) {
+    this.#db = db;
+    this.#inbox = parts.inbox;
+    this.#journal = parts.journal;
+    this.#maxRetainedBytes = maxRetainedBytes;
+    this.#statements = prepare(db);
+  }
+
+  async deleteLoadedRows(nowMs: number): Promise<void> {
+    const loadedUpto = this.#inbox.loadedUpto();
+    const young = this.#statements.youngest.get(nowMs - keptLoadedMs)?.after ?? loadedUpto;
+    const oldUpto = Math.min(young, loadedUpto);
+    await inSmallSteps(() => {
+      const tooManyBytes = Math.max(0, this.#inbox.loadedBytes - this.#maxRetainedBytes);
+      return this.#deleteRows(oldUpto, stepBytes) || this.#deleteRows(loadedUpto, tooManyBytes);
+    });
+  }
+
+  /** Gives free pages back to the disk. */
+  async shrink(): Promise<void> {
+    await inSmallSteps(() => this.#shrinkTo(keptFreePages));
+  }
+
+  /**
+   * Deletes all loaded rows up to an inbox id, and sees to it that nothing of what was deleted so far, here or
+   * in another table, is left in a free page, in the write-ahead log or in the journal. In small steps, but to its end.
+   * @throws Error when rows up to there are not loaded, or a reader does not let go of the log for seconds.
+   */
+  async erase(uptoInboxId: number): Promise<void> {
+    if (uptoInboxId > this.#inbox.loadedUpto()) throw new Error("rows before an erasure are not loaded yet");
+    while (this.#deleteRows(uptoInboxId, stepBytes)) await nextTurn();
+    while (this.#shrinkTo(0)) await nextTurn();
+    for (let attempt = 0; attempt < emptyLogAttempts; attempt += 1) {
+      if (this.#emptyLog()) {
+        this.#journal.erase();
+        return;
+      }
+      await Bun.sleep(emptyLogPauseMs);
+    }
+    throw new Error("the ledger's log is being read all the time, and cannot be emptied");
+  }
+
+  /** Whether it could be done at once: waiting for a reader would hold up every request. */
+  #emptyLog(): boolean {
+    this.#db.run("PRAGMA busy_timeout = 0");
+    try {
+      return this.#statements.emptyLog.get()?.busy === 0;
+    } finally {
+      this.#db.run("PRAGMA busy_timeout = 5000");
+    }
+  }
+
+  /** One step; true when there may be more to give back. */
+  #shrinkTo(freePages: number): boolean {
+    const { freelist_count: free } = this.#statements.freePages.get() ?? { freelist_count: 0 };
+    if (free <= freePages) return false;
+    // It gives back one page for each row that is fetched, so the rows have to be fetched.
+    this.#statements.shrink.all();
+    return true;
+  }
+
+  /**
+   * Copies the write-ahead log into the database, so that the next commit begins it anew, cut to
+   * `journal_size_limit`. PASSIVE waits for nobody: a reader only puts it off for a second.
+   */
+  checkpoint(): void {
+    if (Bun.file(`${this.#db.filename}-wal`).size > shortLogBytes) this.#statements.checkpoint.all();
+  }
+
+  /** Before the database is closed: its file shall be whole, for whoever copies or moves it alone. SQLite does it
+   * when it closes, but not while a prepared statement is left. */
+  leaveNoLog(): void {
+    try {
+      this.#emptyLog();
+    } catch {
+      // On a full disk, say. What is in the log stays there, and the next start reads it.
+    }
+  }
+
+  /** One step, of at most `maxBytes` and one inbox row more; true when it deleted something. */
+  #deleteRows(uptoInboxId: number, maxBytes: number): boolean {
+    if (maxBytes === 0) return false;
+    const deletedBytes = inTransaction(this.#db, () => {
+      let bytes = 0;
+      let last: number | undefined;
+      for (const row of this.#statements.oldest.iterate(uptoInboxId)) {
+        bytes += row.bytes;
+        last = row.id;
+        if (bytes >= Math.min(maxBytes, stepBytes)) break;
+      }
+      if (last === undefined) return 0;
+      this.#statements.deleteRows.run(last);
+      this.#statements.deleteBatches.run(last);
+      return bytes;
+    });
+    this.#inbox.deleted(deletedBytes);
+    return deletedBytes > 0;
+  }
+}

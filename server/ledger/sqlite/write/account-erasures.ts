@@ -1,0 +1,113 @@
+/** What an erasure of an account does in the ledger, inside the caller's transaction: see erasures.ts. */
+import type { Database } from "bun:sqlite";
+import type { Account } from "../../ports/entities.ts";
+import type { WarehouseTable } from "../../ports/inbox.ts";
+import { type BuriedLetter, bytesOfRow, rowWithoutAccount } from "../../rules/dead-letter-facts.ts";
+import type { SqliteExclusions } from "../admin/exclusions.ts";
+import type { Parts } from "./transact.ts";
+
+type NamingLetter = Pick<BuriedLetter, "id" | "schema" | "row"> & { readonly table: WarehouseTable };
+
+function prepare(db: Database) {
+  return {
+    deleteLetters: db.prepare(
+      "DELETE FROM dead_letters WHERE organization = ? AND warehouse_table = 'accounts' AND number = ?",
+    ),
+    deleteDropped: db.prepare(
+      "DELETE FROM dropped_versions WHERE organization = ? AND warehouse_table = 'accounts' AND number = ?",
+    ),
+    /** Of users: the number stands in their rows as JSON writes it. */
+    naming: db.prepare<NamingLetter, [number, string]>(
+      `SELECT id, warehouse_table AS "table", schema, row FROM dead_letters
+       WHERE organization IN (0, ?1) AND warehouse_table <> 'accounts' AND instr(row, ?2) > 0`,
+    ),
+    unname: db.prepare("UPDATE dead_letters SET row = ?, bytes = ? WHERE id = ?"),
+  };
+}
+
+/** What was deleted. */
+interface Deleted {
+  /** Undefined when there was no such account. */
+  readonly account: Account | undefined;
+  readonly members: readonly string[];
+  /** Items that named the account. */
+  readonly parked: number;
+}
+
+/** Users who are in an account, and some who were a moment ago. */
+export interface Members {
+  readonly account: number;
+  readonly userIds: ReadonlySet<string>;
+}
+
+export class AccountErasures {
+  readonly #parts: Parts & { readonly exclusions: SqliteExclusions };
+  readonly #statements: ReturnType<typeof prepare>;
+
+  constructor(db: Database, parts: Parts & { readonly exclusions: SqliteExclusions }) {
+    this.#parts = parts;
+    this.#statements = prepare(db);
+  }
+
+  /** The account of a user, when the user is its only member. @param members who may be in it */
+  ofOnlyMember(organization: number, userId: string, members: Members): Account | undefined {
+    const { users, accounts } = this.#parts;
+    const account = users.find(organization, userId)?.account ?? 0;
+    if (account === 0 || account !== members.account) return undefined;
+    const others = [...members.userIds].some(
+      (id) => id !== userId && users.known(organization, id)?.account === account,
+    );
+    return others ? undefined : accounts.numbered(organization, account);
+  }
+
+  /** Does something with the members of an account that this finds, in small steps, before it. */
+  async withMembers<Result>(
+    organization: number,
+    account: number,
+    work: (members: Members) => Result,
+  ): Promise<Result> {
+    const { userIds, end } = await this.#parts.users.watchMembers(organization, account);
+    try {
+      return work({ account, userIds });
+    } finally {
+      end();
+    }
+  }
+
+  /** Deletes an account and takes it out of what is parked; leaves a tombstone where there was anything.
+   * @param found its members */
+  delete(organization: number, accountId: string, found: Members, atMs: number): Deleted {
+    const { users, accounts, counts, exclusions, tombstones, parking } = this.#parts;
+    const account = accounts.find(organization, accountId);
+    const parked = parking.items.leaveAccount(organization, accountId);
+    if (account !== undefined || parked > 0) tombstones.eraseAccount(organization, accountId, atMs);
+    if (account === undefined) return { account, members: [], parked };
+    const members = users.leave(organization, account.number, found.userIds);
+    accounts.delete(organization, account.number);
+    counts.addPopulations(organization, {
+      ...{ users: 0, userVersions: 0, accounts: -1, accountVersions: -account.version },
+    });
+    exclusions.forget(organization, "account", accountId);
+    return { account, members, parked };
+  }
+
+  /** To be called after the commit. */
+  forget(organization: number, members: readonly string[]): void {
+    this.#parts.tombstones.remember(organization);
+    for (const userId of members) this.#parts.knownUsers.forget(organization, userId);
+  }
+
+  /** Deletes the account's dead letters, and takes it out of those of users. @returns how many letters these are */
+  takeLetters(organization: number, account: number): number {
+    const { deleteLetters, deleteDropped, naming, unname } = this.#statements;
+    let taken = deleteLetters.run(organization, account).changes;
+    deleteDropped.run(organization, account);
+    for (const letter of naming.all(organization, String(account))) {
+      const row = rowWithoutAccount(letter, account);
+      if (row === undefined || !row.startsWith(`[${organization},`)) continue;
+      unname.run(row, bytesOfRow(row), letter.id);
+      taken += 1;
+    }
+    return taken;
+  }
+}

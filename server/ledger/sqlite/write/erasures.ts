@@ -1,0 +1,291 @@
+/**
+ * The ledger's side of an erasure. The user or the account, the totals and the tombstone change in one commit; day counts and
+ * dead letters in a second; loaded rows of the inbox go in small steps, and the freed pages and the write-ahead
+ * log after them, so that no byte stays in the files (`secure_delete` zeroes what is deleted within a page).
+ */
+import type { Database } from "bun:sqlite";
+import { type Actor, serviceItself } from "../../ports/audit.ts";
+import type { User } from "../../ports/entities.ts";
+import {
+  type AskedErasure,
+  type BegunErasure,
+  type Erasure,
+  type Erasures,
+  erasureNote,
+  type FoundInWarehouse,
+  type FoundOfAccount,
+} from "../../ports/erasures.ts";
+import { addressId, type PersonId } from "../../ports/parking.ts";
+import { takenAway } from "../../rules/dead-letter-facts.ts";
+import { beginningOfRow } from "../../rules/user-rows.ts";
+import type { SqliteAudit } from "../admin/audit.ts";
+import type { SqliteExclusions } from "../admin/exclusions.ts";
+import type { SqliteWarnings } from "../admin/warnings.ts";
+import { nextTurn } from "../engine/small-steps.ts";
+import { inTransaction, type NotAPromise } from "../engine/sync-transaction.ts";
+import { DeadLettersOfUser } from "../inbox/dead-letters-of-user.ts";
+import type { InboxTidy } from "../inbox/inbox-tidy.ts";
+import { AccountErasures, type Members } from "./account-erasures.ts";
+import type { Parts } from "./transact.ts";
+
+const columns = `id, organization, user, account, state, upto_inbox_id AS uptoInboxId,
+  requested_at_ms AS requestedAtMs, erased_at_ms AS erasedAtMs, members, events, versions, dead_letters AS deadLetters, inbox_rows AS inboxRows, days`;
+
+function prepare(db: Database) {
+  return {
+    begin: db.prepare<Erasure, (number | string)[]>(
+      `INSERT INTO erasures (organization, user, account, user_hmac, members, versions, upto_inbox_id, requested_at_ms)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING ${columns}`,
+    ),
+    find: db.prepare<Erasure, [number]>(`SELECT ${columns} FROM erasures WHERE id = ?`),
+    list: db.prepare<Erasure, [number]>(`SELECT ${columns} FROM erasures WHERE organization = ? ORDER BY id`),
+    pending: db.prepare<Erasure, []>(`SELECT ${columns} FROM erasures WHERE state <> 'done' ORDER BY id`),
+    counted: db.prepare(
+      `UPDATE erasures SET state = 'counted', events = ?, versions = ?, dead_letters = ?, inbox_rows = ?, days = ?
+       WHERE id = ?`,
+    ),
+    accountCounted: db.prepare(
+      `UPDATE erasures SET state = 'counted', events = ?, dead_letters = ?, inbox_rows = ?, days = ? WHERE id = ?`,
+    ),
+    done: db.prepare("UPDATE erasures SET state = 'done', erased_at_ms = ? WHERE id = ?"),
+    bodies: db.prepare<{ id: number; body: Uint8Array }, [number, number, boolean]>(
+      `SELECT id, CAST(body AS BLOB) AS body FROM inbox
+       WHERE id > ? AND id <= ? AND (warehouse_table = 'accounts') = ? ORDER BY id LIMIT 64`,
+    ),
+  };
+}
+
+/** What a user or an account may be named in, too, and where an erasure is noted. */
+interface MoreParts {
+  readonly warnings: SqliteWarnings;
+  readonly exclusions: SqliteExclusions;
+  readonly audit: SqliteAudit;
+}
+
+/** What is written of an erasure that begins. */
+interface Beginning extends Pick<Erasure, "organization" | "user" | "account" | "members" | "versions"> {
+  readonly hmac: string;
+  readonly by: Actor;
+}
+
+/** What was forgotten beside a user's row. */
+interface Forgotten {
+  readonly isAnything: boolean;
+  readonly names: readonly string[];
+}
+
+export class SqliteErasures implements Erasures {
+  readonly #db: Database;
+  readonly #parts: Parts & MoreParts;
+  readonly #inboxTidy: InboxTidy;
+  readonly #deadLetters: DeadLettersOfUser;
+  readonly #accounts: AccountErasures;
+  readonly #clock: () => number;
+  readonly #statements: ReturnType<typeof prepare>;
+
+  constructor(db: Database, parts: Parts & MoreParts, inboxTidy: InboxTidy, clock: () => number) {
+    this.#db = db;
+    this.#parts = parts;
+    this.#inboxTidy = inboxTidy;
+    this.#deadLetters = new DeadLettersOfUser(db);
+    this.#accounts = new AccountErasures(db, parts);
+    this.#clock = clock;
+    this.#statements = prepare(db);
+  }
+
+  async begin(
+    organization: number,
+    userId: string,
+    { by = serviceItself, withAccount = false }: AskedErasure = {},
+  ): Promise<BegunErasure | undefined> {
+    const { users, tombstones, knownUsers } = this.#parts;
+    let forgotten: Forgotten = { isAnything: false, names: [] };
+    const account = withAccount ? (users.find(organization, userId)?.account ?? 0) : 0;
+    const begun = await this.#withMembers(organization, account, (members) => {
+      const user = users.find(organization, userId);
+      const own = this.#accounts.ofOnlyMember(organization, userId, members);
+      forgotten = this.#forgetIds(organization, userId, user);
+      if (user === undefined) return undefined;
+      const erasure = this.#deleteUser(organization, userId, user, by);
+      const { names } = forgotten;
+      if (own === undefined) return { ...erasure, names, ofAccount: null };
+      const { accountId } = own;
+      const ofAccount = this.#deleteAccount(organization, accountId, members, by).erasure;
+      return { ...erasure, names, ofAccount: ofAccount ? { accountId, erasure: ofAccount } : null };
+    });
+    if (!forgotten.isAnything && !begun) return undefined;
+    tombstones.remember(organization);
+    if (!begun) {
+      // There is no erasure to be finished, but what was parked is in the log still.
+      await this.#inboxTidy.erase(0);
+      return undefined;
+    }
+    knownUsers.forget(organization, userId);
+    return begun;
+  }
+
+  async beginAccount(
+    organization: number,
+    accountId: string,
+    { by = serviceItself }: AskedErasure = {},
+  ): Promise<Erasure | undefined> {
+    const numberNow = () => this.#parts.accounts.find(organization, accountId)?.number ?? 0;
+    const deleted = await this.#withMembers(organization, numberNow(), (found) =>
+      // It may have been made, or made anew, while its members were looked for.
+      found.account === numberNow() ? this.#deleteAccount(organization, accountId, found, by) : undefined,
+    );
+    if (deleted === undefined) return this.beginAccount(organization, accountId, { by });
+    const { erasure, members, parked } = deleted;
+    if (erasure !== undefined || parked > 0) this.#accounts.forget(organization, members);
+    // There is no erasure to be finished, but what was parked is in the log still.
+    if (erasure === undefined && parked > 0) await this.#inboxTidy.erase(0);
+    return erasure;
+  }
+
+  async pending(): Promise<readonly Erasure[]> {
+    return this.#statements.pending.all();
+  }
+
+  async counted(id: number, { dayCounts, versions, versionSum, days }: FoundInWarehouse): Promise<void> {
+    const inboxRows = await this.#countInboxRows(this.#stored(id));
+    inTransaction(this.#db, () => {
+      const erasure = this.#stored(id);
+      if (erasure.state !== "begun") return;
+      const dead = this.#deadLetters.take(erasure);
+      this.#parts.counts.addVersionRows(erasure.organization, {
+        rows: -versions - dead.versionRows.rows,
+        versions: -versionSum - dead.versionRows.versions,
+      });
+      for (const day of takenAway([...dayCounts, ...dead.dayCounts])) this.#parts.counts.addDay(day);
+      const events = dayCounts.reduce((sum, day) => sum + day.events, 0);
+      this.#statements.counted.run(events, versions, dead.count, inboxRows, days, id);
+    });
+  }
+
+  async accountCounted(id: number, { events, days }: FoundOfAccount): Promise<void> {
+    const inboxRows = await this.#countInboxRows(this.#stored(id));
+    inTransaction(this.#db, () => {
+      const { organization, account, state } = this.#stored(id);
+      if (state !== "begun") return;
+      const letters = this.#accounts.takeLetters(organization, account);
+      this.#statements.accountCounted.run(events, letters, inboxRows, days, id);
+    });
+  }
+
+  async finish(id: number): Promise<void> {
+    const { uptoInboxId, state } = this.#stored(id);
+    if (state !== "counted") throw new Error(`Erasure ${id} is ${state}, and cannot be finished.`);
+    await this.#inboxTidy.erase(uptoInboxId);
+    this.#statements.done.run(this.#clock(), id);
+  }
+
+  async find(id: number): Promise<Erasure | undefined> {
+    return this.#statements.find.get(id) ?? undefined;
+  }
+
+  async list(organization: number): Promise<readonly Erasure[]> {
+    return this.#statements.list.all(organization);
+  }
+
+  #deleteUser(organization: number, userId: string, user: User, by: Actor): Erasure {
+    const { users, counts, tombstones, exclusions } = this.#parts;
+    users.delete(organization, user.number);
+    const gone = { users: -1, userVersions: -user.version, accounts: 0, accountVersions: 0 };
+    counts.addPopulations(organization, gone);
+    exclusions.forget(organization, "user", userId);
+    const hmac = tombstones.hmac(organization, userId);
+    return this.#insert({ organization, user: user.number, account: 0, members: 0, versions: 0, hmac, by });
+  }
+
+  /** One transaction, when the members of an account are found. */
+  #withMembers<Result>(
+    organization: number,
+    account: number,
+    work: (members: Members) => NotAPromise<Result>,
+  ): Promise<Result> {
+    return this.#accounts.withMembers(organization, account, (members) => {
+      this.#parts.journal.flush();
+      return inTransaction<Result>(this.#db, () => work(members));
+    });
+  }
+
+  /** @returns what was deleted, and its erasure; undefined when there was no such account */
+  #deleteAccount(organization: number, accountId: string, found: Members, by: Actor) {
+    const deleted = this.#accounts.delete(organization, accountId, found, this.#clock());
+    if (deleted.account === undefined) return { ...deleted, erasure: undefined };
+    const { number: account, version: versions } = deleted.account;
+    const hmac = this.#parts.tombstones.accountHmac(organization, accountId);
+    const members = deleted.members.length;
+    const erasure = this.#insert({ organization, user: 0, account, members, versions, hmac, by });
+    return { ...deleted, erasure };
+  }
+
+  /** Records an erasure with its audit entry, inside the caller's transaction. */
+  #insert({ organization, user, account, members, versions, hmac, by }: Beginning): Erasure {
+    const { inbox, audit } = this.#parts;
+    const atMs = this.#clock();
+    const values = [organization, user, account, hmac, members, versions, inbox.newestInboxId, atMs];
+    const erasure = this.#statements.begin.get(...values);
+    if (erasure === null) throw new Error("SQLite returned no row for an erasure.");
+    audit.note(organization, erasureNote(erasure), by, atMs);
+    return erasure;
+  }
+
+  /** Forgets what waits and is linked under the ids of a user, or of somebody who was never identified, and the warnings
+   * that name one; leaves tombstones of all but the user's own.
+   * @returns whether there was anything, and the ids */
+  #forgetIds(organization: number, userId: string, user: User | undefined): Forgotten {
+    const { parking, users, warnings, tombstones } = this.#parts;
+    const own: PersonId = { kind: "user", id: userId };
+    const linked = [...parking.links.to(organization, userId)];
+    const email = user?.email ?? "";
+    const address = addressId(email);
+    // What waits for an address that others have is theirs, too.
+    if (address !== undefined && users.withEmail(organization, email).length === 1) {
+      linked.push(...parking.links.to(organization, address));
+    }
+    // Of one who was never identified nobody knows whether the id was a visitor's.
+    if (user === undefined) linked.push({ kind: "visitor", id: userId });
+    const warned = [own, ...linked].filter(({ id }) => warnings.forgetUser(organization, id));
+    const gone = parking.forget(organization, [own, ...linked]);
+    tombstones.eraseLinked(
+      ...([
+        organization,
+        gone.filter((person) => person !== own || user === undefined),
+        this.#clock(),
+      ] as const),
+    );
+    const names = [...new Set([own, ...linked].map(({ id }) => id))];
+    return { isAnything: warned.length + gone.length > 0, names };
+  }
+
+  #stored(id: number): Erasure {
+    const erasure = this.#statements.find.get(id);
+    if (erasure === null) throw new Error(`There is no erasure ${id}.`);
+    return erasure;
+  }
+
+  /** Rows of the user, or of the account itself, that the inbox still keeps. */
+  async #countInboxRows({ organization, user, account, uptoInboxId }: Erasure): Promise<number> {
+    const beginning = Buffer.from(beginningOfRow(organization, user > 0 ? user : account));
+    let rows = 0;
+    let after = 0;
+    while (true) {
+      const bodies = this.#statements.bodies.all(after, uptoInboxId, account > 0);
+      const last = bodies.at(-1);
+      if (last === undefined) return rows;
+      for (const { body } of bodies) rows += linesThatBegin(body, beginning);
+      after = last.id;
+      await nextTurn();
+    }
+  }
+}
+
+function linesThatBegin(body: Uint8Array, beginning: Buffer): number {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  let lines = 0;
+  for (let at = bytes.indexOf(beginning); at !== -1; at = bytes.indexOf(beginning, at + 1)) {
+    if (at === 0 || bytes[at - 1] === 10) lines += 1;
+  }
+  return lines;
+}

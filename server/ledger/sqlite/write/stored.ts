@@ -1,0 +1,139 @@
+/** What the ledger tells a transaction, looked up when it is asked: in SQLite a look-up costs no round trip. */
+import type { Account, User } from "../../ports/entities.ts";
+import type { ParkedItem, PersonId, PersonKey, PersonLink } from "../../ports/parking.ts";
+import type { KnownUser, Message, MessageKey, Stored } from "../../ports/transact.ts";
+import type { MessageIdHash } from "../../rules/message-id-hash.ts";
+import type { SqliteOrganizations } from "../admin/organizations.ts";
+import { ByOrganization } from "../engine/by-organization.ts";
+import type { Parking } from "../identity/parking.ts";
+import type { MessageIds } from "../message-ids/message-ids.ts";
+import type { Accounts } from "./accounts.ts";
+import type { KnownUsers } from "./known-users.ts";
+import type { Tombstones } from "./tombstones.ts";
+import type { Users } from "./users.ts";
+
+export interface Sources {
+  readonly organizations: SqliteOrganizations;
+  readonly users: Users;
+  readonly accounts: Accounts;
+  readonly knownUsers: KnownUsers;
+  readonly messageIds: MessageIds;
+  readonly tombstones: Tombstones;
+  readonly parking: Parking;
+}
+
+interface FoundUser {
+  readonly organization: number;
+  readonly userId: string;
+  readonly known: KnownUser;
+}
+
+/** A message id that was looked up, with the hash by which it is kept. */
+export class HashedMessage implements Message {
+  readonly hash: MessageIdHash;
+  readonly remembered: boolean;
+
+  constructor(hash: MessageIdHash, remembered: boolean) {
+    this.hash = hash;
+    this.remembered = remembered;
+  }
+}
+
+/** Lives as long as its transaction. */
+export class LookedUp implements Stored {
+  readonly transaction: number;
+  readonly #sources: Sources;
+  readonly #nowMs: number;
+  /** Kept, because writing a user asks again what was stored before. */
+  readonly #users = new ByOrganization<User | null>();
+  readonly #accounts = new ByOrganization<Account | null>();
+
+  /** Known users that were not in the cache, to be remembered after the commit. */
+  readonly found: FoundUser[] = [];
+
+  constructor(sources: Sources, transaction: number, nowMs: number) {
+    this.transaction = transaction;
+    this.#sources = sources;
+    this.#nowMs = nowMs;
+  }
+
+  exists(organization: number): boolean {
+    return this.#sources.organizations.has(organization);
+  }
+
+  known(organization: number, userId: string): KnownUser | undefined {
+    const cached = this.#sources.knownUsers.get(organization, userId);
+    if (cached !== undefined) return cached;
+    const known = this.#sources.users.known(organization, userId);
+    if (known !== undefined) this.found.push({ organization, userId, known });
+    return known;
+  }
+
+  user(organization: number, userId: string): User | undefined {
+    return once(this.#users, organization, userId, () => this.#sources.users.find(organization, userId));
+  }
+
+  withEmail(organization: number, email: string): readonly string[] {
+    return this.#sources.users.withEmail(organization, email);
+  }
+
+  erasedAtMs(person: PersonKey): number | undefined {
+    return this.#sources.tombstones.erasedAtMs(person);
+  }
+
+  accountErasedAtMs(organization: number, accountId: string): number | undefined {
+    return this.#sources.tombstones.accountErasedAtMs(organization, accountId);
+  }
+
+  account(organization: number, accountId: string): Account | undefined {
+    return once(this.#accounts, organization, accountId, () =>
+      this.#sources.accounts.find(organization, accountId),
+    );
+  }
+
+  message(key: MessageKey): HashedMessage {
+    const { hash, remembered } = this.#sources.messageIds.find(key, this.#nowMs);
+    return new HashedMessage(hash, remembered);
+  }
+
+  hasParked(organization: number): boolean {
+    return this.#sources.parking.has(organization);
+  }
+
+  link(person: PersonKey): PersonLink | undefined {
+    return this.#sources.parking.links.find(person);
+  }
+
+  linksTo(organization: number, userId: string): readonly PersonId[] {
+    return this.#sources.parking.links.to(organization, userId);
+  }
+
+  parked(person: PersonKey): readonly ParkedItem[] {
+    return this.#sources.parking.items.of(person);
+  }
+
+  label(organization: number, event: string): string | undefined {
+    return this.#sources.parking.eventLabels.find(organization, event);
+  }
+
+  lastUserNumber(organization: number): number {
+    return this.#sources.users.lastNumber(organization);
+  }
+
+  lastAccountNumber(organization: number): number {
+    return this.#sources.accounts.lastNumber(organization);
+  }
+}
+
+function once<Value>(
+  kept: ByOrganization<Value | null>,
+  organization: number,
+  key: string,
+  find: () => Value | undefined,
+): Value | undefined {
+  const known = kept.get(organization, key);
+  if (known !== undefined) return known ?? undefined;
+  const found = find();
+  kept.set(organization, key, found ?? null);
+  return found;
+}

@@ -1,0 +1,162 @@
+/**
+ * The one way by which requests change the ledger: a pure function decides with what it looks up, and what
+ * it returns is written at once and whole: events of known users to the journal, and what changes a user, an account,
+ * an import or what is parked to SQLite, in ONE transaction.
+ *
+ * Invariant: memory follows what is written. The cache of known users, the table of message ids and the inbox's
+ * totals are told afterwards, so that a transaction that failed is remembered by nobody.
+ */
+import type { Database } from "bun:sqlite";
+import type { EventLabel } from "../../ports/parking.ts";
+import type { Message, Stored, Writes } from "../../ports/transact.ts";
+import { addedPopulations } from "../../rules/added-populations.ts";
+import type { MessageIdHash } from "../../rules/message-id-hash.ts";
+import type { SqliteAudit } from "../admin/audit.ts";
+import type { SqliteImports } from "../admin/imports.ts";
+import { inTransaction } from "../engine/sync-transaction.ts";
+import type { WriteAheadLog } from "../engine/write-ahead-log.ts";
+import type { SqliteInbox } from "../inbox/inbox.ts";
+import type { Journal } from "../journal/journal.ts";
+import { bytesOf } from "../message-ids/message-ids.ts";
+import type { Counts } from "./counts.ts";
+import { HashedMessage, LookedUp, type Sources } from "./stored.ts";
+
+/** The parts of the ledger that a transaction reads and writes. */
+export interface Parts extends Sources {
+  readonly audit: SqliteAudit;
+  readonly counts: Counts;
+  readonly inbox: SqliteInbox;
+  readonly imports: SqliteImports;
+  readonly log: WriteAheadLog;
+  readonly journal: Journal;
+}
+
+export class Transactor {
+  readonly #db: Database;
+  readonly #parts: Parts;
+  readonly #clock: () => number;
+  /** The sync of the last commit of SQLite, until it has come to its end. */
+  #committing: Promise<void> | undefined;
+
+  constructor(db: Database, parts: Parts, clock: () => number) {
+    this.#db = db;
+    this.#parts = parts;
+    this.#clock = clock;
+  }
+
+  /** When it resolves everything is on disk; when deciding or writing fails nothing is, and no memory knows
+   * of it. When only the sync fails the outcome is unknown, and every later transaction fails too. */
+  async transact(decide: (stored: Stored) => Writes): Promise<void> {
+    const { journal, log, inbox } = this.#parts;
+    journal.refuseFailed();
+    log.refuseFailed();
+    // It grows for ever and costs no page of its own. A transaction that writes no rows leaves it as it was, and has
+    // made no event ids of it either.
+    const transaction = inbox.newestInboxId + 1;
+    const stored = new LookedUp(this.#parts, transaction, this.#clock());
+    const writes = decide(stored);
+    const hashes = writes.messages.map(hashOf);
+    const messageIds = bytesOf(hashes);
+    const isDone =
+      isNothing(writes) ||
+      (isEventsOnly(writes) &&
+        journal.append({
+          firstInboxId: transaction,
+          inbox: writes.inbox,
+          dayCounts: writes.dayCounts,
+          messageIds,
+          nowMs: writes.nowMs,
+        }));
+    const sequence = isDone ? undefined : this.#commit(writes, stored, messageIds);
+    this.#remember(stored, writes, hashes, sequence);
+    // Also for a group that wrote nothing: what it found may be written and not synced yet.
+    const committing = this.#committing;
+    if (isDone) await journal.synced();
+    await committing;
+  }
+
+  /** Writes everything in one transaction of SQLite, which is synced when `#committing` resolves.
+   * @returns the sequence of its message ids. */
+  #commit(writes: Writes, stored: LookedUp, messageIds: Uint8Array): number | undefined {
+    const { log, journal, inbox, counts, imports, parking, messageIds: ids } = this.#parts;
+    let labels: readonly EventLabel[] = [];
+    journal.flush();
+    const sequence = log.unsynced(() =>
+      inTransaction(this.#db, () => {
+        if (changesPeople(writes)) this.#writePeople(writes, stored);
+        if (writes.parking !== undefined) labels = parking.write(writes.parking, writes.nowMs);
+        inbox.append(writes.inbox);
+        for (const count of writes.dayCounts) counts.addDay(count);
+        if (writes.importProgress !== undefined) imports.advance(writes.importProgress, writes.nowMs);
+        return messageIds.length === 0 ? undefined : ids.write(messageIds, writes.nowMs);
+      }),
+    );
+    parking.eventLabels.remember(labels);
+    const committing = log.synced().finally(() => {
+      if (this.#committing === committing) this.#committing = undefined;
+    });
+    // Whoever waits for it hears of a failure; when nobody does, it is no unhandled one.
+    committing.catch(() => undefined);
+    this.#committing = committing;
+    return sequence;
+  }
+
+  #writePeople(writes: Writes, stored: LookedUp): void {
+    const { accounts, users, parking, counts } = this.#parts;
+    for (const account of writes.accounts) {
+      accounts.write(account, stored.account(account.organization, account.accountId));
+    }
+    for (const user of writes.users) {
+      const previous = stored.user(user.organization, user.userId);
+      users.write(user, previous);
+      if (previous === undefined || previous.email !== user.email) {
+        parking.identified(user.organization, user.userId, user.email);
+      }
+    }
+    for (const [organization, totals] of addedPopulations(writes, stored)) {
+      counts.addPopulations(organization, totals);
+    }
+    for (const { organization, ...rows } of writes.versionRows) counts.addVersionRows(organization, rows);
+  }
+
+  #remember(
+    stored: LookedUp,
+    writes: Writes,
+    hashes: readonly MessageIdHash[],
+    sequence: number | undefined,
+  ): void {
+    const { knownUsers, inbox, messageIds } = this.#parts;
+    for (const { organization, userId, known } of stored.found) {
+      knownUsers.remember(organization, userId, known);
+    }
+    for (const { organization, userId, number, account } of writes.users) {
+      knownUsers.remember(organization, userId, { number, account });
+    }
+    inbox.appended(writes.inbox);
+    messageIds.remember(hashes, writes.nowMs);
+    if (sequence !== undefined) messageIds.written(sequence);
+  }
+}
+
+function hashOf(message: Message): MessageIdHash {
+  if (message instanceof HashedMessage) return message.hash;
+  throw new Error("A message was written that this ledger did not look up.");
+}
+
+/** What the journal takes: it numbers groups by the rows that they bring. */
+function isEventsOnly(writes: Writes): boolean {
+  return writes.inbox.length > 0 && !changesMore(writes);
+}
+
+function isNothing(writes: Writes): boolean {
+  const { inbox, messages, dayCounts } = writes;
+  return inbox.length + messages.length + dayCounts.length === 0 && !changesMore(writes);
+}
+
+function changesMore(writes: Writes): boolean {
+  return changesPeople(writes) || writes.parking !== undefined || writes.importProgress !== undefined;
+}
+
+function changesPeople({ users, accounts, versionRows }: Writes): boolean {
+  return users.length + accounts.length + versionRows.length > 0;
+}

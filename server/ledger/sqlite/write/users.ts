@@ -1,0 +1,179 @@
+/** Users as the ledger stores them: one row each, found by the company's own id, numbered densely. */
+import type { Database } from "bun:sqlite";
+import { isJsonObject, type JsonObject } from "../../../../contract/json.ts";
+import type { User } from "../../ports/entities.ts";
+import { maxUsersWithEmail } from "../../ports/source-settings.ts";
+import type { KnownUser } from "../../ports/transact.ts";
+import { emailKey } from "../../rules/email-key.ts";
+import { nextTurn } from "../engine/small-steps.ts";
+
+/** About 2 ms of reading. */
+const stepUsers = 1_000;
+
+interface UserRow {
+  readonly number: number;
+  readonly account: number;
+  /** Empty while none is known. */
+  readonly email: string;
+  readonly is_account_owner: number | null;
+  readonly first_identified_at_ms: number;
+  readonly updated_at_ms: number;
+  readonly version: number;
+  readonly traits: string;
+  readonly said_at_ms: number;
+  readonly fields_said_at_ms: string;
+}
+
+function prepare(db: Database) {
+  return {
+    known: db.prepare<KnownUser, [number, string]>(
+      "SELECT number, account FROM users WHERE organization = ? AND user_id = ?",
+    ),
+    find: db.prepare<UserRow, [number, string]>(
+      `SELECT number, account, email, is_account_owner, first_identified_at_ms, updated_at_ms, version, traits,
+              said_at_ms, fields_said_at_ms
+       FROM users WHERE organization = ? AND user_id = ?`,
+    ),
+    withEmail: db.prepare<{ userId: string }, [number, string]>(
+      `SELECT user_id AS userId FROM users
+       WHERE organization = ? AND email_key = ? AND email_key <> '' LIMIT ${maxUsersWithEmail}`,
+    ),
+    lastNumber: db.prepare<{ last: number }, [number]>(
+      `SELECT max(coalesce((SELECT max(number) FROM users WHERE organization = ?1), 0),
+                  coalesce((SELECT max(user) FROM erasures WHERE organization = ?1), 0)) AS last`,
+    ),
+    insert: db.prepare(
+      `INSERT INTO users (account, email, email_key, is_account_owner, updated_at_ms, version, traits, said_at_ms,
+                          fields_said_at_ms, first_identified_at_ms, organization, number, user_id)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    next: db.prepare<{ userId: string; number: number; account: number }, [number, number]>(
+      `SELECT user_id AS userId, number, account FROM users
+       WHERE organization = ? AND number > ? ORDER BY number LIMIT ${stepUsers}`,
+    ),
+    leave: db.prepare("UPDATE users SET account = 0 WHERE organization = ? AND user_id = ? AND account = ?"),
+    delete: db.prepare("DELETE FROM users WHERE organization = ? AND number = ?"),
+    update: db.prepare(
+      `UPDATE users SET account = ?, email = ?, email_key = ?, is_account_owner = ?, updated_at_ms = ?, version = ?,
+                        traits = ?, said_at_ms = ?, fields_said_at_ms = ?, first_identified_at_ms = ?
+       WHERE organization = ? AND number = ?`,
+    ),
+  };
+}
+
+interface MemberWatch {
+  readonly organization: number;
+  readonly account: number;
+  readonly userIds: Set<string>;
+}
+
+export class Users {
+  readonly #statements: ReturnType<typeof prepare>;
+  readonly #watches = new Set<MemberWatch>();
+
+  constructor(db: Database) {
+    this.#statements = prepare(db);
+  }
+
+  known(organization: number, userId: string): KnownUser | undefined {
+    return this.#statements.known.get(organization, userId) ?? undefined;
+  }
+
+  find(organization: number, userId: string): User | undefined {
+    const row = this.#statements.find.get(organization, userId);
+    if (row === null) return undefined;
+    return {
+      organization,
+      userId,
+      number: row.number,
+      email: row.email || null,
+      traits: parseObject(row.traits),
+      isAccountOwner: row.is_account_owner === null ? null : row.is_account_owner === 1,
+      account: row.account,
+      firstIdentifiedAtMs: row.first_identified_at_ms,
+      saidAtMs: row.said_at_ms,
+      fieldsSaidAtMs: parseObject(row.fields_said_at_ms) as Readonly<Record<string, number>>,
+      updatedAtMs: row.updated_at_ms,
+      version: row.version,
+    };
+  }
+
+  /** Users with this e-mail address, upper and lower case alike: at most `maxUsersWithEmail`. */
+  withEmail(organization: number, email: string): readonly string[] {
+    return this.#statements.withEmail.all(organization, emailKey(email)).map(({ userId }) => userId);
+  }
+
+  /** The highest number given so far, those of erased users among them; 0 before the first. */
+  lastNumber(organization: number): number {
+    return this.#statements.lastNumber.get(organization)?.last ?? 0;
+  }
+
+  /**
+   * Looks for the users of an account, in small steps: an index of them would cost every identify a page. Users who join
+   * meanwhile are found as well, as long as the returned set is watched. No user can join an account that is deleted.
+   * @returns their ids, and what ends the watch
+   */
+  async watchMembers(
+    organization: number,
+    account: number,
+  ): Promise<{ readonly userIds: ReadonlySet<string>; readonly end: () => void }> {
+    const watch = { organization, account, userIds: new Set<string>() };
+    this.#watches.add(watch);
+    let after = 0;
+    while (account > 0) {
+      const users = this.#statements.next.all(organization, after);
+      for (const user of users) if (user.account === account) watch.userIds.add(user.userId);
+      after = users.at(-1)?.number ?? after;
+      if (users.length < stepUsers) break;
+      await nextTurn();
+    }
+    return { userIds: watch.userIds, end: () => void this.#watches.delete(watch) };
+  }
+
+  /** Takes users out of an account, inside the caller's transaction. No version changes. @returns those who were in it */
+  leave(organization: number, account: number, userIds: Iterable<string>): readonly string[] {
+    return [...userIds].filter(
+      (userId) => this.#statements.leave.run(organization, userId, account).changes > 0,
+    );
+  }
+
+  /** Deletes a user's row, inside the caller's transaction. */
+  delete(organization: number, number: number): void {
+    this.#statements.delete.run(organization, number);
+  }
+
+  /** Writes a user that was not stored before (`previous` undefined), or the next version of one that was. */
+  write(user: User, previous: User | undefined): void {
+    for (const { organization, account, userIds } of this.#watches) {
+      if (user.organization === organization && user.account === account) userIds.add(user.userId);
+    }
+    const columns = [
+      user.account,
+      user.email ?? "",
+      emailKey(user.email ?? ""),
+      user.isAccountOwner === null ? null : Number(user.isAccountOwner),
+      user.updatedAtMs,
+      user.version,
+      JSON.stringify(user.traits),
+      user.saidAtMs,
+      JSON.stringify(user.fieldsSaidAtMs),
+      user.firstIdentifiedAtMs,
+      user.organization,
+      user.number,
+    ];
+    if (previous === undefined) {
+      this.#statements.insert.run(...columns, user.userId);
+      return;
+    }
+    if (previous.number !== user.number) {
+      throw new Error(`User ${user.number} had number ${previous.number} before.`);
+    }
+    this.#statements.update.run(...columns);
+  }
+}
+
+function parseObject(text: string): JsonObject {
+  const value: unknown = JSON.parse(text);
+  if (!isJsonObject(value)) throw new Error("The ledger holds traits that are not a JSON object.");
+  return value;
+}

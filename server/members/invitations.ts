@@ -1,0 +1,65 @@
+/** Members of an organization, and those who are invited to be. */
+import type { Static } from "typebox";
+import { peopleLimits } from "../../contract/member-limits.ts";
+import type { MembersAnswer } from "../../contract/members.ts";
+import type { Role } from "../../contract/roles.ts";
+import type { Actor, SharedLedger } from "../ledger/ledger.ts";
+import { loginEmail, newCode } from "../ledger/ledger.ts";
+
+type People = Pick<SharedLedger, "people">;
+
+/** The members, and the open invitations. */
+export async function membersOf(
+  { people }: People,
+  organization: number,
+  nowMs: number,
+): Promise<Static<typeof MembersAnswer>> {
+  const members = await people.members(organization);
+  const invitations = await people.invitations(organization, nowMs);
+  return {
+    members: members.map(({ id, name, email, role, joinedAtMs, lastSeenAtMs }) => ({
+      ...{ id, name, email, role },
+      joinedAt: new Date(joinedAtMs).toISOString(),
+      lastSeenAt: lastSeenAtMs === null ? null : new Date(lastSeenAtMs).toISOString(),
+    })),
+    invitations: invitations.map(({ id, email, role, createdAtMs, expiresAtMs, invitedBy }) => ({
+      ...{ id, email: email ?? "", role: role ?? "viewer" },
+      createdAt: new Date(createdAtMs).toISOString(),
+      expiresAt: new Date(expiresAtMs ?? createdAtMs).toISOString(),
+      invitedBy,
+    })),
+  };
+}
+
+/** Invites somebody; the link is returned here and nowhere else, ever.
+ * @param address the service's, as people reach it
+ * @throws Refusal as `PeopleStore.invite` does */
+export async function invite(
+  { people }: People,
+  wanted: { readonly organization: number; readonly email: string; readonly role: Role },
+  address: string,
+  by: Actor,
+  nowMs: number,
+): Promise<{ readonly id: number; readonly link: string }> {
+  const { code, sha256 } = newCode();
+  const expiresAtMs = nowMs + peopleLimits.invitationDays * 86_400_000;
+  const { organization, role } = wanted;
+  const invitation = { organization, role, email: loginEmail(wanted.email), sha256, expiresAtMs };
+  const id = await people.invite(invitation, by, nowMs);
+  return { id, link: `${address}/invitation#${code}` };
+}
+
+/** Makes a link with which a person sets a new password; it is returned here and nowhere else, ever.
+ * @throws Refusal when the person is not there any more */
+export async function passwordLink(
+  { people }: People,
+  person: number,
+  address: string,
+  by: Actor,
+  nowMs: number,
+): Promise<string> {
+  const { code, sha256 } = newCode();
+  const expiresAtMs = nowMs + peopleLimits.resetLinkHours * 3_600_000;
+  await people.addPasswordLink({ person, sha256, expiresAtMs }, by, nowMs);
+  return `${address}/password#${code}`;
+}

@@ -1,0 +1,248 @@
+/**
+ * How people come in and go out. A session is a new random id at every sign-in; it lives for 30 days.
+ * Who comes in by a link chose or knew the password: links are used up in the commit that lets in.
+ */
+
+import { peopleLimits } from "../../contract/member-limits.ts";
+import type { SessionAnswer } from "../../contract/members.ts";
+import { Refusal } from "../../contract/refusal.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import {
+  hashCode,
+  type Link,
+  type LinkKind,
+  loginEmail,
+  newCode,
+  type Person,
+  personActor,
+  type Session,
+  withFallbackEmail,
+} from "../ledger/ledger.ts";
+import { Denied } from "./denied.ts";
+import { newDevice } from "./devices.ts";
+import { type Attempting, PasswordCheck } from "./password-check.ts";
+import { refuseGuessable } from "./passwords.ts";
+import type { SignInWatch } from "./sign-in-watch.ts";
+
+/** A use is written down this often, so that a request is not a commit. It decides which of too many sessions end. */
+const usedEveryMs = 3_600_000;
+
+/** Who has come in: what the cookies will hold, and nothing else ever. */
+export interface Entered {
+  readonly secret: string;
+  /** Of the browser: see devices.ts. */
+  readonly device: string;
+  readonly person: Person;
+}
+
+/** A session that a request came with. */
+export interface SignedIn {
+  readonly session: Session;
+}
+
+/** Where a request came from. The session that it came with ends when another begins. */
+export interface From extends Attempting {
+  readonly before: SignedIn | undefined;
+}
+
+export class SignIn {
+  readonly #people: Ledger["people"];
+  readonly #entrance: Ledger["entrance"];
+  readonly #nowMs: () => number;
+  readonly #check: PasswordCheck;
+
+  constructor(
+    { people, entrance }: Pick<Ledger, "people" | "entrance">,
+    watch: SignInWatch,
+    nowMs: () => number,
+  ) {
+    this.#check = new PasswordCheck(people, watch);
+    this.#people = people;
+    this.#entrance = entrance;
+    this.#nowMs = nowMs;
+  }
+
+  isClaimed(): Promise<boolean> {
+    return this.#people.isClaimed();
+  }
+
+  /** The session with this secret; undefined when there is none that lives. */
+  async find(secret: string): Promise<SignedIn | undefined> {
+    const nowMs = this.#nowMs();
+    const session = await this.#entrance.session(hashCode(secret), nowMs);
+    if (session === undefined) return undefined;
+    if (nowMs - session.usedAtMs >= usedEveryMs) await this.#entrance.used(session.id, nowMs);
+    return { session };
+  }
+
+  /** Who somebody is, and where they are members. */
+  async describe({ id, name, email }: Person): Promise<SessionAnswer> {
+    const memberships = await this.#people.membershipsOf(id);
+    return {
+      person: { id, name, email },
+      organizations: memberships.map(({ organization, role }) => ({
+        ...{ id: organization.id, name: organization.name, timezone: organization.timezone, role },
+      })),
+    };
+  }
+
+  /** Makes the first person, by the link that the first start printed. */
+  async claim(
+    sent: { readonly code: string; readonly name: string; readonly email: string; readonly password: string },
+    from: From,
+  ): Promise<Entered> {
+    await this.#living("claim", sent.code);
+    const email = loginEmail(sent.email);
+    refuseGuessable(sent.password, email);
+    const passwordHash = await this.#check.hash(sent.password, email, from);
+    const person = { email, name: sent.name.trim(), passwordHash };
+    return this.#begin(
+      (await this.#entrance.claim(hashCode(sent.code), person, this.#nowMs())) ?? notValid(),
+      from,
+    );
+  }
+
+  async signIn(sent: { readonly email: string; readonly password: string }, from: From): Promise<Entered> {
+    const email = loginEmail(sent.email);
+    const person = await this.#people.withEmail(email);
+    return this.#begin(await this.#check.verified(email, person, sent.password, from, wrongPassword), from);
+  }
+
+  /** What an invitation is to. */
+  invitation(code: string): Promise<Link> {
+    return this.#living("invitation", code);
+  }
+
+  /** Joins an organization: with a name and a password as a new person, or with the password of one's account. */
+  async accept(
+    sent: {
+      readonly code: string;
+      readonly name?: string | undefined;
+      readonly password?: string | undefined;
+    },
+    from: From,
+  ): Promise<Entered> {
+    const { email } = await this.#living("invitation", sent.code);
+    if (email === null) return notValid();
+    const who = await this.#whoAccepts(email, sent, from);
+    const person = await this.#entrance.accept(hashCode(sent.code), who, this.#nowMs());
+    return this.#begin(person ?? notValid(), from);
+  }
+
+  /** Sets a new password by a link, and signs out everywhere. */
+  async resetPassword(
+    sent: { readonly code: string; readonly password: string },
+    from: From,
+  ): Promise<Entered> {
+    const { person: id } = await this.#living("password", sent.code);
+    const { email } = (id === null ? undefined : await this.#people.find(id)) ?? notValid();
+    refuseGuessable(sent.password, email);
+    const passwordHash = await this.#check.hash(sent.password, email, from);
+    const person = await this.#entrance.resetPassword(hashCode(sent.code), passwordHash, this.#nowMs());
+    return this.#begin(person ?? notValid(), from);
+  }
+
+  /** Changes what people say of themselves. With a new password everybody else is signed out, and the session
+   * goes on under a new id. */
+  async change(
+    { session }: SignedIn,
+    sent: {
+      readonly name?: string | undefined;
+      readonly email?: string | undefined;
+      readonly currentPassword?: string | undefined;
+      readonly newPassword?: string | undefined;
+    },
+    from: From,
+  ): Promise<{ readonly person: Person; readonly entered: Entered | undefined }> {
+    const { person } = session;
+    const { name, currentPassword, newPassword } = sent;
+    const email = loginEmail(sent.email ?? person.email);
+    if (newPassword !== undefined) refuseGuessable(newPassword, email);
+    let verifiedHash: string | undefined;
+    if (newPassword !== undefined || email !== person.email) {
+      if (currentPassword === undefined) throw new Refusal("currentPassword is missing: send the password.");
+      const verified = this.#check.verified(
+        ...([person.email, person, currentPassword, from, wrongCurrentPassword] as const),
+      );
+      verifiedHash = (await verified).passwordHash;
+    }
+    const passwordHash =
+      newPassword === undefined ? undefined : await this.#check.hash(newPassword, email, from);
+    const change = {
+      ...(name !== undefined && { name: name.trim() }),
+      ...(email !== person.email && { email }),
+      ...(passwordHash !== undefined && { passwordHash }),
+    };
+    // While the new one was hashed, a link may have set another: a stolen session must not win over it.
+    const changed = await this.#people.change(
+      ...([person.id, change, personActor(person), this.#nowMs(), verifiedHash] as const),
+    );
+    if (passwordHash === undefined) return { person: changed, entered: undefined };
+    await this.#entrance.endAll(person.id);
+    return { person: changed, entered: await this.#begin(changed, from) };
+  }
+
+  end({ session }: SignedIn): Promise<void> {
+    return this.#entrance.end(session.id);
+  }
+
+  endAll({ session }: SignedIn): Promise<void> {
+    return this.#entrance.endAll(session.person.id);
+  }
+
+  /** The person who accepts. Only the right password tells that the e-mail has an account, or making one that it had none. */
+  async #whoAccepts(email: string, sent: Parameters<SignIn["accept"]>[0], from: From) {
+    const { name, password } = sent;
+    const known = await this.#people.withEmail(email);
+    if (known !== undefined && from.before?.session.person.id === known.id) return { id: known.id };
+    if (password === undefined) {
+      throw new Refusal("password is missing: send that of your account, or a name and a new one.");
+    }
+    // Before the look at the account, or the answer to a weak password would tell whether there is one.
+    if (name !== undefined) refuseGuessable(password, email);
+    if (name === undefined || known !== undefined) {
+      const verified = this.#check.verified(email, known, password, from, wrongInvited);
+      const person = await verified.catch((error: unknown) => {
+        // A new person takes an e-mail from one who only chose it.
+        if (name !== undefined && known !== undefined && withFallbackEmail(known) !== undefined)
+          return undefined;
+        throw error;
+      });
+      if (person !== undefined) return { id: person.id };
+    }
+    if (name === undefined) throw wrongInvited();
+    return { name: name.trim(), passwordHash: await this.#check.hash(password, email, from) };
+  }
+
+  async #living(kind: LinkKind, code: string): Promise<Link> {
+    return (await this.#entrance.link(kind, hashCode(code), this.#nowMs())) ?? notValid();
+  }
+
+  async #begin(person: Person, { before }: From): Promise<Entered> {
+    const { code, sha256 } = newCode();
+    if (before !== undefined) await this.#entrance.end(before.session.id);
+    await this.#entrance.begin(person.id, sha256, this.#nowMs());
+    return { secret: code, device: newDevice(person), person };
+  }
+}
+
+/** How long a session lives, in seconds. */
+export const sessionSeconds = peopleLimits.sessionDays * 86_400;
+
+function notValid(): never {
+  throw new Denied("not_found", "This link is not valid, or not any more: ask for a new one.");
+}
+
+function wrongPassword(): Denied {
+  return new Denied("invalid_write_key", "The e-mail or the password is wrong.");
+}
+
+function wrongInvited(): Denied {
+  const message = "The password is wrong. If you have no account yet, send a name, too.";
+  return new Denied("invalid_write_key", message);
+}
+
+/** No 401: the session is as good as before. */
+function wrongCurrentPassword(): Denied {
+  return new Denied("validation_error", "currentPassword is wrong: send the password that you have now.");
+}

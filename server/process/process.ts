@@ -1,0 +1,28 @@
+/** The module's interface: locks, sockets, logs and metrics, which a process needs to run. */
+
+export {
+  AnswerBroken,
+  answerCall,
+  CallFailed,
+  currentVersionOf,
+  fetchSocket,
+  nodePeer,
+  type Operations,
+  type Peer,
+  remoteService,
+  serveNodes,
+  serveSocket,
+  socketPeer,
+  Unreachable,
+} from "./control.ts";
+export { type Asker, FairTurns, sharedPlaces } from "./fair-turns.ts";
+export { syncPath, syncTree, unfinishedPath } from "./files.ts";
+export { type Lock, takeLock, wasTaken } from "./lock.ts";
+export { createLogger, type Logger } from "./log.ts";
+export { messageOf } from "./message-of.ts";
+export { AnswerCounts, createRegistry, gauge } from "./metrics.ts";
+export type { Probed } from "./probed.ts";
+export { Retries } from "./retries.ts";
+export { socketPath } from "./sockets.ts";
+export { rekindleVersion } from "./version.ts";
+export { within } from "./within.ts";

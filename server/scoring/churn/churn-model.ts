@@ -1,0 +1,143 @@
+/**
+ * Churn risk: P(no engagement event in [T, T+H)), by the rung of the ladder that serves. A model is plain data; a
+ * scorer turns features into a risk and says, in log-odds that add up, what it comes from.
+ */
+
+import { daysPerPeriod, windowPeriods } from "../scores/features.ts";
+import type { ScoredFeatures } from "../scores/state.ts";
+import {
+  type Contributions,
+  noContributions,
+  type RidgeModel,
+  ridgeContributions,
+  ridgeLogOdds,
+} from "../statistics/logistic.ts";
+import { calibrate, type Platt } from "../statistics/platt.ts";
+import { logistic, logit } from "../statistics/special.ts";
+import { clamp } from "../statistics/vectors.ts";
+import { Bgbb, type BgbbParameters, type Cell } from "./bgbb.ts";
+import {
+  bgbbColumn,
+  clippedLogOdds,
+  columnsOf,
+  type Design,
+  type DesignColumn,
+  rowOf,
+  type TraitValue,
+} from "./design.ts";
+
+/** 0 prior, 1 BG/BB, 2 BG/BB with Platt calibration, 3 ridge logistic regression. */
+export type Rung = 0 | 1 | 2 | 3;
+
+interface AnyModel {
+  readonly horizonDays: number;
+  readonly bgbb: BgbbParameters;
+  /** The log-odds of the entity that contributions are told against. */
+  readonly referenceLogOdds: number;
+  /** For the churned: the calibration of BG/BB's silence on what became of earlier ones; raw without it. */
+  readonly churnedPlatt?: Platt;
+}
+
+export type ChurnModel =
+  | (AnyModel & { readonly rung: 0 | 1 })
+  | (AnyModel & { readonly rung: 2; readonly platt: Platt })
+  | (AnyModel & { readonly rung: 3; readonly design: Design; readonly ridge: RidgeModel });
+
+export interface RiskScore {
+  readonly risk: number;
+  /** In log-odds: with the model's reference they add up to logit(risk). */
+  readonly contributions: Contributions;
+}
+
+/** BG/BB tables that are long enough for every cell of the window and this horizon. */
+export function tablesFor(parameters: BgbbParameters, horizonDays: number): Bgbb {
+  return new Bgbb(parameters, windowPeriods + Math.ceil(horizonDays / daysPerPeriod));
+}
+
+/** The probability of silence over the horizon. */
+export function silenceOver(horizonDays: number, tables: Bgbb, cell: Cell): number {
+  return tables.silentProbability(cell, horizonDays / daysPerPeriod);
+}
+
+/** The log-odds of BG/BB's risk; finite where rounding makes the risk one. */
+export function bgbbLogOdds(risk: number): number {
+  return logit(clamp(risk, 1e-12, 1 - 1e-12));
+}
+
+/** The values of traits that a model looks at: only the third rung does. */
+export function traitsOfModel(model: ChurnModel | null): readonly TraitValue[] {
+  return model?.rung === 3 ? model.design.traits : [];
+}
+
+type Silence = (cell: Cell) => number;
+
+/** The probability of silence over the horizon as a function of the cell; make it once and use it for all. */
+export function silenceBy(horizonDays: number, parameters: BgbbParameters): Silence {
+  const tables = tablesFor(parameters, horizonDays);
+  return (cell) => silenceOver(horizonDays, tables, cell);
+}
+
+/** A function that scores entities by this model; make it once and use it for all of them. */
+export function riskScorer(model: ChurnModel): (features: ScoredFeatures) => RiskScore {
+  const silence = silenceBy(model.horizonDays, model.bgbb);
+  if (model.rung === 3) {
+    const columns = columnsOf(model.design);
+    return (features) => ridgeScore(model, columns, features, silence);
+  }
+  return ({ cell }) => bgbbScore(model, cell, silence);
+}
+
+/**
+ * The probability that a churned entity comes back within the horizon: one minus BG/BB's probability of silence calibrated on the churned, who come back otherwise than the active go.
+ */
+export function returnProbability({ bgbb, horizonDays, churnedPlatt }: ChurnModel, cell: Cell): number {
+  const silence = silenceBy(horizonDays, bgbb)(cell);
+  if (churnedPlatt === undefined) return 1 - silence;
+  return logistic(-calibrate(churnedPlatt, bgbbLogOdds(silence)));
+}
+
+/** The history as it was in its last active period: what came since is silence and nothing else. */
+function beforeSilence({ x, t }: Cell): Cell {
+  return { x, t, n: t };
+}
+
+function bgbbScore(model: Exclude<ChurnModel, { rung: 3 }>, cell: Cell, silence: Silence): RiskScore {
+  const bgbbRisk = silence(cell);
+  const active = bgbbLogOdds(silence(beforeSilence(cell)));
+  const now = bgbbLogOdds(bgbbRisk);
+  const calibrated = model.rung === 2 ? calibrate(model.platt, now) : now;
+  return {
+    // Not through log-odds and back: the same history has to have the same risk to the last digit.
+    risk: model.rung === 2 ? logistic(calibrated) : bgbbRisk,
+    contributions: {
+      ...noContributions,
+      silence: now - active,
+      frequency: active - model.referenceLogOdds,
+      calibration: calibrated - now,
+    },
+  };
+}
+
+/** BG/BB's own column speaks for silence and for frequency: it is divided as on the rungs below. */
+function ridgeScore(
+  { ridge }: ChurnModel & { rung: 3 },
+  columns: readonly DesignColumn[],
+  features: ScoredFeatures,
+  silence: Silence,
+): RiskScore {
+  const row = rowOf(columns, { features, bgbbRisk: silence(features.cell) });
+  const risk = logistic(ridgeLogOdds(ridge, row));
+  const contributions = ridgeContributions(ridge, row);
+  const column = ridge.columns.find(({ name }) => name === bgbbColumn);
+  if (column === undefined || column.standardDeviation === 0) return { risk, contributions };
+  const active = clippedLogOdds(silence(beforeSilence(features.cell)));
+  const frequency = (column.weight * (active - column.mean)) / column.standardDeviation;
+  return {
+    risk,
+    contributions: {
+      ...contributions,
+      silence: contributions.silence - frequency,
+      frequency: contributions.frequency + frequency,
+    },
+  };
+}

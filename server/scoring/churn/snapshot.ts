@@ -1,0 +1,65 @@
+/** Everybody as of one day, from their logs: what models are fitted to, trained on and judged by. */
+
+import { type DayEvent, type FeatureSettings, type Features, featuresOf } from "../scores/features.ts";
+import { isScored, type ScoredFeatures } from "../scores/state.ts";
+import type { CountedCell } from "./bgbb-fit.ts";
+
+/** With traits, accounts and settings as they were on that day. */
+export interface Snapshot {
+  readonly cutoffDay: number;
+  /** Everybody seen in the window of 26 weeks, the silent ones included. */
+  readonly cells: readonly CountedCell[];
+  /** The active and the new, and what became of them. */
+  readonly rows: readonly SnapshotRow[];
+}
+
+export interface SnapshotRow {
+  readonly features: ScoredFeatures;
+  /** Whether the entity churned within the horizon from the cut-off. */
+  readonly label: boolean;
+}
+
+export interface EntityLog {
+  /** In the order of days. */
+  readonly log: readonly DayEvent[];
+  /** Of the snapshot's day. */
+  readonly traits?: Features["traits"];
+  readonly members?: Features["members"];
+}
+
+/** The reference for what the warehouse returns; labels are right if the logs are complete before day + horizon. */
+export function snapshotOf(
+  entities: readonly EntityLog[],
+  cutoffDay: number,
+  horizonDays: number,
+  settings: FeatureSettings = {},
+): Snapshot {
+  const cells = new Map<string, CountedCell>();
+  const rows: SnapshotRow[] = [];
+  for (const { log, traits = {}, members = null } of entities) {
+    const features = featuresOf(log, cutoffDay, settings, { traits, members });
+    if (features === null || features.cell === null) continue;
+    const { x, t, n } = features.cell;
+    const key = `${x} ${t} ${n}`;
+    cells.set(key, { x, t, n, count: (cells.get(key)?.count ?? 0) + 1 });
+    if (isScored(features, horizonDays)) {
+      rows.push({ features, label: hasChurned(log, cutoffDay, horizonDays, settings) });
+    }
+  }
+  return { cutoffDay, cells: [...cells.values()], rows };
+}
+
+/**
+ * What churn risk is the probability of: no engagement event in [T, T+H), or the churn event in it with no
+ * engagement event on a later day of it.
+ */
+function hasChurned(
+  log: readonly DayEvent[],
+  cutoffDay: number,
+  horizonDays: number,
+  settings: FeatureSettings,
+): boolean {
+  const horizon = log.filter(({ day }) => day >= cutoffDay && day < cutoffDay + horizonDays);
+  const then = featuresOf(horizon, cutoffDay + horizonDays, settings);
+  return then === null || then.hasLeft;
+}

@@ -1,0 +1,126 @@
+/** Trains every rung of the ladder for which there is enough data. */
+
+import type { ScoredFeatures } from "../scores/state.ts";
+import { fitRidge } from "../statistics/logistic.ts";
+import { type CountedLabels, fitPlatt, fitPlattToCounts } from "../statistics/platt.ts";
+import { mean } from "../statistics/vectors.ts";
+import { type BgbbParameters, priorParameters } from "./bgbb.ts";
+import type { CountedCell } from "./bgbb-fit.ts";
+import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "./churn-model.ts";
+import { columnsOf, type Design, rowOf } from "./design.ts";
+import { atOnce, type Steps } from "./steps.ts";
+
+/** An entity that was scored at an earlier cut-off, and what became of it. */
+export interface TrainingRow {
+  readonly features: ScoredFeatures;
+  /** Whether there was no engagement event within the horizon. */
+  readonly label: boolean;
+  /** BG/BB's risk by the fit of the row's own cut-off: what would have been said then. */
+  readonly bgbbRisk: number;
+}
+
+export interface DataCounts {
+  /** Seen in the window of 26 weeks. */
+  readonly entities: number;
+  /** Those of them with three full periods since the first. */
+  readonly entitiesWithThreePeriods: number;
+  readonly churnedLabels: number;
+  readonly retainedLabels: number;
+}
+
+/** What is not there yet, and how much of it. */
+export interface Shortage {
+  readonly what: keyof DataCounts;
+  readonly have: number;
+  readonly need: number;
+}
+
+const leastEntities = 60;
+const leastLabelsOfEachClass: Readonly<Record<Rung, number>> = { 0: 0, 1: 0, 2: 50, 3: 100 };
+
+/** What a rung lacks; empty when it can be trained. Always empty for rung 0. */
+export function shortagesOf(rung: Rung, counts: DataCounts): Shortage[] {
+  if (rung === 0) return [];
+  const labels = leastLabelsOfEachClass[rung];
+  const needs: DataCounts = {
+    entities: leastEntities,
+    entitiesWithThreePeriods: Math.ceil(Math.max(leastEntities, counts.entities) / 2),
+    churnedLabels: labels,
+    retainedLabels: labels,
+  };
+  const names = ["entities", "entitiesWithThreePeriods", "churnedLabels", "retainedLabels"] as const;
+  return names
+    .map((what) => ({ what, have: counts[what], need: needs[what] }))
+    .filter(({ have, need }) => have < need);
+}
+
+/** Counts what there is to learn from. */
+export function countData(
+  cells: readonly CountedCell[],
+  labels: readonly { readonly label: boolean }[],
+): DataCounts {
+  const entities = (of: readonly CountedCell[]) => of.reduce((sum, { count }) => sum + count, 0);
+  const churnedLabels = labels.filter(({ label }) => label).length;
+  return {
+    entities: entities(cells),
+    entitiesWithThreePeriods: entities(cells.filter(({ n }) => n >= 3)),
+    churnedLabels,
+    retainedLabels: labels.length - churnedLabels,
+  };
+}
+
+export interface TrainingInput {
+  readonly horizonDays: number;
+  readonly counts: DataCounts;
+  /** The fit on everybody seen in the window. */
+  readonly bgbb: BgbbParameters;
+  readonly rows: readonly TrainingRow[];
+  /** From the entities of one cut-off, since rows repeat entities. */
+  readonly design: Design;
+  /** Those who were churned at the cut-offs, by the fits of then: positive is who stayed silent. */
+  readonly churned?: readonly CountedLabels[];
+}
+
+/** The rungs that can be trained, from the lowest. */
+export function trainRungs(input: TrainingInput): ChurnModel[] {
+  return atOnce(trainRungSteps(input));
+}
+
+/** The same in steps of a rung. */
+export function* trainRungSteps(input: TrainingInput): Steps<ChurnModel[]> {
+  const rungs: readonly Rung[] = [0, 1, 2, 3];
+  const trained: ChurnModel[] = [];
+  for (const rung of rungs.filter((each) => shortagesOf(each, input.counts).length === 0)) {
+    trained.push(trainRung(rung, input));
+    yield;
+  }
+  return trained;
+}
+
+/** The calibration for the churned; left out below as many labels of each class as the second rung takes. */
+function calibrationOfChurned(churned: readonly CountedLabels[]): Pick<ChurnModel, "churnedPlatt"> {
+  const least = leastLabelsOfEachClass[2];
+  const silent = churned.reduce((sum, { positives }) => sum + positives, 0);
+  const returned = churned.reduce((sum, { negatives }) => sum + negatives, 0);
+  return silent < least || returned < least ? {} : { churnedPlatt: fitPlattToCounts(churned) };
+}
+
+function trainRung(rung: Rung, input: TrainingInput): ChurnModel {
+  const { horizonDays, bgbb, rows, design, churned = [] } = input;
+  const labels = rows.map(({ label }) => label);
+  if (rung === 3) {
+    const columns = columnsOf(design);
+    const table = rows.map((row) => rowOf(columns, row));
+    const named = columns.map(({ name, group }) => ({ name, group }));
+    const ridge = fitRidge(named, table, labels);
+    const reference = { referenceLogOdds: ridge.intercept };
+    return { rung, horizonDays, bgbb, design, ridge, ...reference, ...calibrationOfChurned(churned) };
+  }
+  const parameters = rung === 0 ? priorParameters : bgbb;
+  const logOdds = rows.map(({ bgbbRisk }) => bgbbLogOdds(bgbbRisk));
+  const newcomer = silenceBy(horizonDays, parameters)({ x: 0, t: 0, n: 0 });
+  const referenceLogOdds = rows.length === 0 ? bgbbLogOdds(newcomer) : mean(logOdds);
+  const common = { horizonDays, bgbb: parameters, referenceLogOdds };
+  if (rung !== 2) return { ...common, rung };
+  return { ...common, rung, platt: fitPlatt(logOdds, labels), ...calibrationOfChurned(churned) };
+}

@@ -1,0 +1,106 @@
+/**
+ * The rhythm of a source, and from when on its silence is more than that rhythm explains. See docs/decisions/0025.
+ *
+ * Time is stretched first: an hour counts as much as the share of its kind (Tuesday, 14:00 to 15:00, in the organization's
+ * timezone) in which the source sent before. On that clock nights and weekends on which it never sends do not pass, and
+ * a Poisson process of any weekly shape has gaps of mean 1 (the time-rescaling theorem: Brown et al., Neural Computation 14,
+ * 2002). What is usual on that clock is not assumed but measured: the longest gaps that there were.
+ */
+import { msPerHour, type Zone } from "../../calendar/calendar.ts";
+
+const hoursPerWeek = 168;
+/** With less history there is no claim. */
+const leastKnownHours = hoursPerWeek;
+/** So many expected hours in which it sent have to be missing at least. */
+const leastMissing = 3;
+/** … and so many times the usual longest gap. */
+const timesLongestGap = 3;
+/** With so many gaps known the longest is not counted: it may have been a silence, or a holiday. */
+const gapsToForgiveOne = 30;
+/** Nothing for eight weeks is silence, whatever the rhythm. */
+const longestSilenceHours = 8 * hoursPerWeek;
+export const longestSilenceMs = longestSilenceHours * msPerHour;
+
+export interface Rhythm {
+  /** When it counts as silent if nothing comes until then. */
+  readonly silentFromMs: number;
+  /** Half of the hours from one in which it sends to the next are at most so many. */
+  readonly usualGapHours: number;
+  /** Whether it has sent on Saturdays or Sundays. */
+  readonly sendsAtWeekends: boolean;
+}
+
+/**
+ * The rhythm of a source; undefined while less than a week is known of it.
+ * @param heard the hours in which it sent, counted from 1970-01-01 UTC, ascending, none twice
+ * @param knownSinceHour the first hour in which it ever sent, at most `heard[0]`
+ */
+export function rhythmOf(heard: readonly number[], knownSinceHour: number, zone: Zone): Rhythm | undefined {
+  const [first, last] = [heard[0], heard.at(-1)];
+  if (first === undefined || last === undefined || last - knownSinceHour < leastKnownHours) return undefined;
+  const shares = sharesOfSlots(heard, Math.min(first, last - leastKnownHours), zone);
+  const share = (hour: number) => shares[slotOf(hour, zone)] ?? 0;
+  const gaps = gapsOf(heard, share);
+  const longest = gaps.toSorted((a, b) => b - a)[gaps.length >= gapsToForgiveOne ? 1 : 0] ?? 0;
+  const threshold = Math.max(leastMissing, timesLongestGap * longest);
+  let hour = last;
+  for (let missing = 0; missing < threshold && hour - last < longestSilenceHours; ) {
+    hour += 1;
+    missing += share(hour);
+  }
+  const between = heard.slice(1).map((each, index) => each - (heard[index] ?? each));
+  return {
+    silentFromMs: (hour + 1) * msPerHour,
+    usualGapHours: between.toSorted((a, b) => a - b)[Math.floor(between.length / 2)] ?? hoursPerWeek,
+    sendsAtWeekends: heard.some((each) => isWeekend(slotOf(each, zone))),
+  };
+}
+
+/** The hour of the week by the zone's clock, from Thursday 00:00, with which 1970 began. */
+function slotOf(hour: number, zone: Zone): number {
+  const localHour = Math.floor(hour + zone.offsetSecondsAt(hour * msPerHour) / 3_600);
+  return ((localHour % hoursPerWeek) + hoursPerWeek) % hoursPerWeek;
+}
+
+/** Thursday, Friday, then these two days. */
+function isWeekend(slot: number): boolean {
+  return slot >= 48 && slot < 96;
+}
+
+/** By slot, the share of the hours since `fromHour` in which it sent. */
+function sharesOfSlots(heard: readonly number[], fromHour: number, zone: Zone): readonly number[] {
+  const all = new Array<number>(hoursPerWeek).fill(0);
+  const sent = new Array<number>(hoursPerWeek).fill(0);
+  const count = (counts: number[], hour: number) => {
+    const slot = slotOf(hour, zone);
+    counts[slot] = (counts[slot] ?? 0) + 1;
+  };
+  for (let hour = fromHour; hour <= (heard.at(-1) ?? fromHour); hour += 1) count(all, hour);
+  for (const hour of heard) count(sent, hour);
+  return all.map((hours, slot) => (hours === 0 ? 0 : (sent[slot] ?? 0) / hours));
+}
+
+/** Between the hours in which it sent, how many others there were in which it was to be expected. */
+function gapsOf(heard: readonly number[], share: (hour: number) => number): readonly number[] {
+  return heard.slice(1).map((next, index) => {
+    let missing = 0;
+    for (let hour = (heard[index] ?? next) + 1; hour < next; hour += 1) missing += share(hour);
+    return missing;
+  });
+}
+
+/** A rhythm as people say it: `every hour or more often`, `about every 3 days, never at weekends`. */
+export function rhythmInWords({ usualGapHours: hours, sendsAtWeekends }: Rhythm): string {
+  const days = Math.round(hours / 24);
+  const often =
+    hours <= 1
+      ? "every hour or more often"
+      : hours < 20
+        ? `about every ${hours} hours`
+        : days <= 1
+          ? "about once a day"
+          : days === 7
+            ? "about once a week"
+            : `about every ${days} days`;
+  return days >= 7 || sendsAtWeekends ? often : `${often}, never at weekends`;
+}

@@ -1,0 +1,137 @@
+/**
+ * Who carries an account: its members, each with the share of what all of them did in 28 days, weighted and limited as
+ * the score's volume is, so that the largest share is the one that the account's score was worked out with.
+ */
+
+import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import { isIncluded } from "../../../warehouse/warehouse.ts";
+import type { HealthColour } from "../../scores/health.ts";
+import type { State } from "../../scores/state.ts";
+import { engagementEvents, type Population, volumeQuery } from "../engagement-events.ts";
+import type { Query } from "../query.ts";
+import { rowsOfRun } from "./stored-score.ts";
+
+export interface AccountMembersQuestion {
+  /** Of accounts, and of this one alone. */
+  readonly population: Population & { readonly entity: number };
+  /** Only what happened before this day counts, in days since 1970-01-01. */
+  readonly cutoffDay: number;
+  /** Where the users' own scores are; undefined before the first run. */
+  readonly scores: RowsAt | undefined;
+  /** Where the accounts' scores are; undefined before the first run. */
+  readonly ofAccounts: RowsAt | undefined;
+}
+
+interface RowsAt {
+  readonly day: number;
+  readonly rowsVersion: number;
+}
+
+export type MemberSort = "share" | "lastActive" | "health" | "risk" | "email";
+
+export interface AccountMember {
+  readonly userId: string;
+  /** Null until it is known. */
+  readonly email: string | null;
+  /** Texts of traits, empty where there is none. */
+  readonly name: string;
+  readonly avatar: string;
+  readonly isAccountOwner: boolean | null;
+  /** Whether the user belongs to it now. */
+  readonly isMember: boolean;
+  /** Whether the account that the user belongs to now has churned. */
+  readonly isAccountChurned: boolean;
+  /** Within 90 days; null without any. */
+  readonly lastActiveDay: number | null;
+  readonly activeDays28: number;
+  /** Null when nobody did anything in 28 days. */
+  readonly share: number | null;
+  readonly state: State;
+  readonly colour: HealthColour;
+  readonly health: number | null;
+  readonly engagement: number | null;
+  readonly risk: number | null;
+}
+
+export interface AccountMemberTotals {
+  readonly total: number;
+  readonly active28: number;
+  readonly active90: number;
+  readonly topShare: number | null;
+}
+
+/** A page of members; who lacks what they are ordered by comes last. */
+export function accountMembers(
+  warehouse: Warehouse,
+  question: AccountMembersQuestion,
+  page: {
+    readonly sort: MemberSort;
+    readonly descending: boolean;
+    readonly limit: number;
+    readonly offset: number;
+  },
+): Promise<AccountMember[]> {
+  const members = membersQuery(question);
+  const none = { day: 0, rowsVersion: 0 };
+  const { scores = none, ofAccounts = none } = question;
+  const sql = `
+    SELECT user_id AS userId, nullIf(named.email, '') AS email, JSONExtractString(traits, 'name') AS name,
+      JSONExtractString(traits, 'avatar') AS avatar, is_account_owner AS isAccountOwner, isMember,
+      named.account IN (
+        SELECT account FROM account_scores FINAL
+        WHERE organization = {organization:UInt32} AND state = 'churned' AND version >= {accountsVersion:UInt64}
+          AND day = addDays(toDate32('1970-01-01'), {accountsDay:Int32})) AS isAccountChurned,
+      lastActiveDay, activeDays28, share, if(scored.state = '', 'no_data', scored.state) AS state,
+      if(scored.colour = '', 'none', scored.colour) AS colour, health, engagement, risk
+    FROM (${members.sql}) AS members
+    INNER JOIN (SELECT user, account, user_id, email, traits, is_account_owner FROM users FINAL
+      WHERE organization = {organization:UInt32}) AS named USING (user)
+    LEFT JOIN (SELECT user, toString(state) AS state, toString(colour) AS colour, health, engagement, risk
+      FROM user_scores FINAL WHERE ${rowsOfRun}) AS scored USING (user)
+    ORDER BY ${orders[page.sort]} ${page.descending ? "DESC" : "ASC"} NULLS LAST, user
+    LIMIT {limit:UInt32} OFFSET {offset:UInt32}`;
+  const { limit, offset } = page;
+  const accounts = { accountsDay: ofAccounts.day, accountsVersion: ofAccounts.rowsVersion };
+  return warehouse.rows<AccountMember>(sql, { ...members.parameters, ...scores, ...accounts, limit, offset });
+}
+
+/** All members together. */
+export async function accountMemberTotals(
+  warehouse: Warehouse,
+  question: AccountMembersQuestion,
+): Promise<AccountMemberTotals> {
+  const { sql, parameters } = membersQuery(question);
+  const [row] = await warehouse.rows<AccountMemberTotals>(
+    `SELECT count() AS total, countIf(activeDays28 > 0) AS active28, countIf(lastActiveDay IS NOT NULL) AS active90,
+       max(share) AS topShare FROM (${sql})`,
+    parameters,
+  );
+  return row ?? { total: 0, active28: 0, active90: 0, topShare: null };
+}
+
+const orders: Readonly<Record<MemberSort, string>> = {
+  share: "share",
+  lastActive: "lastActiveDay",
+  health: "health",
+  risk: "risk",
+  email: "nullIf(named.email, '')",
+};
+
+/** Rows (user, isMember, lastActiveDay, activeDays28, share): who belongs to it now, and who was active in 90 days. */
+function membersQuery({ population, cutoffDay }: AccountMembersQuestion): Query {
+  const events = engagementEvents(population, { daysBefore: 90 });
+  const volumes = volumeQuery(population, "entity, user");
+  const sql = `
+    SELECT user, max(belongs) AS isMember, nullIf(max(newest), 0) AS lastActiveDay, max(days28) AS activeDays28,
+      max(volume) AS volume, volume / nullIf(sum(volume) OVER (), 0) AS share
+    FROM (
+      SELECT user, true AS belongs, toInt32(0) AS newest, toUInt64(0) AS days28, 0. AS volume FROM users FINAL
+      WHERE organization = {organization:UInt32} AND account = {entity:UInt32} AND ${isIncluded("user")}
+      UNION ALL
+      SELECT user, false, max(epochDay), uniqExactIf(epochDay, epochDay >= {cutoffDay:Int32} - 28), 0.
+      FROM (${events.sql}) GROUP BY user
+      UNION ALL
+      SELECT user, false, toInt32(0), toUInt64(0), volume28 FROM (${volumes.sql}))
+    GROUP BY user`;
+  return { sql, parameters: { ...events.parameters, ...volumes.parameters, cutoffDay } };
+}

@@ -1,0 +1,76 @@
+/** Accounts whose health is at risk, the largest first, and how many there are altogether. */
+
+import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import { isIncluded } from "../../../warehouse/warehouse.ts";
+import type { OfRun } from "./reading.ts";
+import { rowsOfRun } from "./stored-score.ts";
+
+export interface AccountsAtRiskQuestion {
+  readonly run: OfRun;
+  /** What changes are told against. */
+  readonly earlier: OfRun | undefined;
+  readonly limit: number;
+}
+
+export interface AccountAtRisk {
+  /** The account's number. */
+  readonly entity: number;
+  readonly id: string;
+  readonly label: string;
+  /** Users who belong to it now, without those who are excluded from figures. */
+  readonly members: number;
+  /** Members who were active in the 28 days before the run's day. */
+  readonly activeMembers: number;
+  readonly health: number | null;
+  readonly risk: number | null;
+  /** Of health, since the earlier run; null when it was not there. */
+  readonly change: number | null;
+  /** The same in every row: accounts at risk, their members, and accounts that are there and have a score. */
+  readonly total: number;
+  readonly allMembers: number;
+}
+
+/** Those with the most members; of equal ones, those with the highest churn risk. */
+export function accountsAtRisk(
+  warehouse: Warehouse,
+  { run, earlier, limit }: AccountsAtRiskQuestion,
+): Promise<AccountAtRisk[]> {
+  const { kind: _, ...ofRun } = run;
+  // No run's rows have this version: without an earlier run nothing is found.
+  const { day: earlierDay, rowsVersion: earlierVersion } = earlier ?? {
+    day: run.day,
+    rowsVersion: noVersion,
+  };
+  return warehouse.rows<AccountAtRisk>(sql, { ...ofRun, earlierDay, earlierVersion, limit });
+}
+
+/** How many accounts of a run are there and have a score. */
+export async function scoredAccounts(warehouse: Warehouse, { kind: _, ...run }: OfRun): Promise<number> {
+  const [row] = await warehouse.rows<{ scored: number }>(
+    `SELECT countIf(colour NOT IN ('churned', 'none')) AS scored FROM account_scores FINAL WHERE ${rowsOfRun}`,
+    run,
+  );
+  return row?.scored ?? 0;
+}
+
+const noVersion = Number.MAX_SAFE_INTEGER;
+
+const sql = `
+  SELECT entity, id, label, members, activeMembers, health, risk, health - before AS change,
+    count() OVER () AS total, sum(members) OVER () AS allMembers
+  FROM (
+    SELECT account AS entity, health, risk, active_members_28 AS activeMembers
+    FROM (SELECT * FROM account_scores FINAL WHERE ${rowsOfRun}) WHERE colour = 'at_risk') AS scores
+  LEFT JOIN (
+    SELECT account AS entity, health AS before FROM account_scores FINAL
+    WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {earlierDay:Int32})
+      AND version >= {earlierVersion:UInt64}) AS earlier USING (entity)
+  LEFT JOIN (
+    SELECT account AS entity, account_id AS id, name AS label FROM accounts FINAL
+    WHERE organization = {organization:UInt32}) AS names USING (entity)
+  LEFT JOIN (
+    SELECT account AS entity, count() AS members FROM users FINAL
+    WHERE organization = {organization:UInt32} AND account != 0 AND ${isIncluded("user")}
+    GROUP BY account) AS sizes USING (entity)
+  ORDER BY members DESC, risk DESC NULLS LAST, entity
+  LIMIT {limit:UInt32}`;

@@ -1,0 +1,239 @@
+/** Reads scores that runs have stored: of one entity, of a page of them, and of all together. */
+import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import { type Band, bandsFrom } from "../../scores/explain.ts";
+import type { HealthColour } from "../../scores/health.ts";
+import type { EntityKind } from "../engagement-events.ts";
+import { nameOf } from "../names.ts";
+import type { Query } from "../query.ts";
+import { rowsOfRun, type StoredScore, storedColumns } from "./stored-score.ts";
+
+/** Whose scores are read: those of one finished run. */
+export interface OfRun {
+  readonly organization: number;
+  readonly kind: EntityKind;
+  readonly day: number;
+  readonly rowsVersion: number;
+}
+
+/** The score of one entity; undefined when there was no engagement event before that day. */
+export async function scoreOf(
+  warehouse: Warehouse,
+  { kind, ...run }: OfRun,
+  entity: number,
+): Promise<StoredScore | undefined> {
+  const [row] = await warehouse.rows<StoredScore>(
+    `SELECT ${storedColumns(kind)}
+     FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${rowsOfRun} AND ${kind} = {entity:UInt32})`,
+    { ...run, entity },
+  );
+  return row;
+}
+
+/** The share of entities active in 28 days whose engagement is lower, 0…1; null when nobody is. */
+export async function engagementRank(
+  warehouse: Warehouse,
+  { kind, ...run }: OfRun,
+  engagement: number,
+): Promise<number | null> {
+  const [row] = await warehouse.rows<{ lower: number; all: number }>(
+    `SELECT countIf(engagement < {engagement:Float64}) AS lower, count() AS all
+     FROM ${kind}_scores FINAL WHERE ${rowsOfRun} AND active_days_28 > 0`,
+    { ...run, engagement },
+  );
+  return row === undefined || row.all === 0 ? null : row.lower / row.all;
+}
+
+export interface DayScore {
+  readonly day: number;
+  readonly state: StoredScore["state"];
+  readonly colour: HealthColour;
+  readonly health: number | null;
+  readonly risk: number | null;
+  readonly engagement: number | null;
+  readonly momentum: number | null;
+}
+
+/** One entity's scores of all days between two, both included, that have a finished run. */
+export function historyOf(
+  warehouse: Warehouse,
+  kind: EntityKind,
+  question: { organization: number; entity: number; fromDay: number; toDay: number },
+): Promise<DayScore[]> {
+  const day = (name: string) => `addDays(toDate32('1970-01-01'), {${name}:Int32})`;
+  return warehouse.rows<DayScore>(
+    `SELECT toInt32(day) AS day, state, colour, health, risk, engagement, momentum
+     FROM (SELECT * FROM ${kind}_scores FINAL
+       WHERE organization = {organization:UInt32} AND ${kind} = {entity:UInt32}
+         AND day BETWEEN ${day("fromDay")} AND ${day("toDay")}) AS scores
+     INNER JOIN (SELECT day, JSONExtractUInt(body, 'rowsVersion') AS rowsVersion FROM score_records FINAL
+       WHERE organization = {organization:UInt32} AND kind = '${kind}' AND what = 'run') AS runs USING (day)
+     WHERE version >= rowsVersion ORDER BY day`,
+    question,
+  );
+}
+
+export interface ListedScore extends DayScore {
+  readonly id: string;
+  /** A user's name, else their e-mail address, else their id; an account's name. */
+  readonly label: string;
+  /** Of health, since the earlier run; null when one of the two is missing. */
+  readonly change: number | null;
+}
+
+export type ListSort = "health" | "risk" | "engagement" | "change";
+
+export interface ListQuestion {
+  readonly run: OfRun;
+  /** What changes are told against. */
+  readonly earlier: OfRun | undefined;
+  readonly state?: string;
+  readonly colour?: string;
+  readonly band?: Band;
+  readonly sort: ListSort;
+  readonly descending: boolean;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** A page of scores in order; whoever lacks what they are ordered by comes last. */
+export async function listScores(warehouse: Warehouse, question: ListQuestion): Promise<ListedScore[]> {
+  const { kind } = question.run;
+  const { sql, parameters } = selectionQuery(question);
+  const order = `${question.sort} ${question.descending ? "DESC" : "ASC"} NULLS LAST, entity`;
+  return warehouse.rows<ListedScore>(
+    `SELECT id, label, day, state, colour, health, risk, engagement, momentum, change
+     FROM (${sql} ORDER BY ${order} LIMIT {limit:UInt32} OFFSET {offset:UInt32}) AS page
+     LEFT JOIN (${nameOf(kind)}) AS names USING (entity)
+     ORDER BY ${order} SETTINGS allow_simdjson = 0`,
+    { ...parameters, limit: question.limit, offset: question.offset },
+  );
+}
+
+/** How many there are on all pages. */
+export async function countListed(warehouse: Warehouse, question: ListQuestion): Promise<number> {
+  const { sql, parameters } = selectionQuery(question);
+  const [row] = await warehouse.rows<{ count: number }>(`SELECT count() AS count FROM (${sql})`, parameters);
+  return row?.count ?? 0;
+}
+
+function selectionQuery({ run, earlier, state, colour, band }: ListQuestion): Query {
+  const conditions = [
+    ...(state === undefined ? [] : ["state = {state:String}"]),
+    ...(colour === undefined ? [] : ["colour = {colour:String}"]),
+    ...(band === undefined ? [] : [bandConditions[band]]),
+  ];
+  const { sql, parameters } = scoresWithChange(run, earlier, conditions);
+  return {
+    sql,
+    parameters: {
+      ...parameters,
+      ...(state !== undefined && { state }),
+      ...(colour !== undefined && { colour }),
+    },
+  };
+}
+
+/** The scores of a run by `entity`, with the `change` of health since an earlier one and the `colourBefore`, which is
+ * empty for those who had none.
+ * @param conditions on the columns of the kind's table */
+export function scoresWithChange(
+  { kind, ...ofRun }: OfRun,
+  earlier: OfRun | undefined,
+  conditions: readonly string[],
+): Query {
+  const before =
+    earlier === undefined
+      ? `SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before, '' AS colourBefore WHERE false`
+      : `SELECT ${kind} AS entity, health AS before, toString(colour) AS colourBefore FROM ${kind}_scores FINAL
+         WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {earlierDay:Int32})
+           AND version >= {earlierVersion:UInt64}`;
+  return {
+    sql: `
+      SELECT entity, day, state, colour, health, risk, engagement, momentum, health - before AS change,
+        colourBefore
+      FROM (SELECT ${kind} AS entity, toInt32(day) AS day, state, colour, health, risk, engagement, momentum
+        FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${[rowsOfRun, ...conditions].join(" AND ")})) AS scores
+      LEFT JOIN (${before}) AS earlier USING (entity)`,
+    parameters: {
+      ...ofRun,
+      ...(earlier !== undefined && { earlierDay: earlier.day, earlierVersion: earlier.rowsVersion }),
+    },
+  };
+}
+
+/** Colours of health from worse to better; onboarding is neither. */
+const ranks = "['churned', 'at_risk', 'watch', 'healthy']";
+const [rankBefore, rankNow] = [`indexOf(${ranks}, colourBefore)`, `indexOf(${ranks}, colour)`];
+const isThere = "colour NOT IN ('churned', 'none', '')";
+
+/** How health went between two runs, as conditions on the columns of `scoresWithChange`. */
+export const movedConditions = {
+  changed: "colourBefore NOT IN (colour, '') AND colour != ''",
+  worse: `${rankNow} > 1 AND ${rankNow} < ${rankBefore}`,
+  better: `${rankBefore} > 1 AND ${rankNow} > ${rankBefore}`,
+  fell: "state = 'active' AND colourBefore != 'churned' AND ifNull(change < 0, false)",
+  rose: "state = 'active' AND colourBefore != 'churned' AND ifNull(change > 0, false)",
+  churned: "colour = 'churned' AND colourBefore NOT IN ('churned', '')",
+  returned: `colourBefore = 'churned' AND ${isThere}`,
+} as const;
+
+export type Moved = keyof typeof movedConditions;
+
+/** A condition on a score's `risk`. */
+export const bandConditions: Readonly<Record<Band, string>> = {
+  low: `risk < ${bandsFrom.medium}`,
+  medium: `risk >= ${bandsFrom.medium} AND risk < ${bandsFrom.high}`,
+  high: `risk >= ${bandsFrom.high}`,
+};
+
+export interface ColourCount {
+  readonly colour: HealthColour;
+  /** Null without a churn risk. */
+  readonly band: Band | null;
+  readonly count: number;
+}
+
+/** How many entities have which colour and band. */
+export function countColours(warehouse: Warehouse, { kind, ...run }: OfRun): Promise<ColourCount[]> {
+  return warehouse.rows<ColourCount>(
+    `SELECT colour, multiIf(isNull(risk), NULL, risk >= ${bandsFrom.high}, 'high', risk >= ${bandsFrom.medium}, 'medium',
+       'low') AS band, count() AS count
+     FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${rowsOfRun}) GROUP BY colour, band ORDER BY colour, band`,
+    run,
+  );
+}
+
+export interface Movement {
+  /** Null for who was not there yet, or is not any more. */
+  readonly from: HealthColour | null;
+  readonly to: HealthColour | null;
+  readonly count: number;
+}
+
+/** How many went from which colour to which between two runs. */
+export function movementBetween(warehouse: Warehouse, run: OfRun, earlier: OfRun): Promise<Movement[]> {
+  const { kind, ...ofRun } = run;
+  return warehouse.rows<Movement>(
+    `SELECT nullIf(earlierColour, '') AS \`from\`, nullIf(nowColour, '') AS \`to\`, count() AS count
+     FROM (SELECT ${kind} AS entity, toString(colour) AS nowColour FROM ${kind}_scores FINAL WHERE ${rowsOfRun}) AS now
+     FULL JOIN (SELECT ${kind} AS entity, toString(colour) AS earlierColour FROM ${kind}_scores FINAL
+       WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {earlierDay:Int32})
+         AND version >= {earlierVersion:UInt64}) AS earlier USING (entity)
+     GROUP BY earlierColour, nowColour ORDER BY earlierColour, nowColour`,
+    { ...ofRun, earlierDay: earlier.day, earlierVersion: earlier.rowsVersion },
+  );
+}
+
+/** The number of the account with this id of its own; undefined when there is none. */
+export async function accountNumber(
+  warehouse: Warehouse,
+  organization: number,
+  accountId: string,
+): Promise<number | undefined> {
+  const [row] = await warehouse.rows<{ account: number }>(
+    `SELECT account FROM accounts FINAL
+     WHERE organization = {organization:UInt32} AND account_id = {accountId:String}`,
+    { organization, accountId },
+  );
+  return row?.account;
+}

@@ -1,0 +1,70 @@
+/** Scores as they are stored: a row has what lists are sorted by, and the features that everything follows from. */
+import type { TraitValue } from "../../churn/design.ts";
+import type { Features } from "../../scores/features.ts";
+import type { HealthColour } from "../../scores/health.ts";
+import type { State } from "../../scores/state.ts";
+import type { EntityKind } from "../engagement-events.ts";
+import { type FeatureRow, featuresOfRow } from "../feature-query.ts";
+
+/** A row of user_scores or account_scores. */
+export interface StoredScore extends Omit<FeatureRow, "cell"> {
+  readonly day: number;
+  readonly state: Exclude<State, "no_data">;
+  readonly colour: HealthColour;
+  readonly engagement: number | null;
+  readonly momentum: number | null;
+  readonly risk: number | null;
+  readonly returnProbability: number | null;
+  readonly health: number | null;
+  /** Of users: which of the model's traits, as hexadecimal bits. */
+  readonly traitBits?: string;
+  /** Of accounts. */
+  readonly active28?: number;
+  readonly activePrevious28?: number;
+  readonly active90?: number;
+  readonly topShare?: number;
+  readonly meanRiskLogOdds?: number | null;
+  readonly meanEngagement?: number;
+}
+
+const commonColumns = `
+  toInt32(day) AS day, state, colour, engagement, momentum, risk, return_probability AS returnProbability, health,
+  idle_days AS idleDays, tenure_days AS tenureDays, active_days_28 AS activeDays28,
+  active_days_previous_28 AS activeDaysPrevious28, active_days_84 AS activeDays84, volume_28 AS volume28,
+  event_names_28 AS eventNames28, mean_gap_days AS meanGapDays, has_single_active_day AS hasSingleActiveDay,
+  has_left AS hasLeft, x, t, n, adoption`;
+
+const kindColumns: Readonly<Record<EntityKind, string>> = {
+  user: "user AS entity, hex(traits) AS traitBits",
+  account: `account AS entity, active_members_28 AS active28, active_members_previous_28 AS activePrevious28,
+    active_members_90 AS active90, top_share AS topShare, mean_risk_log_odds AS meanRiskLogOdds,
+    mean_engagement AS meanEngagement`,
+};
+
+/** The columns of a `StoredScore`, for a SELECT from the kind's table. */
+export function storedColumns(kind: EntityKind): string {
+  return `${kindColumns[kind]}, ${commonColumns}`;
+}
+
+/** Rows of one finished run; a run that was cut off may have replaced some of them by equal or later ones. */
+export const rowsOfRun = `organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {day:Int32})
+  AND version >= {rowsVersion:UInt64}`;
+
+/** The features that a score came from. @param traits those that the model of its day looks at */
+export function featuresOfStored(score: StoredScore, traits: readonly TraitValue[]): Features {
+  const { traitBits, active28, activePrevious28, active90, topShare, meanRiskLogOdds = null } = score;
+  const members =
+    active28 === undefined ||
+    activePrevious28 === undefined ||
+    active90 === undefined ||
+    topShare === undefined
+      ? null
+      : { active28, activePrevious28, active90, topShare, meanRiskLogOdds };
+  return featuresOfRow(score, { traits: traitsOf(traitBits, traits), members });
+}
+
+function traitsOf(bits: string | undefined, traits: readonly TraitValue[]): Record<string, string> {
+  const mask = BigInt(`0x${bits ?? "0"}`);
+  const held = traits.filter((_, index) => ((mask >> BigInt(index)) & 1n) === 1n);
+  return Object.fromEntries(held.map(({ trait, value }) => [trait, value]));
+}

@@ -1,0 +1,80 @@
+/**
+ * The one definition of whom to call first, for the overview, its sentences and the lists: all who have not churned and
+ * whose churn risk is high or whose health fell sharply within a week. Their order is churn risk × the members who were
+ * active in the last 90 days; a user counts as one member.
+ */
+import type { Warehouse } from "../../../warehouse/warehouse.ts";
+import { bandsFrom } from "../../scores/explain.ts";
+import { nameOf } from "../names.ts";
+import type { Query } from "../query.ts";
+import type { OfRun } from "./reading.ts";
+import { rowsOfRun } from "./stored-score.ts";
+
+/** A fall of health within a week by so many points is sharp. */
+export const sharpFallPoints = 15;
+/** Days over which members are counted as active, before the day of the scores. */
+export const callMemberDays = 90;
+
+export interface ToCallQuestion {
+  readonly run: OfRun;
+  /** The scores of a week before; undefined without them: then nothing fell. */
+  readonly weekBefore: OfRun | undefined;
+}
+
+export interface EntityToCall {
+  /** Its number. */
+  readonly entity: number;
+  readonly id: string;
+  /** A user's name, else their e-mail address, else their id; an account's name. */
+  readonly label: string;
+  /** Members who were active in the 90 days before the run's day; 1 of a user. */
+  readonly members: number;
+  readonly health: number | null;
+  readonly risk: number | null;
+  /** Of health within the week; null when it was not there. */
+  readonly change: number | null;
+  /** The same in every row: how many are to be called. */
+  readonly total: number;
+}
+
+/** Those who are to be called first. Without a churn risk the order is the fall of health × members. */
+export function entitiesToCall(
+  warehouse: Warehouse,
+  { limit, ...question }: ToCallQuestion & { readonly limit: number },
+): Promise<EntityToCall[]> {
+  const { kind } = question.run;
+  const { sql, parameters } = toCallQuery(question);
+  const order = "ifNull(risk, 0) * members DESC, least(ifNull(change, 0), 0) * members, entity";
+  return warehouse.rows<EntityToCall>(
+    `SELECT entity, id, label, members, health, risk, change, total
+     FROM (SELECT *, count() OVER () AS total FROM (${sql}) ORDER BY ${order} LIMIT {limit:UInt32}) AS first
+     LEFT JOIN (${nameOf(kind)}) AS names USING (entity) ORDER BY ${order} SETTINGS allow_simdjson = 0`,
+    { ...parameters, limit },
+  );
+}
+
+/** All who are to be called, by `entity`, as a subquery that binds the values of the run as other queries of it do. */
+export function toCallQuery({ run: { kind, ...run }, weekBefore }: ToCallQuestion): Query {
+  const before =
+    weekBefore === undefined
+      ? "SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before WHERE false"
+      : `SELECT ${kind} AS entity, health AS before FROM ${kind}_scores FINAL
+         WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {weekBeforeDay:Int32})
+           AND version >= {weekBeforeVersion:UInt64}`;
+  return {
+    sql: `
+      SELECT entity, members, health, risk, health - before AS change
+      FROM (
+        SELECT ${kind} AS entity, ${kind === "account" ? "active_members_90" : "toUInt32(1)"} AS members, health, risk
+        FROM ${kind}_scores FINAL WHERE ${rowsOfRun} AND colour NOT IN ('churned', 'none')) AS scores
+      LEFT JOIN (${before}) AS week_before USING (entity)
+      WHERE ifNull(risk >= ${bandsFrom.high}, false) OR ifNull(change <= -${sharpFallPoints}, false)`,
+    parameters: {
+      ...run,
+      ...(weekBefore !== undefined && {
+        weekBeforeDay: weekBefore.day,
+        weekBeforeVersion: weekBefore.rowsVersion,
+      }),
+    },
+  };
+}

@@ -1,0 +1,32 @@
+/** The engagement of users in SQL. */
+import { type EngagementScale, mostPoints } from "../../scores/engagement.ts";
+import type { Query } from "../query.ts";
+
+/** A column of the table of scores, and the expression that it is filled with. */
+export type Columns = Readonly<Record<string, string>>;
+
+/** Columns of scores, and what is bound in them. */
+export interface Expressions<Name extends string = string> {
+  readonly columns: Readonly<Record<Name, string>>;
+  readonly parameters: Query["parameters"];
+}
+
+/** `engagementOf`, of a row of `featuresQuery`. */
+export function userEngagement(scale: EngagementScale): Expressions<"engagementScore"> {
+  const seenDays = "least(28, greatest(7, tenureDays))";
+  return {
+    columns: {
+      engagementScore: `
+        ${mostPoints.frequency} * least(1., activeDays28 * (28 / ${seenDays}) / {scaleActiveDays:Float64})
+        + ${mostPoints.volume} * least(1., log1p(volume28) / log1p({scaleVolume:Float64}))
+        + ${mostPoints.breadth} * least(1., eventNames28 / {scaleEventNames:Float64})
+        + ${mostPoints.recency} * exp2(-idleDays / {halfLifeDays:Float64})`,
+    },
+    parameters: {
+      scaleActiveDays: scale.activeDays,
+      scaleVolume: scale.volume,
+      scaleEventNames: scale.eventNames,
+      halfLifeDays: scale.halfLifeDays,
+    },
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * Engagement, 0-100: how much an entity has used the product in the last 28 days, beside the most engaged tenth of
+ * the organization. 100 · (0.40 F + 0.20 V + 0.20 B + 0.20 R), where each part is in [0, 1].
+ */
+
+import { clamp, quantile } from "../statistics/vectors.ts";
+import type { Features } from "./features.ts";
+
+/** What full marks are, fixed for a calendar month: a score moves only when its user does. */
+export interface EngagementScale {
+  /** 90th percentiles among entities active in the 28 days: active days, volume, distinct event names. */
+  readonly activeDays: number;
+  readonly volume: number;
+  readonly eventNames: number;
+  /** Days of silence after which the recency part has halved. */
+  readonly halfLifeDays: number;
+}
+
+/** Points of each part; they add up to the score. */
+export interface EngagementParts {
+  readonly frequency: number;
+  readonly volume: number;
+  readonly breadth: number;
+  readonly recency: number;
+}
+
+export interface Engagement {
+  readonly score: number;
+  readonly contributions: EngagementParts;
+  /** Low in the first week, when a day or two stand for a month. */
+  readonly confidence: "low" | "normal";
+}
+
+/** The most points of each part. */
+export const mostPoints: EngagementParts = { frequency: 40, volume: 20, breadth: 20, recency: 20 };
+/** Full marks are never cheaper than this, so that a sleepy organization has no champions. */
+const leastScale = { activeDays: 4, volume: 10, eventNames: 3 };
+const daysOfWeek = 7;
+const windowDays = 28;
+
+/** 90th percentiles, and the median gap between active days; null where there is nobody to take them of. */
+export interface UsageQuantiles {
+  readonly activeDays: number | null;
+  readonly volume: number | null;
+  readonly eventNames: number | null;
+  readonly medianGapDays: number | null;
+}
+
+/**
+ * Full marks from the entities of an organization and from the gaps, in days, between their active days. Entities
+ * that were not active in the 28 days are left out.
+ */
+export function engagementScale(entities: readonly Features[], gapsDays: readonly number[]): EngagementScale {
+  const active = entities.filter(({ activeDays28 }) => activeDays28 > 0);
+  const full = (of: (features: Features) => number) =>
+    active.length === 0 ? null : quantile(active.map(of), 0.9);
+  return scaleOf({
+    activeDays: full(({ activeDays28 }) => activeDays28),
+    volume: full(({ volume28 }) => volume28),
+    eventNames: full(({ eventNames28 }) => eventNames28),
+    medianGapDays: gapsDays.length === 0 ? null : quantile(gapsDays, 0.5),
+  });
+}
+
+/** The same from quantiles that were taken elsewhere. */
+export function scaleOf({ activeDays, volume, eventNames, medianGapDays }: UsageQuantiles): EngagementScale {
+  return {
+    activeDays: Math.max(leastScale.activeDays, activeDays ?? 0),
+    volume: Math.max(leastScale.volume, volume ?? 0),
+    eventNames: Math.max(leastScale.eventNames, eventNames ?? 0),
+    halfLifeDays: medianGapDays === null ? daysOfWeek : clamp(medianGapDays, 1, 14),
+  };
+}
+
+/**
+ * F = min(1, active days · (28 / max(7, min(28, tenure))) / D90), V = min(1, ln(1+volume) / ln(1+E90)),
+ * B = min(1, event names / K90), R = 2^(−idle / half-life).
+ */
+export function engagementOf(features: Features, scale: EngagementScale): Engagement {
+  const { tenureDays, activeDays28, volume28, eventNames28, idleDays } = features;
+  const seenDays = clamp(tenureDays, daysOfWeek, windowDays);
+  const contributions = {
+    frequency:
+      mostPoints.frequency * Math.min(1, (activeDays28 * (windowDays / seenDays)) / scale.activeDays),
+    volume: mostPoints.volume * Math.min(1, Math.log1p(volume28) / Math.log1p(scale.volume)),
+    breadth: mostPoints.breadth * Math.min(1, eventNames28 / scale.eventNames),
+    recency: mostPoints.recency * 2 ** (-idleDays / scale.halfLifeDays),
+  };
+  const { frequency, volume, breadth, recency } = contributions;
+  return {
+    score: frequency + volume + breadth + recency,
+    contributions,
+    confidence: tenureDays < daysOfWeek ? "low" : "normal",
+  };
+}
+
+export interface AccountEngagement {
+  readonly score: number;
+  readonly contributions: { readonly members: number; readonly penetration: number };
+}
+
+/** What an account's engagement is made of. */
+export interface MemberEngagement {
+  /** The mean engagement of the members active in 28 days; 0 when there are none. */
+  readonly meanEngagement: number;
+  /** Members active in 28 days, and in 90. */
+  readonly active28: number;
+  readonly active90: number;
+}
+
+/**
+ * An account's engagement: .6 of the mean engagement of its members active in 28 days and .4 of 100 · penetration,
+ * the share of the members active in 90 days that were active in 28. Null when nobody was active in 90 days.
+ */
+export function accountEngagementOf({
+  meanEngagement,
+  active28,
+  active90,
+}: MemberEngagement): AccountEngagement | null {
+  if (active90 === 0) return null;
+  const contributions = { members: 0.6 * meanEngagement, penetration: (40 * active28) / active90 };
+  return { score: contributions.members + contributions.penetration, contributions };
+}

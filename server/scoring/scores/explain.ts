@@ -1,0 +1,148 @@
+/** Why a score is what it is: contributions that add up, and sentences, from features and what served on the day. */
+import { type ChurnModel, returnProbability, riskScorer } from "../churn/churn-model.ts";
+import type { Contributions, ReasonGroup } from "../statistics/logistic.ts";
+import { logistic } from "../statistics/special.ts";
+import {
+  type AccountEngagement,
+  accountEngagementOf,
+  type Engagement,
+  type EngagementScale,
+  engagementOf,
+} from "./engagement.ts";
+import type { Features } from "./features.ts";
+import { type Health, type HealthParts, healthOf } from "./health.ts";
+import { momentumOf } from "./momentum.ts";
+import { pointsOf, stepsOfReasons } from "./reasons.ts";
+import { isScored, type State, stateOf } from "./state.ts";
+
+/** What served on a day. */
+export interface Serving {
+  readonly horizonDays: number;
+  readonly healthWeights: HealthParts;
+  readonly scale: EngagementScale;
+  /** Null when no model is good enough. */
+  readonly model: ChurnModel | null;
+}
+
+/** An entity: features, and the mean engagement of its active members if it is an account. */
+export interface Subject {
+  readonly features: Features;
+  readonly meanEngagement?: number;
+}
+
+export interface Explanation {
+  readonly state: State;
+  readonly engagement: Engagement | AccountEngagement | null;
+  readonly momentum: number | null;
+  readonly risk: number | null;
+  /** Of entities that churned by silence. Null after the churn event, and beyond the window of 26 weeks. */
+  readonly returnProbability: number | null;
+  readonly health: Health;
+  readonly reasons: RiskReasons | null;
+}
+
+export interface RiskReasons {
+  /** The risk of an entity about which nothing is special. */
+  readonly referenceRisk: number;
+  /** In percentage points, step by step from the reference to the risk: no sum on the way leaves 0 to 100. */
+  readonly reasons: readonly Reason[];
+}
+
+export interface Reason {
+  readonly group: ReasonGroup;
+  readonly points: number;
+  /** A sentence for people: "silent for 12 days, usually back after 2: +24 points". */
+  readonly text: string;
+}
+
+export type Band = "low" | "medium" | "high";
+
+/** Risks from here on are medium, and high. */
+export const bandsFrom = { medium: 0.2, high: 0.5 } as const;
+
+/** The band of a risk. */
+export function bandOf(risk: number): Band {
+  if (risk >= bandsFrom.high) return "high";
+  return risk >= bandsFrom.medium ? "medium" : "low";
+}
+
+/** All scores of one entity. The run computes the same for everybody in SQL. */
+export function explain({ features, meanEngagement }: Subject, serving: Serving): Explanation {
+  const { horizonDays, model, scale, healthWeights } = serving;
+  const state = stateOf(features, horizonDays);
+  const scored = model !== null && isScored(features, horizonDays) ? riskScorer(model)(features) : null;
+  const engagement = engagementOfSubject(
+    { features, ...(meanEngagement !== undefined && { meanEngagement }) },
+    scale,
+  );
+  const momentum = momentumOf(features);
+  const risk = scored?.risk ?? null;
+  const health = healthOf(
+    { state, engagement: engagement?.score ?? null, risk, momentum, adoption: features.adoption },
+    healthWeights,
+  );
+  const reasons =
+    scored === null || model === null
+      ? null
+      : reasonsOf(features, scored.contributions, model.referenceLogOdds);
+  const { cell } = features;
+  return {
+    ...{ state, engagement, momentum, risk, health, reasons },
+    returnProbability:
+      state === "churned" && !features.hasLeft && model !== null && cell !== null
+        ? returnProbability(model, cell)
+        : null,
+  };
+}
+
+function engagementOfSubject({ features, meanEngagement = 0 }: Subject, scale: EngagementScale) {
+  const { members } = features;
+  if (members === null) return engagementOf(features, scale);
+  return accountEngagementOf({ meanEngagement, active28: members.active28, active90: members.active90 });
+}
+
+function reasonsOf(features: Features, contributions: Contributions, reference: number): RiskReasons {
+  const points = pointsOf(contributions, reference);
+  return {
+    referenceRisk: logistic(reference),
+    reasons: stepsOfReasons
+      .filter((group) => points[group] !== 0)
+      .map((group) => ({
+        group,
+        points: 100 * points[group],
+        text: sentence(group, features, 100 * points[group]),
+      })),
+  };
+}
+
+function sentence(group: ReasonGroup, features: Features, points: number): string {
+  const rounded = Math.round(points);
+  const signed = rounded > 0 ? `+${rounded}` : rounded === 0 ? "±0" : `−${-rounded}`;
+  return `${words[group](features)}: ${signed} ${Math.abs(rounded) === 1 ? "point" : "points"}`;
+}
+
+const words: Readonly<Record<ReasonGroup, (features: Features) => string>> = {
+  silence: ({ idleDays, meanGapDays, hasSingleActiveDay }) =>
+    hasSingleActiveDay
+      ? `silent for ${days(idleDays)}, and never back yet`
+      : `silent for ${days(idleDays)}, usually back after ${Math.max(1, Math.round(meanGapDays))}`,
+  frequency: ({ activeDays28 }) => `active on ${activeDays28} of the last 28 days`,
+  trend: ({ activeDays28, activeDaysPrevious28 }) =>
+    `active on ${days(activeDays28)}, after ${activeDaysPrevious28} in the 28 days before`,
+  breadth: ({ eventNames28, members }) =>
+    members === null
+      ? `${eventNames28} different events in 28 days`
+      : `${members.active28} of ${members.active90} members active, ${eventNames28} different events`,
+  tenure: ({ tenureDays }) => `first seen ${days(tenureDays)} ago`,
+  traits: ({ traits }) =>
+    Object.keys(traits).length === 0
+      ? "none of the traits that matter"
+      : Object.entries(traits)
+          .map(([trait, value]) => `${trait} is ${value}`)
+          .join(", "),
+  calibration: () => "what became of others like this",
+};
+
+function days(count: number): string {
+  return count === 1 ? "1 day" : `${count} days`;
+}

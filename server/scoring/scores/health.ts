@@ -1,0 +1,82 @@
+/** Health, 0-100: one figure for whether a customer is well, made of the others. */
+import { defaultSettings } from "../../../contract/settings.ts";
+import type { State } from "./state.ts";
+
+export interface HealthParts<Value = number> {
+  readonly engagement: Value;
+  /** 100 · (1 − churn risk). */
+  readonly outlook: Value;
+  readonly momentum: Value;
+  /** 100 · share of the organization's key events used in 90 days. */
+  readonly adoption: Value;
+}
+
+/** Grey is a new entity: onboarding. None has no data. */
+export type HealthColour = "healthy" | "watch" | "at_risk" | "onboarding" | "churned" | "none";
+
+export interface Health {
+  /** Null without data. */
+  readonly score: number | null;
+  readonly colour: HealthColour;
+  /** Points of each part that exists; with `cap` they add up to the score. */
+  readonly contributions: Partial<HealthParts>;
+  /** What a high churn risk took away, zero or negative. */
+  readonly cap: number;
+}
+
+/** What an organization starts with; the weights are a setting. */
+export const defaultHealthWeights: HealthParts = defaultSettings.healthWeights;
+
+export const healthLimits = {
+  healthyFrom: 70,
+  watchFrom: 40,
+  /** Whoever will probably leave is at risk, however busy. */
+  cappedFromRisk: 0.7,
+  cappedTo: 39,
+} as const;
+
+export interface HealthInput {
+  readonly state: State;
+  readonly engagement: number | null;
+  /** The churn risk, 0…1. */
+  readonly risk: number | null;
+  readonly momentum: number | null;
+  /** The share of key events used, 0…1. */
+  readonly adoption: number | null;
+}
+
+/**
+ * The weighted mean of the parts that exist, their weights renormalized; capped at 39 while the risk is .7 or more.
+ * Churned is 0, no data null.
+ */
+export function healthOf(input: HealthInput, weights: HealthParts = defaultHealthWeights): Health {
+  if (input.state === "churned") return { score: 0, colour: "churned", contributions: {}, cap: 0 };
+  const parts: HealthParts<number | null> = {
+    engagement: input.engagement,
+    outlook: input.risk === null ? null : 100 * (1 - input.risk),
+    momentum: input.momentum,
+    adoption: input.adoption === null ? null : 100 * input.adoption,
+  };
+  const present = partNames.filter((part) => parts[part] !== null && weights[part] > 0);
+  if (input.state === "no_data" || present.length === 0) {
+    return { score: null, colour: "none", contributions: {}, cap: 0 };
+  }
+  const totalWeight = present.reduce((sum, part) => sum + weights[part], 0);
+  const points = (part: keyof HealthParts) => ((parts[part] ?? 0) * weights[part]) / totalWeight;
+  const uncapped = present.reduce((sum, part) => sum + points(part), 0);
+  const score =
+    (input.risk ?? 0) >= healthLimits.cappedFromRisk ? Math.min(healthLimits.cappedTo, uncapped) : uncapped;
+  return {
+    score,
+    colour: input.state === "new" ? "onboarding" : colourOf(score),
+    contributions: Object.fromEntries(present.map((part) => [part, points(part)])),
+    cap: score - uncapped,
+  };
+}
+
+const partNames = ["engagement", "outlook", "momentum", "adoption"] as const;
+
+function colourOf(score: number): HealthColour {
+  if (score >= healthLimits.healthyFrom) return "healthy";
+  return score >= healthLimits.watchFrom ? "watch" : "at_risk";
+}

@@ -1,0 +1,32 @@
+/** From contributions in log-odds to points of probability, which people can add up. */
+import { type Contributions, noContributions, type ReasonGroup } from "../statistics/logistic.ts";
+import { logistic } from "../statistics/special.ts";
+
+/**
+ * The order of the reasons: usage and traits, then recent changes, then the calibration on other entities.
+ */
+export const stepsOfReasons = [
+  "frequency",
+  "breadth",
+  "tenure",
+  "traits",
+  "trend",
+  "silence",
+  "calibration",
+] as const satisfies readonly ReasonGroup[];
+
+/**
+ * Points of each group, as a share of 1: what the risk changes when the group is taken in after those before it in
+ * `stepsOfReasons`. They add up to the risk at `referenceLogOdds` + Σ contributions, minus the risk at
+ * `referenceLogOdds`. Every sum on the way is a probability, and each has its contribution's sign.
+ */
+export function pointsOf(contributions: Contributions, referenceLogOdds: number): Contributions {
+  const points: Record<ReasonGroup, number> = { ...noContributions };
+  let logOdds = referenceLogOdds;
+  for (const group of stepsOfReasons) {
+    const before = logistic(logOdds);
+    logOdds += contributions[group];
+    points[group] = logistic(logOdds) - before;
+  }
+  return points;
+}

@@ -1,0 +1,32 @@
+/** What an organization has set, in the form in which scores take it. */
+import type { Settings } from "../../../contract/settings.ts";
+import type { FeatureSettings } from "./features.ts";
+import type { HealthParts } from "./health.ts";
+
+export interface ScoringSettings {
+  /** H, the churn horizon. */
+  readonly horizonDays: number;
+  readonly features: FeatureSettings;
+  readonly healthWeights: HealthParts;
+}
+
+/** Settings under which scores are equal have equal texts: they are kept in one form, with names in order. The answers
+ * about departures are in the passive events by now (warehouse/engagement.ts). */
+export function settingsKey({ weekStart: _, ordinaryEvents: _answers, ...settings }: Settings): string {
+  return JSON.stringify(settings);
+}
+
+/** The settings that scores depend on; the week's start is none of them. */
+export function scoringSettings(settings: Settings): ScoringSettings {
+  const { churnHorizonDays, healthWeights, eventWeights, passiveEvents, keyEvents, churnEvent } = settings;
+  return {
+    horizonDays: churnHorizonDays,
+    features: {
+      passiveEvents: new Set(passiveEvents),
+      weights: new Map(Object.entries(eventWeights)),
+      keyEvents,
+      ...(churnEvent !== null && { churnEvent }),
+    },
+    healthWeights,
+  };
+}

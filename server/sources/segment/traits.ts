@@ -1,0 +1,106 @@
+/** What Segment's traits are called here, as tables. Every trait also stays under its own name. */
+
+import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { isEmailAddress, type SourcedAccount } from "../../intake/intake.ts";
+import { saidId } from "../said.ts";
+
+/** Our reserved traits, and what a person's traits call them: the first that is sent wins. */
+const reservedOfPeople: Names = {
+  plan: ["plan"],
+  acquisitionChannel: ["acquisitionChannel", "acquisition_channel"],
+  companySize: ["companySize", "company_size", "employees", "employee_count"],
+  segment: ["segment"],
+};
+
+/** The same of a company, which a group call or the trait `company` describes. An industry is no segment of ours. */
+const reservedOfCompanies: Names = {
+  plan: ["plan"],
+  companySize: ["companySize", "company_size", "employees", "employee_count", "size"],
+  segment: ["segment"],
+};
+
+/** Where there is no `name`. */
+const partsOfNames = [
+  ["firstName", "lastName"],
+  ["first_name", "last_name"],
+] as const;
+
+/** A group's traits become traits of the user whom the call names, under this prefix: they are not the user's own. */
+const prefixOfCompanies = "account_";
+
+type Names = Readonly<Record<string, readonly string[]>>;
+
+/** What the traits of an identify say. */
+export interface UserTraits {
+  readonly email: string | undefined;
+  readonly traits: JsonObject;
+  readonly isAccountOwner: boolean | undefined;
+  /** Of the trait `company`, where it has an id. */
+  readonly account: SourcedAccount | undefined;
+}
+
+/** Reads a person's traits. Whether an address is one, and a picture can be shown, admission says: what it leaves out of a
+ * person it warns of. */
+export function userTraits(sent: JsonObject, userId: string | undefined): UserTraits {
+  const { email, isAccountOwner, ...others } = sent;
+  const company = isJsonObject(others.company) ? others.company : {};
+  const name = nameOf(others);
+  const isOwnId = !isText(email) && userId !== undefined && isEmailAddress(userId);
+  return {
+    email: isText(email) ? email.trim() : isOwnId ? userId : undefined,
+    traits: {
+      ...withoutEmptyAvatar(others),
+      ...reserved(company, reservedOfCompanies),
+      ...reserved(others, reservedOfPeople),
+      ...(name !== undefined && { name }),
+    },
+    isAccountOwner: typeof isAccountOwner === "boolean" ? isAccountOwner : undefined,
+    account: accountOf(company.id, company),
+  };
+}
+
+/** What the traits of a group call say of the user whom it names. */
+export function companyTraits(sent: JsonObject): JsonObject {
+  const { name: _name, avatar: _avatar, ...others } = sent;
+  const own = Object.entries(others).map(([key, value]) => [prefixOfCompanies + key, value]);
+  return { ...Object.fromEntries(own), ...reserved(others, reservedOfCompanies) };
+}
+
+/** The account with this id as its traits describe it; undefined without an id that can be one. */
+export function accountOf(id: unknown, { name, avatar }: JsonObject): SourcedAccount | undefined {
+  const accountId = saidId(id, "id");
+  if (typeof accountId !== "string") return undefined;
+  const text = typeof name === "number" ? String(name) : name;
+  return {
+    id: accountId,
+    ...(isText(text) && { name: text }),
+    ...((isText(avatar) || avatar === null) && { avatar }),
+  };
+}
+
+/** Many clients send a picture's address that is empty where there is none. */
+function withoutEmptyAvatar({ avatar, ...others }: JsonObject): JsonObject {
+  return avatar === undefined || avatar === "" ? others : { ...others, avatar };
+}
+
+function nameOf(traits: JsonObject): unknown {
+  if (traits.name !== undefined) return traits.name;
+  for (const [first, last] of partsOfNames) {
+    const parts = [traits[first], traits[last]].filter(isText);
+    if (parts.length > 0) return parts.join(" ");
+  }
+  return undefined;
+}
+
+function reserved(sent: JsonObject, names: Names): JsonObject {
+  const found: Record<string, unknown> = {};
+  for (const [ours, theirs] of Object.entries(names)) {
+    const name = theirs.find((one) => sent[one] !== undefined);
+    if (name !== undefined) found[ours] = sent[name];
+  }
+  return found;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}

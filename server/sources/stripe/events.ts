@@ -1,0 +1,241 @@
+/** What Stripe's events say of a customer, as a table by their types. Amounts are in minor units: cents, or whole yen. */
+import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import {
+  fieldOf,
+  idOf,
+  isOtherPlan,
+  numberOf,
+  type Plan,
+  planBefore,
+  planOf,
+  planOfInvoice,
+  textOf,
+} from "./plan.ts";
+
+/** The object that an event is about, and what an update had before. */
+export interface Happened {
+  readonly object: JsonObject;
+  readonly before: JsonObject;
+}
+
+interface Event {
+  readonly event: string;
+  readonly properties: JsonObject;
+  /** Two types of Stripe's that tell of one thing have one id, and the second is a duplicate. */
+  readonly id?: string | undefined;
+}
+
+/** What is said of the customer. */
+export interface SaidOfCustomer {
+  readonly events: readonly Event[];
+  readonly traits?: JsonObject;
+}
+
+/** Why an event says nothing to us. */
+type Ignored = string;
+
+type Reading = (happened: Happened) => SaidOfCustomer | Ignored;
+
+/** Every type that is read; all others are ignored. */
+export const stripeEvents: Readonly<Record<string, Reading>> = {
+  "customer.created": () => ({ events: [] }),
+  "customer.updated": () => ({ events: [] }),
+  "customer.deleted": ({ object }) => one("customer_deleted", { customerId: textOf(object, "id") }),
+
+  "customer.subscription.created": ({ object }) =>
+    isLive(object) ? started(object) : `A subscription is ${textOf(object, "status")} and not started.`,
+  "customer.subscription.updated": updated,
+  "customer.subscription.deleted": ({ object }) => ({
+    events: [subscriptionEvent("subscription_canceled", object, reasons(object))],
+    // Null, not "free": nobody has said that there is a free plan.
+    traits: { plan: null, planAmount: null, planCurrency: null, planInterval: null, ...statusOf(object) },
+  }),
+  "customer.subscription.paused": ({ object }) => subscriptionSaid("subscription_paused", object),
+  "customer.subscription.resumed": ({ object }) => subscriptionSaid("subscription_resumed", object),
+  "customer.subscription.trial_will_end": ({ object }) =>
+    subscriptionSaid("trial_ending", object, { trialEndsAt: instantOf(object, "trial_end") }),
+
+  "invoice.paid": paid,
+  "invoice.payment_succeeded": paid,
+  "invoice.payment_failed": ({ object }) =>
+    invoiceSaid("payment_failed", object, "amount_due", {
+      attempt: numberOf(object, "attempt_count"),
+      nextAttemptAt: instantOf(object, "next_payment_attempt"),
+    }),
+  "invoice.payment_action_required": ({ object }) =>
+    invoiceSaid("payment_action_required", object, "amount_due"),
+  "invoice.overdue": ({ object }) => invoiceSaid("payment_overdue", object, "amount_due"),
+  "invoice.marked_uncollectible": ({ object }) => invoiceSaid("payment_uncollectible", object, "amount_due"),
+
+  "checkout.session.completed": ({ object }) =>
+    one("checkout_completed", {
+      ...money(object, "amount_total"),
+      mode: textOf(object, "mode"),
+      paymentStatus: textOf(object, "payment_status"),
+      subscriptionId: idOf(object, "subscription"),
+    }),
+  "charge.refunded": ({ object, before }) => {
+    const total = numberOf(object, "amount_refunded");
+    const amount = total === undefined ? undefined : total - (numberOf(before, "amount_refunded") ?? 0);
+    const isWhole = fieldOf(object, "refunded") === true;
+    return one("payment_refunded", { ...money(object), amount, isWhole, chargeId: textOf(object, "id") });
+  },
+  "charge.dispute.created": ({ object }) =>
+    one("payment_disputed", {
+      ...money(object, "amount"),
+      reason: textOf(object, "reason"),
+      chargeId: idOf(object, "charge"),
+    }),
+};
+
+function one(event: string, properties: JsonObject, id?: string): SaidOfCustomer {
+  return { events: [{ event, properties: said(properties), id }] };
+}
+
+/** Subscriptions begin as `incomplete` until their first payment, and are nothing if it never comes. */
+function isLive(subscription: JsonObject): boolean {
+  return !isUnborn(textOf(subscription, "status"));
+}
+
+function isUnborn(status: string | undefined): boolean {
+  return status === "incomplete" || status === "incomplete_expired";
+}
+
+function started(subscription: JsonObject): SaidOfCustomer {
+  return subscriptionSaid("subscription_started", subscription, {
+    trialEndsAt: instantOf(subscription, "trial_end"),
+  });
+}
+
+function subscriptionSaid(event: string, subscription: JsonObject, more: JsonObject = {}): SaidOfCustomer {
+  return {
+    events: [subscriptionEvent(event, subscription, more)],
+    traits: traitsOf(subscription),
+  };
+}
+
+function subscriptionEvent(event: string, subscription: JsonObject, more: JsonObject = {}): Event {
+  const { name: plan, amount, currency, interval, quantity } = planOf(subscription);
+  const subscriptionId = textOf(subscription, "id");
+  return {
+    event,
+    properties: said({ plan, amount, currency, interval, quantity, subscriptionId, ...more }),
+  };
+}
+
+/** An update is told with what it changed, which may be several things that people have names for, or none. */
+function updated({ object, before }: Happened): SaidOfCustomer | Ignored {
+  const status = textOf(object, "status");
+  if (isUnborn(status)) return `A subscription is ${status} and not started.`;
+  const statusBefore = textOf(before, "status");
+  if (isUnborn(statusBefore)) return started(object);
+  const events: Event[] = [];
+  const add = (event: string, more?: JsonObject) => events.push(subscriptionEvent(event, object, more));
+  const planWas = planBefore(object, before);
+  if (planWas !== undefined && isOtherPlan(planWas, planOf(object)))
+    add("subscription_changed", was(planWas));
+  if (statusBefore === "trialing" && status === "active") add("trial_converted");
+  const [isEnding, wasEnding] = [isCancellationScheduled(object), wasCancellationScheduled(object, before)];
+  if (isEnding && !wasEnding) {
+    add("cancellation_scheduled", { endsAt: endOf(object), ...reasons(object) });
+  }
+  // A subscription that has ended is no more scheduled to; its end is an event of its own.
+  if (!isEnding && wasEnding && status !== "canceled") add("cancellation_withdrawn");
+  const isPaused = isJsonObject(object.pause_collection);
+  if (Object.hasOwn(before, "pause_collection") && isPaused !== isJsonObject(before.pause_collection)) {
+    add(isPaused ? "subscription_paused" : "subscription_resumed");
+  }
+  return { events, traits: status === "canceled" ? statusOf(object) : traitsOf(object) };
+}
+
+/** Newer versions say only at which time, and `cancel_at_period_end` stays false. */
+function isCancellationScheduled(subscription: JsonObject): boolean {
+  return subscription.cancel_at_period_end === true || numberOf(subscription, "cancel_at") !== undefined;
+}
+
+function wasCancellationScheduled(subscription: JsonObject, before: JsonObject): boolean {
+  return isCancellationScheduled({ ...subscription, ...before });
+}
+
+function endOf(subscription: JsonObject): string | undefined {
+  const items = fieldOf(subscription, "items", "data");
+  const ofItem = Array.isArray(items) ? instantOf(items[0], "current_period_end") : undefined;
+  return instantOf(subscription, "cancel_at") ?? instantOf(subscription, "current_period_end") ?? ofItem;
+}
+
+function was({ name, amount, currency, interval, quantity }: Plan): JsonObject {
+  return {
+    fromPlan: name,
+    fromAmount: amount,
+    fromCurrency: currency,
+    fromInterval: interval,
+    fromQuantity: quantity,
+  };
+}
+
+/** Why it was canceled, as Stripe and the customer said. */
+function reasons(subscription: JsonObject): JsonObject {
+  const of = (key: string) => textOf(subscription, "cancellation_details", key);
+  return { reason: of("reason"), feedback: of("feedback"), comment: of("comment") };
+}
+
+function traitsOf(subscription: JsonObject): JsonObject {
+  const { name, amount, currency, interval } = planOf(subscription);
+  return said({
+    plan: name,
+    planAmount: amount,
+    planCurrency: currency,
+    planInterval: interval,
+    ...statusOf(subscription),
+  });
+}
+
+function statusOf(subscription: JsonObject): JsonObject {
+  return said({ subscriptionStatus: textOf(subscription, "status") });
+}
+
+/** `invoice.paid` and `invoice.payment_succeeded` both come for a payment, and only the former when it was made outside
+ * of Stripe. */
+function paid({ object }: Happened): SaidOfCustomer | Ignored {
+  const amount = numberOf(object, "amount_paid");
+  const outside = numberOf(object, "amount_paid_off_stripe");
+  const isOutside = fieldOf(object, "paid_out_of_band") === true || outside !== undefined;
+  if (amount === 0 && !isOutside) return "An invoice over nothing is no payment.";
+  const id = textOf(object, "id");
+  const paidOnce = id === undefined ? undefined : `${id}:payment_succeeded`;
+  const { events } = invoiceSaid("payment_succeeded", object, "amount_paid");
+  return { events: events.map((event) => ({ ...event, id: paidOnce })) };
+}
+
+function invoiceSaid(event: string, invoice: JsonObject, amount: string, more: JsonObject = {}) {
+  return one(event, {
+    ...money(invoice, amount),
+    plan: planOfInvoice(invoice),
+    billingReason: textOf(invoice, "billing_reason"),
+    subscriptionId:
+      idOf(invoice, "subscription") ?? idOf(invoice, "parent", "subscription_details", "subscription"),
+    invoiceId: textOf(invoice, "id"),
+    ...more,
+  });
+}
+
+function money(object: JsonObject, amount?: string): JsonObject {
+  return {
+    ...(amount !== undefined && { amount: numberOf(object, amount) }),
+    currency: textOf(object, "currency"),
+  };
+}
+
+/** The last second that a Date holds. */
+const maxSeconds = 8.64e12;
+
+function instantOf(value: unknown, key: string): string | undefined {
+  const seconds = numberOf(value, key);
+  if (seconds === undefined || Math.abs(seconds) > maxSeconds) return undefined;
+  return new Date(seconds * 1_000).toISOString();
+}
+
+/** Without what the payload did not say. */
+function said(properties: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,237 @@
+/**
+ * Bodies of tools that nobody has written a translation for: an organization says by paths (paths.ts) where in them the
+ * user, the event and the rest is. An item may say who somebody is, what somebody did, or both.
+ */
+import { createHash } from "node:crypto";
+import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { limits } from "../../../contract/limits.ts";
+import { Refusal } from "../../../contract/refusal.ts";
+import type { WebhookMapping } from "../../../contract/source-settings.ts";
+import {
+  type Invalid,
+  isEmailAddress,
+  isInvalid,
+  NumberTexts,
+  type SourcedAccount,
+  type SourcedItem,
+} from "../../intake/intake.ts";
+import { readTime, saidId, saidMessageId, saidVisitorId } from "../said.ts";
+import type { Delivery, Translated, TranslatedItem } from "../source.ts";
+import { type JsonPath, type PathRoots, parsePath, readPath } from "./paths.ts";
+
+/** Why an item cannot be taken. */
+class Unreadable extends Error {
+  override readonly name = "Unreadable";
+}
+
+/** An item, and what it takes to read it. */
+interface ReadItem extends PathRoots {
+  /** That were parsed for items before: there may be 10,000 of them. */
+  readonly paths: Map<string, JsonPath>;
+  /** The digits in which a number of the item was sent. */
+  readonly digitsAt: (path: JsonPath) => string | undefined;
+}
+
+/** What is at the paths of a mapping. */
+class Reader {
+  readonly #roots: PathRoots;
+  readonly #paths: Map<string, JsonPath>;
+  readonly #digitsAt: (path: JsonPath) => string | undefined;
+
+  constructor({ paths, digitsAt, ...roots }: ReadItem) {
+    this.#roots = roots;
+    this.#paths = paths;
+    this.#digitsAt = digitsAt;
+  }
+
+  /** The digits of the number at a path; undefined where they are not known. */
+  digits(path: string | undefined): string | undefined {
+    return path === undefined ? undefined : this.#digitsAt(pathOf(path));
+  }
+
+  /** What is at a path; undefined for null and where nothing is, or no path is. */
+  value(path: string | undefined): unknown {
+    if (path === undefined) return undefined;
+    const parsed = this.#paths.get(path) ?? pathOf(path);
+    this.#paths.set(path, parsed);
+    return readPath(parsed, this.#roots) ?? undefined;
+  }
+
+  /** Words at a path; undefined where nothing is. @throws Unreadable where something else is */
+  text(path: string | undefined, what: string): string | undefined {
+    const value = this.value(path);
+    if (value === undefined || value === "") return undefined;
+    if (typeof value === "string") return value;
+    throw new Unreadable(`${what} at ${path} is not a string.`);
+  }
+
+  /** An object at a path, or one of what is at the paths of a table. @throws Unreadable for anything else */
+  object(paths: string | Readonly<Record<string, string>> | undefined, what: string): JsonObject {
+    if (paths === undefined) return {};
+    if (typeof paths === "string") {
+      const value = this.value(paths);
+      if (value === undefined || isJsonObject(value)) return value ?? {};
+      throw new Unreadable(`${what} at ${paths} is not an object.`);
+    }
+    const found = Object.entries(paths).map(([key, path]) => [key, this.value(path)] as const);
+    return Object.fromEntries(found.filter(([, value]) => value !== undefined));
+  }
+}
+
+/** The digits in which the numbers of a body were sent. The first question scans the text. */
+class Digits {
+  readonly #text: (() => string) | undefined;
+  #numbers: NumberTexts | undefined;
+
+  constructor(text: (() => string) | undefined) {
+    this.#text = text;
+  }
+
+  /** Those of the number at a path. @param item the steps from the body to the item
+   * @returns undefined where they are those of its decimal string, or the text is not known */
+  at({ isFromBody, steps }: JsonPath, item: JsonPath["steps"]): string | undefined {
+    if (this.#text === undefined) return undefined;
+    this.#numbers ??= NumberTexts.of(this.#text());
+    return this.#numbers.at([...(isFromBody ? [] : item), ...steps].map(String));
+  }
+}
+
+/**
+ * What a body says, item by item.
+ * @param body parsed JSON
+ * @param text the body as it was sent, for ids that are numbers of more than 15 digits
+ * @returns invalid when there are no items where the mapping says, or too many
+ */
+export function translateWebhook(
+  body: unknown,
+  mapping: WebhookMapping,
+  delivery: Delivery,
+  text?: () => string,
+): readonly TranslatedItem[] | { readonly invalid: string } {
+  const itemsPath = mapping.items === undefined ? undefined : pathOf(mapping.items);
+  const found = itemsPath === undefined ? body : readPath(itemsPath, { body, item: body });
+  if (found === undefined) return { invalid: `There is nothing at ${mapping.items}, where items are to be.` };
+  const items: readonly unknown[] = Array.isArray(found) ? found : [found];
+  const toItems = itemsPath?.steps ?? [];
+  const toItem = (index: number) => (Array.isArray(found) ? [...toItems, index] : toItems);
+  if (items.length > limits.sourceItems) {
+    return { invalid: `There are ${items.length} items: send at most ${limits.sourceItems} at once.` };
+  }
+  const paths = new Map<string, JsonPath>();
+  const digits = new Digits(text);
+  return items.map((sent, index) => ({
+    sent,
+    translated: translateItem(
+      { body, item: sent, paths, digitsAt: (path) => digits.at(path, toItem(index)) },
+      mapping,
+      delivery,
+    ),
+  }));
+}
+
+/** What a mapping must have beside its form, which its schema checks.
+ * @throws Refusal when nothing could come of it */
+export function checkMapping(mapping: WebhookMapping): void {
+  if (mapping.userId === undefined && mapping.anonymousId === undefined) {
+    throw new Refusal("mapping says nothing about whom: give userId or anonymousId a path.");
+  }
+  const { event, email, traits, account } = mapping;
+  if (event === undefined && email === undefined && traits === undefined && account === undefined) {
+    throw new Refusal("mapping says nothing about them: give event, email, traits or account a path.");
+  }
+  if (event === undefined && mapping.properties !== undefined) {
+    throw new Refusal("properties are of an event: give event a path or a text too.");
+  }
+}
+
+function translateItem(read: ReadItem, mapping: WebhookMapping, delivery: Delivery): Translated {
+  if (!isJsonObject(read.item)) return { invalid: "The item is not an object." };
+  try {
+    return { items: itemsOf(new Reader(read), mapping, delivery) };
+  } catch (error) {
+    if (error instanceof Unreadable) return { invalid: error.message };
+    throw error;
+  }
+}
+
+function itemsOf(read: Reader, mapping: WebhookMapping, delivery: Delivery): readonly SourcedItem[] {
+  const idAt = (path: string | undefined, what: string) =>
+    valid(saidId(read.value(path), `${what}, at ${path},`));
+  const person = {
+    userId: idAt(mapping.userId, "userId"),
+    anonymousId: valid(
+      saidVisitorId(read.value(mapping.anonymousId), `anonymousId, at ${mapping.anonymousId},`),
+    ),
+  };
+  if (person.userId === undefined && person.anonymousId === undefined) {
+    const paths = [mapping.userId, mapping.anonymousId].filter((path) => path !== undefined);
+    throw new Unreadable(`There is no id of a user at ${paths.join(" or ")}.`);
+  }
+  const messageId = valid(
+    saidMessageId(read.value(mapping.messageId), `messageId, at ${mapping.messageId},`, () =>
+      read.digits(mapping.messageId),
+    ),
+  );
+  const time = valid(readTime(read.value(mapping.timestamp), `The time at ${mapping.timestamp}`));
+  const atMs = time ?? delivery.receivedAtMs;
+  const said = { ...person, atMs, messageId };
+  const accountId = idAt(mapping.account?.id, "account.id");
+  const account: SourcedAccount | undefined =
+    accountId === undefined
+      ? undefined
+      : { id: accountId, name: read.text(mapping.account?.name, "account.name") };
+  const address = read.text(mapping.email, "email")?.trim();
+  // An address that is none is no reason to refuse the person.
+  const email = address !== undefined && isEmailAddress(address) ? address : undefined;
+  const traits = read.object(mapping.traits, "traits");
+  const isTold = email !== undefined || account !== undefined || Object.keys(traits).length > 0;
+  const event = eventOf(read, mapping);
+  const identify: SourcedItem = {
+    ...{ ...said, type: "identify", email, traits, account },
+    // The message's id is its event's; to say the same of somebody again changes nothing.
+    messageId: event === undefined ? messageId : null,
+  };
+  if (event === undefined) return [identify];
+  const track: SourcedItem = {
+    ...{ ...said, type: "track", event, account, isActivity: mapping.isActivity ?? true },
+    properties: read.object(mapping.properties, "properties"),
+  };
+  return isTold ? [identify, track] : [track];
+}
+
+/**
+ * The items of a webhook, whose messages' ids are those of this webhook alone: other tools count from 1 as well. An id that
+ * would become too long has its SHA-256 instead.
+ * @param name the webhook's, in its organization
+ */
+export function ofWebhook(name: string, { sent, translated }: TranslatedItem): TranslatedItem {
+  if (!("items" in translated)) return { sent, translated };
+  const items = translated.items.map((item): SourcedItem => {
+    if (item.messageId === null) return item;
+    const messageId = `webhook:${name}:${item.messageId}`;
+    if (messageId.length <= limits.messageIdCharacters) return { ...item, messageId };
+    const hash = createHash("sha256").update(item.messageId).digest("hex");
+    return { ...item, messageId: `webhook:${name}:sha256:${hash}` };
+  });
+  return { sent, translated: { items } };
+}
+
+function eventOf(read: Reader, { event }: WebhookMapping): string | undefined {
+  if (event === undefined) return undefined;
+  if ("text" in event) return event.text;
+  const name = read.text(event.path, "event");
+  if (name === undefined) throw new Unreadable(`There is no event's name at ${event.path}.`);
+  return name;
+}
+
+function valid<Value>(value: Value | Invalid): Value {
+  if (isInvalid(value)) throw new Unreadable(value.invalid);
+  return value;
+}
+
+/** @throws Refusal, which a stored mapping never does: its schema takes nothing else */
+function pathOf(text: string): JsonPath {
+  const path = parsePath(text);
+  if (path === undefined) throw new Refusal(`${text} is not a path: send one such as data.user.id.`);
+  return path;
+}

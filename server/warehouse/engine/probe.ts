@@ -1,0 +1,191 @@
+/**
+ * Whether a server or a cluster of ClickHouse can be the warehouse, found out by trying: for people who set one up. What
+ * is made for it has a name of its own and is removed.
+ */
+
+import type { Probed } from "../../process/process.ts";
+import { createTable, type Table } from "../schema/tables.ts";
+import { type ClickHouseOptions, connectClickHouse } from "./clickhouse.ts";
+import { parseClickHouseUrl } from "./clickhouse-http.ts";
+import { createDatabase, isNewEnough, oldestClickHouse } from "./clickhouse-prepare.ts";
+import type { ServerWarehouse } from "./server-warehouse.ts";
+import { clusterSettings, onCluster } from "./topology.ts";
+
+/** Days are computed by intake; the server's clock dates its own records and what they are kept for. */
+const maxClockDifferenceMs = 5_000;
+
+interface Probing {
+  readonly warehouse: ServerWarehouse;
+  readonly database: string;
+}
+
+/**
+ * Looks at everything that the warehouse relies on. What cannot be looked at because of an earlier finding is left out; a
+ * server that says nothing is one thing that is wrong, `answers`.
+ * @throws Refusal when the address itself cannot be read
+ */
+export async function probeClickHouse(options: ClickHouseOptions): Promise<readonly Probed[]> {
+  const { database } = parseClickHouseUrl(options.url);
+  const probing = { warehouse: connectClickHouse(options), database };
+  const probed: Probed[] = [];
+  try {
+    for (const { name, look, isNecessary = false } of looks) {
+      const found = await look(probing).catch((error: unknown) => failed(name, error));
+      if (found !== undefined) probed.push(found);
+      if (found?.ok === false && isNecessary) break;
+    }
+  } finally {
+    await probing.warehouse.close();
+  }
+  return probed;
+}
+
+interface Look {
+  /** What has failed when the look itself does. */
+  readonly name: string;
+  readonly look: (probing: Probing) => Promise<Probed | undefined>;
+  /** Without it the others would say the same again. */
+  readonly isNecessary?: boolean;
+}
+
+const looks: readonly Look[] = [
+  { name: "answers", look: ofVersion, isNecessary: true },
+  { name: "replicas", look: ofReplicas, isNecessary: true },
+  { name: "clock", look: ofClock },
+  { name: "settings", look: ofSettings },
+  { name: "rights", look: ofRights },
+  { name: "deduplication", look: ofDeduplication },
+];
+
+function failed(name: string, error: unknown): Probed {
+  const words = error instanceof Error ? (error.message.split("\n", 1)[0] ?? "") : String(error);
+  return { name, ok: false, words: words.replace(/\.$/, "") };
+}
+
+async function ofVersion({ warehouse }: Probing): Promise<Probed> {
+  const [row] = await warehouse.rowsOutside<{ version: string }>("SELECT version() AS version");
+  const found = row?.version ?? "unknown";
+  const ok = isNewEnough(found);
+  const words = ok ? found : `${found}; ${oldestClickHouse} or newer is needed: upgrade it`;
+  return { name: "version", ok, words };
+}
+
+async function ofReplicas({ warehouse }: Probing): Promise<Probed | undefined> {
+  const cluster = warehouse.topology.cluster;
+  if (cluster === null) return undefined;
+  const [row] = await warehouse.rowsOutside<{ replicas: number; shards: number }>(
+    `SELECT count() AS replicas, uniqExact(shard_num) AS shards FROM system.clusters WHERE cluster = {cluster:String}`,
+    { cluster },
+  );
+  const { replicas = 0, shards = 0 } = row ?? {};
+  const name = "replicas";
+  if (replicas === 0) {
+    return { name, ok: false, words: `the server knows no cluster ${cluster}: see its remote_servers` };
+  }
+  if (shards > 1) {
+    const words = `the cluster ${cluster} has ${shards} shards: the warehouse wants one, with replicas`;
+    return { name, ok: false, words };
+  }
+  if (replicas >= 3) return { name, ok: true, words: `${replicas} in the cluster ${cluster}` };
+  const waits = "while one is away nothing is loaded (rows wait in the ledger); three go on with two";
+  return { name, ok: true, words: `${replicas} in the cluster ${cluster}: ${waits}` };
+}
+
+async function ofClock({ warehouse }: Probing): Promise<Probed> {
+  const askedMs = Date.now();
+  const [row] = await warehouse.rowsOutside<{ nowMs: number }>(
+    "SELECT toUnixTimestamp64Milli(now64(3)) AS nowMs",
+  );
+  const halfWayMs = (Date.now() - askedMs) / 2;
+  const differenceMs = (row?.nowMs ?? 0) - (askedMs + halfWayMs);
+  // It was read at any moment between question and answer.
+  const ok = Math.abs(differenceMs) - halfWayMs <= maxClockDifferenceMs;
+  const seconds = (Math.abs(differenceMs) / 1_000).toFixed(1);
+  const words = `${seconds} s ${differenceMs < 0 ? "behind" : "ahead of"} this machine's`;
+  return { name: "clock", ok, words: ok ? words : `${words}: let both follow NTP` };
+}
+
+/** What a profile or a constraint of the user may have changed on the way. */
+async function ofSettings({ warehouse }: Probing): Promise<Probed> {
+  const wanted = new Map<string, string>(
+    Object.entries({
+      ...clusterSettings(warehouse.topology),
+      ...{ session_timezone: "UTC", mutations_sync: 2, lightweight_deletes_sync: 2 },
+    }).map(([name, value]) => [name, String(value)]),
+  );
+  const found = await warehouse.rowsOutside<{ name: string; value: string }>(
+    "SELECT name, value FROM system.settings WHERE name IN {names:Array(String)}",
+    { names: [...wanted.keys()] },
+  );
+  const values = new Map(found.map(({ name, value }) => [name, value]));
+  const other = [...wanted].filter(([name, value]) => values.get(name) !== value).map(([name]) => name);
+  const ok = other.length === 0;
+  const words = ok
+    ? "are taken as they are given"
+    : `the profile of this user does not let these be: ${other.join(", ")}; take its constraints on them back`;
+  return { name: "settings", ok, words };
+}
+
+const neededRights = ["SELECT", "INSERT", "ALTER", "CREATE TABLE", "CREATE VIEW", "DROP TABLE", "DROP VIEW"];
+
+async function ofRights({ warehouse, database }: Probing): Promise<Probed> {
+  const wanted = neededRights.map((right) => [right, `${right} ON \`${database}\`.*`] as const);
+  const everywhere =
+    warehouse.topology.cluster === null ? [] : (["CLUSTER", "SYSTEM SYNC REPLICA", "REMOTE"] as const);
+  const checks = [...wanted, ...everywhere.map((right) => [right, `${right} ON *.*`] as const)];
+  const missing: string[] = [];
+  for (const [right, grant] of checks) {
+    if (!(await warehouse.isGranted(grant))) missing.push(right);
+  }
+  const ok = missing.length === 0;
+  const words = ok
+    ? `may do in ${database} what it has to`
+    : `this user lacks ${missing.join(", ")} on ${database}: GRANT them`;
+  return { name: "rights", ok, words };
+}
+
+/** The same token twice, an equal row under another one, and a view behind: 2 rows in both, on every replica. */
+async function ofDeduplication({ warehouse, database }: Probing): Promise<Probed> {
+  await createDatabase(warehouse, database);
+  const { topology } = warehouse;
+  const name = `probe_${crypto.randomUUID().slice(0, 8)}`;
+  const table = (suffix: string): Table => ({
+    name: `${name}${suffix}`,
+    engine: { family: "MergeTree", arguments: "" },
+    columns: ["a UInt32"],
+    orderBy: "a",
+  });
+  const drop = (what: string) => warehouse.command(`DROP ${what}${onCluster(topology)} SYNC`);
+  try {
+    await warehouse.command(createTable(table(""), topology));
+    await warehouse.command(createTable(table("_rollup"), topology));
+    await warehouse.command(
+      `CREATE MATERIALIZED VIEW ${name}_view${onCluster(topology)} TO ${name}_rollup AS SELECT a FROM ${name}`,
+    );
+    for (const token of ["first", "first", "second"]) {
+      await warehouse.insertInto(name, ["a"], { rows: 1, body: Buffer.from("[1]\n"), token });
+    }
+    return await judgeRows(warehouse, name);
+  } finally {
+    for (const what of [
+      `VIEW IF EXISTS ${name}_view`,
+      `TABLE IF EXISTS ${name}_rollup`,
+      `TABLE IF EXISTS ${name}`,
+    ]) {
+      await drop(what).catch(() => undefined);
+    }
+  }
+}
+
+async function judgeRows(warehouse: ServerWarehouse, name: string): Promise<Probed> {
+  const [row] = await warehouse.rows<{ stored: number; counted: number }>(
+    `SELECT (SELECT count() FROM ${name}) AS stored, (SELECT count() FROM ${name}_rollup) AS counted`,
+  );
+  const { stored = 0, counted = 0 } = row ?? {};
+  const ok = stored === 2 && counted === 2;
+  const words = ok
+    ? "what is sent twice under one token is stored once"
+    : `of a row that was sent twice under one token and once under another, ${stored} are stored and ${counted} counted, ` +
+      "not 2 and 2: what is sent again after a failure would count twice or be lost";
+  return { name: "deduplication", ok, words };
+}

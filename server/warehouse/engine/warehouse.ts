@@ -1,0 +1,90 @@
+/**
+ * The warehouse: events, users and accounts as columns, and the rollups that answer most questions. One
+ * small interface stands before the engine, so that a query neither knows nor cares whether ClickHouse runs
+ * inside this process (chDB) or on a server.
+ */
+import type { WarehouseTable } from "../../ledger/ledger.ts";
+import type { Asker } from "../../process/process.ts";
+import type { Topology } from "./topology.ts";
+
+/** What stands where in a row of the inbox. */
+export { columns } from "../../ledger/ledger.ts";
+export { countsAsActivity } from "../schema/tables.ts";
+
+/** A value that is bound to a `{name:Type}` placeholder of a query; never pasted into its text. */
+export type Parameter = string | number | bigint | boolean | readonly Parameter[];
+
+export interface QueryLimits {
+  readonly maxSeconds?: number;
+  readonly maxBytes?: number;
+  /** Groups are made while rows are read in the order of the table's key, where the query allows it, and each is done
+   * with before the next: memory for a few of them, not for all. */
+  readonly groupsInOrder?: boolean;
+  /** Whose question it is; left out for the service's own work. When its signal is aborted the query leaves the row of
+   * those that wait, or is stopped. */
+  readonly asker?: Asker;
+}
+
+/** `TabSeparatedRaw` writes values as they are: for one column that is a whole line. `Native` is the engine's own. */
+export type StreamFormat = "JSONEachRow" | "CSVWithNames" | "TabSeparatedRaw" | "Native" | "Parquet";
+
+export interface FrozenRows {
+  readonly table: WarehouseTable;
+  readonly schema: number;
+  readonly rows: number;
+  readonly body: Buffer;
+  /** Names these rows for ever. */
+  readonly token: string;
+}
+
+export interface Warehouse {
+  /** Where its tables lie. */
+  readonly topology: Topology;
+
+  /** Runs a query and returns its rows; 64-bit integers arrive as numbers while they are below 2^53.
+   * @throws WarehouseError */
+  rows<Row>(sql: string, parameters?: Record<string, Parameter>, limits?: QueryLimits): Promise<Row[]>;
+
+  /** Runs a query whose result is too large to hold: chunks of bytes in the given format. */
+  stream(
+    sql: string,
+    format: StreamFormat,
+    parameters?: Record<string, Parameter>,
+  ): AsyncIterable<Uint8Array>;
+
+  /** Runs a statement that returns nothing: DDL, INSERT … SELECT. */
+  command(sql: string, parameters?: Record<string, Parameter>, limits?: QueryLimits): Promise<void>;
+
+  /**
+   * Inserts frozen rows (newline-delimited JSON arrays) as one block. The same token with the same rows is
+   * stored once, however often it is sent; so a token must name rows that can never change.
+   */
+  insertFrozen(rows: FrozenRows): Promise<void>;
+
+  /** Waits for running queries, then closes. Closing under a running query aborts the engine. */
+  close(): Promise<void>;
+}
+
+/** An error of the engine with ClickHouse's own number for it. */
+export class WarehouseError extends Error {
+  override readonly name = "WarehouseError";
+  readonly code: number;
+
+  constructor(code: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The warehouse as one question uses it: everything it asks is asked for this asker. */
+export function askedBy(asker: Asker, warehouse: Warehouse): Warehouse {
+  return {
+    topology: warehouse.topology,
+    rows: <Row>(...[sql, parameters, limits]: Parameters<Warehouse["rows"]>) =>
+      warehouse.rows<Row>(sql, parameters, { ...limits, asker }),
+    command: (sql, parameters, limits) => warehouse.command(sql, parameters, { ...limits, asker }),
+    stream: (...query) => warehouse.stream(...query),
+    insertFrozen: (rows) => warehouse.insertFrozen(rows),
+    close: () => warehouse.close(),
+  };
+}

@@ -1,0 +1,193 @@
+/**
+ * Keeps `excluded_users` as the rules say: when rules changed, which the ledger's revisions tell, and when users
+ * were loaded. What is to be done is only remembered in memory, so after a start everybody's is computed again,
+ * before any figure is served.
+ */
+import type { FrozenBatch, SharedLedger } from "../../ledger/ledger.ts";
+import type { Logger } from "../../process/process.ts";
+import { Retries } from "../../process/process.ts";
+import type { Warehouse } from "../engine/warehouse.ts";
+import { applyExclusions } from "./exclusions.ts";
+
+/** How soon a change is noticed. */
+const pollMs = 500;
+/** After work, rest this many times as long as it took: at most a tenth of a core. */
+const restFactor = 9;
+/** Of an organization whose rules cannot be applied. Other rules are tried at once. */
+const restsAfterFailure = { firstMs: 1_000, longestMs: 60_000 };
+
+interface Parts {
+  readonly warehouse: Warehouse;
+  readonly exclusions: SharedLedger["exclusions"];
+  readonly log?: Logger;
+}
+
+export class ExclusionKeeper {
+  readonly #parts: Parts;
+  /** The revision that was applied last, by organization. */
+  readonly #applied = new Map<number, number>();
+  readonly #excluded = new Map<number, number>();
+  /** Organizations whose users were loaded since. */
+  readonly #changed = new Set<number>();
+  /** By organization. */
+  readonly #failures = new Retries<number>(restsAfterFailure);
+  /** The ledger's. */
+  readonly #away = new Retries<"ledger">(restsAfterFailure);
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Resolves when what was begun last is done. */
+  #last: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** How many users are excluded by now. */
+  excludedUsers(organization: number): number {
+    return this.#excluded.get(organization) ?? 0;
+  }
+
+  /** To be told of every batch that is in the warehouse now. */
+  batchLoaded(batch: FrozenBatch, body: Buffer): void {
+    if (batch.table !== "users") return;
+    for (const organization of organizationsOf(body)) this.#changed.add(organization);
+  }
+
+  /** Since when the rules of an organization cannot be applied; null while they can. Its figures go by those that were
+   * applied before. */
+  failingSinceMs(organization: number): number | null {
+    return this.#failures.failingSinceMs(organization);
+  }
+
+  /** The organizations whose rules cannot be applied. */
+  get failing(): readonly number[] {
+    return this.#failures.keys;
+  }
+
+  /** Applies what is not applied yet: after a start everything. One organization that fails keeps no other from its own.
+   * @throws the first failure; those that failed are applied the next time */
+  async apply(): Promise<void> {
+    const failure = await this.#inTurn(() => this.#apply(() => false));
+    if (failure !== null) throw failure.error;
+  }
+
+  /** The same for callers that can go on without: failures are logged, and tried again. */
+  tryToApply(): Promise<void> {
+    return this.#tryToApply(() => false);
+  }
+
+  async #tryToApply(isResting: (organization: number, revision: number) => boolean): Promise<void> {
+    try {
+      await this.#inTurn(() => this.#apply(isResting));
+      this.#away.succeeded("ledger");
+    } catch (error) {
+      if (this.#away.failed("ledger")) {
+        this.#parts.log?.warn({ err: error }, "exclusion rules cannot be read, and will be tried again");
+      }
+    }
+  }
+
+  /** Does something that takes away users, while no exclusions are computed from them, and computes the
+   * organization's anew. If that fails it is tried again later. */
+  changeUsers(organization: number, work: () => Promise<void>): Promise<void> {
+    return this.#inTurn(async () => {
+      await work();
+      const revision = this.#applied.get(organization);
+      if (revision !== undefined) await this.#applyTo(organization, revision).catch(() => undefined);
+    });
+  }
+
+  /** Does something that takes away an organization, while no exclusions are computed. */
+  forgetOrganization(organization: number, work: () => Promise<void>): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#applied.delete(organization);
+      this.#excluded.delete(organization);
+      this.#changed.delete(organization);
+      this.#failures.succeeded(organization);
+      await work();
+    });
+  }
+
+  /** @returns the first failure of an organization; null when there is none */
+  async #apply(
+    isResting: (organization: number, revision: number) => boolean,
+  ): Promise<{ readonly error: unknown } | null> {
+    const failures: unknown[] = [];
+    for (const { organization, revision } of await this.#parts.exclusions.revisions()) {
+      const isApplied = this.#applied.get(organization) === revision;
+      if (this.#stopped || (isApplied && !this.#changed.has(organization))) continue;
+      if (isResting(organization, revision)) continue;
+      await this.#applyTo(organization, revision).catch((error) => failures.push(error));
+    }
+    // What is left has no rules; the first one will make a revision.
+    for (const organization of this.#changed) {
+      if (!this.#applied.has(organization)) this.#changed.delete(organization);
+    }
+    return failures.length > 0 ? { error: failures[0] } : null;
+  }
+
+  /** Applies from now on what changes. */
+  start(): void {
+    this.#next(pollMs);
+  }
+
+  /** Finishes what is in hand. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#last;
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const mine = this.#last.then(work);
+    this.#last = mine.then(
+      () => undefined,
+      () => undefined,
+    );
+    return mine;
+  }
+
+  async #applyTo(organization: number, revision: number): Promise<void> {
+    // Before the users are read: those who are loaded meanwhile are a reason to do it again.
+    this.#changed.delete(organization);
+    try {
+      const rules = await this.#parts.exclusions.rules(organization);
+      const users = await applyExclusions(this.#parts.warehouse, organization, rules);
+      this.#excluded.set(organization, users);
+      this.#applied.set(organization, rules.revision);
+      this.#failures.succeeded(organization);
+    } catch (error) {
+      this.#changed.add(organization);
+      if (this.#failures.failed(organization, revision)) {
+        const what = "cannot apply exclusion rules; the last applied rules stay in use; will retry";
+        this.#parts.log?.warn({ err: error, organization }, what);
+      }
+      throw error;
+    }
+  }
+
+  #next(afterMs: number): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      const startedMs = performance.now();
+      this.#tryToApply((...which) => this.#failures.isResting(...which)).then(() =>
+        this.#next(Math.max(pollMs, (performance.now() - startedMs) * restFactor)),
+      );
+    }, afterMs);
+  }
+}
+
+/** The organizations that rows are of: the first number of each line. */
+function organizationsOf(body: Buffer): Set<number> {
+  const organizations = new Set<number>();
+  for (let start = 0; start < body.length; ) {
+    const comma = body.indexOf(commaCode, start);
+    const end = body.indexOf(newlineCode, start);
+    organizations.add(Number(body.toString("latin1", start + 1, comma)));
+    start = end === -1 ? body.length : end + 1;
+  }
+  return organizations;
+}
+
+const commaCode = ",".charCodeAt(0);
+const newlineCode = "\n".charCodeAt(0);

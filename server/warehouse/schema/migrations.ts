@@ -1,0 +1,141 @@
+/**
+ * Brings the warehouse's tables up to date at every start: numbered, forward only, each recorded when it is
+ * done. A statement must do no harm when it runs again, because a crash may come before its migration is
+ * recorded. A migration that was released is never changed: a change is a new one.
+ */
+
+import { embedded, onCluster, type Topology } from "../engine/topology.ts";
+import { type Warehouse, WarehouseError } from "../engine/warehouse.ts";
+import { scoreTables } from "./score-tables.ts";
+import {
+  accounts,
+  activityColumn,
+  countsOfEvents,
+  createRollupView,
+  createTable,
+  events,
+  excludedUsers,
+  rollups,
+  type Table,
+  users,
+  userVersions,
+} from "./tables.ts";
+
+interface Migration {
+  readonly name: string;
+  readonly statements: (topology: Topology) => readonly string[];
+}
+
+/** Migration n is the n-th of the list, from 1. */
+const migrations: readonly Migration[] = [
+  {
+    name: "events, users, accounts and the rollups of events",
+    statements: (topology) => [
+      ...[events, users, userVersions, accounts].map((table) => createTable(table, topology)),
+      ...rollups.map((rollup) => createTable(rollup.table, topology)),
+      ...rollups.map((rollup) => createRollupView(rollup, topology)),
+    ],
+  },
+  {
+    name: "users who are excluded from figures",
+    statements: (topology) => [createTable(excludedUsers, topology)],
+  },
+  {
+    // The first migration makes them in this form today; it did not always. Counts of before have no account
+    // until the rebuild that the ledger's own migration asks for.
+    name: "the account of events in user_event_days, and none in user_versions where nothing was said of it",
+    statements: (topology) => [
+      `ALTER TABLE user_event_days ADD COLUMN IF NOT EXISTS account UInt32 CODEC(Delta, ZSTD(1)) AFTER event,
+         MODIFY ORDER BY (organization, user, day, event, account)`,
+      // Not MODIFY QUERY: the token that the view makes of a batch's would be another after the next start, and a
+      // batch that is replayed then would count twice.
+      `DROP TABLE IF EXISTS user_event_days_view${onCluster(topology)} SYNC`,
+      `CREATE MATERIALIZED VIEW IF NOT EXISTS user_event_days_view${onCluster(topology)} TO user_event_days
+       AS SELECT organization, user, day, event, account, count() AS count
+       FROM events GROUP BY organization, user, day, event, account`,
+      "ALTER TABLE user_versions MODIFY COLUMN account Nullable(UInt32)",
+    ],
+  },
+  { name: "scores", statements: (topology) => scoreTables.map((table) => createTable(table, topology)) },
+  {
+    // Merges of a SummingMergeTree make rows fewer, and rebuilds delete rows; both are refused without these settings.
+    // Until a part has its counts, which `user_event_days` of 20 million events wait a few seconds for, its rows are summed.
+    name: "counts by event and day within user_event_days",
+    statements: (topology) => [
+      `ALTER TABLE ${countsOfEvents.of}${onCluster(topology)} MODIFY SETTING
+         deduplicate_merge_projection_mode = 'rebuild', lightweight_mutation_projection_mode = 'rebuild'`,
+      `ALTER TABLE ${countsOfEvents.of} ADD PROJECTION IF NOT EXISTS ${countsOfEvents.name} (${countsOfEvents.select})`,
+      `ALTER TABLE ${countsOfEvents.of} MATERIALIZE PROJECTION ${countsOfEvents.name}`,
+    ],
+  },
+  {
+    // As above, no MODIFY QUERY.
+    name: "events that are kept and shown, and count for no figure",
+    statements: (topology) => [
+      `ALTER TABLE events ADD COLUMN IF NOT EXISTS ${activityColumn}`,
+      ...rollups.map(({ table }) => `DROP TABLE IF EXISTS ${table.name}_view${onCluster(topology)} SYNC`),
+      ...rollups.map((rollup) => createRollupView(rollup, topology)),
+    ],
+  },
+];
+
+/** To fill what is new takes as long as there is data. */
+const noLimitOfTime = { maxSeconds: 0 };
+
+/** How many migrations this code knows. */
+export const warehouseMigrations = migrations.length;
+
+/** Everything that migrations say, in their order. */
+export function migrationStatements(topology: Topology): readonly string[] {
+  return [
+    createTable(migrationsTable, topology),
+    ...migrations.flatMap(({ statements }) => statements(topology)),
+  ];
+}
+
+/** The names of the tables that migrations make, in their order. */
+export function migratedTables(): readonly string[] {
+  const statements = migrations.flatMap((migration) => migration.statements(embedded));
+  return statements.flatMap((statement) => /^\s*CREATE TABLE IF NOT EXISTS (\w+)/.exec(statement)?.[1] ?? []);
+}
+
+const migrationsTable: Table = {
+  name: "migrations",
+  engine: { family: "MergeTree", arguments: "" },
+  columns: ["number UInt32", "name String", "at DateTime64(3, 'UTC')"],
+  orderBy: "number",
+};
+
+/** The number of the last migration that is done; 0 when not even their table is there. */
+export async function migrationsDone(warehouse: Warehouse): Promise<number> {
+  const [table] = await warehouse.rows<{ result: number }>("EXISTS TABLE migrations");
+  if (table?.result !== 1) return 0;
+  const [state] = await warehouse.rows<{ done: number }>("SELECT max(number) AS done FROM migrations");
+  return state?.done ?? 0;
+}
+
+/**
+ * Runs the migrations that were not run yet.
+ * @param upto the number of the last to run
+ * @throws WarehouseError when the tables were made by a newer version
+ */
+export async function migrate(warehouse: Warehouse, upto = migrations.length): Promise<void> {
+  const { topology } = warehouse;
+  await warehouse.command(createTable(migrationsTable, topology));
+  const done = await migrationsDone(warehouse);
+  if (done > migrations.length) {
+    throw new WarehouseError(
+      0,
+      `The warehouse's tables are of version ${done}, and this program knows ${migrations.length}: use the newer program`,
+    );
+  }
+  for (const [index, { name, statements }] of migrations.entries()) {
+    const number = index + 1;
+    if (number <= done || number > upto) continue;
+    for (const statement of statements(topology)) await warehouse.command(statement, {}, noLimitOfTime);
+    await warehouse.command(
+      "INSERT INTO migrations SETTINGS insert_deduplicate = 0 SELECT {number:UInt32}, {name:String}, now64(3)",
+      { number, name },
+    );
+  }
+}

@@ -1,0 +1,281 @@
+/**
+ * Compares, for one organization, what the ledger acknowledged with what the warehouse holds, and the events
+ * with their rollups. Everything that was acknowledged has to be loaded: drain the inbox, then ask the ledger,
+ * then this.
+ *
+ * What must be equal: for every UTC day, the number of acknowledged events and the checksum of their ids are
+ * those in the warehouse and among the dead letters together. The newest version of every user and account is
+ * in the warehouse, but for those whose newest version is a dead letter or was dropped. Every row that was
+ * appended to `user_versions` (not every version of a user is) is there or among the dead letters.
+ */
+
+import { formatDay } from "../../calendar/calendar.ts";
+import type { DayCount, NumberedVersion } from "../../ledger/ledger.ts";
+import type { Warehouse } from "../engine/warehouse.ts";
+import { countsAsActivity } from "../schema/tables.ts";
+import type { Acknowledged } from "./acknowledged.ts";
+import { eventCounts } from "./event-counts.ts";
+import { dayParameter, firstPossibleDay } from "./keep-events.ts";
+
+interface CountAndSum {
+  readonly count: number;
+  /** For events the sum of their ids' last 32 bits, modulo 2^32; for users and accounts of their versions. */
+  readonly sum: number;
+}
+
+export type Difference =
+  | {
+      readonly kind: "events";
+      readonly utcDay: number;
+      readonly ledger: CountAndSum;
+      readonly warehouse: CountAndSum;
+    }
+  | {
+      readonly kind: "users" | "accounts" | "user_versions";
+      readonly ledger: CountAndSum;
+      readonly warehouse: CountAndSum;
+    }
+  | {
+      readonly kind: "user_event_days";
+      readonly day: number;
+      readonly events: number;
+      readonly rollup: number;
+      /** Counts can agree and belong to other users or events. */
+      readonly otherUsersOrEvents: boolean;
+    }
+  | {
+      readonly kind: "event_days" | "active_days";
+      readonly day: number;
+      /** Empty for active_days: any event. */
+      readonly event: string;
+      /** Users who are in one of the two only. */
+      readonly users: number;
+    }
+  | { readonly kind: "user_spans"; readonly users: number };
+
+/** More than this of one kind says nothing new. */
+const maxDifferencesOfAKind = 1_000;
+
+/** A query's text has a limit of 256 KiB, parameters included. */
+const numbersInAQuery = 5_000;
+
+/** Everything that differs; empty when all agree. */
+export async function checkOrganization(
+  warehouse: Warehouse,
+  organization: number,
+  acknowledged: Acknowledged,
+): Promise<Difference[]> {
+  const fromDay = acknowledged.eventsFromDay ?? firstPossibleDay;
+  const check = new Check(warehouse, organization, fromDay);
+  return [
+    ...(await check.events(acknowledged.dayCounts, acknowledged.missing?.events ?? [])),
+    ...(await check.populations(acknowledged)),
+    ...(await check.userVersions(acknowledged)),
+    ...(await check.userEventDays()),
+    ...(await check.eventDays()),
+    ...(await check.activeDays()),
+    ...(await check.userSpans()),
+  ];
+}
+
+/** A difference in words. */
+export function describeDifference(difference: Difference): string {
+  switch (difference.kind) {
+    case "events":
+      return `events of ${formatDay(difference.utcDay)} (UTC): ${ledgerAndWarehouse(difference)}`;
+    case "users":
+    case "accounts":
+    case "user_versions":
+      return `${difference.kind}: ${ledgerAndWarehouse(difference)}`;
+    case "user_event_days": {
+      const { day, events, rollup, otherUsersOrEvents } = difference;
+      const which = otherUsersOrEvents && events === rollup ? ", of other users or other events" : "";
+      return `user_event_days of ${formatDay(day)}: ${events} events, and the rollup has ${rollup}${which}`;
+    }
+    case "event_days":
+      return `event_days of ${formatDay(difference.day)}, ${difference.event}: ${differingUsers(difference.users)}`;
+    case "active_days":
+      return `active_days of ${formatDay(difference.day)}: ${differingUsers(difference.users)}`;
+    case "user_spans":
+      return `user_spans: first or last day is not that of the events for ${difference.users} users`;
+  }
+}
+
+function ledgerAndWarehouse({ ledger, warehouse }: { ledger: CountAndSum; warehouse: CountAndSum }): string {
+  if (ledger.count !== warehouse.count) {
+    return `the ledger acknowledged ${ledger.count}, the warehouse has ${warehouse.count}`;
+  }
+  return `${ledger.count} in ledger and warehouse, but not the same: checksums ${ledger.sum} and ${warehouse.sum}`;
+}
+
+function differingUsers(users: number): string {
+  return `${users} users are in the events only or in the rollup only`;
+}
+
+class Check {
+  readonly #warehouse: Warehouse;
+  readonly #organization: number;
+  readonly #fromDay: number;
+
+  constructor(warehouse: Warehouse, organization: number, fromDay: number) {
+    this.#warehouse = warehouse;
+    this.#organization = organization;
+    this.#fromDay = fromDay;
+  }
+
+  async events(dayCounts: readonly DayCount[], missing: readonly DayCount[]): Promise<Difference[]> {
+    const byDay = (counts: readonly DayCount[]) =>
+      new Map(counts.map(({ utcDay, events, checksum }) => [utcDay, { count: events, sum: checksum }]));
+    const stored = byDay(await eventCounts(this.#warehouse, this.#organization));
+    const ledger = byDay(dayCounts);
+    for (const { utcDay, events, checksum } of missing) {
+      const { count, sum } = stored.get(utcDay) ?? none;
+      stored.set(utcDay, { count: count + events, sum: (sum + checksum) % 2 ** 32 });
+    }
+    // A day of UTC holds hours of the organization's day before it.
+    const firstWhole = this.#fromDay === firstPossibleDay ? firstPossibleDay : this.#fromDay + 1;
+    const days = [...new Set([...ledger.keys(), ...stored.keys()])]
+      .filter((utcDay) => utcDay >= firstWhole)
+      .sort((a, b) => a - b);
+    return days.flatMap((utcDay): Difference[] => {
+      const pair = { ledger: ledger.get(utcDay) ?? none, warehouse: stored.get(utcDay) ?? none };
+      return agree(pair) ? [] : [{ kind: "events", utcDay, ...pair }];
+    });
+  }
+
+  async populations({ populations, missing }: Acknowledged): Promise<Difference[]> {
+    const differences: Difference[] = [];
+    for (const [kind, ledger, versions] of [
+      ["users", { count: populations.users, sum: populations.userVersions }, missing?.users],
+      ["accounts", { count: populations.accounts, sum: populations.accountVersions }, missing?.accounts],
+    ] as const) {
+      const [stored = none] = await this.#rows<CountAndSum>(`
+        SELECT count() AS count, sum(version) AS sum FROM ${kind} FINAL WHERE organization = {organization:UInt32}`);
+      const warehouse = await this.#withMissing(kind, stored, versions ?? []);
+      if (!agree({ ledger, warehouse })) differences.push({ kind, ledger, warehouse });
+    }
+    return differences;
+  }
+
+  /** What would be stored, if the missing versions were there too. */
+  async #withMissing(
+    kind: "users" | "accounts",
+    stored: CountAndSum,
+    missing: readonly NumberedVersion[],
+  ): Promise<CountAndSum> {
+    let { count, sum } = stored;
+    const key = kind === "users" ? "user" : "account";
+    for (let start = 0; start < missing.length; start += numbersInAQuery) {
+      const some = missing.slice(start, start + numbersInAQuery);
+      const rows = await this.#warehouse.rows<NumberedVersion>(
+        `SELECT ${key} AS number, version FROM ${kind} FINAL
+         WHERE organization = {organization:UInt32} AND ${key} IN {numbers:Array(UInt32)}`,
+        { organization: this.#organization, numbers: some.map(({ number }) => number) },
+      );
+      const versions = new Map(rows.map(({ number, version }) => [number, version]));
+      for (const { number, version } of some) {
+        const there = versions.get(number);
+        if (there === undefined) count += 1;
+        sum += Math.max(0, version - (there ?? 0));
+      }
+    }
+    return { count, sum };
+  }
+
+  async userVersions({ populations, missing }: Acknowledged): Promise<Difference[]> {
+    const { versionRows } = populations;
+    if (versionRows === null) return [];
+    const [stored = none] = await this.#rows<CountAndSum>(`
+      SELECT count() AS count, sum(version) AS sum
+      FROM user_versions WHERE organization = {organization:UInt32}`);
+    const ledger = { count: versionRows.rows, sum: versionRows.versions };
+    const warehouse = {
+      count: stored.count + (missing?.userVersions.rows ?? 0),
+      sum: stored.sum + (missing?.userVersions.versions ?? 0),
+    };
+    return agree({ ledger, warehouse }) ? [] : [{ kind: "user_versions", ledger, warehouse }];
+  }
+
+  /** The rows, and the counts that the engine keeps beside them, which are other bytes on the disk. */
+  async userEventDays(): Promise<Difference[]> {
+    const rows = await this.#rowsOfDays<{ day: number; events: number; rollup: number; same: boolean }>(`
+      SELECT toInt32(day) AS day, sum(fromEvents) AS events, sum(fromRollup) AS rollup,
+        sum(eventHash) = sum(rollupHash) AND sum(nameHash) = sum(countsHash) AS same
+      FROM (
+        SELECT day, count() AS fromEvents, sum(cityHash64(user, event, account)) AS eventHash,
+          sum(cityHash64(event)) AS nameHash, 0 AS fromRollup, 0 AS rollupHash, 0 AS countsHash
+        FROM events WHERE ${ofDays} AND ${countsAsActivity} GROUP BY day
+        UNION ALL
+        SELECT day, 0, 0, 0, sum(count), sum(cityHash64(user, event, account) * count), 0
+        FROM user_event_days WHERE ${ofDays} GROUP BY day
+        UNION ALL
+        SELECT day, 0, 0, 0, 0, 0, sum(cityHash64(event) * times)
+        FROM (SELECT event, day, sum(count) AS times FROM user_event_days WHERE ${ofDays} GROUP BY event, day)
+        GROUP BY day)
+      GROUP BY day HAVING events != rollup OR NOT same ORDER BY day LIMIT ${maxDifferencesOfAKind}`);
+    return rows.map(({ day, events, rollup, same }) => ({
+      kind: "user_event_days",
+      day,
+      events,
+      rollup,
+      otherUsersOrEvents: !same,
+    }));
+  }
+
+  async eventDays(): Promise<Difference[]> {
+    const rows = await this.#bitmapDifferences("event_days", "event, day");
+    return rows.map(({ day, event, users }) => ({ kind: "event_days", day, event, users }));
+  }
+
+  async activeDays(): Promise<Difference[]> {
+    const rows = await this.#bitmapDifferences("active_days", "day");
+    return rows.map(({ day, users }) => ({ kind: "active_days", day, event: "", users }));
+  }
+
+  #bitmapDifferences(table: "event_days" | "active_days", key: "event, day" | "day") {
+    return this.#rowsOfDays<{ day: number; event: string; users: number }>(`
+      SELECT toInt32(day) AS day, ${key === "day" ? "''" : "event"} AS event, groupBitmapXor(bitmap) AS users
+      FROM (
+        SELECT ${key}, groupBitmapState(user) AS bitmap
+        FROM events WHERE ${ofDays} AND ${countsAsActivity} GROUP BY ${key}
+        UNION ALL
+        SELECT ${key}, groupBitmapMergeState(users) AS bitmap
+        FROM ${table} WHERE ${ofDays} GROUP BY ${key})
+      GROUP BY ${key} HAVING users != 0 ORDER BY ${key} LIMIT ${maxDifferencesOfAKind}`);
+  }
+
+  /** Against the events; where old ones are gone, against the rollup of days, which still has theirs. */
+  async userSpans(): Promise<Difference[]> {
+    const [source, counted] =
+      this.#fromDay === firstPossibleDay ? ["events", countsAsActivity] : ["user_event_days", "true"];
+    const [row] = await this.#rows<{ users: number }>(`
+      SELECT count() AS users FROM (
+        SELECT user FROM (
+          SELECT user, min(day) AS first, max(day) AS last, 1 AS source
+          FROM ${source} WHERE organization = {organization:UInt32} AND ${counted} GROUP BY user
+          UNION ALL
+          SELECT user, min(first_day), max(last_day), 2
+          FROM user_spans WHERE organization = {organization:UInt32} GROUP BY user)
+        GROUP BY user HAVING count() != 2 OR min(first) != max(first) OR min(last) != max(last))`);
+    const users = row?.users ?? 0;
+    return users === 0 ? [] : [{ kind: "user_spans", users }];
+  }
+
+  #rowsOfDays<Row>(sql: string): Promise<Row[]> {
+    const parameters = { organization: this.#organization, fromDay: this.#fromDay };
+    return this.#warehouse.rows<Row>(sql, parameters, { maxSeconds: 600 });
+  }
+
+  /** Whole tables are read: minutes, not seconds, are a mistake here. */
+  #rows<Row>(sql: string): Promise<Row[]> {
+    return this.#warehouse.rows<Row>(sql, { organization: this.#organization }, { maxSeconds: 600 });
+  }
+}
+
+const ofDays = `organization = {organization:UInt32} AND day >= ${dayParameter("fromDay")}`;
+
+const none: CountAndSum = { count: 0, sum: 0 };
+
+function agree({ ledger, warehouse }: { ledger: CountAndSum; warehouse: CountAndSum }): boolean {
+  return ledger.count === warehouse.count && ledger.sum === warehouse.sum;
+}

@@ -1,0 +1,24 @@
+/**
+ * Takes an organization out of every table. The engine itself is asked which tables there are. Everything of the organization
+ * has to be loaded before, and nothing may come after: the ledger refuses it.
+ */
+import type { Warehouse } from "../engine/warehouse.ts";
+
+/** Only the mutations' own limits end them. */
+const noLimitOfTime = { maxSeconds: 0 };
+
+/** Deletes every row of an organization. */
+export async function deleteOrganization(warehouse: Warehouse, organization: number): Promise<void> {
+  const tables = await warehouse.rows<{ table: string }>(`
+    SELECT columns.table AS table FROM system.columns AS columns
+    INNER JOIN system.tables AS tables ON tables.database = columns.database AND tables.name = columns.table
+    WHERE columns.database = currentDatabase() AND columns.name = 'organization' AND engine LIKE '%MergeTree'
+    ORDER BY table`);
+  for (const { table } of tables) {
+    await warehouse.command(
+      `ALTER TABLE ${table} DELETE WHERE organization = {organization:UInt32}`,
+      { organization },
+      noLimitOfTime,
+    );
+  }
+}

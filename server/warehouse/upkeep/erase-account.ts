@@ -1,0 +1,125 @@
+/**
+ * Takes one account out of every table. The engine itself is asked which tables have a column `account`. Rows of the account
+ * itself are deleted. Rows of its members stay, with 0 in place of the account:
+ *
+ * - by a mutation, where the column is no part of the table's key;
+ * - where it is, the rows are written again under 0 and then deleted. They are written in blocks under tokens, as the loader
+ *   writes its batches, so that they are there once, however often a crash makes it begin anew: no row is deleted before all
+ *   are written, so a block that is written again has the same rows, or its token is known.
+ *
+ * Everything that names the account has to be loaded before, and nothing may come after: drain the inbox first.
+ */
+import type { FoundOfAccount } from "../../ledger/ledger.ts";
+import { deduplicatedSelect } from "../engine/insert-frozen.ts";
+import type { Warehouse } from "../engine/warehouse.ts";
+
+interface WarehouseAccount {
+  readonly organization: number;
+  /** The account's number. */
+  readonly account: number;
+}
+
+/** Only the mutations' own limits end them: a table of 20 million events takes a minute. */
+const noLimitOfTime = { maxSeconds: 0 };
+const ofAccount = "organization = {organization:UInt32} AND account = {account:UInt32}";
+/** In a block that is written again. One user's rows are not parted. */
+const rowsInABlock = 100_000;
+
+/** What there is of an account, to be kept in the ledger before it is changed here. */
+export async function findAccount(
+  warehouse: Warehouse,
+  { organization, account }: WarehouseAccount,
+): Promise<FoundOfAccount> {
+  const [found] = await warehouse.rows<FoundOfAccount>(
+    `SELECT count() AS events,
+       (SELECT uniqExact(day) FROM user_event_days WHERE ${ofAccount}) AS days
+     FROM events WHERE ${ofAccount}`,
+    { organization, account },
+    noLimitOfTime,
+  );
+  return found ?? { events: 0, days: 0 };
+}
+
+/** Deletes an account, and takes it out of the rows of its members.
+ * @param erasure its id, which names the blocks that are written
+ * @param blockRows rows of several users that are written in one block */
+export async function eraseAccount(
+  warehouse: Warehouse,
+  { organization, account }: WarehouseAccount,
+  erasure: number,
+  blockRows = rowsInABlock,
+): Promise<void> {
+  const whose = { organization, account };
+  for (const { table, isOfUsers, isInKey } of await tablesOfAccounts(warehouse)) {
+    if (isOfUsers && isInKey) await writeWithout(warehouse, table, whose, { erasure, blockRows });
+    const change = isOfUsers && !isInKey ? "UPDATE account = 0" : "DELETE";
+    await warehouse.command(`ALTER TABLE ${table} ${change} WHERE ${ofAccount}`, whose, noLimitOfTime);
+  }
+}
+
+interface TableOfAccounts {
+  readonly table: string;
+  /** Whether its rows are a user's. */
+  readonly isOfUsers: boolean;
+  readonly isInKey: boolean;
+}
+
+function tablesOfAccounts(warehouse: Warehouse): Promise<TableOfAccounts[]> {
+  return warehouse.rows<TableOfAccounts>(`
+    SELECT columns.table AS table, max(columns.name = 'user') AS isOfUsers,
+      max(columns.name = 'account' AND is_in_sorting_key) AS isInKey
+    FROM system.columns AS columns
+    INNER JOIN system.tables AS tables ON tables.database = columns.database AND tables.name = columns.table
+    WHERE columns.database = currentDatabase() AND engine LIKE '%MergeTree'
+    GROUP BY columns.table HAVING max(columns.name = 'account') ORDER BY table`);
+}
+
+async function writeWithout(
+  warehouse: Warehouse,
+  table: string,
+  whose: WarehouseAccount,
+  { erasure, blockRows }: { readonly erasure: number; readonly blockRows: number },
+): Promise<void> {
+  const columns = await warehouse.rows<{ name: string; isInKey: boolean }>(
+    `SELECT name, is_in_sorting_key AS isInKey FROM system.columns
+     WHERE database = currentDatabase() AND table = {table:String} ORDER BY position`,
+    { table },
+  );
+  const names = columns.map(({ name }) => name);
+  const keys = columns.filter(({ isInKey }) => isInKey).map(({ name }) => name);
+  const values = columns.map(({ name, isInKey }) =>
+    name === "account" ? "toUInt32(0)" : isInKey ? name : `sum(${name})`,
+  );
+  // Summed, because a merge may have summed some rows since they were written last, and a block must not change.
+  const rows = await warehouse.rows<{ user: number; rows: number }>(
+    `SELECT user, uniqExact(${keys.join(", ")}) AS rows FROM ${table} WHERE ${ofAccount} GROUP BY user ORDER BY user`,
+    { ...whose },
+    noLimitOfTime,
+  );
+  for (const { fromUser, toUser } of blocksOf(rows, blockRows)) {
+    await warehouse.command(
+      `INSERT INTO ${table} (${names.join(", ")})
+       SETTINGS ${deduplicatedSelect(`erasure-${erasure}-${table}-${fromUser}`)}
+       SELECT ${values.join(", ")} FROM ${table}
+       WHERE ${ofAccount} AND user BETWEEN {fromUser:UInt32} AND {toUser:UInt32}
+       GROUP BY ${keys.join(", ")} ORDER BY ALL`,
+      { ...whose, fromUser, toUser },
+      noLimitOfTime,
+    );
+  }
+}
+
+/** Users whose rows are written in one block. */
+function blocksOf(users: readonly { readonly user: number; readonly rows: number }[], blockRows: number) {
+  const blocks: { fromUser: number; toUser: number; rows: number }[] = [];
+  for (const { user, rows } of users) {
+    const last = blocks.at(-1);
+    if (last === undefined || last.rows + rows > blockRows) {
+      blocks.push({ fromUser: user, toUser: user, rows });
+      continue;
+    }
+    last.toUser = user;
+    last.rows += rows;
+  }
+  return blocks;
+}

@@ -1,0 +1,99 @@
+/** How far a rebuild is: steps that are done, and within a step the rows that the engine says it has read. */
+
+import type { Warehouse } from "../engine/warehouse.ts";
+import type { RebuildProgress } from "./rebuild.ts";
+
+export interface RebuildStatus {
+  readonly organization: number;
+  readonly sinceMs: number;
+  /** Every step reads all events of the organization. */
+  readonly rowsDone: number;
+  readonly rows: number;
+  /** From 0 to 1. */
+  readonly progress: number;
+  /** Null before anything is known. */
+  readonly secondsLeft: number | null;
+}
+
+const lookMs = 500;
+
+export class RebuildWatch {
+  readonly #warehouse: Warehouse;
+  readonly #organization: number;
+  readonly #sinceMs = Date.now();
+  readonly #startedMs = performance.now();
+  #events = 0;
+  #stepsDone = 0;
+  #steps = 1;
+  /** Of the step that runs. */
+  #fraction = 0;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #looking: Promise<unknown> = Promise.resolve();
+
+  constructor(warehouse: Warehouse, organization: number) {
+    this.#warehouse = warehouse;
+    this.#organization = organization;
+  }
+
+  async start(steps: number): Promise<void> {
+    this.#steps = steps;
+    const organization = this.#organization;
+    const [row] = await this.#warehouse.rows<{ rows: number }>(
+      countSql,
+      { organization },
+      { maxSeconds: 300 },
+    );
+    this.#events = row?.rows ?? 0;
+    let looks = false;
+    this.#timer = setInterval(() => {
+      if (looks) return;
+      looks = true;
+      this.#looking = this.#look().finally(() => {
+        looks = false;
+      });
+    }, lookMs);
+  }
+
+  /** To be told of every step that is done. */
+  stepDone({ stepsDone }: RebuildProgress): void {
+    this.#stepsDone = stepsDone;
+    this.#fraction = 0;
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  status(): RebuildStatus {
+    const progress = Math.min(1, (this.#stepsDone + this.#fraction) / this.#steps);
+    const tookSeconds = (performance.now() - this.#startedMs) / 1_000;
+    const rows = this.#events * this.#steps;
+    return {
+      organization: this.#organization,
+      sinceMs: this.#sinceMs,
+      rowsDone: Math.round(rows * progress),
+      rows,
+      progress,
+      secondsLeft: progress === 0 ? null : Math.ceil((tookSeconds / progress) * (1 - progress)),
+    };
+  }
+
+  async #look(): Promise<void> {
+    const stepsDone = this.#stepsDone;
+    const [row] = await this.#warehouse.rows<{ fraction: number }>(fractionSql).catch(() => []);
+    // A step that ended meanwhile was counted whole; and a figure that goes back would irritate.
+    if (row !== undefined && stepsDone === this.#stepsDone) {
+      this.#fraction = Math.max(this.#fraction, Math.min(1, row.fraction));
+    }
+  }
+}
+
+const countSql = "SELECT count() AS rows FROM events WHERE organization = {organization:UInt32}";
+
+// The first step is a mutation, the others insert into tables set aside; one of the two is empty.
+const fractionSql = `
+  SELECT greatest(
+    (SELECT ifNull(avg(progress), 0) FROM system.merges WHERE is_mutation AND table = 'events'),
+    (SELECT ifNull(max(read_rows / greatest(total_rows_approx, 1)), 0) FROM system.processes
+     WHERE query LIKE '%INSERT INTO %\\\\_rebuilt SETTINGS%' AND query NOT LIKE '%system.%')) AS fraction`;

@@ -1,0 +1,146 @@
+/**
+ * Computes the days of all events of an organization again, in the timezone that it has now, and every
+ * rollup from them. It may be stopped at any point and simply be run again.
+ *
+ * The loader has to be paused, at a point where every row that was admitted in the old timezone is in the
+ * warehouse: change the zone, drain the inbox, pause, rebuild, resume.
+ *
+ * Days are changed by a mutation, which rewrites the one column part by part and keeps what it rewrote
+ * before a crash; copying the events would need their space twice and could lose or double them in between.
+ * Each rollup is computed aside and put in the old rows' place, so that its figures are away only while the
+ * old rows are deleted (0.1 s where computing takes 3 s).
+ *
+ * The engine's timezone data must not decide: it is older than the runtime's, by which intake computes days.
+ */
+import type { OffsetTransition } from "../../calendar/calendar.ts";
+import { onCluster } from "../engine/topology.ts";
+import type { Warehouse } from "../engine/warehouse.ts";
+import { countsAsActivity, countsOfEvents, type Rollup, rollups } from "../schema/tables.ts";
+import { dayParameter, firstPossibleDay } from "./keep-events.ts";
+
+export interface RebuildProgress {
+  /** What was just finished, and how many of all steps are. */
+  readonly step: string;
+  readonly stepsDone: number;
+  readonly steps: number;
+}
+
+/** Of a rebuild, of about the same length each. */
+export const rebuildSteps = 1 + rollups.length;
+
+/** Only the mutation's and the aggregations' own limits end them: 20 million events take a minute. */
+const noLimitOfTime = { maxSeconds: 0 };
+
+/**
+ * Rebuilds one organization.
+ * @param organization its id
+ * @param transitions its timezone's, sorted; the first covers the beginning of time
+ * @param fromDay the first day whose raw events are all there: rollups of earlier days are kept as they are
+ * @throws WarehouseError; running it again mends whatever it left
+ */
+export async function rebuild(
+  warehouse: Warehouse,
+  organization: number,
+  transitions: readonly OffsetTransition[],
+  progress: (progress: RebuildProgress) => void = () => undefined,
+  fromDay = firstPossibleDay,
+): Promise<void> {
+  const steps = rebuildSteps;
+  await rebuildDays(warehouse, organization, transitions);
+  progress({ step: "days", stepsDone: 1, steps });
+  for (const [index, rollup] of rollups.entries()) {
+    await rebuildRollup(warehouse, organization, fromDay, rollup);
+    progress({ step: rollup.table.name, stepsDone: index + 2, steps });
+  }
+}
+
+async function rebuildDays(
+  warehouse: Warehouse,
+  organization: number,
+  transitions: readonly OffsetTransition[],
+): Promise<void> {
+  const needed = await transitionsOfEvents(warehouse, organization, transitions);
+  // Counting from a day before 1970 keeps what intDiv divides above zero, where it rounds down.
+  const offset = `transform(
+    roundDown(intDiv(toUnixTimestamp64Milli(time), 1000), {fromSeconds:Array(Int64)}),
+    {fromSeconds:Array(Int64)}, {offsets:Array(Int64)}, toInt64(0))`;
+  await warehouse.command(
+    `ALTER TABLE events UPDATE day = addDays(
+       toDate32('1969-12-31'),
+       intDiv(toUnixTimestamp64Milli(time) + 1000 * (${offset}) + 86400000, 86400000))
+     WHERE organization = {organization:UInt32}`,
+    {
+      organization,
+      fromSeconds: needed.map(({ fromMs }) => Math.floor(fromMs / 1_000)),
+      offsets: needed.map(({ offsetSeconds }) => offsetSeconds),
+    },
+    noLimitOfTime,
+  );
+}
+
+/** The transitions that some event needs. A zone has up to 700 until 2300, and the engine reads the mutation's
+ * text again for every part of the table. */
+async function transitionsOfEvents(
+  warehouse: Warehouse,
+  organization: number,
+  transitions: readonly OffsetTransition[],
+): Promise<readonly OffsetTransition[]> {
+  const [span] = await warehouse.rows<{ firstMs: number; lastMs: number }>(
+    `SELECT toUnixTimestamp64Milli(min(time)) AS firstMs, toUnixTimestamp64Milli(max(time)) AS lastMs
+     FROM events WHERE organization = {organization:UInt32}`,
+    { organization },
+    noLimitOfTime,
+  );
+  const { firstMs, lastMs } = span ?? { firstMs: 0, lastMs: 0 };
+  const first = Math.max(
+    transitions.findLastIndex(({ fromMs }) => fromMs <= firstMs),
+    0,
+  );
+  const afterLast = transitions.findIndex(({ fromMs }) => fromMs > lastMs);
+  return transitions.slice(first, afterLast === -1 ? undefined : Math.max(afterLast, first + 1));
+}
+
+/** Groups beyond this go to disk. In the order of users, in which events are stored, few are open at a time:
+ * without it 4 million rows of `user_event_days` took more memory than a query may have. */
+const maxGroupBytes = 256 * 1024 * 1024;
+
+async function rebuildRollup(
+  warehouse: Warehouse,
+  organization: number,
+  fromDay: number,
+  { table, select, groupBy, rebuiltFrom }: Rollup,
+): Promise<void> {
+  const days = `organization = {organization:UInt32} AND day >= ${dayParameter("fromDay")}`;
+  const all = "organization = {organization:UInt32}";
+  const [source, where, parameters] =
+    rebuiltFrom === undefined
+      ? (["events", days, { organization, fromDay }] as const)
+      : ([rebuiltFrom, all, { organization }] as const);
+  const counted = rebuiltFrom === undefined ? `${where} AND ${countsAsActivity}` : where;
+  const aside = `${table.name}_rebuilt`;
+  const everywhere = onCluster(warehouse.topology);
+  await warehouse.command(`DROP TABLE IF EXISTS ${aside}${everywhere} SYNC`);
+  // As the table is, not as it would be made today: parts go only where the primary key is the same, too.
+  await warehouse.command(`CREATE TABLE ${aside}${everywhere} AS ${table.name}`);
+  // Rows equal to those of an earlier rebuild must not pass for the same block.
+  await warehouse.command(
+    `INSERT INTO ${aside} SETTINGS insert_deduplicate = 0, optimize_aggregation_in_order = 1,
+       max_bytes_before_external_group_by = ${maxGroupBytes}
+     SELECT ${select} FROM ${source} WHERE ${counted} GROUP BY ${groupBy}`,
+    parameters,
+    noLimitOfTime,
+  );
+  // Only the parts that a replica has can be moved there, and any of them may be asked to.
+  if (everywhere !== "")
+    await warehouse.command(`SYSTEM SYNC REPLICA${everywhere} ${aside}`, {}, noLimitOfTime);
+  await warehouse.command(`DELETE FROM ${table.name} WHERE ${where}`, parameters, noLimitOfTime);
+  // Moved, not attached: to a replicated table a part is attached only once, and a rebuild that finds what the one
+  // before it found would leave nothing (ClickHouse's issue 31005).
+  await warehouse.command(`ALTER TABLE ${aside} MOVE PARTITION tuple() TO TABLE ${table.name}`);
+  // A part of which every row is hidden has no counts, and would never be merged with those beside it that have some.
+  // One that is empty is dropped by the engine within a minute.
+  if (table.name === countsOfEvents.of) {
+    await warehouse.command(`ALTER TABLE ${table.name} APPLY DELETED MASK`, {}, noLimitOfTime);
+  }
+  await warehouse.command(`DROP TABLE ${aside}${everywhere} SYNC`);
+}
