@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mutants, mutated } from "./mutant-list.ts";
+import { drawnArrows, moduleArrows } from "./tidy/diagram.ts";
 import { fullDirectories, importCircles, wrongImports } from "./tidy/imports.ts";
 import {
   compareWithRatchet,
@@ -128,6 +129,35 @@ describe("imports go one way, through interfaces", () => {
 
   test("in the project", () => {
     expect(wrongImports(files)).toEqual([]);
+  });
+});
+
+describe("the diagram in ARCHITECTURE.md shows the imports between modules", () => {
+  test("arrows that follow from others are left out", () => {
+    const importing = (path: string, ...targets: string[]) => ({
+      path,
+      text: targets.map((to) => `import { a } from "${to}";`).join("\n"),
+    });
+    expect(
+      moduleArrows([
+        importing(
+          "server/http/http.ts",
+          "../intake/intake.ts",
+          "../ledger/ledger.ts",
+          "../process/process.ts",
+        ),
+        importing("server/intake/intake.ts", "../ledger/ledger.ts"),
+        importing("test/a.test.ts", "../server/http/http.ts"),
+      ]),
+    ).toEqual(["http --> intake", "intake --> ledger"]);
+    expect(drawnArrows("```mermaid\nflowchart TD\n  b --> ledger/sqlite\n  a --> b\n```\nc --> d\n")).toEqual(
+      ["a --> b", "b --> ledger/sqlite"],
+    );
+  });
+
+  test("in the project", () => {
+    const architecture = files.find(({ path }) => path === "ARCHITECTURE.md")?.text ?? "";
+    expect(drawnArrows(architecture)).toEqual(moduleArrows(files));
   });
 });
 

@@ -34,8 +34,6 @@ export { sessionOpener } from "./engine/sessions.ts";
 export { type WhyAway, whyAwayOf, whysAway } from "./engine/unavailable.ts";
 export {
   askedBy,
-  columns,
-  countsAsActivity,
   type Parameter,
   type Warehouse,
   WarehouseError,
@@ -65,6 +63,7 @@ export {
 export { included, isExcluded, isIncluded } from "./schema/included.ts";
 export { refuseOtherLedger } from "./schema/ledger-identity.ts";
 export { warehouseSize } from "./schema/size.ts";
+export { countsAsActivity } from "./schema/tables.ts";
 export { acknowledgedOf } from "./upkeep/acknowledged.ts";
 export { checkOrganization, describeDifference } from "./upkeep/check.ts";
 export { dayParameter } from "./upkeep/keep-events.ts";

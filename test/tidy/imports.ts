@@ -10,10 +10,12 @@ import { type SourceFile, withoutComments } from "./source-files.ts";
 const layers: readonly (readonly string[])[] = [
   ["cli"],
   ["main"],
-  ["http", "between"],
-  ["intake", "sources", "analytics", "scoring", "members"],
-  ["ledger/sqlite", "ledger/postgres"],
-  ["ledger", "warehouse"],
+  ["between"],
+  ["http"],
+  ["sources", "analytics", "members"],
+  ["intake", "scoring"],
+  ["ledger/sqlite", "ledger/postgres", "warehouse"],
+  ["ledger"],
   ["process", "calendar"],
   ["config"],
   ["contract"],
@@ -33,7 +35,7 @@ const engines: readonly string[] = ["sqlite", "postgres"];
 const seesEverything: readonly string[] = ["bench", "test"];
 
 /** The module of a file; `main` are the files that lie in server/ itself. */
-function moduleOf(path: string): string | undefined {
+export function moduleOf(path: string): string | undefined {
   const [top = "", second = "", third = "", fourth] = path.split("/");
   if (top === "server") {
     if (second === "config.ts") return "config";
@@ -86,7 +88,7 @@ function layerOf(module: string): number {
 }
 
 /** The relative imports of a file, static and dynamic, and worker files named by `new URL`. */
-function importsOf({ path, text }: SourceFile): string[] {
+export function importsOf({ path, text }: SourceFile): string[] {
   const pattern =
     /(?:\bfrom\s+|\bimport\s+|\bimport\(\s*|\brequire\(\s*|\bnew URL\(\s*|import\.meta\.resolve\(\s*)["'](\.[^"']*)["']/g;
   return [...withoutComments(text).matchAll(pattern)].map(([, specifier = ""]) =>

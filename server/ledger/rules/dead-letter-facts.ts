@@ -5,9 +5,9 @@
 
 import { Refusal } from "../../../contract/refusal.ts";
 import { msPerDay, Zone } from "../../calendar/calendar.ts";
-import { columns } from "../../warehouse/warehouse.ts";
 import type { VersionRows } from "../ports/dead-letters.ts";
 import type { DayCount, DeadLetter, InboxRows, WarehouseTable } from "../ports/inbox.ts";
+import { columns } from "./warehouse-rows.ts";
 
 /** What is kept at most. When it is full the loader keeps its batch and says so until there is room again. */
 export interface DeadLetterLimits {

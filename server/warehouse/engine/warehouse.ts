@@ -7,10 +7,6 @@ import type { WarehouseTable } from "../../ledger/ledger.ts";
 import type { Asker } from "../../process/process.ts";
 import type { Topology } from "./topology.ts";
 
-/** What stands where in a row of the inbox. */
-export { columns } from "../../ledger/ledger.ts";
-export { countsAsActivity } from "../schema/tables.ts";
-
 /** A value that is bound to a `{name:Type}` placeholder of a query; never pasted into its text. */
 export type Parameter = string | number | bigint | boolean | readonly Parameter[];
 
