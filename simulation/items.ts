@@ -2,7 +2,7 @@
 import type { Static } from "typebox";
 import type { BatchIdentify, TrackBody } from "../contract/write-api.ts";
 import type { Properties } from "./catalogue.ts";
-import type { Person } from "./person.ts";
+import type { Person } from "./customers.ts";
 
 export interface Tracked {
   readonly type: "track";

@@ -1,8 +1,8 @@
 /** Who comes when: accounts are founded, their seats fill, and a vendor's own users are among them. */
-import { Account } from "./account.ts";
+
 import { channels, plans, type Size, segments, sizes } from "./catalogue.ts";
+import { Account, Person } from "./customers.ts";
 import { companyName, personName } from "./names.ts";
-import { Person } from "./person.ts";
 import type { Random } from "./random.ts";
 import type { UserKind } from "./truth.ts";
 import { type Day, momentOf } from "./work.ts";

@@ -10,9 +10,8 @@
  * Pure: the same options give the same items. Memory holds the people and one day of events.
  */
 import { msPerDay, type Zone } from "../server/calendar/calendar.ts";
-import type { Account } from "./account.ts";
+import type { Account, Person } from "./customers.ts";
 import { change, event, type Item, signUp } from "./items.ts";
-import type { Person } from "./person.ts";
 import { Population } from "./population.ts";
 import { Random } from "./random.ts";
 import type { Truth } from "./truth.ts";

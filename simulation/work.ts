@@ -1,7 +1,7 @@
 /** What users do on a day, as events. */
 import { eventKind, workKinds } from "./catalogue.ts";
+import type { Person } from "./customers.ts";
 import { event, type Item } from "./items.ts";
-import type { Person } from "./person.ts";
 import type { Random } from "./random.ts";
 
 const minuteMs = 60_000;

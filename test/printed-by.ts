@@ -1,5 +1,10 @@
 /** What commands print that have to succeed. */
-import type { CommandResult } from "./server.ts";
+
+export interface CommandResult {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
 /** What a command prints on standard output. @param rekindle runs it, with these parameters @throws Error when it fails */
 export async function printedBy(

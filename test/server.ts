@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
 import { freePort } from "./deploy/running.ts";
 import { enginesOf, knownEnginesOf, nodesOfServers } from "./engines.ts";
-import { printedBy } from "./printed-by.ts";
+import { type CommandResult, printedBy } from "./printed-by.ts";
 
 const entry = join(import.meta.dir, "..", "cli", "main.ts");
 
@@ -29,12 +29,6 @@ export function environment(dataDir: string, extra: Record<string, string> = {})
     ...(extra.DATABASE_URL === undefined && knownEnginesOf(dataDir)),
     ...extra,
   };
-}
-
-export interface CommandResult {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
 }
 
 /** Runs `rekindle …` on a data folder. */

@@ -1,6 +1,5 @@
 /** Waiting for processes that tests start as containers. */
 import type { Subprocess } from "bun";
-import type { Container } from "./image.ts";
 
 type Piped = Subprocess<"ignore", "pipe", "pipe">;
 
@@ -23,7 +22,7 @@ export function printed(child: Piped): Promise<readonly string[]> {
 }
 
 /** Waits until the health check of a container succeeds. @throws Error when its process ends instead */
-export async function untilHealthy(container: Container, child: Piped): Promise<void> {
+export async function untilHealthy(container: { health(): Promise<number> }, child: Piped): Promise<void> {
   while ((await container.health()) !== 0) {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error("It did not become healthy.");
     await Bun.sleep(100);

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import type { CommandResult } from "../server.ts";
+import type { CommandResult } from "../printed-by.ts";
 import { importBench } from "./bench.ts";
 import { countsOf, purchases } from "./support.ts";
 

@@ -3,7 +3,8 @@ import { Database } from "bun:sqlite";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CommandResult, rekindleWith, Server } from "../server.ts";
+import type { CommandResult } from "../printed-by.ts";
+import { rekindleWith, Server } from "../server.ts";
 
 export interface Counts {
   readonly rows: number;

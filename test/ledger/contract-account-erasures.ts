@@ -4,7 +4,7 @@ import { readKeyActor, settingUp } from "../../server/ledger/ports/audit.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { visitorKey } from "../../server/ledger/ports/parking.ts";
 import { accountRow, userRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import type { LedgerUnderTest } from "./contract.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, inboxRows, look, needs, user, writePeople, writes } from "./writes.ts";
 
 /** Ada and Bob in one account, Carl in another. */

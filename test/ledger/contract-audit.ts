@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { commandLine, personActor } from "../../server/ledger/ports/audit.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/ports/credentials.ts";
-import type { LedgerUnderTest } from "./contract.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
 
 const dayMs = 86_400_000;
 

@@ -5,8 +5,8 @@ import { commandLine, personActor, settingUp } from "../../server/ledger/ports/a
 import type { Beside, Fault } from "./beside.ts";
 import type { Change } from "./change-kinds.ts";
 import { changes } from "./changes.ts";
-import type { LedgerUnderTest } from "./contract.ts";
 import { bury, eventLine } from "./contract-operation.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
 
 /** More than are changed in one commit. */
 const manyRows = 2_100;

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { createProjectToken, hashSecret } from "../../server/ledger/ports/credentials.ts";
 import { visitorKey } from "../../server/ledger/ports/parking.ts";
-import type { LedgerUnderTest } from "./contract.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { account, inboxRows, look, needs, user, writePeople, writes } from "./writes.ts";
 
 async function filled(subject: LedgerUnderTest, name: string) {

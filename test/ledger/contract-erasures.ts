@@ -6,7 +6,7 @@ import type { DayCount } from "../../server/ledger/ports/inbox.ts";
 import type { Ledger } from "../../server/ledger/ports/ledger.ts";
 import { userKey } from "../../server/ledger/ports/parking.ts";
 import { userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import type { LedgerUnderTest } from "./contract.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { inboxRows, look, needs, user, writePeople, writes } from "./writes.ts";
 
 const utcDay = 20_000;

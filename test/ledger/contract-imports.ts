@@ -5,7 +5,7 @@ import { Importer } from "../../server/intake/importer.ts";
 import type { Noted } from "../../server/intake/watch/warnings.ts";
 import type { ImportRecord } from "../../server/ledger/ports/imports.ts";
 import { userKey } from "../../server/ledger/ports/parking.ts";
-import type { LedgerUnderTest } from "./contract.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { inboxRows, needs, writes } from "./writes.ts";
 
 async function beginImport(

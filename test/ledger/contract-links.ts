@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { limits } from "../../contract/limits.ts";
 import { addressId, userKey, visitorKey } from "../../server/ledger/ports/parking.ts";
-import type { LedgerUnderTest } from "./contract.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import {
   dayMs,
   item,

@@ -5,7 +5,7 @@ import type { MissingRows } from "../../server/ledger/ports/dead-letters.ts";
 import type { FrozenBatch, WarehouseTable } from "../../server/ledger/ports/inbox.ts";
 import type { IngestionWarning } from "../../server/ledger/ports/warnings.ts";
 import { eventRow, userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import type { LedgerUnderTest } from "./contract.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { append, needs, user, writePeople, writes } from "./writes.ts";
 
 const msPerDay = 86_400_000;

@@ -4,7 +4,7 @@ import { Refusal } from "../../contract/refusal.ts";
 import type { Settings } from "../../contract/settings.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
 import { SettingsConflict } from "../../server/ledger/ports/settings.ts";
-import type { LedgerUnderTest } from "./contract.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
 
 const initially: Settings = {
   churnHorizonDays: 28,

@@ -1,6 +1,6 @@
 /** The part of the contract about transactions: users, accounts, message ids and counts. */
 import { expect, test } from "bun:test";
-import type { LedgerUnderTest } from "./contract.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import {
   account,
   append,

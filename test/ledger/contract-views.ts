@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { Refusal } from "../../contract/refusal.ts";
 import { viewLimits } from "../../contract/views.ts";
 import { commandLine } from "../../server/ledger/ports/audit.ts";
-import type { LedgerUnderTest } from "./contract.ts";
+import type { LedgerUnderTest } from "./ledger-under-test.ts";
 import { needs, user, writes } from "./writes.ts";
 
 /** Characters that a store may take for its own: none of them is lost. */

@@ -1,6 +1,6 @@
 /** What is left out of means and projections of retention: what is not known yet, and users who were there before. */
 import { describe, expect, test } from "bun:test";
-import type { CohortRow } from "../../server/analytics/retention/retention.ts";
+import type { CohortRow } from "../../server/analytics/retention/cohorts.ts";
 import type { RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
 import { day, tableOf } from "./retention-support.ts";
 

@@ -1,5 +1,5 @@
 /** Questions about retention and counts of the warehouse, as tests of the table make them. */
-import type { CohortRow } from "../../server/analytics/retention/retention.ts";
+import type { CohortRow } from "../../server/analytics/retention/cohorts.ts";
 import { gridOf, type RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
 import { retentionTable } from "../../server/analytics/retention/retention-table.ts";
 import { parseDay } from "../../server/calendar/days.ts";

@@ -1,6 +1,6 @@
 /** Calendar periods, and the retention table made of counts: intervals, completeness, mean, projection. */
 import { describe, expect, test } from "bun:test";
-import type { CohortRow } from "../../server/analytics/retention/retention.ts";
+import type { CohortRow } from "../../server/analytics/retention/cohorts.ts";
 import { daysOfCell, gridOf } from "../../server/analytics/retention/retention-question.ts";
 import { periodsBetween, periodsLater, startOfPeriod } from "../../server/calendar/period-starts.ts";
 import { cohortRow, day, month, question, sundays, tableOf, week } from "./retention-support.ts";

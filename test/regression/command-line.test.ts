@@ -8,7 +8,8 @@ import { settingUp } from "../../server/ledger/ports/audit.ts";
 import { createProjectToken, createReadKey } from "../../server/ledger/ports/credentials.ts";
 import { ledgerFile } from "../../server/ledger/sqlite/engine/ledger-file.ts";
 import { openSqliteLedger } from "../../server/ledger/sqlite/engine/open.ts";
-import { type CommandResult, rekindle, run } from "../server.ts";
+import type { CommandResult } from "../printed-by.ts";
+import { rekindle, run } from "../server.ts";
 
 const entry = join(import.meta.dir, "..", "..", "cli", "main.ts");
 let folder: string;

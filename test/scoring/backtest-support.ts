@@ -2,7 +2,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CommandResult, run } from "../server.ts";
+import type { CommandResult } from "../printed-by.ts";
+import { run } from "../server.ts";
 
 const entry = join(import.meta.dir, "..", "..", "cli", "main.ts");
 export const data = join(import.meta.dir, "..", "..", "..", "shared", "data");

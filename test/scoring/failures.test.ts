@@ -2,7 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
-import { keepRecord, type ModelBody, type RunBody } from "../../server/scoring/run/records.ts";
+import type { ModelBody, RunBody } from "../../server/scoring/run/record-bodies.ts";
+import { keepRecord } from "../../server/scoring/run/records.ts";
 import { scoreDay } from "../../server/scoring/run/score-day.ts";
 import { ServiceStopping } from "../../server/scoring/run/scoring.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";

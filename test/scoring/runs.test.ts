@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { defaultSettings } from "../../contract/settings.ts";
 import { Zone } from "../../server/calendar/zone.ts";
 import { type EventRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
-import type { RunBody } from "../../server/scoring/run/records.ts";
+import type { RunBody } from "../../server/scoring/run/record-bodies.ts";
 import { type KindSummary, scoreDay } from "../../server/scoring/run/score-day.ts";
 import { newestRun } from "../../server/scoring/run/status.ts";
 import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";

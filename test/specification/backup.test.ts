@@ -13,7 +13,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CommandResult, rekindle, Server } from "../server.ts";
+import type { CommandResult } from "../printed-by.ts";
+import { rekindle, Server } from "../server.ts";
 import { expectError, expectSuccess, send, user } from "./support.ts";
 
 const base = mkdtempSync(join(tmpdir(), "rekindle-backup-"));

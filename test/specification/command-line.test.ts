@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isOnPostgres } from "../engines.ts";
 import { filesWith } from "../erasure/support.ts";
-import { type CommandResult, rekindle, Server } from "../server.ts";
+import type { CommandResult } from "../printed-by.ts";
+import { rekindle, Server } from "../server.ts";
 import { tablesWith } from "../stored.ts";
 import { expectError, expectSuccess, send, user } from "./support.ts";
 

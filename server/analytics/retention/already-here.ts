@@ -3,7 +3,7 @@
  * within some weeks. Those cohorts say nothing about new users. Pure.
  */
 import { periodsLater } from "../../calendar/calendar.ts";
-import type { CohortRow } from "./retention.ts";
+import type { CohortRow } from "./cohorts.ts";
 import type { Grid, RetentionQuestion } from "./retention-question.ts";
 
 /** Users who were there are seen within so many days: those who are away for longer count as newcomers. */

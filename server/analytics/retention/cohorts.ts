@@ -20,6 +20,16 @@ export interface Group {
   readonly value: string | null;
 }
 
+/** What the warehouse counts of one cohort. */
+export interface CohortRow extends Group {
+  /** The first day of the cohort's period. */
+  readonly cohort: number;
+  readonly members: number;
+  /** Pairs of a period's first day and the members active in it, or in it or later; those of no member are left
+   * out. Ascending. */
+  readonly active: readonly (readonly [period: number, users: number])[];
+}
+
 /** Rows of `kind`, `value`, `cohort` (its first day) and `members` (a bitmap). */
 export function cohortBitmaps(question: RetentionQuestion, grid: Grid): Sql {
   const { organization, today } = question;

@@ -10,8 +10,7 @@ import {
   wilson,
 } from "../../scoring/scoring.ts";
 import { alreadyHere } from "./already-here.ts";
-import type { Group } from "./cohorts.ts";
-import type { CohortRow } from "./retention.ts";
+import type { CohortRow, Group } from "./cohorts.ts";
 import type { Grid, RetentionQuestion } from "./retention-question.ts";
 
 export interface RetentionCell extends Group, Interval {

@@ -7,18 +7,9 @@
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { activeDaysTable, engagementParameters } from "../../warehouse/warehouse.ts";
 import { jsonSettings } from "../sql/json-text.ts";
-import { cohortsWithPeriods, type Group } from "./cohorts.ts";
+import { type CohortRow, cohortsWithPeriods } from "./cohorts.ts";
 import { gridOf, type RetentionQuestion } from "./retention-question.ts";
 import { type RetentionTable, retentionTable } from "./retention-table.ts";
-
-export interface CohortRow extends Group {
-  /** The first day of the cohort's period. */
-  readonly cohort: number;
-  readonly members: number;
-  /** Pairs of a period's first day and the members active in it, or in it or later; those of no member are left
-   * out. Ascending. */
-  readonly active: readonly (readonly [period: number, users: number])[];
-}
 
 /**
  * The retention table of a question.

@@ -14,7 +14,8 @@ import { settingsKey } from "../scores/settings.ts";
 import { stateOf } from "../scores/state.ts";
 import { memberRisksOf } from "./member-risks.ts";
 import { excludedOfKey, populationOf, type ScoredOrganization, withOutages } from "./population.ts";
-import { type RunBody, recordOf, type ScoreRecord } from "./records.ts";
+import type { RunBody } from "./record-bodies.ts";
+import { recordOf, type ScoreRecord } from "./records.ts";
 import { modelOfEntity, traitsOfRun } from "./segments-of-0-1.ts";
 
 type Run = ScoreRecord<RunBody>;

@@ -2,7 +2,7 @@
 import { priorParameters } from "../churn/bgbb.ts";
 import { cellLogOdds, cellRisks } from "../queries/cell-table.ts";
 import type { CellLogOdds } from "../queries/lists/member-query.ts";
-import type { RunBody } from "./records.ts";
+import type { RunBody } from "./record-bodies.ts";
 
 /** Those of members by BG/BB, as training takes them, whatever rung the users of this run have. */
 export function memberRisksOf(users: Pick<RunBody, "bgbb" | "counts">, horizonDays: number): CellLogOdds {

@@ -24,7 +24,8 @@ import { settingsKey } from "../scores/settings.ts";
 import type { CountedLabels } from "../statistics/platt.ts";
 import { inSteps } from "./in-steps.ts";
 import { populationOf, type ScoredOrganization, withOutages } from "./population.ts";
-import { keepRecord, type ModelBody, newestRecord, type RunBody, recordOf } from "./records.ts";
+import type { ModelBody, RunBody } from "./record-bodies.ts";
+import { keepRecord, newestRecord, recordOf } from "./records.ts";
 import type { Trainings } from "./trainings.ts";
 
 export type ServingModel = Pick<

@@ -13,7 +13,8 @@ import { settingsKey } from "../scores/settings.ts";
 import { memberRisksOf } from "./member-risks.ts";
 import { modelFor, type OfDay } from "./model.ts";
 import { firstDayOf, populationOf, runKey, type ScoredOrganization, withOutages } from "./population.ts";
-import { keepRecord, type RunBody, recordOf, type ScoreRecord } from "./records.ts";
+import type { RunBody } from "./record-bodies.ts";
+import { keepRecord, recordOf, type ScoreRecord } from "./records.ts";
 import { type ScaleOfDay, scaleFor } from "./scale.ts";
 import { Trainings } from "./trainings.ts";
 

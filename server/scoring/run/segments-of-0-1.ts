@@ -3,18 +3,11 @@
  * Their scores stay as they are, and are explained by the parameters that made them.
  */
 import type { ModelResult } from "../churn/backtest.ts";
-import type { BgbbParameters } from "../churn/bgbb.ts";
 import { type ChurnModel, traitsOfModel } from "../churn/churn-model.ts";
 import type { TraitValue } from "../churn/design.ts";
 import type { Choice } from "../churn/ladder.ts";
 import type { Features } from "../scores/features.ts";
-import type { ModelBody, RunBody } from "./records.ts";
-
-/** BG/BB's parameters by the values of one trait. Entities with another value, or none, go by the model's own. */
-export interface SegmentsOfRun {
-  readonly trait: string;
-  readonly values: readonly { readonly value: string; readonly parameters: BgbbParameters }[];
-}
+import type { ModelBody, RunBody, SegmentsOfRun } from "./record-bodies.ts";
 
 type OlderModel = ChurnModel & { readonly segments?: SegmentsOfRun };
 type OlderResult = Omit<ModelResult, "model"> & { readonly model: string };

@@ -4,7 +4,8 @@ import { stoppedForDays } from "../data-quality/outage.ts";
 import { readActivity } from "../queries/activity-query.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { populationOf, type ScoredOrganization } from "./population.ts";
-import { newestRecord, type RunBody, type ScoreRecord } from "./records.ts";
+import type { RunBody } from "./record-bodies.ts";
+import { newestRecord, type ScoreRecord } from "./records.ts";
 
 /** The newest finished run as of a day or before. */
 export function newestRun(

@@ -1,13 +1,30 @@
 /**
- * The warehouse on a server of ClickHouse, or on a cluster of them, by HTTP: the same queries and the same migrations as
- * in the embedded one.
+ * The warehouse by HTTP. What `SET` does in the embedded one is said in the address of each request here, and no request
+ * knows of another one: there are no sessions.
  */
-
+import { promisify } from "node:util";
+import { zstdCompress as zstdCompressCallback } from "node:zlib";
+import { FairTurns, sharedPlaces } from "../../process/process.ts";
 import { refuseUnfinishedMove } from "../copies/move-tables.ts";
-import { parseClickHouseUrl } from "./clickhouse-http.ts";
+import {
+  ClickHouseHttp,
+  type ClickHouseServer,
+  parseClickHouseUrl,
+  type Settings,
+} from "./clickhouse-http.ts";
 import { prepare } from "./clickhouse-prepare.ts";
-import { ClickHouseWarehouse } from "./clickhouse-warehouse.ts";
+import { columnsOfFrozen, frozenInsertSettings, neverDeduplicated } from "./insert-frozen.ts";
+import { queryAsFields } from "./parameters.ts";
+import { waitFor } from "./query-watch.ts";
 import type { ServerWarehouse } from "./server-warehouse.ts";
+import { clusterSettings, onCluster, type Topology } from "./topology.ts";
+import {
+  type FrozenRows,
+  type Parameter,
+  type QueryLimits,
+  type StreamFormat,
+  WarehouseError,
+} from "./warehouse.ts";
 
 export interface ClickHouseOptions {
   /** `http(s)://user:password@host:8123/database`; the database is made when it is not there, `rekindle` without a name. */
@@ -28,6 +45,287 @@ export interface ClickHouseOptions {
   readonly ledger?: string;
   /** True for a move, which may find what one before has left. */
   readonly isMove?: boolean;
+}
+
+/** The settings of every query. A server may have other defaults, or an administrator may have changed them. */
+const always = {
+  session_timezone: "UTC",
+  output_format_json_quote_64bit_integers: 0,
+  output_format_json_escape_forward_slashes: 0,
+  // Statements that change stored rows answer when they have, on every replica.
+  mutations_sync: 2,
+  lightweight_deletes_sync: 2,
+  // An exception in the middle of an answer comes as a tagged block, in every format.
+  http_write_exception_in_output_format: 0,
+  // A truncated gzip would hide that block.
+  enable_http_compression: 0,
+} as const;
+
+/** A query may have settings of its own, and must not write. */
+const reading = { readonly: 2, cancel_http_readonly_queries_on_client_close: 1 } as const;
+
+const defaults = { readers: 8, queryMemoryBytes: 4_000_000_000, maxSeconds: 30 } as const;
+
+/** Exports beside each other. */
+const streams = 2;
+/** An answer beyond this is a mistake of the query. */
+const maxResultBytes = 256 * 1024 * 1024;
+/** How much longer than its own limit a query is waited for, in case nothing answers. */
+const graceMs = 15_000;
+/** An insert of 50,000 rows takes 0.5 s. What takes this long is sent again, with its token. */
+const insertPatienceMs = 300_000;
+/** The engine gives up sending when a reader rests: it is a person's download. */
+const readerRestsSeconds = 3_600;
+/** QUERY_WAS_CANCELLED. */
+const cancelledCode = 394;
+
+const zstdCompress = promisify(zstdCompressCallback);
+
+/** Something to be asked, in no database where none is named. */
+interface Question {
+  readonly sql: string;
+  readonly parameters?: Record<string, Parameter>;
+  readonly limits?: QueryLimits;
+  readonly database?: string;
+}
+
+/** Asks a server. */
+class ClickHouseWarehouse implements ServerWarehouse {
+  readonly topology: Topology;
+  readonly #http: ClickHouseHttp;
+  readonly #database: string;
+  readonly #queryMemoryBytes: number;
+  readonly #readers: FairTurns;
+  readonly #streamers = new FairTurns({ places: streams, heldWhileOthersWait: streams, heldAtMost: streams });
+  readonly #running = new Set<Promise<unknown>>();
+  /** Ends streams when the warehouse is closed. */
+  readonly #closing = new AbortController();
+
+  constructor(server: ClickHouseServer, options: ClickHouseOptions) {
+    this.topology = { cluster: options.cluster ?? null, isEmbedded: false };
+    this.#http = new ClickHouseHttp(server, options.mayChange);
+    this.#database = server.database;
+    this.#queryMemoryBytes = options.queryMemoryBytes ?? defaults.queryMemoryBytes;
+    this.#readers = new FairTurns(sharedPlaces(options.readers ?? defaults.readers));
+  }
+
+  rows<Row>(
+    sql: string,
+    parameters: Record<string, Parameter> = {},
+    limits: QueryLimits = {},
+  ): Promise<Row[]> {
+    return this.#track(() => this.#rows<Row>({ sql, parameters, limits, database: this.#database }));
+  }
+
+  rowsOutside<Row>(sql: string, parameters: Record<string, Parameter> = {}): Promise<Row[]> {
+    return this.#track(() => this.#rows<Row>({ sql, parameters }));
+  }
+
+  command(sql: string, parameters: Record<string, Parameter> = {}, limits: QueryLimits = {}): Promise<void> {
+    return this.#track(() => this.#command({ sql, parameters, limits, database: this.#database }));
+  }
+
+  isGranted(right: string): Promise<boolean> {
+    return this.#track(async () => {
+      const settings = { default_format: "TabSeparated" };
+      return (await this.#inTurn({ sql: `CHECK GRANT ${right}` }, settings, true)).trim() === "1";
+    });
+  }
+
+  commandOutside(sql: string): Promise<void> {
+    return this.#track(() => this.#command({ sql }));
+  }
+
+  async *stream(
+    sql: string,
+    format: StreamFormat,
+    parameters: Record<string, Parameter> = {},
+  ): AsyncIterable<Uint8Array> {
+    this.#refuseWhenClosed();
+    await this.#streamers.take(undefined);
+    // Leaving early ends the connection, and so the query.
+    const left = new AbortController();
+    try {
+      yield* this.#http.ask({
+        ...queryAsFields(sql, parameters),
+        // How long a stream takes is up to its reader: no limit of time.
+        settings: {
+          ...this.#settings({ maxSeconds: 0 }),
+          ...reading,
+          default_format: format,
+          http_send_timeout: readerRestsSeconds,
+        },
+        database: this.#database,
+        queryId: newQueryId(),
+        mayRepeat: true,
+        signal: AbortSignal.any([left.signal, this.#closing.signal]),
+      });
+    } finally {
+      left.abort();
+      this.#streamers.giveBack(undefined);
+    }
+  }
+
+  insertFrozen(frozen: FrozenRows): Promise<void> {
+    return this.#track(() => this.#insertArrays(frozen.table, columnsOfFrozen(frozen), frozen));
+  }
+
+  insertInto(
+    table: string,
+    columns: readonly string[],
+    rows: Pick<FrozenRows, "rows" | "body" | "token">,
+  ): Promise<void> {
+    return this.#track(() => this.#insertArrays(table, columns, rows));
+  }
+
+  insertNative(table: string, names: string, blocks: Buffer): Promise<void> {
+    const settings = { ...neverDeduplicated, async_insert: 0, optimize_on_insert: 0, max_execution_time: 0 };
+    const sql = `INSERT INTO ${table} (${names}) FORMAT Native`;
+    return this.#track(() => this.#insert(sql, settings, blocks, false));
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    const reason = closedError();
+    this.#closing.abort(reason);
+    this.#streamers.refuseWaiting(reason);
+    await Promise.allSettled(this.#running);
+    this.#http.close();
+  }
+
+  async #insert(sql: string, settings: Settings, body: Buffer, mayRepeat: boolean): Promise<void> {
+    await this.#drain({
+      sql,
+      settings: { ...this.#settings({}), ...settings, wait_end_of_query: 1 },
+      database: this.#database,
+      queryId: newQueryId(),
+      body: await zstdCompress(body),
+      mayRepeat,
+      signal: AbortSignal.timeout(insertPatienceMs),
+    });
+  }
+
+  async #rows<Row>(question: Question): Promise<Row[]> {
+    const settings = { ...reading, max_result_bytes: maxResultBytes, default_format: "JSONEachRow" };
+    const text = await this.#inTurn(question, settings, true);
+    const rows: Row[] = [];
+    for (const line of text.split("\n")) if (line !== "") rows.push(JSON.parse(line));
+    return rows;
+  }
+
+  async #command(question: Question): Promise<void> {
+    const settings = { ...neverDeduplicated, max_result_bytes: 0, wait_end_of_query: 1 };
+    await this.#inTurn(question, settings, false);
+  }
+
+  /** A repetition does no harm: it has its token. */
+  #insertArrays(
+    table: string,
+    columns: readonly string[],
+    { rows, body, token }: Pick<FrozenRows, "rows" | "body" | "token">,
+  ): Promise<void> {
+    const sql = `INSERT INTO ${table} (${columns.join(", ")}) FORMAT JSONCompactEachRow`;
+    return this.#insert(sql, frozenInsertSettings({ rows, token }), body, true);
+  }
+
+  /** Asks when it is the asker's turn, and stops the query when the asker has gone. */
+  async #inTurn(question: Question, settings: Settings, mayRepeat: boolean): Promise<string> {
+    const { limits = {}, database } = question;
+    const form = queryAsFields(question.sql, question.parameters);
+    const { asker, maxSeconds = defaults.maxSeconds } = limits;
+    await this.#readers.take(asker);
+    const queryId = newQueryId();
+    const patienceMs = maxSeconds === 0 ? undefined : maxSeconds * 1_000 + graceMs;
+    const waiting = waitFor(patienceMs, () => this.#isRunning(queryId));
+    const stop = () => {
+      this.#kill(queryId);
+      waiting.abort(new WarehouseError(cancelledCode, "The query was stopped: nobody waits for its answer"));
+    };
+    try {
+      asker?.signal?.throwIfAborted();
+      asker?.signal?.addEventListener("abort", stop, { once: true });
+      return await this.#drain({
+        ...{ ...form, queryId, mayRepeat, signal: waiting.signal },
+        settings: { ...this.#settings(limits), ...settings },
+        ...(database !== undefined && { database }),
+      });
+    } finally {
+      asker?.signal?.removeEventListener("abort", stop);
+      waiting.end();
+      this.#readers.giveBack(asker);
+    }
+  }
+
+  async #drain(request: Parameters<ClickHouseHttp["ask"]>[0]): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of this.#http.ask(request)) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  }
+
+  /** Stops a query, wherever it runs; nothing when it is over. */
+  #kill(queryId: string): void {
+    const kill = this.#drain({
+      sql: `KILL QUERY${onCluster(this.topology)} WHERE query_id = '${queryId}' ASYNC`,
+      settings: { max_execution_time: defaults.maxSeconds },
+      queryId: newQueryId(),
+      mayRepeat: true,
+      signal: AbortSignal.timeout(graceMs),
+    });
+    this.#running.add(kill);
+    // If it fails the query's own limit ends it.
+    kill.catch(() => undefined).finally(() => this.#running.delete(kill));
+  }
+
+  async #isRunning(queryId: string): Promise<boolean> {
+    const { cluster } = this.topology;
+    const sql = `SELECT count() > 0 FROM ${cluster === null ? "system.processes" : "clusterAllReplicas({cluster:String}, system.processes)"}
+      WHERE query_id = {queryId:String}`;
+    const answer = await this.#drain({
+      ...queryAsFields(sql, { queryId, ...(cluster !== null && { cluster }) }),
+      settings: { ...reading, max_execution_time: defaults.maxSeconds, skip_unavailable_shards: 1 },
+      queryId: newQueryId(),
+      mayRepeat: true,
+      signal: AbortSignal.timeout(graceMs),
+    });
+    return answer.trim() === "1";
+  }
+
+  async #track<Result>(start: () => Promise<Result>): Promise<Result> {
+    this.#refuseWhenClosed();
+    const work = start();
+    this.#running.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#running.delete(work);
+    }
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closing.signal.aborted) throw closedError();
+  }
+
+  #settings({
+    maxSeconds = defaults.maxSeconds,
+    maxBytes = this.#queryMemoryBytes,
+    groupsInOrder,
+  }: QueryLimits): Settings {
+    return {
+      ...always,
+      ...clusterSettings(this.topology),
+      max_execution_time: maxSeconds,
+      max_memory_usage: Math.floor(maxBytes),
+      optimize_aggregation_in_order: groupsInOrder ? 1 : 0,
+    };
+  }
+}
+
+function newQueryId(): string {
+  return `rekindle-${crypto.randomUUID()}`;
+}
+
+function closedError(): WarehouseError {
+  return new WarehouseError(0, "The warehouse is closed");
 }
 
 /**

@@ -1,0 +1,59 @@
+/** What scoring's records hold: runs, models and scales. */
+import type { Settings } from "../../../contract/settings.ts";
+import type { Backtest } from "../churn/backtest.ts";
+import type { BgbbParameters } from "../churn/bgbb.ts";
+import type { ChurnModel } from "../churn/churn-model.ts";
+import type { Choice } from "../churn/ladder.ts";
+import type { DataCounts } from "../churn/train.ts";
+import type { UsualBehaviour } from "../queries/scale-query.ts";
+
+/** BG/BB's parameters by the values of one trait. Entities with another value, or none, go by the model's own. */
+export interface SegmentsOfRun {
+  readonly trait: string;
+  readonly values: readonly { readonly value: string; readonly parameters: BgbbParameters }[];
+}
+
+/** A finished run for one kind of entity: everything that its scores follow from, beside their features. */
+export interface RunBody {
+  /** Its rows of scores have this version, or the higher one of a run that was cut off. */
+  readonly rowsVersion: number;
+  readonly settings: Settings;
+  readonly settingsKey: string;
+  readonly scale: UsualBehaviour;
+  /** The day as of which the scale was measured. */
+  readonly scaleDay: number;
+  /** Null when no model is good enough. */
+  readonly model: ChurnModel | null;
+  /** Of a run by version 0.1.0. */
+  readonly segments?: SegmentsOfRun;
+  readonly bgbb: {
+    readonly parameters: BgbbParameters;
+    readonly isConverged: boolean;
+    readonly isAtBound: boolean;
+  };
+  readonly choice: Choice;
+  readonly counts: DataCounts;
+  /** The day as of which rungs were trained and back-tested. */
+  readonly trainedDay: number;
+  readonly backtest: Backtest;
+  readonly entities: number;
+  readonly scored: number;
+  /** When scores of this day were first told under these settings. */
+  readonly toldAtMs: number;
+  readonly finishedAtMs: number;
+  readonly tookMs: number;
+}
+
+/** Rungs, as trained on what was known on a day. */
+export interface ModelBody {
+  readonly settingsKey: string;
+  readonly rungs: readonly ChurnModel[];
+  readonly churnedLabels: number;
+  readonly retainedLabels: number;
+  /** The fit of BG/BB to the cells of that day: where the fits of the week begin. */
+  readonly bgbb: BgbbParameters;
+  readonly backtest: Backtest;
+}
+
+/** A scale that was measured, and the settings that it was measured under. */
+export type ScaleBody = UsualBehaviour & { readonly settingsKey: string };
