@@ -1,7 +1,5 @@
 /** Groups of track rows as intake hands them to a ledger: real rows with message ids that are UUIDs, one commit a group. */
-import { readdirSync, readFileSync } from "node:fs";
 import type { Ledger } from "../server/ledger/ports/ledger.ts";
-import type { Sql } from "../server/ledger/postgres/client/connect.ts";
 import { currentSchema, eventRow } from "../server/ledger/rules/warehouse-rows.ts";
 import { inboxRows, messageOf, needs, writes } from "../test/ledger/writes.ts";
 
@@ -42,39 +40,4 @@ export async function storeEvents(node: Node, organization: number, events: numb
     }),
   );
   return Buffer.byteLength(body);
-}
-
-/** Processor time of PostgreSQL's processes so far, those that have ended included, in milliseconds. */
-export async function databaseCpuMs(sql: Sql): Promise<number> {
-  const [own] = await sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
-  const server = statOf(own?.pid ?? 0)?.parent ?? 0;
-  const running = readdirSync("/proc")
-    .map((name) => statOf(Number(name)))
-    .filter((stat) => stat?.parent === server);
-  const ended = statOf(server);
-  return running.reduce((sum, stat) => sum + (stat?.ownMs ?? 0), (ended?.ownMs ?? 0) + (ended?.endedMs ?? 0));
-}
-
-/** Linux counts processor time in hundredths of a second. */
-const tickMs = 10;
-
-function statOf(pid: number) {
-  if (!Number.isInteger(pid) || pid <= 0) return undefined;
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name stands in brackets and may hold anything.
-    const fields = text
-      .slice(text.lastIndexOf(")") + 2)
-      .split(" ")
-      .map(Number);
-    const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
-    return {
-      parent: fields[1] ?? 0,
-      ownMs: (user + system) * tickMs,
-      endedMs: (endedUser + endedSystem) * tickMs,
-    };
-  } catch {
-    // It has ended meanwhile.
-    return undefined;
-  }
 }
