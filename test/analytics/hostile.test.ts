@@ -13,7 +13,7 @@ const formulas = ["=1+1", "+cmd|'/C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "＝1
 const harmless = formulas.map((name) => `'${name.replace("\t=", "\t'=")}`);
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   const token = await server.organization("Hostile");
   key = (await server.command("key", "create", "--organization", "Hostile")).trim();
   for (const [n, name] of formulas.entries()) {

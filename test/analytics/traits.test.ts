@@ -10,7 +10,7 @@ let world: World;
 let neighbour: World;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   const random = randomOfThisRun("traits");
   world = new World(server, random, "People", "America/Santiago");
   neighbour = new World(server, random, "Neighbours", "Asia/Kathmandu");

@@ -24,7 +24,7 @@ interface Tenant {
 }
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   await server.ready();
 }, 180_000);
 afterAll(() => server.stop());

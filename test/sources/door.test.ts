@@ -8,7 +8,7 @@ let server: Server;
 let token: string;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   token = await server.organization("Door");
 });
 afterAll(() => server?.stop());

@@ -11,7 +11,7 @@ let token: string;
 let other: string;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   token = await server.organization("Hostile");
   other = await server.organization("Other");
 });

@@ -7,7 +7,7 @@ let server: Server;
 let token: string;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   token = await server.organization("Track");
   await send(server, "/identify", token, user("u"));
 }, 180_000);
