@@ -207,9 +207,10 @@ export class Server {
     return this.#process.exitCode !== null || this.#process.signalCode !== null;
   }
 
-  /** The processor time of a server that has ended. */
+  /** The processor time of both processes until now. */
   cpuSeconds(): number {
-    return cpuSecondsOf(this.#process);
+    if (this.hasEnded) return cpuSecondsOf(this.#process);
+    return [this.pid, this.analysisPid()].reduce<number>((sum, pid) => sum + cpuSecondsUntilNow(pid), 0);
   }
 
   /** Its address; of any of its nodes, where it is several. */
@@ -345,6 +346,21 @@ function foreign(pid: number): ServerProcess {
     signalCode: null,
     resourceUsage: () => undefined,
   };
+}
+
+const clockTicksASecond = 100;
+
+/** Of a process, and of those that it waited for. */
+function cpuSecondsUntilNow(pid: number | undefined): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / clockTicksASecond;
+  } catch {
+    // It has ended meanwhile.
+    return 0;
+  }
 }
 
 /** Whether any thread of a process is still there. The first one may be gone while others end, and the files that the

@@ -13,7 +13,7 @@ let server: Server;
 let key: string;
 
 beforeAll(async () => {
-  server = await Server.shared();
+  server = await Server.start();
   await server.ready();
   await server.demo("--users", "90", "--weeks", "12");
   // The usual change is taken from the newest scores and those of the weeks before.

@@ -17,7 +17,7 @@ let users: readonly User[];
 let accounts: readonly Account[];
 
 beforeAll(async () => {
-  server = await Server.shared();
+  server = await Server.start();
   await server.ready();
   await server.demo("--users", "120", "--weeks", "20");
   await server.command("score", "--organization", "Demo");

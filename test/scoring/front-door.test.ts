@@ -24,7 +24,7 @@ interface Tenant {
 }
 
 beforeAll(async () => {
-  server = await Server.shared();
+  server = await Server.start();
   await server.ready();
 }, 180_000);
 afterAll(() => server.stop());

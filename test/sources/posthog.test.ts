@@ -10,7 +10,7 @@ let token: string;
 
 beforeAll(async () => {
   server = await Server.shared();
-  token = await server.organization("Door");
+  token = await server.organization("PostHog door");
 });
 afterAll(() => server?.stop());
 
