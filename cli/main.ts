@@ -1,42 +1,9 @@
-/** The `rekindle` command: every command on one screen. */
-import { Command } from "commander";
+/** Entry point of the `rekindle` command. */
 import { Refusal } from "../contract/refusal.ts";
-import { ConfigError } from "../server/config.ts";
-import { CallFailed, rekindleVersion, Unreachable } from "../server/process/process.ts";
-import { WarehouseError } from "../server/warehouse/warehouse.ts";
 import { escapeOutput, StandardOutput } from "./output.ts";
+import { isForPeople, rekindleProgram } from "./program.ts";
 
-/** Only the command that was named is loaded: all of them take twice as long. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import("./commands/serve.ts")).serveCommand(),
-  organization: async () => (await import("./commands/organization.ts")).organizationCommand(),
-  member: async () => (await import("./commands/member.ts")).memberCommand(),
-  token: async () => (await import("./commands/credential.ts")).tokenCommand(),
-  key: async () => (await import("./commands/credential.ts")).keyCommand(),
-  settings: async () => (await import("./commands/settings.ts")).settingsCommand(),
-  import: async () => (await import("./commands/import.ts")).importCommand(),
-  demo: async () => (await import("./commands/demo.ts")).demoCommand(),
-  export: async () => (await import("./commands/export.ts")).exportCommand(),
-  backtest: async () => (await import("./commands/backtest.ts")).backtestCommand(),
-  score: async () => (await import("./commands/score.ts")).scoreCommand(),
-  erase: async () => (await import("./commands/erase.ts")).eraseCommand(),
-  rebuild: async () => (await import("./commands/rebuild.ts")).rebuildCommand(),
-  backup: async () => (await import("./commands/backup.ts")).backupCommand(),
-  restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
-  "migrate-to": async () => (await import("./commands/migrate-to.ts")).migrateToCommand(),
-  warnings: async () => (await import("./commands/warnings.ts")).warningsCommand(),
-  "dead-letters": async () => (await import("./commands/dead-letters.ts")).deadLettersCommand(),
-  exclude: async () => (await import("./commands/exclude.ts")).excludeCommand(),
-  doctor: async () => (await import("./commands/doctor.ts")).doctorCommand(),
-};
-
-const program = new Command("rekindle")
-  .description("Keeps companies from losing their customers.")
-  .version(rekindleVersion())
-  .showHelpAfterError("(rekindle --help lists the commands)");
-const all = Object.entries(commands);
-const named = all.filter(([name]) => name === process.argv[2]);
-for (const [, load] of named.length > 0 ? named : all) program.addCommand(await load());
+const program = await rekindleProgram(process.argv[2]);
 
 escapeOutput();
 const output = new StandardOutput();
@@ -53,11 +20,4 @@ try {
   if (!isForPeople(error)) throw error;
   process.stderr.write(`rekindle: ${error.message}\n`);
   process.exit(1);
-}
-
-/** Whether the message says by itself what is wrong and what to do. */
-function isForPeople(error: unknown): error is Error {
-  return [Refusal, ConfigError, CallFailed, Unreachable, WarehouseError].some(
-    (kind) => error instanceof kind,
-  );
 }

@@ -81,12 +81,13 @@ function mayBeInWork(unfinished: string): boolean {
 /** Of everything that the pages are made of: their own files, the contract, and the versions of the libraries. */
 function hashOfSources(): string {
   const hash = createHash("sha256");
-  const own = readdirSync(join(root, "dashboard"), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.parentPath.startsWith(dist))
-    .map((entry) => join(entry.parentPath, entry.name));
-  const contract = readdirSync(join(root, "contract")).map((name) => join(root, "contract", name));
+  const own = ["dashboard", "contract"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !entry.parentPath.startsWith(dist))
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
   const lock = join(root, "package-lock.json");
-  for (const path of [...own, ...contract, ...(existsSync(lock) ? [lock] : [])].sort()) {
+  for (const path of [...own, ...(existsSync(lock) ? [lock] : [])].sort()) {
     const bytes = readFileSync(path);
     hash.update(`${path.slice(root.length)} ${bytes.length}\n`).update(bytes);
   }

@@ -11,6 +11,9 @@ import { openPool } from "../server/ledger/postgres/client/connect.ts";
 /** What test/run.ts tells a file: PostgreSQL's address, how many nodes, and a folder that is removed after the file. */
 export const told = { postgres: "TEST_POSTGRES", nodes: "TEST_NODES", folder: "TEST_FOLDER" } as const;
 
+/** What test/run.ts tells a file that asks for `Server.shared()`: where the server is. */
+export const toldServer = "TEST_SERVER";
+
 /** The variables that move a data folder's contents to servers. */
 export interface Engines extends Record<string, string> {
   readonly DATABASE_URL: string;

@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), "rekindle-sending-"));
 let server: Server;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
 }, 180_000);
 afterAll(async () => {
   rmSync(folder, { recursive: true });

@@ -6,8 +6,10 @@ import { existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Subprocess } from "bun";
+import { canRunInProcess, runInProcess } from "./command-in-process.ts";
 import { freePort } from "./deploy/running.ts";
-import { enginesOf, knownEnginesOf, nodesOfServers } from "./engines.ts";
+import { enginesOf, isOnPostgres, knownEnginesOf, nodesOfServers, toldServer } from "./engines.ts";
+import { cpuSecondsOf } from "./file-process.ts";
 import { type CommandResult, printedBy } from "./printed-by.ts";
 
 const entry = join(import.meta.dir, "..", "cli", "main.ts");
@@ -99,10 +101,27 @@ export interface ServerOptions {
   readonly entry?: string;
 }
 
+type ServerProcess = Pick<
+  Subprocess,
+  "pid" | "kill" | "exited" | "exitCode" | "signalCode" | "resourceUsage"
+>;
+
 interface Started {
   readonly url: string;
   readonly output: () => string;
-  readonly process: Subprocess;
+  readonly process: ServerProcess;
+  /** The file that it prints to, as long as the process that started it lives. */
+  readonly outputPath: string;
+  /** Whether other files use it, too. */
+  readonly isShared?: boolean;
+}
+
+/** Where the process of another test file finds a running server. */
+interface ServerAddress {
+  readonly url: string;
+  readonly pid: number;
+  readonly dataDir: string;
+  readonly outputPath: string;
 }
 
 /** A running Rekindle. */
@@ -110,21 +129,27 @@ export class Server {
   readonly dataDir: string;
   /** What it printed so far. */
   readonly output: () => string;
-  readonly #process: Subprocess;
+  readonly #process: ServerProcess;
+  readonly #outputPath: string;
   readonly #urls: readonly string[];
   /** Further nodes, which take requests only. */
   readonly #others: readonly Server[];
   readonly #env: Record<string, string>;
   readonly #removeFolder: boolean;
+  readonly #isShared: boolean;
+  readonly #hasAnalysis: boolean;
 
   private constructor(dataDir: string, started: Started, others: readonly Server[], options: ServerOptions) {
     this.dataDir = dataDir;
     this.output = started.output;
     this.#process = started.process;
+    this.#outputPath = started.outputPath;
     this.#urls = [started.url, ...others.map(({ url }) => url)];
     this.#others = others;
     this.#env = options.env ?? {};
     this.#removeFolder = options.dataDir === undefined;
+    this.#isShared = started.isShared === true;
+    this.#hasAnalysis = options.role === undefined || options.role === "all";
   }
 
   /** Starts a server and waits until it takes requests (not until its analysis is ready). */
@@ -144,6 +169,42 @@ export class Server {
       others.push(new Server(folder, await startServing(folder, own), [], own));
     }
     return new Server(dataDir, first, others, options);
+  }
+
+  /**
+   * A server for tests that need no more than organizations of their own, with names that no other file gives to its own.
+   * test/run.ts gives one server to all files that it runs one after another. A file that is run alone starts one.
+   */
+  static async shared(): Promise<Server> {
+    const told = process.env[toldServer];
+    if (told === undefined) return Server.start();
+    const address: ServerAddress = JSON.parse(told);
+    const printed = () => readFileSync(address.outputPath, "utf8");
+    const printedBefore = printed().length;
+    const started = {
+      ...address,
+      output: () => printed().slice(printedBefore),
+      process: foreign(address.pid),
+      isShared: true,
+    };
+    return new Server(address.dataDir, started, [], { dataDir: address.dataDir });
+  }
+
+  /** Tells the process of a test file where the server is. */
+  address(): string {
+    const { url, pid, dataDir } = this;
+    const address: ServerAddress = { url, pid, dataDir, outputPath: this.#outputPath };
+    return JSON.stringify(address);
+  }
+
+  get hasEnded(): boolean {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null;
+  }
+
+  /** The processor time of both processes until now. */
+  cpuSeconds(): number {
+    if (this.hasEnded) return cpuSecondsOf(this.#process);
+    return [this.pid, this.analysisPid()].reduce<number>((sum, pid) => sum + cpuSecondsUntilNow(pid), 0);
   }
 
   /** Its address; of any of its nodes, where it is several. */
@@ -169,7 +230,14 @@ export class Server {
 
   /** Runs `rekindle …` beside the running server. */
   command(...parameters: string[]): Promise<string> {
-    return printedBy(parameters, () => rekindleWith(this.dataDir, this.#env, ...parameters));
+    return printedBy(parameters, () => this.run(this.#env, ...parameters));
+  }
+
+  /** Runs `rekindle …` beside the running server, with more in its environment. It may fail. */
+  run(env: Record<string, string>, ...parameters: string[]): Promise<CommandResult> {
+    const isHere = this.#hasAnalysis && !isOnPostgres && canRunInProcess(parameters);
+    if (!isHere) return rekindleWith(this.dataDir, env, ...parameters);
+    return runInProcess(environment(this.dataDir, env), parameters);
   }
 
   /** Creates an organization of its own for a test, and a token that writes to it. */
@@ -251,11 +319,41 @@ export class Server {
     return this.#process.exited;
   }
 
-  /** Stops the server in order and removes a folder that was made for it. */
+  /** Stops the server in order and removes a folder that was made for it. A shared one runs on. */
   async stop(): Promise<number> {
+    if (this.#isShared) return 0;
     const exitCode = await this.kill("SIGTERM");
     if (this.#removeFolder) rmSync(this.dataDir, { recursive: true, force: true });
     return exitCode;
+  }
+}
+
+/** A process that this one did not start and must not end. */
+function foreign(pid: number): ServerProcess {
+  return {
+    pid,
+    kill: () => {
+      throw new Error("other files use this server: a test that ends it needs Server.start()");
+    },
+    exited: Promise.resolve(0),
+    exitCode: null,
+    signalCode: null,
+    resourceUsage: () => undefined,
+  };
+}
+
+const clockTicksASecond = 100;
+
+/** Of a process, and of those that it waited for. */
+function cpuSecondsUntilNow(pid: number | undefined): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / clockTicksASecond;
+  } catch {
+    // It has ended meanwhile.
+    return 0;
   }
 }
 
@@ -287,7 +385,8 @@ async function startServing(dataDir: string, options: ServerOptions): Promise<St
   while (true) {
     const hasEnded = child.exitCode !== null || child.signalCode !== null;
     const url = /"address":"([^"]+)"/.exec(output())?.[1];
-    if (url !== undefined) return { url, output, process: child };
+    if (url !== undefined)
+      return { url, output, process: child, outputPath: `/proc/${process.pid}/fd/${file}` };
     if (hasEnded) throw new Error(`the server did not start:\n${output()}`);
     await Bun.sleep(20);
   }

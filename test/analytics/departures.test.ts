@@ -15,7 +15,7 @@ let key: string;
 const day = Math.floor(Date.now() / msPerDay) - 3;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   await server.ready();
   const token = await server.organization(organization, "--timezone", "UTC");
   key = (await server.command("key", "create", ...ofOrganization)).trim();

@@ -13,7 +13,7 @@ const account = "o'neil & sons";
 const ofAccount = `/api/accounts/${encodeURIComponent(account)}`;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   const zone = zoneFarFromMidnight("Asia/Kathmandu", "America/St_Johns");
   world = new World(server, randomOfThisRun("entities"), "Entities", zone);
   await world.fill(30, 1_600);

@@ -24,7 +24,7 @@ const atMidnight = zoneFarFromMidnight("America/Santiago", "Africa/Cairo");
 const aroundRamadan = zoneFarFromMidnight("Africa/Casablanca", "Asia/Gaza");
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   const random = randomOfThisRun("figures");
   worlds.push(new World(server, random, "Andes", atMidnight));
   worlds.push(new World(server, random, "Atlas", aroundRamadan));

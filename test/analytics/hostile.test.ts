@@ -13,9 +13,9 @@ const formulas = ["=1+1", "+cmd|'/C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "＝1
 const harmless = formulas.map((name) => `'${name.replace("\t=", "\t'=")}`);
 
 beforeAll(async () => {
-  server = await Server.start();
-  const token = await server.organization("Hostile");
-  key = (await server.command("key", "create", "--organization", "Hostile")).trim();
+  server = await Server.shared();
+  const token = await server.organization("Hostile figures");
+  key = (await server.command("key", "create", "--organization", "Hostile figures")).trim();
   for (const [n, name] of formulas.entries()) {
     const userId = `u${n}`;
     const properties = { name, note: 'a "b", c' };
@@ -23,7 +23,7 @@ beforeAll(async () => {
     await send(server, "/track", token, { userId, event: '=evil,"1"', properties: { value: name, "-5": 1 } });
   }
   await send(server, "/identify", token, user("-5", { properties: { name: "\r\n=1" } }));
-  await server.exported("events", "Hostile");
+  await server.exported("events", "Hostile figures");
   await server.ready();
 }, 180_000);
 afterAll(() => server.stop());

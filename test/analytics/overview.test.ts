@@ -91,7 +91,7 @@ function falling(): Sent {
 const sentOf = (name: string) => (name === "Falling" ? falling() : customers()).users;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   await server.ready();
   const { users, events } = customers();
   await organization("Customers", { users, events });

@@ -12,7 +12,7 @@ let world: World;
 let neighbour: World;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   const random = randomOfThisRun("people");
   const zone = zoneFarFromMidnight("America/Santiago", "Africa/Cairo");
   world = new World(server, random, "People", zone);

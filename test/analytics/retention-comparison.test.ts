@@ -37,7 +37,7 @@ let server: Server;
 let key: string;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   const random = randomOfThisRun("retention comparison");
   const token = await server.organization("Groups", "--timezone", "UTC");
   key = (await server.command("key", "create", "--organization", "Groups")).trim();

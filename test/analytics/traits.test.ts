@@ -10,9 +10,9 @@ let world: World;
 let neighbour: World;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   const random = randomOfThisRun("traits");
-  world = new World(server, random, "People", "America/Santiago");
+  world = new World(server, random, "People by trait", "America/Santiago");
   neighbour = new World(server, random, "Neighbours", "Asia/Kathmandu");
   await world.fill(40, 100);
   await neighbour.fill(10, 50);

@@ -10,7 +10,7 @@ let server: Server;
 let key: string;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   await server.ready();
   const token = await server.organization("Large");
   key = (await server.command("key", "create", "--organization", "Large")).trim();

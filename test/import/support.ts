@@ -80,7 +80,10 @@ export class ImportBench {
   import(file: string, organization: string, ...options: string[]): Promise<CommandResult> {
     // What an import leaves there, and a killed one, goes with the bench.
     const env = { TMPDIR: this.folder };
-    return rekindleWith(this.dataDir, env, "import", file, "--organization", organization, ...options);
+    const parameters = ["import", file, "--organization", organization, ...options];
+    return this.#server === undefined
+      ? rekindleWith(this.dataDir, env, ...parameters)
+      : this.#server.run(env, ...parameters);
   }
 
   /** Starts an import, and kills it when so many rows of the file are done, or a chunk more; how many were done then. */

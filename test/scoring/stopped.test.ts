@@ -10,7 +10,7 @@ let server: Server;
 const today = todayIn(quietZone);
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   await server.ready();
 }, 180_000);
 afterAll(() => server.stop());

@@ -8,7 +8,7 @@ let server: Server;
 let token: string;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   token = await server.organization("Door");
 });
 afterAll(() => server?.stop());
@@ -83,9 +83,11 @@ describe("the token is taken", () => {
   );
 
   test("not when it is revoked, from the body either", async () => {
-    const secret = await server.organization("Revoked");
+    const secret = await server.organization("Revoked at the door");
     await expectTaken(await send({ body: track({ writeKey: secret }) }));
-    const id = /^(\d+)/m.exec(await server.command("token", "list", "--organization", "Revoked"))?.[1] ?? "";
+    const id =
+      /^(\d+)/m.exec(await server.command("token", "list", "--organization", "Revoked at the door"))?.[1] ??
+      "";
     await server.command("token", "revoke", id);
     await expectError(await send({ body: track({ writeKey: secret }) }), "invalid_write_key");
   });
@@ -236,8 +238,8 @@ describe("who sends too much", () => {
   });
 
   test("may send more messages at once than in a second, but not again at once", async () => {
-    const secret = await server.organization("Large");
-    await server.command("organization", "set", "Large", "--item-rate-limit", "1");
+    const secret = await server.organization("Large items");
+    await server.command("organization", "set", "Large items", "--item-rate-limit", "1");
     const sent = () => send({ ...inBatch(...Array(1_000).fill(7)), headers: basic(secret) });
     const sentMs = performance.now();
     await expectTaken(await sent());

@@ -11,9 +11,9 @@ let token: string;
 let other: string;
 
 beforeAll(async () => {
-  server = await Server.start();
-  token = await server.organization("Hostile");
-  other = await server.organization("Other");
+  server = await Server.shared();
+  token = await server.organization("Hostile sources");
+  other = await server.organization("Hostile neighbour");
 });
 afterAll(() => server?.stop());
 
@@ -51,8 +51,8 @@ test("of two tokens in a body that counts which stands where it belongs", async 
   expect((await send("/v1/track", JSON.stringify(track))).status).toBe(200);
   const identify = { userId: "u", traits: { email: "u@example.com" }, writeKey: other };
   expect((await send("/v1/identify", JSON.stringify(identify))).status).toBe(200);
-  expect(await server.exported("events", "Other")).toMatchObject([{ event: "said" }]);
-  expect(await server.exported("events", "Hostile")).toEqual([]);
+  expect(await server.exported("events", "Hostile neighbour")).toMatchObject([{ event: "said" }]);
+  expect(await server.exported("events", "Hostile sources")).toEqual([]);
 });
 
 describe("an error, and no failure of the service, is", () => {

@@ -6,7 +6,7 @@ import { Server } from "../server.ts";
 
 let server: Server;
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   await server.ready();
 });
 afterAll(() => server?.stop());

@@ -9,8 +9,8 @@ let server: Server;
 let token: string;
 
 beforeAll(async () => {
-  server = await Server.start();
-  token = await server.organization("Door");
+  server = await Server.shared();
+  token = await server.organization("PostHog door");
 });
 afterAll(() => server?.stop());
 

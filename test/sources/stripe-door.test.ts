@@ -19,7 +19,7 @@ import { at, deliver, delivered, eventsOf, withStripe } from "./webhooks-support
 
 let server: Server;
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   await server.ready();
 }, 180_000);
 afterAll(() => server?.stop());

@@ -8,7 +8,7 @@ import { at, deliver, eventsOf, withStripe } from "./webhooks-support.ts";
 
 let server: Server;
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   await server.ready();
 }, 180_000);
 afterAll(() => server?.stop());

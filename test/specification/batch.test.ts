@@ -9,7 +9,7 @@ let token: string;
 const organization = "Batches";
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   token = await server.organization(organization);
 }, 180_000);
 afterAll(() => server.stop());

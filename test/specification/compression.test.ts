@@ -19,7 +19,7 @@ const organization = "Compression";
 const bodyBytes = 256 * 1024;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   token = await server.organization(organization);
   await send(server, "/identify", token, user("u"));
 }, 180_000);

@@ -9,7 +9,7 @@ let token: string;
 const organization = "Connections";
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   token = await server.organization(organization);
   await send(server, "/identify", token, user("u"));
 }, 180_000);

@@ -9,7 +9,7 @@ let server: Server;
 let token: string;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   token = await organization("New York", "America/New_York");
 }, 180_000);
 afterAll(() => server.stop());

@@ -8,7 +8,7 @@ let token: string;
 const organization = "Merge";
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   token = await server.organization(organization);
 }, 180_000);
 afterAll(() => server.stop());

@@ -13,7 +13,7 @@ let document: OpenApi["document"];
 let paths: OpenApi["document"]["paths"];
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   token = await server.organization("OpenAPI");
   api = await OpenApi.of(server);
   document = api.document;

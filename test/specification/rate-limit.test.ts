@@ -6,7 +6,7 @@ import { expectError, expectSuccess, send, user } from "./support.ts";
 let server: Server;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
 }, 180_000);
 afterAll(() => server.stop());
 

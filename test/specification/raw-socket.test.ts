@@ -14,7 +14,7 @@ let token: string;
 const organization = "Raw socket";
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   token = await server.organization(organization);
   await send(server, "/identify", token, user("u"));
 }, 180_000);

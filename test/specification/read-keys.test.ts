@@ -10,7 +10,7 @@ let token: string;
 let key: string;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   token = await server.organization("Reading");
   key = await newKey("Reading");
   await server.ready();

@@ -26,7 +26,7 @@ let facts: Facts;
 let shape: Parameters<typeof randomFacts>[1];
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   const token = await server.organization(organization, "--timezone", timezone);
   key = (await server.command("key", "create", "--organization", organization)).trim();
   await server.ready();

@@ -20,7 +20,7 @@ let server: Server;
 let token: string;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   token = await server.organization("Settings");
   await server.ready();
 }, 180_000);

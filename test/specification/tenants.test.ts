@@ -22,7 +22,7 @@ let tenants: readonly Tenant[];
 
 beforeAll(async () => {
   console.log(`tenants.test.ts: SEED=${seed}`);
-  server = await Server.start();
+  server = await Server.shared();
   tenants = await Promise.all(
     names.map(async (name) => {
       const token = await server.organization(name);

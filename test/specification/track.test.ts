@@ -7,7 +7,7 @@ let server: Server;
 let token: string;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   token = await server.organization("Track");
   await send(server, "/identify", token, user("u"));
 }, 180_000);
@@ -60,7 +60,7 @@ describe("a user who was never identified is not_found, with the way to mend it,
   });
 
   test("also when another organization knows the id", async () => {
-    const other = await server.organization("Other");
+    const other = await server.organization("Other than Track");
     await send(server, "/identify", other, user("theirs"));
     await expectError(await track({ userId: "theirs", event: "e" }), "not_found");
     await expectSuccess(await server.post("/track", other, { userId: "theirs", event: "e" }));

@@ -19,7 +19,7 @@ interface Warning {
 let server: Server;
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   await server.ready();
 }, 180_000);
 afterAll(() => server.stop());

@@ -26,7 +26,7 @@ import {
 type Row = Readonly<Record<string, unknown>>;
 let server: Server;
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
 }, 180_000);
 afterAll(() => server.stop());
 

@@ -60,7 +60,7 @@ withSuite("json/test_parsing", (folder) => {
   const named = (kind: string) => files.filter(({ name }) => name.startsWith(kind)).map(({ name }) => name);
 
   beforeAll(async () => {
-    server = await Server.start();
+    server = await Server.shared();
     await server.ready();
     processes = [server.pid, server.analysisPid()];
     await sendAll(files);

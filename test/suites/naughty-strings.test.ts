@@ -44,7 +44,7 @@ withSuite("strings/blns.json", (path) => {
   let post: (path: string, body: unknown) => Promise<Answer>;
 
   beforeAll(async () => {
-    server = await Server.start();
+    server = await Server.shared();
     post = await sender(server, organization);
     await Promise.all(
       ids.map(async (text) => {

@@ -1,0 +1,101 @@
+/**
+ * Runs commands of `rekindle` in the process of the tests. A process of its own costs 0.2 s of processor time for each
+ * command, of which a file of tests runs up to fifty. Tests of the command line itself start processes: `rekindle()` in
+ * test/server.ts.
+ */
+import { type Command, CommanderError } from "commander";
+import { escapeOutput } from "../cli/output.ts";
+import { isForPeople, rekindleProgram } from "../cli/program.ts";
+
+interface CommandResult {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Those that only ask the running server. The others open an engine, wait for a signal, or set the exit code of the process. */
+const asking: ReadonlySet<string> = new Set([
+  ...["organization", "member", "token", "key", "settings", "import", "demo", "export", "erase"],
+  ...["warnings", "dead-letters", "exclude"],
+]);
+
+/** Whether a command can run here, beside a server that runs. A Parquet file is read by the embedded engine. */
+export function canRunInProcess([name = "", ...parameters]: readonly string[]): boolean {
+  return asking.has(name) && !parameters.some((parameter) => /parquet/i.test(parameter));
+}
+
+let previous: Promise<unknown> = Promise.resolve();
+
+/** Runs a command with this environment, after those that were asked for before: they share the process's output. */
+export function runInProcess(
+  env: Readonly<Record<string, string>>,
+  parameters: readonly string[],
+): Promise<CommandResult> {
+  const result = previous.then(() => run(env, parameters));
+  previous = result.catch(() => undefined);
+  return result;
+}
+
+async function run(
+  env: Readonly<Record<string, string>>,
+  parameters: readonly string[],
+): Promise<CommandResult> {
+  const before = { ...process.env };
+  const captured = captureOutput();
+  setEnvironment(env);
+  try {
+    const program = throwing(await rekindleProgram(parameters[0]));
+    await program.parseAsync([...parameters], { from: "user" });
+    return { exitCode: 0, ...captured.end() };
+  } catch (error) {
+    if (error instanceof CommanderError) return { exitCode: error.exitCode, ...captured.end() };
+    if (!isForPeople(error)) throw error;
+    const { stdout, stderr } = captured.end();
+    return { exitCode: 1, stdout, stderr: `${stderr}rekindle: ${error.message}\n` };
+  } finally {
+    captured.end();
+    setEnvironment(before);
+  }
+}
+
+/** Commander ends the process after help and after a wrong option: here it throws. */
+function throwing(command: Command): Command {
+  command.exitOverride();
+  for (const one of command.commands) throwing(one);
+  return command;
+}
+
+function setEnvironment(env: Readonly<Record<string, string | undefined>>): void {
+  for (const name of Object.keys(process.env)) {
+    if (env[name] === undefined) delete process.env[name];
+  }
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && process.env[name] !== value) process.env[name] = value;
+  }
+}
+
+/** Takes what is written to both outputs, as the command escapes it, until `end`. */
+function captureOutput() {
+  const { stdout, stderr } = process;
+  const [writeOut, writeError, { writer }] = [stdout.write, stderr.write, Bun.stdout];
+  const texts = { stdout: "", stderr: "" };
+  const decoder = new TextDecoder();
+  const take = (name: keyof typeof texts) => (chunk: string | Uint8Array) => {
+    texts[name] += typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true });
+    return true;
+  };
+  stdout.write = take("stdout");
+  stderr.write = take("stderr");
+  escapeOutput();
+  // An export writes bytes, and waits for a slow reader.
+  const sink = { write: take("stdout"), flush: () => 0, end: () => 0 };
+  Object.assign(Bun.stdout, { writer: () => sink });
+  return {
+    end() {
+      stdout.write = writeOut;
+      stderr.write = writeError;
+      Object.assign(Bun.stdout, { writer });
+      return texts;
+    },
+  };
+}

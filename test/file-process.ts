@@ -1,0 +1,127 @@
+/** Runs a file of tests in a process of its own and judges what it reports. */
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "..");
+
+export interface FileResult {
+  readonly passed: number;
+  readonly failed: number;
+  /** Faults besides failing tests. */
+  readonly complaints: readonly string[];
+  readonly output: string;
+  /** Of the file's process and of all processes that it started and waited for. Other work of the machine does not count. */
+  readonly cpuSeconds: number;
+}
+
+export interface Limits {
+  readonly testTimeoutMs: number;
+  readonly fileTimeoutMs: number;
+}
+
+const groups = new Set<number>();
+
+/**
+ * Runs one file of tests.
+ * @param file its path from the project's root
+ * @param folder an empty one for the report, removed by the caller
+ * @param env more for the environment of the tests
+ */
+export async function runFile(
+  file: string,
+  folder: string,
+  limits: Limits,
+  env: Record<string, string>,
+): Promise<FileResult> {
+  const report = join(folder, "report.xml");
+  // A pipe would stay open, and the run would wait, while a process that a test left behind lives.
+  const outputPath = join(folder, "output.txt");
+  const outputFile = openSync(outputPath, "w");
+  const child = Bun.spawn(
+    [
+      process.execPath,
+      "--no-env-file",
+      "test",
+      `--timeout=${limits.testTimeoutMs}`,
+      "--reporter=junit",
+      `--reporter-outfile=${report}`,
+      `./${file}`,
+    ],
+    {
+      cwd: root,
+      env: { ...process.env, ...env },
+      // A process group of its own: no process that a test started outlives its file. Processes under test would
+      // inherit Bun's --no-orphans, which changes how they end.
+      detached: true,
+      stdin: "ignore",
+      stdout: outputFile,
+      stderr: outputFile,
+      timeout: limits.fileTimeoutMs,
+      killSignal: "SIGKILL",
+    },
+  );
+  groups.add(child.pid);
+  await child.exited;
+  killGroup(child.pid);
+  closeSync(outputFile);
+  const ending = child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`;
+  const judged = judge(readReport(report), child.exitCode === 0, ending, readFileSync(outputPath, "utf8"));
+  return { ...judged, cpuSeconds: cpuSecondsOf(child) };
+}
+
+/** The processor time of a process that has ended. */
+export function cpuSecondsOf(child: Pick<Bun.Subprocess, "resourceUsage">): number {
+  return Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1_000_000;
+}
+
+/** Kills all files that run. */
+export function killRunningFiles(): void {
+  for (const group of groups) killGroup(group);
+}
+
+function killGroup(group: number): void {
+  groups.delete(group);
+  try {
+    process.kill(-group, "SIGKILL");
+  } catch {
+    // All processes of the group have ended.
+  }
+}
+
+interface Counts {
+  readonly tests: number;
+  readonly failures: number;
+  readonly skipped: number;
+}
+
+/** The totals of a JUnit report. `undefined` when the process wrote none: it died or had no test. */
+function readReport(path: string): Counts | undefined {
+  let head: string;
+  try {
+    head = /<testsuites [^>]*>/.exec(readFileSync(path, "utf8"))?.[0] ?? "";
+  } catch {
+    return undefined;
+  }
+  const count = (name: string) => Number(new RegExp(` ${name}="(\\d+)"`).exec(head)?.[1] ?? Number.NaN);
+  return { tests: count("tests"), failures: count("failures"), skipped: count("skipped") };
+}
+
+function judge(
+  counts: Counts | undefined,
+  isExitGood: boolean,
+  ending: string,
+  output: string,
+): Omit<FileResult, "cpuSeconds"> {
+  if (counts === undefined) {
+    const why = isExitGood ? "it has no test" : `it ended with ${ending} before its tests were counted`;
+    return { passed: 0, failed: 1, complaints: [why], output };
+  }
+  const complaints: string[] = [];
+  if (counts.skipped > 0) complaints.push(`${counts.skipped} tests were skipped or left to do`);
+  const passed = counts.tests - counts.failures - counts.skipped;
+  let failed = counts.failures + counts.skipped;
+  if (passed === 0 && failed === 0) complaints.push("it has no test");
+  if (!isExitGood && failed === 0) complaints.push(`it ended with ${ending} although no test failed`);
+  if (complaints.length > 0 && failed === 0) failed = 1;
+  return { passed, failed, complaints, output };
+}

@@ -1,0 +1,122 @@
+/**
+ * Says when each file of tests runs. `npm run check` runs the files that only read the code. `npm test` runs every file that
+ * is not listed here. `npm run test:long` runs the long files, and the files that run again on a cluster's engines.
+ * test/tidy.test.ts fails when a name here matches no file.
+ */
+
+export type Tier = "check" | "test" | "long";
+
+/** Paths under test/ without `.test.ts`. */
+const check = ["tidy", "regular-expressions"];
+
+const cluster = "it needs several nodes and PostgreSQL";
+const postgresParts =
+  "npm test runs the ledger's contract on PostgreSQL: this file proves one part of it under faults";
+const restarts = "it kills, restarts or restores whole installations";
+
+/** What takes long, and why `npm test` can do without it. A name is a path under test/ without `.test.ts`, or a folder with a slash. */
+const long: ReadonlyMap<string, string> = new Map([
+  ["long/", "each file takes minutes"],
+  ["releases/", "it opens the installations of all releases on both engines"],
+  ["durability/full-disk", restarts],
+  ["cluster/clocks", cluster],
+  ["cluster/doctor", cluster],
+  ["cluster/held-organization", cluster],
+  ["cluster/inbox-room", cluster],
+  ["cluster/kills", cluster],
+  ["cluster/leading", cluster],
+  ["cluster/nodes", cluster],
+  ["cluster/outages", cluster],
+  ["cluster/rolling", cluster],
+  ["ledger/move-in", postgresParts],
+  ["ledger/older-form", postgresParts],
+  ["ledger/postgres-decisions", postgresParts],
+  ["ledger/postgres-leadership", postgresParts],
+  ["ledger/postgres-nodes", postgresParts],
+  ["ledger/postgres-operation", postgresParts],
+  ["ledger/postgres-probe", postgresParts],
+  ["ledger/postgres-waiting", postgresParts],
+  ["deploy/private-files", restarts],
+  ["deploy/restore", restarts],
+  ["client/kill", restarts],
+  ["client/package", "it builds and installs the package"],
+  ["readme", "it runs the commands of the README on an installation of its own"],
+  ["specification/backup", restarts],
+  [
+    "specification/demo",
+    "it makes the demonstration several times; the end-to-end test of the pages makes one",
+  ],
+  ["warehouse/crash", restarts],
+]);
+
+/** The folders of which every file runs again on PostgreSQL, or is listed below. */
+const onPostgres = ["specification/", "sources/", "suites/"];
+
+const noLedger = "it translates or verifies messages of a source and asks no ledger";
+/** Not on PostgreSQL, and why. */
+const notOnPostgres: ReadonlyMap<string, string> = new Map([
+  ["specification/backup", "the embedded engines' backup: a cluster's engines have tools of their own"],
+  ["sources/posthog-body", noLedger],
+  ["sources/posthog-translate", noLedger],
+  ["sources/said", noLedger],
+  ["sources/segment", noLedger],
+  ["sources/stripe", noLedger],
+  ["sources/stripe-people", noLedger],
+  ["sources/stripe-signature", noLedger],
+  ["sources/webhook", noLedger],
+]);
+
+/** Their answers must not depend on the node that is asked. */
+const onThreeNodes = [
+  "specification/identify",
+  "specification/track",
+  "specification/batch",
+  "specification/retries",
+  "specification/tenants",
+  "specification/generated",
+];
+
+/** A file of tests, and the engines that it runs on. */
+export interface Run {
+  /** `test/specification/track.test.ts on three nodes` */
+  readonly name: string;
+  readonly file: string;
+  /** The number of nodes on PostgreSQL; 0 for the embedded engines. */
+  readonly nodes: number;
+}
+
+/** The tier of a file. */
+export function tierOf(file: string): Tier {
+  if (check.some((name) => isNamed(file, name))) return "check";
+  return [...long.keys()].some((name) => isNamed(file, name)) ? "long" : "test";
+}
+
+/** The runs of a tier. The check tier's files belong to `npm test`, too, when they are asked for by name. */
+export function runsOf(files: readonly string[], tier: Tier): Run[] {
+  const embedded = files
+    .filter((file) => tierOf(file) === tier)
+    .map((file): Run => ({ name: file, file, nodes: 0 }));
+  return tier === "long" ? [...embedded, ...clusterRuns(files)] : embedded;
+}
+
+function clusterRuns(files: readonly string[]): Run[] {
+  const excluded = [...notOnPostgres.keys()];
+  const again = files.filter(
+    (file) => onPostgres.some((name) => isNamed(file, name)) && !excluded.some((name) => isNamed(file, name)),
+  );
+  const nodes = files.filter((file) => onThreeNodes.some((name) => isNamed(file, name)));
+  return [
+    ...again.map((file): Run => ({ name: `${file} on PostgreSQL`, file, nodes: 1 })),
+    ...nodes.map((file): Run => ({ name: `${file} on three nodes`, file, nodes: 3 })),
+  ];
+}
+
+/** The names in the lists of this file that match no file. */
+export function namesWithoutFiles(files: readonly string[]): string[] {
+  const names = [...check, ...long.keys(), ...onPostgres, ...notOnPostgres.keys(), ...onThreeNodes];
+  return names.filter((name) => !files.some((file) => isNamed(file, name)));
+}
+
+function isNamed(file: string, name: string): boolean {
+  return name.endsWith("/") ? file.startsWith(`test/${name}`) : file === `test/${name}.test.ts`;
+}
