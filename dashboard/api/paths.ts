@@ -1,6 +1,6 @@
 /**
  * What can be asked of the server, by method and path, with the contract's types: a wrong path, parameter or body does
- * not compile. Only types, so that no schema is carried to the browser; test/dashboard/paths.test.ts holds every line
+ * not compile. Only types, so that no schema is carried to the browser; test/dashboard/contract.test.ts holds every line
  * against the server's own table of routes.
  */
 import type { Static, TSchema } from "typebox";

@@ -1,5 +1,5 @@
 /** Every address and its page, on one screen. Pages are loaded when they are opened; contract/pages.ts has the same
- * addresses for the server, and test/dashboard/addresses.test.ts holds the two together. */
+ * addresses for the server, and test/dashboard/contract.test.ts holds the two together. */
 import type { QueryClient } from "@tanstack/react-query";
 import {
   createRootRouteWithContext,

@@ -91,7 +91,7 @@ function falling(): Sent {
 const sentOf = (name: string) => (name === "Falling" ? falling() : customers()).users;
 
 beforeAll(async () => {
-  server = await Server.shared();
+  server = await Server.start();
   await server.ready();
   const { users, events } = customers();
   await organization("Customers", { users, events });

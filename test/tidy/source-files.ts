@@ -32,6 +32,13 @@ export function listPaths(): string[] {
   return [...new Bun.Glob("**/*").scanSync({ cwd: root, dot: true })].filter((path) => !left.test(path));
 }
 
+const comment = /(?<=^|\s)(?:\/\*[\s\S]*?\*\/|\/\/.*$)/gm;
+
+/** The comments of a file, one after another. */
+export function commentsOf(text: string): string {
+  return (text.match(comment) ?? []).join("\n");
+}
+
 /** The same text with comments blanked, line by line, so that rules about code do not judge prose. A comment
  * is recognized by the white space before it, as the formatter leaves it; globs in strings have none. */
 export function withoutComments(text: string): string {

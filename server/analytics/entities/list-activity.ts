@@ -20,7 +20,7 @@ export interface ActivityFilter {
   /** Only users who count in figures and were active on these days, or as `lifecycle` and `inAccount` say. */
   readonly activity?:
     | (Days & {
-        /** Beside the 7 days before; as analytics/lifecycle.ts defines them. */
+        /** Beside the 7 days before; as analytics/activity/lifecycle.ts defines them. */
         readonly lifecycle?: "new" | "returning" | "resurrecting" | "dormant" | undefined;
         /** Only by events that carry the account with this id. */
         readonly inAccount?: string | undefined;

@@ -1,4 +1,4 @@
-/** Whom to call first, for the overview and the lists: scoring/queries/to-call.ts defines it. */
+/** Whom to call first, for the overview and the lists: scoring/queries/lists/to-call.ts defines it. */
 import type Type from "typebox";
 import type { ToCall, ToCallFirst } from "../../analytics/analytics.ts";
 import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";

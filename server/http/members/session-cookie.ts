@@ -10,7 +10,7 @@ export interface SentCookie {
   /** Undefined when it has nothing, or two: another host of the same domain can set a cookie that comes first, and nobody
    * shall work in a stranger's account. */
   readonly secret: string | undefined;
-  /** Of the browser: see dashboard/devices.ts. */
+  /** Of the browser: see server/members/devices.ts. */
   readonly device: string | undefined;
   /** Whether it came by https, where only the cookie counts that no other host can set. */
   readonly isSecure: boolean;

@@ -15,7 +15,7 @@ import { hasTwoHosts, type PageHost } from "./page-host.ts";
 /** Answers a request. */
 export type Handler = (request: Request, connection: Connection) => Response | Promise<Response>;
 
-/** Answers everything below /api/; the analysis process has the table of its routes (api-routes.ts). */
+/** Answers everything below /api/; the analysis process has the table of its routes (server/http/api/routes.ts). */
 export type ApiHandler = (request: Request, connection: Connection) => Promise<Response>;
 
 /** The connection on which a request came: how long it may be silent, and where it comes from. */

@@ -11,7 +11,7 @@ export interface ScoringSettings {
 }
 
 /** Settings under which scores are equal have equal texts: they are kept in one form, with names in order. The answers
- * about departures are in the passive events by now (warehouse/engagement.ts). */
+ * about departures are in the passive events by now (warehouse/schema/engagement.ts). */
 export function settingsKey({ weekStart: _, ordinaryEvents: _answers, ...settings }: Settings): string {
   return JSON.stringify(settings);
 }

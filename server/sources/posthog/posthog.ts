@@ -1,8 +1,8 @@
 /**
  * PostHog: what its clients send, in our words.
  *
- *   posthog-envelope.ts    which events are in a body, and where the token is
- *   posthog-events.ts      what events, properties and groups mean, as tables
+ *   envelope.ts    which events are in a body, and where the token is
+ *   events.ts      what events, properties and groups mean, as tables
  *   here                   whom an event is about, when it happened, and what it says
  *
  * PostHog has one space of ids, distinct ids: a company's own user ids, and those that a browser makes up until

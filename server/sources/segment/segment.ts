@@ -1,11 +1,11 @@
 /**
  * Segment's calls, which RudderStack and Customer.io share. The mapping:
  *
- *   identify  a user's e-mail address, traits and account; segment-traits.ts has the names
+ *   identify  a user's e-mail address, traits and account; traits.ts has the names
  *   track     an event
  *   page      the event page_viewed, with the page's name, category, url, path, title, referrer, search
  *   screen    the event screen_viewed, with the screen's name and category
- *   group     the user joins the account; its traits become the user's, as segment-traits.ts says
+ *   group     the user joins the account; its traits become the user's, as traits.ts says
  *   alias     two ids are one person
  *
  *   context.groupId         the account in which it happened

@@ -1,5 +1,5 @@
 /**
- * Events of Stripe's webhooks. The table of their types is stripe-events.ts; here is whose they are. Most name only a
+ * Events of Stripe's webhooks. The table of their types is events.ts; here is whose they are. Most name only a
  * customer, whose id we take for a visitor's: what is said before anybody knows who the customer is waits for it.
  */
 

@@ -1,9 +1,9 @@
 /**
- * The tables of people, as `sqlite/people-tables.ts` has them. What is shown in the order of its text is compared byte by
+ * The tables of people, as `sqlite/admin/people-tables.ts` has them. What is shown in the order of its text is compared byte by
  * byte (collation "C"), whatever the database's own order is.
  */
 
-/** As `sqlite/people-tables.ts` has it. */
+/** As `sqlite/admin/people-tables.ts` has it. */
 export const verifiedEmailsAndMakers = `
   ALTER TABLE people ADD COLUMN email_verified integer NOT NULL DEFAULT 0 CHECK (email_verified IN (0, 1));
   ALTER TABLE people ADD COLUMN fallback_email text;

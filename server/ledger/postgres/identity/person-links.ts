@@ -1,5 +1,5 @@
 /**
- * Writes which ids are whose, and how many of them wait for somebody to be identified: see sqlite/person-links.ts. How many
+ * Writes which ids are whose, and how many of them wait for somebody to be identified: see sqlite/identity/person-links.ts. How many
  * an organization has changes in the statement that changes the links. Of links `json_to_recordset` makes a table, since
  * their limits depend on their order.
  *

@@ -1,4 +1,4 @@
-/** What `doctor` compares the warehouse with: see sqlite/counts.ts. Written by transact.ts. */
+/** What `doctor` compares the warehouse with: see sqlite/write/counts.ts. Written by transact.ts. */
 
 import type { VersionRows } from "../../ports/dead-letters.ts";
 import type { Populations } from "../../ports/health.ts";

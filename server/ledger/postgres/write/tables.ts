@@ -1,5 +1,5 @@
 /**
- * The first step of PostgreSQL's tables. They mirror those of `sqlite/migrations.ts`, but for what many writers need:
+ * The first step of PostgreSQL's tables. They mirror those of `sqlite/engine/migrations.ts`, but for what many writers need:
  *
  * - `day_counts` has a row for each writer's slot, so that writers do not wait for each other's commits;
  * - the last numbers given to users and accounts stand in `populations`, whose row is locked to give new ones;

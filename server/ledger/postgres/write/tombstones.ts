@@ -1,4 +1,4 @@
-/** Which users were erased, and when, and the ids that were linked to them: see sqlite/tombstones.ts. An id is kept as an HMAC under a key of this ledger. */
+/** Which users were erased, and when, and the ids that were linked to them: see sqlite/write/tombstones.ts. An id is kept as an HMAC under a key of this ledger. */
 import type { PersonId } from "../../ports/parking.ts";
 import { personText } from "../../rules/person-text.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";

@@ -1,0 +1,56 @@
+/** The addresses that read, made of the server's table of routes: a new route is in every test that asks all of them. */
+import type { ApiRoute } from "../../server/http/api/route.ts";
+import { apiRoutes } from "../../server/http/api/routes.ts";
+
+export interface ReadRoute {
+  /** Its path in the OpenAPI document: `/api/users/{userId}`. */
+  readonly template: string;
+  /** Its address, with the ids and the parameters that it must have. */
+  readonly address: string;
+  /** The array of its answer that is its table. */
+  readonly table: string | undefined;
+  /** The names of its parameters. */
+  readonly parameters: readonly string[];
+}
+
+/** Values of parameters that have no default. */
+const needed: Readonly<Record<string, string>> = {
+  cohort: "2026-05-11",
+  at: "0",
+  kind: "user",
+  key: "",
+  value: "u",
+  since: "2026-05-11",
+};
+
+/** Every GET route. @param ids values for the names in paths, encoded */
+export function readRoutes(ids: Readonly<Record<string, string>>): readonly ReadRoute[] {
+  return apiRoutes
+    .filter(({ method }) => method === "GET")
+    .map((route) => {
+      const path = route.path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name);
+      const query = neededParameters(route).map((name) => `${name}=${needed[name] ?? ""}`);
+      return {
+        template: route.path.replace(/:(\w+)/g, "{$1}"),
+        address: query.length === 0 ? path : `${path}?${query.join("&")}`,
+        table: route.table,
+        parameters: Object.keys(propertiesOf(route)),
+      };
+    });
+}
+
+/** An address with one more parameter. */
+export function withParameter(address: string, parameter: string): string {
+  return `${address}${address.includes("?") ? "&" : "?"}${parameter}`;
+}
+
+function neededParameters(route: ApiRoute): string[] {
+  const { required = [] }: { readonly required?: readonly string[] } = route.query;
+  const properties = propertiesOf(route);
+  return required.filter((name) => !("default" in (properties[name] ?? {})));
+}
+
+function propertiesOf(route: ApiRoute): Readonly<Record<string, object>> {
+  const { properties = {} }: { readonly properties?: Readonly<Record<string, object>> } = route.query;
+  return properties;
+}
