@@ -105,6 +105,15 @@ describe("the single machine", () => {
 
 describe("the cluster", () => {
   const { services, volumes, networks } = cluster();
+
+  test("builds its nodes without chDB, into an image of its own", () => {
+    const built = [...ours(cluster()), ...ours(single())];
+    expect(built.map(([, { build, image }]) => [image, build?.args?.CHDB])).toEqual([
+      ...ours(cluster()).map(() => ["rekindle-node:0.1.0", "no"]),
+      ["rekindle:0.1.0", undefined],
+    ]);
+  });
+
   const environments = ours(cluster()).map(([, { environment }]) => environment ?? {});
 
   test("asks PostgreSQL and ClickHouse where they are, with the passwords that they were given", () => {

@@ -60,7 +60,11 @@ export function commandOf({ rest }: Instruction): readonly string[] {
 /** What the tests look at of a service in a compose file. */
 export interface Service {
   readonly image?: string;
-  readonly build?: { readonly context: string; readonly dockerfile: string };
+  readonly build?: {
+    readonly context: string;
+    readonly dockerfile: string;
+    readonly args?: Readonly<Record<string, string>>;
+  };
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly restart?: string;

@@ -1,10 +1,10 @@
 /** The Dockerfile, as far as it can be tried without a container engine: test/long/image.test.ts also runs npm. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { builtPages } from "../../cli/pages.ts";
-import { root } from "../tidy/source-files.ts";
+import { readSourceFiles, root } from "../tidy/source-files.ts";
 import { copyOf, type Stage } from "./files.ts";
 import { Container, finishIn, letThrough, processOf, stages } from "./image.ts";
 import { freePort, printed, untilHealthy } from "./running.ts";
@@ -13,6 +13,16 @@ const folder = mkdtempSync(join(tmpdir(), "rekindle-image-"));
 const program = join(folder, "program");
 const copiesOf = ({ instructions }: Stage) =>
   instructions.filter(({ word }) => word === "COPY").map((instruction) => copyOf(instruction));
+
+/** The packages that no file of the service imports. Its Bun runs it. */
+function packagesOfPages(): readonly string[] {
+  const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const service = readSourceFiles().filter(({ path }) => /^(cli|contract|server|simulation)\//.test(path));
+  return Object.keys(dependencies).filter((name) => {
+    const imported = new RegExp(`["']${name}(/[^"']*)?["']`);
+    return name !== "bun" && !service.some(({ text }) => imported.test(text));
+  });
+}
 
 beforeAll(async () => {
   chmodSync(folder, 0o755);
@@ -43,6 +53,8 @@ describe("the Dockerfile", () => {
     expect(build.instructions.filter(({ word }) => word === "RUN").map(({ rest }) => rest)).toEqual([
       "npm ci --omit=dev",
       "./cli/with-bun cli/build-pages.ts",
+      `npm uninstall --omit=dev ${packagesOfPages().join(" ")}`,
+      'if [ "$CHDB" = no ]; then npm uninstall --omit=dev chdb; fi',
     ]);
   });
 

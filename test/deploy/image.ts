@@ -24,13 +24,21 @@ export function stages(): Stages {
   return { build, final };
 }
 
-/** Makes the build stage in a folder: copies, and runs npm and what else it says. */
-export async function buildIn(folder: string): Promise<void> {
+/** Makes the build stage in a folder: copies files and runs npm and the other commands. @param args as of --build-arg */
+export async function buildIn(folder: string, args: Readonly<Record<string, string>> = {}): Promise<void> {
   mkdirSync(folder, { recursive: true });
+  const env: Record<string, string> = { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" };
   for (const instruction of stages().build.instructions) {
     if (instruction.word === "COPY") copy(instruction, root, folder);
+    if (instruction.word === "ARG") {
+      const [name = "", value = ""] = instruction.rest.split("=");
+      env[name] = args[name] ?? value;
+    }
     if (instruction.word !== "RUN") continue;
-    const { exitCode, stdout, stderr } = await run(["sh", "-e", "-c", instruction.rest], { cwd: folder });
+    const { exitCode, stdout, stderr } = await run(["sh", "-e", "-c", instruction.rest], {
+      cwd: folder,
+      env,
+    });
     if (exitCode !== 0) throw new Error(`${instruction.rest} failed:\n${stdout}${stderr}`);
   }
 }

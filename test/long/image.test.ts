@@ -1,22 +1,33 @@
-/** Both stages of deploy/Dockerfile, with npm, in folders: what comes out starts as a container would, from an empty volume. */
+/** Both stages of deploy/Dockerfile, with npm, in folders. The result starts as a container would, from an empty volume. */
 import { afterAll, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { TestCluster } from "../cluster/support.ts";
 import { buildIn, Container, finishIn } from "../deploy/image.ts";
 import { freePort, printed, untilHealthy } from "../deploy/running.ts";
+import { megabytesOf } from "../disk.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rekindle-image-"));
+chmodSync(folder, 0o755);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("the Dockerfile's npm commands make a program that starts, takes a request and gets its data out again", async () => {
-  chmodSync(folder, 0o755);
-  const [build, program] = [join(folder, "build"), join(folder, "program")];
-  await buildIn(build);
+/** Runs the Dockerfile. @returns the program's folder */
+async function imageOf(name: string, args: Readonly<Record<string, string>>): Promise<string> {
+  const [build, program] = [join(folder, `${name}-build`), join(folder, name)];
+  await buildIn(build, args);
   finishIn(program, build);
-  expect(existsSync(join(program, "node_modules/@biomejs"))).toBe(false);
+  return program;
+}
+
+/** Starts a container, sends a request and exports its user. */
+async function takesAndReturns(program: string, environment: Readonly<Record<string, string>>) {
   const port = await freePort();
-  const container = new Container(program, join(folder, "data"), { PORT: String(port), LOG_LEVEL: "warn" });
+  const container = new Container(program, `${program}-data`, {
+    PORT: String(port),
+    LOG_LEVEL: "warn",
+    ...environment,
+  });
   const server = container.start();
   const output = printed(server);
   try {
@@ -38,4 +49,18 @@ test("the Dockerfile's npm commands make a program that starts, takes a request 
     await server.exited;
   }
   expect(server.exitCode, (await output).join("\n")).toBe(0);
+}
+
+test("the Dockerfile makes a program of 690 MB that starts, takes a request and exports its data", async () => {
+  const program = await imageOf("program", {});
+  expect(existsSync(join(program, "node_modules/@biomejs"))).toBe(false);
+  expect(megabytesOf(program)).toBeLessThanOrEqual(690);
+  await takesAndReturns(program, {});
+});
+
+test("without chDB it makes a node of a cluster of 180 MB, which does the same", async () => {
+  const program = await imageOf("node", { CHDB: "no" });
+  expect(megabytesOf(program)).toBeLessThanOrEqual(180);
+  const cluster = await TestCluster.start();
+  await takesAndReturns(program, cluster.env);
 });
