@@ -49,7 +49,6 @@ const knownCircles: readonly string[] = [
   "dashboard/pages/sources/webhook-form.tsx, dashboard/pages/sources/webhooks.tsx",
   "dashboard/parts/form/confirm-dialog.tsx, dashboard/parts/form/confirm.tsx",
   "dashboard/parts/toast-shelf.tsx, dashboard/parts/toast.tsx",
-  "server/analysis-node.ts, server/start-analysis.ts",
   "server/http/api/csv.ts, server/http/api/days.ts, server/http/api/route.ts",
   "server/ledger/postgres/identity/parking-reads.ts, server/ledger/postgres/write/load-more.ts, server/ledger/postgres/write/loaded.ts",
 ];
