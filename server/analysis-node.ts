@@ -4,7 +4,7 @@
  */
 
 import { Refusal } from "../contract/refusal.ts";
-import { AnalysisWork, type SaidByLeader } from "./analysis-work.ts";
+import { type AnalysisHost, AnalysisWork, type SaidByLeader } from "./analysis-work.ts";
 import type { StartedAnalysis } from "./between/between.ts";
 import { remoteAnalysis, remoteScoring } from "./between/between.ts";
 import type { ClusterConfig, Config } from "./config.ts";
@@ -15,7 +15,6 @@ import type { Logger } from "./process/process.ts";
 import { messageOf, nodePeer, type Peer, within } from "./process/process.ts";
 import { SourceWatch } from "./scoring/scoring.ts";
 import { serveNode } from "./serve-node.ts";
-import type { AnalysisHost } from "./start-analysis.ts";
 import type { LoaderStatus, Warehouse } from "./warehouse/warehouse.ts";
 import {
   beginAnalysis,

@@ -1,8 +1,32 @@
 /** All that analysis does by itself on a warehouse: one machine's for ever, a cluster's while it leads. */
+import type { StartedAnalysis } from "./between/between.ts";
 import type { SharedLedger } from "./ledger/ledger.ts";
 import type { Logger } from "./process/process.ts";
 import { type EarlierScores, Scheduler, Scoring, SourceWatch } from "./scoring/scoring.ts";
-import type { Analysis, AnalysisStatus, Failure } from "./warehouse/warehouse.ts";
+import type { Analysis, AnalysisStatus, Failure, LoaderStatus, WhyAway } from "./warehouse/warehouse.ts";
+
+export type Answer = (request: Request) => Response | Promise<Response>;
+
+/** The stores that the process works on, and what it is at this moment. */
+export interface AnalysisHost {
+  readonly ledger: SharedLedger;
+  /** What questions are answered with; nothing while it starts. */
+  readonly started: Partial<StartedAnalysis>;
+  readonly waitsFor: string | undefined;
+  /** The same for everybody. */
+  readonly why?: WhyAway | undefined;
+  /** What is done here; undefined while it starts, and where another node leads. */
+  readonly work: AnalysisWork | undefined;
+  /** How loading goes here, from its first batch on. */
+  readonly loader: LoaderStatus | undefined;
+  /** Answers other nodes. */
+  serve?(answer: Answer, failed: (error: Error) => Response): Bun.Server<undefined> | undefined;
+  /** Resolves when questions are answered, or when that is waited for beside. */
+  begin(): Promise<void>;
+  /** Others are told to ask this process nothing more. */
+  leave(): Promise<void>;
+  close(): Promise<void>;
+}
 
 /** What a leader says of its work to the other nodes. */
 export interface SaidByLeader {

@@ -3,43 +3,18 @@
  * moment; what it had in hand lies frozen in the ledger and is sent again.
  */
 import type { Registry } from "prom-client";
-import { AnalysisWork } from "./analysis-work.ts";
-import { answerAnalysis, remoteLedger, type StartedAnalysis } from "./between/between.ts";
+import { type AnalysisHost, AnalysisWork, type Answer } from "./analysis-work.ts";
+import { answerAnalysis, remoteLedger } from "./between/between.ts";
 import type { Config } from "./config.ts";
-import type { SharedLedger } from "./ledger/ledger.ts";
 import { ledgerFile, openInboxReader } from "./ledger/sqlite/sqlite.ts";
 import type { Logger } from "./process/process.ts";
 import { createRegistry, gauge, serveSocket, socketPath } from "./process/process.ts";
-import type { LoaderStatus, WhyAway } from "./warehouse/warehouse.ts";
 import { openAnalysis, takeAnalysisLock } from "./warehouse/warehouse.ts";
 
 export interface RunningAnalysis {
   /** Finishes the batch that is being loaded, then closes the engine. */
   stop(): Promise<void>;
 }
-
-/** The stores that the process works on, and what it is at this moment. */
-export interface AnalysisHost {
-  readonly ledger: SharedLedger;
-  /** What questions are answered with; nothing while it starts. */
-  readonly started: Partial<StartedAnalysis>;
-  readonly waitsFor: string | undefined;
-  /** The same for everybody. */
-  readonly why?: WhyAway | undefined;
-  /** What is done here; undefined while it starts, and where another node leads. */
-  readonly work: AnalysisWork | undefined;
-  /** How loading goes here, from its first batch on. */
-  readonly loader: LoaderStatus | undefined;
-  /** Answers other nodes. */
-  serve?(answer: Answer, failed: (error: Error) => Response): Bun.Server<undefined> | undefined;
-  /** Resolves when questions are answered, or when that is waited for beside. */
-  begin(): Promise<void>;
-  /** Others are told to ask this process nothing more. */
-  leave(): Promise<void>;
-  close(): Promise<void>;
-}
-
-type Answer = (request: Request) => Response | Promise<Response>;
 
 /** Starts analysis beside a running intake, or as a node. The socket answers at once, and says "starting" until every
  * frozen batch was sent again. @throws Refusal when another analysis works on the folder. */

@@ -49,9 +49,7 @@ const knownCircles: readonly string[] = [
   "dashboard/pages/sources/webhook-form.tsx, dashboard/pages/sources/webhooks.tsx",
   "dashboard/parts/form/confirm-dialog.tsx, dashboard/parts/form/confirm.tsx",
   "dashboard/parts/toast-shelf.tsx, dashboard/parts/toast.tsx",
-  "server/analysis-node.ts, server/start-analysis.ts",
   "server/http/api/csv.ts, server/http/api/days.ts, server/http/api/route.ts",
-  "server/http/port/client-address.ts, server/http/port/metrics-access.ts, server/http/port/routes.ts, server/http/port/unknown-tokens.ts, server/http/write/posthog-routes.ts, server/http/write/source-handler.ts, server/http/write/source-opening.ts, server/http/write/source-routes.ts, server/http/write/source-webhooks.ts, server/http/write/write-steps.ts, server/http/write/write.ts",
   "server/ledger/postgres/identity/parking-reads.ts, server/ledger/postgres/write/load-more.ts, server/ledger/postgres/write/loaded.ts",
 ];
 

@@ -219,7 +219,7 @@ export class Intake {
   }
 
   /** Counts a request that was turned away before it was read. */
-  noteTurnedAway(
+  noteRefused(
     endpoint: Endpoint,
     organization: number,
     kind: "refused_validation" | "rate_limited",

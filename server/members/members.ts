@@ -1,6 +1,5 @@
 /** The module's interface: people who sign in, their roles and sessions. */
 
-export { Denied, notSignedIn, notThere } from "./denied.ts";
 export { deviceOf, personOfDevice } from "./devices.ts";
 export { invite, membersOf, passwordLink } from "./invitations.ts";
 export {

@@ -10,7 +10,7 @@ import type {
   TokenCreateBody,
   TokensAnswer,
 } from "../../contract/members.ts";
-import { Refusal } from "../../contract/refusal.ts";
+import { noSuch, Refusal } from "../../contract/refusal.ts";
 import { formatDay, Zone, zoneNamed } from "../calendar/calendar.ts";
 import type { Actor, AuditPage, Ledger } from "../ledger/ledger.ts";
 import {
@@ -21,7 +21,6 @@ import {
   type Organization,
   scopeOf,
 } from "../ledger/ledger.ts";
-import { notThere } from "./denied.ts";
 
 /** The ledger, and what remembers of it what is changed here. */
 export interface OrganizationParts {
@@ -167,7 +166,7 @@ export async function newReadKey(
 }
 
 /** Revokes a project token or a read key; it is refused from now on.
- * @throws Denied when the organization has none with this id */
+ * @throws ApiError when the organization has none with this id */
 export async function revoke(
   kind: "tokens" | "readKeys",
   { ledger, forget }: OrganizationParts,
@@ -176,7 +175,7 @@ export async function revoke(
 ): Promise<void> {
   const own = await ledger[kind].list(organization);
   if (!own.some((credential) => credential.id === id)) {
-    throw notThere(kind === "tokens" ? "project token" : "read key");
+    throw noSuch(kind === "tokens" ? "project token" : "read key");
   }
   await ledger[kind].revoke(id, by, nowMs);
   forget();

@@ -1,6 +1,6 @@
 /** Compares a password with a person's: slowed down for guesses, paced, and watched. */
+import { ApiError } from "../../contract/refusal.ts";
 import type { PeopleStore, Person } from "../ledger/ledger.ts";
-import { Denied } from "./denied.ts";
 import { deviceOf } from "./devices.ts";
 import { type AttemptSource, Guessing } from "./guessing.ts";
 import { Pacing } from "./pacing.ts";
@@ -30,19 +30,19 @@ export class PasswordCheck {
     this.#watch = watch;
   }
 
-  /** The hash to be kept of a new password. @throws Denied when too many wait */
+  /** The hash to be kept of a new password. @throws ApiError when too many wait */
   hash(password: string, email: string, from: Attempting): Promise<string> {
     return this.#passwords.hash(password, senderOf(email, from));
   }
 
   /** The person, when it is the password; without a person it takes as long.
-   * @throws Denied when it is not, or after too many failures */
+   * @throws ApiError when it is not, or after too many failures */
   async verified(
     email: string,
     person: Person | undefined,
     password: string,
     from: Attempting,
-    wrong: () => Denied,
+    wrong: () => ApiError,
   ): Promise<Person> {
     const source = sourceOf(person, from);
     const attempt = this.#guessing.begin(email, source, performance.now());
@@ -94,7 +94,7 @@ function senderOf(email: string, { address, signal }: Attempting): Sender {
   return { group: address, member: email, signal };
 }
 
-function tooOften(what: string, waitSeconds: number): Denied {
+function tooOften(what: string, waitSeconds: number): ApiError {
   const message = `${what}: try again in ${waitSeconds} second${waitSeconds === 1 ? "" : "s"}.`;
-  return new Denied("rate_limit_exceeded", message, waitSeconds);
+  return new ApiError("rate_limit_exceeded", message, waitSeconds);
 }

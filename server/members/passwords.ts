@@ -1,9 +1,8 @@
 /** Passwords: which are taken, and their argon2id hashes, a few at a time because each takes memory. */
 import { peopleLimits } from "../../contract/member-limits.ts";
-import { Refusal } from "../../contract/refusal.ts";
+import { ApiError, Refusal } from "../../contract/refusal.ts";
 import { loginEmail } from "../ledger/ledger.ts";
 import { type Asker, FairTurns } from "../process/process.ts";
-import { Denied } from "./denied.ts";
 
 /** 19 MiB and two passes are OWASP's parameters for argon2id: 30 ms of a core (64 MiB: 100). Bun hashes in another thread. */
 const algorithm = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
@@ -19,13 +18,13 @@ export class Passwords {
   readonly #turns = new FairTurns(turns);
   #nobodys: Promise<string> | undefined;
 
-  /** The hash to be kept. @throws Denied when too many wait */
+  /** The hash to be kept. @throws ApiError when too many wait */
   hash(password: string, sender: Sender): Promise<string> {
     return this.#inTurn(sender, () => Bun.password.hash(oneForm(password), algorithm));
   }
 
   /** Whether the password is the one of this hash. Without a hash, false, after as long.
-   * @throws Denied when too many wait */
+   * @throws ApiError when too many wait */
   async matches(password: string, hash: string | undefined, sender: Sender): Promise<boolean> {
     this.#nobodys ??= Bun.password.hash(crypto.randomUUID(), algorithm);
     const compared = hash ?? (await this.#nobodys);
@@ -35,7 +34,7 @@ export class Passwords {
 
   async #inTurn<Result>(sender: Sender, work: () => Promise<Result>): Promise<Result> {
     if (this.#turns.waiting(sender.group) >= maxWaiting.address || this.#turns.allWaiting >= maxWaiting.all) {
-      throw new Denied("rate_limit_exceeded", "Too many people sign in at this moment: try again.", 2);
+      throw new ApiError("rate_limit_exceeded", "Too many people sign in at this moment: try again.", 2);
     }
     await this.#turns.take(sender);
     try {

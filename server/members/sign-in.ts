@@ -5,7 +5,7 @@
 
 import { peopleLimits } from "../../contract/member-limits.ts";
 import type { SessionAnswer } from "../../contract/members.ts";
-import { Refusal } from "../../contract/refusal.ts";
+import { ApiError, Refusal } from "../../contract/refusal.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
   hashCode,
@@ -18,7 +18,6 @@ import {
   type Session,
   withFallbackEmail,
 } from "../ledger/ledger.ts";
-import { Denied } from "./denied.ts";
 import { newDevice } from "./devices.ts";
 import { type Attempting, PasswordCheck } from "./password-check.ts";
 import { refuseGuessable } from "./passwords.ts";
@@ -230,19 +229,19 @@ export class SignIn {
 export const sessionSeconds = peopleLimits.sessionDays * 86_400;
 
 function notValid(): never {
-  throw new Denied("not_found", "This link is not valid, or not any more: ask for a new one.");
+  throw new ApiError("not_found", "This link is not valid, or not any more: ask for a new one.");
 }
 
-function wrongPassword(): Denied {
-  return new Denied("invalid_write_key", "The e-mail or the password is wrong.");
+function wrongPassword(): ApiError {
+  return new ApiError("invalid_write_key", "The e-mail or the password is wrong.");
 }
 
-function wrongInvited(): Denied {
+function wrongInvited(): ApiError {
   const message = "The password is wrong. If you have no account yet, send a name, too.";
-  return new Denied("invalid_write_key", message);
+  return new ApiError("invalid_write_key", message);
 }
 
 /** No 401: the session is as good as before. */
-function wrongCurrentPassword(): Denied {
-  return new Denied("validation_error", "currentPassword is wrong: send the password that you have now.");
+function wrongCurrentPassword(): ApiError {
+  return new ApiError("validation_error", "currentPassword is wrong: send the password that you have now.");
 }

@@ -15,7 +15,7 @@ test("outcomes are counted up to the first item that was not decided whole", asy
   const turnedAway: string[] = [];
   const intake = {
     countSourced: (_source: string, _organization: number, outcome: string) => counted.push(outcome),
-    noteTurnedAway: (_endpoint: string, _organization: number, _kind: string, why: string) =>
+    noteRefused: (_endpoint: string, _organization: number, _kind: string, why: string) =>
       turnedAway.push(why),
     sourced: async (
       _items: readonly SourcedItem[],

@@ -13,7 +13,8 @@ import {
   type Verdict,
   verdictSql,
 } from "../../scoring/scoring.ts";
-import { dateParameter, type Sql } from "../sql/sql.ts";
+import { dayParameter } from "../../warehouse/warehouse.ts";
+import type { Sql } from "../sql/sql.ts";
 
 /** Of which run scores are, and since which they have changed. */
 export interface ScoresOfList {
@@ -100,7 +101,7 @@ export function accountChurned({ ofAccounts }: ScoresOfList, account: string): S
   return condition(
     `${account} IN (
       SELECT account FROM account_scores FINAL
-      WHERE organization = {organization:UInt32} AND day = ${dateParameter("accountsDay")}
+      WHERE organization = {organization:UInt32} AND day = ${dayParameter("accountsDay")}
         AND version >= {accountsVersion:UInt64} AND state = 'churned')`,
     { accountsDay: ofAccounts.day, accountsVersion: ofAccounts.rowsVersion },
   );

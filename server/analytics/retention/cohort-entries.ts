@@ -1,8 +1,8 @@
 /**
  * When users entered a cohort: one row for each, with the day of the entry.
  */
-import { engagementParameters, firstActiveDays } from "../../warehouse/warehouse.ts";
-import { dateParameter, localDay, type Sql, zoneParameters } from "../sql/sql.ts";
+import { dayParameter, engagementParameters, firstActiveDays } from "../../warehouse/warehouse.ts";
+import { localDay, type Sql, zoneParameters } from "../sql/sql.ts";
 import type { RetentionQuestion } from "./retention-question.ts";
 
 /** Rows of `user` and `day` (Int32); needs the parameter `organization`. */
@@ -24,7 +24,7 @@ const firstOfEvent = `
   SELECT user, toInt32(min(day)) AS day
   FROM (
     SELECT arrayJoin(bitmapToArray(users)) AS user, day FROM event_days
-    WHERE ${ofOrganization} AND event = {entryEvent:String} AND day <= ${dateParameter("today")})
+    WHERE ${ofOrganization} AND event = {entryEvent:String} AND day <= ${dayParameter("today")})
   GROUP BY user`;
 
 /** In the order in which they are believed. */

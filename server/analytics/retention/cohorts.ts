@@ -4,11 +4,12 @@
  */
 import {
   activeDaysTable,
+  dayParameter,
   engagementParameters,
   included,
   type PassiveEvents,
 } from "../../warehouse/warehouse.ts";
-import { dateParameter, type Sql } from "../sql/sql.ts";
+import type { Sql } from "../sql/sql.ts";
 import { entriesOf } from "./cohort-entries.ts";
 import { type Entry, type Grid, type RetentionQuestion, retentionLimits } from "./retention-question.ts";
 import { splitValues } from "./trait-split.ts";
@@ -92,7 +93,7 @@ const laterUsers =
 
 /** One row: all who did it before the first cohort, in a period of their own. */
 function usersBefore({ kind }: FirstEvent, passive: PassiveEvents, bitmaps: string): string {
-  const before = `< ${dateParameter("firstDay")}`;
+  const before = `< ${dayParameter("firstDay")}`;
   // Of any event the users' first days are at hand: fewer bytes than the bitmaps of many years.
   const [state, from] =
     kind === "firstEvent" && passive.length === 0

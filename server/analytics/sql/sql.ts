@@ -7,11 +7,6 @@ export interface Sql {
   readonly parameters: Readonly<Record<string, Parameter>>;
 }
 
-/** A day, in days since 1970-01-01, that is bound to a parameter, as the engine's Date32. */
-export function dateParameter(name: string): string {
-  return `addDays(toDate32('1970-01-01'), {${name}:Int32})`;
-}
-
 /**
  * The day of an instant in an organization's timezone, in days since 1970-01-01. The engine's own timezone data
  * must not decide: it is older than the runtime's, by which intake computes the days of events.

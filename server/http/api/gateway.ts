@@ -3,18 +3,19 @@
  * pass as streams, bodies whole, so that a slow one costs nothing beyond this process. What the client calls itself goes
  * no further: the organization is the key's, or one that the person who is signed in is a member of.
  */
+
 import { errorMessages } from "../../../contract/errors.ts";
+import { ApiError, notSignedIn } from "../../../contract/refusal.ts";
 import { isInvalid } from "../../intake/intake.ts";
 import { type Actor, readKeyActor } from "../../ledger/ledger.ts";
-import { Denied, notSignedIn } from "../../members/members.ts";
 import { type Peer, Unreachable } from "../../process/process.ts";
 import type { PeopleGate } from "../members/gate.ts";
-import { type PeopleApi, refused } from "../members/route.ts";
+import type { PeopleApi } from "../members/route.ts";
 import type { SentCookie } from "../members/session-cookie.ts";
-import { analysisStarting, failure, notFound, tooMany, unexpected } from "../port/answers.ts";
+import { analysisStarting, failure, notFound, refused, tooMany, unexpected } from "../port/answers.ts";
 import type { Authorizer } from "../port/authorize.ts";
 import type { BodyBudget } from "../port/body-budget.ts";
-import type { ApiHandler, Connection } from "../port/routes.ts";
+import type { Connection, Handler } from "../port/handler.ts";
 import type { UnknownTokens } from "../port/unknown-tokens.ts";
 import { readApiBody } from "./body.ts";
 import { callerHeaders } from "./route.ts";
@@ -44,7 +45,7 @@ interface Asking {
 }
 
 /** Makes the handler of everything under /api. */
-export function apiHandler(gateway: ApiGateway): ApiHandler {
+export function apiHandler(gateway: ApiGateway): Handler {
   return async (request, connection) => {
     const url = new URL(request.url, "http://localhost");
     try {
@@ -112,7 +113,7 @@ async function limitKey(
 
 async function askingKey({ authorizer }: ApiGateway, request: Request): Promise<Asking> {
   const caller = await authorizer.authorize(request.headers.get("authorization"));
-  if (caller === undefined) throw new Denied("invalid_write_key", errorMessages.invalidReadKey);
+  if (caller === undefined) throw new ApiError("invalid_write_key", errorMessages.invalidReadKey);
   const { id, organization, rights } = caller;
   return { organization: organization.id, rights, actor: readKeyActor(id) };
 }

@@ -7,7 +7,7 @@ import type { Static, TSchema } from "typebox";
 import type { Validator } from "typebox/compile";
 import { errorMessages } from "../../../contract/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
-import { Refusal } from "../../../contract/refusal.ts";
+import { ApiError, Refusal } from "../../../contract/refusal.ts";
 import { Zone } from "../../calendar/calendar.ts";
 import type { Actor, Organization, Right, SharedLedger } from "../../ledger/ledger.ts";
 import type { Asker, Logger } from "../../process/process.ts";
@@ -16,12 +16,13 @@ import type { Scheduler, ScoringService, SourceWatch } from "../../scoring/scori
 import type { AnalysisService, Failure, Freshness } from "../../warehouse/warehouse.ts";
 import { askedBy, type Warehouse } from "../../warehouse/warehouse.ts";
 import { PassiveEventsOfOrganizations } from "../figures/passive-events.ts";
-import { analysisStarting, conflict, failure, tooMany, unexpected } from "../port/answers.ts";
+import { analysisStarting, conflict, failure, refused, tooMany, unexpected } from "../port/answers.ts";
 import { type Found, RouteTable } from "../port/route-table.ts";
-import { TooSoon } from "../port/too-soon.ts";
 import { parseApiBody } from "./body.ts";
 import { csvAnswer } from "./csv.ts";
 import { OpenQuestions } from "./open-questions.ts";
+
+export { ApiError };
 
 export const callerHeaders = {
   organization: "rekindle-organization",
@@ -99,17 +100,6 @@ export function route<
   return entry;
 }
 
-/** What was asked for is not there, or cannot be had: answered in the one format of errors. */
-export class ApiError extends Error {
-  override readonly name = "ApiError";
-  readonly kind: "not_found" | "validation_error";
-
-  constructor(kind: "not_found" | "validation_error", message: string) {
-    super(message);
-    this.kind = kind;
-  }
-}
-
 /** Answers requests by a table of routes. */
 export class Api {
   readonly #routes: RouteTable<ApiRoute>;
@@ -170,8 +160,8 @@ export class Api {
   }
 
   #failed(error: unknown, route: ApiRoute, request: Request, log: Logger): Response {
-    if (error instanceof ApiError) return failure(error.kind, error.message);
-    if (error instanceof TooSoon) return tooMany(error.message, error.retryAfterSeconds);
+    const refusal = error instanceof ApiError ? refused(error) : undefined;
+    if (refusal !== undefined) return refusal;
     const version = currentVersionOf(error);
     if (version !== undefined) return conflict(errorMessages.settingsChanged, version);
     // The ledger's own refusals, which are in words for whoever asked.

@@ -1,16 +1,18 @@
 /** Who is signed in, how often they ask, and what they may do in which organization: the same for the routes that
  * intake answers and for the figures that it asks analysis for. */
+
 import { errorMessages } from "../../../contract/errors.ts";
 import { organizationParameter } from "../../../contract/members.ts";
+import { ApiError } from "../../../contract/refusal.ts";
 import type { Role } from "../../../contract/roles.ts";
 import type { Ledger, Organization } from "../../ledger/ledger.ts";
 import { type Actor, personActor } from "../../ledger/ledger.ts";
 import type { From, SignedIn, SignIn } from "../../members/members.ts";
-import { Denied, deviceOf, type MemberRight, personOfDevice, roleRights } from "../../members/members.ts";
-import { Buckets } from "../port/buckets.ts";
+import { deviceOf, type MemberRight, personOfDevice, roleRights } from "../../members/members.ts";
 import type { ClientAddresses } from "../port/client-address.ts";
+import type { Connection } from "../port/handler.ts";
 import type { PageHost } from "../port/page-host.ts";
-import type { Connection } from "../port/routes.ts";
+import { Buckets } from "../port/rate-limit.ts";
 import { refuseForeign, type SentCookie, sentCookie } from "./session-cookie.ts";
 
 /** A person's place in the organization that the request is about. */
@@ -59,7 +61,7 @@ export class PeopleGate {
 
   /** Where the request comes from, and the session that it has.
    * @param isSignIn whether it is to sign in, which other requests from the same address shall not hinder
-   * @throws Denied when it comes too often */
+   * @throws ApiError when it comes too often */
   async from(request: Request, connection: Connection, sent: SentCookie, isSignIn = false): Promise<From> {
     const address = this.#parts.addresses.of(request, connection);
     const before = await this.signedIn(sent);
@@ -70,7 +72,8 @@ export class PeopleGate {
         : isSignIn
           ? this.#signIns.take((await this.#browser(sent)) ?? address, nowMs)
           : this.#addresses.take(address, nowMs);
-    if (waitSeconds > 0) throw new Denied("rate_limit_exceeded", errorMessages.tooManyRequests, waitSeconds);
+    if (waitSeconds > 0)
+      throw new ApiError("rate_limit_exceeded", errorMessages.tooManyRequests, waitSeconds);
     return { address, before, device: sent.device, signal: request.signal };
   }
 
@@ -95,17 +98,17 @@ export class PeopleGate {
   }
 
   /** The person's place in the organization that the parameters name, which is taken out of them.
-   * @throws Denied alike when there is none and when the person is no member */
+   * @throws ApiError alike when there is none and when the person is no member */
   async place({ session }: SignedIn, parameters: URLSearchParams): Promise<Place> {
     const named = parameters.getAll(organizationParameter);
     parameters.delete(organizationParameter);
     const [text = ""] = named;
     if (named.length !== 1) {
-      throw new Denied("validation_error", "organization is missing, or there twice: send its id.");
+      throw new ApiError("validation_error", "organization is missing, or there twice: send its id.");
     }
     const id = /^[0-9]{1,15}$/.test(text) ? Number(text) : 0;
     const membership = await this.#parts.people.membership(session.person.id, id, this.#parts.nowMs());
-    if (membership === undefined) throw new Denied("not_found", errorMessages.noSuchOrganization);
+    if (membership === undefined) throw new ApiError("not_found", errorMessages.noSuchOrganization);
     const { organization, role } = membership;
     return { organization, role, rights: roleRights[role], actor: personActor(session.person) };
   }

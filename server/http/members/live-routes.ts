@@ -1,6 +1,7 @@
 /** The live view of what arrives. Intake answers it, because every write passes through its process. */
+
 import { LiveMessages, LiveParameters } from "../../../contract/live.ts";
-import { Denied } from "../../members/members.ts";
+import { ApiError } from "../../../contract/refusal.ts";
 import { liveStream } from "./live-stream.ts";
 import { type PeopleRoute, peopleRoute } from "./route.ts";
 
@@ -19,7 +20,7 @@ export const peopleLiveRoutes: readonly PeopleRoute[] = [
       if (!live.hasRoom(organization, person)) {
         const message =
           "Too many pages watch live at this moment. Close one of yours that does, or come back later.";
-        throw new Denied("rate_limit_exceeded", message, retryAfterSeconds);
+        throw new ApiError("rate_limit_exceeded", message, retryAfterSeconds);
       }
       const rightsNow = async () => (await placeNow())?.rights;
       const { rights } = place;

@@ -1,4 +1,5 @@
 /** The routes of people about an organization: its members, tokens, read keys, fields and audit log. */
+
 import { NoParameters } from "../../../contract/api/api.ts";
 import { OrganizationDeletionParameters } from "../../../contract/deletion.ts";
 import { limits } from "../../../contract/limits.ts";
@@ -22,16 +23,15 @@ import {
   TokenCreateBody,
   TokensAnswer,
 } from "../../../contract/members.ts";
+import { ApiError, noSuch } from "../../../contract/refusal.ts";
 import { personActor } from "../../ledger/ledger.ts";
 import {
   auditLogOf,
-  Denied,
   invite,
   knownZone,
   membersOf,
   newReadKey,
   newToken,
-  notThere,
   organizationAnswer,
   readKeysOf,
   revoke,
@@ -59,7 +59,7 @@ const organization: readonly PeopleRoute[] = [
       const { person } = signedIn.session;
       const memberships = await ledger.people.membershipsOf(person.id);
       if (!memberships.some(({ role }) => role === "owner")) {
-        throw new Denied("forbidden", "Only owners of an organization may create another.");
+        throw new ApiError("forbidden", "Only owners of an organization may create another.");
       }
       const requestsPerSecond = Math.min(limits.defaultRequestsPerSecond, maxRequestsPerSecond);
       const wanted = { name: body.name.trim(), timezone: knownZone(body.timezone), requestsPerSecond };
@@ -91,8 +91,8 @@ const organization: readonly PeopleRoute[] = [
       "Delete the organization with all its data, within seconds of the answer; it cannot be taken back",
     handler: async ({ ledger, live, log, forget, place, signedIn, query: { name: typed } }) => {
       const { id, name } = place.organization;
-      if (typed !== name) throw new Denied("validation_error", "name is not that of the organization.");
-      if ((await ledger.deletions.begin(id)) === undefined) throw notThere("organization");
+      if (typed !== name) throw new ApiError("validation_error", "name is not that of the organization.");
+      if ((await ledger.deletions.begin(id)) === undefined) throw noSuch("organization");
       forget();
       live.endOrganization(id);
       log.info({ organization: id, by: signedIn.session.person.id }, "an organization is being deleted");
@@ -128,7 +128,7 @@ const members: readonly PeopleRoute[] = [
       const id = idIn(path.id, "member");
       const { organization, actor } = place;
       const member = await ledger.people.setRole(organization.id, id, body.role, actor, nowMs);
-      if (member === undefined) throw notThere("member");
+      if (member === undefined) throw noSuch("member");
       return { answer: { id, role: member.role } };
     },
   }),
@@ -140,12 +140,12 @@ const members: readonly PeopleRoute[] = [
       const id = idIn(path.id, "member");
       const self = signedIn.session.person.id;
       if (place.role !== "owner" && id !== self) {
-        throw new Denied("forbidden", "Only owners remove others from an organization.");
+        throw new ApiError("forbidden", "Only owners remove others from an organization.");
       }
       const { organization, actor } = place;
       const keysTo = readKeys === "keep" ? self : null;
       const member = await ledger.people.remove(organization.id, id, actor, nowMs, keysTo);
-      if (member === undefined) throw notThere("member");
+      if (member === undefined) throw noSuch("member");
       forget();
       return {};
     },
@@ -166,7 +166,7 @@ const members: readonly PeopleRoute[] = [
     handler: async ({ ledger, place, path, nowMs }) => {
       const { organization, actor } = place;
       const id = idIn(path.id, "invitation");
-      if (!(await ledger.people.uninvite(organization.id, id, actor, nowMs))) throw notThere("invitation");
+      if (!(await ledger.people.uninvite(organization.id, id, actor, nowMs))) throw noSuch("invitation");
       return {};
     },
   }),

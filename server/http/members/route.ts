@@ -4,7 +4,7 @@
  */
 import type { Static, TSchema } from "typebox";
 import { organizationParameter } from "../../../contract/members.ts";
-import { Refusal } from "../../../contract/refusal.ts";
+import { ApiError, notSignedIn } from "../../../contract/refusal.ts";
 import type { LiveView } from "../../intake/intake.ts";
 import { isInvalid } from "../../intake/intake.ts";
 import type {
@@ -15,14 +15,13 @@ import type {
   SignedIn,
   SignIn,
 } from "../../members/members.ts";
-import { Denied, notSignedIn } from "../../members/members.ts";
 import type { Logger } from "../../process/process.ts";
 import { parseApiBytes, readApiBody } from "../api/body.ts";
-import { ApiError, checkedQuery, type PathNames } from "../api/route.ts";
-import { failure, tooMany, unexpected } from "../port/answers.ts";
+import { checkedQuery, type PathNames } from "../api/route.ts";
+import { failure, refused, unexpected } from "../port/answers.ts";
 import type { BodyBudget } from "../port/body-budget.ts";
+import type { Connection } from "../port/handler.ts";
 import { type Found, RouteTable } from "../port/route-table.ts";
-import type { Connection } from "../port/routes.ts";
 import type { PeopleGate, Place } from "./gate.ts";
 import { type SentCookie, setDevice, setSession } from "./session-cookie.ts";
 
@@ -91,7 +90,7 @@ export interface PeopleRoute<
   /** The answer is a stream of server-sent events, of which the schema says what each is. */
   readonly isStream?: boolean;
   readonly status: 200 | 201 | 204;
-  /** @throws Denied, Refusal */
+  /** @throws ApiError, Refusal */
   handler(context: PeopleContext<Access, Query, Path, Body>): Promise<PeopleReply<Answer>>;
 }
 
@@ -166,7 +165,7 @@ export class PeopleApi {
     if (access === "anybody" || access === "session") return undefined;
     const place = await this.#parts.gate.place(signedIn, parameters);
     if (place.rights.includes(access)) return place;
-    throw new Denied("forbidden", `Your role in this organization, ${place.role}, has no right to this.`);
+    throw new ApiError("forbidden", `Your role in this organization, ${place.role}, has no right to this.`);
   }
 
   async #placeNow(
@@ -180,7 +179,7 @@ export class PeopleApi {
     try {
       return await this.#place(route, signedIn, parameters);
     } catch (error) {
-      if (error instanceof Denied) return undefined;
+      if (error instanceof ApiError) return undefined;
       throw error;
     }
   }
@@ -212,13 +211,4 @@ export class PeopleApi {
     if ("invalid" in parsed) throw new ApiError("validation_error", parsed.invalid);
     return parsed.body;
   }
-}
-
-/** The answer to a request that was refused; undefined for a failure of ours. */
-export function refused(error: unknown): Response | undefined {
-  if (error instanceof Refusal) return failure("validation_error", error.message);
-  if (error instanceof ApiError) return failure(error.kind, error.message);
-  if (!(error instanceof Denied)) return undefined;
-  if (error.retryAfterSeconds !== undefined) return tooMany(error.message, error.retryAfterSeconds);
-  return failure(error.kind, error.message);
 }

@@ -1,7 +1,7 @@
 /** The routes of what an organization sets of its sources: how webhooks are read, and what Stripe signs with. Whoever
  * reads figures sees it, but for secrets; changing takes the right to manage. */
 import { NoParameters } from "../../../contract/api/api.ts";
-import { Refusal } from "../../../contract/refusal.ts";
+import { noSuch, Refusal } from "../../../contract/refusal.ts";
 import {
   reservedWebhookNames,
   StripeSettingsAnswer,
@@ -15,7 +15,6 @@ import {
   WebhookTryBody,
 } from "../../../contract/source-settings.ts";
 import type { StripeSettings, Webhook } from "../../ledger/ledger.ts";
-import { notThere } from "../../members/members.ts";
 import { checkMapping, translateWebhook, triedItem } from "../../sources/sources.ts";
 import { idIn } from "./ids.ts";
 import { type PeopleRoute, peopleRoute } from "./route.ts";
@@ -75,7 +74,7 @@ const webhooks: readonly PeopleRoute[] = [
       const after = await ledger.sourceSettings.changeWebhook(
         ...([organization.id, id, body.mapping, actor, nowMs] as const),
       );
-      if (after === undefined) throw notThere("webhook");
+      if (after === undefined) throw noSuch("webhook");
       return { answer: webhookAnswer(after) };
     },
   }),
@@ -86,7 +85,7 @@ const webhooks: readonly PeopleRoute[] = [
       const { organization, actor } = place;
       const id = idIn(path.id, "webhook");
       const isGone = await ledger.sourceSettings.removeWebhook(organization.id, id, actor, nowMs);
-      if (!isGone) throw notThere("webhook");
+      if (!isGone) throw noSuch("webhook");
       return {};
     },
   }),

@@ -1,10 +1,9 @@
 /** The routes of saved views. Whoever reads figures sees them; changing them takes the right to manage. */
 import { NoParameters } from "../../../contract/api/api.ts";
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
-import { Refusal } from "../../../contract/refusal.ts";
+import { noSuch, Refusal } from "../../../contract/refusal.ts";
 import { ViewAnswer, ViewChangeBody, ViewCreateBody, ViewsAnswer } from "../../../contract/views.ts";
 import type { View } from "../../ledger/ledger.ts";
-import { notThere } from "../../members/members.ts";
 import { idIn } from "./ids.ts";
 import { type PeopleRoute, peopleRoute } from "./route.ts";
 
@@ -41,7 +40,7 @@ export const peopleViewRoutes: readonly PeopleRoute[] = [
       };
       const { organization, actor } = place;
       const view = await ledger.views.change(organization.id, idIn(path.id, "view"), change, actor, nowMs);
-      if (view === undefined) throw notThere("view");
+      if (view === undefined) throw noSuch("view");
       return { answer: viewAnswer(view) };
     },
   }),
@@ -51,7 +50,7 @@ export const peopleViewRoutes: readonly PeopleRoute[] = [
     handler: async ({ ledger, place, path, nowMs }) => {
       const { organization, actor } = place;
       const isGone = await ledger.views.remove(organization.id, idIn(path.id, "view"), actor, nowMs);
-      if (!isGone) throw notThere("view");
+      if (!isGone) throw noSuch("view");
       return {};
     },
   }),

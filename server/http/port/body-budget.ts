@@ -2,8 +2,9 @@
  * How many bytes of bodies all requests together may hold, so that no crowd of senders takes the process's memory. Open
  * bodies, which are read before a token is known, may hold a quarter: anyone can send them.
  */
+
 import { errorMessages } from "../../../contract/errors.ts";
-import { Denied } from "../../members/members.ts";
+import { ApiError } from "../../../contract/refusal.ts";
 
 /** Bodies are held for as long as a commit takes, or a slow connection. */
 const retryAfterSeconds = 2;
@@ -44,12 +45,12 @@ export class BodyBudget {
   }
 
   /** Counts bytes that a request holds from now on, beside those that it holds already.
-   * @throws Denied past the budget, or past the share of open bodies */
+   * @throws ApiError past the budget, or past the share of open bodies */
   reserve(request: Request, bytes: number): void {
     const isOpen = this.#open.has(request);
     const isPastShare = isOpen && this.#openBytes + bytes > this.#maxBytes * openShare;
     if (isPastShare || this.#heldBytes + bytes > this.#maxBytes) {
-      throw new Denied("rate_limit_exceeded", errorMessages.tooManyBodies, retryAfterSeconds);
+      throw new ApiError("rate_limit_exceeded", errorMessages.tooManyBodies, retryAfterSeconds);
     }
     this.#heldBytes += bytes;
     if (isOpen) this.#openBytes += bytes;

@@ -8,7 +8,7 @@ import { type Coding, inflate, readCodings } from "./inflate.ts";
  * The body's bytes as they were before Content-Encoding, or why they are not taken. `maxBytes` bounds them
  * inflated. Rejects when the connection ends before the body does.
  * @param budget counts them until it is told that the request was answered
- * @throws Denied when the budget has no room
+ * @throws ApiError when the budget has no room
  */
 export async function readBody(
   request: Request,

@@ -1,7 +1,7 @@
 /** From which address a request comes, and whether by https: by the connection, or what a trusted proxy says in
  * X-Forwarded-For and X-Forwarded-Proto. */
 import { BlockList, isIP } from "node:net";
-import type { Connection } from "./routes.ts";
+import type { Connection } from "./handler.ts";
 
 export class ClientAddresses {
   readonly #trusted = new BlockList();

@@ -1,6 +1,6 @@
 /** Access to /metrics: for programs on this machine, and for those that have the METRICS_TOKEN. Others get 404. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Connection } from "./routes.ts";
+import type { Connection } from "./handler.ts";
 
 /** Headers by which proxies say that a request is not their own. */
 const forwarding =

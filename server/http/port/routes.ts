@@ -5,24 +5,11 @@ import { isPageAddress } from "../../../contract/pages.ts";
 import type { DashboardPages } from "../docs/dashboard-pages.ts";
 import { sourceRoutes } from "../write/source-routes.ts";
 import { webhookPrefix } from "../write/source-token.ts";
-import { webhookHandler } from "../write/source-webhooks.ts";
-import { writeHandler } from "../write/write.ts";
-import type { WriteParts } from "../write/write-steps.ts";
+import { type WriteParts, writeHandler } from "../write/write.ts";
 import { failure, notFound } from "./answers.ts";
+import type { Handler } from "./handler.ts";
 import { mayReadMetrics } from "./metrics-access.ts";
 import { hasTwoHosts, type PageHost } from "./page-host.ts";
-
-/** Answers a request. */
-export type Handler = (request: Request, connection: Connection) => Response | Promise<Response>;
-
-/** Answers everything below /api/; the analysis process has the table of its routes (server/http/api/routes.ts). */
-export type ApiHandler = (request: Request, connection: Connection) => Promise<Response>;
-
-/** The connection on which a request came: how long it may be silent, and where it comes from. */
-export interface Connection {
-  timeout(request: Request, seconds: number): void;
-  requestIP(request: Request): { readonly address: string } | null;
-}
 
 /** What the routes beside the write API show. */
 export interface Pages {
@@ -48,9 +35,8 @@ export function routes(parts: WriteParts, pages: Pages): Record<string, Handler>
   return {
     "POST /identify": writeHandler("identify", parts),
     "POST /track": writeHandler("track", parts),
-    // POST /batch among them, which is PostHog's too.
+    // POST /batch is one of them: the write API and PostHog's clients share it.
     ...sourceRoutes(parts),
-    [`POST ${webhookPrefix}*`]: webhookHandler(parts),
 
     "GET /": pages.host.page(() => new Response(null, { status: 302, headers: { Location: "/reference" } })),
     "GET /openapi.json": () =>
@@ -87,11 +73,7 @@ function page(html: string): Response {
 /** Finds the route of a request: the path without its query and without a trailing slash. The addresses of pages all have
  * the one document, whose router shows the page. What connected sources send may have slashes to spare, as it does where
  * a client was given an address that ends with one: to redirect it would lose what it brings. */
-export function dispatch(
-  table: Record<string, Handler>,
-  api: ApiHandler,
-  dashboard?: DashboardPages,
-): (request: Request, connection: Connection) => Response | Promise<Response> {
+export function dispatch(table: Record<string, Handler>, api: Handler, dashboard?: DashboardPages): Handler {
   const handlers = withHeadAndOptions({
     ...table,
     ...dashboard?.files,

@@ -2,9 +2,10 @@
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Logger } from "../../process/process.ts";
 import { readDashboard } from "../docs/dashboard-pages.ts";
-import type { WriteParts } from "../write/write-steps.ts";
+import type { WriteParts } from "../write/write.ts";
 import { unexpected } from "./answers.ts";
-import { type ApiHandler, dispatch, type Pages, routes } from "./routes.ts";
+import type { Handler } from "./handler.ts";
+import { dispatch, type Pages, routes } from "./routes.ts";
 
 export interface HttpServer {
   /** The port that was bound; with PORT=0 the system chose it. */
@@ -31,7 +32,7 @@ export function startHttp(
   address: { readonly host: string; readonly port: number; readonly remoteImages: boolean },
   parts: WriteParts,
   pages: Pages,
-  api: ApiHandler,
+  api: Handler,
   { idleTimeoutSeconds = 30, dashboardFolder }: HttpOptions = {},
 ): HttpServer {
   const server = listen({

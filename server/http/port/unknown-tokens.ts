@@ -4,10 +4,10 @@
  * 429: those whose token is looked up and not found, and those whose body would have to be read to find a token.
  */
 import { errorMessages } from "../../../contract/errors.ts";
-import { failure, tooMany } from "./answers.ts";
-import { Buckets } from "./buckets.ts";
+import { tooMany, unknownToken } from "./answers.ts";
 import type { ClientAddresses } from "./client-address.ts";
-import type { Connection } from "./routes.ts";
+import type { Connection } from "./handler.ts";
+import { Buckets } from "./rate-limit.ts";
 
 const requestsPerSecond = 100;
 
@@ -57,6 +57,6 @@ export class UnknownTokens {
     const refusal = this.refusal(request, connection);
     if (refusal !== undefined) return refusal;
     this.charge(this.addressOf(request, connection), bodyBytes);
-    return otherwise ?? failure("invalid_write_key", errorMessages.invalidToken);
+    return otherwise ?? unknownToken();
   }
 }

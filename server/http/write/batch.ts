@@ -27,12 +27,12 @@ export async function storeBatch(
   const batch = isInvalid(body) ? body : readBatch(body);
   const { organization } = arrival;
   if (isInvalid(batch)) {
-    intake.noteTurnedAway("batch", organization, "refused_validation", batch.invalid);
+    intake.noteRefused("batch", organization, "refused_validation", batch.invalid);
     return failure("validation_error", batch.invalid);
   }
   const waitSeconds = itemsBucket.take(performance.now(), batch.items.length);
   if (waitSeconds > 0) {
-    intake.noteTurnedAway("batch", organization, "rate_limited", errorMessages.tooManyItems);
+    intake.noteRefused("batch", organization, "rate_limited", errorMessages.tooManyItems);
     const { perSecond } = itemsBucket;
     // To wait does not help such a batch, whatever Retry-After says.
     const fits = batch.items.length <= perSecond;

@@ -1,6 +1,6 @@
 /**
- * The way of a connected source's request. The steps are those of the write API, 401, 429, 400, with their clients' rules:
- * the token may be in the body, a bad item never fails the others, and what is answered is what their service answers.
+ * The request path of a connected source. The steps are those of the write API (401, 429, 400) with the rules of the source's
+ * clients: the token may be in the body, a bad item never rejects the others, and the answer is the one that the tool gives.
  */
 import { errorMessages } from "../../../contract/errors.ts";
 import { limits } from "../../../contract/limits.ts";
@@ -13,21 +13,18 @@ import {
   type Sender,
   type WatchedRequest,
 } from "../../intake/intake.ts";
-import { failure, tooMany } from "../port/answers.ts";
-import type { Caller } from "../port/authorize.ts";
-import { readBody } from "../port/body.ts";
-import type { Connection } from "../port/routes.ts";
+import { tooMany, unknownToken } from "../port/answers.ts";
+import type { Authorizer, Caller } from "../port/authorize.ts";
+import { inflateBody, readBody, readSentBody } from "../port/body.ts";
+import type { Handler } from "../port/handler.ts";
 import { SourceBody, whyRounded, whyTooMuch } from "./source-body.ts";
-import { openToken } from "./source-opening.ts";
 import { storeSourced } from "./source-outcomes.ts";
 import { isWebhook, refusal, type SourceRoute, unwrapped } from "./source-route.ts";
-import { type Received, turnedAway, type WriteParts, whileClosed, writing } from "./write-steps.ts";
+import { tokenInHead } from "./source-token.ts";
+import { overLimit, type Received, type WriteParts, whileClosed, writing } from "./write.ts";
 
 /** Makes the handler of a source's path. */
-export function sourceHandler(
-  route: SourceRoute,
-  parts: WriteParts,
-): (request: Request, connection: Connection) => Promise<Response> {
+export function sourceHandler(route: SourceRoute, parts: WriteParts): Handler {
   return writing(route.source, route.path, parts, (received) => receive(route, parts, received));
 }
 
@@ -36,44 +33,156 @@ async function receive(route: SourceRoute, parts: WriteParts, received: Received
   if (opened instanceof Response) return opened;
   const { request, watched } = received;
   watched?.from(senderIn(request, opened));
-  const refused = turnedAway(parts.intake, route.source, opened.caller);
+  const refused = overLimit(parts.intake, route.source, opened.caller);
   if (refused !== undefined) return refused;
   const bytes = opened.bytes ?? (await readBytes(route, parts, request));
   return receiveBytes(route, parts, { ...opened, request, watched, bytes });
 }
 
-/** A source's request that was let in, and its body. */
-export interface LetIn {
-  readonly request: Request;
-  readonly watched: WatchedRequest | undefined;
+interface Opened {
   readonly secret: string;
   readonly caller: Caller;
-  readonly bytes: Uint8Array | Invalid;
-  /** The body as JSON, where it was parsed already. */
-  readonly parsed?: ParsedObject;
-  /** The token was found in the body: it has to stand where it belongs. */
+  /** The body, if it was read to find the token. */
+  readonly bytes?: Uint8Array;
   readonly isOpenedByBody?: true;
 }
 
-/** The steps of a source's request after those that let it in. */
-export async function receiveBytes(route: SourceRoute, parts: WriteParts, letIn: LetIn): Promise<Response> {
-  const { request, watched, secret, bytes, parsed } = letIn;
+/** The caller of a request, or its refusal. A body is read only when the head has no token, and up to a lower limit. */
+async function openToken(
+  route: SourceRoute,
+  parts: WriteParts,
+  received: Received,
+): Promise<Opened | Response> {
+  const { authorizer, unknownTokens } = parts;
+  const { request, connection } = received;
+  const secretInHead = tokenInHead(request, authorizer);
+  if (secretInHead !== undefined) {
+    const caller = await authorizer.authorizeSecret(secretInHead);
+    // A webhook carries data of a company's own tools. A browser token is public, so it cannot send one.
+    const isAccepted = caller !== undefined && !(caller.isBrowser && isWebhook(route));
+    return isAccepted ? { secret: secretInHead, caller } : unknownTokens.answer(request, connection);
+  }
+  if (route.tokenIn === undefined) return unknownTokens.answer(request, connection);
+  const bytes = await readOpenBody(route, parts, received);
+  if (bytes instanceof Response) return bytes;
+  const opened = await openBody(route, authorizer, bytes);
+  if (opened !== undefined) {
+    parts.bodies.known(request);
+    return { ...opened, bytes, isOpenedByBody: true };
+  }
+  return unknownTokens.answer(request, connection, { bodyBytes: parts.bodies.heldBy(request) });
+}
+
+/** The body of a request whose token can only be in it. The client's address is also charged for a body that it does not
+ * finish, and for one that finds no room. */
+async function readOpenBody(
+  route: SourceRoute,
+  parts: WriteParts,
+  received: Received,
+): Promise<Uint8Array | Response> {
+  const { bodies, unknownTokens } = parts;
+  const { request, connection } = received;
+  const before = unknownTokens.refusal(request, connection);
+  if (before !== undefined) return before;
+  // A closed connection has no address any more.
+  const address = unknownTokens.addressOf(request, connection);
+  bodies.open(request);
+  try {
+    return await openBytes(route, parts, received);
+  } catch (error) {
+    unknownTokens.charge(address, bodies.heldBy(request));
+    throw error;
+  }
+}
+
+/** Reads and inflates an open body. The address's bucket is checked again between the two: many bodies may have been read
+ * at once. */
+async function openBytes(
+  route: SourceRoute,
+  { bodies, unknownTokens }: WriteParts,
+  { request, connection }: Received,
+): Promise<Uint8Array | Response> {
+  const maxBytes = limits.openBodyBytes;
+  const sent = await readSentBody(request, maxBytes, bodies);
+  const after = unknownTokens.refusal(request, connection);
+  if (after !== undefined) return after;
+  const inflated = isInvalid(sent) ? sent : inflateBody(request, sent, maxBytes, bodies);
+  const bytes = isInvalid(inflated) ? inflated : unwrapped(route, bodies, request, inflated, maxBytes);
+  if (!isInvalid(bytes)) return bytes;
+  return unknownTokens.answer(request, connection, {
+    // A small body may have been inflated up to the limit.
+    bodyBytes: bodies.heldBy(request) === 0 ? 0 : maxBytes,
+    otherwise: openRefusal(route, request, bytes),
+  });
+}
+
+/** The secret in a body, and its caller. Undefined when the body has no valid secret. Of several valid secrets only the one
+ * in the source's own field counts. */
+async function openBody(
+  { tokenIn }: SourceRoute,
+  authorizer: Authorizer,
+  bytes: Uint8Array,
+): Promise<Pick<Opened, "secret" | "caller"> | undefined> {
+  // A body without any token is not parsed.
+  const callers = await authorizer.callersIn(bytes);
+  const [[secret, caller] = []] = callers;
+  if (secret === undefined || caller === undefined) return undefined;
+  if (callers.size === 1) return { secret, caller };
+  const body = SourceBody.parse(bytes);
+  const named = isInvalid(body) ? undefined : tokenIn?.(body.value, authorizer);
+  const callerNamed = named === undefined ? undefined : callers.get(named);
+  return named === undefined || callerNamed === undefined
+    ? undefined
+    : { secret: named, caller: callerNamed };
+}
+
+/** The answer to an unreadable body without a token in its head. Undefined means the 401 of the write API, which shares the
+ * path. */
+function openRefusal(route: SourceRoute, { headers }: Request, why: Invalid): Response | undefined {
+  // PostHog's clients send a body again in halves when they are told that it is too large.
+  if (route.isShared && !(why.isTooLarge && isOfPosthog(headers))) return undefined;
+  return refusal(route, why, `${why.invalid} With the token in a header it may be larger.`);
+}
+
+function isOfPosthog(headers: Headers): boolean {
+  return headers.get("user-agent")?.startsWith("posthog-") ?? false;
+}
+
+/** A source's request after authorization, and its body. */
+interface Authorized extends Opened {
+  readonly request: Request;
+  readonly watched: WatchedRequest | undefined;
+}
+
+interface WithBody extends Omit<Authorized, "bytes"> {
+  readonly bytes: Uint8Array | Invalid;
+  /** The body as JSON, if it was parsed already. */
+  readonly parsed?: ParsedObject;
+}
+
+/** The steps of a source's request after authorization. */
+export async function receiveBytes(
+  route: SourceRoute,
+  parts: WriteParts,
+  received: WithBody,
+): Promise<Response> {
+  const { request, watched, secret, bytes, parsed } = received;
   const { authorizer } = parts;
   if (!isInvalid(bytes)) watched?.body(bytes);
   const body = isInvalid(bytes) ? bytes : SourceBody.parse(bytes, { mayBeAny: isWebhook(route), parsed });
-  // A slow body may take longer than a change of the timezone, or than the token lives.
+  // While a slow body was read, the timezone may have changed or the token may have been revoked.
   const current = await authorizer.authorizeSecret(secret);
   if (current === undefined) return unknownToken();
   if (isInvalid(body)) return unreadable(route, parts, current, body);
-  // A token that stands anywhere else in a body, in a property say, lets nobody in.
-  if (letIn.isOpenedByBody && route.tokenIn?.(body.value, authorizer) !== secret) return unknownToken();
+  // Only a token in the expected field counts; one inside event properties does not authenticate.
+  if (received.isOpenedByBody && route.tokenIn?.(body.value, authorizer) !== secret) return unknownToken();
   const sender = route.senderOf(body.value, request.headers.get("user-agent"));
   watched?.sentBy(sender);
   return store(route, parts, { sender, body, secret, caller: current, request, watched });
 }
 
-/** A request of a sender whose token may be in what is shown. */
-export function senderIn(request: Request, { secret, caller }: Pick<LetIn, "secret" | "caller">): Sender {
+/** The sender of a request for the live view, which hides the token in the payload. */
+export function senderIn(request: Request, { secret, caller }: Pick<Opened, "secret" | "caller">): Sender {
   return {
     ...{ organization: caller.organization.id, token: caller.label, secret },
     idempotencyKey: request.headers.get("idempotency-key"),
@@ -89,10 +198,6 @@ async function readBytes(
   return isInvalid(bytes) ? bytes : unwrapped(route, bodies, request, bytes, limits.batchBytes);
 }
 
-function unknownToken(): Response {
-  return failure("invalid_write_key", errorMessages.invalidToken);
-}
-
 /** @param route with the sender as its source, once that is known */
 function unreadable(
   route: SourceRoute,
@@ -100,21 +205,17 @@ function unreadable(
   { organization }: Caller,
   why: Invalid,
 ): Response {
-  intake.noteTurnedAway(route.source, organization.id, "refused_validation", why.invalid);
+  intake.noteRefused(route.source, organization.id, "refused_validation", why.invalid);
   intake.countSourced(route.source, organization.id, "rejected");
   return refusal(route, why, why.invalid);
 }
 
-interface Sent {
+interface Sent extends Omit<Authorized, "bytes"> {
   readonly sender: SourceName;
   readonly body: SourceBody;
-  readonly secret: string;
-  readonly caller: Caller;
-  readonly request: Request;
-  readonly watched: WatchedRequest | undefined;
 }
 
-/** Stores what the items of a body say. */
+/** Translates the items of a body and stores them. */
 async function store(
   route: SourceRoute,
   parts: WriteParts,
@@ -125,10 +226,10 @@ async function store(
   const receivedAtMs = Date.now();
   usage.lastUsedAtMs = receivedAtMs;
   const { headers, url } = request;
-  const beside = { organization: organization.id, headers, url, bytes: body.bytes };
-  const translated = await route.translate(body.value, { receivedAtMs }, beside);
-  // A translation may wait for the ledger longer than a change of the timezone takes, or than the token lives. From here to
-  // the commit's group the event loop has no turn: whatever waits for requests under way waits for this one.
+  const sent = { organization: organization.id, headers, url, bytes: body.bytes };
+  const translated = await route.translate(body.value, { receivedAtMs }, sent);
+  // A translation may wait for the ledger. Meanwhile the timezone may have changed or the token may have been revoked.
+  // From here to the commit's group the event loop has no turn, so `settled` also waits for this request.
   const current = await authorizer.authorizeSecret(secret);
   if (current === undefined) return unknownToken();
   const ofSender = { ...route, source: sender };
@@ -139,14 +240,14 @@ async function store(
   if (closed !== undefined) return closed;
   const waitSeconds = usage.itemsBucket.takeInAdvance(performance.now(), translated.length);
   if (waitSeconds > 0) {
-    intake.noteTurnedAway(sender, organization.id, "rate_limited", errorMessages.tooManyItems);
+    intake.noteRefused(sender, organization.id, "rate_limited", errorMessages.tooManyItems);
     return tooMany(errorMessages.tooManyItems, waitSeconds, usage.itemsBucket.perSecond);
   }
-  const items = translated.map(({ sent, translated: said }, index) => ({
-    sent,
-    translated: (isWebhook(route) ? whyRounded(said) : body.whyUnstorable(sent, index)) ?? said,
+  const items = translated.map(({ sent: item, translated: result }, index) => ({
+    sent: item,
+    translated: (isWebhook(route) ? whyRounded(result) : body.whyUnstorable(item, index)) ?? result,
   }));
-  // A message of theirs brings its own id.
+  // Each item of a source has its own message id.
   const arrival: Arrival = {
     ...{ organization: organization.id, zone: current.zone, receivedAtMs },
     ...{ idempotencyKey: null, isBrowser: caller.isBrowser },

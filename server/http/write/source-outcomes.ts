@@ -56,7 +56,7 @@ export async function storeSourced(
 
 /** Those who hear of the outcomes. */
 interface Listeners {
-  readonly intake: Pick<Intake, "sourced" | "noteTurnedAway" | "countSourced">;
+  readonly intake: Pick<Intake, "sourced" | "noteRefused" | "countSourced">;
   readonly watched: WatchedRequest | undefined;
 }
 
@@ -106,7 +106,7 @@ function noteOutcomes(
     const { item, reason } = outcome;
     intake.countSourced(source, organization, outcome.outcome);
     if (item === undefined && reason !== undefined && outcome.outcome === "rejected") {
-      intake.noteTurnedAway(source, organization, "refused_validation", reason);
+      intake.noteRefused(source, organization, "refused_validation", reason);
     }
     watched?.sourcedItem(outcome, items > 1 ? { index, items } : null);
   }

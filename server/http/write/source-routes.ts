@@ -1,13 +1,27 @@
-/** Every path that the clients of other tools speak, and which of their pages may send from a browser. */
+/** The paths that clients of other tools send to: Segment's, PostHog's and webhooks. */
 import type { SourceName } from "../../../contract/sources.ts";
-import { type SegmentCall, senderOf, translateSegment } from "../../sources/sources.ts";
-import type { Handler } from "../port/routes.ts";
-import { posthogPaths, posthogRoutes, sharedBatch } from "./posthog-routes.ts";
+import { isInvalid } from "../../intake/intake.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import {
+  findPerson,
+  ofWebhook,
+  posthogToken,
+  type SegmentCall,
+  senderOf,
+  translatePosthog,
+  translateSegment,
+  translateStripe,
+  translateWebhook,
+  whyNotSigned,
+} from "../../sources/sources.ts";
+import { notFound, payloadTooLarge } from "../port/answers.ts";
+import type { Handler } from "../port/handler.ts";
+import { readPosthogBody } from "./posthog-body.ts";
 import { unwrapGzip } from "./source-body.ts";
-import { sourceHandler } from "./source-handler.ts";
+import { receiveBytes, senderIn, sourceHandler } from "./source-handler.ts";
 import type { SourceRoute } from "./source-route.ts";
-import { tokenInBody } from "./source-token.ts";
-import type { WriteParts } from "./write-steps.ts";
+import { tokenInBody, tokenInHead, webhookAddress, webhookPrefix } from "./source-token.ts";
+import { type ReceivedBatch, type WriteParts, writeHandler } from "./write.ts";
 
 /** Segment's paths, which RudderStack and Customer.io share: of servers, of browsers, and of RudderStack's beacon. */
 const segmentPaths: Readonly<Record<SegmentCall, readonly string[]>> = {
@@ -34,47 +48,153 @@ function segmentSuccess(sender: SourceName): Response {
   return sender === "rudderstack" ? new Response("OK") : Response.json({ success: true });
 }
 
-/** The paths by what they are for, for those who describe them. */
+/** PostHog's paths: of servers and of pages, of current and of older clients. /batch is theirs too, see `sharedBatch`. */
+const posthogPaths = ["/i/v0/e", "/e", "/capture", "/i/v1/analytics/events"] as const;
+
+const posthogRoute = (path: string): SourceRoute => ({
+  ...{ source: "posthog", path, senderOf: () => "posthog" },
+  unwrap: (request, bytes, maxBytes) => {
+    const about = { query: queryOf(request), contentType: request.headers.get("content-type") };
+    return readPosthogBody(bytes, about, maxBytes);
+  },
+  tokenIn: (body, authorizer) => {
+    const token = posthogToken(body);
+    return token !== undefined && authorizer.canBeSecret(token) ? token : undefined;
+  },
+  translate: (body, delivery, sent) => translatePosthog(body, delivery, queryOf(sent).get("_")),
+  success: (_sender, request) => posthogSuccess(path, request),
+  // posthog-node drops a body that is answered 400, and sends one that is answered 413 again in halves.
+  tooLarge: payloadTooLarge,
+});
+
+/** Clients in pages send again unless they get 200. A beacon's answer is not read. */
+function posthogSuccess(path: string, request: Request): Response {
+  if (queryOf(request).get("beacon") === "1") return new Response(null, { status: 204 });
+  // The newest clients take every event as stored that the answer does not name.
+  return Response.json(path.startsWith("/i/v1/") ? { results: {} } : { status: "Ok" });
+}
+
+/**
+ * POST /batch belongs to PostHog when the body has an `api_key`, otherwise to the write API. PostHog's clients send no
+ * Authorization header. Without this header only an `api_key` authorizes. With it the write API reads the body, and passes a
+ * batch of PostHog on.
+ */
+function sharedBatch(parts: WriteParts): Handler {
+  const route = { ...posthogRoute("/batch"), isShared: true };
+  const ofPosthog = sourceHandler(route, parts);
+  const ofWriteApi = writeHandler("batch", parts, (batch) => receivePosthogBatch(route, parts, batch));
+  return (request, connection) =>
+    request.headers.get("authorization") === null
+      ? ofPosthog(request, connection)
+      : ofWriteApi(request, connection);
+}
+
+/** Takes a batch of PostHog after authorization by the write API; undefined for a batch of the write API. */
+function receivePosthogBatch(route: SourceRoute, parts: WriteParts, batch: ReceivedBatch) {
+  const { body, request, watched } = batch;
+  const secret = tokenInHead(request, parts.authorizer);
+  if (secret === undefined || isInvalid(body) || typeof body.value.api_key !== "string") return undefined;
+  watched?.from(senderIn(request, { secret, caller: batch.caller }));
+  return receiveBytes(route, parts, { ...batch, secret, parsed: body });
+}
+
+function queryOf({ url }: { readonly url: string }): URLSearchParams {
+  const start = url.indexOf("?");
+  return new URLSearchParams(start < 0 ? "" : url.slice(start));
+}
+
+/** The handler of `POST /v1/webhooks/stripe/TOKEN` and of `/v1/webhooks/NAME/TOKEN`, a webhook that an organization has set
+ * up. Their senders set no header, or one of their own, so the token is the end of the address. No log has it. */
+function webhookHandler(parts: WriteParts): Handler {
+  const stripe = sourceHandler(stripeRoute(parts.ledger), parts);
+  const other = sourceHandler(webhookRoute(parts.ledger), parts);
+  return (request, connection) => {
+    const address = webhookAddress(request.url);
+    if (address === undefined) return notFound();
+    return address.name === "stripe" ? stripe(request, connection) : other(request, connection);
+  };
+}
+
+type WebhookLedger = Pick<Ledger, "sourceSettings" | "identities" | "findUser">;
+
+function stripeRoute(ledger: WebhookLedger): SourceRoute {
+  return {
+    ...{ source: "stripe", path: `${webhookPrefix}stripe`, unwrap: unwrapGzip },
+    senderOf: () => "stripe",
+    success: () => Response.json({ received: true }),
+    translate: async (body, delivery, { organization, headers, bytes }) => {
+      const { signingSecrets, unknownCustomers } = await ledger.sourceSettings.stripe(organization);
+      if (signingSecrets.length > 0) {
+        const signature = headers.get("stripe-signature");
+        const why = whyNotSigned(signature, bytes, signingSecrets, delivery.receivedAtMs);
+        if (why !== undefined) return { invalid: why };
+      }
+      const known = await findPerson(ledger, organization, body);
+      return translateStripe(body, delivery, known, unknownCustomers);
+    },
+  };
+}
+
+function webhookRoute(ledger: WebhookLedger): SourceRoute {
+  return {
+    ...{ source: "webhook", path: `${webhookPrefix}NAME`, unwrap: unwrapGzip },
+    senderOf: () => "webhook",
+    success: () => Response.json({ success: true }),
+    translate: async (body, delivery, { organization, url, bytes }) => {
+      const name = webhookAddress(url)?.name ?? "";
+      const webhook = await ledger.sourceSettings.webhook(organization, name);
+      if (webhook === undefined) {
+        return { invalid: `There is no webhook called ${name}: add it among the sources, with its mapping.` };
+      }
+      const text = () => new TextDecoder().decode(bytes);
+      const items = translateWebhook(body, webhook.mapping, delivery, text);
+      return "invalid" in items ? items : items.map((item) => ofWebhook(name, item));
+    },
+  };
+}
+
+/** The paths by purpose, for the OpenAPI document. */
 export const sourcePaths = { segment: segmentPaths, posthog: posthogPaths } as const;
 
-/** The handlers of connected sources, by method and path. A page of any origin may send, with a token and never with
- * cookies; what it may not do is read, so this is said of no other path. */
+/** The handlers of connected sources, by method and path. A page of any origin may send to Segment's and PostHog's paths,
+ * with a token and without cookies. No other path allows this. */
 export function sourceRoutes(parts: WriteParts): Record<string, Handler> {
   const handlers: Record<string, Handler> = {};
-  for (const route of [...segmentRoutes, ...posthogRoutes]) {
-    handlers[`POST ${route.path}`] = withOpened(sourceHandler(route, parts));
+  for (const route of [...segmentRoutes, ...posthogPaths.map(posthogRoute)]) {
+    handlers[`POST ${route.path}`] = withAnyOrigin(sourceHandler(route, parts));
     handlers[`OPTIONS ${route.path}`] = preflight;
   }
-  // Pages of theirs send elsewhere.
+  // PostHog's client in pages never sends to /batch.
   handlers["POST /batch"] = sharedBatch(parts);
+  handlers[`POST ${webhookPrefix}*`] = webhookHandler(parts);
   return handlers;
 }
 
-function withOpened(handle: Handler): Handler {
-  return async (request, connection) => opened(await handle(request, connection));
+function withAnyOrigin(handle: Handler): Handler {
+  return async (request, connection) => allowAnyOrigin(await handle(request, connection));
 }
 
-function opened(response: Response): Response {
+function allowAnyOrigin(response: Response): Response {
   response.headers.set("Access-Control-Allow-Origin", "*");
-  // Without it the client in the page would not see how long to wait.
+  // Without this header the client in the page cannot see how long to wait.
   response.headers.set("Access-Control-Expose-Headers", "Retry-After");
   return response;
 }
 
-/** What their clients send beside what any page may; others are allowed too, since a header gives no right here. */
+/** Headers that the clients send. Others are allowed too, because a header gives no right here. */
 const usualHeaders = "Authorization, Content-Type, Content-Encoding, X-Write-Key, X-Retry-Count, AnonymousId";
 const maxHeadersCharacters = 500;
 
 function preflight(request: Request): Response {
-  const asked = request.headers.get("access-control-request-headers") ?? "";
-  const isList = asked.length <= maxHeadersCharacters && /^[\w-]+(\s*,\s*[\w-]+)*$/.test(asked);
-  return opened(
+  const requested = request.headers.get("access-control-request-headers") ?? "";
+  const isList = requested.length <= maxHeadersCharacters && /^[\w-]+(\s*,\s*[\w-]+)*$/.test(requested);
+  return allowAnyOrigin(
     new Response(null, {
       status: 204,
       headers: {
         "Access-Control-Allow-Methods": "POST",
-        "Access-Control-Allow-Headers": isList ? asked : usualHeaders,
-        // Two hours are the most that Chromium remembers.
+        "Access-Control-Allow-Headers": isList ? requested : usualHeaders,
+        // Chromium remembers a preflight for two hours at most.
         "Access-Control-Max-Age": "7200",
         Vary: "Access-Control-Request-Headers",
       },

@@ -1,29 +1,56 @@
 /**
- * The way of a write request, as a list of steps. Each step may end it with an answer from the closed list
- * of the specification, in the order that the specification's users rely on: 401, 429, 400, 404.
+ * The request path of the write API as a list of steps. Each step may end it with an answer from the closed list of the
+ * specification, in the order that the specification gives: 401, 429, 400, 404. Connected sources (source-handler.ts) share
+ * the steps that are exported here.
  */
 import { errorMessages } from "../../../contract/errors.ts";
 import { limits } from "../../../contract/limits.ts";
+import { ApiError } from "../../../contract/refusal.ts";
 import {
   type Arrival,
+  type Endpoint,
   errorOf,
+  type Intake,
   type Invalid,
   isInvalid,
+  type LiveView,
   type Outcome,
   type ParsedObject,
   parseObject,
   type WatchedRequest,
 } from "../../intake/intake.ts";
-import { failure, success } from "../port/answers.ts";
-import type { Caller } from "../port/authorize.ts";
+import { type Ledger, OrganizationGone } from "../../ledger/ledger.ts";
+import type { AnswerCounts, Logger } from "../../process/process.ts";
+import { failure, success, tooMany, unexpected, unknownToken } from "../port/answers.ts";
+import type { Authorizer, Caller } from "../port/authorize.ts";
 import { readBody } from "../port/body.ts";
-import type { Handler } from "../port/routes.ts";
+import type { BodyBudget } from "../port/body-budget.ts";
+import type { Connection, Handler } from "../port/handler.ts";
+import type { UnknownTokens } from "../port/unknown-tokens.ts";
 import { storeBatch } from "./batch.ts";
-import { type Received, turnedAway, type WriteParts, whileClosed, writing } from "./write-steps.ts";
 
-export type WriteKind = "identify" | "track" | "batch";
+export interface WriteParts {
+  readonly authorizer: Authorizer;
+  readonly intake: Intake;
+  readonly ledger: Pick<Ledger, "sourceSettings" | "identities" | "findUser">;
+  readonly live: LiveView;
+  readonly counts: AnswerCounts;
+  readonly bodies: BodyBudget;
+  readonly unknownTokens: UnknownTokens;
+  readonly log: Logger;
+}
 
-/** A batch that was let in by its Authorization header. */
+/** A request at the first step. */
+export interface Received {
+  readonly request: Request;
+  readonly connection: Connection;
+  /** For the live view; undefined while no member watches it. */
+  readonly watched: WatchedRequest | undefined;
+}
+
+type WriteKind = "identify" | "track" | "batch";
+
+/** A batch whose Authorization header is valid. */
 export interface ReceivedBatch {
   readonly request: Request;
   readonly watched: WatchedRequest | undefined;
@@ -33,19 +60,25 @@ export interface ReceivedBatch {
   readonly body: ParsedObject | Invalid;
 }
 
-/** Answers a batch that is somebody else's than the write API's; undefined for its own. */
-export type OtherHandler = (batch: ReceivedBatch) => Promise<Response> | undefined;
+/** Answers a batch of a connected source; undefined for a batch of the write API. */
+type SourceBatchHandler = (batch: ReceivedBatch) => Promise<Response> | undefined;
+
+/** Retry-After of the 429 while no write is taken. */
+const closedRetryAfterSeconds = 5;
+
+/** A disk that fails would otherwise write a line for each of a thousand requests a second. */
+const minMsBetweenErrorLines = 1_000;
 
 /** Makes the handler of POST /identify, /track or /batch. */
-export function writeHandler(kind: WriteKind, parts: WriteParts, other?: OtherHandler): Handler {
-  return writing(kind, `/${kind}`, parts, (received) => write(kind, parts, received, other));
+export function writeHandler(kind: WriteKind, parts: WriteParts, ofSource?: SourceBatchHandler): Handler {
+  return writing(kind, `/${kind}`, parts, (received) => write(kind, parts, received, ofSource));
 }
 
 async function write(
   kind: WriteKind,
   parts: WriteParts,
   { request, connection, watched }: Received,
-  other: OtherHandler | undefined,
+  ofSource: SourceBatchHandler | undefined,
 ): Promise<Response> {
   const { authorizer, intake, bodies, unknownTokens } = parts;
   const authorization = request.headers.get("authorization");
@@ -57,21 +90,21 @@ async function write(
     secret: authorization === null ? undefined : authorizer.secretIn(authorization),
     idempotencyKey: request.headers.get("idempotency-key"),
   });
-  const refused = turnedAway(intake, kind, caller);
-  if (refused !== undefined) return refused;
+  const refusal = overLimit(intake, kind, caller);
+  if (refusal !== undefined) return refusal;
 
   const body = await readBody(request, kind === "batch" ? limits.batchBytes : limits.bodyBytes, bodies);
   if (isInvalid(body)) {
-    intake.noteTurnedAway(kind, caller.organization.id, "refused_validation", body.invalid);
+    intake.noteRefused(kind, caller.organization.id, "refused_validation", body.invalid);
     return failure("validation_error", body.invalid);
   }
   const batch = kind === "batch" ? parseObject(body) : undefined;
-  const others = batch && other?.({ request, watched, caller, bytes: body, body: batch });
-  if (others !== undefined) return others;
+  const answerOfSource = batch && ofSource?.({ request, watched, caller, bytes: body, body: batch });
+  if (answerOfSource !== undefined) return answerOfSource;
   watched?.body(body);
-  // A slow body may take longer than a change of the timezone, or than the token lives.
+  // While a slow body was read, the timezone may have changed or the token may have been revoked.
   const current = await authorizer.authorize(authorization);
-  if (current === undefined) return failure("invalid_write_key", errorMessages.invalidToken);
+  if (current === undefined) return unknownToken();
   const closed = whileClosed(intake, current.organization.id);
   if (closed !== undefined) return closed;
   const arrival: Arrival = {
@@ -91,4 +124,68 @@ async function write(
 function answer(outcome: Outcome): Response {
   const error = errorOf(outcome);
   return error === undefined ? success() : failure(error.name, error.message);
+}
+
+/** Makes a handler of steps. An error of a step is logged and answered 500. Every answer is counted and shown live. */
+export function writing(
+  endpoint: Endpoint,
+  path: string,
+  parts: WriteParts,
+  steps: (received: Received) => Promise<Response>,
+): (request: Request, connection: Connection) => Promise<Response> {
+  let lastErrorLineMs = Number.NEGATIVE_INFINITY;
+  return async (request, connection) => {
+    const watched = parts.live.isWatched ? parts.live.request(endpoint, path) : undefined;
+    let response: Response;
+    try {
+      response = await steps({ request, connection, watched });
+    } catch (error) {
+      const refusal = refusalOf(error);
+      response = refusal ?? unexpected();
+      // A client that disconnects while it sends the body is not an error of the service.
+      if (request.signal.aborted) return response;
+      if (refusal === undefined && performance.now() - lastErrorLineMs > minMsBetweenErrorLines) {
+        lastErrorLineMs = performance.now();
+        parts.log.error({ err: error, route: endpoint }, "write requests fail");
+      }
+    } finally {
+      parts.bodies.release(request);
+    }
+    parts.counts.add(endpoint, response.status);
+    if (watched?.isShown) {
+      watched
+        .answered(response)
+        .catch((error) => parts.log.warn({ err: error }, "a request was not shown live"));
+    }
+    return response;
+  };
+}
+
+/** The answer to an error that the request caused; undefined for an error of the service. */
+function refusalOf(error: unknown): Response | undefined {
+  // The organization was deleted while the request was under way.
+  if (error instanceof OrganizationGone) return unknownToken();
+  if (!(error instanceof ApiError) || error.retryAfterSeconds === undefined) return undefined;
+  return tooMany(error.message, error.retryAfterSeconds);
+}
+
+/** The 429 to a caller over its limit of requests, or while no write is taken; undefined when the request may continue. */
+export function overLimit(
+  intake: Intake,
+  endpoint: Endpoint,
+  { organization, usage }: Caller,
+): Response | undefined {
+  const waitSeconds = usage.bucket.take(performance.now());
+  if (waitSeconds > 0) {
+    intake.noteRefused(endpoint, organization.id, "rate_limited", errorMessages.tooManyRequests);
+    return tooMany(errorMessages.tooManyRequests, waitSeconds, usage.bucket.perSecond);
+  }
+  return whileClosed(intake, organization.id);
+}
+
+/** The 429 while no write of the organization is taken. It is checked again after the body was read, because many
+ * requests may have arrived meanwhile. */
+export function whileClosed(intake: Intake, organization: number): Response | undefined {
+  const because = intake.closedFor(organization);
+  return because === undefined ? undefined : tooMany(because, closedRetryAfterSeconds);
 }
