@@ -171,3 +171,14 @@ export async function organizationNamed(ledger: SharedLedger, name: string): Pro
       : `there is no organization ${JSON.stringify(name)}; there are ${names}.`,
   );
 }
+
+/** Opens the installation and finds the organization of this name, for the time of `work`.
+ * @throws Refusal as `withInstallation` and `organizationNamed` */
+export function withOrganization<Result>(
+  name: string,
+  work: (installation: Installation, organization: Organization) => Promise<Result>,
+): Promise<Result> {
+  return withInstallation(async (installation) =>
+    work(installation, await organizationNamed(installation.ledger, name)),
+  );
+}

@@ -1,13 +1,16 @@
 /** Reads the numbers that commands take. */
 import { InvalidArgumentError } from "commander";
 
-const maxLimit = 100_000;
+/** How many at most, for lists. */
+export const readLimit = wholeNumber(1, 100_000);
 
-/** How many at most. */
-export function readLimit(text: string): number {
-  const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= maxLimit) return limit;
-  throw new InvalidArgumentError(`Give a whole number from 1 to ${maxLimit}.`);
+/** Reads a whole number from `least` to `most`. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() !== "" && Number.isInteger(value) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
+  };
 }
 
 /** An id, as a list shows it in its first column. */

@@ -13,7 +13,8 @@ const accountLeavingHazard = 0.0009;
 const wonBackShare = 0.2;
 const billingPeriodDays = 30;
 
-export interface AccountParts {
+/** What is so from the first day on. */
+export interface AccountFacts {
   /** From 0. */
   readonly number: number;
   readonly accountId: string;
@@ -27,25 +28,14 @@ export interface AccountParts {
   readonly maturity: number;
   readonly createdDay: number;
   readonly createdMs: number;
-  /** The place in `plans`. */
-  readonly plan: number;
 }
 
 /** What an account does on a day. */
 export type AccountStep = "nothing" | "plan_changed" | "cancels" | "gone";
 
 export class Account {
-  readonly number: number;
-  readonly accountId: string;
-  readonly name: string;
-  readonly domain: string;
-  readonly segment: string;
-  readonly channel: Group;
-  readonly size: Size;
-  readonly seats: number;
-  readonly maturity: number;
-  readonly createdDay: number;
-  readonly createdMs: number;
+  readonly facts: AccountFacts;
+  /** The place in `plans`. */
   plan: number;
   owner: Person | undefined;
   /** Those who have not gone. */
@@ -59,25 +49,16 @@ export class Account {
   #untilDay = 0;
   #isWonBack = false;
 
-  constructor(parts: AccountParts) {
-    this.number = parts.number;
-    this.accountId = parts.accountId;
-    this.name = parts.name;
-    this.domain = parts.domain;
-    this.segment = parts.segment;
-    this.channel = parts.channel;
-    this.size = parts.size;
-    this.seats = parts.seats;
-    this.maturity = parts.maturity;
-    this.createdDay = parts.createdDay;
-    this.createdMs = parts.createdMs;
-    this.plan = parts.plan;
-    this.history = [{ fromDay: parts.createdDay, state: "subscribed" }];
-    this.plans = [{ fromDay: parts.createdDay, state: this.planName }];
+  constructor(facts: AccountFacts, plan: number) {
+    this.facts = facts;
+    this.plan = plan;
+    this.history = [{ fromDay: facts.createdDay, state: "subscribed" }];
+    this.plans = [{ fromDay: facts.createdDay, state: this.planName }];
   }
 
   get truth(): AccountTruth {
-    const { accountId, name, createdMs, departedDay, departure } = this;
+    const { departedDay, departure } = this;
+    const { accountId, name, createdMs } = this.facts;
     const [history, plans] = [[...this.history], [...this.plans]];
     return { accountId, name, createdMs, history, plans, departedDay, departure };
   }
@@ -88,11 +69,11 @@ export class Account {
 
   /** How much likelier than the average its users are to leave. */
   get risk(): number {
-    return (plans[this.plan]?.risk ?? 1) * this.channel.risk * this.size.risk;
+    return (plans[this.plan]?.risk ?? 1) * this.facts.channel.risk * this.facts.size.risk;
   }
 
   get takesMembers(): boolean {
-    return this.state === "subscribed" && this.members.size < this.seats;
+    return this.state === "subscribed" && this.members.size < this.facts.seats;
   }
 
   /** The share of their usual activity that its users still show on a day. */
@@ -132,9 +113,9 @@ export class Account {
   }
 
   #billingDay(day: number, random: Random): AccountStep {
-    const age = day - this.createdDay;
+    const age = day - this.facts.createdDay;
     if (age === 0 || age % billingPeriodDays !== 0) return "nothing";
-    const goesUp = this.state === "subscribed" && random.chance(0.07 * this.maturity);
+    const goesUp = this.state === "subscribed" && random.chance(0.07 * this.facts.maturity);
     const goesDown = random.chance(this.state === "leaving" ? 0.3 : 0.012);
     const plan = Math.min(plans.length - 1, Math.max(0, this.plan + Number(goesUp) - Number(goesDown)));
     if (plan === this.plan) return "nothing";
@@ -240,7 +221,7 @@ export class Person {
 
   get truth(): UserTruth {
     const { userId, kind, signedUpMs, history, departedDay, departure } = this;
-    const { accountId } = this.account;
+    const { accountId } = this.account.facts;
     return { userId, accountId, kind, signedUpMs, history: [...history], departedDay, departure };
   }
 
@@ -306,7 +287,7 @@ export class Person {
 
   /** Takes up, by chance, some of what their plan offers; what the plan no longer has is given up. */
   adopt(random: Random): void {
-    const chance = 0.035 * this.account.maturity * (0.4 + this.rhythm);
+    const chance = 0.035 * this.account.facts.maturity * (0.4 + this.rhythm);
     for (const [index, { role, fromPlan }] of workKinds.entries()) {
       if (role !== "advanced") continue;
       if (fromPlan > this.account.plan) this.adopted[index] = false;

@@ -38,7 +38,7 @@ export function wireItem(item: Item, messageId: string): WireIdentify | WireTrac
   return {
     type,
     email: person.email,
-    account: { id: person.account.accountId, name: person.account.name },
+    account: { id: person.account.facts.accountId, name: person.account.facts.name },
     ...(item.isAccountOwner !== undefined && { isAccountOwner: item.isAccountOwner }),
     ...common,
   };
@@ -55,9 +55,9 @@ export function signUp(person: Person): Identified {
     properties: {
       name: person.name,
       plan: account.planName,
-      acquisitionChannel: account.channel.name,
-      companySize: account.size.name,
-      segment: account.segment,
+      acquisitionChannel: account.facts.channel.name,
+      companySize: account.facts.size.name,
+      segment: account.facts.segment,
       role: kind === "person" ? (isOwner ? "admin" : "member") : kind,
       createdAt: new Date(person.signedUpMs).toISOString(),
     },

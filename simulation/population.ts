@@ -55,20 +55,22 @@ export class Population {
   arriveVendor(day: Day): Person[] {
     if (this.#vendor === 0) return [];
     const createdMs = momentOf(day, 13, 3, this.#random);
-    const account = new Account({
-      number: 0,
-      accountId: "vendor",
-      name: "Vendor (internal)",
-      domain: vendorDomain,
-      segment: "software",
-      channel: { ...nobody, name: "internal" },
-      size: { ...nobody, name: "11-50", fewestSeats: 0, mostSeats: 0, plans: [] },
-      seats: 0,
-      maturity: 1,
-      createdDay: day.day,
-      createdMs,
-      plan: plans.length - 1,
-    });
+    const account = new Account(
+      {
+        number: 0,
+        accountId: "vendor",
+        name: "Vendor (internal)",
+        domain: vendorDomain,
+        segment: "software",
+        channel: { ...nobody, name: "internal" },
+        size: { ...nobody, name: "11-50", fewestSeats: 0, mostSeats: 0, plans: [] },
+        seats: 0,
+        maturity: 1,
+        createdDay: day.day,
+        createdMs,
+      },
+      plans.length - 1,
+    );
     this.accounts.push(account);
     const kinds: UserKind[] = ["bot", "test"];
     return Array.from({ length: this.#vendor }, (_, index) => {
@@ -109,19 +111,21 @@ export class Population {
     const n = this.accounts.length;
     const segment = random.weighted(segments);
     const size = random.weighted(sizes);
-    const account = new Account({
-      number: n,
-      accountId: `a-${String(n + 1).padStart(4, "0")}`,
-      ...companyName(n, this.#seed, segment.trades, random),
-      segment: segment.name,
-      channel: random.weighted(channels),
-      size,
-      seats: random.between(size.fewestSeats, size.mostSeats),
-      maturity: random.within(0.3, 1.7),
-      createdDay: day.day,
-      createdMs,
-      plan: drawPlan(size, random),
-    });
+    const account = new Account(
+      {
+        number: n,
+        accountId: `a-${String(n + 1).padStart(4, "0")}`,
+        ...companyName(n, this.#seed, segment.trades, random),
+        segment: segment.name,
+        channel: random.weighted(channels),
+        size,
+        seats: random.between(size.fewestSeats, size.mostSeats),
+        maturity: random.within(0.3, 1.7),
+        createdDay: day.day,
+        createdMs,
+      },
+      drawPlan(size, random),
+    );
     this.accounts.push(account);
     this.#open.push(account);
     return account;
@@ -136,7 +140,7 @@ export class Population {
         : kind === "test"
           ? { name: `Test user ${number}`, mailbox: `test+${number}` }
           : personName(number, this.#random);
-    const email = `${mailbox}@${account.domain}`;
+    const email = `${mailbox}@${account.facts.domain}`;
     const person = new Person(
       { number, name, email, kind, account, signedUpDay: day.day, signedUpMs },
       this.#random,
@@ -149,8 +153,8 @@ export class Population {
   }
 }
 
-function freeSeats({ seats, members }: Account): number {
-  return seats - members.size;
+function freeSeats({ facts, members }: Account): number {
+  return facts.seats - members.size;
 }
 
 function drawPlan(size: Size, random: Random): number {

@@ -115,7 +115,7 @@ export class Simulation {
       if (person.kind === "person" && person.step(day.day, this.#random)) this.#remove(person, day, items);
     }
     for (const account of population.accounts) {
-      if (account.seats > 0) this.#liveAccount(account, day, items);
+      if (account.facts.seats > 0) this.#liveAccount(account, day, items);
     }
     population.present = population.present.filter(({ state }) => state !== "gone");
     for (let arrival = 0; arrival < arrivals; arrival += 1) this.#arrive(day, items);

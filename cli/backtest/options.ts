@@ -4,6 +4,7 @@ import { dayNumber, Zone } from "../../server/calendar/calendar.ts";
 import type { EntityKind } from "../../server/scoring/scoring.ts";
 import { daysBetween, maxFolds } from "../../server/scoring/scoring.ts";
 import { addReadingOptions, type ReadingOptions } from "../import/options.ts";
+import { wholeNumber } from "../numbers.ts";
 
 export interface BacktestOptions extends ReadingOptions {
   readonly entity: string;
@@ -60,14 +61,6 @@ export function backtestOptions(): Command {
       new Option("--timezone <zone>", "in which days begin").argParser(zone).default(new Zone("UTC"), "UTC"),
     )
     .option("--json", "print JSON", false);
-}
-
-function wholeNumber(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
-  };
 }
 
 function date(text: string): number {

@@ -14,7 +14,7 @@ import {
   scopeOf,
   secretPrefix,
 } from "../../server/ledger/ledger.ts";
-import { organizationNamed, withInstallation } from "../installation.ts";
+import { withInstallation, withOrganization } from "../installation.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
@@ -106,8 +106,7 @@ function create<More extends object>(
     .requiredOption("--organization <name>", whose)
     .option("--name <name>", "what it is for", readCredentialName, "unnamed")
     .action((options: CreateOptions & More) =>
-      withInstallation(async ({ ledger }) => {
-        const { id } = await organizationNamed(ledger, options.organization);
+      withOrganization(options.organization, async ({ ledger }, { id }) => {
         const wanted = { organization: id, name: options.name, nowMs: Date.now() };
         const { secret } = await make(ledger, wanted, options);
         process.stdout.write(`${secret}\n`);
@@ -127,8 +126,7 @@ function list({ word, title, prefix, store, moreColumns }: Kind): Command {
     .description(`List the ${title}s of an organization; they themselves are never shown`)
     .requiredOption("--organization <name>", "the organization")
     .action(({ organization: name }: { organization: string }) =>
-      withInstallation(async ({ ledger }) => {
-        const organization = await organizationNamed(ledger, name);
+      withOrganization(name, async ({ ledger }, organization) => {
         const credentials = await ledger[store].list(organization.id);
         printTable(
           ["ID", "NAME", word.toUpperCase(), "CREATED", "LAST USED", "REVOKED", ...Object.keys(moreColumns)],

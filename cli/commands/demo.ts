@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { loadDemo } from "../demo/load.ts";
 import { withInstallation } from "../installation.ts";
+import { wholeNumber } from "../numbers.ts";
 import { readEmail } from "../people.ts";
 
 export function demoCommand(): Command {
@@ -11,20 +12,12 @@ export function demoCommand(): Command {
     )
     .option("--organization <name>", "where to; it is created if need be", "Demo")
     .option("--owner <email>", "its owner: at once with a verified e-mail, else by a link", readEmail)
-    .option("--users <number>", "how many users, 10 to 100000", readNumber(10, 100_000), 2_000)
-    .option("--weeks <number>", "how many weeks of events, up to now", readNumber(1, 104), 60)
-    .option("--seed <number>", "the same number gives the same people", readNumber(0, 2 ** 31 - 1), 1)
+    .option("--users <number>", "how many users, 10 to 100000", wholeNumber(10, 100_000), 2_000)
+    .option("--weeks <number>", "how many weeks of events, up to now", wholeNumber(1, 104), 60)
+    .option("--seed <number>", "the same number gives the same people", wholeNumber(0, 2 ** 31 - 1), 1)
     .option("--url <url>", "the server's address, if it cannot be reached where it listens", readUrl)
     .option("--force", "even if the organization has users; doubles nothing that was loaded the same day")
     .action((options) => withInstallation((installation) => loadDemo(installation, options)));
-}
-
-function readNumber(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const number = Number(text);
-    if (text.trim() !== "" && Number.isInteger(number) && number >= least && number <= most) return number;
-    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
-  };
 }
 
 function readUrl(text: string): string {

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { commandLine } from "../../server/ledger/ledger.ts";
 import { withAnalysis } from "../analysis.ts";
-import { organizationNamed, withInstallation } from "../installation.ts";
+import { organizationNamed, withOrganization } from "../installation.ts";
 import { instant, printTable } from "../print.ts";
 
 export function eraseCommand(): Command {
@@ -56,8 +56,7 @@ function list(): Command {
     .description("List an organization's erasures; the ids that were erased are not kept")
     .requiredOption("--organization <name>", "the organization")
     .action(({ organization: name }: { organization: string }) =>
-      withInstallation(async ({ ledger }) => {
-        const { id } = await organizationNamed(ledger, name);
+      withOrganization(name, async ({ ledger }, { id }) => {
         const erasures = await ledger.erasures.list(id);
         printTable(
           ["ID", "WHAT", "REQUESTED", "ERASED", "EVENTS", "VERSIONS", "DEAD LETTERS", "INBOX ROWS", "DAYS"],

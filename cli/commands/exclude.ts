@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import type { ExclusionRule } from "../../server/ledger/ledger.ts";
 import { commandLine } from "../../server/ledger/ledger.ts";
-import { organizationNamed, withInstallation } from "../installation.ts";
+import { withOrganization } from "../installation.ts";
 import { readId } from "../numbers.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";
@@ -36,8 +36,7 @@ function add(): Command {
     .option("--trait <key=value>", "users whose trait is this string, number or boolean")
     .option("--account <id>", "users of this account")
     .action((options: Rules) =>
-      withInstallation(async ({ ledger }) => {
-        const { id } = await organizationNamed(ledger, options.organization);
+      withOrganization(options.organization, async ({ ledger }, { id }) => {
         const rules = rulesOf(options);
         if (rules.length === 0) {
           throw new Refusal("say whom: give --user, --email-domain, --email, --trait or --account.");
@@ -72,8 +71,7 @@ function list(): Command {
     .description("List the rules of an organization")
     .requiredOption("--organization <name>", "whose rules")
     .action(({ organization: name }: { organization: string }) =>
-      withInstallation(async ({ ledger }) => {
-        const { id } = await organizationNamed(ledger, name);
+      withOrganization(name, async ({ ledger }, { id }) => {
         const rules = await ledger.exclusions.list(id);
         printTable(
           ["ID", "CREATED", "KIND", "KEY", "VALUE"],
@@ -95,8 +93,7 @@ function remove(): Command {
     .argument("<id>", "the rule's id, as exclude list shows it", readId)
     .requiredOption("--organization <name>", "whose rule")
     .action((rule: number, { organization: name }: { organization: string }) =>
-      withInstallation(async ({ ledger }) => {
-        const { id } = await organizationNamed(ledger, name);
+      withOrganization(name, async ({ ledger }, { id }) => {
         await ledger.exclusions.remove(id, rule, commandLine, Date.now());
         process.stderr.write(`removed rule ${rule}\n`);
       }),

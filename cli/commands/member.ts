@@ -5,7 +5,7 @@ import { type Role, roles } from "../../contract/roles.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import { commandLine } from "../../server/ledger/ledger.ts";
 import { invite as makeInvitation, passwordLink } from "../../server/members/members.ts";
-import { organizationNamed, withInstallation } from "../installation.ts";
+import { organizationNamed, withInstallation, withOrganization } from "../installation.ts";
 import { addressOf, personWith, readEmail } from "../people.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
@@ -28,8 +28,7 @@ function list(): Command {
     .description("List an organization's members and open invitations")
     .requiredOption("--organization <name>", "the organization")
     .action(({ organization: name }: OfOrganization) =>
-      withInstallation(async ({ ledger }) => {
-        const { id } = await organizationNamed(ledger, name);
+      withOrganization(name, async ({ ledger }, { id }) => {
         const members = await ledger.people.members(id);
         const invitations = await ledger.people.invitations(id, Date.now());
         printTable(
@@ -66,9 +65,8 @@ function invite(): Command {
         .default("member"),
     )
     .action((email: string, { organization: name, role }: OfOrganization & { role: Role }) =>
-      withInstallation(async (installation) => {
+      withOrganization(name, async (installation, { id }) => {
         const { ledger } = installation;
-        const { id } = await organizationNamed(ledger, name);
         const wanted = { organization: id, email, role };
         const address = await addressOf(installation);
         const { link } = await makeInvitation(ledger, wanted, address, commandLine, Date.now());

@@ -8,7 +8,8 @@ import type { SharedLedger } from "../../server/ledger/ledger.ts";
 import { commandLine, itemsPerSecond } from "../../server/ledger/ledger.ts";
 import type { Peer } from "../../server/process/process.ts";
 import { withAnalysis } from "../analysis.ts";
-import { organizationNamed, withInstallation } from "../installation.ts";
+import { organizationNamed, withInstallation, withOrganization } from "../installation.ts";
+import { wholeNumber } from "../numbers.ts";
 import { printable } from "../output.ts";
 import { letOwnerIn, readEmail } from "../people.ts";
 import { instant, printTable } from "../print.ts";
@@ -112,8 +113,7 @@ function set(): Command {
         );
       }
       const { rateLimit, itemRateLimit, keepEvents, ...change } = changes;
-      return withInstallation(async ({ ledger }) => {
-        const { id } = await organizationNamed(ledger, name);
+      return withOrganization(name, async ({ ledger }, { id }) => {
         const wanted = {
           ...change,
           ...(rateLimit !== undefined && { requestsPerSecond: rateLimit }),
@@ -159,11 +159,7 @@ function readTimezone(text: string): string {
   throw new InvalidArgumentError("Give an IANA timezone, Europe/Paris say.");
 }
 
-function readRate(text: string): number {
-  const rate = Number(text);
-  if (Number.isInteger(rate) && rate >= 1 && rate <= 1_000_000) return rate;
-  throw new InvalidArgumentError("Give a whole number from 1 to 1000000.");
-}
+const readRate = wholeNumber(1, 1_000_000);
 
 function readKeepEvents(text: string): number | "forever" {
   if (text === "forever") return text;

@@ -3,7 +3,8 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type Settings, type SettingsChange, settingsLimits } from "../../contract/settings.ts";
 import { commandLine } from "../../server/ledger/ledger.ts";
-import { organizationNamed, withInstallation } from "../installation.ts";
+import { withOrganization } from "../installation.ts";
+import { wholeNumber } from "../numbers.ts";
 import { printable } from "../output.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 import { readChurnHorizon, readEventWeight, readHealthWeights, weekStarts } from "./settings-values.ts";
@@ -26,8 +27,7 @@ function show(): Command {
     .description("Show the settings, in the words by which they are set")
     .requiredOption("--organization <name>", "the organization")
     .action(({ organization: name }: OfOrganization) =>
-      withInstallation(async ({ ledger }) => {
-        const { id } = await organizationNamed(ledger, name);
+      withOrganization(name, async ({ ledger }, { id }) => {
         const { version, settings, changedAtMs, changedBy } = await ledger.settings.get(id);
         printTable(["SETTING", "VALUE"], rowsOf(settings).map(cells));
         process.stderr.write(
@@ -120,8 +120,7 @@ function set(): Command {
       if (Object.keys(change).length === 0) {
         command.error("error: nothing to change: rekindle settings set --help lists what can be set");
       }
-      return withInstallation(async ({ ledger }) => {
-        const { id } = await organizationNamed(ledger, options.organization);
+      return withOrganization(options.organization, async ({ ledger }, { id }) => {
         const { version: before } = await ledger.settings.get(id);
         const { ifVersion } = options;
         const based = { ...change, ...(ifVersion !== undefined && { version: ifVersion }) };
@@ -162,10 +161,14 @@ function history(): Command {
   return new Command("history")
     .description("Show who changed which settings, and when, the newest first")
     .requiredOption("--organization <name>", "the organization")
-    .option("--limit <number>", "at most this many changes", readHistoryLimit, 20)
+    .option(
+      "--limit <number>",
+      "at most this many changes",
+      wholeNumber(1, settingsLimits.historyVersions),
+      20,
+    )
     .action(({ organization: name, limit }: OfOrganization & { limit: number }) =>
-      withInstallation(async ({ ledger }) => {
-        const { id } = await organizationNamed(ledger, name);
+      withOrganization(name, async ({ ledger }, { id }) => {
         const records = await ledger.settings.history(id, { limit });
         printTable(
           ["VERSION", "CHANGED", "BY", "WHAT"],
@@ -189,10 +192,4 @@ function cells([setting, value]: readonly [string, string]): readonly string[] {
 function readVersion(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Give a version that settings show printed.");
-}
-
-function readHistoryLimit(text: string): number {
-  const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= settingsLimits.historyVersions) return limit;
-  throw new InvalidArgumentError(`Give a whole number from 1 to ${settingsLimits.historyVersions}.`);
 }

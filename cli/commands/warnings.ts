@@ -1,7 +1,7 @@
 /** `rekindle warnings` */
 import { Command } from "commander";
 import { formatDay } from "../../server/calendar/calendar.ts";
-import { organizationNamed, withInstallation } from "../installation.ts";
+import { withOrganization } from "../installation.ts";
 import { readLimit } from "../numbers.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
@@ -17,8 +17,7 @@ export function warningsCommand(): Command {
     .requiredOption("--organization <name>", "whose senders")
     .option("--limit <number>", "at most this many, the latest first", readLimit, 100)
     .action(({ organization: name, limit }: Options) =>
-      withInstallation(async ({ ledger }) => {
-        const { id } = await organizationNamed(ledger, name);
+      withOrganization(name, async ({ ledger }, { id }) => {
         const warnings = await ledger.warnings.list(id, limit);
         printTable(
           ["DAY (UTC)", "COUNT", "KIND", "ENDPOINT", "LAST SEEN", "LAST USER", "DETAIL"],

@@ -150,7 +150,7 @@ async function sendAll(organization: Organization, options: DemoOptions, sender:
         items += 1;
         if (item.type === "track") events += 1;
         // Only a promise is awaited: to wait for every item would take as long as to make it.
-        const full = sender.add(item.person.account.number, text);
+        const full = sender.add(item.person.account.facts.number, text);
         if (full !== undefined) await full;
       }
       progress.show({

@@ -90,24 +90,6 @@ export class Bgbb {
     return Math.min(1, Math.exp(log));
   }
 
-  /** The probability that the entity has not left by period n + k. */
-  aliveProbability(cell: Cell, k = 0): number {
-    const { x, n } = cell;
-    return Math.min(1, Math.exp(this.#logActive(x, n) + this.#logStay(n + k) - this.logLikelihood(cell)));
-  }
-
-  /**
-   * The expected number of active periods among the next m (a whole number): the sum over them of the
-   * probability of being there and active. The paper's closed form breaks at γ = 1; the sum does not.
-   */
-  expectedActivePeriods(cell: Cell, m: number): number {
-    const { x, n } = cell;
-    const active = this.#logActive(x + 1, n + 1) - this.logLikelihood(cell);
-    let sum = 0;
-    for (let k = 1; k <= m; k++) sum += Math.exp(active + this.#logStay(n + k));
-    return sum;
-  }
-
   /** ln B(α+x, β+k−x) / B(α, β): a given history of x active ones among k periods. */
   #logActive(x: number, k: number): number {
     return at(this.#alpha, x) + at(this.#beta, k - x) - at(this.#alphaBeta, k);

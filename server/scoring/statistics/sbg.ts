@@ -4,11 +4,13 @@
  * their own, θ ~ Beta(α, β). Those who stay are those who leave less, so retention rises with age.
  *
  *     share left after k periods  S(k) = B(α, β+k) / B(α, β) = (β)_k / (α+β)_k
- *     share leaving in period k   P(k) = S(k−1) − S(k) = B(α+1, β+k−1) / B(α, β)
+ *     share leaving in period k   P(k) = S(k−1) − S(k) = B(α+1, β+k−1) / B(α, β) = α (β)_{k−1} / (α+β)_k
  *     retention rate              r(k) = S(k) / S(k−1) = (β+k−1) / (α+β+k−1)
+ *
+ * with the rising factorials (a)_k = a (a+1) … (a+k−1).
  */
 import { minimize } from "./optimize.ts";
-import { lbeta } from "./special.ts";
+import { logRisingFactorials } from "./special.ts";
 import { at } from "./vectors.ts";
 import { type Interval, normalQuantile975 } from "./wilson.ts";
 
@@ -79,8 +81,6 @@ function covarianceAt(objective: (point: Float64Array) => number, a: number, b: 
 
 /** All cohorts together, by periods: 52 cohorts of 52 weeks are 104 terms instead of 1,500. */
 interface Totals {
-  /** Members of all cohorts at the beginning. */
-  readonly members: number;
   /** Members who left in period k. */
   readonly leaving: readonly number[];
   /** Members who were still there when their cohort had completed k periods, and is known no further. */
@@ -91,23 +91,25 @@ function totalsOf(cohorts: readonly (readonly number[])[]): Totals {
   const periods = Math.max(...cohorts.map((remaining) => remaining.length));
   const leaving = new Array<number>(periods).fill(0);
   const staying = new Array<number>(periods).fill(0);
-  let members = 0;
   for (const remaining of cohorts) {
     const end = remaining.length - 1;
-    members += remaining[0] ?? 0;
     staying[end] = (staying[end] ?? 0) + (remaining[end] ?? 0);
     for (let k = 1; k <= end; k++) {
       leaving[k] = (leaving[k] ?? 0) + (remaining[k - 1] ?? 0) - (remaining[k] ?? 0);
     }
   }
-  return { members, leaving, staying };
+  return { leaving, staying };
 }
 
 /** Σ leaving in k · ln P(k) + Σ staying until k · ln S(k). */
-function logLikelihood({ alpha, beta }: SbgParameters, { members, leaving, staying }: Totals): number {
-  let sum = -members * lbeta(alpha, beta);
-  for (const [k, count] of leaving.entries()) if (count > 0) sum += count * lbeta(alpha + 1, beta + k - 1);
-  for (const [k, count] of staying.entries()) if (count > 0) sum += count * lbeta(alpha, beta + k);
+function logLikelihood({ alpha, beta }: SbgParameters, { leaving, staying }: Totals): number {
+  const ofBeta = logRisingFactorials(beta, staying.length);
+  const ofBoth = logRisingFactorials(alpha + beta, staying.length);
+  let sum = 0;
+  for (let k = 1; k < staying.length; k++) {
+    sum += (leaving[k] ?? 0) * (Math.log(alpha) + at(ofBeta, k - 1) - at(ofBoth, k));
+    sum += (staying[k] ?? 0) * (at(ofBeta, k) - at(ofBoth, k));
+  }
   return sum;
 }
 
@@ -115,7 +117,7 @@ function logLikelihood({ alpha, beta }: SbgParameters, { members, leaving, stayi
 export function projectSbg({ alpha, beta }: SbgParameters, periods: number): number[] {
   const shares = [1];
   for (let k = 1; k <= periods; k++) {
-    shares.push((shares[k - 1] ?? 1) * retentionRate({ alpha, beta }, k));
+    shares.push((shares[k - 1] ?? 1) * ((beta + k - 1) / (alpha + beta + k - 1)));
   }
   return shares;
 }
@@ -146,9 +148,4 @@ export function projectFrom(fit: SbgFit, from: ShareAt, periods: number): ShareA
     const factor = Math.exp(normalQuantile975 * Math.sqrt(Math.max(0, variance)));
     return { period: from.period + index, share, low: share / factor, high: Math.min(1, share * factor) };
   });
-}
-
-/** The share of those there after k − 1 periods who are there after k; k is at least 1. */
-export function retentionRate({ alpha, beta }: SbgParameters, k: number): number {
-  return (beta + k - 1) / (alpha + beta + k - 1);
 }

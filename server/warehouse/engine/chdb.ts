@@ -18,8 +18,10 @@ import { type Engine, SessionPool, sessionOpener } from "./sessions.ts";
 import { throughFile } from "./through-file.ts";
 import { embedded } from "./topology.ts";
 import {
+  closedError,
   type FrozenRows,
   type Parameter,
+  parseRows,
   type QueryLimits,
   type StreamFormat,
   type Warehouse,
@@ -109,7 +111,7 @@ class ChdbWarehouse implements Warehouse {
     limits: QueryLimits = {},
   ): Promise<Row[]> {
     const settings = { ...this.#settings(limits), max_result_bytes: maxResultBytes };
-    return this.#query(sql, settings, parameters, parseLines<Row>, limits.asker);
+    return this.#query(sql, settings, parameters, parseRows<Row>, limits.asker);
   }
 
   command(sql: string, parameters: Record<string, Parameter> = {}, limits: QueryLimits = {}): Promise<void> {
@@ -259,16 +261,6 @@ function setStatement(sql: string, settings: Settings, parameters: Record<string
     ([name, value]) => `${name} = ${typeof value === "number" ? value : `'${value}'`}`,
   );
   return `SET ${[...assignments, ...parameterAssignments(sql, parameters)].join(", ")}`;
-}
-
-function parseLines<Row>(text: string): Row[] {
-  const rows: Row[] = [];
-  for (const line of text.split("\n")) if (line !== "") rows.push(JSON.parse(line));
-  return rows;
-}
-
-function closedError(): WarehouseError {
-  return new WarehouseError(notFromTheEngine, "The warehouse is closed");
 }
 
 /** ClickHouse's numbers begin with 1. */

@@ -19,8 +19,10 @@ import { waitFor } from "./query-watch.ts";
 import type { ServerWarehouse } from "./server-warehouse.ts";
 import { clusterSettings, onCluster, type Topology } from "./topology.ts";
 import {
+  closedError,
   type FrozenRows,
   type Parameter,
+  parseRows,
   type QueryLimits,
   type StreamFormat,
   WarehouseError,
@@ -207,10 +209,7 @@ class ClickHouseWarehouse implements ServerWarehouse {
 
   async #rows<Row>(question: Question): Promise<Row[]> {
     const settings = { ...reading, max_result_bytes: maxResultBytes, default_format: "JSONEachRow" };
-    const text = await this.#inTurn(question, settings, true);
-    const rows: Row[] = [];
-    for (const line of text.split("\n")) if (line !== "") rows.push(JSON.parse(line));
-    return rows;
+    return parseRows(await this.#inTurn(question, settings, true));
   }
 
   async #command(question: Question): Promise<void> {
@@ -322,10 +321,6 @@ class ClickHouseWarehouse implements ServerWarehouse {
 
 function newQueryId(): string {
   return `rekindle-${crypto.randomUUID()}`;
-}
-
-function closedError(): WarehouseError {
-  return new WarehouseError(0, "The warehouse is closed");
 }
 
 /**

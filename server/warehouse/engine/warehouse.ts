@@ -84,3 +84,15 @@ export function askedBy(asker: Asker, warehouse: Warehouse): Warehouse {
     close: () => warehouse.close(),
   };
 }
+
+/** The error of everything that is asked of a closed warehouse. ClickHouse's own numbers begin with 1. */
+export function closedError(): WarehouseError {
+  return new WarehouseError(0, "The warehouse is closed");
+}
+
+/** The rows of an answer in `JSONEachRow`. */
+export function parseRows<Row>(text: string): Row[] {
+  const rows: Row[] = [];
+  for (const line of text.split("\n")) if (line !== "") rows.push(JSON.parse(line));
+  return rows;
+}
