@@ -106,7 +106,6 @@ describe("from the first start to the first event", () => {
     expect(await axe(page)).toEqual([]);
     expect((await server.post("/identify", newToken, { ...sent, userId: "customer" })).status).toBe(201);
     await page.getByText("A user is identified. Waiting for the first event").waitFor();
-    await page.context().close();
   });
 
   // The command is run above, and the package's program, which needs the package, in set-ups.test.ts.
