@@ -55,12 +55,11 @@ describe("volume", () => {
     const top = "period=week&periods=13&top=7";
     const all = await ask<{ periods: Row[] }>(`/api/events-over-time?breakdown=event&${top}`);
     expect(await sums(drawn)).toEqual(sumsOf(all.periods, "count"));
+    const name = events[0]?.event ?? "";
     await page
       .getByRole("list", { name: /Groups/ })
-      .getByRole("button")
-      .first()
+      .getByRole("button", { name })
       .click();
-    const name = events[0]?.event ?? "";
     await page.getByRole("heading", { name, exact: true }).waitFor();
     await page.waitForURL((url) => url.searchParams.get("event") === name);
     await page.getByLabel("Split").selectOption("trait");

@@ -16,6 +16,10 @@ import { world } from "./world.ts";
 
 const { server, browser } = await world();
 
+interface Window {
+  getComputedStyle(element: unknown): { readonly color: string };
+}
+
 interface Row {
   readonly userId?: string;
   readonly accountId?: string | null;
@@ -159,13 +163,10 @@ test("a change of health has a colour only beyond what is usual in a week", asyn
   const [grey, good, bad] = [await colourOf("soft"), await colourOf("healthy"), await colourOf("at-risk")];
   const wanted = (change: number) => (Math.abs(change) <= usual ? grey : change > 0 ? good : bad);
   await page.getByRole("columnheader", { name: "Change" }).waitFor();
-  const colourIn = async (index: number): Promise<string> =>
-    String(
-      await (await cellOf(page, index, "Change"))
-        .locator("span")
-        .first()
-        .evaluate("(span) => getComputedStyle(span).color"),
-    );
+  const colourIn = async (index: number): Promise<string> => {
+    const figure = (await cellOf(page, index, "Change")).locator("span").first();
+    return figure.evaluate((span) => (globalThis as never as Window).getComputedStyle(span).color);
+  };
   const seen = new Set<string>();
   for (const order of ["descending", "ascending"]) {
     await page.goto(page.url().replace(/\?.*/, `?sort=change&order=${order}`));
