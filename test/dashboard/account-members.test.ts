@@ -1,10 +1,10 @@
 /** The order in which the page of an account names its members. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
-import { at, SettingsWorld, type Somebody } from "./settings-support.ts";
-import { settled } from "./support.ts";
+import { at, SettingsWorld } from "./settings-support.ts";
+import { type Somebody, settled } from "./support.ts";
 
-let world: SettingsWorld;
+const world = await SettingsWorld.shared();
 let owner: Somebody;
 
 /** In an order that is neither that of what they do nor that of their names. */
@@ -12,7 +12,6 @@ const members = { cleo: 4, ada: 32, fay: 1, bea: 16, eve: 2, dan: 8 } as const;
 const byShare = ["ada", "bea", "dan", "cleo", "eve", "fay"];
 
 beforeAll(async () => {
-  world = await SettingsWorld.startEmpty();
   const token = await world.server.organization("Carried");
   owner = await joined(world.server, "Carried", "owner", "Oda Owner");
   const dayMs = 86_400_000;
@@ -31,7 +30,6 @@ beforeAll(async () => {
   expect((await world.server.post("/batch", token, { batch })).status).toBe(201);
   await world.server.exported("events", "Carried");
 }, 180_000);
-afterAll(() => world?.stop());
 
 test("the members of an account stand by what they carry, the largest share first", async () => {
   const { page } = await world.pageOf(owner);
@@ -54,5 +52,4 @@ test("the members of an account stand by what they carry, the largest share firs
   await settled(page);
   expect(await rows.getByRole("link").allTextContents()).toEqual(byShare.toReversed());
   expect(await carriers.getByRole("listitem").locator("span.truncate").allTextContents()).toEqual(strip);
-  await page.context().close();
 });

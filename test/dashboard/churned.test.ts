@@ -1,32 +1,24 @@
 /** Users and accounts that have churned, or are hardly used: what lists and pages say of them is true. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { AccountListAnswer, UserListAnswer } from "../../contract/api/lists.ts";
 import type { ScoreAnswer } from "../../contract/api/scores.ts";
-import { Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
 import { ago, fillGone, gone, shown, span } from "./churned-support.ts";
 import { axe, becomes, openInOrganization, phone, settled, sidewaysPixels } from "./support.ts";
+import { columnTexts } from "./tables.ts";
+import { world } from "./world.ts";
 
 type Score = Static<typeof ScoreAnswer>;
 type Users = Static<typeof UserListAnswer>;
 type Accounts = Static<typeof AccountListAnswer>;
 
-let server: Server;
-let browser: Browser;
+const { server, browser } = await world();
 let key = "";
 
 beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-  await server.ready();
   await fillGone(server);
   key = (await server.command("key", "create", "--organization", gone)).trim();
 }, 180_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
 async function get(path: string): Promise<Response> {
   const response = await fetch(server.url + path, { headers: { Authorization: `Bearer ${key}` } });
@@ -126,7 +118,6 @@ describe("the page of an account that canceled", () => {
       .getByText(`there since ${shown(90)}`)
       .waitFor();
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("shows ten members, and all when they are asked for, in the address", async () => {
@@ -137,7 +128,6 @@ describe("the page of an account that canceled", () => {
     await page.waitForURL(/members=all/);
     await becomes(() => rows.count(), 12);
     expect(await page.getByRole("button", { name: /^Show all/ }).count()).toBe(0);
-    await page.context().close();
   });
 });
 
@@ -155,7 +145,6 @@ test("the page of a user who canceled says when, and that of a colleague what be
     .locator("header")
     .getByText(`Churned on ${shown(12)} (no activity for 28 days)`)
     .waitFor();
-  await page.context().close();
 });
 
 test("a change is divided in one way, and said in words", async () => {
@@ -170,7 +159,6 @@ test("a change is divided in one way, and said in words", async () => {
     expect([label, Math.sign(Number(behaviour))]).toEqual([label, label.startsWith("Churn") ? 1 : -1]);
     expect([label, Number(time)]).toEqual([label, 0]);
   }
-  await page.context().close();
 });
 
 test("nobody carries an account that is hardly used", async () => {
@@ -181,13 +169,11 @@ test("nobody carries an account that is hardly used", async () => {
   expect((await headers.allTextContents()).join()).not.toContain("Carries");
   await page.goto(`${server.url}/o/${id}/accounts/a-busy`);
   await headers.filter({ hasText: "Carries" }).waitFor();
-  await page.context().close();
 });
 
 test("the model's page says by which event and which silence somebody has churned", async () => {
   const { page } = await open("/model");
   await page.getByText("the event subscription_canceled, or nothing done for 28 days").waitFor();
-  await page.context().close();
 });
 
 describe("lists", () => {
@@ -201,16 +187,15 @@ describe("lists", () => {
     await page.getByText(/^17 users$/).waitFor();
     await page.getByLabel("Verdict").selectOption({ label: "Account churned" });
     await page.getByText(/^11 users$/).waitFor();
-    const cells = page.locator("tbody tr td:nth-child(2)");
-    await becomes(async () => [...new Set(await cells.allTextContents())], ["Account churned"]);
+    const verdicts = () => columnTexts(page, "Verdict");
+    await becomes(async () => [...new Set(await verdicts())], ["Account churned"]);
     // The columns of a view from before verdicts.
     await page.goto(`${server.url}/o/${id}/accounts?verdict=churned&columns=health,state`);
     await page.getByText(/^2 accounts$/).waitFor();
-    await becomes(() => cells.allTextContents(), ["Churned", "Churned"]);
+    await becomes(verdicts, ["Churned", "Churned"]);
     expect(await page.getByLabel("Verdict").locator("option").allTextContents()).not.toContain(
       "Account churned",
     );
-    await page.context().close();
   });
 
   test("open a page by its name, before its answer is there", async () => {
@@ -228,7 +213,6 @@ describe("lists", () => {
     await becomes(() => page.locator("h1").textContent(), "Loading …");
     held.resolve();
     await becomes(() => page.locator("h1").textContent(), "Acme Works");
-    await page.context().close();
   });
 });
 
@@ -243,5 +227,4 @@ test.each([
   expect(await axe(page)).toEqual([]);
   expect(await sidewaysPixels(page)).toBe(0);
   expect(complaints).toEqual([]);
-  await page.context().close();
 });

@@ -9,7 +9,7 @@ import { company } from "../people/support.ts";
 import { Server } from "../server.ts";
 import { writeHistory } from "../specification/source-history.ts";
 import { startBrowser } from "./chromium.ts";
-import { becomes, openPage, settled } from "./support.ts";
+import { becomes, openPage, settled, signInAs } from "./support.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-controls-"));
 let server: Server;
@@ -207,8 +207,7 @@ const deadLetters = {
 
 async function pageOf(role: "viewer" | "member" | "owner"): Promise<Page> {
   const { page } = await openPage(browser);
-  const { cookie = "" } = people[role];
-  await page.context().addCookies([{ name: "rekindle_session", value: cookie, url: server.url }]);
+  await signInAs(page, server, people[role]);
   await page.route(/\/api\/dead-letters\?/, (route) => route.fulfill({ json: deadLetters }));
   return page;
 }
@@ -254,6 +253,5 @@ test.each(["viewer", "member", "owner"] as const)(
       // Some lists come after the rest of the page.
       await becomes(async () => [place, await look()], [place, wanted.toSorted()]);
     }
-    await page.context().close();
   },
 );

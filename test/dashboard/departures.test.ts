@@ -1,18 +1,13 @@
 /** The question whether users have left, as members and viewers see it. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import { beforeAll, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
-import { Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
-import { axe, openPage, phone, sidewaysPixels, wide } from "./support.ts";
+import { axe, openPage, phone, sidewaysPixels, signInAs, wide } from "./support.ts";
+import { world } from "./world.ts";
 
-let server: Server;
-let browser: Browser;
+const { server, browser } = await world();
 const longName = `order_cancelled_${"by_customer_".repeat(12)}`;
 
 beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-  await server.ready();
   const token = await server.organization("Asked");
   const batch = Array.from({ length: 14 }, (_, n) => [
     { type: "identify", userId: `u${n}`, email: `u${n}@example.com` },
@@ -27,19 +22,13 @@ beforeAll(async () => {
   await server.post("/batch", token, { batch });
   await server.exported("events", "Asked");
 });
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
 const question = "14 people sent subscription_canceled. Does it mean that they have left?";
 
 async function pageOf(role: "viewer" | "member", options: Parameters<typeof openPage>[1] = {}) {
   const person = await joined(server, "Asked", role, `${role} ${crypto.randomUUID().slice(0, 8)}`);
   const watched = await openPage(browser, options);
-  await watched.page
-    .context()
-    .addCookies([{ name: "rekindle_session", value: person.cookie ?? "", url: server.url }]);
+  await signInAs(watched.page, server, person);
   const open = async (path: string) => {
     await watched.page.goto(`${server.url}/o/${person.organization}/${path}`);
     await watched.page.getByText(question).waitFor();
@@ -55,7 +44,6 @@ test("viewers are told on overview, start and settings, and have no buttons", as
     expect(await card.textContent()).toContain("Members and owners can answer.");
     expect(await card.getByRole("button").count()).toBe(0);
   }
-  await page.context().close();
 });
 
 test("it fits wide and narrow screens, light and dark, and axe finds nothing", async () => {
@@ -90,7 +78,6 @@ test("an answer keeps what others changed meanwhile, and no second one is sent b
   const shown = await server.command("settings", "show", "--organization", "Asked");
   expect(shown).toMatch(/ordinary-event +.*refund_cancelled/);
   expect(shown).toMatch(/ordinary-event +.*trial_cancelled/);
-  await page.context().close();
 });
 
 test("a member answers with a click: yes makes it the churn event, no an ordinary one", async () => {
@@ -105,5 +92,4 @@ test("a member answers with a click: yes makes it the churn event, no an ordinar
   expect(shown).toMatch(/churn-event +subscription_canceled/);
   expect(shown).toMatch(new RegExp(`ordinary-event +${longName}`));
   expect(complaints).toEqual([]);
-  await page.context().close();
 });

@@ -1,18 +1,13 @@
 /** Small things that a reader stumbles over: marks without a meaning, months without anything, a focus that stays. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";
-import { at, SettingsWorld, type Somebody } from "./settings-support.ts";
-import { axe, becomes, phone, settled, until } from "./support.ts";
+import { at, SettingsWorld } from "./settings-support.ts";
+import { axe, becomes, ownerOf, phone, type Somebody, settled, until } from "./support.ts";
+import { emptyOrganization } from "./world.ts";
 
-let world: SettingsWorld;
-let empty: Somebody;
-
-beforeAll(async () => {
-  world = await SettingsWorld.start();
-  empty = await world.founder("Empty");
-}, 180_000);
-afterAll(() => world?.stop());
+const world = await SettingsWorld.shared();
+const empty = await ownerOf(world.server, await emptyOrganization());
 
 /** A page of somebody's organization that remembers every text that was drawn on a canvas. */
 async function opened(somebody: Somebody, path: string) {
@@ -40,7 +35,6 @@ describe("charts", () => {
       const { page } = await opened(world.first, `/events?tab=volume&range=${range}`);
       await page.getByText("* Today is not over.").waitFor();
       await drawn(page, / \*$/);
-      await page.context().close();
     },
   );
 
@@ -48,7 +42,6 @@ describe("charts", () => {
     const { page } = await opened(world.first, "/overview");
     await page.getByRole("img", { name: /^Users who came/ }).waitFor();
     await drawn(page, /^[-−][0-9]/);
-    await page.context().close();
   });
 });
 
@@ -68,8 +61,10 @@ test("the calendar of a user begins with the month of the first event", async ()
     month,
   );
   expect(titles[0]).toContain(first);
-  expect(titles.length).toBeLessThan(80);
-  await page.context().close();
+  // A calendar of a whole year would have 365 days.
+  const days = Math.ceil((Date.now() - month.getTime()) / 86_400_000);
+  expect(days).toBeLessThan(300);
+  expect(titles.length).toBeLessThanOrEqual(days + 1);
 });
 
 test("the line of settings fades on a phone where it goes on", async () => {
@@ -77,7 +72,6 @@ test("the line of settings fades on a phone where it goes on", async () => {
   await until(page, `document.querySelector("nav[aria-label=Settings]").dataset.more === "left right"`);
   await page.getByRole("link", { name: "Organization", exact: true }).click();
   await until(page, `document.querySelector("nav[aria-label=Settings]").dataset.more === "right"`);
-  await page.context().close();
 });
 
 test("counts of a few events have no fractions on their axis", async () => {
@@ -91,7 +85,6 @@ test("counts of a few events have no fractions on their axis", async () => {
   expect(await page.evaluate("window.drawnTexts.filter((text) => /^[0-9]+[.][0-9]$/.test(text))")).toEqual(
     [],
   );
-  await page.context().close();
 });
 
 test("a choice by mouse leaves no focus ring on the switch of organizations", async () => {
@@ -110,11 +103,11 @@ test("a choice by mouse leaves no focus ring on the switch of organizations", as
   await page.getByRole("menu").waitFor();
   await page.keyboard.press("Escape");
   await becomes(() => page.locator("aside button:focus-visible").count(), 1);
-  await page.context().close();
 });
 
 test("the audit log has nobody's name twice, and no names of the API", async () => {
-  const owner = await joined(world.server, "Demo", "owner", "Mara Okonkwo");
+  await world.server.organization("Logged");
+  const owner = await joined(world.server, "Logged", "owner", "Mara Okonkwo");
   const query = "kind=email_domain&value=agency.example";
   await owner.json("POST", `${at(owner, "/api/exclusions")}&${query}`, undefined, 200);
   await owner.json("PATCH", at(owner, "/api/settings"), { churnEvent: "account_closed" }, 200);
@@ -126,7 +119,6 @@ test("the audit log has nobody's name twice, and no names of the API", async () 
   const text = (await entries.textContent()) ?? "";
   expect(text).not.toMatch(/Mara Okonkwo: Mara Okonkwo|email_domain|churnEvent/);
   expect(await axe(page)).toEqual([]);
-  await page.context().close();
 });
 
 describe("an empty organization", () => {
@@ -135,14 +127,12 @@ describe("an empty organization", () => {
     await page.getByText("No events yet").waitFor();
     await page.getByLabel("Find an event").fill("signed");
     await page.getByText("No such event").waitFor();
-    await page.context().close();
   });
 
   test("has an adoption without shares of 0 users", async () => {
     const { page } = await opened(empty, "/events?tab=adoption");
     await page.getByText("No active users in 28 days").waitFor();
     expect(await page.getByText("0 users").count()).toBe(0);
-    await page.context().close();
   });
 });
 
@@ -172,5 +162,4 @@ test("live rows stand under names of their columns, and tell the whole reason", 
       ?.x;
   expect(await left("Reason")).toBe((await reason.boundingBox())?.x);
   expect(await axe(page)).toEqual([]);
-  await page.context().close();
 });

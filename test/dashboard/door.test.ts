@@ -52,7 +52,6 @@ test("the link of the first start makes the owner, who signs out and in again", 
   await page.getByRole("heading", { name: "Users" }).waitFor();
   await page.waitForURL(`${server.url}/o/1/users?order=ascending`);
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 test("who is invited chooses a name and a password, and switches between organizations", async () => {
@@ -77,7 +76,6 @@ test("who is invited chooses a name and a password, and switches between organiz
   await page.getByRole("menuitemradio", { checked: false }).click();
   await page.getByRole("button", { name: `Organization: ${other}. Switch` }).waitFor();
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 test("a session that ends elsewhere ends on the page, too", async () => {
@@ -96,5 +94,4 @@ test("a session that ends elsewhere ends on the page, too", async () => {
   const leaving = page.getByRole("link", { name: "Model" }).click();
   leaving.catch(() => undefined);
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
-  await page.context().close();
 });

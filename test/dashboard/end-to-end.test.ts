@@ -1,17 +1,30 @@
 /**
  * The whole way through real pages: the first start's link, a token, the first events by exactly the command that the page
  * shows, a simulated company on every page, and the token revoked. What the page says is run by `sh`, as people do.
+ * `npm test` runs this file for all pages; the files beside it prove the rest of each page in `npm run test:long`.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser as Chromium, Page } from "playwright-core";
+import type { pageAddresses } from "../../contract/pages.ts";
 import { type Language, languages, snippet } from "../../dashboard/pages/start/snippets.ts";
 import { password } from "../people/support.ts";
 import { run, Server } from "../server.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, openPage, phone, settled, sidewaysPixels, signedIn, type WatchedPage } from "./support.ts";
+import {
+  axe,
+  becomes,
+  openPage,
+  phone,
+  settled,
+  sidewaysPixels,
+  signedIn,
+  type WatchedPage,
+  wide,
+} from "./support.ts";
+import { rowNames } from "./tables.ts";
 
 let server: Server;
 let browser: Chromium;
@@ -85,7 +98,7 @@ describe("from the first start to the first event", () => {
     expect(await axe(page)).toEqual([]);
     await page.setViewportSize(phone);
     expect(await sidewaysPixels(page)).toBe(0);
-    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.setViewportSize(wide);
     await page.getByRole("link", { name: "Ada", exact: true }).click();
     await page.waitForURL(`${server.url}/o/1/users/u1`);
     // The filter above the timeline names the event too, in an option that is not seen.
@@ -106,7 +119,6 @@ describe("from the first start to the first event", () => {
     expect(await axe(page)).toEqual([]);
     expect((await server.post("/identify", newToken, { ...sent, userId: "customer" })).status).toBe(201);
     await page.getByText("A user is identified. Waiting for the first event").waitFor();
-    await page.context().close();
   });
 
   // The command is run above, and the package's program, which needs the package, in set-ups.test.ts.
@@ -133,11 +145,44 @@ function interpreterOf(language: Language): string | null {
   return language === "python" ? Bun.which("python3") : process.execPath;
 }
 
+/** The pages of an organization, by their addresses. None can be left out. */
+type OrganizationAddress = Extract<(typeof pageAddresses)[number], `/o/${string}`>;
+
+const headings: Readonly<Record<OrganizationAddress, string | RegExp>> = {
+  "/o/:organization": "Overview",
+  "/o/:organization/overview": "Overview",
+  "/o/:organization/start": "Start",
+  "/o/:organization/users": "Users",
+  "/o/:organization/users/:userId": /\S/,
+  "/o/:organization/accounts": "Accounts",
+  "/o/:organization/accounts/:accountId": /\S/,
+  "/o/:organization/retention": "Retention",
+  "/o/:organization/events": "Events",
+  "/o/:organization/sources": "Sources",
+  "/o/:organization/model": "Model",
+  "/o/:organization/settings": "Organization",
+  "/o/:organization/settings/organization": "Organization",
+  "/o/:organization/settings/scores": "Scores",
+  "/o/:organization/settings/exclusions": "Exclusions",
+  "/o/:organization/settings/tokens": "Project tokens",
+  "/o/:organization/settings/keys": "Read keys",
+  "/o/:organization/settings/members": "Members",
+  "/o/:organization/settings/audit": "Audit log",
+  "/o/:organization/settings/account": "Your account",
+};
+
 describe("a simulated company", () => {
-  test("is seen on every page, each figure as its endpoint gives it", async () => {
+  /** Parts of addresses, by their names. */
+  const parts: Record<string, string> = {};
+  const filled = (address: string) =>
+    address.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(parts[name] ?? ""));
+
+  const list = (kind: string) => `/api/${kind}?organization=:organization&limit=1`;
+
+  test("is joined by a link, with the account that there is", async () => {
     const { page } = watched;
     await server.demo("--users", "60", "--weeks", "10");
-    await page.request.get(`${server.url}/api/session`);
+    await server.command("score", "--organization", "Demo");
     const said = await server.command("member", "invite", "ada@example.com", "--organization", "Demo");
     await page.goto(server.url + (/\/invitation#[A-Za-z0-9_-]+/.exec(said)?.[0] ?? ""));
     await page.getByRole("button", { name: "I have an account already" }).click();
@@ -146,35 +191,57 @@ describe("a simulated company", () => {
     await page.getByRole("heading", { name: "Overview" }).waitFor();
     type Session = { organizations: { id: number; name: string }[] };
     const { organizations } = await asked<Session>(page, "/api/session");
-    const demo = organizations.find(({ name }) => name === "Demo")?.id ?? 0;
-    const users = await asked<{ total: number; users: { userId: string; email: string }[] }>(
-      ...([page, `/api/users?organization=${demo}&limit=1`] as const),
-    );
-    const { accounts } = await asked<{ accounts: { accountId: string; name: string }[] }>(
-      ...([page, `/api/accounts?organization=${demo}&limit=1`] as const),
-    );
-    const [user] = users.users;
-    const [account] = accounts;
-    const visits: readonly (readonly [path: string, heading: string | RegExp])[] = [
-      ["overview", "Overview"],
-      ["users", "Users"],
-      [`users/${encodeURIComponent(user?.userId ?? "")}`, /\S/],
-      ["accounts", "Accounts"],
-      [`accounts/${encodeURIComponent(account?.accountId ?? "")}`, account?.name ?? ""],
-      ["retention?trait=plan", "Retention"],
-      ["events", "Events"],
-      ["model", "Model"],
-      ["start", "Start"],
-    ];
-    for (const [path, name] of visits) {
-      await page.goto(`${server.url}/o/${demo}/${path}`);
+    parts.organization = String(organizations.find(({ name }) => name === "Demo")?.id);
+    const { users } = await asked<{ users: { userId: string }[] }>(page, filled(list("users")));
+    const { accounts } = await asked<{ accounts: { accountId: string }[] }>(page, filled(list("accounts")));
+    parts.userId = users[0]?.userId ?? "";
+    parts.accountId = accounts[0]?.accountId ?? "";
+  });
+
+  test.each(Object.entries(headings))(
+    "is seen at %s without an error, axe finds nothing, and it is not wider than a phone",
+    async (address, name) => {
+      const { page } = watched;
+      await page.goto(server.url + filled(address));
       await page.getByRole("heading", { level: 1, name }).waitFor();
       await settled(page);
-      expect([path, await page.getByRole("alert").allTextContents()]).toEqual([path, []]);
-    }
-    const total = new Intl.NumberFormat("en-GB").format(users.total);
+      expect(await page.getByRole("alert").allTextContents()).toEqual([]);
+      expect(await axe(page)).toEqual([]);
+      await page.setViewportSize(phone);
+      expect(await sidewaysPixels(page)).toBe(0);
+      await page.setViewportSize(wide);
+      expect(watched.complaints).toEqual([]);
+    },
+  );
+
+  test("has as many users on the start page as its endpoint gives", async () => {
+    const { page } = watched;
+    const { total } = await asked<{ total: number }>(page, filled(list("users")));
+    await page.goto(server.url + filled("/o/:organization/start"));
     const identified = page.locator("dl", { hasText: "Users identified" }).locator("dd").first();
-    expect(await identified.textContent()).toBe(total);
+    await becomes(() => identified.textContent(), new Intl.NumberFormat("en-GB").format(total));
+  });
+
+  test("leads from a figure to its users, to one of them, to the account and to its members", async () => {
+    const { page } = watched;
+    await page.goto(server.url + filled("/o/:organization/overview"));
+    const health = page.getByRole("region", { name: "Health of users", exact: true });
+    await health.getByText("Show as a table").click();
+    const figure = health
+      .getByRole("row", { name: /^Healthy/ })
+      .getByRole("link")
+      .first();
+    const users = Number(await figure.textContent());
+    expect(users).toBeGreaterThan(1);
+    await figure.click();
+    await page.getByText(`${users} users`, { exact: true }).waitFor();
+    const [name = ""] = await rowNames(page);
+    await page.getByRole("link", { name, exact: true }).first().click();
+    await page.getByRole("heading", { level: 1, name }).waitFor();
+    await page.locator("header").getByRole("link").first().click();
+    const members = page.getByRole("table", { name: "Members of this account" });
+    await members.getByRole("link", { name, exact: true }).click();
+    await page.getByRole("heading", { level: 1, name }).waitFor();
     expect(watched.complaints).toEqual([]);
   });
 });

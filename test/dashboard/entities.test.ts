@@ -1,10 +1,10 @@
 /** The pages of a user and of an account, as a browser shows them: the figures of the API, and nothing else. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { rekindle, Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { rekindle } from "../server.ts";
 import {
   axe,
+  becomes,
   heldFigures,
   openPage,
   phone,
@@ -14,9 +14,9 @@ import {
   until,
   whileStarting,
 } from "./support.ts";
+import { world } from "./world.ts";
 
-let server: Server;
-let browser: Browser;
+const { server, browser } = await world();
 /** Somebody at risk with a history, and the account that they belong to. */
 let userId = "";
 let accountId = "";
@@ -25,11 +25,8 @@ const rungs: number[] = [];
 const days: string[] = [];
 
 beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-  await server.ready();
-  await server.demo("--users", "150", "--weeks", "14");
   const today = Date.parse(new Date().toISOString().slice(0, 10));
-  for (const daysAgo of [85, 28, 0]) {
+  for (const daysAgo of [196, 28, 0]) {
     const day = new Date(today - daysAgo * 86_400_000).toISOString().slice(0, 10);
     const said = await rekindle(server.dataDir, "score", "--organization", "Demo", "--as-of", day);
     days.push(day);
@@ -38,12 +35,7 @@ beforeAll(async () => {
   const { page } = await openPage(browser);
   const { id } = await signedIn(page, server, "Demo");
   ({ userId, accountId } = await somebodyWithHistory(page, id));
-  await page.context().close();
 }, 180_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
 /** What an endpoint says to who is signed in on the page. */
 async function ask<Answer>(page: Page, organization: number, path: string, query = ""): Promise<Answer> {
@@ -136,7 +128,6 @@ describe("the page of a user", () => {
     expect(tenths(parts[0] ?? 0)).toBe(tenths(score.change.health.total ?? Number.NaN));
     expect(tenths(parts.slice(1).reduce((sum, part) => sum + part, 0))).toBe(tenths(parts[0] ?? 0));
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("has a calendar with every active day of the endpoint", async () => {
@@ -147,7 +138,6 @@ describe("the page of a user", () => {
     expect(active.length).toBeGreaterThan(1);
     const name = `active on ${active.length} days of 365, ${events} events`;
     await page.getByRole("img", { name }).waitFor();
-    await page.context().close();
   });
 
   test("marks in the history where the model changed, as runs said it", async () => {
@@ -164,7 +154,6 @@ describe("the page of a user", () => {
       .getByText("Model of churn risk")
       .first()
       .waitFor();
-    await page.context().close();
   });
 
   test("keeps its choices in the address, over a reload", async () => {
@@ -184,7 +173,6 @@ describe("the page of a user", () => {
     expect(names.every((text) => text.includes("signed_in"))).toBe(true);
     expect(await page.getByRole("combobox", { name: "Compare with" }).inputValue()).toBe("7");
     expect(await page.getByRole("combobox", { name: "Days of the history" }).inputValue()).toBe("90");
-    await page.context().close();
   });
 
   test("reads the timeline on to its end, by scrolling", async () => {
@@ -194,15 +182,15 @@ describe("the page of a user", () => {
     expect(all).toBeGreaterThan(50);
     const end = page.getByText(`${new Intl.NumberFormat("en-GB").format(all)} events, and that is all.`);
     await page.getByText("25 events so far.").waitFor();
-    // The test's time is the limit: what comes lengthens the page, which is then scrolled on.
-    while (!(await end.isVisible())) {
+    // Events that come lengthen the page, so it is scrolled again.
+    const isAtEnd = async () => {
       await page.mouse.wheel(0, 20_000);
-      await page.waitForTimeout(50);
-    }
+      return end.isVisible();
+    };
+    await becomes(isAtEnd, true);
     expect(
       await page.getByRole("region", { name: "Timeline" }).locator("button[aria-expanded]").count(),
     ).toBe(all);
-    await page.context().close();
   });
 });
 
@@ -226,7 +214,6 @@ describe("the page of an account", () => {
       expect(rows[index]?.[1]).toBe(percent.format(share));
     }
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("sorts its members in the address", async () => {
@@ -242,7 +229,6 @@ describe("the page of an account", () => {
     expect(rows.map(([name]) => name)).toEqual(
       answer.members.map(({ name }) => expect.stringContaining(name)),
     );
-    await page.context().close();
   });
 });
 
@@ -260,7 +246,6 @@ describe("both pages", () => {
       expect(await axe(page)).toEqual([]);
       expect(await sidewaysPixels(page)).toBe(0);
       expect(complaints).toEqual([]);
-      await page.context().close();
     },
   );
 
@@ -275,7 +260,6 @@ describe("both pages", () => {
     await until(page, `${table}.dataset.more === "left"`);
     await page.setViewportSize({ width: 3_000, height: 900 });
     await until(page, `${table}.dataset.more === undefined`);
-    await page.context().close();
   });
 
   test.each(["users", "accounts"])("%s: what is starting is said, and comes by itself", async (kind) => {
@@ -287,6 +271,5 @@ describe("both pages", () => {
     starting.ends();
     await page.getByRole("table", { name: /^Health of/ }).waitFor();
     await page.getByRole("region", { name: "Timeline" }).locator("button[aria-expanded]").first().waitFor();
-    await page.context().close();
   });
 });

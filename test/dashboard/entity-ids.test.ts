@@ -1,20 +1,15 @@
 /** The pages of users and accounts whose ids an address has to survive, of nobody, and of who is erased. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
-import { Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
-import { axe, openInOrganization, openPage, phone, sidewaysPixels } from "./support.ts";
+import { axe, openInOrganization, openPage, phone, sidewaysPixels, signInAs } from "./support.ts";
+import { world } from "./world.ts";
 
-let server: Server;
-let browser: Browser;
+const { server, browser } = await world();
 
 /** Users whose ids an address has to survive. */
 const strangeIds = ["a/b?c#d&e=f", "100%25 %zz", "🙂 naïve 空", "x".repeat(256), "..hidden", "true"];
 
 beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-  await server.ready();
   const token = await server.organization("Strange", "--timezone", "Pacific/Auckland");
   for (const id of strangeIds) {
     const account = { id, name: `Account of ${id.slice(0, 20)}` };
@@ -36,10 +31,6 @@ beforeAll(async () => {
   }
   await server.exported("users", "Strange");
 }, 180_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
 /** Somebody who is signed in, on a page of the organization. */
 function open(path: string, options: Parameters<typeof openPage>[1] = {}) {
@@ -61,7 +52,6 @@ describe("an event", () => {
     }
     expect(await axe(page)).toEqual([]);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -83,7 +73,6 @@ describe("both pages", () => {
     await page.getByRole("table", { name: "Members of this account" }).getByRole("link").click();
     await page.getByRole("heading", { level: 1, name: "someone@example.com" }).waitFor();
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test.each(["/users/no%2Fbody", "/accounts/no%25body"])("%s says that nobody is there", async (path) => {
@@ -91,7 +80,6 @@ describe("both pages", () => {
     await page.getByRole("heading", { name: /There is no such/ }).waitFor();
     await page.getByText(/^no.body$/).waitFor();
     expect(await axe(page)).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -99,15 +87,10 @@ describe("erasing a user", () => {
   test("is not offered to who may not", async () => {
     const { page } = await openPage(browser);
     const viewer = await joined(server, "Strange", "viewer", "Vera Viewer");
-    await page
-      .context()
-      .addCookies([
-        { name: "rekindle_session", value: viewer.cookie ?? "", url: server.url, httpOnly: true },
-      ]);
+    await signInAs(page, server, viewer);
     await page.goto(`${server.url}/o/${viewer.organization}/users/to%2Ferase`);
     await page.getByRole("heading", { level: 1, name: "gone@example.com" }).waitFor();
     expect(await page.getByRole("button", { name: "Erase …" }).count()).toBe(0);
-    await page.context().close();
   });
 
   test("takes typing the id, tells what was done, and leaves nothing", async () => {
@@ -126,7 +109,6 @@ describe("erasing a user", () => {
     await page.reload();
     await page.getByRole("heading", { name: "There is no such user" }).waitFor();
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -147,7 +129,6 @@ describe("erasing an account", () => {
     await page.getByRole("heading", { level: 1, name: "someone@example.com" }).waitFor();
     expect(await page.getByRole("link", { name: /^Account of/ }).count()).toBe(0);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("is offered with its only member, and done with it", async () => {
@@ -160,6 +141,5 @@ describe("erasing an account", () => {
     await page.goto(`${page.url().split("/users/")[0]}/accounts/own`);
     await page.getByRole("heading", { name: "There is no such account" }).waitFor();
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });

@@ -1,27 +1,20 @@
 /** The page of events, for who mends an integration: the live view, ingestion warnings and dead letters. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";
-import { Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
 import { eventsPage } from "./events-support.ts";
-import { axe, becomes, notedMessages, openPage, signedIn, until } from "./support.ts";
+import { axe, becomes, notedMessages, openPage, signedIn, signInAs, until } from "./support.ts";
+import { world } from "./world.ts";
 
-let server: Server;
-let browser: Browser;
+const { server, browser } = await world();
+const watchedName = "Watched";
 let token: string;
 
 beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-  await server.ready();
-  await server.command("organization", "create", "Demo");
-  token = (await server.command("token", "create", "--organization", "Demo", "--name", "Shop")).trim();
+  await server.command("organization", "create", watchedName);
+  token = (await server.command("token", "create", "--organization", watchedName, "--name", "Shop")).trim();
   await server.post("/identify", token, { userId: "ada", email: "ada@example.com", plann: "pro" });
   await server.post("/track", token, { userId: "nobody", event: "signed_up" });
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
 });
 
 describe("live", () => {
@@ -29,7 +22,7 @@ describe("live", () => {
 
   /** The page when its stream is open. */
   async function livePage(query = "", options: Parameters<typeof openPage>[1] = {}) {
-    const watched = await eventsPage(server, browser, `?tab=live${query}`, options);
+    const watched = await eventsPage(server, browser, `?tab=live${query}`, options, watchedName);
     await watched.page.getByRole("status").getByText("Live", { exact: true }).waitFor();
     return watched;
   }
@@ -59,7 +52,6 @@ describe("live", () => {
     await page.keyboard.press("Escape");
     expect(await axe(page)).toEqual([]);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("filters live in the address, and a pause holds the page while things arrive", async () => {
@@ -84,7 +76,6 @@ describe("live", () => {
     await arrived(page).filter({ hasText: "kept_waiting" }).waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
     await page.getByText("Waiting for the first request").waitFor();
-    await page.context().close();
   });
 
   test("says which source sent, shows one alone, and says of what was not stored what it waits for", async () => {
@@ -110,7 +101,6 @@ describe("live", () => {
     await page.getByLabel("Source").selectOption("api");
     await arrived(page).filter({ hasText: "by_api" }).waitFor();
     await becomes(() => arrived(page).filter({ hasText: "Segment" }).count(), 0);
-    await page.context().close();
   });
 
   test("can be read with the arrow keys, and opened with Enter", async () => {
@@ -124,7 +114,6 @@ describe("live", () => {
     await page.getByRole("dialog", { name: "by_key_1" }).waitFor();
     await page.keyboard.press("Escape");
     await until(page, `document.activeElement.textContent.includes("by_key_1")`);
-    await page.context().close();
   });
 
   test("what is left out in a flood is counted where it is left out", async () => {
@@ -142,12 +131,11 @@ describe("live", () => {
       return counts.reduce((sum, text) => sum + Number.parseInt(text.replaceAll(",", ""), 10), shown);
     };
     await becomes(told, 500);
-    await page.context().close();
   });
 
   test("works while analysis is away, and says when it is refused", async () => {
     const { page } = await openPage(browser);
-    const { id } = await signedIn(page, server, "Demo");
+    const { id } = await signedIn(page, server, watchedName);
     const away = { message: "analysis is starting", statusCode: 500, name: "application_error" };
     await page.route("**/api/dead-letters?*", (route) =>
       route.fulfill({ status: 500, headers: { "Retry-After": "1" }, json: away }),
@@ -161,12 +149,17 @@ describe("live", () => {
     await page.unroute("**/api/live?*");
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
-    await page.context().close();
   });
 });
 
 test("a warning says what it means and shows the latest request that caused it", async () => {
-  const { page } = await eventsPage(server, browser, "?tab=warnings&kind=refused_unknown_user");
+  const { page } = await eventsPage(
+    server,
+    browser,
+    "?tab=warnings&kind=refused_unknown_user",
+    {},
+    watchedName,
+  );
   const row = page.getByRole("table", { name: "Every ingestion warning" }).locator("tbody tr");
   await row.filter({ hasText: "signed_up" }).waitFor();
   expect(await row.filter({ hasText: "plann" }).count()).toBe(0);
@@ -177,7 +170,6 @@ test("a warning says what it means and shows the latest request that caused it",
   // There is no such user to go to.
   expect(await dialog.getByRole("link").count()).toBe(0);
   expect(await axe(page)).toEqual([]);
-  await page.context().close();
 });
 
 describe("dead letters", () => {
@@ -213,7 +205,7 @@ describe("dead letters", () => {
 
   test("are shown with their rows, and sent again or deleted only after a question", async () => {
     const { page } = await openPage(browser);
-    const { id } = await signedIn(page, server, "Demo");
+    const { id } = await signedIn(page, server, watchedName);
     const asked = await withLetters(page);
     await page.goto(`${server.url}/o/${id}/events?tab=dead-letters`);
     await page.getByRole("button", { name: "7", exact: true }).click();
@@ -233,20 +225,16 @@ describe("dead letters", () => {
     await question.getByRole("button", { name: "Delete 1 row" }).click();
     await page.getByText("No dead letters").waitFor();
     expect(asked.at(-1)).toBe("DELETE /api/dead-letters null true");
-    await page.context().close();
   });
 
   test("cannot be changed by a viewer", async () => {
-    const viewer = await joined(server, "Demo", "viewer", "View Er");
+    const viewer = await joined(server, watchedName, "viewer", "View Er");
     const { page } = await openPage(browser);
     await withLetters(page);
-    await page
-      .context()
-      .addCookies([{ name: "rekindle_session", value: viewer.cookie ?? "", url: server.url }]);
+    await signInAs(page, server, viewer);
     await page.goto(`${server.url}/o/${viewer.organization}/events?tab=dead-letters`);
     await page.getByRole("button", { name: "7", exact: true }).click();
     await page.getByRole("dialog", { name: "Dead letter 7" }).waitFor();
     expect(await page.getByRole("button", { name: /Send|Delete/ }).count()).toBe(0);
-    await page.context().close();
   });
 });

@@ -1,23 +1,11 @@
 /** The page of events: the endpoints' figures of volume and adoption, and what holds in every tab. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { eventsPage } from "./events-support.ts";
 import { axe, becomes, phone, settled, sidewaysPixels } from "./support.ts";
+import { emptyOrganization, world } from "./world.ts";
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-  await server.ready();
-  await server.demo("--users", "60", "--weeks", "8");
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, browser } = await world();
 
 /** The texts of a table's cells, by row. */
 async function cells(page: Page, name: string): Promise<string[][]> {
@@ -52,7 +40,6 @@ describe("volume", () => {
       .first()
       .getByText(most?.event ?? "")
       .waitFor();
-    await page.context().close();
   });
 
   test("draws the endpoint's sums over time, of all groups and of one event split by a trait", async () => {
@@ -68,12 +55,11 @@ describe("volume", () => {
     const top = "period=week&periods=13&top=7";
     const all = await ask<{ periods: Row[] }>(`/api/events-over-time?breakdown=event&${top}`);
     expect(await sums(drawn)).toEqual(sumsOf(all.periods, "count"));
+    const name = events[0]?.event ?? "";
     await page
       .getByRole("list", { name: /Groups/ })
-      .getByRole("button")
-      .first()
+      .getByRole("button", { name })
       .click();
-    const name = events[0]?.event ?? "";
     await page.getByRole("heading", { name, exact: true }).waitFor();
     await page.waitForURL((url) => url.searchParams.get("event") === name);
     await page.getByLabel("Split").selectOption("trait");
@@ -93,7 +79,6 @@ describe("volume", () => {
       `/api/events-over-time?breakdown=trait&key=plan&event=${name}&${top}`,
     );
     expect(await sums(users)).toEqual(sumsOf(one.periods, "users"));
-    await page.context().close();
   });
 
   test("is split by a property that is chosen from those that the events have", async () => {
@@ -110,7 +95,6 @@ describe("volume", () => {
     await page.getByRole("list", { name: /Groups/ }).waitFor();
     await page.waitForURL((url) => url.searchParams.get("key") === name);
     await becomes(() => page.getByLabel("Property").inputValue(), name);
-    await page.context().close();
   });
 
   /** The sum of each column of a drawn table, without the first. */
@@ -137,7 +121,6 @@ describe("volume", () => {
     await page.getByText("No event's name holds “nothing-of-it”").waitFor();
     await page.waitForURL((url) => url.searchParams.get("search") === "nothing-of-it");
     expect(await page.evaluate("document.activeElement.type")).toBe("search");
-    await page.context().close();
   });
 });
 
@@ -151,7 +134,6 @@ test("adoption is the endpoint's, with the users of whom it is a share", async (
   const share = new Intl.NumberFormat("en-GB", { style: "percent", maximumFractionDigits: 1 });
   const shown = (await cells(page, "Adoption of every event")).map((row) => row.slice(0, 3));
   expect(shown).toEqual(events.map((row) => [row.event, share.format(row.share), String(row.users)]));
-  await page.context().close();
 });
 
 const tabs = ["", "?tab=adoption", "?tab=live", "?tab=warnings", "?tab=dead-letters"];
@@ -169,7 +151,7 @@ test.each(tabs)("%s: axe finds nothing in either theme, and a phone is wide enou
 });
 
 test("an organization without anything says so in every tab, and what to do", async () => {
-  await server.organization("Empty");
+  const empty = await emptyOrganization();
   const texts = {
     "": "No events yet",
     "?tab=adoption": "No active users in 28 days",
@@ -178,7 +160,7 @@ test("an organization without anything says so in every tab, and what to do", as
     "?tab=dead-letters": "No dead letters",
   };
   for (const [query, text] of Object.entries(texts)) {
-    const { page } = await eventsPage(server, browser, query, {}, "Empty");
+    const { page } = await eventsPage(server, browser, query, {}, empty);
     await page.getByText(text).first().waitFor();
     expect(await axe(page)).toEqual([]);
     await page.context().close();
@@ -193,5 +175,4 @@ test("the tabs are reached by keyboard, and the chosen one is in the address", a
   await page.getByRole("table", { name: "Adoption of every event" }).waitFor();
   await page.goBack();
   await page.getByRole("tab", { name: "Volume", selected: true }).waitFor();
-  await page.context().close();
 });

@@ -1,14 +1,13 @@
 /** Exclusions: whom a rule would exclude, how many each excludes, and a user's own page. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
-import { answered, at, SettingsWorld, type Somebody } from "./settings-support.ts";
-import { axe, phone, settled, sidewaysPixels } from "./support.ts";
+import { answered, at, SettingsWorld } from "./settings-support.ts";
+import { axe, becomes, phone, type Somebody, settled, sidewaysPixels } from "./support.ts";
 
-let world: SettingsWorld;
+const world = await SettingsWorld.shared();
 let owner: Somebody;
 
 beforeAll(async () => {
-  world = await SettingsWorld.startEmpty();
   const token = await world.server.organization("Excluding");
   owner = await joined(world.server, "Excluding", "owner", "Olga Owner");
   for (const [userId, name] of [
@@ -23,7 +22,6 @@ beforeAll(async () => {
   }
   await world.server.exported("events", "Excluding");
 }, 180_000);
-afterAll(() => world?.stop());
 
 const listed = async () =>
   (
@@ -36,9 +34,7 @@ const listed = async () =>
     .join();
 
 /** Waits until the list has these users: rules reach figures within seconds. */
-async function untilListed(users: string): Promise<void> {
-  while ((await listed()) !== users) await Bun.sleep(100);
-}
+const untilListed = (users: string) => becomes(listed, users);
 
 test("a rule says whom it would exclude before it is added, and how many it matches afterwards", async () => {
   const { page, complaints } = await world.settingsOf(owner, "exclusions");
@@ -70,7 +66,6 @@ test("a rule says whom it would exclude before it is added, and how many it matc
   }
   await untilListed("a,b,c,d");
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 test("a user is excluded on its own page, which then names the rule; viewers cannot", async () => {

@@ -1,23 +1,11 @@
 /** The first days of an organization: what the overview and the Start page say before there is a week, or a score. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import { describe, expect, test } from "bun:test";
 import { todayIn } from "../far-from-midnight.ts";
 import { joined } from "../people/support.ts";
-import { Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
 import { axe, openInOrganization, settled } from "./support.ts";
+import { world } from "./world.ts";
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-  await server.ready();
-}, 180_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, browser } = await world();
 
 interface Done {
   readonly user: string;
@@ -69,7 +57,6 @@ describe("on the first day", () => {
     }
     expect(await axe(page)).toEqual([]);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("with days before, a member scores at once, by a button that is no command", async () => {
@@ -100,7 +87,6 @@ describe("on the first day", () => {
     const [status, answer] = scored;
     if (status === 200) expect(answer).toEqual({ ...asScored, day: expect.any(String) });
     else expect([status, answer]).toEqual([429, expect.objectContaining({ name: "rate_limit_exceeded" })]);
-    await page.context().close();
   });
 
   const asScored = {
@@ -149,5 +135,4 @@ test("the Start page shows the last event of anybody, with its user, and not tha
   await page.getByText("report_shared by The ada").waitFor();
   await page.getByRole("main").getByRole("link", { name: "The ada" }).click();
   await page.waitForURL(`**/o/${id}/users/ada`);
-  await page.context().close();
 });

@@ -1,8 +1,6 @@
 /** What lists show first, and whom: one definition for the heading, the count, the rows, the API and the CSV. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import {
   axe,
   becomes,
@@ -13,24 +11,14 @@ import {
   sidewaysPixels,
   until,
 } from "./support.ts";
+import { cellOf, untilShown } from "./tables.ts";
+import { world } from "./world.ts";
 
-let server: Server;
-let browser: Browser;
+const { server, browser } = await world();
 
-beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-  await server.ready();
-  await server.demo("--users", "300", "--weeks", "10");
-  // A change of health needs scores of earlier weeks.
-  for (const weeksAgo of [4, 3, 2, 1, 0]) {
-    const day = new Date(Date.now() - weeksAgo * 7 * 86_400_000).toISOString().slice(0, 10);
-    await server.command("score", "--organization", "Demo", "--as-of", day);
-  }
-}, 180_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+interface Window {
+  getComputedStyle(element: unknown): { readonly color: string };
+}
 
 interface Row {
   readonly userId?: string;
@@ -61,17 +49,6 @@ async function list(page: Page, path: string): Promise<List> {
 
 const names = (rows: readonly Row[] = []) =>
   rows.map(({ name, email, accountId }) => name || email || accountId || "");
-
-/** The first names of the table are these. */
-const untilShown = (page: Page, wanted: readonly string[]) =>
-  becomes(
-    () =>
-      page
-        .locator(`tbody tr td:first-child a`)
-        .allTextContents()
-        .then((all) => all.slice(0, wanted.length)),
-    wanted,
-  );
 
 describe("excluded users", () => {
   test("are in no part of the list, and are shown with a mark when they are asked for", async () => {
@@ -106,7 +83,6 @@ describe("excluded users", () => {
     await page.getByRole("button", { name: "Clear filters" }).click();
     await count(total);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -124,7 +100,6 @@ describe("the first rows", () => {
     await page.goto(page.url().replace(/\?.*|$/, "?sort=lastSeen&order=ascending"));
     const { [kind]: oldest = [] } = await list(page, `/api/${kind}?sort=lastSeen&order=ascending&limit=10`);
     await untilShown(page, names(oldest));
-    await page.context().close();
   });
 
   test("are those seen last while there are no scores, and the column says so", async () => {
@@ -151,7 +126,6 @@ describe("the first rows", () => {
     await untilShown(page, ["b@example.com", "c@example.com", "a@example.com"]);
     const header = page.getByRole("columnheader", { name: "Last seen" });
     expect(await header.getAttribute("aria-sort")).toBe("descending");
-    await page.context().close();
   });
 
   test.each(["/users", "/accounts", "/users?sort=engagement"])(
@@ -160,15 +134,14 @@ describe("the first rows", () => {
       const { page } = await open(path, { viewport: phone });
       await page.getByRole("table").waitFor();
       await settled(page);
-      const second = page.getByRole("columnheader").nth(1);
-      expect(await second.getAttribute("aria-sort")).toBe("descending");
-      const cell = page.locator("tbody tr").first().locator("td").nth(1);
+      const beside = page.getByRole("columnheader").nth(1);
+      expect(await beside.getAttribute("aria-sort")).toBe("descending");
+      const cell = await cellOf(page, 0, (await beside.textContent()) ?? "");
       const { x = 0, width = 0 } = (await cell.boundingBox()) ?? {};
       // Before the edge that fades.
       expect(x + width).toBeLessThanOrEqual(phone.width - 32);
       expect(await cell.textContent()).toMatch(/[0-9]/);
       expect(await sidewaysPixels(page)).toBe(0);
-      await page.context().close();
     },
   );
 });
@@ -190,11 +163,10 @@ test("a change of health has a colour only beyond what is usual in a week", asyn
   const [grey, good, bad] = [await colourOf("soft"), await colourOf("healthy"), await colourOf("at-risk")];
   const wanted = (change: number) => (Math.abs(change) <= usual ? grey : change > 0 ? good : bad);
   await page.getByRole("columnheader", { name: "Change" }).waitFor();
-  const column = (await page.getByRole("columnheader").allTextContents()).indexOf("Change") + 1;
-  const colourIn = (index: number) =>
-    page.evaluate<string>(
-      `getComputedStyle(document.querySelector('tr[data-index="${index}"] td:nth-child(${column}) span')).color`,
-    );
+  const colourIn = async (index: number): Promise<string> => {
+    const figure = (await cellOf(page, index, "Change")).locator("span").first();
+    return figure.evaluate((span) => (globalThis as never as Window).getComputedStyle(span).color);
+  };
   const seen = new Set<string>();
   for (const order of ["descending", "ascending"]) {
     await page.goto(page.url().replace(/\?.*/, `?sort=change&order=${order}`));
@@ -214,7 +186,6 @@ test("a change of health has a colour only beyond what is usual in a week", asyn
   await row.waitFor();
   expect(await colourIn(0)).toBe(grey);
   expect(seen.size).toBeGreaterThan(1);
-  await page.context().close();
 });
 
 test("the button that clears filters stays on the line of the first filter", async () => {
@@ -229,7 +200,6 @@ test("the button that clears filters stays on the line of the first filter", asy
   const middle = (last?.y ?? 0) + (last?.height ?? 0) / 2;
   expect(middle).toBeGreaterThan(first?.y ?? Number.NaN);
   expect(middle).toBeLessThan((first?.y ?? 0) + (first?.height ?? 0));
-  await page.context().close();
 });
 
 test("after Back the focus is on the row that was opened, also far down", async () => {
@@ -250,5 +220,4 @@ test("after Back the focus is on the row that was opened, also far down", async 
   expect(row).toBe("199");
   await page.keyboard.press("ArrowUp");
   await until(page, `document.activeElement.closest("tr")?.dataset.index === "198"`);
-  await page.context().close();
 });

@@ -1,9 +1,7 @@
 /** The pages of users and accounts: what they show is what the API says, and every view of them is an address. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";
-import { Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
 import {
   axe,
   becomes,
@@ -12,23 +10,14 @@ import {
   settled,
   sidewaysPixels,
   signedIn,
+  signInAs,
   until,
   whileStarting,
 } from "./support.ts";
+import { columnTexts, rowNames, untilShown } from "./tables.ts";
+import { world } from "./world.ts";
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-  await server.ready();
-  await server.demo("--users", "230", "--weeks", "10");
-  await server.command("score", "--organization", "Demo");
-}, 180_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, browser } = await world();
 
 interface Row {
   readonly userId?: string;
@@ -54,18 +43,6 @@ async function api<Answer>(page: Page, path: string): Promise<Answer> {
   return (await response.json()) as Answer;
 }
 
-/** What the links of the first column say, of the rows that are drawn. */
-async function firstColumn(page: Page): Promise<string[]> {
-  return page.locator("tbody tr td:first-child a").allTextContents();
-}
-
-/** Waits until the table shows these first. */
-async function untilShown(page: Page, texts: readonly string[]): Promise<void> {
-  const shown = `[...document.querySelectorAll("tbody tr td:first-child a")].slice(0, ${texts.length})`;
-  const asText = JSON.stringify(JSON.stringify(texts));
-  await until(page, `JSON.stringify(${shown}.map((link) => link.textContent)) === ${asText}`);
-}
-
 const label = ({ name, email, accountId }: Row) => name || email || accountId || "";
 
 describe("users", () => {
@@ -81,9 +58,8 @@ describe("users", () => {
     expect(total).toBeGreaterThan(20);
     await untilShown(page, users.map(label));
     await page.getByText(new RegExp(`^${total} users$`)).waitFor();
-    expect(await page.locator("tbody tr:first-child td:nth-child(2)").textContent()).toBe("Healthy");
-    const health = await page.locator("tbody tr:first-child td:nth-child(3)").textContent();
-    expect(health).toBe(String(Math.floor(users[0]?.health ?? -1)));
+    expect((await columnTexts(page, "Verdict"))[0]).toBe("Healthy");
+    expect((await columnTexts(page, "Health"))[0]).toBe(String(Math.floor(users[0]?.health ?? -1)));
     await page.reload();
     await untilShown(page, users.map(label));
     expect(await page.getByLabel("Verdict").inputValue()).toBe("healthy");
@@ -91,7 +67,6 @@ describe("users", () => {
     await page.getByText(/^22\d users$/).waitFor();
     await page.waitForURL((url) => !url.searchParams.has("verdict"));
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("are found by a trait that is chosen from those there are, which can be a column to sort by", async () => {
@@ -136,7 +111,6 @@ describe("users", () => {
       await page.getByRole("button", { name: `Remove the filter ${filter}` }).click();
     }
     await page.getByText(/^22\d users$/).waitFor();
-    await page.context().close();
   });
 
   test("come as they are scrolled to, and are opened by keys alone", async () => {
@@ -147,7 +121,7 @@ describe("users", () => {
     await untilShown(page, users.slice(0, 5).map(label));
     await settled(page);
     expect(await page.getByRole("table").getAttribute("aria-rowcount")).toBe(String(total + 1));
-    expect((await firstColumn(page)).length).toBeLessThan(60);
+    expect((await rowNames(page)).length).toBeLessThan(60);
     await page.keyboard.press("/");
     expect(await page.evaluate("document.activeElement.type")).toBe("search");
     await page.getByRole("region", { name: "Users", exact: true }).focus();
@@ -167,7 +141,6 @@ describe("users", () => {
     await becomes(focused, label(users.at(-1) as Row));
     await page.keyboard.press("Enter");
     await page.waitForURL(new RegExp(`/users/${encodeURIComponent(users.at(-1)?.userId ?? "")}$`));
-    await page.context().close();
   });
 
   test("are searched while one types, and nobody found is said", async () => {
@@ -187,7 +160,6 @@ describe("users", () => {
     await page.getByRole("button", { name: "Clear filters" }).last().click();
     await page.getByText(/^22\d users$/).waitFor();
     await becomes(() => page.getByLabel("Search users").inputValue(), "");
-    await page.context().close();
   });
 });
 
@@ -207,7 +179,6 @@ test("accounts are those of the API, and lead to their members", async () => {
   );
   await page.getByText(new RegExp(`^${total} users?$`)).waitFor();
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 describe("views", () => {
@@ -243,19 +214,15 @@ describe("views", () => {
     await page.getByRole("button", { name: "Delete the view" }).click();
     await page.getByRole("link", { name: "Well" }).waitFor({ state: "detached" });
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("cannot be saved by viewers, who open them", async () => {
     const viewer = await joined(server, "Demo", "viewer", "Vera Viewer");
     const { page } = await openPage(browser);
-    await page
-      .context()
-      .addCookies([{ name: "rekindle_session", value: viewer.cookie ?? "", url: server.url }]);
+    await signInAs(page, server, viewer);
     await page.goto(`${server.url}/o/${viewer.organization}/users?colour=healthy`);
     await page.getByRole("table", { name: "Users" }).waitFor();
     expect(await page.getByRole("button", { name: "Save view" }).count()).toBe(0);
-    await page.context().close();
   });
 });
 
@@ -293,6 +260,5 @@ describe("everywhere", () => {
     await page.getByText("The analysis is starting").waitFor();
     starting.ends();
     await page.getByText("No users yet").waitFor();
-    await page.context().close();
   });
 });

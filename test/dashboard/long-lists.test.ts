@@ -1,18 +1,17 @@
 /** Lists with many rows, long names and narrow windows: no row is missed, nothing covers anything, and the CSV is whole. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";
-import { SettingsWorld, type Somebody } from "./settings-support.ts";
-import { axe, phone, settled, sidewaysPixels, until } from "./support.ts";
+import { SettingsWorld } from "./settings-support.ts";
+import { axe, phone, type Somebody, settled, sidewaysPixels, until } from "./support.ts";
 
 const users = 450;
 const longName = "Wolfeschlegelsteinhausenbergerdorff".repeat(6);
 
-let world: SettingsWorld;
+const world = await SettingsWorld.shared();
 let owner: Somebody;
 let token: string;
 beforeAll(async () => {
-  world = await SettingsWorld.startEmpty();
   token = await world.server.organization("Long");
   owner = await joined(world.server, "Long", "owner", "Lena Long");
   await joined(world.server, "Long", "viewer", longName.slice(0, 190));
@@ -27,7 +26,6 @@ beforeAll(async () => {
   await world.server.post("/track", token, { userId: "u0003", event: longName.slice(0, 200) });
   await world.server.exported("events", "Long");
 }, 180_000);
-afterAll(() => world?.stop());
 
 const idOf = (index: number) => `u${String(index).padStart(4, "0")}`;
 
@@ -70,7 +68,6 @@ describe("a list that is read on", () => {
     await settled(page);
     const rest = Array.from({ length: users - 200 }, (_, index) => idOf(index + 200));
     expect(rest.filter((id) => !seen.has(id))).toEqual([]);
-    await page.context().close();
   });
 
   test("is not read again as a whole for a name of a view", async () => {
@@ -93,7 +90,6 @@ describe("a list that is read on", () => {
     await page.getByRole("link", { name: "By their id" }).waitFor();
     await settled(page);
     expect(asked).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -117,7 +113,6 @@ test("the CSV of a list has all rows, the columns that are shown, and says what 
     "userId,name,email,verdict,health,change,engagement,accountId,accountName,lastSeenDay,traits.plan",
   );
   expect(lines.length).toBe(Number(total));
-  await page.context().close();
 });
 
 describe("a long name", () => {
@@ -136,7 +131,6 @@ describe("a long name", () => {
     expect(box?.x).toBeLessThan(900);
     expect(await cell.locator("[title*=Wolfe], [title*=wolfe]").count()).toBeGreaterThan(0);
     expect(await sidewaysPixels(page)).toBe(0);
-    await page.context().close();
   });
 
   test("of a member leaves the role and the button to remove them in sight", async () => {
@@ -147,7 +141,6 @@ describe("a long name", () => {
     expect(await right(await remove.boundingBox())).toBeLessThan(1440);
     const role = page.getByRole("combobox", { name: /^Role of Wolfe/ });
     expect((await role.boundingBox())?.width).toBeGreaterThan(120);
-    await page.context().close();
   });
 
   test("and a phone: roles can be read, and the page is as wide as the window", async () => {
@@ -159,7 +152,6 @@ describe("a long name", () => {
     expect((box?.x ?? phone.width) + 120).toBeLessThan(phone.width);
     expect(await page.evaluate("innerWidth")).toBe(phone.width);
     expect(await axe(page)).toEqual([]);
-    await page.context().close();
   });
 
   test("of a person leaves the sign of their menu whole", async () => {
@@ -170,6 +162,5 @@ describe("a long name", () => {
     await until(page, "document.querySelectorAll('aside button svg').length > 1");
     const icon = page.locator("aside button:has-text('Second') svg");
     expect((await icon.boundingBox())?.width).toBeGreaterThanOrEqual(14);
-    await page.context().close();
   });
 });

@@ -1,9 +1,7 @@
 /** The model's page as a reader sees it: figures of the endpoint, in words that say how far they hold. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Static } from "typebox";
 import type { ModelAnswer } from "../../contract/api/scores.ts";
-import { Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
 import {
   axe,
   heldFigures,
@@ -14,25 +12,11 @@ import {
   signedIn,
   whileStarting,
 } from "./support.ts";
+import { emptyOrganization, world } from "./world.ts";
 
-let server: Server;
-let browser: Awaited<ReturnType<typeof startBrowser>>;
+const { server, browser } = await world();
+const empty = await emptyOrganization();
 type Card = Static<typeof ModelAnswer>;
-
-beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-  await server.ready();
-  // Long enough for a first back-test, too short for a proof.
-  await server.demo("--users", "200", "--weeks", "30");
-  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
-  await server.command("score", "--organization", "Demo", "--as-of", daysAgo(28));
-  await server.command("score", "--organization", "Demo");
-  await server.organization("Empty");
-}, 180_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
 async function modelPage(query = "", options: Parameters<typeof openPage>[1] = {}, organization = "Demo") {
   const watched = await openPage(browser, options);
@@ -68,7 +52,6 @@ test("its figures are the endpoint's, and it does not call proven what is not", 
   const served = await table.getByRole("row", { name: /How regularly they come Serves/ }).textContent();
   expect(served).toContain(digits.format(serving.logLoss));
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 test("every tenth and every colour is told, also as a table", async () => {
@@ -91,7 +74,6 @@ test("every tenth and every colour is told, also as a table", async () => {
       .allTextContents();
     expect(cells.slice(0, 3)).toEqual([String(churned), decimal.format(count), percent.format(rate)]);
   }
-  await page.context().close();
 });
 
 test("by keyboard one chooses accounts; that stands in the address and survives a reload", async () => {
@@ -104,7 +86,6 @@ test("by keyboard one chooses accounts; that stands in the address and survives 
   await page.reload();
   await page.getByText("A fully engaged account").waitFor();
   expect(await choice.inputValue()).toBe("account");
-  await page.context().close();
 });
 
 describe("everybody can read it", () => {
@@ -116,25 +97,22 @@ describe("everybody can read it", () => {
       await page.getByRole("button", { name: "Columns" }).click();
       await page.getByRole("menuitemcheckbox", { name: "Calibration slope" }).waitFor();
       expect(await axe(page)).toEqual([]);
-      await page.context().close();
     },
   );
 
   test("it is not wider than a phone", async () => {
     const { page } = await modelPage("", { viewport: phone });
     expect(await sidewaysPixels(page)).toBe(0);
-    await page.context().close();
   });
 });
 
 describe("without figures", () => {
   test("an empty organization is told how it begins, without empty charts", async () => {
-    const { page, complaints } = await modelPage("", {}, "Empty");
+    const { page, complaints } = await modelPage("", {}, empty);
     await page.getByRole("heading", { name: "No predictions yet" }).waitFor();
     expect(await page.getByRole("img").count()).toBe(0);
     expect(await axe(page)).toEqual([]);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("while analysis starts it says so, and goes on by itself", async () => {
@@ -145,6 +123,5 @@ describe("without figures", () => {
     await page.getByText("The analysis is starting").waitFor();
     starting.ends();
     await page.getByRole("heading", { name: "Shown, but not proven yet" }).waitFor();
-    await page.context().close();
   });
 });

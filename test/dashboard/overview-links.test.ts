@@ -1,25 +1,10 @@
 /** Figures of the overview lead to those who are counted in them: every link, and every bar, on the demonstration. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
+import { describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { becomes, openPage, settled, signedIn } from "./support.ts";
+import { world } from "./world.ts";
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-  await server.ready();
-  await server.demo("--users", "150", "--weeks", "20");
-  const weekAgo = new Date(Date.now() - 7 * 86_400_000).toISOString().slice(0, 10);
-  await server.command("score", "--organization", "Demo", "--as-of", weekAgo);
-  await server.command("score", "--organization", "Demo");
-}, 180_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, browser } = await world();
 
 async function overview(query = "") {
   const watched = await openPage(browser);
@@ -97,7 +82,6 @@ describe.each(["user", "account"])("figures with health of %ss", (kind) => {
       await page.getByRole("button", { name: "Clear filters" }).waitFor();
     }
     expect(complaints).toEqual([]);
-    await page.context().close();
   }, 180_000);
 });
 
@@ -116,7 +100,6 @@ test("every panel and every sentence with a count has such links", async () => {
   }
   const stat = page.locator("dl", { hasText: "Active in 7 days" }).getByRole("link");
   expect(numberIn((await stat.textContent()) ?? "")).toBeGreaterThan(0);
-  await page.context().close();
 });
 
 test("a bar of a chart is a link: it opens its list here, and in a new tab", async () => {
@@ -149,7 +132,6 @@ test("a bar of a chart is a link: it opens its list here, and in a new tab", asy
     await page.goBack();
     await settled(page);
   }
-  await page.context().close();
 }, 180_000);
 
 test("by keyboard the list behind a figure opens, and a filter is taken away", async () => {
@@ -165,5 +147,4 @@ test("by keyboard the list behind a figure opens, and a filter is taken away", a
   await page.keyboard.press("Enter");
   await becomes(async () => new URL(page.url()).searchParams.has("moved"), false);
   expect(new URL(page.url()).searchParams.has("since")).toBe(false);
-  await page.context().close();
 });

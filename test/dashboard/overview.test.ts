@@ -1,8 +1,5 @@
 /** The overview as a reader sees it: the endpoints' figures, choices in the address, every state. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
+import { describe, expect, test } from "bun:test";
 import {
   axe,
   becomes,
@@ -14,23 +11,10 @@ import {
   signedIn,
   whileStarting,
 } from "./support.ts";
+import { emptyOrganization, world } from "./world.ts";
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-  await server.ready();
-  await server.demo("--users", "150", "--weeks", "20");
-  const weekAgo = new Date(Date.now() - 7 * 86_400_000).toISOString().slice(0, 10);
-  await server.command("score", "--organization", "Demo", "--as-of", weekAgo);
-  await server.command("score", "--organization", "Demo");
-  await server.organization("Empty");
-}, 180_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, browser } = await world();
+const empty = await emptyOrganization();
 
 async function overview(query = "", options: Parameters<typeof openPage>[1] = {}, organization = "Demo") {
   const watched = await openPage(browser, options);
@@ -114,7 +98,6 @@ describe("the figures are the endpoints'", () => {
     expect(atRisk).toContain(number.format(scored));
     for (const { label } of accounts) expect(atRisk).toContain(label);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("of biggest drops and gains, by name, with account and reason, and those who returned by themselves", async () => {
@@ -150,7 +133,6 @@ describe("the figures are the endpoints'", () => {
     // Back from churned is no gain.
     const ids = new Set(returned.map(({ id }) => id));
     expect(movers.filter(({ id }) => ids.has(id))).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -171,7 +153,6 @@ test("what is chosen stands in the address and survives a reload", async () => {
     .first();
   await becomes(() => cell.textContent(), number.format(weeks.at(-1)?.healthy ?? -1));
   await becomes(() => page.getByLabel("Days shown").inputValue(), "28");
-  await page.context().close();
 });
 
 test("by keyboard one reaches whoever fell most", async () => {
@@ -188,7 +169,6 @@ test("by keyboard one reaches whoever fell most", async () => {
   await page.keyboard.press("Enter");
   await page.waitForURL(`**${address}`);
   await page.getByRole("main").getByText(label).first().waitFor();
-  await page.context().close();
 });
 
 describe("everybody can read it", () => {
@@ -197,25 +177,22 @@ describe("everybody can read it", () => {
     for (const summary of await page.getByText("Show as a table").all()) await summary.click();
     expect(await axe(page)).toEqual([]);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("it is not wider than a phone", async () => {
     const { page } = await overview("", { viewport: phone });
     expect(await sidewaysPixels(page)).toBe(0);
-    await page.context().close();
   });
 });
 
 describe("without figures", () => {
   test("an empty organization is led to its first event", async () => {
-    const { page, complaints } = await overview("", {}, "Empty");
+    const { page, complaints } = await overview("", {}, empty);
     await page.getByText("No events in the last three months").waitFor();
     expect(await axe(page)).toEqual([]);
     await page.getByRole("link", { name: "Send the first event" }).click();
     await page.waitForURL(/\/start$/);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("while analysis starts that is said once, and the figures come by themselves", async () => {
@@ -225,11 +202,10 @@ describe("without figures", () => {
     await page.goto(`${server.url}/o/${id}/overview`);
     const said = page.getByText("The analysis is starting");
     await said.first().waitFor();
-    // Each question hears it at a time of its own; then one says it for all. The test's time is the limit.
-    while ((await said.count()) !== 1) await Bun.sleep(20);
+    // Each question hears it at a time of its own; then one says it for all.
+    await becomes(() => said.count(), 1);
     starting.ends();
     await page.getByText("Active yesterday").waitFor();
-    await page.context().close();
   });
 
   test("one figure that fails leaves the others standing", async () => {
@@ -244,6 +220,5 @@ describe("without figures", () => {
     await page.goto(`${server.url}/o/${id}/overview`);
     await page.getByRole("alert").getByText("The query failed.").waitFor();
     await page.getByText("Active yesterday").waitFor();
-    await page.context().close();
   });
 });

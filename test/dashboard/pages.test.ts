@@ -1,8 +1,5 @@
 /** The pages as a browser gets them: policy, keyboard, screen readers, narrow screens, and the states of figures. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
+import { describe, expect, test } from "bun:test";
 import {
   axe,
   openPage,
@@ -14,19 +11,9 @@ import {
   whileStarting,
   wide,
 } from "./support.ts";
+import { world } from "./world.ts";
 
-let server: Server;
-let browser: Browser;
-
-beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-  await server.ready();
-  await server.demo("--users", "40", "--weeks", "6");
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
+const { server, browser } = await world();
 
 /** Somebody who is signed in, on a page of the demonstration's organization. */
 async function demoPage(path: string, options: Parameters<typeof openPage>[1] = {}) {
@@ -88,7 +75,6 @@ describe("before signing in", () => {
     await page.goto(`${server.url}/password#secret-code`);
     await page.getByLabel("New password").waitFor();
     await page.waitForURL(`${server.url}/password`);
-    await page.context().close();
   });
 
   test("who is not signed in is asked to, and the page that was asked for is kept", async () => {
@@ -96,7 +82,6 @@ describe("before signing in", () => {
     await page.goto(`${server.url}/o/1/users?search=ada`);
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
     await page.waitForURL((url) => url.searchParams.get("next") === "/o/1/users?search=ada");
-    await page.context().close();
   });
 });
 
@@ -107,7 +92,6 @@ describe("by keyboard", () => {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await until(page, `document.activeElement.id === "page"`);
-    await page.context().close();
   });
 
   test("the palette opens with Ctrl+K, finds a user and goes there", async () => {
@@ -123,7 +107,6 @@ describe("by keyboard", () => {
     await page.waitForURL(`**/users/${encodeURIComponent(userId)}`);
     await page.getByRole("main").getByText(email).first().waitFor();
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("a column's header sorts, and says so in the address and to screen readers", async () => {
@@ -134,7 +117,6 @@ describe("by keyboard", () => {
     await page.waitForURL(/sort=name/);
     // The address changes first, and then the page.
     await header.and(page.locator("[aria-sort=ascending]")).waitFor();
-    await page.context().close();
   });
 });
 
@@ -153,7 +135,6 @@ describe("the states of a figure", () => {
     await page.getByText("The analysis is starting").waitFor();
     starting.ends();
     await page.getByRole("table", { name: "Every event by name" }).waitFor();
-    await page.context().close();
   });
 
   test("an error is told in the server's words, and another try mends it", async () => {
@@ -173,7 +154,6 @@ describe("the states of a figure", () => {
     isFailing = false;
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("table", { name: "Every event by name" }).waitFor();
-    await page.context().close();
   });
 
   test("an organization that is not the reader's is no page", async () => {
@@ -181,7 +161,6 @@ describe("the states of a figure", () => {
     await signedIn(page, server, "Demo");
     await page.goto(`${server.url}/o/999/overview`);
     await page.getByRole("heading", { name: "There is no such page" }).waitFor();
-    await page.context().close();
   });
 });
 
@@ -192,5 +171,4 @@ test("a theme that was chosen stays, and is there before anything is drawn", asy
   await page.reload({ waitUntil: "commit" });
   await page.locator("h1").waitFor();
   expect(await page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
-  await page.context().close();
 });

@@ -1,15 +1,14 @@
 /** The hits of the command palette, and how they are told apart. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { company } from "../people/support.ts";
-import { SettingsWorld, type Somebody } from "./settings-support.ts";
-import { axe, until } from "./support.ts";
+import { SettingsWorld } from "./settings-support.ts";
+import { axe, type Somebody, until } from "./support.ts";
 
-let world: SettingsWorld;
+const world = await SettingsWorld.shared();
 let people: Awaited<ReturnType<typeof company>>;
 
 beforeAll(async () => {
-  world = await SettingsWorld.startEmpty();
   people = await company(world.server, "Found");
   const { token, owner, at } = people;
   const batch = Array.from({ length: 8 }, (_, n) => ({
@@ -23,7 +22,6 @@ beforeAll(async () => {
   const view = { page: "users", name: "Quiet ones", query: "state=active" };
   await owner.json("POST", at("/api/views"), view, 201);
 }, 180_000);
-afterAll(() => world?.stop());
 
 const field = (page: Page) => page.getByRole("combobox", { name: "Find a page, a user or an account" });
 
@@ -48,7 +46,6 @@ test.each([
   await page.getByRole("option", { name }).waitFor();
   await field(page).press("Enter");
   await page.waitForURL(`**/o/${people.organization}${address}`);
-  await page.context().close();
 });
 
 test.each([
@@ -61,7 +58,6 @@ test.each([
     state: "attached",
   });
   expect(await page.getByRole("option").locator("span:first-of-type").allTextContents()).toEqual([...labels]);
-  await page.context().close();
 });
 
 test("the appearance is changed", async () => {
@@ -70,7 +66,6 @@ test("the appearance is changed", async () => {
   await field(page).press("Enter");
   await until(page, "document.documentElement.dataset.theme === 'dark'");
   await field(page).waitFor({ state: "detached" });
-  await page.context().close();
 });
 
 test("users of one name are told apart by their addresses", async () => {
@@ -79,7 +74,6 @@ test("users of one name are told apart by their addresses", async () => {
     await page.getByRole("option", { name: new RegExp(`Priya Yilmaz.*${address}.*Acme`) }).waitFor();
   }
   expect(await axe(page)).toEqual([]);
-  await page.context().close();
 });
 
 test("the palette says how many users there are beyond its list, and leads to all of them", async () => {
@@ -92,5 +86,4 @@ test("the palette says how many users there are beyond its list, and leads to al
   await all.click();
   await page.waitForURL(/\/users\?search=yilmaz&excluded=included$/);
   await page.getByText("8 users", { exact: true }).waitFor();
-  await page.context().close();
 });

@@ -1,35 +1,17 @@
 /** What the tests of the retention page share: the page with choices, and its figures as they stand there. */
-import { afterAll, beforeAll, expect } from "bun:test";
-import type { Browser, Locator } from "playwright-core";
+import { expect } from "bun:test";
+import type { Locator } from "playwright-core";
 import type { Static } from "typebox";
 import type { RetentionAnswer } from "../../contract/api/retention.ts";
-import { Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
 import { openPage, signedIn } from "./support.ts";
+import { world } from "./world.ts";
 
 export type Retention = Static<typeof RetentionAnswer>;
 
 /** Parameters that the page sends of itself. */
 export const usual = { periods: "26" };
 
-let server: Server;
-let browser: Browser;
-
-/** Starts a server with a small demonstration, and a browser, before the tests of a file, and stops both after them. */
-export function aroundDemo(): void {
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-    await server.ready();
-    await server.demo("--users", "160", "--weeks", "14");
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.stop();
-  });
-}
-
-/** The server and the browser that were started. */
-export const started = () => ({ server, browser });
+const { server, browser } = await world();
 
 /** The page with these choices, when its table is there, and a way to ask the API as its reader. */
 export async function opened(choices = "", options: Parameters<typeof openPage>[1] = {}) {

@@ -3,19 +3,11 @@ import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { Static } from "typebox";
 import type { RetentionPeopleAnswer } from "../../contract/api/retention.ts";
-import {
-  aroundDemo,
-  figuresOf,
-  opened,
-  percent,
-  percentText,
-  type Retention,
-  started,
-  usual,
-} from "./retention-support.ts";
+import { figuresOf, opened, percent, percentText, type Retention, usual } from "./retention-support.ts";
 import { axe, becomes, settled, until } from "./support.ts";
+import { world } from "./world.ts";
 
-aroundDemo();
+const { server } = await world();
 
 type People = Static<typeof RetentionPeopleAnswer>;
 const tip = (page: Page) => page.getByRole("tooltip");
@@ -40,7 +32,6 @@ describe("the heat map", () => {
     expect(await grid.locator("td", { hasText: "small cohort" }).count()).toBeGreaterThanOrEqual(small);
     expect(await page.getByRole("columnheader", { name: "week 3", exact: true }).count()).toBe(1);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("says base, interval and what is missing of a cell, on hover and on focus", async () => {
@@ -63,7 +54,6 @@ describe("the heat map", () => {
     expect(await axe(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await becomes(() => tip(page).count(), 0);
-    await page.context().close();
   });
 
   test("is one stop of the Tab key; arrows move, Home and End go to the ends of a row", async () => {
@@ -86,7 +76,6 @@ describe("the heat map", () => {
     await page.keyboard.press("Control+End");
     expect([await column(), await focusedText(page)]).not.toEqual(["0", "Weighted mean"]);
     expect(await grid.locator("td[tabindex='0']").count()).toBe(1);
-    await page.context().close();
   });
 });
 
@@ -127,7 +116,7 @@ describe("the people behind a cell", () => {
       gone.people.map(({ name, email }) => name ?? email ?? ""),
     );
     const csv = await page.request.get(
-      `${started().server.url}${await drawer.getByRole("link", { name: "CSV" }).getAttribute("href")}`,
+      `${server.url}${await drawer.getByRole("link", { name: "CSV" }).getAttribute("href")}`,
     );
     expect((await csv.text()).trim().split("\n").length).toBe(1 + gone.people.length);
     const [first] = gone.people;
@@ -143,7 +132,6 @@ describe("the people behind a cell", () => {
     await drawer.getByText(`${gone.people.length} of ${gone.cohortUsers} users`).waitFor();
     expect(await drawer.getByRole("tab", { name: "Did not" }).getAttribute("aria-selected")).toBe("true");
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("of a group of a split are those of the group", async () => {
@@ -155,6 +143,5 @@ describe("the people behind a cell", () => {
     await page.keyboard.press("Enter");
     const drawer = page.getByRole("dialog", { name: /free/ });
     await drawer.getByText(`${free?.users} of ${free?.cohortUsers} users`).waitFor();
-    await page.context().close();
   });
 });

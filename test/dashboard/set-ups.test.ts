@@ -4,24 +4,22 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { run, Server } from "../server.ts";
+import type { Page } from "playwright-core";
+import { run } from "../server.ts";
 import { signed, signingSecret, stripeEvent, subscription } from "../sources/stripe-objects.ts";
-import { startBrowser } from "./chromium.ts";
 import { openInOrganization, patienceMs } from "./support.ts";
+import { world } from "./world.ts";
 
 const modules = join(import.meta.dir, "..", "..", "node_modules");
 const organization = "Set up";
 let folder: string;
-let server: Server;
-let browser: Browser;
+const { server, browser } = await world();
 let page: Page;
 let token: string;
 let id: number;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "rekindle-set-ups-"));
-  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
   await server.organization(organization);
   ({ page, id } = await openInOrganization(browser, server, "/sources?open=segment", organization));
   await page.getByRole("button", { name: "Create a token" }).click();
@@ -29,8 +27,7 @@ beforeAll(async () => {
   token = /rk-[A-Za-z0-9]{32}/.exec(await shown("On a server, @segment/analytics-node"))?.[0] ?? "";
 }, 180_000);
 afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
+  await page?.context().close();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -1,15 +1,11 @@
 /** Who and what may come in: tokens, read keys, members of each role, exclusions, and one's own account. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { auditLog, Browser, joined } from "../people/support.ts";
 import { user } from "../specification/support.ts";
 import { answered, at, SettingsWorld, save } from "./settings-support.ts";
-import { axe, notedMessages, settled } from "./support.ts";
+import { axe, becomes, notedMessages, settled } from "./support.ts";
 
-let world: SettingsWorld;
-beforeAll(async () => {
-  world = await SettingsWorld.start();
-}, 180_000);
-afterAll(() => world?.stop());
+const world = await SettingsWorld.shared();
 
 describe("secrets", () => {
   test("a token is created, shown once, and revoked after a question", async () => {
@@ -35,7 +31,6 @@ describe("secrets", () => {
     await page.getByRole("row", { name: /^backend.*revoked/ }).waitFor();
     expect((await world.server.post("/identify", token, user("u1"))).status).toBe(401);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("a token has the scope that was chosen, which the list shows", async () => {
@@ -50,7 +45,6 @@ describe("secrets", () => {
     await page.getByRole("button", { name: "I have kept it" }).click();
     await page.getByRole("row", { name: /^shop …\S{4} browser/ }).waitFor();
     expect((await world.server.post(`/v1/webhooks/stripe/${token}`, undefined, {})).status).toBe(401);
-    await page.context().close();
   });
 
   test("a read key reads with the rights that were chosen", async () => {
@@ -66,7 +60,6 @@ describe("secrets", () => {
     expect(asked.status).toBe(200);
     await page.getByRole("button", { name: "I have kept it" }).click();
     await page.getByRole("row", { name: /^sync.*read, manage/ }).waitFor();
-    await page.context().close();
   });
 });
 
@@ -106,7 +99,6 @@ describe("members", () => {
       .first();
     expect(await newest.textContent()).toContain("Ada Lovelace");
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("leave read keys behind that are revoked, unless the owner keeps them", async () => {
@@ -163,7 +155,6 @@ describe("members", () => {
     await page.getByRole("heading", { name: "You are in no organization" }).waitFor();
     expect(await axe(page)).toEqual([]);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -184,13 +175,12 @@ test("an exclusion is added and taken back, and figures follow", async () => {
     const path = at(owner, "/api/events");
     return (await owner.json<{ events: { users: number }[] }>("GET", path)).events[0]?.users;
   };
-  while ((await counted()) !== 1) await Bun.sleep(100);
+  await becomes(counted, 1);
   await page.getByRole("button", { name: /^Remove the rule/ }).click();
   await answered(page, "Remove the rule");
   await page.getByText("Everybody counts").waitFor();
-  while ((await counted()) !== 2) await Bun.sleep(100);
+  await becomes(counted, 2);
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 describe("your account", () => {
@@ -213,7 +203,6 @@ describe("your account", () => {
     // The browser stays known: its cookie signs nobody in.
     const left = (await page.context().cookies()).filter(({ value }) => value !== "");
     expect(left.map(({ name }) => name)).toEqual(["rekindle_device"]);
-    await page.context().close();
   });
 
   test("founds another organization, which is shown at once", async () => {
@@ -223,6 +212,5 @@ describe("your account", () => {
     await page.getByRole("button", { name: "Create organization" }).click();
     await page.getByRole("heading", { name: "Start" }).waitFor();
     await page.getByRole("button", { name: "Organization: Founded two. Switch" }).waitFor();
-    await page.context().close();
   });
 });

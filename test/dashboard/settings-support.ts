@@ -1,17 +1,15 @@
-/** What tests of the settings share: a server with a demonstration, a browser, and owners of new organizations. */
+/** What tests of the settings share: the server, the browser, and owners of new organizations. */
 import type { Browser as Chromium, Page } from "playwright-core";
-import { Browser, joined } from "../people/support.ts";
-import { Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
-import { openPage, type WatchedPage } from "./support.ts";
+import { Browser } from "../people/support.ts";
+import type { Server } from "../server.ts";
+import { openPage, ownerOf, type Somebody, signInAs, type WatchedPage } from "./support.ts";
+import { world } from "./world.ts";
 
-export type Somebody = Awaited<ReturnType<typeof joined>>;
-
-/** A server on which somebody owns the demonstration's organization. */
+/** The shared server, on which Ada Lovelace owns the demonstration's organization and those that tests create. */
 export class SettingsWorld {
   readonly server: Server;
   readonly browser: Chromium;
-  /** The owner of the demonstration's organization, called Ada Lovelace. */
+  /** The owner of the demonstration's organization. Tests read it, and change organizations of their own. */
   readonly first: Somebody;
 
   private constructor(server: Server, browser: Chromium, first: Somebody) {
@@ -20,35 +18,15 @@ export class SettingsWorld {
     this.first = first;
   }
 
-  static async start(): Promise<SettingsWorld> {
-    const [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-    await server.ready();
-    await server.demo("--users", "40", "--weeks", "6");
-    return new SettingsWorld(server, browser, await joined(server, "Demo", "owner", "Ada Lovelace"));
-  }
-
-  /** The same without a demonstration: the first organization is called First and has no users. */
-  static async startEmpty(): Promise<SettingsWorld> {
-    const [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-    await server.ready();
-    await server.organization("First");
-    return new SettingsWorld(server, browser, await joined(server, "First", "owner", "Ada Lovelace"));
-  }
-
-  async stop(): Promise<void> {
-    await this.browser.close();
-    await this.server.stop();
+  static async shared(): Promise<SettingsWorld> {
+    const { server, browser } = await world();
+    return new SettingsWorld(server, browser, await ownerOf(server, "Demo"));
   }
 
   /** A page for somebody, who is signed in on it. */
-  async pageOf(
-    { cookie = "" }: Somebody,
-    options: Parameters<typeof openPage>[1] = {},
-  ): Promise<WatchedPage> {
+  async pageOf(somebody: Somebody, options: Parameters<typeof openPage>[1] = {}): Promise<WatchedPage> {
     const watched = await openPage(this.browser, options);
-    await watched.page
-      .context()
-      .addCookies([{ name: "rekindle_session", value: cookie, url: this.server.url }]);
+    await signInAs(watched.page, this.server, somebody);
     return watched;
   }
 
@@ -64,7 +42,7 @@ export class SettingsWorld {
     return watched;
   }
 
-  /** The owner of a new organization: one person founds them all, which is quicker than the command line. */
+  /** The owner of a new organization. Ada Lovelace creates them all. */
   async founder(name: string, timezone = "UTC"): Promise<Somebody> {
     const { first, server } = this;
     const wanted = { name, timezone };

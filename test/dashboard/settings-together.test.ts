@@ -1,15 +1,11 @@
 /** Settings that several people change at the same time, and input that a slow or unlucky moment must not lose. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";
-import { answered, at, SettingsWorld, type Somebody, save } from "./settings-support.ts";
-import { axe, becomes, notedMessages, openPage } from "./support.ts";
+import { answered, at, SettingsWorld, save } from "./settings-support.ts";
+import { axe, becomes, notedMessages, openPage, type Somebody, signInAs } from "./support.ts";
 
-let world: SettingsWorld;
-beforeAll(async () => {
-  world = await SettingsWorld.startEmpty();
-}, 180_000);
-afterAll(() => world?.stop());
+const world = await SettingsWorld.shared();
 
 interface Saved {
   readonly version: number;
@@ -72,7 +68,6 @@ describe("settings of scores", () => {
     expect(settings.eventWeights).toEqual({ invoice_paid: 3, login: 7, shared: 4 });
     expect(settings.healthWeights.momentum).toBe(0.3);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("keep a colleague's weight when the page has asked again in the meantime", async () => {
@@ -90,7 +85,6 @@ describe("settings of scores", () => {
     await save(page).click();
     await save(page).waitFor({ state: "detached" });
     expect((await saved(owner)).settings.eventWeights).toEqual({ invoice_paid: 3, login: 6 });
-    await page.context().close();
   });
 
   test("take weights of any precision, so that the horizon can be saved beside them", async () => {
@@ -102,7 +96,6 @@ describe("settings of scores", () => {
     await save(page).waitFor({ state: "detached" });
     const { settings } = await saved(owner);
     expect([settings.churnHorizonDays, settings.healthWeights.engagement]).toEqual([14, 0.333]);
-    await page.context().close();
   });
 });
 
@@ -141,7 +134,6 @@ describe("what is typed while the answer is under way", () => {
     expect(await owner.json<object>("GET", at(owner, "/api/organization"))).toMatchObject({
       ...{ name: "Typing on and on", keepEventsDays: 400 },
     });
-    await page.context().close();
   });
 
   test("stays in the fields of scores and of one's own account", async () => {
@@ -172,7 +164,6 @@ describe("what is typed while the answer is under way", () => {
     ofPerson.goOn();
     await page.getByRole("button", { name: "Tess T." }).first().waitFor();
     expect(await name.inputValue()).toBe("Tess Typewriter");
-    await page.context().close();
   });
 });
 
@@ -212,7 +203,6 @@ describe("a role", () => {
     );
     expect(members.find(({ id }) => id === grace.id)?.role).toBe("member");
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -238,7 +228,6 @@ describe("Stripe", () => {
     await page.getByRole("button", { name: "Save the choice" }).click();
     await page.getByRole("button", { name: "Save the choice" }).waitFor({ state: "detached" });
     expect(await settings()).toMatchObject({ unknownCustomers: "create" });
-    await page.context().close();
   });
 });
 
@@ -246,9 +235,7 @@ describe("a secret that is shown once", () => {
   test("stays through Escape, a click beside it, Ctrl+K and the way back, until it is kept", async () => {
     const owner = await world.founder("Once only");
     const { page, complaints } = await openPage(world.browser, {});
-    await page
-      .context()
-      .addCookies([{ name: "rekindle_session", value: owner.cookie ?? "", url: world.server.url }]);
+    await signInAs(page, world.server, owner);
     await page.goto(`${world.server.url}/o/${owner.organization}/settings/organization`);
     await page.getByRole("link", { name: "Project tokens" }).click();
     await page.getByRole("button", { name: "Create token" }).waitFor();
@@ -274,6 +261,5 @@ describe("a secret that is shown once", () => {
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Find a page, a user or an account" }).waitFor();
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });

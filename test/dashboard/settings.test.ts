@@ -1,14 +1,10 @@
 /** Settings of the organization and of scores: what is saved, what is said before, and what is kept on an error. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { joined } from "../people/support.ts";
 import { answered, at, SettingsWorld, save } from "./settings-support.ts";
 import { axe, notedMessages, phone, settled, sidewaysPixels, whileStarting, wide } from "./support.ts";
 
-let world: SettingsWorld;
-beforeAll(async () => {
-  world = await SettingsWorld.start();
-}, 180_000);
-afterAll(() => world?.stop());
+const world = await SettingsWorld.shared();
 
 describe("the organization", () => {
   test("keeps what is typed when the server refuses it, and says why beside the field", async () => {
@@ -36,7 +32,6 @@ describe("the organization", () => {
       timezone: "Asia/Tokyo",
     });
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("shows which day it is in the timezone, and how far days are that are computed again", async () => {
@@ -57,7 +52,6 @@ describe("the organization", () => {
     await page.getByRole("progressbar", { name: "Days computed again" }).waitFor();
     await page.getByText("40% done").waitFor();
     expect(await axe(page)).toEqual([]);
-    await page.context().close();
   });
 
   test("is not left with unsaved changes unasked", async () => {
@@ -73,7 +67,6 @@ describe("the organization", () => {
     await page.getByRole("link", { name: "Scores" }).click();
     await answered(page, "Leave without saving");
     await page.waitForURL(/settings\/scores$/);
-    await page.context().close();
   });
 });
 
@@ -92,7 +85,6 @@ describe("deleting the organization", () => {
     expect(await axe(page)).toEqual([]);
     expect((await owner.ask("GET", at(owner, "/api/organization"))).status).toBe(404);
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("is not offered to a member", async () => {
@@ -100,13 +92,28 @@ describe("deleting the organization", () => {
     const { page } = await world.settingsOf(member, "organization");
     await page.getByText("Owners change what is here.").waitFor();
     expect(await page.getByRole("button", { name: "Delete …" }).count()).toBe(0);
-    await page.context().close();
   });
 });
 
+/** Ten users sign in on each of 30 days: more return visits than a suggestion needs. */
+async function signInDaily(organization: string): Promise<void> {
+  const token = (await world.server.command("token", "create", "--organization", organization)).trim();
+  const users = Array.from({ length: 10 }, (_, index) => `u${index}`);
+  const batch = users.flatMap((userId) => [
+    { type: "identify", userId, email: `${userId}@example.com` },
+    ...Array.from({ length: 30 }, (_, day) => ({
+      ...{ type: "track", userId, event: "signed_in" },
+      timestamp: new Date(Date.now() - (day + 1) * 86_400_000).toISOString(),
+    })),
+  ]);
+  expect((await world.server.post("/batch", token, { batch })).status).toBe(201);
+  await world.server.exported("events", organization);
+}
+
 describe("scores", () => {
   test("are set with advice from the data, and say what saving does", async () => {
-    const owner = world.first;
+    const owner = await world.founder("Advised");
+    await signInDaily("Advised");
     const { page, complaints } = await world.settingsOf(owner, "scores");
     const path = (name: string) => at(owner, name);
     const intervals = await owner.json<{ gaps: number; advisedChurnHorizonDays: number }>(
@@ -137,7 +144,6 @@ describe("scores", () => {
     const after = await owner.json<Answer>("GET", path("/api/settings"));
     expect(after.settings.eventWeights).not.toHaveProperty("signed_in");
     expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test("are said to be computed again where they are, and to stay where only the week's start changes", async () => {
@@ -153,7 +159,6 @@ describe("scores", () => {
     await page.getByRole("radio").first().check();
     await save(page).click();
     await told("Saved. Scores are computed again.");
-    await page.context().close();
   });
 
   test("say that there is no data yet, and take events that have not come", async () => {
@@ -168,7 +173,6 @@ describe("scores", () => {
     expect(await owner.json<object>("GET", at(owner, "/api/settings"))).toMatchObject({
       settings: { keyEvents: ["report_created"] },
     });
-    await page.context().close();
   });
 });
 
@@ -206,6 +210,5 @@ describe("every page of settings", () => {
     await page.getByText("The analysis is starting").waitFor();
     starting.ends();
     await page.getByRole("radio", { name: /28 days/ }).waitFor();
-    await page.context().close();
   });
 });

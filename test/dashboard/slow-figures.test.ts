@@ -1,14 +1,10 @@
 /** Figures that do not come: the page says so, lets the reader stop, and never keeps other pages from opening. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { Page, Route } from "playwright-core";
 import { SettingsWorld } from "./settings-support.ts";
 import { axe, becomes, until } from "./support.ts";
 
-let world: SettingsWorld;
-beforeAll(async () => {
-  world = await SettingsWorld.start();
-}, 180_000);
-afterAll(() => world?.stop());
+const world = await SettingsWorld.shared();
 
 const figures = /\/api\/(?!session|installation|live)/;
 
@@ -54,7 +50,6 @@ test("a page asks four questions at once, and none any more when it is left", as
   await reads.goOn();
   await becomes(async () => new Set(reads.asked).size > 6, true);
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 test("after ten seconds the reader may wait or cancel, and after sixty there is an end", async () => {
@@ -90,7 +85,6 @@ test("after ten seconds the reader may wait or cancel, and after sixty there is 
       .click({ timeout: 1_000 })
       .catch(() => undefined);
   await page.getByText("Active yesterday").waitFor();
-  await page.context().close();
 });
 
 test("with an analysis that hangs, the other pages open", async () => {
@@ -113,5 +107,4 @@ test("with an analysis that hangs, the other pages open", async () => {
   } finally {
     process.kill(pid, "SIGCONT");
   }
-  await page.context().close();
 });

@@ -9,7 +9,15 @@ import { Server } from "../server.ts";
 import { writeHistory } from "../specification/source-history.ts";
 import { send, user } from "../specification/support.ts";
 import { startBrowser } from "./chromium.ts";
-import { axe, openInOrganization, openPage, phone, sidewaysPixels, whileStarting } from "./support.ts";
+import {
+  axe,
+  openInOrganization,
+  openPage,
+  phone,
+  sidewaysPixels,
+  signInAs,
+  whileStarting,
+} from "./support.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "rekindle-sources-page-"));
 let server: Server;
@@ -67,7 +75,6 @@ test("says of each source what it sends, which one is silent, and leads to what 
   await page.waitForURL(/\/events\?.*outcome=rejected/);
   expect(new URL(page.url()).searchParams.get("tab")).toBe("live");
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 test("every figure names the silent source, until it is retired after a question", async () => {
@@ -89,7 +96,6 @@ test("every figure names the silent source, until it is retired after a question
   await page.goto(`${server.url}/o/${id}/overview`);
   await page.getByText("Complete up to").waitFor();
   expect(await page.getByText("is silent").count()).toBe(0);
-  await page.context().close();
 });
 
 test("a set-up has the organization's own address, and a token that is made in place and writes", async () => {
@@ -112,7 +118,6 @@ test("a set-up has the organization's own address, and a token that is made in p
   await page.reload();
   await page.getByText(`${server.url}/v1/webhooks/stripe/YOUR_TOKEN`).waitFor();
   expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 test("fits a phone, in the dark as well, with a set-up open", async () => {
@@ -134,9 +139,7 @@ test("fits a phone, in the dark as well, with a set-up open", async () => {
 test("a viewer reads, and neither retires a source nor makes a token", async () => {
   const viewer = await joined(server, "Viewed", "viewer", "Vera Viewer");
   const { page } = await openPage(browser);
-  await page
-    .context()
-    .addCookies([{ name: "rekindle_session", value: viewer.cookie ?? "", url: server.url }]);
+  await signInAs(page, server, viewer);
   await page.goto(`${server.url}/o/${viewer.organization}/sources?open=posthog`);
   await page.getByText("Ask a member or an owner for a token").waitFor();
   expect(await page.getByRole("button", { name: "Retire PostHog" }).count()).toBe(0);
@@ -144,7 +147,6 @@ test("a viewer reads, and neither retires a source nor makes a token", async () 
   expect(await page.getByRole("button", { name: /^Create a / }).count()).toBe(0);
   const retire = `/api/sources/posthog/retire?organization=${viewer.organization}`;
   expect((await viewer.ask("POST", retire)).status).toBe(403);
-  await page.context().close();
 });
 
 test("is found by its name, waits while the analysis starts, and says what failed", async () => {
@@ -163,5 +165,4 @@ test("is found by its name, waits while the analysis starts, and says what faile
   await page.goto(`${server.url}/o/${id}/sources`);
   await page.getByRole("alert").getByText("It broke.").waitFor();
   expect(await axe(page)).toEqual([]);
-  await page.context().close();
 });

@@ -1,5 +1,5 @@
 /** Sentences on pages that were not true: figures of another organization, warnings that are there, a start that is none. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { secondsOf } from "../../dashboard/api/client.ts";
 import { joined } from "../people/support.ts";
@@ -7,11 +7,7 @@ import { user } from "../specification/support.ts";
 import { at, SettingsWorld } from "./settings-support.ts";
 import { axe, becomes, settled, whileStarting } from "./support.ts";
 
-let world: SettingsWorld;
-beforeAll(async () => {
-  world = await SettingsWorld.start();
-}, 180_000);
-afterAll(() => world?.stop());
+const world = await SettingsWorld.shared();
 
 const open = async (page: Page, organization: number, path: string) => {
   await page.goto(`${world.server.url}/o/${organization}${path}`);
@@ -33,7 +29,6 @@ test("figures of one organization are gone as soon as another is chosen", async 
   expect(await page.getByText("Active yesterday").count()).toBe(0);
   starting.ends();
   await page.getByText("No events in the last three months").waitFor();
-  await page.context().close();
 });
 
 describe("ingestion warnings", () => {
@@ -59,7 +54,6 @@ describe("ingestion warnings", () => {
     expect(await page.getByText("There is no such warning").count()).toBe(0);
     const csv = await page.getByRole("link", { name: "CSV" }).getAttribute("href");
     expect(new URL(csv ?? "", world.server.url).searchParams.get("kind")).toBe("refused_unknown_user");
-    await page.context().close();
   });
 });
 
@@ -67,6 +61,7 @@ describe("an answer of a proxy", () => {
   test("is not taken for a start of the analysis, and is not asked for without an end", async () => {
     const { first } = world;
     const { page } = await world.pageOf(first);
+    await page.clock.install();
     let asked = 0;
     const tomorrow = new Date(Date.now() + 86_400_000).toUTCString();
     await page.route("**/api/events?*", (route) => {
@@ -81,11 +76,10 @@ describe("an answer of a proxy", () => {
     await open(page, first.organization, "/events");
     await page.getByRole("alert").getByText("answered 503, and not the server itself").first().waitFor();
     const after = asked;
-    await page.waitForTimeout(1_500);
+    await page.clock.runFor(60_000);
     expect(asked).toBe(after);
     expect(await page.getByText("The analysis is starting").count()).toBe(0);
     expect(await page.getByText("Events are being taken").count()).toBe(0);
-    await page.context().close();
   });
 
   test("is waited for as long as it says, in seconds or until a date", () => {
@@ -112,7 +106,6 @@ describe("an answer of a proxy", () => {
     await page.waitForResponse((answer) => answer.status() === 429);
     expect(await page.getByText("The analysis is starting").count()).toBe(0);
     await page.getByRole("alert").getByText("Too many questions at once.").waitFor();
-    await page.context().close();
   });
 });
 
@@ -130,7 +123,6 @@ test("older entries of the audit log that cannot be read are said to be missing"
   await page.getByRole("button", { name: "Show older ones" }).click();
   await page.getByRole("button", { name: "Show older ones" }).waitFor({ state: "detached" });
   expect(await page.getByRole("alert").count()).toBe(0);
-  await page.context().close();
 });
 
 test("an address that no page has is answered 404, by a page that says so", async () => {
@@ -142,5 +134,4 @@ test("an address that no page has is answered 404, by a page that says so", asyn
     await page.getByRole("heading", { name: "There is no such page" }).waitFor();
     expect(await axe(page)).toEqual([]);
   }
-  await page.context().close();
 });

@@ -2,6 +2,7 @@
 import { expect } from "bun:test";
 import axeCore from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { closeAfterTest } from "../closing.ts";
 import { joined } from "../people/support.ts";
 import type { Server } from "../server.ts";
 
@@ -19,7 +20,7 @@ export interface WatchedPage {
   readonly complaints: readonly string[];
 }
 
-/** Opens a new, empty page in a context of its own. */
+/** Opens a new, empty page in a context of its own, which is closed when the running test has ended. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
   const context = await browser.newContext({
     viewport: wide,
@@ -28,6 +29,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
     reducedMotion: "reduce",
     ...options,
   });
+  closeAfterTest(() => context.close());
   context.setDefaultTimeout(patienceMs);
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -40,21 +42,35 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   return { page, complaints };
 }
 
-const owners = new Map<string, ReturnType<typeof joined>>();
+/** A person with a session and a place in an organization. */
+export type Somebody = Awaited<ReturnType<typeof joined>>;
 
-/** Signs a page in as an owner of an organization, called Ada Lovelace; returns the organization's id. */
-export async function signedIn(page: Page, server: Server, organization: string): Promise<{ id: number }> {
+const owners = new Map<string, Promise<Somebody>>();
+
+/** Ada Lovelace, as an owner of this organization. */
+export function ownerOf(server: Server, organization: string): Promise<Somebody> {
   const place = `${server.url} ${organization}`;
   const joining = owners.get(place) ?? joined(server, organization, "owner", "Ada Lovelace");
   owners.set(place, joining);
-  const { cookie, organization: id } = await joining;
-  if (cookie === undefined) throw new Error("the owner has no session");
-  await page
-    .context()
-    .addCookies([
-      { name: "rekindle_session", value: cookie, url: server.url, httpOnly: true, sameSite: "Lax" },
-    ]);
-  return { id };
+  return joining;
+}
+
+/** Signs a page in as somebody. */
+export async function signInAs(
+  page: Page,
+  server: Server,
+  { cookie }: Pick<Somebody, "cookie">,
+): Promise<void> {
+  if (cookie === undefined) throw new Error("the person has no session");
+  const session = { name: "rekindle_session", value: cookie, url: server.url };
+  await page.context().addCookies([{ ...session, httpOnly: true, sameSite: "Lax" }]);
+}
+
+/** Signs a page in as an owner of an organization, called Ada Lovelace; returns the organization's id. */
+export async function signedIn(page: Page, server: Server, organization: string): Promise<{ id: number }> {
+  const owner = await ownerOf(server, organization);
+  await signInAs(page, server, owner);
+  return { id: owner.organization };
 }
 
 /** True while nothing on the page is on its way: no figures, no chart, no rows that are out of date, and nothing moves. */

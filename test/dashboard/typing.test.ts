@@ -1,16 +1,15 @@
 /** Fields in which a letter, a key or a choice was lost, or acted before it was whole. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { fieldsOf, problemsOf } from "../../dashboard/pages/sources/webhook-fields.ts";
 import { joined } from "../people/support.ts";
 import { user } from "../specification/support.ts";
-import { at, SettingsWorld, type Somebody } from "./settings-support.ts";
-import { axe, becomes, settled, until } from "./support.ts";
+import { at, SettingsWorld } from "./settings-support.ts";
+import { axe, becomes, type Somebody, settled, until } from "./support.ts";
 
-let world: SettingsWorld;
+const world = await SettingsWorld.shared();
 let owner: Somebody;
 beforeAll(async () => {
-  world = await SettingsWorld.startEmpty();
   const token = await world.server.organization("Typed");
   owner = await joined(world.server, "Typed", "owner", "Toni Typed");
   for (const [id, name] of [
@@ -29,7 +28,6 @@ beforeAll(async () => {
   }
   await world.server.exported("events", "Typed");
 }, 180_000);
-afterAll(() => world?.stop());
 
 const palette = (page: Page) => page.getByRole("combobox", { name: "Find a page, a user or an account" });
 
@@ -49,7 +47,6 @@ test("a property can be typed whose name begins with that of another", async () 
   await page.keyboard.press("Enter");
   await until(page, "new URLSearchParams(location.search).get('key') === 'pages'");
   await page.getByRole("button", { name: "All events" }).waitFor({ state: "detached" });
-  await page.context().close();
 });
 
 describe("the palette", () => {
@@ -67,7 +64,6 @@ describe("the palette", () => {
     await palette(page).press("Enter");
     held.resolve();
     await page.waitForURL("**/users/u2");
-    await page.context().close();
   });
 
   test("keeps the letters that are typed before it is there", async () => {
@@ -92,7 +88,6 @@ describe("the palette", () => {
     await becomes(() => field.inputValue(), "reten");
     await page.keyboard.press("Enter");
     await page.waitForURL("**/retention");
-    await page.context().close();
   });
 });
 
@@ -106,7 +101,6 @@ test("columns that were chosen stay when a view is left, without a reload", asyn
   await page.waitForURL((url) => !url.searchParams.has("columns"));
   await settled(page);
   await page.getByRole("columnheader", { name: "E-mail" }).waitFor();
-  await page.context().close();
 });
 
 test("the search of events is emptied with the list's, and does not ask by every letter", async () => {
@@ -128,7 +122,6 @@ test("the search of events is emptied with the list's, and does not ask by every
   await page.getByRole("link", { name: "signed_in", exact: true }).waitFor();
   await becomes(() => field.inputValue(), "");
   expect(await axe(page)).toEqual([]);
-  await page.context().close();
 });
 
 test("letters go with their search when a row is chosen before the search is in the address", async () => {
@@ -157,7 +150,6 @@ test("letters go with their search when a row is chosen before the search is in 
   await field.pressSequentially("rep");
   await page.waitForURL((url) => url.searchParams.get("search") === "rep");
   await page.getByRole("link", { name: "signed_in", exact: true }).waitFor({ state: "detached" });
-  await page.context().close();
 });
 
 describe("a webhook", () => {
@@ -187,7 +179,6 @@ describe("a webhook", () => {
     expect(webhooks[0]?.mapping).toEqual({
       ...{ userId: "user.id", event: { path: "type" }, account: { id: "team.id", name: "team.name" } },
     });
-    await page.context().close();
   });
 
   test("with an id or one name alone is whole", () => {
@@ -214,5 +205,4 @@ test("a date is asked for when it is typed whole: one question, one entry of the
   await settled(page);
   expect([...new Set(asked)]).toEqual(["2026-11-02"]);
   expect(await page.evaluate("history.length")).toBe((before as number) + 1);
-  await page.context().close();
 });

@@ -1,24 +1,23 @@
 /** Webhooks and Stripe's settings on the page of sources: tried, saved, changed, deleted; secrets shown by their ends. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import { beforeAll, expect, test } from "bun:test";
 import { fieldsOf, mappingOf } from "../../dashboard/pages/sources/webhook-fields.ts";
 import { joined } from "../people/support.ts";
-import { Server } from "../server.ts";
-import { startBrowser } from "./chromium.ts";
-import { axe, notedMessages, openInOrganization, openPage, phone, sidewaysPixels } from "./support.ts";
+import {
+  axe,
+  notedMessages,
+  openInOrganization,
+  openPage,
+  phone,
+  sidewaysPixels,
+  signInAs,
+} from "./support.ts";
+import { world } from "./world.ts";
 
-let server: Server;
-let browser: Browser;
+const { server, browser } = await world();
 
 beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), startBrowser()]);
-  await server.ready();
   await server.organization("Hooked");
 }, 180_000);
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop();
-});
 
 const mapping = {
   ...{ userId: "user.id", event: { path: "type" }, account: { id: "$.team" }, isActivity: false },
@@ -66,7 +65,6 @@ test("a webhook is tried before it is saved, has its address, is changed and del
   await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
   await page.getByText("No webhook yet").waitFor();
   expect(complaints.filter((complaint) => !complaint.includes("400"))).toEqual([]);
-  await page.context().close();
 });
 
 test("a signing secret is typed, shown by its end, and removed; a viewer sees no form", async () => {
@@ -88,8 +86,7 @@ test("a signing secret is typed, shown by its end, and removed; a viewer sees no
 
   const viewer = await joined(server, "Hooked", "viewer", "Vera Viewer");
   const opened = await openPage(browser);
-  const cookie = { name: "rekindle_session", value: viewer.cookie ?? "", url: server.url };
-  await opened.page.context().addCookies([cookie]);
+  await signInAs(opened.page, server, viewer);
   await opened.page.goto(`${server.url}/o/${viewer.organization}/sources?open=stripe`);
   await opened.page.getByText("Signatures are not looked at: the token").waitFor();
   expect(await opened.page.getByLabel("Signing secret").count()).toBe(0);

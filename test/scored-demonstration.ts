@@ -1,0 +1,138 @@
+/**
+ * A data folder with the demonstration and all its scores, built once and copied by tests. It lies in
+ * node_modules/.cache under a hash of what it follows from: the code that makes it, the day and the hour.
+ */
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { formatDay } from "../server/calendar/days.ts";
+import { historyDays } from "../server/scoring/scores/history-days.ts";
+import { quietZone, todayIn } from "./far-from-midnight.ts";
+import { Server } from "./server.ts";
+
+const root = join(import.meta.dir, "..");
+const cache = join(root, "node_modules", ".cache", "scored-demonstration");
+/** More than the 200 rows that a list shows at once. 30 weeks allow a first back-test, and are too few for a proof. */
+const size = { users: 230, weeks: 30 } as const;
+/** The demonstration ends in the hour in which it was built. Later on the day its last hours are missing. */
+const freshHours = 6;
+const msPerHour = 3_600_000;
+const hashCharacters = 16;
+
+/** The code that makes the folder: the service, and what the demonstration sends. */
+const sources = ["server", "simulation", "contract", "cli"];
+const files = ["package-lock.json", "test/scored-demonstration.ts", "test/far-from-midnight.ts"];
+
+/** Copies the folder to a new one, which the caller removes. */
+export async function copiedDemonstration(): Promise<string> {
+  const built = await scoredDemonstration();
+  const copy = mkdtempSync(join(tmpdir(), "rekindle-test-"));
+  cpSync(built, copy, { recursive: true });
+  return copy;
+}
+
+/** The folder, which is built when it is not there. It must not be written to. */
+async function scoredDemonstration(): Promise<string> {
+  const folder = join(cache, demonstrationKey(root, Date.now()));
+  mkdirSync(cache, { recursive: true });
+  while (!existsSync(folder)) {
+    if (!lock()) {
+      await Bun.sleep(100);
+      continue;
+    }
+    try {
+      if (!existsSync(folder)) await build(folder);
+    } finally {
+      rmSync(lockPath, { force: true });
+    }
+  }
+  return folder;
+}
+
+const lockPath = join(cache, ".lock");
+
+/** Whether this process may build now. The lock is a link whose target is the holder's process id. */
+function lock(): boolean {
+  try {
+    symlinkSync(String(process.pid), lockPath);
+    return true;
+  } catch {
+    const holder = holderOfLock();
+    if (holder !== undefined && !existsSync(`/proc/${holder}`)) rmSync(lockPath, { force: true });
+    return false;
+  }
+}
+
+function holderOfLock(): string | undefined {
+  try {
+    return readlinkSync(lockPath);
+  } catch {
+    return undefined;
+  }
+}
+
+async function build(folder: string): Promise<void> {
+  const unfinished = join(cache, ".unfinished");
+  rmSync(unfinished, { recursive: true, force: true });
+  await fill(unfinished);
+  // Other processes may still copy an older folder.
+  for (const name of readdirSync(cache)) {
+    const other = join(cache, name);
+    if (!name.startsWith(".") && Date.now() - statSync(other).mtimeMs > msPerHour) {
+      rmSync(other, { recursive: true, force: true });
+    }
+  }
+  renameSync(unfinished, folder);
+}
+
+async function fill(dataDir: string): Promise<void> {
+  mkdirSync(dataDir);
+  const server = await Server.start({ dataDir });
+  try {
+    await server.ready();
+    await server.demo("--users", String(size.users), "--weeks", String(size.weeks));
+    if (quietZone !== "UTC") await moveToQuietZone(server);
+    const today = todayIn(quietZone);
+    // All days that the service would score by itself: afterwards no figure changes while a test looks at it.
+    for (const day of [today, ...historyDays(today, today - 7 * size.weeks)]) {
+      await server.command("score", "--organization", "Demo", "--as-of", formatDay(day));
+    }
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Gives the demonstration, which `rekindle demo` creates in UTC, a day that does not end while tests run. */
+async function moveToQuietZone(server: Server): Promise<void> {
+  await server.command("organization", "set", "Demo", "--timezone", quietZone);
+  while (/rebuil(t|ding)/.test(await server.command("organization", "list"))) await Bun.sleep(100);
+}
+
+/** Names the folder that the code below `at` makes at a time. */
+export function demonstrationKey(at: string, nowMs: number): string {
+  const hash = createHash("sha256");
+  const own = sources.flatMap((source) =>
+    readdirSync(join(at, source), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
+  for (const path of [...own, ...files.map((file) => join(at, file))].sort()) {
+    const bytes = readFileSync(path);
+    hash.update(`${path.slice(at.length)} ${bytes.length}\n`).update(bytes);
+  }
+  hash.update(`${quietZone} ${Math.floor(nowMs / (freshHours * msPerHour))}`);
+  return hash.digest("hex").slice(0, hashCharacters);
+}
