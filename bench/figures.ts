@@ -136,7 +136,13 @@ const list = {
   offset: 0,
 };
 const pro = { key: "plan", match: "is", value: "pro" } as const;
-const everything = { search: "1", traits: [pro], colour: "watch", band: "high", notSeenForDays: 14 } as const;
+const everything = {
+  search: "1",
+  traits: [pro],
+  healthBand: "watch",
+  riskBand: "high",
+  notSeenForDays: 14,
+} as const;
 
 const [events = 2_000_000, users = 100_000] = process.argv.slice(2, 4).map(Number);
 const only = process.argv[4] ?? "";

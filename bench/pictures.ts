@@ -18,7 +18,7 @@ const pages: readonly (readonly [name: string, address: string])[] = [
   ["overview", "OF/overview"],
   ["overview-accounts", "OF/overview?kind=account&days=28"],
   ["users", "OF/users"],
-  ["users-filtered", "OF/users?colour=at_risk&trait=plan&match=isNotEmpty&sort=risk"],
+  ["users-filtered", "OF/users?healthBand=at_risk&trait=plan&match=isNotEmpty&sort=risk"],
   ["users-nobody", "OF/users?search=nobody+is+called+that"],
   ["accounts", "OF/accounts"],
   ["user", "OF/users/u-00201"],

@@ -24,7 +24,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   restore: async () => (await import("./commands/restore.ts")).restoreCommand(),
   "migrate-to": async () => (await import("./commands/migrate-to.ts")).migrateToCommand(),
   warnings: async () => (await import("./commands/warnings.ts")).warningsCommand(),
-  "dead-letters": async () => (await import("./commands/dead-letters.ts")).deadLettersCommand(),
+  "rejected-events": async () => (await import("./commands/rejected-events.ts")).rejectedEventsCommand(),
   exclude: async () => (await import("./commands/exclude.ts")).excludeCommand(),
   doctor: async () => (await import("./commands/doctor.ts")).doctorCommand(),
 };

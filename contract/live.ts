@@ -46,7 +46,7 @@ export const LiveItem = Type.Object({
   event: nullable(Type.String({ description: "The event's name, of a track." })),
   outcome: Type.Enum([...sourceOutcomes], {
     description:
-      "parked: its user is not identified yet. ignored: it says nothing that is kept here. Both only of connected sources.",
+      "held: its user is not identified yet. ignored: it says nothing that is kept here. Both only of connected sources.",
   }),
   error: nullable(ErrorBody, {
     description:
@@ -75,7 +75,7 @@ export const LiveItem = Type.Object({
 export const LiveSkipped = Type.Object({
   at: instant("When it was counted."),
   accepted: count("Stored."),
-  parked: count("Kept until their user is identified."),
+  held: count("Kept until their user is identified."),
   duplicate: count("Answered 201 and not stored again."),
   rejected: count("Refused."),
   ignored: count("Of no meaning here."),

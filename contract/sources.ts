@@ -14,7 +14,7 @@ export const senderNames = [...sourceNames, "api"] as const;
 export type SenderName = (typeof senderNames)[number];
 
 /** What became of an item. */
-export const sourceOutcomes = ["accepted", "parked", "duplicate", "rejected", "ignored"] as const;
+export const sourceOutcomes = ["accepted", "held", "duplicate", "rejected", "ignored"] as const;
 export type SourceOutcome = (typeof sourceOutcomes)[number];
 
 export const sourceLimits = {
@@ -28,7 +28,7 @@ export const sourceLimits = {
 
 const Counts = Type.Object({
   accepted: count("Items that were stored."),
-  parked: count("Items of people who are not identified yet: they wait for 30 days."),
+  held: count("Items of people who are not identified yet: they wait for 30 days."),
   duplicate: count("Items that were stored before."),
   rejected: count("Items that were refused, each with its reason in the live view."),
   ignored: count("Items that say nothing that is kept here."),
@@ -68,7 +68,7 @@ export const SourceAnswer = Type.Object({
 
 export const SourcesAnswer = Type.Object({
   sources: Type.Array(SourceAnswer, { description: "All that there can be, in one order." }),
-  parked: Type.Object({
+  held: Type.Object({
     people: count("People who are not identified yet, of whom something was said."),
     items: count("What was said of them: it waits until an identify or an alias names them."),
     oldestAt: nullable(instant("When the oldest of it came.")),

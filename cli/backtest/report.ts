@@ -1,7 +1,14 @@
 /** Says how good the models were: in a table, or as JSON for a program. */
 import { formatDay } from "../../server/calendar/calendar.ts";
-import type { Backtest, ModelName, ModelResult, Rung } from "../../server/scoring/scoring.ts";
-import { type Choice, type FoldDays, failuresOf, leastLogDays } from "../../server/scoring/scoring.ts";
+import type { Backtest, ModelResult } from "../../server/scoring/scoring.ts";
+import {
+  type Choice,
+  type FoldDays,
+  failuresOf,
+  leastLogDays,
+  nameOfModel,
+  nameOfRung,
+} from "../../server/scoring/scoring.ts";
 import { printTable } from "../print.ts";
 import type { LoadedLog } from "./log.ts";
 import type { BacktestOptions } from "./options.ts";
@@ -27,15 +34,6 @@ interface Figures {
   /** Of the tenth with the highest risks. */
   readonly lift: number | null;
 }
-
-const names: Readonly<Record<ModelName, string>> = {
-  "rung 0": "prior",
-  "rung 1": "bgbb",
-  "rung 2": "bgbb-platt",
-  "rung 3": "logistic",
-  recency: "recency",
-  hiatus: "hiatus",
-};
 
 /** Prints one line of JSON; what people should know beside it goes to standard error. */
 export function printJson(report: Report): void {
@@ -82,10 +80,10 @@ export function printTables(report: Report): void {
   );
   say(`\nships: ${shippedName(choice)}; ${choice.why}`);
   for (const one of result.results.filter(isRung)) {
-    for (const failure of failuresOf(one)) say(`${names[one.model]}: ${failure}`);
+    for (const failure of failuresOf(one)) say(`${nameOfModel(one.model)}: ${failure}`);
   }
   for (const { what, have, need } of choice.next?.missing ?? []) {
-    say(`rung ${choice.next?.rung} lacks ${words[what]}: ${have} of ${need}`);
+    say(`${nameOfRung(choice.next?.rung ?? null)} lacks ${words[what]}: ${have} of ${need}`);
   }
   if (!result.isConverged) say("a fit of BG/BB ended in different places from different starts");
 }
@@ -97,16 +95,9 @@ const words = {
   retainedLabels: "entities that stayed",
 } as const;
 
-const rungNames: Readonly<Record<Rung, string>> = {
-  0: names["rung 0"],
-  1: names["rung 1"],
-  2: names["rung 2"],
-  3: names["rung 3"],
-};
-
 /** Only what is proven ships. A service without a back-test would begin with BG/BB, and say so. */
 function shippedName({ rung, isProven }: Choice): string {
-  return rung === null || !isProven ? "none" : rungNames[rung];
+  return (isProven ? nameOfRung(rung) : null) ?? "none";
 }
 
 function judgedOf({ results }: Backtest): { readonly n: number; readonly baseRate: number } | null {
@@ -116,7 +107,7 @@ function judgedOf({ results }: Backtest): { readonly n: number; readonly baseRat
 
 function figuresOf({ model, metrics }: ModelResult): Figures {
   const { auc, logLoss, brier, ece, calibrationSlope: slope, topDecileLift: lift } = metrics;
-  return { name: names[model], auc, logLoss, brier, ece, slope, lift };
+  return { name: nameOfModel(model), auc, logLoss, brier, ece, slope, lift };
 }
 
 /** What is known without any model: everybody has the same risk. It has no slope, and it ranks nobody. */

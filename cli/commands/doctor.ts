@@ -61,7 +61,7 @@ async function printOrganization(
   printLine(`${name}: ${differences.length === 0 ? "ledger, events and rollups agree" : ""}`);
   for (const difference of differences) printLine(`  ${difference}`);
   const deadLetters = await ledger.deadLetters.count({ organization: id });
-  if (deadLetters > 0) printLine(`  ${deadLetters} rows are among the dead letters`);
+  if (deadLetters > 0) printLine(`  ${deadLetters} rows are among the rejected events`);
   printLine(`  last nightly check  ${nightly === undefined ? "none yet" : nightlyText(nightly)}`);
 }
 
@@ -73,7 +73,7 @@ const shownDeadLetters = 5;
 
 async function printDeadLetters(ledger: SharedLedger): Promise<void> {
   const count = await ledger.deadLetters.count({});
-  printLine(`dead letters  ${count}${count > 0 ? " (rekindle dead-letters list, retry or drop)" : ""}`);
+  printLine(`rejected events  ${count}${count > 0 ? " (rekindle rejected-events list, retry or drop)" : ""}`);
   for (const { atMs, reason } of await ledger.deadLetters.list({}, shownDeadLetters)) {
     printLine(`  ${new Date(atMs).toISOString()}  ${oneLine(reason)}`);
   }

@@ -2,7 +2,7 @@
 
 import { Command, InvalidArgumentError } from "commander";
 import { dayNumber, formatDay } from "../../server/calendar/calendar.ts";
-import type { ScoreSummary } from "../../server/scoring/scoring.ts";
+import { nameOfRung, type ScoreSummary } from "../../server/scoring/scoring.ts";
 import { withAnalysis } from "../analysis.ts";
 import { eachOrganization } from "../each-organization.ts";
 import { printable } from "../output.ts";
@@ -69,7 +69,7 @@ function sentence(name: string, { day, kinds, stoppedSince, silence }: ScoreSumm
   }
   if (kinds.length === 0) return `${name}: there is no event before ${formatDay(day)}, and nobody to score`;
   const parts = kinds.map(({ kind, entities, rung, tookMs }) => {
-    const by = rung === null ? "without a churn risk" : `rung ${rung}`;
+    const by = rung === null ? "without a churn risk" : nameOfRung(rung);
     return `${entities} ${kind}s (${by}, ${(tookMs / 1_000).toFixed(1)} s)`;
   });
   return `scored ${name} as of ${formatDay(day)}: ${parts.join(", ")}`;

@@ -15,9 +15,9 @@ export const warningKinds = [
   "email_left_out",
   "trait_left_out",
   "browser_field_ignored",
-  "parked_full",
-  "parked_expired",
-  "parked_refused",
+  "held_full",
+  "held_expired",
+  "held_refused",
   "links_full",
 ] as const;
 
@@ -88,7 +88,7 @@ export const EraseParameters = Type.Object(
 
 const erasureFields = {
   erasedAt: instant("When nothing was left."),
-  deadLetters: count("Rows that had not been taken by the warehouse."),
+  rejectedEvents: count("Rows that the warehouse had rejected."),
   inboxRows: count("Rows that were still kept on their way to the warehouse."),
   seconds: Type.Number({ minimum: 0, description: "From the request to the end." }),
 };
@@ -177,7 +177,7 @@ export const WarningsAnswer = Type.Object({
       day: day("UTC."),
       kind: Type.Enum([...warningKinds], {
         description:
-          "unknown_key, event_in_future and duplicate were answered 201; what a connected source sends is stored but for its e-mail or trait that is left out, or parked, and dropped when it is too much (parked_full), nobody is named in 30 days (parked_expired), or it cannot become its user's (parked_refused); of links_full it was taken, and not remembered that two ids are one person; the others were refused.",
+          "unknown_key, event_in_future and duplicate were answered 201; what a connected source sends is stored but for its e-mail or trait that is left out, or held until its user is identified, and dropped when it is too much (held_full), its user is not identified in 30 days (held_expired), or it cannot become its user's (held_refused); of links_full it was taken, and not remembered that two ids are one person; the others were refused.",
       }),
       endpoint: Type.String(),
       detail: nullable(Type.String(), {
@@ -195,14 +195,14 @@ export const WarningsAnswer = Type.Object({
   ),
 });
 
-export const DeadLettersParameters = Type.Object(
-  { limit: limit("dead letters") },
+export const RejectedEventsParameters = Type.Object(
+  { limit: limit("rejected events") },
   { additionalProperties: false },
 );
 
-export const DeadLettersAnswer = Type.Object({
-  total: count("Dead letters of the organization."),
-  deadLetters: Type.Array(
+export const RejectedEventsAnswer = Type.Object({
+  total: count("Rejected events of the organization."),
+  rejectedEvents: Type.Array(
     Type.Object({
       id: Type.Integer(),
       at: instant("When the warehouse refused the row."),
@@ -214,13 +214,13 @@ export const DeadLettersAnswer = Type.Object({
   ),
 });
 
-/** Dead letters by their ids, or all of the organization's. */
+/** Rejected events by their ids, or all of the organization's. */
 export const SelectionParameters = Type.Object(
   {
     ids: Type.Optional(
       Type.String({ pattern: "^[0-9]{1,15}(,[0-9]{1,15}){0,999}$", description: "Ids with commas between." }),
     ),
-    all: Type.Boolean({ default: false, description: "All dead letters of the organization." }),
+    all: Type.Boolean({ default: false, description: "All rejected events of the organization." }),
   },
   { additionalProperties: false },
 );

@@ -1,7 +1,8 @@
 /** What pages about one user or one account ask beside its scores, as JSON Schema: parameters and answers. */
 import Type from "typebox";
 import { count, day, eventLabel, nullable } from "./api.ts";
-import { Band, Colour, State, Verdict } from "./states.ts";
+import { RiskModelName, riskModelText } from "./scores.ts";
+import { HealthBand, RiskBand, State, Verdict } from "./states.ts";
 
 const strict = { additionalProperties: false } as const;
 const share = (description: string) => nullable(Type.Number({ minimum: 0, maximum: 1, description }));
@@ -91,7 +92,7 @@ export const AccountMembersAnswer = Type.Object({
   total: count("Members on all pages together."),
   active28: count("Of them, those with an engagement event in the account within 28 days."),
   active90: count("The same within 90 days."),
-  penetration: share("active28 / active90; null when nobody was active in 90 days."),
+  activeShare: share("active28 / active90; null when nobody was active in 90 days."),
   topShare: share("The largest share of a member; null when nothing was done in 28 days."),
   activeDays28: nullable(
     count("Days on which any member was active in the account, of the last 28; null without scores."),
@@ -115,11 +116,11 @@ export const AccountMembersAnswer = Type.Object({
       share: share("Of what all members did in 28 days, weighted as engagement is; null when nothing was."),
       verdict: Verdict,
       state: State,
-      colour: Colour,
+      healthBand: HealthBand,
       health: score("The user's own, 0 to 100."),
       engagement: score("The user's own, 0 to 100."),
       risk: score("The user's own churn risk, 0 to 1."),
-      band: nullable(Band),
+      riskBand: nullable(RiskBand),
     }),
   ),
 });
@@ -132,13 +133,11 @@ export const ModelChangesParameters = Type.Object(
 export const ModelChangesAnswer = Type.Object({
   changes: Type.Array(
     Type.Object({
-      day: day("The first scored day on which the rung serves."),
-      from: nullable(Type.Integer(), { description: "The rung of the scored day before; null: none." }),
-      to: nullable(Type.Integer(), {
-        description: "0 prior, 1 BG/BB, 2 BG/BB with Platt calibration, 3 ridge logistic regression.",
-      }),
+      day: day("The first scored day on which the model serves."),
+      from: nullable(RiskModelName, { description: "The model of the scored day before; null: none." }),
+      to: nullable(RiskModelName, { description: riskModelText }),
       why: Type.String(),
     }),
-    { description: "The oldest first. That a rung is trained anew every week is no change of the model." },
+    { description: "The oldest first. The weekly training of the same model is no change." },
   ),
 });

@@ -96,10 +96,10 @@ export const LifecycleAnswer = Type.Object({
   periods: Type.Array(
     Type.Object({
       ...periodColumns,
-      active: count("Users who were active in the period: new, returning and resurrecting ones together."),
+      active: count("Users who were active in the period: new, returning and resurrected ones together."),
       new: count("Their first activity ever lies in the period."),
       returning: count("They were active in the period before, too."),
-      resurrecting: count("They were active before, but not in the period before."),
+      resurrected: count("They were active before, but not in the period before."),
       dormant: count("They were active in the period before, and not in this one (so far)."),
     }),
     { description: "The oldest first." },

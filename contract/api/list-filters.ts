@@ -1,7 +1,7 @@
 /** Filters of lists by which the users or accounts behind a figure are found, as JSON Schema. */
 import Type from "typebox";
 import { day } from "./api.ts";
-import { Colour } from "./states.ts";
+import { HealthBand } from "./states.ts";
 
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 
@@ -15,23 +15,23 @@ const moves = ["changed", "worse", "better", "fell", "rose", "churned", "returne
 /** By how scores went: the same for users and accounts. */
 export const movementFilters = {
   isPresent: flag("True: only those who have a health score and have not churned. False: only the others."),
-  colourBefore: Type.Optional(
-    Type.Enum([...Colour.enum, "present"], {
+  healthBandBefore: Type.Optional(
+    Type.Enum([...HealthBand.enum, "present"], {
       description:
-        "Only those whose health had this colour in the scores that changes are told against (`since`). `present` is any colour but churned and none.",
+        "Only those whose health had this health band in the scores that changes are told against (`since`). `present` is any but churned and none.",
     }),
   ),
   moved: Type.Optional(
     Type.Enum([...moves], {
       description:
-        "Only those whose health went this way since the earlier scores. `changed`: to another colour. `worse`, `better`: from at_risk, watch or healthy to a lower or a higher one of them. `fell`, `rose`: the score, of those who are active and had not churned. `churned`, `returned`: to churned, and from churned.",
+        "Only those whose health went this way since the earlier scores. `changed`: to another band. `worse`, `better`: from at_risk, watch or healthy to a lower or a higher one of them. `fell`, `rose`: the score, of those who are active and had not churned. `churned`, `returned`: to churned, and from churned.",
     }),
   ),
   toCall: flag(`True: only those who are to be called. False: only the others. ${toCallText}`),
 } as const;
 
 /** The weeks of a lifecycle: of the days from `activeFrom` to `activeTo`, and the 7 days before them. */
-const stages = ["new", "returning", "resurrecting", "dormant"] as const;
+const stages = ["new", "returning", "resurrected", "dormant"] as const;
 
 /** By what was done on which days: of users. Excluded users count in no figure, so these filters leave them out. */
 export const activityFilters = {
@@ -42,7 +42,7 @@ export const activityFilters = {
   lifecycle: Type.Optional(
     Type.Enum([...stages], {
       description:
-        "With activeFrom and activeTo, of their users: `new` had their first engagement event ever on these days, `returning` were active in the 7 days before as well, `resurrecting` earlier only. `dormant` were active in the 7 days before and not on these days.",
+        "With activeFrom and activeTo, of their users: `new` had their first engagement event ever on these days, `returning` were active in the 7 days before as well, `resurrected` earlier only. `dormant` were active in the 7 days before and not on these days.",
     }),
   ),
   activeInAccount: Type.Optional(

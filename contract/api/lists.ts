@@ -3,7 +3,7 @@ import Type from "typebox";
 import { count, day, eventLabel, instant, nullable } from "./api.ts";
 import { activityFilters, movementFilters } from "./list-filters.ts";
 import { listedScores, listHead, sinceText } from "./scores.ts";
-import { Band, Colour, State, Verdict } from "./states.ts";
+import { HealthBand, RiskBand, State, Verdict } from "./states.ts";
 
 const strict = { additionalProperties: false } as const;
 
@@ -35,8 +35,8 @@ const scoreFilters = {
     }),
   ),
   state: Type.Optional(State),
-  colour: Type.Optional(Colour),
-  band: Type.Optional(Band),
+  healthBand: Type.Optional(HealthBand),
+  riskBand: Type.Optional(RiskBand),
   seenWithinDays: daysOf("Only those with an engagement event within so many days that end today."),
   notSeenForDays: daysOf("Only those without any engagement event within so many days that end today."),
   since: Type.Optional(day(`${sinceText} Without it, of 28 days before.`)),

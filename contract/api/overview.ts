@@ -6,7 +6,7 @@ import { toCallText } from "./list-filters.ts";
 const closed = { additionalProperties: false } as const;
 const number = (description: string) => Type.Number({ description });
 const Kind = Type.Union([Type.Literal("user"), Type.Literal("account")]);
-const Band = Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")]);
+const RiskBand = Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")]);
 const scoredDay = nullable(
   day("Scores are as of the start of this day: only what happened before it counts. Null before the first."),
 );
@@ -89,7 +89,7 @@ export const AccountsAtRiskAnswer = Type.Object({
       ),
       health: nullable(Type.Number()),
       risk: nullable(number("Of no engagement event of any member within the horizon.")),
-      band: nullable(Band),
+      riskBand: nullable(RiskBand),
       change: nullable(number("Of health, since the earlier scores.")),
     }),
     { description: "Those with the most members first." },
@@ -161,7 +161,7 @@ export const WeekSummaryAnswer = Type.Object({
       members: nullable(count("Of an account: those active in the last 90 days; null for a user.")),
       health: nullable(Type.Number()),
       risk: nullable(Type.Number()),
-      band: nullable(Band),
+      riskBand: nullable(RiskBand),
       change: nullable(number("Of health, against the scores of 7 days before.")),
       reason: nullable(Type.String({ description: "The weightiest reason of the churn risk." })),
       why: Type.String({ description: "Why it is to be called, in words." }),

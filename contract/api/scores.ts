@@ -3,8 +3,9 @@ import Type from "typebox";
 import { ScoreChange } from "./change.ts";
 import { churnEvent, churnFields } from "./churn.ts";
 import { Marks, sinceThen } from "./marks.ts";
+import { judgedModels, riskModels } from "./model-names.ts";
 import { BgbbParameters, Proof, TrainedOn } from "./proof.ts";
-import { Band, Colour, State, Verdict } from "./states.ts";
+import { HealthBand, RiskBand, State, Verdict } from "./states.ts";
 
 const day = (description: string) => Type.String({ format: "date", description });
 const number = (description: string) => Type.Number({ description });
@@ -13,6 +14,10 @@ const nullable = <T extends Type.TSchema>(schema: T, options: Type.TSchemaOption
   Type.Union([schema, Type.Null()], options);
 const closed = { additionalProperties: false } as const;
 const parts = (description: string) => Type.Record(Type.String(), Type.Number(), { description });
+
+export const RiskModelName = Type.Enum([...riskModels]);
+export const riskModelText =
+  "The model of churn risk that serves. `prior`: a general assumption. `bgbb`: BG/BB. `bgbb-platt`: BG/BB with Platt calibration. `logistic`: ridge logistic regression. Null: none is good enough.";
 
 const Kind = Type.Union([Type.Literal("user"), Type.Literal("account")]);
 export const sinceText = "Changes are told since the newest scores of this day or an earlier one.";
@@ -36,7 +41,7 @@ export const ScoreAnswer = Type.Object({
   note: nullable(Type.String({ description: "Why there is no score." })),
   health: Type.Object({
     score: nullable(number("0 to 100.")),
-    colour: Colour,
+    healthBand: HealthBand,
     contributions: parts("Points of each part; with the cap they add up to the score."),
     cap: number("What a high churn risk took away: zero or negative."),
   }),
@@ -52,7 +57,7 @@ export const ScoreAnswer = Type.Object({
   risk: nullable(
     Type.Object({
       probability: number("Of no engagement event within the horizon."),
-      band: Band,
+      riskBand: RiskBand,
       ratioToBaseRate: nullable(number("Times the share that churned in the back-test.")),
       referenceRisk: number("The risk that reasons are told against."),
       reasons: Type.Array(
@@ -71,7 +76,7 @@ export const ScoreAnswer = Type.Object({
   ...churnFields,
   model: nullable(
     Type.Object({
-      rung: nullable(Type.Integer()),
+      model: nullable(RiskModelName, { description: riskModelText }),
       isProven: Type.Boolean(),
       why: Type.String(),
       horizonDays: Type.Integer(),
@@ -93,7 +98,7 @@ export const HistoryParameters = Type.Object(
 
 const scores = {
   state: State,
-  colour: Colour,
+  healthBand: HealthBand,
   health: nullable(Type.Number()),
   risk: nullable(Type.Number()),
   engagement: nullable(Type.Number()),
@@ -110,7 +115,7 @@ export const HistoryAnswer = Type.Object({
 /** The scores of a row of a list. */
 export const listedScores = {
   ...scores,
-  band: nullable(Band),
+  riskBand: nullable(RiskBand),
   change: nullable(number("Of health, since the earlier scores.")),
 };
 
@@ -128,8 +133,8 @@ export const ScoreListParameters = Type.Object(
     sort: Type.Enum(["health", "risk", "engagement", "change"], { default: "health" }),
     order: Type.Union([Type.Literal("ascending"), Type.Literal("descending")], { default: "ascending" }),
     state: Type.Optional(State),
-    colour: Type.Optional(Colour),
-    band: Type.Optional(Band),
+    healthBand: Type.Optional(HealthBand),
+    riskBand: Type.Optional(RiskBand),
     since: Type.Optional(day(`${sinceText} Without it, of 28 days before.`)),
     limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
     offset: Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
@@ -177,12 +182,16 @@ export const SummaryAnswer = Type.Object({
   dataStoppedSince,
   baseRate: nullable(number("The share that churned in the back-test.")),
   counts: Type.Array(
-    Type.Object({ colour: Colour, band: nullable(Band), count: count("Users, or accounts.") }),
+    Type.Object({
+      healthBand: HealthBand,
+      riskBand: nullable(RiskBand),
+      count: count("Users, or accounts."),
+    }),
   ),
   movement: Type.Array(
     Type.Object({
-      from: nullable(Colour, { description: "Null for who was not there." }),
-      to: nullable(Colour),
+      from: nullable(HealthBand, { description: "Null for who was not there." }),
+      to: nullable(HealthBand),
       count: count("Users, or accounts."),
     }),
   ),
@@ -200,10 +209,7 @@ export const ModelAnswer = Type.Object({
   day: scoredDay,
   dataStoppedSince,
   isCurrent: Type.Boolean({ description: "Whether events that came since are not in the scores yet." }),
-  rung: nullable(Type.Integer(), {
-    description:
-      "0 prior, 1 BG/BB, 2 BG/BB with Platt calibration, 3 ridge logistic regression; null: none is good enough.",
-  }),
+  model: nullable(RiskModelName, { description: riskModelText }),
   isProven: Type.Boolean(),
   why: Type.String(),
   horizonDays: Type.Integer(),
@@ -211,7 +217,7 @@ export const ModelAnswer = Type.Object({
   advisedHorizonDays: nullable(
     Type.Integer({ description: "Nine of ten gaps between active days are no longer than it." }),
   ),
-  trainedDay: nullable(day("The day as of which rungs were trained and back-tested.")),
+  trainedDay: nullable(day("The day as of which models were trained and back-tested.")),
   baseRate: nullable(number("The share that churned in the back-test.")),
   scale: nullable(
     Type.Object({
@@ -225,22 +231,23 @@ export const ModelAnswer = Type.Object({
   ),
   next: nullable(
     Type.Object({
-      rung: Type.Integer(),
+      model: RiskModelName,
       missing: Type.Array(Type.Object({ what: Type.String(), have: Type.Number(), need: Type.Number() })),
       failures: Type.Array(Type.String()),
     }),
-    { description: "What the next rung is waiting for." },
+    { description: "What the next model needs." },
   ),
   proof: nullable(Proof),
   trainedOn: nullable(TrainedOn),
   parameters: nullable(BgbbParameters, { description: "BG/BB's, fitted to everybody." }),
   isReturnCalibrated: Type.Boolean({
-    description: "Of returnProbability: on rungs 2 and 3, once 50 of the churned came back and 50 did not.",
+    description:
+      "Of returnProbability: by `bgbb-platt` and `logistic`, once 50 of the churned came back and 50 did not.",
   }),
   isConverged: Type.Boolean(),
   models: Type.Array(
     Type.Object({
-      model: Type.String(),
+      model: Type.Enum([...judgedModels]),
       cutoffs: Type.Integer(),
       count: count("Rows judged."),
       baseRate: Type.Number(),
@@ -256,7 +263,7 @@ export const ModelAnswer = Type.Object({
       recencyLogLoss: Type.Number(),
       failures: Type.Array(Type.String(), { description: "Why it does not ship; none if it may." }),
     }),
-    { description: "Every rung that could be trained, and both baselines, in the back-test." },
+    { description: "Every model that could be trained, and both baselines, in the back-test." },
   ),
   reliability: Type.Array(
     Type.Object({
@@ -266,17 +273,17 @@ export const ModelAnswer = Type.Object({
       low: number("Of the rate's 95 % interval."),
       high: Type.Number(),
     }),
-    { description: "Of the rung that serves: tenths by prediction." },
+    { description: "Of the model that serves: tenths by prediction." },
   ),
   realised: Type.Array(
     Type.Object({
-      colour: Colour,
+      healthBand: HealthBand,
       count: count("With scores of a horizon ago or earlier."),
       churned: count("Those who really churned."),
       rate: Type.Number(),
       low: number("Of the rate's 95 % interval."),
       high: Type.Number(),
     }),
-    { description: "What became of each colour, from stored scores whose horizon is over." },
+    { description: "What became of each health band, from stored scores whose horizon is over." },
   ),
 });

@@ -12,7 +12,7 @@ export const Verdict = Type.Enum(
   },
 );
 /** Of health. */
-export const Colour = Type.Enum(["healthy", "watch", "at_risk", "onboarding", "churned", "none"]);
-export const Band = Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")], {
+export const HealthBand = Type.Enum(["healthy", "watch", "at_risk", "onboarding", "churned", "none"]);
+export const RiskBand = Type.Union([Type.Literal("low"), Type.Literal("medium"), Type.Literal("high")], {
   description: "Of the churn risk: below .2, below .5, and above.",
 });

@@ -118,7 +118,10 @@ export interface Reads {
   >;
   "/api/model": Figure<typeof scores.ModelParameters, typeof scores.ModelAnswer>;
   "/api/ingestion-warnings": Read<typeof contract.WarningsParameters, typeof contract.WarningsAnswer>;
-  "/api/dead-letters": Read<typeof contract.DeadLettersParameters, typeof contract.DeadLettersAnswer>;
+  "/api/rejected-events": Read<
+    typeof contract.RejectedEventsParameters,
+    typeof contract.RejectedEventsAnswer
+  >;
   "/api/exclusions": Read<None, typeof contract.ExclusionsAnswer>;
   "/api/exclusions/preview": Read<
     typeof contract.ExclusionParameters,
@@ -150,12 +153,12 @@ export interface Changes {
     Partial<Static<typeof contract.EraseParameters>>
   >;
   "DELETE /api/accounts/:accountId": Change<undefined, Static<typeof contract.AccountErasureAnswer>>;
-  "POST /api/dead-letters/retry": Change<
+  "POST /api/rejected-events/retry": Change<
     undefined,
     Static<typeof contract.SelectedAnswer>,
     Partial<Static<typeof contract.SelectionParameters>>
   >;
-  "DELETE /api/dead-letters": Change<
+  "DELETE /api/rejected-events": Change<
     undefined,
     Static<typeof contract.SelectedAnswer>,
     Partial<Static<typeof contract.SelectionParameters>>

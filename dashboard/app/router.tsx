@@ -10,6 +10,7 @@ import {
   Outlet,
   redirect,
 } from "@tanstack/react-router";
+import { currentQuery } from "../../contract/older-addresses.ts";
 import { call } from "../api/client.ts";
 import { Loading } from "../parts/states.tsx";
 import { PageMissing, PageProblem } from "./failures.tsx";
@@ -238,7 +239,7 @@ export function createAppRouter(client: QueryClient) {
     defaultPendingComponent: () => <Loading rows={6} />,
     defaultErrorComponent: PageProblem,
     defaultNotFoundComponent: PageMissing,
-    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+    parseSearch: (text) => Object.fromEntries(new URLSearchParams(currentQuery(text))),
     stringifySearch: (search) => {
       const pairs = Object.entries(search).filter(([, value]) => value !== undefined && value !== "");
       return pairs.length === 0

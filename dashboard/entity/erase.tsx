@@ -106,13 +106,13 @@ export function Erased({ what, erasedAt, lines }: ErasedProps): ReactElement {
 
 /** The lines of a receipt that are those of users and accounts. */
 export function receiptLines({
-  deadLetters,
+  rejectedEvents,
   inboxRows,
   days,
   seconds,
-}: Pick<UserReceipt, "deadLetters" | "inboxRows" | "days" | "seconds">): ErasedProps["lines"] {
+}: Pick<UserReceipt, "rejectedEvents" | "inboxRows" | "days" | "seconds">): ErasedProps["lines"] {
   return [
-    ["Rows on their way, and dead letters", numbers.count(inboxRows + deadLetters)],
+    ["Queued and rejected rows", numbers.count(inboxRows + rejectedEvents)],
     ["Days computed again", numbers.count(days)],
     ["Seconds it took", numbers.decimal(seconds)],
   ];

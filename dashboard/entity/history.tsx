@@ -101,10 +101,10 @@ function HistoryChart({
           columns: ["Day", "Health", "", "Engagement", "Churn risk", "Momentum"],
           rows: [...history.days]
             .reverse()
-            .map(({ day, health, colour, engagement, risk, momentum }) => [
+            .map(({ day, health, healthBand, engagement, risk, momentum }) => [
               dayText(day),
               numbers.scoreTenths(health),
-              healthWord(colour),
+              healthWord(healthBand),
               numbers.scoreTenths(engagement),
               numbers.riskTenths(risk),
               numbers.scoreTenths(momentum),

@@ -18,7 +18,7 @@ const partNames: Readonly<Record<string, { label: string; hint: string }>> = {
   breadth: { label: "Breadth", hint: "Different events in 28 days: up to 20 points" },
   recency: { label: "Recency", hint: "How long ago the last activity was: up to 20 points" },
   members: { label: "Members' engagement", hint: "Mean engagement of the active members: up to 60 points" },
-  penetration: {
+  activeShare: {
     label: "Penetration",
     hint: "Members active in 28 days, of those active in 90: up to 40 points",
   },
@@ -69,9 +69,9 @@ export function reasonLabel(text: string): string {
 }
 
 /** From what a risk is worked out, whether that is proven, and the model's term for who looks it up. */
-export function modelSentence({ rung, isProven, trainedDay }: Model): string {
-  const model = rung === null ? undefined : modelNames[rung];
-  const from = model === undefined ? "" : `Worked out from ${model.from} (${model.term}). `;
+export function modelSentence({ model, isProven, trainedDay }: Model): string {
+  const named = modelNames.find((each) => each.model === model);
+  const from = named === undefined ? "" : `Computed from ${named.from} (${named.term}). `;
   const proof = isProven ? "It held when it was tried on past days" : "Not proven on your own data yet";
   return `${from}${proof}; trained as of ${dayText(trainedDay)}.`;
 }

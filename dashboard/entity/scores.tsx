@@ -119,7 +119,7 @@ export function HealthPanel({ of, what }: ScoreProps): ReactElement {
                 total={{ label: "Health", value: health.score }}
                 isMoreGood
               />
-              {health.colour === "onboarding" && (
+              {health.healthBand === "onboarding" && (
                 <p className="mt-2 text-sm text-soft">
                   New: there is too little of this {what} to call it healthy or at risk.
                 </p>

@@ -1,22 +1,38 @@
-/** The models of churn risk as people meet them: plain words first, the term of statistics beside them. */
-export const modelNames = [
+import type { RiskModel } from "../../contract/api/model-names.ts";
+
+interface Name {
+  readonly model: RiskModel;
+  readonly name: string;
+  readonly term: string;
+  /** What a risk is computed from. */
+  readonly from: string;
+}
+
+/** Models of churn risk, the simplest first: a plain name, and the term of statistics beside it. */
+export const modelNames: readonly Name[] = [
   {
+    model: "prior",
     name: "A general assumption",
     term: "prior",
-    from: "how people come and go in general, because there is too little of your own data yet",
+    from: "how users come and go in general, because there is too little of your own data yet",
   },
-  { name: "How regularly they come", term: "BG/BB", from: "how regularly people here come back" },
   {
-    name: "How regularly they come, corrected",
-    term: "BG/BB with Platt calibration",
-    from: "how regularly people here come back, corrected by what became of them",
+    model: "bgbb",
+    name: "Visit rhythm",
+    term: "BG/BB",
+    from: "how regularly users here come back",
   },
-  { name: "What became of others", term: "ridge regression", from: "what became of others like this one" },
-] as const;
+  {
+    model: "bgbb-platt",
+    name: "Visit rhythm, calibrated",
+    term: "BG/BB with Platt calibration",
+    from: "how regularly users here come back, calibrated by how many of them left",
+  },
+  { model: "logistic", name: "Similar users", term: "ridge regression", from: "how many similar users left" },
+];
 
-/** A model's name with its term. @param rung null when none was good enough */
-export function namedModel(rung: number | null): string {
-  if (rung === null) return "none";
-  const model = modelNames[rung];
-  return model === undefined ? `model ${rung}` : `${model.name} (${model.term})`;
+/** A model's name with its term. @param model null when none was good enough */
+export function namedModel(model: RiskModel | null): string {
+  const named = modelNames.find((each) => each.model === model);
+  return named === undefined ? "none" : `${named.name} (${named.term})`;
 }

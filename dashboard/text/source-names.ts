@@ -13,7 +13,7 @@ const names: Readonly<Record<SenderName, string>> = {
 
 const outcomes: Readonly<Record<SourceOutcome, true>> = {
   accepted: true,
-  parked: true,
+  held: true,
   duplicate: true,
   rejected: true,
   ignored: true,

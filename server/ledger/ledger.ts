@@ -95,6 +95,12 @@ export {
 export { emailKey } from "./rules/email-key.ts";
 export { failedByContent } from "./rules/failed-by-content.ts";
 export {
+  auditActionOf,
+  storedOutcome,
+  storedWarningKind,
+  warningKindOf,
+} from "./rules/stored-names.ts";
+export {
   accountRow,
   columns,
   currentSchema,

@@ -12,12 +12,15 @@ import type {
 } from "../../contract/members.ts";
 import { noSuch, Refusal } from "../../contract/refusal.ts";
 import { formatDay, Zone, zoneNamed } from "../calendar/calendar.ts";
-import type { Actor, AuditPage, Ledger } from "../ledger/ledger.ts";
 import {
+  type Actor,
+  type AuditPage,
+  auditActionOf,
   type Credential,
   createProjectToken,
   createReadKey,
   itemsPerSecond,
+  type Ledger,
   type Organization,
   scopeOf,
 } from "../ledger/ledger.ts";
@@ -190,7 +193,8 @@ export async function auditLogOf(
   const entries = await ledger.audit.list(organization, page);
   return {
     entries: entries.map(({ id, atMs, person, action, summary, detail }) => ({
-      ...{ id, at: new Date(atMs).toISOString(), person, action, summary, detail: { ...detail } },
+      ...{ id, at: new Date(atMs).toISOString(), person },
+      ...{ action: auditActionOf(action), summary, detail: { ...detail } },
     })),
   };
 }

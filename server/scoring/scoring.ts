@@ -4,6 +4,7 @@ export { type Backtest, backtest, type Fold, type ModelName, type ModelResult } 
 export type { Rung } from "./churn/churn-model.ts";
 export { daysBetween, type FoldDays, foldsAt, leastLogDays, maxFolds, planFolds } from "./churn/folds.ts";
 export { type Choice, chooseRung, failuresOf, proofOf, servingResult } from "./churn/ladder.ts";
+export { nameOfModel, nameOfRung } from "./churn/model-names.ts";
 export type { Steps } from "./churn/steps.ts";
 export { countData } from "./churn/train.ts";
 export { outageWeeks } from "./data-quality/outage.ts";
@@ -16,8 +17,7 @@ export { healthByWeek } from "./queries/lists/health-by-week.ts";
 export { type Mover, moversBetween } from "./queries/lists/movers.ts";
 export {
   accountNumber,
-  bandConditions,
-  countColours,
+  countBands,
   countListed,
   engagementRank,
   historyOf,
@@ -27,6 +27,7 @@ export {
   movedConditions,
   movementBetween,
   type OfRun,
+  riskBandConditions,
   scoreOf,
   scoresWithChange,
 } from "./queries/lists/reading.ts";
@@ -58,9 +59,9 @@ export type { ScoreRecord } from "./run/records.ts";
 export { defaultRests, type EarlierScores, Scheduler } from "./run/scheduler.ts";
 export { type ScoreProgress, type ScoreSummary, Scoring, type ScoringService } from "./run/scoring.ts";
 export { dataStoppedSince, newestRun } from "./run/status.ts";
-export type { Band } from "./scores/explain.ts";
-export { bandOf, type Explanation } from "./scores/explain.ts";
-export type { HealthColour } from "./scores/health.ts";
+export type { RiskBand } from "./scores/explain.ts";
+export { type Explanation, riskBandOf } from "./scores/explain.ts";
+export type { HealthBand } from "./scores/health.ts";
 export type { State } from "./scores/state.ts";
 export { type Verdict, verdictOf, verdictSql } from "./scores/verdict.ts";
 export {

@@ -39,7 +39,7 @@ interface Members {
   readonly total: number;
   readonly active28: number;
   readonly active90: number;
-  readonly penetration: number | null;
+  readonly activeShare: number | null;
   readonly topShare: number | null;
   readonly members: readonly {
     userId: string;
@@ -191,7 +191,7 @@ describe("the members of an account", () => {
       total: expected.length,
       active28,
       active90,
-      penetration: active28 / active90,
+      activeShare: active28 / active90,
     });
     expect(after.topShare).toBe(Math.max(...expected.map(({ share }) => share ?? 0)));
     for (const { userId, state, health } of after.members.slice(0, 4)) {

@@ -106,9 +106,9 @@ test("a row has the scores that the list of scores has", async () => {
       }
       const unscored = rows.filter(({ state }) => state === "no_data");
       expect(unscored.length + scores.length).toBe(rows.length);
-      expect(unscored.every(({ colour, health, risk }) => [colour, health, risk].join() === "none,,")).toBe(
-        true,
-      );
+      expect(
+        unscored.every(({ healthBand, health, risk }) => [healthBand, health, risk].join() === "none,,"),
+      ).toBe(true);
       expect((await ask<Users>(`/api/${kind}`, { limit: 1 })).day).toBe(day);
     });
 });
@@ -122,12 +122,12 @@ describe("users", () => {
     [{ verdict: "not_churned" }, ({ verdict }) => verdict !== "churned" && verdict !== "account_churned"],
     [{ state: "churned" }, ({ state }) => state === "churned"],
     [{ state: "no_data" }, ({ state }) => state === "no_data"],
-    [{ colour: "healthy" }, ({ colour }) => colour === "healthy"],
-    [{ colour: "none" }, ({ colour }) => colour === "none"],
-    [{ band: "low" }, ({ band }) => band === "low"],
-    [{ band: "high" }, ({ band }) => band === "high"],
-    [{ isPresent: "true" }, ({ colour }) => colour !== "churned" && colour !== "none"],
-    [{ isPresent: "false" }, ({ colour }) => colour === "churned" || colour === "none"],
+    [{ healthBand: "healthy" }, ({ healthBand }) => healthBand === "healthy"],
+    [{ healthBand: "none" }, ({ healthBand }) => healthBand === "none"],
+    [{ riskBand: "low" }, ({ riskBand }) => riskBand === "low"],
+    [{ riskBand: "high" }, ({ riskBand }) => riskBand === "high"],
+    [{ isPresent: "true" }, ({ healthBand }) => healthBand !== "churned" && healthBand !== "none"],
+    [{ isPresent: "false" }, ({ healthBand }) => healthBand === "churned" || healthBand === "none"],
     [{ seenWithinDays: 7 }, ({ lastSeenDay }) => lastSeenDay !== null && daysAgo(lastSeenDay) < 7],
     [{ notSeenForDays: 7 }, ({ lastSeenDay }) => lastSeenDay === null || daysAgo(lastSeenDay) >= 7],
     [{ trait: plan, match: "contains", value: "R" }, (user) => /r/i.test(traitText(user, plan))],
@@ -255,8 +255,8 @@ describe("accounts", () => {
   test("are filtered by scores and last day, and counted", async () => {
     const filters: readonly (readonly [Parameters, (account: Account) => boolean])[] = [
       [{ state: "active" }, ({ state }) => state === "active"],
-      [{ colour: "churned" }, ({ colour }) => colour === "churned"],
-      [{ band: "low" }, ({ band }) => band === "low"],
+      [{ healthBand: "churned" }, ({ healthBand }) => healthBand === "churned"],
+      [{ riskBand: "low" }, ({ riskBand }) => riskBand === "low"],
       [{ notSeenForDays: 14 }, ({ lastSeenDay }) => lastSeenDay === null || daysAgo(lastSeenDay) >= 14],
       [{ seenWithinDays: 14 }, ({ lastSeenDay }) => lastSeenDay !== null && daysAgo(lastSeenDay) < 14],
     ];

@@ -139,8 +139,11 @@ test("health by week equals a recount of everybody's history, and skips a week w
   const scores = histories.flatMap(({ days }) => days);
   for (const week of weeks) {
     const ofDay = scores.filter((score) => score.day === week.day);
-    for (const [key, colour] of colours) {
-      expect([colour, week[key]]).toEqual([colour, ofDay.filter((score) => score.colour === colour).length]);
+    for (const [key, healthBand] of colours) {
+      expect([healthBand, week[key]]).toEqual([
+        healthBand,
+        ofDay.filter((score) => score.healthBand === healthBand).length,
+      ]);
     }
     const risks = ofDay.flatMap(({ risk }) => risk ?? []);
     const sum = risks.reduce((total, risk) => total + risk, 0);
@@ -166,21 +169,24 @@ test("accounts at risk are those of the list of scores, the largest first", asyn
   const atRisk = await ask<Static<typeof AccountsAtRiskAnswer>>("Customers", "/api/accounts-at-risk");
   const since = formatDay(today - 7);
   const [listed, all, accounts] = await Promise.all([
-    ask<Static<typeof ScoreListAnswer>>("Customers", `/api/scores/accounts?colour=at_risk&since=${since}`),
+    ask<Static<typeof ScoreListAnswer>>(
+      "Customers",
+      `/api/scores/accounts?healthBand=at_risk&since=${since}`,
+    ),
     ask<Static<typeof SummaryAnswer>>("Customers", "/api/score-summary?kind=account"),
     ask<Static<typeof AccountListAnswer>>("Customers", "/api/accounts"),
   ]);
   const sizes = new Map(accounts.accounts.map(({ accountId, members }) => [accountId, members]));
   const expected = listed.scores
-    .map(({ id, label, health, risk, band, change }) => ({
-      ...{ id, label, health, risk, band, change },
+    .map(({ id, label, health, risk, riskBand, change }) => ({
+      ...{ id, label, health, risk, riskBand, change },
       members: sizes.get(id) ?? 0,
     }))
     .sort((a, b) => b.members - a.members);
   expect(expected.map(({ id }) => id)).toEqual(["a3", "a1"]);
   expect(atRisk.accounts.map(({ activeMembers: _, ...account }) => account)).toEqual(expected);
   expect(atRisk).toMatchObject({ total: 2, members: 8, sinceDay: since });
-  const there = all.counts.filter(({ colour }) => colour !== "churned" && colour !== "none");
+  const there = all.counts.filter(({ healthBand }) => healthBand !== "churned" && healthBand !== "none");
   expect(atRisk.scored).toBe(there.reduce((sum, { count }) => sum + count, 0));
   const one = await ask<Static<typeof AccountsAtRiskAnswer>>("Customers", "/api/accounts-at-risk?limit=1");
   expect([one.accounts.length, one.total, one.members]).toEqual([1, 2, 8]);

@@ -58,7 +58,7 @@ export function lifecycleRecount({ engagement: events }: World, options: PeriodO
       active: active.size,
       new: active.difference(seen).size,
       returning: active.intersection(activeBefore).size,
-      resurrecting: active.intersection(seen).difference(activeBefore).size,
+      resurrected: active.intersection(seen).difference(activeBefore).size,
       dormant: activeBefore.difference(active).size,
     };
   });

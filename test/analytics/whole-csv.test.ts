@@ -93,7 +93,7 @@ describe("a table as CSV", () => {
     const { header, lines } = await csv("/api/users", { search: "u7@", columns: columns.join(",") });
     expect(header).toEqual(["traits.price", "userId", "traits.=plan, paid", "traits.none"]);
     expect(lines).toEqual([["0.123456789", "u7", "pro", ""]]);
-    const unknown = await get("/api/users", { format: "csv", columns: "userId,colour,size" });
+    const unknown = await get("/api/users", { format: "csv", columns: "userId,healthBand,size" });
     await expectError(
       unknown,
       "validation_error",
@@ -125,8 +125,8 @@ describe("a table as CSV", () => {
   });
 
   test.each([
-    ["/api/users", { colour: "at_risk" }, "users-at-risk"],
-    ["/api/users", { band: "high", state: "active" }, "users-active-high-risk"],
+    ["/api/users", { healthBand: "at_risk" }, "users-at-risk"],
+    ["/api/users", { riskBand: "high", state: "active" }, "users-active-high-risk"],
     ["/api/accounts/a%2F1/members", {}, "accounts-a-1-members"],
     ["/api/ingestion-warnings", { kind: "unknown_key" }, "ingestion-warnings-unknown-key"],
   ] as const)("of %s %j is called %s and the day", async (path, query, name) => {

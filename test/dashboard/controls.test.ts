@@ -47,7 +47,7 @@ async function fill(): Promise<void> {
   expect((await server.post("/batch", token, { batch })).status).toBe(201);
   await server.exported("events", "Roles");
   const made = (path: string, body: object) => owner.json("POST", at(path), body, 201);
-  await made("/api/views", { page: "users", name: "Mine", query: "colour=healthy" });
+  await made("/api/views", { page: "users", name: "Mine", query: "healthBand=healthy" });
   await made("/api/read-keys", { name: "reader", rights: [] });
   await made("/api/invitations", { email: "ida@example.com", role: "viewer" });
   await owner.json("POST", `${at("/api/exclusions")}&kind=user&value=monitor`);
@@ -93,19 +93,19 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
     "button Yes, they have left": "member",
   },
   "/users": {},
-  "/users?colour=healthy": { "button Save view": "member" },
+  "/users?healthBand=healthy": { "button Save view": "member" },
   "/users?view=1": { "button Do something with the view Mine": "member" },
   "/users/ada": { "button Erase …": "owner", "button Exclude …": "member" },
   "/accounts": {},
-  "/accounts?colour=healthy": { "button Save view": "member" },
+  "/accounts?healthBand=healthy": { "button Save view": "member" },
   "/accounts/acme": { "button Erase …": "owner" },
   "/retention": {},
   "/events": {},
   "/events?tab=adoption": {},
   "/events?tab=live": {},
   "/events?tab=warnings": {},
-  "/events?tab=dead-letters": { "button Delete all": "member", "button Send all again": "member" },
-  "/events?tab=dead-letters, button 1": { "button Delete": "member", "button Send again": "member" },
+  "/events?tab=rejected-events": { "button Delete all": "member", "button Send all again": "member" },
+  "/events?tab=rejected-events, button 1": { "button Delete": "member", "button Send again": "member" },
   "/sources": { "button Retire PostHog": "member" },
   "/sources?open=posthog": {
     "button Create a browser token": "member",
@@ -199,16 +199,16 @@ const table: Readonly<Record<string, Readonly<Record<string, keyof typeof having
   },
 };
 
-/** A dead letter, which takes a warehouse that refuses a row. */
-const deadLetters = {
+/** A rejected event, which takes a warehouse that refuses a row. */
+const rejectedEvents = {
   total: 1,
-  deadLetters: [{ id: 1, at: "2026-01-01T00:00:00.000Z", table: "events", reason: "no", row: "[]" }],
+  rejectedEvents: [{ id: 1, at: "2026-01-01T00:00:00.000Z", table: "events", reason: "no", row: "[]" }],
 };
 
 async function pageOf(role: "viewer" | "member" | "owner"): Promise<Page> {
   const { page } = await openPage(browser);
   await signInAs(page, server, people[role]);
-  await page.route(/\/api\/dead-letters\?/, (route) => route.fulfill({ json: deadLetters }));
+  await page.route(/\/api\/rejected-events\?/, (route) => route.fulfill({ json: rejectedEvents }));
   return page;
 }
 

@@ -1,4 +1,4 @@
-/** The page of events, for who mends an integration: the live view, ingestion warnings and dead letters. */
+/** The page of events, for who mends an integration: the live view, ingestion warnings and rejected events. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";
@@ -137,7 +137,7 @@ describe("live", () => {
     const { page } = await openPage(browser);
     const { id } = await signedIn(page, server, watchedName);
     const away = { message: "analysis is starting", statusCode: 500, name: "application_error" };
-    await page.route("**/api/dead-letters?*", (route) =>
+    await page.route("**/api/rejected-events?*", (route) =>
       route.fulfill({ status: 500, headers: { "Retry-After": "1" }, json: away }),
     );
     await page.goto(`${server.url}/o/${id}/events?tab=live`);
@@ -172,7 +172,7 @@ test("a warning says what it means and shows the latest request that caused it",
   expect(await axe(page)).toEqual([]);
 });
 
-describe("dead letters", () => {
+describe("rejected events", () => {
   const letters = [
     {
       id: 7,
@@ -184,15 +184,15 @@ describe("dead letters", () => {
     { id: 8, at: "2026-05-18T10:00:00.000Z", table: "events", reason: "Code: 27. Cannot parse", row: "[3]" },
   ];
 
-  /** The page with dead letters that no test can make at will; what is asked for is noted. */
+  /** The page with rejected events that no test can make at will; what is asked for is noted. */
   async function withLetters(page: Page): Promise<string[]> {
     const asked: string[] = [];
     let left = letters;
-    await page.route("**/api/dead-letters**", (route) => {
+    await page.route("**/api/rejected-events**", (route) => {
       const request = route.request();
       const { searchParams, pathname } = new URL(request.url());
       if (request.method() === "GET") {
-        return route.fulfill({ json: { total: left.length, deadLetters: left } });
+        return route.fulfill({ json: { total: left.length, rejectedEvents: left } });
       }
       asked.push(`${request.method()} ${pathname} ${searchParams.get("ids")} ${searchParams.get("all")}`);
       const ids = searchParams.get("ids");
@@ -207,9 +207,9 @@ describe("dead letters", () => {
     const { page } = await openPage(browser);
     const { id } = await signedIn(page, server, watchedName);
     const asked = await withLetters(page);
-    await page.goto(`${server.url}/o/${id}/events?tab=dead-letters`);
+    await page.goto(`${server.url}/o/${id}/events?tab=rejected-events`);
     await page.getByRole("button", { name: "7", exact: true }).click();
-    const dialog = page.getByRole("dialog", { name: "Dead letter 7" });
+    const dialog = page.getByRole("dialog", { name: "Rejected event 7" });
     await dialog.getByText("Code: 27. Cannot parse").waitFor();
     expect(await axe(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Send again" }).click();
@@ -220,11 +220,11 @@ describe("dead letters", () => {
     await page.getByRole("button", { name: "Delete all" }).click();
     expect(await axe(page)).toEqual([]);
     await question.getByRole("button", { name: "Cancel" }).click();
-    expect(asked).toEqual(["POST /api/dead-letters/retry 7 null"]);
+    expect(asked).toEqual(["POST /api/rejected-events/retry 7 null"]);
     await page.getByRole("button", { name: "Delete all" }).click();
     await question.getByRole("button", { name: "Delete 1 row" }).click();
-    await page.getByText("No dead letters").waitFor();
-    expect(asked.at(-1)).toBe("DELETE /api/dead-letters null true");
+    await page.getByText("No rejected events").waitFor();
+    expect(asked.at(-1)).toBe("DELETE /api/rejected-events null true");
   });
 
   test("cannot be changed by a viewer", async () => {
@@ -232,9 +232,9 @@ describe("dead letters", () => {
     const { page } = await openPage(browser);
     await withLetters(page);
     await signInAs(page, server, viewer);
-    await page.goto(`${server.url}/o/${viewer.organization}/events?tab=dead-letters`);
+    await page.goto(`${server.url}/o/${viewer.organization}/events?tab=rejected-events`);
     await page.getByRole("button", { name: "7", exact: true }).click();
-    await page.getByRole("dialog", { name: "Dead letter 7" }).waitFor();
+    await page.getByRole("dialog", { name: "Rejected event 7" }).waitFor();
     expect(await page.getByRole("button", { name: /Send|Delete/ }).count()).toBe(0);
   });
 });

@@ -136,7 +136,7 @@ test("adoption is the endpoint's, with the users of whom it is a share", async (
   expect(shown).toEqual(events.map((row) => [row.event, share.format(row.share), String(row.users)]));
 });
 
-const tabs = ["", "?tab=adoption", "?tab=live", "?tab=warnings", "?tab=dead-letters"];
+const tabs = ["", "?tab=adoption", "?tab=live", "?tab=warnings", "?tab=rejected-events"];
 
 test.each(tabs)("%s: axe finds nothing in either theme, and a phone is wide enough", async (query) => {
   for (const options of [{ colorScheme: "light" }, { colorScheme: "dark", viewport: phone }] as const) {
@@ -157,7 +157,7 @@ test("an organization without anything says so in every tab, and what to do", as
     "?tab=adoption": "No active users in 28 days",
     "?tab=live": "Waiting for the first request",
     "?tab=warnings": "Nothing to warn of",
-    "?tab=dead-letters": "No dead letters",
+    "?tab=rejected-events": "No rejected events",
   };
   for (const [query, text] of Object.entries(texts)) {
     const { page } = await eventsPage(server, browser, query, {}, empty);

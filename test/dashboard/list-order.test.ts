@@ -118,7 +118,7 @@ describe("the first rows", () => {
     await page.route("**/api/users?*", async (route) => {
       const response = await route.fetch();
       const answer = (await response.json()) as { users: object[] };
-      const unscored = { risk: null, band: null, health: null, colour: "none", state: "no_data" };
+      const unscored = { risk: null, riskBand: null, health: null, healthBand: "none", state: "no_data" };
       const users = answer.users.map((row) => ({ ...row, ...unscored }));
       await route.fulfill({ response, json: { ...answer, day: null, sinceDay: null, users } });
     });
@@ -192,7 +192,7 @@ test("the button that clears filters stays on the line of the first filter", asy
   const traits = JSON.stringify(
     ["plan", "name", "role", "city"].map((trait) => ({ trait, match: "isNotEmpty" })),
   );
-  const { page } = await open(`/users?account=a-0001&colour=watch&traits=${encodeURIComponent(traits)}`);
+  const { page } = await open(`/users?account=a-0001&healthBand=watch&traits=${encodeURIComponent(traits)}`);
   const clear = page.getByRole("button", { name: "Clear filters" }).first();
   const search = page.getByLabel("Search users");
   await clear.waitFor();

@@ -183,7 +183,7 @@ test("accounts are those of the API, and lead to their members", async () => {
 
 describe("views", () => {
   test("are saved, opened, changed, renamed and deleted", async () => {
-    const { page, complaints } = await open("/users?colour=healthy&sort=health");
+    const { page, complaints } = await open("/users?healthBand=healthy&sort=health");
     await page.getByRole("button", { name: "Save view" }).click();
     await page.getByLabel("Name", { exact: true }).fill("Healthy ones");
     expect(await axe(page)).toEqual([]);
@@ -216,18 +216,26 @@ describe("views", () => {
     expect(complaints).toEqual([]);
   });
 
+  test("and addresses from before a filter was renamed show the same list", async () => {
+    const { page, complaints } = await open("/users?colour=healthy&band=low");
+    await becomes(() => page.getByLabel("Health", { exact: true }).inputValue(), "healthy");
+    await becomes(() => page.getByLabel("Churn risk", { exact: true }).inputValue(), "low");
+    await until(page, "location.search.includes('healthBand=healthy&riskBand=low')");
+    expect(complaints).toEqual([]);
+  });
+
   test("cannot be saved by viewers, who open them", async () => {
     const viewer = await joined(server, "Demo", "viewer", "Vera Viewer");
     const { page } = await openPage(browser);
     await signInAs(page, server, viewer);
-    await page.goto(`${server.url}/o/${viewer.organization}/users?colour=healthy`);
+    await page.goto(`${server.url}/o/${viewer.organization}/users?healthBand=healthy`);
     await page.getByRole("table", { name: "Users" }).waitFor();
     expect(await page.getByRole("button", { name: "Save view" }).count()).toBe(0);
   });
 });
 
 describe("everywhere", () => {
-  test.each(["/users?colour=watch&trait=plan&match=isNotEmpty", "/accounts?band=low"])(
+  test.each(["/users?healthBand=watch&trait=plan&match=isNotEmpty", "/accounts?riskBand=low"])(
     "%s is right for axe, light and dark, and no wider than a phone",
     async (path) => {
       for (const colorScheme of ["light", "dark"] as const) {

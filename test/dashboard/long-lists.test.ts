@@ -94,7 +94,7 @@ describe("a list that is read on", () => {
 });
 
 test("the CSV of a list has all rows, the columns that are shown, and says what it is", async () => {
-  const { page } = await opened("/users?sort=userId&order=ascending&colour=none");
+  const { page } = await opened("/users?sort=userId&order=ascending&healthBand=none");
   await settled(page);
   await page.getByRole("button", { name: "Columns" }).click();
   await page.getByRole("menuitemcheckbox", { name: "plan" }).click();

@@ -36,9 +36,9 @@ const digits = new Intl.NumberFormat("en-GB", { minimumFractionDigits: 3, maximu
 
 test("its figures are the endpoint's, and it does not call proven what is not", async () => {
   const { page, card, complaints } = await modelPage();
-  expect([card.rung, card.isProven]).toEqual([1, false]);
+  expect([card.model, card.isProven]).toEqual(["bgbb", false]);
   await page.getByRole("heading", { name: "Shown, but not proven yet" }).waitFor();
-  const serving = card.models.find(({ model }) => model === "rung 1");
+  const serving = card.models.find(({ model }) => model === "bgbb");
   if (serving === undefined) throw new Error("the demonstration has no back-test");
   const text = (await page.locator("main").textContent()) ?? "";
   expect(text).toContain(`${decimal.format((serving.auc ?? 0) * 100)} of 100`);

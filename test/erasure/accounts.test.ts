@@ -69,7 +69,7 @@ describe("an erased account", () => {
       members: 2,
       events: 6,
       versions: 2,
-      deadLetters: 0,
+      rejectedEvents: 0,
       inboxRows: expect.any(Number),
       days: 3,
       seconds: expect.any(Number),

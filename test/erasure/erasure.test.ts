@@ -59,7 +59,7 @@ describe("an erased user", () => {
       erasedAt: expect.stringMatching(/Z$/),
       events: 4,
       versions: 2,
-      deadLetters: 0,
+      rejectedEvents: 0,
       inboxRows: expect.any(Number),
       account: null,
       days: 4,

@@ -78,7 +78,7 @@ const deadLetters: Kinds["deadLetters"] = {
     await threeLetters(ground);
     const { ledger, nowMs } = ground;
     return {
-      action: "dead_letters.retried",
+      action: "rejected_events.retried",
       of: (organization) => ledger.deadLetters.retry({ organization }, by, nowMs),
     };
   },
@@ -86,7 +86,7 @@ const deadLetters: Kinds["deadLetters"] = {
     await threeLetters(ground);
     const { ledger, nowMs } = ground;
     return {
-      action: "dead_letters.dropped",
+      action: "rejected_events.dropped",
       of: (organization) => ledger.deadLetters.drop({ organization }, by, nowMs),
     };
   },

@@ -151,10 +151,10 @@ function severalCommits(subject: LedgerUnderTest): void {
     const left = await deadLetters.count({ organization: id });
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(manyRows);
-    const stopped = { action: "dead_letters.retried", rows: manyRows - left } as const;
+    const stopped = { action: "rejected_events.retried", rows: manyRows - left } as const;
     expect(await entriesOf(subject, id)).toEqual([stopped]);
     await deadLetters.drop({ organization: id }, commandLine, 2);
-    expect(await entriesOf(subject, id)).toEqual([{ action: "dead_letters.dropped", rows: left }, stopped]);
+    expect(await entriesOf(subject, id)).toEqual([{ action: "rejected_events.dropped", rows: left }, stopped]);
   });
 
   test("dead letters of everybody are told in each organization's log, without ids", async () => {
@@ -171,11 +171,11 @@ function severalCommits(subject: LedgerUnderTest): void {
     const [entry, ...more] = await audit.list(one.id, { limit: 9 });
     expect(more).toEqual([]);
     expect(entry).toEqual({
-      ...{ id: entry?.id ?? 0, atMs: 5, person: null, action: "dead_letters.dropped" },
-      ...{ summary: `Dropped: ${manyRows} dead letters`, detail: { rows: manyRows, by: "command line" } },
+      ...{ id: entry?.id ?? 0, atMs: 5, person: null, action: "rejected_events.dropped" },
+      ...{ summary: `Dropped: ${manyRows} rejected events`, detail: { rows: manyRows, by: "command line" } },
     });
     expect((await audit.list(other.id, { limit: 9 })).map(({ summary }) => summary)).toEqual([
-      "Dropped: 1 dead letter",
+      "Dropped: 1 rejected event",
     ]);
   });
 }

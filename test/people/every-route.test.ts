@@ -160,7 +160,7 @@ async function stateOfTheirs(): Promise<string> {
   const { owner, at } = theirs;
   const paths = [
     ...["organization", "members", "tokens", "read-keys", "settings", "exclusions"],
-    ...["users", "users/their-user", "accounts", "dead-letters", "views", "sources", "webhooks", "stripe"],
+    ...["users", "users/their-user", "accounts", "rejected-events", "views", "sources", "webhooks", "stripe"],
   ];
   const answers = [];
   for (const path of paths) {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { viewLimits } from "../../contract/views.ts";
 import { Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
+import { inLedger } from "../stored.ts";
 import { auditLog, company } from "./support.ts";
 
 let server: Server;
@@ -19,7 +20,7 @@ interface View {
   readonly createdBy: string | null;
 }
 
-const atRisk = { page: "users", name: "At risk", query: "colour=at_risk&sort=risk" };
+const atRisk = { page: "users", name: "At risk", query: "healthBand=at_risk&sort=risk" };
 
 test("a view is saved, seen by viewers, renamed, changed and deleted, and each is in the audit log", async () => {
   const { owner, viewer, at } = await company(server, "Views");
@@ -33,8 +34,8 @@ test("a view is saved, seen by viewers, renamed, changed and deleted, and each i
   ]);
   const one = at(`/api/views/${saved.id}`);
   expect(await owner.json<View>("PATCH", one, { name: "Leaving" })).toMatchObject({ name: "Leaving" });
-  expect(await owner.json<View>("PATCH", one, { query: "band=high" })).toMatchObject({
-    ...{ name: "Leaving", query: "band=high" },
+  expect(await owner.json<View>("PATCH", one, { query: "riskBand=high" })).toMatchObject({
+    ...{ name: "Leaving", query: "riskBand=high" },
   });
   await owner.json("PATCH", one, { name: "Leaving" });
   await owner.done("DELETE", one);
@@ -47,6 +48,19 @@ test("a view is saved, seen by viewers, renamed, changed and deleted, and each i
     ["view.created", "Saved the view At risk of accounts"],
     ["view.created", "Saved the view At risk of users"],
   ]);
+});
+
+test("a view from before a filter was renamed has the filter's name of today", async () => {
+  const { owner, viewer, at } = await company(server, "Older views");
+  const { id } = await owner.json<View>("POST", at("/api/views"), atRisk, 201);
+  await inLedger(
+    server.dataDir,
+    (run) => run`UPDATE views SET query = 'colour=at_risk&band=high&sort=risk' WHERE id = ${id}`,
+  );
+  const { views } = await viewer.json<{ views: View[] }>("GET", at("/api/views"));
+  expect(views.map(({ query }) => query)).toEqual(["healthBand=at_risk&riskBand=high&sort=risk"]);
+  const sent = { page: "users", name: "Sent by an older client", query: "colour=watch" };
+  expect((await owner.json<View>("POST", at("/api/views"), sent, 201)).query).toBe("healthBand=watch");
 });
 
 test("viewers change nothing", async () => {

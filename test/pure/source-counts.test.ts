@@ -31,7 +31,7 @@ test("items are counted by organization, source, hour and outcome, and written d
   const { counts, written } = subject();
   counts.note(item);
   counts.note({ ...item, atMs: hourMs + 5, outcome: "rejected" });
-  counts.note({ ...item, atMs: hourMs + 3, outcome: "parked" }, 4);
+  counts.note({ ...item, atMs: hourMs + 3, outcome: "held" }, 4);
   counts.note({ ...item, atMs: hourMs + msPerHour, outcome: "rejected" });
   counts.note({ ...item, organization: 2, source: "api" });
   expect(counts.size).toBe(3);

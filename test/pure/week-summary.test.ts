@@ -13,7 +13,7 @@ function weeksOf(active: readonly number[]): WeekOfUsers[] {
     ...{
       active: users,
       new: Math.min(users, 5),
-      resurrecting: Math.min(users, 2),
+      resurrected: Math.min(users, 2),
       dormant: Math.min(users, 4),
     },
   }));
@@ -121,7 +121,7 @@ describe("activity", () => {
     expect(lists("active")).toEqual([[101, days]]);
     expect(lists("lifecycle")).toEqual([
       [5, { ...days, lifecycle: "new" }],
-      [2, { ...days, lifecycle: "resurrecting" }],
+      [2, { ...days, lifecycle: "resurrected" }],
       [4, { ...days, lifecycle: "dormant" }],
     ]);
   });

@@ -117,7 +117,7 @@ describe("scores of an organization", () => {
       /^silent for 12 days, usually back after 2: \+\d+ points$/,
     );
     expect(momentum).toBeLessThan(50);
-    expect(model?.rung).toBe(1);
+    expect(model?.model).toBe("bgbb");
   });
 
   test("tell who is well from who is not", async () => {
@@ -160,7 +160,7 @@ describe("scores of an organization", () => {
 
   test("of accounts come from their members and their own stream", async () => {
     const account = await scoreOf(acme, "/api/accounts/account-1/score");
-    expect(Object.keys(account.engagement?.contributions ?? {})).toEqual(["members", "penetration"]);
+    expect(Object.keys(account.engagement?.contributions ?? {})).toEqual(["members", "activeShare"]);
     expect(account.health.score).toBeGreaterThan(0);
     expect(account.state).toBe("active");
   });
@@ -172,19 +172,19 @@ describe("scores of an organization", () => {
     expect(healths).toEqual(healths.toSorted((a, b) => a - b));
     const high = await get<Static<typeof ScoreListAnswer>>(
       acme,
-      "/api/scores/users?band=high&sort=risk&order=descending&limit=2&offset=1",
+      "/api/scores/users?riskBand=high&sort=risk&order=descending&limit=2&offset=1",
     );
-    expect(high.total).toBe(list.scores.filter(({ band }) => band === "high").length);
+    expect(high.total).toBe(list.scores.filter(({ riskBand }) => riskBand === "high").length);
     expect(high.scores.every(({ risk }) => (risk ?? 0) >= 0.5)).toBe(true);
     expect(list.scores.find(({ id }) => id === "regular")).toMatchObject({
       label: "regular@example.com",
-      colour: "healthy",
+      healthBand: "healthy",
     });
     const csv = await fetch(`${server.url}/api/scores/accounts?format=csv`, {
       headers: { Authorization: `Bearer ${acme.key}` },
     });
     const lines = (await csv.text()).trim().split("\r\n");
-    expect(lines[0]).toBe("id,label,state,colour,health,risk,engagement,momentum,band,change");
+    expect(lines[0]).toBe("id,label,state,healthBand,health,risk,engagement,momentum,riskBand,change");
     expect(lines).toHaveLength(6);
   });
 
@@ -210,8 +210,8 @@ describe("scores of an organization", () => {
     );
     expect(bounded.days.map(({ day }) => day)).toEqual([formatDay(today)]);
     const card = await get<Static<typeof ModelAnswer>>(acme, "/api/model");
-    expect(card).toMatchObject({ kind: "user", rung: 1, isProven: false, horizonDays: 28, isCurrent: true });
-    expect(card.next?.rung).toBe(2);
+    expect(card).toMatchObject({ kind: "user", model: "bgbb", isProven: false, horizonDays: 28, isCurrent: true });
+    expect(card.next?.model).toBe("bgbb-platt");
     expect(card.realised.length).toBeGreaterThan(1);
     for (const { churned, count, low, high } of card.realised) {
       expect(churned / count).toBeWithin(low - 1e-12, high + 1e-12);
@@ -225,7 +225,7 @@ describe("scores of an organization", () => {
     const list = await get<Static<typeof ScoreListAnswer>>(other, "/api/scores/users");
     expect(list.scores.map(({ id, state }) => [id, state])).toEqual([["regular", "new"]]);
     const { model } = await scoreOf(other, "/api/users/regular/score");
-    expect([model?.rung, model?.isProven]).toEqual([0, false]);
+    expect([model?.model, model?.isProven]).toEqual(["prior", false]);
   });
 });
 

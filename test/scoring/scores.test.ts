@@ -82,10 +82,10 @@ describe("engagement", () => {
     expect(engagementScale([], [90, 90]).halfLifeDays).toBe(14);
   });
 
-  test("of an account is .6 of its active members' mean and .4 of its penetration", () => {
+  test("of an account is .6 of its active members' mean and .4 of its active share", () => {
     expect(accountEngagementOf({ meanEngagement: 60, active28: 2, active90: 4 })).toEqual({
       score: 56,
-      contributions: { members: 36, penetration: 20 },
+      contributions: { members: 36, activeShare: 20 },
     });
     expect(accountEngagementOf({ meanEngagement: 0, active28: 0, active90: 4 })?.score).toBe(0);
     expect(accountEngagementOf({ meanEngagement: 0, active28: 0, active90: 0 })).toBeNull();
@@ -123,9 +123,9 @@ describe("health", () => {
   });
 
   test("is the weighted mean of its parts", () => {
-    const { score, colour, cap } = healthOf(whole);
+    const { score, healthBand, cap } = healthOf(whole);
     expect(score).toBeCloseTo(0.35 * 80 + 0.35 * 90 + 0.2 * 50 + 0.1 * 50, 12);
-    expect([colour, cap]).toEqual(["healthy", 0]);
+    expect([healthBand, cap]).toEqual(["healthy", 0]);
   });
 
   test("without a part shares its weight among the others", () => {
@@ -137,7 +137,7 @@ describe("health", () => {
   test("is capped at 39 while the risk is .7 or more, and says so", () => {
     const busy = { ...whole, engagement: 100, momentum: 100, adoption: 1 };
     const capped = healthOf({ ...busy, risk: 0.7 });
-    expect(capped).toMatchObject({ score: 39, colour: "at_risk" });
+    expect(capped).toMatchObject({ score: 39, healthBand: "at_risk" });
     expect(capped.cap).toBeLessThan(0);
     expect(healthOf({ ...busy, risk: 0.69 }).cap).toBe(0);
   });
@@ -166,11 +166,11 @@ describe("health", () => {
 
   test("is green from 70, yellow from 40, grey for the new, 0 for the churned, nothing without data", () => {
     const only = (engagement: number) =>
-      healthOf({ state: "active", engagement, risk: null, momentum: null, adoption: null }).colour;
+      healthOf({ state: "active", engagement, risk: null, momentum: null, adoption: null }).healthBand;
     expect([only(70), only(69.9), only(40), only(39.9)]).toEqual(["healthy", "watch", "watch", "at_risk"]);
-    expect(healthOf({ ...whole, state: "new" }).colour).toBe("onboarding");
-    expect(healthOf({ ...whole, state: "churned" })).toMatchObject({ score: 0, colour: "churned" });
-    expect(healthOf({ ...whole, state: "no_data" })).toMatchObject({ score: null, colour: "none" });
+    expect(healthOf({ ...whole, state: "new" }).healthBand).toBe("onboarding");
+    expect(healthOf({ ...whole, state: "churned" })).toMatchObject({ score: 0, healthBand: "churned" });
+    expect(healthOf({ ...whole, state: "no_data" })).toMatchObject({ score: null, healthBand: "none" });
     expect(
       healthOf(whole, { ...defaultHealthWeights, engagement: 0 }).contributions.engagement,
     ).toBeUndefined();

@@ -7,41 +7,46 @@ import { WarehouseUnderTest } from "../warehouse/support.ts";
 const subject = new WarehouseUnderTest();
 
 const of = (judged: Partial<Judged>) =>
-  verdictOf({ state: "active", colour: "healthy", risk: 0.05, isAccountChurned: false, ...judged });
+  verdictOf({ state: "active", healthBand: "healthy", risk: 0.05, isAccountChurned: false, ...judged });
 
 test("is the first that holds, the worst first", () => {
-  expect(of({ state: "churned", isAccountChurned: true, colour: "churned", risk: null })).toBe("churned");
+  expect(of({ state: "churned", isAccountChurned: true, healthBand: "churned", risk: null })).toBe("churned");
   expect(of({ isAccountChurned: true, risk: 0.9 })).toBe("account_churned");
-  expect(of({ colour: "watch", risk: 0.5 })).toBe("high_risk");
-  expect(of({ state: "new", colour: "onboarding", risk: 0.6 })).toBe("high_risk");
-  expect(of({ colour: "at_risk", risk: 0.3 })).toBe("at_risk");
-  expect(of({ state: "new", colour: "onboarding", risk: 0.3 })).toBe("new");
+  expect(of({ healthBand: "watch", risk: 0.5 })).toBe("high_risk");
+  expect(of({ state: "new", healthBand: "onboarding", risk: 0.6 })).toBe("high_risk");
+  expect(of({ healthBand: "at_risk", risk: 0.3 })).toBe("at_risk");
+  expect(of({ state: "new", healthBand: "onboarding", risk: 0.3 })).toBe("new");
   expect(of({ risk: 0.2 })).toBe("watch");
-  expect(of({ colour: "watch" })).toBe("watch");
+  expect(of({ healthBand: "watch" })).toBe("watch");
   expect(of({})).toBe("healthy");
-  expect(of({ state: "", colour: "", risk: null })).toBe("no_score");
+  expect(of({ state: "", healthBand: "", risk: null })).toBe("no_score");
 });
 
 test("is the same in the engine, for every input", async () => {
   const judged = (["", "no_data", "churned", "new", "active"] as const).flatMap((state) =>
-    (["", "healthy", "watch", "at_risk", "onboarding", "churned", "none"] as const).flatMap((colour) =>
+    (["", "healthy", "watch", "at_risk", "onboarding", "churned", "none"] as const).flatMap((healthBand) =>
       [null, 0, 0.1999, 0.2, 0.4999, 0.5, 1].flatMap((risk) =>
-        [true, false].map((isAccountChurned): Judged => ({ state, colour, risk, isAccountChurned })),
+        [true, false].map((isAccountChurned): Judged => ({ state, healthBand, risk, isAccountChurned })),
       ),
     ),
   );
-  const columns = { state: "state", colour: "colour", risk: "risk", isAccountChurned: "isAccountChurned" };
+  const columns = {
+    state: "state",
+    healthBand: "healthBand",
+    risk: "risk",
+    isAccountChurned: "isAccountChurned",
+  };
   const rows = await subject.warehouse.rows<{ verdict: string }>(
     `SELECT ${verdictSql(columns)} AS verdict
      FROM (
-       SELECT number, {states:Array(String)}[number + 1] AS state, {colours:Array(String)}[number + 1] AS colour,
+       SELECT number, {states:Array(String)}[number + 1] AS state, {colours:Array(String)}[number + 1] AS healthBand,
          nullIf({risks:Array(Float64)}[number + 1], -1.) AS risk,
          toBool({churned:Array(UInt8)}[number + 1]) AS isAccountChurned
        FROM numbers({count:UInt32}))
      ORDER BY number`,
     {
       states: judged.map(({ state }) => state),
-      colours: judged.map(({ colour }) => colour),
+      colours: judged.map(({ healthBand }) => healthBand),
       risks: judged.map(({ risk }) => risk ?? -1),
       churned: judged.map(({ isAccountChurned }) => (isAccountChurned ? 1 : 0)),
       count: judged.length,

@@ -35,7 +35,7 @@ test("each item is shown with its outcome, whose client sent it, and without the
   await fetch(`${server.url}/v1/t?writeKey=${token}`, { method: "POST", body: `{"writeKey": "${token}",` });
   await until(() => watching.items.length === 9);
   watching.stop();
-  const [identified, stored, again, parked, refused, ignored, alias, page, unread] = watching.items;
+  const [identified, stored, again, held, refused, ignored, alias, page, unread] = watching.items;
   expect(identified).toMatchObject({
     ...{ endpoint: "segment", path: "/v1/identify", kind: "identify", userId: "ada", outcome: "accepted" },
     ...{ status: 200, answer: '{"success":true}', batch: null, error: null, ignoredBecause: null },
@@ -46,7 +46,7 @@ test("each item is shown with its outcome, whose client sent it, and without the
     ...{ batch: { index: 0, items: 6 }, payload: JSON.stringify({ ...track, writeKey: "rk-…" }) },
   });
   expect(again).toMatchObject({ outcome: "duplicate", batch: { index: 1 } });
-  expect(parked).toMatchObject({ outcome: "parked", userId: "v", error: null });
+  expect(held).toMatchObject({ outcome: "held", userId: "v", error: null });
   expect(refused).toMatchObject({
     ...{ outcome: "rejected", kind: null, status: 200, event: "7.5" },
     error: { name: "validation_error", message: expect.stringContaining("timestamp is not a time") },

@@ -189,9 +189,9 @@ describe("a command that cannot be read is refused with what to give:", () => {
     ["demo --users 5", ["whole number from 10"]],
     ["demo --url localhost", ["http://127.0.0.1:8080"]],
     ["warnings", ["--organization"]],
-    ["dead-letters list --limit 0", ["whole number"]],
-    ["dead-letters retry first", ["first column"]],
-    ["dead-letters retry", ["--all"]],
+    ["rejected-events list --limit 0", ["whole number"]],
+    ["rejected-events retry first", ["first column"]],
+    ["rejected-events retry", ["--all"]],
     ["exclude remove 1", ["--organization"]],
     ["recover", ["recover", "--help"]],
   ];
@@ -227,7 +227,7 @@ describe("every command has help:", () => {
     "erase user",
     "erase list",
   ];
-  const operation = ["warnings", "dead-letters list", "dead-letters retry", "exclude add", "exclude remove"];
+  const operation = ["warnings", "rejected-events list", "rejected-events retry", "exclude add", "exclude remove"];
 
   test.each([...commands, ...subcommands, ...tokenCommands, ...operation])("%s", async (command) => {
     const { exitCode, stdout } = await rekindle(tmpdir(), ...command.split(" "), "--help");

@@ -1,4 +1,4 @@
-/** Dead letters: rows that the warehouse would not take, read, sent again and dropped by those who may. */
+/** Rejected events: rows that the warehouse would not take, read, sent again and dropped by those who may. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ interface Letter {
   readonly row: string;
 }
 
-const dataDir = mkdtempSync(join(tmpdir(), "rekindle-dead-letters-"));
+const dataDir = mkdtempSync(join(tmpdir(), "rekindle-rejected-"));
 const eventsOf = { First: 4, Second: 2 } as const;
 type Name = keyof typeof eventsOf;
 let server: Server;
@@ -69,16 +69,16 @@ afterAll(async () => {
 
 const keyOf = (name: Name, right: "read" | "manage") => keys.get(name)?.[right] ?? "";
 const letters = (name: Name) =>
-  answer<{ total: number; deadLetters: Letter[] }>(server, keyOf(name, "read"), "/api/dead-letters");
-const ids = async (name: Name) => (await letters(name)).deadLetters.map(({ id }) => id);
+  answer<{ total: number; rejectedEvents: Letter[] }>(server, keyOf(name, "read"), "/api/rejected-events");
+const ids = async (name: Name) => (await letters(name)).rejectedEvents.map(({ id }) => id);
 const exportedEvents = async (name: Name) =>
   (await server.exported("events", name)).map(({ event }) => event).sort();
 
-describe("dead letters", () => {
+describe("rejected events", () => {
   test("are each organization's own, with row and reason", async () => {
-    const { total, deadLetters } = await letters("First");
+    const { total, rejectedEvents } = await letters("First");
     expect([total, (await letters("Second")).total]).toEqual([2, 1]);
-    for (const { table, reason, row } of deadLetters) {
+    for (const { table, reason, row } of rejectedEvents) {
       expect([table, reason]).toEqual(["events", expect.stringContaining("Code: ")]);
       expect(row).toContain("First_");
     }
@@ -87,15 +87,15 @@ describe("dead letters", () => {
 
   test("are no missing events for doctor, and it says that they are there", async () => {
     const { exitCode, stdout } = await rekindle(dataDir, "doctor");
-    expect(stdout).toContain("dead letters  3 (rekindle dead-letters");
-    expect(stdout).toContain("First: ledger, events and rollups agree\n  2 rows are among the dead letters");
+    expect(stdout).toContain("rejected events  3 (rekindle rejected-events");
+    expect(stdout).toContain("First: ledger, events and rollups agree\n  2 rows are among the rejected events");
     expect(stdout).not.toContain("the ledger acknowledged");
     expect(exitCode).toBe(0);
   });
 
   test("are listed on the command line, one organization's or everybody's", async () => {
     const table = async (...options: string[]) =>
-      (await server.command("dead-letters", "list", ...options)).trim().split("\n").slice(1);
+      (await server.command("rejected-events", "list", ...options)).trim().split("\n").slice(1);
     expect(await table()).toHaveLength(3);
     expect(await table("--organization", "Second")).toEqual([expect.stringContaining("Second_0")]);
     expect(await table("--limit", "1")).toHaveLength(1);
@@ -103,27 +103,27 @@ describe("dead letters", () => {
 
   test("are not touched by those who may not, nor by another organization", async () => {
     const [mine] = await ids("First");
-    const path = `/api/dead-letters?ids=${mine}`;
+    const path = `/api/rejected-events?ids=${mine}`;
     await expectError(await ask(server, keyOf("First", "read"), path, "DELETE"), "forbidden", "manage");
-    const retry = `/api/dead-letters/retry?ids=${mine}`;
+    const retry = `/api/rejected-events/retry?ids=${mine}`;
     await expectError(await ask(server, keyOf("First", "read"), retry, "POST"), "forbidden", "manage");
     for (const [method, asked] of [
       ["DELETE", path],
       ["POST", retry],
     ] as const) {
       const response = await ask(server, keyOf("Second", "manage"), asked, method);
-      await expectError(response, "validation_error", `no dead letter with the id ${mine}`);
+      await expectError(response, "validation_error", `no rejected event with the id ${mine}`);
     }
     await expectError(
-      await ask(server, keyOf("Second", "manage"), "/api/dead-letters", "DELETE"),
+      await ask(server, keyOf("Second", "manage"), "/api/rejected-events", "DELETE"),
       "validation_error",
       "all=true",
     );
-    const unclear = await rekindle(dataDir, "dead-letters", "drop");
+    const unclear = await rekindle(dataDir, "rejected-events", "drop");
     expect([unclear.exitCode, unclear.stderr]).toEqual([1, expect.stringContaining("--all")]);
     const elsewhere = await rekindle(
       dataDir,
-      "dead-letters",
+      "rejected-events",
       "drop",
       String(mine),
       "--organization",
@@ -138,7 +138,7 @@ describe("what is done with them", () => {
   test("one that is dropped was never acknowledged, and doctor agrees", async () => {
     const [, older] = await ids("First");
     expect(
-      await answer<object>(server, keyOf("First", "manage"), `/api/dead-letters?ids=${older}`, "DELETE"),
+      await answer<object>(server, keyOf("First", "manage"), `/api/rejected-events?ids=${older}`, "DELETE"),
     ).toEqual({ rows: 1 });
     expect((await letters("First")).total).toBe(1);
     expect(await server.command("doctor")).toContain("First: ledger, events and rollups agree");
@@ -146,7 +146,7 @@ describe("what is done with them", () => {
 
   test("those that are sent again get their day in the timezone of now, and are there once", async () => {
     await server.command("organization", "set", "First", "--timezone", "Asia/Tokyo");
-    const path = "/api/dead-letters/retry?all=true";
+    const path = "/api/rejected-events/retry?all=true";
     expect(await answer<object>(server, keyOf("First", "manage"), path, "POST")).toEqual({ rows: 1 });
     expect(await answer<object>(server, keyOf("First", "manage"), path, "POST")).toEqual({ rows: 0 });
     expect(await exportedEvents("First")).toEqual(["First_1", "First_2", "First_3"]);
@@ -158,12 +158,12 @@ describe("what is done with them", () => {
 
   test("from the command line all of them, also while no server runs", async () => {
     await server.kill("SIGTERM");
-    const { exitCode, stderr } = await rekindle(dataDir, "dead-letters", "retry", "--all");
+    const { exitCode, stderr } = await rekindle(dataDir, "rejected-events", "retry", "--all");
     expect([exitCode, stderr]).toEqual([0, "1 rows sent again\n"]);
     server = await Server.start({ dataDir });
     await eventually(() => exportedEvents("Second"), ["Second_0", "Second_1"]);
     const { exitCode: well, stdout } = await rekindle(dataDir, "doctor");
-    expect([well, stdout]).toEqual([0, expect.stringContaining("dead letters  0\n")]);
+    expect([well, stdout]).toEqual([0, expect.stringContaining("rejected events  0\n")]);
   });
 
   test("is noted in the audit log of each organization, with who did it", async () => {
@@ -171,16 +171,16 @@ describe("what is done with them", () => {
       dataDir,
       (run) => run<{ name: string; action: string; detail: string }>`
         SELECT name, action, detail FROM audit_log JOIN organizations ON organizations.id = organization
-        WHERE action LIKE 'dead_letters.%' ORDER BY audit_log.id`,
+        WHERE action LIKE 'rejected_events.%' ORDER BY audit_log.id`,
     );
     expect(entries.map(({ name, action, detail }) => [name, action, JSON.parse(detail)])).toEqual([
       [
         "First",
-        "dead_letters.dropped",
+        "rejected_events.dropped",
         expect.objectContaining({ rows: 1, by: expect.stringMatching(/^read key/) }),
       ],
-      ["First", "dead_letters.retried", { rows: 1, by: expect.stringMatching(/^read key/) }],
-      ["Second", "dead_letters.retried", { rows: 1, by: "command line" }],
+      ["First", "rejected_events.retried", { rows: 1, by: expect.stringMatching(/^read key/) }],
+      ["Second", "rejected_events.retried", { rows: 1, by: "command line" }],
     ]);
   });
 });

@@ -65,7 +65,7 @@ test("the write API is counted as a sender, by what became of each item, and sur
       { type: "track", event: "e" },
     ],
   });
-  const expected = { accepted: 3, parked: 0, duplicate: 1, rejected: 3, ignored: 0 };
+  const expected = { accepted: 3, held: 0, duplicate: 1, rejected: 3, ignored: 0 };
   const found = await sourceNamed(key, "api");
   expect([found?.day, found?.week]).toEqual([expected, expected]);
   expect(found?.hours).toHaveLength(168);
@@ -96,11 +96,11 @@ test("items of a connected source are counted as its own, bad ones and bodies th
   const post = (body: string) => fetch(`${server.url}/v1/batch`, { method: "POST", headers, body });
   expect((await post(JSON.stringify({ batch: messages }))).status).toBe(200);
   expect((await post("{")).status).toBe(400);
-  const expected = { accepted: 3, parked: 1, duplicate: 1, rejected: 2, ignored: 0 };
+  const expected = { accepted: 3, held: 1, duplicate: 1, rejected: 2, ignored: 0 };
   expect((await sourceNamed(key, "segment"))?.day).toEqual(expected);
   expect((await sourceNamed(key, "api"))?.state).toBe("never_sent");
-  const { parked } = await answer<{ parked: object }>(server, key, "/api/sources");
-  expect(parked).toEqual({
+  const { held } = await answer<{ held: object }>(server, key, "/api/sources");
+  expect(held).toEqual({
     ...{ people: 1, items: 1, oldestAt: expect.any(String), droppedFull: 0, droppedExpired: 0 },
     // Clients do not say whether the one before was a user's id or a visitor's: it is both.
     links: 2,

@@ -18,8 +18,8 @@ export function CarriersPanel({ of }: { of: Asked<Members> }): ReactElement {
     <Panel title="Who uses it" note="Shares of what all members did in 28 days, weighted as engagement is.">
       <Figures of={of} loading={<Loading rows={4} />}>
         {(answer) => {
-          const { active28, active90, penetration, members, isInUse, day } = answer;
-          if (penetration === null) {
+          const { active28, active90, activeShare, members, isInUse, day } = answer;
+          if (activeShare === null) {
             return (
               <Empty title="Not used in 90 days">
                 No member was active in the 90 days before {dayText(day)}.
@@ -52,7 +52,7 @@ export function CarriersPanel({ of }: { of: Asked<Members> }): ReactElement {
                   {numbers.count(active28)} of {numbers.count(active90)}
                 </b>{" "}
                 {active90 === 1 ? "member" : "members"} who were active in 90 days were so in the last 28:{" "}
-                {numbers.wholeShare(penetration)} penetration. {dependence(answer)}
+                {numbers.wholeShare(activeShare)} penetration. {dependence(answer)}
               </p>
               {isInUse && parts.length > 0 && <Strip parts={parts} />}
             </>

@@ -12,8 +12,7 @@ import { noteOf, OutcomeBadge, titleOf } from "./live-row.tsx";
 import { warningWords } from "./warning-words.tsx";
 
 const outcomeMeanings = {
-  parked:
-    "Nobody knows yet who this is: it waits for 30 days, and is the user's once an identify or alias names them.",
+  held: "Nobody knows yet who this is: it waits for 30 days, and is the user's once an identify or alias names them.",
   ignored: "It says nothing that is kept here.",
   duplicate: "A message with the same id came in the 24 hours before: it is stored once.",
 } as const;

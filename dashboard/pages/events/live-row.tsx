@@ -10,7 +10,7 @@ import { warningWords } from "./warning-words.tsx";
 
 const outcomes = {
   accepted: { word: "Accepted", tone: "good" },
-  parked: { word: "Parked", tone: "warn" },
+  held: { word: "Held", tone: "warn" },
   duplicate: { word: "Duplicate", tone: "info" },
   rejected: { word: "Rejected", tone: "bad" },
   ignored: { word: "Ignored", tone: "info" },
@@ -38,7 +38,7 @@ export function titleOf(
 
 /** Why an item was not simply stored, where its outcome alone says it. */
 const outcomeNotes: Partial<Readonly<Record<LiveItem["outcome"], string>>> = {
-  parked: "Nobody knows yet who this is: it waits",
+  held: "Held until its user is identified",
   duplicate: "Its message id came before: stored once",
 };
 
@@ -50,7 +50,7 @@ function lineOf({ error, ignoredBecause, warnings, outcome }: LiveItem): string 
 
 function toneOf({ error, outcome, warnings }: LiveItem): string {
   if (error !== null) return "text-at-risk";
-  return outcome === "parked" || warnings.length > 0 ? "text-watch" : "text-soft";
+  return outcome === "held" || warnings.length > 0 ? "text-watch" : "text-soft";
 }
 
 /** The columns of rows and of their header, where the window is wide. */

@@ -109,7 +109,7 @@ function Filters(): ReactElement {
         choices={[
           { value: "all", label: "Every outcome" },
           { value: "accepted", label: "Accepted" },
-          { value: "parked", label: "Parked" },
+          { value: "held", label: "Held" },
           { value: "duplicate", label: "Duplicate" },
           { value: "rejected", label: "Rejected" },
           { value: "ignored", label: "Ignored" },

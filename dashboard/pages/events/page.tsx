@@ -8,7 +8,7 @@ import { Loading } from "../../parts/states.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { numbers } from "../../text/format.ts";
 
-const tabNames = ["volume", "adoption", "live", "warnings", "dead-letters"] as const;
+const tabNames = ["volume", "adoption", "live", "warnings", "rejected-events"] as const;
 type Tab = (typeof tabNames)[number];
 const filters = { tab: choiceFilter<Tab>(tabNames, "volume") };
 
@@ -16,14 +16,14 @@ const Volume = lazy(() => import("./volume.tsx").then(({ Volume }) => ({ default
 const Adoption = lazy(() => import("./adoption.tsx").then(({ Adoption }) => ({ default: Adoption })));
 const Live = lazy(() => import("./live.tsx").then(({ Live }) => ({ default: Live })));
 const Warnings = lazy(() => import("./warnings.tsx").then(({ Warnings }) => ({ default: Warnings })));
-const DeadLetters = lazy(() =>
-  import("./dead-letters.tsx").then(({ DeadLetters }) => ({ default: DeadLetters })),
+const RejectedEvents = lazy(() =>
+  import("./rejected-events.tsx").then(({ RejectedEvents }) => ({ default: RejectedEvents })),
 );
 
 export function EventsPage(): ReactElement {
   const [{ tab }] = useFilters(filters);
   const navigate = useNavigate();
-  const letters = useRead("/api/dead-letters", { query: { limit: 1 } }).data?.total;
+  const rejected = useRead("/api/rejected-events", { query: { limit: 1 } }).data?.total;
   // The other tabs' filters stay behind: they mean something else there.
   const choose = (chosen: Tab) =>
     void navigate({
@@ -43,9 +43,9 @@ export function EventsPage(): ReactElement {
           { value: "live", label: "Live" },
           { value: "warnings", label: "Warnings" },
           {
-            value: "dead-letters",
-            label: "Dead letters",
-            ...(letters !== undefined && letters > 0 && { count: numbers.count(letters) }),
+            value: "rejected-events",
+            label: "Rejected events",
+            ...(rejected !== undefined && rejected > 0 && { count: numbers.count(rejected) }),
           },
         ]}
       >
@@ -54,7 +54,7 @@ export function EventsPage(): ReactElement {
           {tab === "adoption" && <Adoption />}
           {tab === "live" && <Live />}
           {tab === "warnings" && <Warnings />}
-          {tab === "dead-letters" && <DeadLetters />}
+          {tab === "rejected-events" && <RejectedEvents />}
         </Suspense>
       </Tabs>
     </>

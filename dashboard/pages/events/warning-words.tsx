@@ -33,17 +33,17 @@ export const warningWords: Readonly<Record<WarningKind, Words>> = {
     meaning: "The request was stored, but a key of it means nothing here and was left out.",
     advice: "Is it misspelt? Traits and properties of your own belong into `properties`.",
   },
-  parked_full: {
+  held_full: {
     ...{ word: "Dropped: too many wait", tone: "bad" },
     meaning: "More came of somebody who is not identified yet than can wait, and the oldest was dropped.",
     advice: "Does the source identify its users? Events wait until an identify or an alias names the person.",
   },
-  parked_expired: {
+  held_expired: {
     ...{ word: "Dropped: never named", tone: "bad" },
     meaning: "It waited for 30 days, and nobody was identified by its id.",
     advice: "Nothing, for visitors who never sign up. Otherwise send an identify with the visitor's id.",
   },
-  parked_refused: {
+  held_refused: {
     ...{ word: "Dropped: not valid", tone: "bad" },
     meaning: "What waited for a user could not become theirs.",
     advice: "The message says why: the user would have had too many traits, say.",

@@ -232,12 +232,12 @@ export function RealisedPanel({ card: { realised, horizonDays, kind, day } }: { 
             </tr>
           </thead>
           <tbody>
-            {realised.map(({ colour, count, churned, rate, low, high }) => (
-              <tr key={colour} className="border-t border-line">
+            {realised.map(({ healthBand, count, churned, rate, low, high }) => (
+              <tr key={healthBand} className="border-t border-line">
                 <th scope="row" className="py-2 text-left font-normal">
                   <span className="inline-flex items-center gap-2 whitespace-nowrap">
-                    <HealthShape colour={colour} />
-                    {healthWord(colour)}
+                    <HealthShape healthBand={healthBand} />
+                    {healthWord(healthBand)}
                   </span>
                 </th>
                 <td className="py-2 text-right">{numbers.count(churned)}</td>
@@ -253,7 +253,7 @@ export function RealisedPanel({ card: { realised, horizonDays, kind, day } }: { 
                     title={`${numbers.share(low)} to ${numbers.share(high)}`}
                   >
                     <span
-                      className={`absolute inset-y-0 left-0 ${bars[colour]}`}
+                      className={`absolute inset-y-0 left-0 ${bars[healthBand]}`}
                       style={{ width: `${(rate / most) * 100}%` }}
                     />
                     <span

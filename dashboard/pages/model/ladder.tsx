@@ -1,11 +1,12 @@
 /** Which step of the ladder serves, why not a higher one, and what proof takes. */
 import type { ReactElement, ReactNode } from "react";
+import type { RiskModel } from "../../../contract/api/model-names.ts";
 import { Badge } from "../../parts/figure/health.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
-import { type Card, modelWords, rungs, servingName, shortageWords } from "./words.ts";
+import { type Card, type Judged, modelWords, shortageWords, steps } from "./words.ts";
 
 export function LadderPanel({ card }: { card: Card }): ReactElement {
   return (
@@ -14,29 +15,29 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
       note="Four steps, each needing more data than the one before. Of those that are good enough the best serves."
     >
       <ol>
-        {rungs.map(({ rung, name, how }) => (
+        {steps.map(({ number, model, name, how }) => (
           <li
-            key={rung}
-            aria-current={card.rung === rung ? "step" : undefined}
+            key={model}
+            aria-current={card.model === model ? "step" : undefined}
             className="relative border-t border-line py-2.5 pl-9 first:border-0 first:pt-0"
           >
             <span
               aria-hidden="true"
               className={classes(
                 "absolute left-0 grid size-6 place-items-center rounded-full border text-sm",
-                card.rung === rung
+                card.model === model
                   ? "border-ember bg-ember font-medium text-inverse"
                   : "border-edge text-soft",
               )}
             >
-              {rung}
+              {number}
             </span>
             <p className="flex flex-wrap items-center gap-x-2">
               <span className="font-medium">{name}</span>
-              {card.rung === rung && <Badge tone="info">Serves</Badge>}
+              {card.model === model && <Badge tone="info">Serves</Badge>}
             </p>
             <p className="max-w-[76ch] text-soft">{how}</p>
-            <Why card={card} rung={rung} />
+            <Why card={card} step={model} />
           </li>
         ))}
       </ol>
@@ -45,11 +46,11 @@ export function LadderPanel({ card }: { card: Card }): ReactElement {
 }
 
 /** Why a step does not serve: what is missing, or how it failed. */
-function Why({ card, rung }: { card: Card; rung: number }): ReactElement | null {
+function Why({ card, step }: { card: Card; step: RiskModel }): ReactElement | null {
   const { next, models, kind } = card;
-  if (card.day === null || card.rung === rung) return null;
-  const missing = next?.rung === rung ? next.missing : [];
-  const judged = models.find(({ model }) => model === `rung ${rung}`);
+  if (card.day === null || card.model === step) return null;
+  const missing = next?.model === step ? next.missing : [];
+  const judged = models.find(({ model }) => model === step);
   if (missing.length > 0) {
     return (
       <List title="Still missing:">
@@ -153,11 +154,11 @@ function Progress({
 }
 
 /** What hardly any of the other figures say: names of models, for a table. */
-export function ModelName({ card, model }: { card: Card; model: string }): ReactElement {
+export function ModelName({ card, model }: { card: Card; model: Judged["model"] }): ReactElement {
   return (
     <span className="inline-flex items-center gap-2">
       {modelWords(model)}
-      {servingName(card) === model && <Badge tone="info">Serves</Badge>}
+      {card.model === model && <Badge tone="info">Serves</Badge>}
     </span>
   );
 }

@@ -77,13 +77,13 @@ export function ModelPage(): ReactElement {
 
 function Verdict({ card }: { card: Card }): ReactElement {
   const { title, text } = verdict(card);
-  const { isProven, rung, isCurrent, dataStoppedSince, isConverged } = card;
+  const { isProven, model, isCurrent, dataStoppedSince, isConverged } = card;
   return (
     <Panel>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <h2 className="text-lg">{title}</h2>
-        <Badge tone={isProven ? "good" : rung === null ? "plain" : "warn"}>
-          {isProven ? "Proven" : rung === null ? "None" : "Not proven"}
+        <Badge tone={isProven ? "good" : model === null ? "plain" : "warn"}>
+          {isProven ? "Proven" : model === null ? "None" : "Not proven"}
         </Badge>
       </div>
       <p className="mt-1 max-w-[84ch]">{text}</p>

@@ -1,4 +1,5 @@
 /** What the model's page says in words for people who are no statisticians. */
+import type { RiskModel } from "../../../contract/api/model-names.ts";
 import type { Reads } from "../../api/paths.ts";
 import { numbers } from "../../text/format.ts";
 import { modelNames } from "../../text/model-names.ts";
@@ -7,36 +8,30 @@ export type Card = Reads["/api/model"]["answer"];
 export type Judged = Card["models"][number];
 export type Kind = Card["kind"];
 
-const hows = [
-  "Compares how long somebody is silent with how people use software in general. It needs no data.",
-  "Learns how regularly people here come, and sees who has been silent for longer than their own habit explains.",
-  "The same, corrected by how often such predictions came true here.",
-  "Weighs silence, frequency, trend, breadth of use, tenure and traits as they told leavers from stayers here.",
-] as const;
+const hows: Readonly<Record<RiskModel, string>> = {
+  prior: "Compares how long somebody is silent with how people use software in general. It needs no data.",
+  bgbb: "Learns how regularly people here come, and sees who has been silent for longer than their own habit explains.",
+  "bgbb-platt": "The same, corrected by how often such predictions came true here.",
+  logistic:
+    "Weighs silence, frequency, trend, breadth of use, tenure and traits as they told leavers from stayers here.",
+};
 
 /** The steps of the ladder, the simplest first. */
-export const rungs = modelNames.map(({ name, term }, rung) => ({
-  rung,
-  name,
-  how: `${hows[rung]} Its name in statistics: ${term}.`,
+export const steps = modelNames.map(({ model, name, term }, number) => ({
+  ...{ number, model, name },
+  how: `${hows[model]} Its name in statistics: ${term}.`,
 }));
 
 /** The name of a model of the back-test, in words. */
-export function modelWords(model: string): string {
+export function modelWords(model: Judged["model"]): string {
   if (model === "recency") return "Baseline: time since last seen";
   if (model === "hiatus") return "Baseline: twice the usual gap";
-  return rungs.find(({ rung }) => `rung ${rung}` === model)?.name ?? model;
-}
-
-/** The name of the serving model in the back-test; undefined if no model serves. */
-export function servingName({ rung }: Card): string | undefined {
-  return rung === null ? undefined : `rung ${rung}`;
+  return steps.find((step) => step.model === model)?.name ?? model;
 }
 
 /** The figures of the model that serves; undefined without a back-test of it. */
 export function servingResult(card: Card): Judged | undefined {
-  const name = servingName(card);
-  return card.models.find(({ model }) => model === name);
+  return card.models.find(({ model }) => model === card.model);
 }
 
 const shortages: Readonly<Record<string, string>> = {
@@ -54,14 +49,14 @@ export function shortageWords(what: string, kind: Kind): string {
 
 /** The answer to "can I trust it", in one line and a paragraph. */
 export function verdict(card: Card): { readonly title: string; readonly text: string } {
-  const { rung, isProven, horizonDays, churnEvent, models, kind } = card;
+  const { model, isProven, horizonDays, churnEvent, models, kind } = card;
   if (card.day === null) {
     return {
       title: "No predictions yet",
       text: `Nobody has been scored yet. The first run is at night, or at once with rekindle score.`,
     };
   }
-  if (rung === null) {
+  if (model === null) {
     return {
       title: "No churn risk is shown",
       text: "Tried on past days, no model did clearly better than simply looking at when somebody was last seen. A number that misleads is worse than none, so none is shown. It is tried again every week.",

@@ -47,7 +47,7 @@ const columns: readonly Column<Row>[] = [
       <CountLink isQuiet count={activeMembers} list={usersActiveIn(id, day, activeMemberDays)} />
     ),
   },
-  { id: "health", header: "Health", cell: ({ health }) => <Health colour="at_risk" score={health} /> },
+  { id: "health", header: "Health", cell: ({ health }) => <Health healthBand="at_risk" score={health} /> },
   {
     id: "change",
     header: "vs last week",
@@ -59,8 +59,9 @@ const columns: readonly Column<Row>[] = [
     id: "risk",
     header: "Churn risk",
     isNumber: true,
-    csv: ["band", "risk"],
-    cell: ({ risk, band }) => (risk === null || band === null ? nothing : <Risk risk={risk} band={band} />),
+    csv: ["riskBand", "risk"],
+    cell: ({ risk, riskBand }) =>
+      risk === null || riskBand === null ? nothing : <Risk risk={risk} riskBand={riskBand} />,
   },
 ];
 

@@ -188,7 +188,7 @@ function ActiveChart({ days, shown }: { days: ActiveDays; shown: number }): Reac
   );
 }
 
-/** New, returning, resurrecting and dormant users, week by week. */
+/** New, returning, resurrected and dormant users, week by week. */
 export function LifecyclePanel(): ReactElement {
   const asked = useRead("/api/lifecycle", { query: { period: "week", periods: 13 } });
   return (
@@ -213,7 +213,7 @@ export function LifecyclePanel(): ReactElement {
 const stages = [
   { key: "returning", name: "Returning", hint: "active in the week before, too", colour: "series-2" },
   { key: "new", name: "New", hint: "active for the first time", colour: "series-3" },
-  { key: "resurrecting", name: "Came back", hint: "not active in the week before", colour: "series-4" },
+  { key: "resurrected", name: "Came back", hint: "not active in the week before", colour: "series-4" },
   { key: "dormant", name: "Stayed away", hint: "active only in the week before", colour: "churned" },
 ] as const;
 

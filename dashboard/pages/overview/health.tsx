@@ -5,7 +5,7 @@ import { type Asked, useRead } from "../../api/query.ts";
 import { Chart, categoryAxis, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
-import { type HealthColour, HealthShape, healthWord } from "../../parts/figure/health.tsx";
+import { type HealthBand, HealthShape, healthWord } from "../../parts/figure/health.tsx";
 import { Icon } from "../../parts/icons.tsx";
 import { BarPart, CountLink, useListAddress } from "../../parts/list/list-link.tsx";
 import { Panel } from "../../parts/panel.tsx";
@@ -21,13 +21,13 @@ type Movement = Reads["/api/score-summary"]["answer"]["movement"];
 
 /** Colours of those who are there, worst last; each with the name of its figure and its bar. */
 const there = [
-  { colour: "healthy", key: "healthy", bar: "bg-healthy-fill", line: "healthy-fill" },
-  { colour: "watch", key: "watch", bar: "bg-watch-fill", line: "watch-fill" },
-  { colour: "at_risk", key: "atRisk", bar: "bg-at-risk-fill", line: "at-risk-fill" },
-  { colour: "onboarding", key: "onboarding", bar: "bg-onboarding-fill", line: "onboarding-fill" },
+  { healthBand: "healthy", key: "healthy", bar: "bg-healthy-fill", line: "healthy-fill" },
+  { healthBand: "watch", key: "watch", bar: "bg-watch-fill", line: "watch-fill" },
+  { healthBand: "at_risk", key: "atRisk", bar: "bg-at-risk-fill", line: "at-risk-fill" },
+  { healthBand: "onboarding", key: "onboarding", bar: "bg-onboarding-fill", line: "onboarding-fill" },
 ] as const;
 
-const churned = { colour: "churned", key: "churned" } as const;
+const churned = { healthBand: "churned", key: "churned" } as const;
 
 /** How many have not churned. */
 export const sizeOf = (week: Week) => there.reduce((sum, { key }) => sum + week[key], 0);
@@ -79,10 +79,10 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
     <div>
       {/* Its links are those of the table, which the keyboard and screen readers find. */}
       <div aria-hidden="true" className="flex h-3 gap-px overflow-hidden rounded-[2px]">
-        {there.map(({ colour, key, bar }) => (
+        {there.map(({ healthBand, key, bar }) => (
           <BarPart
-            key={colour}
-            list={thoseNow(kind, colour)}
+            key={healthBand}
+            list={thoseNow(kind, healthBand)}
             share={size === 0 ? 0 : now[key] / size}
             className={bar}
           />
@@ -118,19 +118,19 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
           </tr>
         </thead>
         <tbody>
-          {[...there, churned].map(({ colour, key }) => (
-            <tr key={colour} className="border-t border-line">
+          {[...there, churned].map(({ healthBand, key }) => (
+            <tr key={healthBand} className="border-t border-line">
               <th scope="row" className="py-1.5 text-left font-normal">
                 <span className="inline-flex items-center gap-2">
-                  <HealthShape colour={colour} />
-                  {healthWord(colour)}
+                  <HealthShape healthBand={healthBand} />
+                  {healthWord(healthBand)}
                 </span>
               </th>
               <td className="py-1.5 pl-3 text-right font-medium">
-                <CountLink count={now[key]} list={thoseNow(kind, colour)} />
+                <CountLink count={now[key]} list={thoseNow(kind, healthBand)} />
               </td>
               <td className="py-1.5 pl-3 text-right text-soft">
-                {colour === "churned" || size === 0 ? nothing : numbers.wholeShare(now[key] / size)}
+                {healthBand === "churned" || size === 0 ? nothing : numbers.wholeShare(now[key] / size)}
               </td>
               {columns.map(({ label, past }) => (
                 <td key={label} className="py-1.5 pl-3 text-right text-soft">
@@ -152,8 +152,8 @@ function Distribution({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): 
 function WeeksChart({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): ReactElement {
   const address = useListAddress();
   const newest = weeks.at(-1)?.day;
-  const behind = (day: string, colour: HealthColour) =>
-    day === newest ? thoseNow(kind, colour) : thoseOn(kind, day, colour);
+  const behind = (day: string, healthBand: HealthBand) =>
+    day === newest ? thoseNow(kind, healthBand) : thoseOn(kind, day, healthBand);
   const option = useCallback(
     (colours: Colours) => ({
       tooltip: tooltipOf(numbers.count),
@@ -162,8 +162,8 @@ function WeeksChart({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): Re
         weeks.map(({ day }) => dayText(day, "short")),
       ),
       yAxis: valueAxis(colours, numbers.compact),
-      series: there.map(({ colour, key, line }) => ({
-        name: healthWord(colour),
+      series: there.map(({ healthBand, key, line }) => ({
+        name: healthWord(healthBand),
         type: "bar",
         stack: "health",
         barCategoryGap: "18%",
@@ -179,17 +179,17 @@ function WeeksChart({ kind, weeks }: { kind: Kind; weeks: readonly Week[] }): Re
       height={180}
       option={option}
       addressOf={(series, at) => {
-        const [week, band] = [weeks[at], there.find(({ colour }) => healthWord(colour) === series)];
-        return week && band && address(behind(week.day, band.colour));
+        const [week, shown] = [weeks[at], there.find(({ healthBand }) => healthWord(healthBand) === series)];
+        return week && shown && address(behind(week.day, shown.healthBand));
       }}
       table={{
-        columns: ["As of", ...there.map(({ colour }) => healthWord(colour)), healthWord("churned")],
+        columns: ["As of", ...there.map(({ healthBand }) => healthWord(healthBand)), healthWord("churned")],
         rows: weeks
           .toReversed()
           .map((week) => [
             dayText(week.day),
-            ...[...there, churned].map(({ colour, key }) => (
-              <CountLink key={key} isQuiet count={week[key]} list={behind(week.day, colour)} />
+            ...[...there, churned].map(({ healthBand, key }) => (
+              <CountLink key={key} isQuiet count={week[key]} list={behind(week.day, healthBand)} />
             )),
           ]),
       }}
@@ -217,11 +217,11 @@ function Moves({ kind }: { kind: Kind }): ReactElement | null {
       <ul className="mt-1 grid gap-x-6 sm:grid-cols-2">
         {moved.slice(0, shownMoves).map(({ from, to, count }) => (
           <li key={`${from} ${to}`} className="flex items-center gap-1.5 border-t border-line py-1 text-sm">
-            <HealthShape colour={from} />
+            <HealthShape healthBand={from} />
             {healthWord(from)}
             <Icon name="right" size={12} className="text-soft" />
             <span className="sr-only">to</span>
-            <HealthShape colour={to} />
+            <HealthShape healthBand={to} />
             {healthWord(to)}
             <span className="ml-auto font-medium">
               <CountLink count={count} list={thoseOn(kind, sinceDay, from, to)} />
@@ -234,8 +234,8 @@ function Moves({ kind }: { kind: Kind }): ReactElement | null {
 }
 
 interface Move {
-  readonly from: HealthColour;
-  readonly to: HealthColour;
+  readonly from: HealthBand;
+  readonly to: HealthBand;
   readonly count: number;
 }
 

@@ -1,6 +1,6 @@
 /** The lists behind figures of the overview, by the parameters of their addresses. */
 import type { Lifecycle, Moved } from "../../parts/figure/figure-filters.ts";
-import type { HealthColour } from "../../parts/figure/health.tsx";
+import type { HealthBand } from "../../parts/figure/health.tsx";
 import type { ListBehind } from "../../parts/list/list-link.tsx";
 import { dayPlus } from "../../text/format.ts";
 import { type Kind, plural } from "./filters.ts";
@@ -35,16 +35,20 @@ export function those(kind: Kind, query: ListBehind["query"]): ListBehind {
   return { page: plural[kind], query };
 }
 
-type ColourOrPresent = HealthColour | "present";
+type BandOrPresent = HealthBand | "present";
 
-/** Those who have a colour of health now; `present` is any but churned and none. */
-export function thoseNow(kind: Kind, colour: ColourOrPresent): ListBehind {
-  return those(kind, colour === "present" ? { isPresent: "true" } : { colour });
+/** Those who have a health band now; `present` is any but churned and none. */
+export function thoseNow(kind: Kind, healthBand: BandOrPresent): ListBehind {
+  return those(kind, healthBand === "present" ? { isPresent: "true" } : { healthBand });
 }
 
-/** Those who had it on an earlier day that has scores. @param colour the one that they have now, if it is asked for */
-export function thoseOn(kind: Kind, day: string, before: ColourOrPresent, colour?: HealthColour): ListBehind {
-  return those(kind, { colourBefore: before, since: day, ...(colour !== undefined && { colour }) });
+/** Those who had it on an earlier day that has scores. @param healthBand the one that they have now, if it is asked for */
+export function thoseOn(kind: Kind, day: string, before: BandOrPresent, healthBand?: HealthBand): ListBehind {
+  return those(kind, {
+    healthBandBefore: before,
+    since: day,
+    ...(healthBand !== undefined && { healthBand }),
+  });
 }
 
 /** Those whose health went a way since an earlier day that has scores. */

@@ -94,7 +94,7 @@ function Lists({
 function MoverRow({
   kind,
   moved,
-  mover: { id, label, accountId, accountName, colour, health, change, reason },
+  mover: { id, label, accountId, accountName, healthBand, health, change, reason },
 }: {
   kind: Kind;
   moved: Moved;
@@ -106,7 +106,7 @@ function MoverRow({
         <span className="min-w-0 grow [&>a]:block [&>a]:truncate [&>a]:py-0.5" title={label || id}>
           <EntityLink kind={kind} id={id} label={label} />
         </span>
-        <Health colour={colour} score={health} />
+        <Health healthBand={healthBand} score={health} />
         {moved !== "returned" && (
           <span className="w-9 shrink-0 text-right font-medium">{pointsText(change)}</span>
         )}

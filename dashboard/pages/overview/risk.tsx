@@ -6,7 +6,7 @@ import { useOrganization } from "../../app/session.ts";
 import { Chart, categoryAxis, gridBelowLegend, legendOf, valueAxis } from "../../charts/chart.tsx";
 import type { Colours } from "../../charts/colours.ts";
 import { tooltipOf } from "../../charts/tooltip.ts";
-import { RiskBand } from "../../parts/figure/health.tsx";
+import { RiskLevel } from "../../parts/figure/health.tsx";
 import { CountLink } from "../../parts/list/list-link.tsx";
 import { Panel } from "../../parts/panel.tsx";
 import { Empty, Figures, Loading } from "../../parts/states.tsx";
@@ -164,27 +164,29 @@ function ceiling(weeks: HealthByWeek["weeks"], baseRate: number | null): number 
   return step ?? 1;
 }
 
-const bands = [
-  { band: "high", word: "High risk", from: "50 % and more" },
-  { band: "medium", word: "Medium risk", from: "20 to 50 %" },
-  { band: "low", word: "Low risk", from: "below 20 %" },
+const riskBands = [
+  { riskBand: "high", word: "High risk", from: "50 % and more" },
+  { riskBand: "medium", word: "Medium risk", from: "20 to 50 %" },
+  { riskBand: "low", word: "Low risk", from: "below 20 %" },
 ] as const;
 
 function Bands({ kind }: { kind: Kind }): ReactElement | null {
   const { data } = useRead("/api/score-summary", { query: { kind } });
   if (data == null) return null;
-  const of = (band: string) =>
-    data.counts.reduce((sum, each) => (each.band === band ? sum + each.count : sum), 0);
+  const of = (riskBand: string) =>
+    data.counts.reduce((sum, each) => (each.riskBand === riskBand ? sum + each.count : sum), 0);
   return (
     <section aria-label="Risk bands">
       <h3 className="mb-1 text-sm text-soft">Bands of churn risk</h3>
       <ul className="grid grid-cols-3 gap-px overflow-hidden rounded border border-line bg-line *:bg-surface">
-        {bands.map(({ band, word, from }) => (
-          <li key={band} className="min-w-0 px-3 py-2">
-            <RiskBand band={band} word={word} />
+        {riskBands.map(({ riskBand, word, from }) => (
+          <li key={riskBand} className="min-w-0 px-3 py-2">
+            <RiskLevel riskBand={riskBand} word={word} />
             <p className="font-medium">
-              <CountLink count={of(band)} list={those(kind, { band })} />{" "}
-              <span className="text-sm font-normal text-soft">{of(band) === 1 ? kind : plural[kind]}</span>
+              <CountLink count={of(riskBand)} list={those(kind, { riskBand })} />{" "}
+              <span className="text-sm font-normal text-soft">
+                {of(riskBand) === 1 ? kind : plural[kind]}
+              </span>
             </p>
             <p className="text-xs text-soft">{from}</p>
           </li>

@@ -35,10 +35,10 @@ export function SourcesPage(): ReactElement {
           </Panel>
         }
       >
-        {({ sources, parked }) => (
+        {({ sources, held }) => (
           <div className="grid gap-5">
             <Sources of={sources} />
-            <Parked of={parked} />
+            <Held of={held} />
           </div>
         )}
       </Figures>
@@ -111,7 +111,7 @@ function Freezing({ of }: { of: readonly Source[] }): ReactElement | null {
 }
 
 /** Who is not identified yet; nothing where nobody is and nothing was lost. */
-function Parked({ of }: { of: Answer["parked"] }): ReactElement | null {
+function Held({ of }: { of: Answer["held"] }): ReactElement | null {
   const { people, items, oldestAt, droppedFull, droppedExpired, links } = of;
   if (people + droppedFull + droppedExpired + links === 0) return null;
   return (

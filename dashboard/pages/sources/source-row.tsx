@@ -147,7 +147,7 @@ function Amounts({ of: { source, day, week, hours } }: { of: Source }): ReactEle
             )}
           </dd>
         </div>
-        {(week.parked > 0 || week.duplicate > 0 || week.ignored > 0) && (
+        {(week.held > 0 || week.duplicate > 0 || week.ignored > 0) && (
           <div className="col-span-3 text-right text-soft">
             <dt className="sr-only">Of those of 7 days</dt>
             <dd>{asideOf(week)}</dd>
@@ -169,13 +169,13 @@ function Amount({ label, value }: { label: string; value: number }): ReactElemen
   );
 }
 
-function takenOf({ accepted, parked, duplicate, ignored }: Source["day"]): number {
-  return accepted + parked + duplicate + ignored;
+function takenOf({ accepted, held, duplicate, ignored }: Source["day"]): number {
+  return accepted + held + duplicate + ignored;
 }
 
 /** What became of those that were taken and not simply stored. */
-function asideOf({ parked, duplicate, ignored }: Source["week"]): string {
-  return [[parked, "parked"] as const, [duplicate, "sent twice"] as const, [ignored, "ignored"] as const]
+function asideOf({ held, duplicate, ignored }: Source["week"]): string {
+  return [[held, "held"] as const, [duplicate, "sent twice"] as const, [ignored, "ignored"] as const]
     .filter(([items]) => items > 0)
     .map(([items, word]) => `${numbers.compact(items)} ${word}`)
     .join(", ");

@@ -9,7 +9,7 @@ import {
   type MovementValues,
   noActivity,
 } from "./figure-filters.ts";
-import { type HealthColour, healthWord } from "./health.tsx";
+import { type HealthBand, healthWord } from "./health.tsx";
 
 const movedWords: Readonly<Record<Moved, string>> = {
   changed: "Another health band",
@@ -22,19 +22,18 @@ const movedWords: Readonly<Record<Moved, string>> = {
 };
 
 const presentWord = "Not churned";
-const colourWord = (colour: HealthColour | "present") =>
-  colour === "present" ? presentWord : healthWord(colour);
+const bandWord = (band: HealthBand | "present") => (band === "present" ? presentWord : healthWord(band));
 
 /** Of users and of accounts. */
 export function MovementChips({
-  values: { since, isPresent, colourBefore, moved, toCall },
+  values: { since, isPresent, healthBandBefore, moved, toCall },
   onChange,
 }: {
   values: MovementValues;
   onChange: (changed: Partial<MovementValues>) => void;
 }): ReactElement {
   const on = since === undefined ? "28 days before" : `on ${dayText(since)}`;
-  const isCompared = colourBefore !== "" || moved !== "";
+  const isCompared = healthBandBefore !== "" || moved !== "";
   return (
     <>
       {isPresent !== "" && (
@@ -51,16 +50,16 @@ export function MovementChips({
           onRemove={() => onChange({ toCall: "" })}
         />
       )}
-      {colourBefore !== "" && (
+      {healthBandBefore !== "" && (
         <FilterChip
-          text={`${colourWord(colourBefore)} ${on}`}
-          onRemove={() => onChange({ colourBefore: "", ...(moved === "" && { since: undefined }) })}
+          text={`${bandWord(healthBandBefore)} ${on}`}
+          onRemove={() => onChange({ healthBandBefore: "", ...(moved === "" && { since: undefined }) })}
         />
       )}
       {moved !== "" && (
         <FilterChip
           text={`${movedWords[moved]} since ${since === undefined ? "28 days before" : dayText(since)}`}
-          onRemove={() => onChange({ moved: "", ...(colourBefore === "" && { since: undefined }) })}
+          onRemove={() => onChange({ moved: "", ...(healthBandBefore === "" && { since: undefined }) })}
         />
       )}
       {since !== undefined && !isCompared && (
@@ -90,7 +89,7 @@ const stageWords: Readonly<Record<Lifecycle | "", string>> = {
   "": "Active",
   new: "New",
   returning: "Returning",
-  resurrecting: "Came back",
+  resurrected: "Came back",
   dormant: "Stayed away",
 };
 

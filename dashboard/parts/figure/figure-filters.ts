@@ -10,14 +10,14 @@ export type Lifecycle = NonNullable<Query["lifecycle"]>;
 
 const flag = () => choiceFilter<Flag>(["", "true", "false"], "");
 const moves: readonly Moved[] = ["changed", "worse", "better", "fell", "rose", "churned", "returned"];
-const stages: readonly Lifecycle[] = ["new", "returning", "resurrecting", "dormant"];
-const colours = ["healthy", "watch", "at_risk", "onboarding", "churned", "none", "present"] as const;
+const stages: readonly Lifecycle[] = ["new", "returning", "resurrected", "dormant"];
+const healthBands = ["healthy", "watch", "at_risk", "onboarding", "churned", "none", "present"] as const;
 
 /** Those of users and of accounts. */
 export const movementFilters = {
   since: dayFilter(),
   isPresent: flag(),
-  colourBefore: choiceFilter(["", ...colours], ""),
+  healthBandBefore: choiceFilter(["", ...healthBands], ""),
   moved: choiceFilter<Moved | "">(["", ...moves], ""),
   toCall: flag(),
 };
@@ -33,7 +33,7 @@ export const activityFilters = {
 export interface MovementValues {
   readonly since: string | undefined;
   readonly isPresent: Flag;
-  readonly colourBefore: "" | (typeof colours)[number];
+  readonly healthBandBefore: "" | (typeof healthBands)[number];
   readonly moved: Moved | "";
   readonly toCall: Flag;
 }
@@ -47,7 +47,7 @@ export interface ActivityValues {
 
 /** What they are when nothing is filtered. */
 export const noMovement: MovementValues = {
-  ...{ since: undefined, isPresent: "", colourBefore: "", moved: "", toCall: "" },
+  ...{ since: undefined, isPresent: "", healthBandBefore: "", moved: "", toCall: "" },
 };
 export const noActivity: ActivityValues = {
   ...{ activeFrom: undefined, activeTo: undefined, lifecycle: "", activeInAccount: "" },
@@ -57,10 +57,10 @@ const flagOf = (name: string, value: Flag) => (value === "" ? {} : { [name]: val
 
 /** The parameters of the API. */
 export function movementQuery(values: MovementValues): Pick<Query, keyof MovementValues> {
-  const { since, isPresent, colourBefore, moved, toCall } = values;
+  const { since, isPresent, healthBandBefore, moved, toCall } = values;
   return {
     ...(since !== undefined && { since }),
-    ...(colourBefore !== "" && { colourBefore }),
+    ...(healthBandBefore !== "" && { healthBandBefore }),
     ...(moved !== "" && { moved }),
     ...flagOf("isPresent", isPresent),
     ...flagOf("toCall", toCall),

@@ -3,11 +3,11 @@ import type { ReactElement } from "react";
 import { classes } from "../../text/classes.ts";
 import { numbers } from "../../text/format.ts";
 
-/** The colours of health, as the API names them. */
-export type HealthColour = "healthy" | "watch" | "at_risk" | "onboarding" | "churned" | "none";
+/** Health riskBands, as the API names them. */
+export type HealthBand = "healthy" | "watch" | "at_risk" | "onboarding" | "churned" | "none";
 
-/** Each colour's word, and a shape by which it is known without colour. Written out, so that the styles are found. */
-const looks: Record<HealthColour, { word: string; ink: string; wash: string; shape: string }> = {
+/** Each band's word, and a shape that tells it without colour. Written out, so that the styles are found. */
+const looks: Record<HealthBand, { word: string; ink: string; wash: string; shape: string }> = {
   healthy: {
     word: "Healthy",
     ink: "text-healthy",
@@ -31,34 +31,40 @@ const looks: Record<HealthColour, { word: string; ink: string; wash: string; sha
   none: { word: "No score", ink: "text-soft", wash: "bg-transparent", shape: "M2 5h8v2H2Z" },
 };
 
-/** The word of a colour of health. */
-export function healthWord(colour: HealthColour): string {
-  return looks[colour].word;
+/** The word of a health band. */
+export function healthWord(healthBand: HealthBand): string {
+  return looks[healthBand].word;
 }
 
 /** How a colour looks, for what is not health itself and has its colours. */
-export function healthLook(colour: HealthColour): { readonly ink: string; readonly wash: string } {
-  return looks[colour];
+export function healthLook(healthBand: HealthBand): { readonly ink: string; readonly wash: string } {
+  return looks[healthBand];
 }
 
 /** The shape alone, for where the word is said beside it. */
-export function HealthShape({ colour }: { colour: HealthColour }): ReactElement {
+export function HealthShape({ healthBand }: { healthBand: HealthBand }): ReactElement {
   return (
     <svg
       width="10"
       height="10"
       viewBox="0 0 12 12"
       aria-hidden="true"
-      className={classes("shrink-0", looks[colour].ink)}
+      className={classes("shrink-0", looks[healthBand].ink)}
     >
-      <path d={looks[colour].shape} fill="currentColor" />
+      <path d={looks[healthBand].shape} fill="currentColor" />
     </svg>
   );
 }
 
 /** Shape and word, and the score if it is given. */
-export function Health({ colour, score }: { colour: HealthColour; score?: number | null }): ReactElement {
-  const { word, ink, wash } = looks[colour];
+export function Health({
+  healthBand,
+  score,
+}: {
+  healthBand: HealthBand;
+  score?: number | null;
+}): ReactElement {
+  const { word, ink, wash } = looks[healthBand];
   return (
     <span
       className={classes(
@@ -67,28 +73,28 @@ export function Health({ colour, score }: { colour: HealthColour; score?: number
         wash,
       )}
     >
-      <HealthShape colour={colour} />
+      <HealthShape healthBand={healthBand} />
       {score != null && <b className="font-semibold">{numbers.score(score)}</b>}
       {word}
     </span>
   );
 }
 
-const bands = {
+const riskBands = {
   low: { word: "Low", ink: "text-healthy", filled: 1 },
   medium: { word: "Medium", ink: "text-watch", filled: 2 },
   high: { word: "High", ink: "text-at-risk", filled: 3 },
 } as const;
 
 /** A band of churn risk: one to three bars, and a word. @param word where the band's own would not say of what it is */
-export function RiskBand({
-  band,
-  word = bands[band].word,
+export function RiskLevel({
+  riskBand,
+  word = riskBands[riskBand].word,
 }: {
-  band: keyof typeof bands;
+  riskBand: keyof typeof riskBands;
   word?: string;
 }): ReactElement {
-  const { ink, filled } = bands[band];
+  const { ink, filled } = riskBands[riskBand];
   return (
     <span
       className={classes("inline-flex items-center gap-1.5 text-sm tracking-normal whitespace-nowrap", ink)}
@@ -113,12 +119,12 @@ export function RiskBand({
 }
 
 /** A churn risk as a cell: the figure and its band, which stand below each other in a column. */
-export function Risk({ risk, band }: { risk: number; band: keyof typeof bands }): ReactElement {
+export function Risk({ risk, riskBand }: { risk: number; riskBand: keyof typeof riskBands }): ReactElement {
   return (
     <span className="inline-flex items-center justify-end gap-2">
       {numbers.risk(risk)}
       <span className="w-17 text-left">
-        <RiskBand band={band} />
+        <RiskLevel riskBand={riskBand} />
       </span>
     </span>
   );

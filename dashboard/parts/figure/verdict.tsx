@@ -2,20 +2,20 @@
 import type { ReactElement } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { classes } from "../../text/classes.ts";
-import { type HealthColour, HealthShape, healthLook } from "./health.tsx";
+import { type HealthBand, HealthShape, healthLook } from "./health.tsx";
 
 export type VerdictName = Reads["/api/accounts"]["answer"]["accounts"][number]["verdict"];
 
 /** In the order of the API: the first that holds. */
-const looks: Readonly<Record<VerdictName, { readonly word: string; readonly colour: HealthColour }>> = {
-  churned: { word: "Churned", colour: "churned" },
-  account_churned: { word: "Account churned", colour: "churned" },
-  high_risk: { word: "High risk", colour: "at_risk" },
-  at_risk: { word: "At risk", colour: "at_risk" },
-  new: { word: "New", colour: "onboarding" },
-  watch: { word: "Watch", colour: "watch" },
-  healthy: { word: "Healthy", colour: "healthy" },
-  no_score: { word: "No score", colour: "none" },
+const looks: Readonly<Record<VerdictName, { readonly word: string; readonly look: HealthBand }>> = {
+  churned: { word: "Churned", look: "churned" },
+  account_churned: { word: "Account churned", look: "churned" },
+  high_risk: { word: "High risk", look: "at_risk" },
+  at_risk: { word: "At risk", look: "at_risk" },
+  new: { word: "New", look: "onboarding" },
+  watch: { word: "Watch", look: "watch" },
+  healthy: { word: "Healthy", look: "healthy" },
+  no_score: { word: "No score", look: "none" },
 };
 
 /** The word of a verdict. */
@@ -25,8 +25,8 @@ export function verdictWord(verdict: VerdictName): string {
 
 /** Shape and word. A high risk has a frame, by which it is known from "at risk" at a glance. */
 export function Verdict({ of }: { of: VerdictName }): ReactElement {
-  const { word, colour } = looks[of];
-  const { ink, wash } = healthLook(colour);
+  const { word, look } = looks[of];
+  const { ink, wash } = healthLook(look);
   return (
     <span
       className={classes(
@@ -36,7 +36,7 @@ export function Verdict({ of }: { of: VerdictName }): ReactElement {
         of === "high_risk" && "font-semibold ring-1 ring-current ring-inset",
       )}
     >
-      <HealthShape colour={colour} />
+      <HealthShape healthBand={look} />
       {word}
     </span>
   );

@@ -3,13 +3,13 @@ import { useCallback, useMemo, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { recall, remember } from "../../app/memory.ts";
 import { movementFilters, movementQuery, noMovement } from "../figure/figure-filters.ts";
-import type { HealthColour } from "../figure/health.tsx";
+import type { HealthBand } from "../figure/health.tsx";
 import { choiceFilter, type Filter, textFilter } from "./filters.ts";
 import type { Column, ColumnChoice } from "./table-model.ts";
 
 type Query = Reads["/api/accounts"]["query"];
 export type State = NonNullable<Query["state"]>;
-export type Band = NonNullable<Query["band"]>;
+export type RiskBand = NonNullable<Query["riskBand"]>;
 /** A verdict, or `not_churned` for all but those that have churned or whose account has. */
 export type VerdictChoice = NonNullable<Query["verdict"]>;
 
@@ -51,18 +51,18 @@ const verdicts: readonly (VerdictChoice | "")[] = [
 ];
 /** No filter of the page: addresses and saved views from before verdicts have it. */
 const states: readonly (State | "")[] = ["", "active", "new", "churned", "no_data"];
-const colours: readonly (HealthColour | "")[] = [
+const healthBands: readonly (HealthBand | "")[] = [
   ...(["", "healthy", "watch", "at_risk", "onboarding", "churned", "none"] as const),
 ];
-const bands: readonly (Band | "")[] = ["", "high", "medium", "low"];
+const riskBands: readonly (RiskBand | "")[] = ["", "high", "medium", "low"];
 
 /** What lists of users and of accounts have in their addresses. */
 export const listFilters = {
   search: textFilter(),
   verdict: choiceFilter(verdicts, ""),
   state: choiceFilter(states, ""),
-  colour: choiceFilter(colours, ""),
-  band: choiceFilter(bands, ""),
+  healthBand: choiceFilter(healthBands, ""),
+  riskBand: choiceFilter(riskBands, ""),
   seen: seenFilter,
   ...movementFilters,
   order: choiceFilter(orders, "descending"),
@@ -77,14 +77,23 @@ type Values<Of> = {
 export type ListValues = Values<typeof listFilters>;
 
 /** The parameters of the API for what both lists have. */
-export function listQuery({ search, verdict, state, colour, band, seen, order, ...movement }: ListValues) {
+export function listQuery({
+  search,
+  verdict,
+  state,
+  healthBand,
+  riskBand,
+  seen,
+  order,
+  ...movement
+}: ListValues) {
   return {
     ...{ search, order },
     ...movementQuery(movement),
     ...(verdict !== "" && { verdict }),
     ...(state !== "" && { state }),
-    ...(colour !== "" && { colour }),
-    ...(band !== "" && { band }),
+    ...(healthBand !== "" && { healthBand }),
+    ...(riskBand !== "" && { riskBand }),
     ...(seen?.how === "within" && { seenWithinDays: seen.days }),
     ...(seen?.how === "not" && { notSeenForDays: seen.days }),
   };
@@ -92,7 +101,7 @@ export function listQuery({ search, verdict, state, colour, band, seen, order, .
 
 /** What both lists have, as if nothing were filtered. */
 export const noListFilters = {
-  ...({ search: "", verdict: "", state: "", colour: "", band: "", seen: undefined } as const),
+  ...({ search: "", verdict: "", state: "", healthBand: "", riskBand: "", seen: undefined } as const),
   ...noMovement,
 };
 

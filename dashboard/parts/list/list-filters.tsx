@@ -1,16 +1,16 @@
 /** The filters of a list, in one line where there is room: search, verdict, health, churn risk, last seen, and more. */
 import type { ReactElement, ReactNode } from "react";
 import { MovementChips } from "../figure/figure-chips.tsx";
-import { type HealthColour, healthWord } from "../figure/health.tsx";
+import { type HealthBand, healthWord } from "../figure/health.tsx";
 import { type VerdictName, verdictWord } from "../figure/verdict.tsx";
 import { Button } from "../form/button.tsx";
 import { type Choice, Select } from "../form/field.tsx";
 import { SearchInput } from "../form/search-input.tsx";
 import { FilterChip } from "./filter-chip.tsx";
 import {
-  type Band,
   type ListValues,
   noListFilters,
+  type RiskBand,
   type Seen,
   type State,
   type VerdictChoice,
@@ -38,14 +38,14 @@ function verdictChoices(hasAccounts: boolean): Choice<VerdictChoice | "">[] {
       .map((value) => ({ value, label: verdictWord(value) })),
   ];
 }
-const colours: readonly Choice<HealthColour | "">[] = [
+const healthBands: readonly Choice<HealthBand | "">[] = [
   { value: "", label: "Any health" },
   ...(["healthy", "watch", "at_risk", "onboarding", "churned", "none"] as const).map((value) => ({
     value,
     label: healthWord(value),
   })),
 ];
-const bands: readonly Choice<Band | "">[] = [
+const riskBands: readonly Choice<RiskBand | "">[] = [
   { value: "", label: "Any churn risk" },
   { value: "high", label: "High risk" },
   { value: "medium", label: "Medium risk" },
@@ -99,16 +99,16 @@ export function ListFilters(props: ListFiltersProps): ReactElement {
         />
         <Pick
           label="Health"
-          value={values.colour}
-          choices={colours}
-          onChoose={(colour) => onChange({ colour })}
+          value={values.healthBand}
+          choices={healthBands}
+          onChoose={(healthBand) => onChange({ healthBand })}
         />
         <Pick
           label="Churn risk"
           hint="Low is under 20 %, medium 20 to 50 %, high from 50 % on"
-          value={values.band}
-          choices={bands}
-          onChoose={(band) => onChange({ band })}
+          value={values.riskBand}
+          choices={riskBands}
+          onChoose={(riskBand) => onChange({ riskBand })}
         />
         <SeenFilter value={values.seen} onChange={(seen) => onChange({ seen })} />
         <MovementChips values={values} onChange={onChange} />

@@ -1,6 +1,6 @@
 /**
  * Who comes and who goes, by day, week or month. Of those who did anything in a period, the new ones did so for the
- * first time ever, the returning ones also in the period before, the resurrecting ones earlier but not in the period
+ * first time ever, the returning ones also in the period before, the resurrected ones earlier but not in the period
  * before. The dormant ones did something in the period before and nothing in this.
  */
 import { type PeriodsQuestion, periodStarts } from "../../calendar/calendar.ts";
@@ -21,7 +21,7 @@ export interface LifecycleQuestion extends PeriodsQuestion {
   readonly passiveEvents: PassiveEvents;
 }
 
-/** Users of a period: active = new + returning + resurrecting. */
+/** Users of a period: active = new + returning + resurrected. */
 export interface LifecycleRow {
   /** The period's days, in days since 1970-01-01; the last one may end with `toDay`, before it is over. */
   readonly fromDay: number;
@@ -30,7 +30,7 @@ export interface LifecycleRow {
   readonly active: number;
   readonly new: number;
   readonly returning: number;
-  readonly resurrecting: number;
+  readonly resurrected: number;
   readonly dormant: number;
 }
 
@@ -92,7 +92,7 @@ const sql = (passive: PassiveEvents) => `
     bitmapCardinality(usersNow) AS active,
     bitmapCardinality(usersNew) AS new,
     bitmapAndCardinality(usersNow, usersBefore) AS returning,
-    active - new - returning AS resurrecting,
+    active - new - returning AS resurrected,
     bitmapCardinality(usersBefore) - returning AS dormant
   FROM (
     SELECT period,

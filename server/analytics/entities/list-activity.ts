@@ -21,7 +21,7 @@ export interface ActivityFilter {
   readonly activity?:
     | (Days & {
         /** Beside the 7 days before; as analytics/activity/lifecycle.ts defines them. */
-        readonly lifecycle?: "new" | "returning" | "resurrecting" | "dormant" | undefined;
+        readonly lifecycle?: "new" | "returning" | "resurrected" | "dormant" | undefined;
         /** Only by events that carry the account with this id. */
         readonly inAccount?: string | undefined;
       })
@@ -78,7 +78,7 @@ function onDays(
       return [first, ...carried];
     case "returning":
       return [now, before, ...carried];
-    case "resurrecting":
+    case "resurrected":
       return [now, not(before), not(first), ...carried];
     case "dormant":
       return [before, not(now)];

@@ -1,11 +1,11 @@
 /** Scores and last days beside the rows of a list: what lists of users and of accounts are filtered and sorted by. */
 import {
-  type Band,
-  bandConditions,
-  type HealthColour,
+  type HealthBand,
   type Moved,
   movedConditions,
   type OfRun,
+  type RiskBand,
+  riskBandConditions,
   type State,
   scoresWithChange,
   type ToCallQuestion,
@@ -32,8 +32,8 @@ export interface ScoreFilter {
   /** `no_data` for who has no score at all. */
   readonly state?: State | undefined;
   /** `none` also for who has no score at all. */
-  readonly colour?: HealthColour | undefined;
-  readonly band?: Band | undefined;
+  readonly healthBand?: HealthBand | undefined;
+  readonly riskBand?: RiskBand | undefined;
   /** With an event within so many days that end today. */
   readonly seenWithinDays?: number | undefined;
   /** Without one. */
@@ -41,7 +41,7 @@ export interface ScoreFilter {
   /** Whether they have a health score and have not churned. */
   readonly isPresent?: boolean | undefined;
   /** Their colour in the earlier run; `present` is any but churned and none. */
-  readonly colourBefore?: HealthColour | "present" | undefined;
+  readonly healthBandBefore?: HealthBand | "present" | undefined;
   /** How health went since the earlier run. */
   readonly moved?: Moved | undefined;
   /** Whether they are to be called, by these runs. */
@@ -51,7 +51,7 @@ export interface ScoreFilter {
 /** Scores of a row; state and colour are empty texts for who has none. */
 export interface ScoresOfRow {
   readonly state: State | "";
-  readonly colour: HealthColour | "";
+  readonly healthBand: HealthBand | "";
   /** Of users: whether their account has churned. */
   readonly isAccountChurned: boolean;
   readonly health: number | null;
@@ -64,7 +64,7 @@ export interface ScoresOfRow {
 
 /** What `score` gives a row of a list. */
 export const scoreColumns =
-  "score.state AS state, score.colour AS colour, score.health AS health, score.risk AS risk, " +
+  "score.state AS state, score.healthBand AS healthBand, score.health AS health, score.risk AS risk, " +
   "score.engagement AS engagement, score.momentum AS momentum, score.change AS change";
 
 /** By which scores lists are sorted. */
@@ -92,8 +92,8 @@ export function scoresJoined({ run, earlier }: ScoresOfList, conditions: readonl
 
 const none = "CAST(NULL AS Nullable(Float64))";
 const noScores = `(
-  SELECT toUInt32(0) AS entity, '' AS state, '' AS colour, ${none} AS health, ${none} AS risk, ${none} AS engagement,
-    ${none} AS momentum, ${none} AS change, '' AS colourBefore WHERE false)`;
+  SELECT toUInt32(0) AS entity, '' AS state, '' AS healthBand, ${none} AS health, ${none} AS risk, ${none} AS engagement,
+    ${none} AS momentum, ${none} AS change, '' AS healthBandBefore WHERE false)`;
 
 /** The condition that an account has churned. @param account an expression, the account's number */
 export function accountChurned({ ofAccounts }: ScoresOfList, account: string): Sql {
@@ -117,19 +117,23 @@ export function scoreConditions(
   entity: string,
   isAccountChurned: Sql = condition("false"),
 ): Sql[] {
-  const { verdict, state, colour, band, isPresent, moved } = filter;
+  const { verdict, state, healthBand, riskBand, isPresent, moved } = filter;
   return [
     ...(verdict === undefined ? [] : [verdictCondition(verdict, isAccountChurned)]),
     ...(state === undefined
       ? []
       : [condition("score.state = {state:String}", { state: state === "no_data" ? "" : state })]),
-    ...(colour === undefined
+    ...(healthBand === undefined
       ? []
-      : [condition(`score.colour IN ({colour:String}${colour === "none" ? ", ''" : ""})`, { colour })]),
-    ...(band === undefined ? [] : [condition(`ifNull(${bandConditions[band]}, false)`)]),
+      : [
+          condition(`score.healthBand IN ({healthBand:String}${healthBand === "none" ? ", ''" : ""})`, {
+            healthBand,
+          }),
+        ]),
+    ...(riskBand === undefined ? [] : [condition(`ifNull(${riskBandConditions[riskBand]}, false)`)]),
     ...(isPresent === undefined
       ? []
-      : [condition(`${isPresent ? "" : "NOT "}(score.colour IN ${presentColours})`)]),
+      : [condition(`${isPresent ? "" : "NOT "}(score.healthBand IN ${presentBands})`)]),
     ...(moved === undefined ? [] : [condition(`(${movedConditions[moved]})`)]),
     ...earlierConditions(filter, entity),
     ...callConditions(filter, entity),
@@ -138,21 +142,21 @@ export function scoreConditions(
 
 function verdictCondition(verdict: Verdict | "not_churned", { text, parameters }: Sql): Sql {
   const is = verdictSql({
-    ...{ state: "score.state", colour: "score.colour", risk: "score.risk", isAccountChurned: text },
+    ...{ state: "score.state", healthBand: "score.healthBand", risk: "score.risk", isAccountChurned: text },
   });
   return verdict === "not_churned"
     ? condition(`${is} NOT IN ('churned', 'account_churned')`, parameters)
     : condition(`${is} = {verdict:String}`, { ...parameters, verdict });
 }
 
-const presentColours = "('healthy', 'watch', 'at_risk', 'onboarding')";
+const presentBands = "('healthy', 'watch', 'at_risk', 'onboarding')";
 
 // Not by `score`, which has only those who have scores now, too.
-function earlierConditions({ colourBefore, earlier }: ScoreFilter & ScoresOfList, entity: string): Sql[] {
-  if (colourBefore === undefined) return [];
+function earlierConditions({ healthBandBefore, earlier }: ScoreFilter & ScoresOfList, entity: string): Sql[] {
+  if (healthBandBefore === undefined) return [];
   if (earlier === undefined) return [condition("false")];
   const { kind } = earlier;
-  const is = colourBefore === "present" ? `IN ${presentColours}` : "= {colourBefore:String}";
+  const is = healthBandBefore === "present" ? `IN ${presentBands}` : "= {healthBandBefore:String}";
   return [
     condition(
       `${entity} IN (
@@ -161,7 +165,7 @@ function earlierConditions({ colourBefore, earlier }: ScoreFilter & ScoresOfList
           AND version >= {beforeVersion:UInt64} AND colour ${is})`,
       {
         ...{ beforeDay: earlier.day, beforeVersion: earlier.rowsVersion },
-        ...(colourBefore !== "present" && { colourBefore }),
+        ...(healthBandBefore !== "present" && { healthBandBefore }),
       },
     ),
   ];

@@ -97,7 +97,7 @@ function healthSentence({ health, movement, sinceDay }: ScoresOfWeek, now: Healt
     toneOf(judged, "below"),
     [
       [
-        count(now.atRisk, usersBehind({ colour: "at_risk" })),
+        count(now.atRisk, usersBehind({ healthBand: "at_risk" })),
         " of ",
         counted(there, "user", usersBehind({ isPresent: "true" })),
         now.atRisk === 1 || there === 1 ? " has" : " have",
@@ -127,7 +127,8 @@ function movedSince(movement: ScoresOfWeek["movement"], sinceDay: number): Piece
     const [before, after] = [ranks[from ?? ""], ranks[to ?? ""]];
     return before !== undefined && after !== undefined && after > before;
   };
-  const isThere = (colour: string | null) => colour !== null && colour !== "churned" && colour !== "none";
+  const isThere = (healthBand: string | null) =>
+    healthBand !== null && healthBand !== "churned" && healthBand !== "none";
   const moved = (value: number, way: string) =>
     count(value, usersBehind({ moved: way, since: formatDay(sinceDay) }));
   const worse = sum((from, to) => better(to, from));

@@ -13,7 +13,7 @@ import { judgedWords, type Sentence, sentence, toneOf } from "./week-sentence.ts
 export interface WeekOfUsers {
   readonly active: number;
   readonly new: number;
-  readonly resurrecting: number;
+  readonly resurrected: number;
   readonly dormant: number;
 }
 
@@ -91,7 +91,7 @@ function aboutActivity({ toDay, weeks }: WeekFigures, covered: readonly WeekOfUs
       [
         [
           ...[count(now.new, activeOn(toDay, "new")), " of them were active for the first time and "],
-          count(now.resurrecting, activeOn(toDay, "resurrecting")),
+          count(now.resurrected, activeOn(toDay, "resurrected")),
         ],
         [
           " came back after a week or more away. Of those of the week before, ",

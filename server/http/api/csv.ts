@@ -195,9 +195,9 @@ async function* untilEnd(chunks: AsyncIterable<Uint8Array>, end: () => void): As
 const telling = [
   "kind",
   "verdict",
-  "colour",
+  "healthBand",
   "state",
-  "band",
+  "riskBand",
   "account",
   "event",
   "period",
@@ -212,7 +212,7 @@ function fileName(context: Context, sent: URLSearchParams, pattern: string): str
     return (context.path as Readonly<Record<string, string>>)[name] ?? "";
   });
   const filters = telling.map((name) =>
-    name === "band" && sent.has(name) ? `${sent.get(name)}-risk` : sent.get(name),
+    name === "riskBand" && sent.has(name) ? `${sent.get(name)}-risk` : sent.get(name),
   );
   const words = [path, ...filters].filter((part) => part !== null && part !== "").join("-");
   const plain = words

@@ -10,7 +10,7 @@ import type {
 } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import type { StoredExclusionRule } from "../../ledger/ledger.ts";
-import { bandOf, verdictOf } from "../../scoring/scoring.ts";
+import { riskBandOf, verdictOf } from "../../scoring/scoring.ts";
 
 /** A user of a list, without scores. */
 export function listedUser(row: UserListRow) {
@@ -38,14 +38,14 @@ export function listedAccount(row: AccountListRow) {
 
 /** The scores of a row of a list. */
 export function listedScores(row: ScoresOfRow) {
-  const { state, colour, health, risk, engagement, momentum, change } = row;
+  const { state, healthBand, health, risk, engagement, momentum, change } = row;
   return {
     ...{
       verdict: verdictOf(row),
       state: state === "" ? ("no_data" as const) : state,
-      colour: colour === "" ? ("none" as const) : colour,
+      healthBand: healthBand === "" ? ("none" as const) : healthBand,
     },
-    ...{ health, risk, engagement, momentum, band: risk === null ? null : bandOf(risk), change },
+    ...{ health, risk, engagement, momentum, riskBand: risk === null ? null : riskBandOf(risk), change },
   };
 }
 

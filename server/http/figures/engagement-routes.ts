@@ -55,7 +55,7 @@ export const engagementRoutes: readonly ApiRoute[] = [
     method: "GET",
     path: "/api/lifecycle",
     right: "read",
-    summary: "New, returning, resurrecting and dormant users, by day, week or month",
+    summary: "New, returning, resurrected and dormant users, by day, week or month",
     query: LifecycleParameters,
     answer: LifecycleAnswer,
     table: "periods",

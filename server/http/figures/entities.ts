@@ -26,10 +26,11 @@ import {
   type AccountMember,
   accountMembers,
   accountMemberTotals,
-  bandOf,
   modelChanges,
+  nameOfRung,
   newestRun,
   populationOf,
+  riskBandOf,
   rowsOf,
   scoreOf,
   verdictOf,
@@ -132,7 +133,7 @@ export async function membersOfAccount(
   return {
     day: formatDay(question.cutoffDay),
     ...totals,
-    penetration: active90 === 0 ? null : active28 / active90,
+    activeShare: active90 === 0 ? null : active28 / active90,
     activeDays28: score?.activeDays28 ?? null,
     isInUse: score === undefined ? active28 > 0 : isInUse(score),
     members: members.map(memberAnswer),
@@ -155,7 +156,7 @@ function memberAnswer({ name, avatar, lastActiveDay, risk, isAccountChurned, ...
     avatar: avatar === "" ? null : avatar,
     lastActiveDay: dayOrNull(lastActiveDay),
     risk,
-    band: risk === null ? null : bandOf(risk),
+    riskBand: risk === null ? null : riskBandOf(risk),
   };
 }
 
@@ -166,5 +167,9 @@ export async function changesOfModel({
   query,
 }: ApiContext<typeof ModelChangesParameters, "">): Promise<Static<typeof ModelChangesAnswer>> {
   const changes = await modelChanges(warehouse, { organization: organization.id, kind: query.kind });
-  return { changes: changes.map((change) => ({ ...change, day: formatDay(change.day) })) };
+  return {
+    changes: changes.map(({ day, from, to, why }) => ({
+      ...{ day: formatDay(day), from: nameOfRung(from), to: nameOfRung(to), why },
+    })),
+  };
 }

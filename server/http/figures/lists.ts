@@ -141,16 +141,16 @@ async function scoresOfList(context: Users | Accounts, kind: "user" | "account")
 
 type Filters = Pick<
   Accounts["query"],
-  | ("verdict" | "state" | "colour" | "band" | "seenWithinDays" | "notSeenForDays")
-  | ("isPresent" | "colourBefore" | "moved")
+  | ("verdict" | "state" | "healthBand" | "riskBand" | "seenWithinDays" | "notSeenForDays")
+  | ("isPresent" | "healthBandBefore" | "moved")
 >;
 
 function filtersOf(query: Filters): Filters {
-  const { verdict, state, colour, band, seenWithinDays, notSeenForDays } = query;
-  const { isPresent, colourBefore, moved } = query;
+  const { verdict, state, healthBand, riskBand, seenWithinDays, notSeenForDays } = query;
+  const { isPresent, healthBandBefore, moved } = query;
   return {
-    ...{ verdict, state, colour, band, seenWithinDays, notSeenForDays },
-    ...{ isPresent, colourBefore, moved },
+    ...{ verdict, state, healthBand, riskBand, seenWithinDays, notSeenForDays },
+    ...{ isPresent, healthBandBefore, moved },
   } as Filters;
 }
 

@@ -1,5 +1,6 @@
 /** GET /api/model: the card of the model that serves an organization. */
 import type { Static } from "typebox";
+import { riskModels } from "../../../contract/api/model-names.ts";
 import type { ModelAnswer, ModelParameters } from "../../../contract/api/scores.ts";
 import { defaultSettings } from "../../../contract/settings.ts";
 import { advisedHorizon, usageIntervals } from "../../analytics/analytics.ts";
@@ -7,6 +8,8 @@ import { formatDay } from "../../calendar/calendar.ts";
 import type { ModelResult, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import {
   failuresOf,
+  nameOfModel,
+  nameOfRung,
   proofOf,
   type RealisedChurn,
   realisedChurn,
@@ -19,7 +22,7 @@ import { baseRateOf, scoreContext } from "./score-context.ts";
 
 type Card = Static<typeof ModelAnswer>;
 
-/** Which rung serves, why, how good it was, and what the next one is waiting for. */
+/** Which model serves, why, how good it was, and what the next one is waiting for. */
 export async function modelCard(context: ApiContext<typeof ModelParameters, "">): Promise<Card> {
   const { warehouse, organization, zone, query } = context;
   const { kind } = query;
@@ -37,7 +40,7 @@ export async function modelCard(context: ApiContext<typeof ModelParameters, "">)
 }
 
 const noCard = {
-  ...{ isCurrent: true, rung: null, isProven: false, why: "nobody has been scored yet" },
+  ...{ isCurrent: true, model: null, isProven: false, why: "nobody has been scored yet" },
   ...{
     horizonDays: defaultSettings.churnHorizonDays,
     churnEvent: defaultSettings.churnEvent,
@@ -69,7 +72,7 @@ function cardOf(
   const { activeDays, volume, eventNames, halfLifeDays } = scale.scale;
   return {
     isCurrent: !stale,
-    ...{ rung: choice.rung, isProven: choice.isProven, why: choice.why },
+    ...{ model: nameOfRung(choice.rung), isProven: choice.isProven, why: choice.why },
     horizonDays: settings.churnHorizonDays,
     churnEvent: settings.churnEvent,
     trainedDay: formatDay(trainedDay),
@@ -95,7 +98,7 @@ function proofAnswer({ backtest }: RunBody): Card["proof"] {
 }
 
 function nextAnswer({ rung, missing, failures }: NonNullable<RunBody["choice"]["next"]>) {
-  return { rung, missing: missing.map((each) => ({ ...each })), failures: [...failures] };
+  return { model: riskModels[rung], missing: missing.map((each) => ({ ...each })), failures: [...failures] };
 }
 
 function modelAnswer(result: ModelResult): Card["models"][number] {
@@ -103,13 +106,13 @@ function modelAnswer(result: ModelResult): Card["models"][number] {
   const { count, baseRate, auc, logLoss, brier, brierSkill, ece, eceFloor } = metrics;
   const { calibrationSlope, calibrationIntercept, topDecileLift } = metrics;
   return {
-    ...{ model, cutoffs: folds, count, baseRate, auc, logLoss, brier, brierSkill },
+    ...{ model: nameOfModel(model), cutoffs: folds, count, baseRate, auc, logLoss, brier, brierSkill },
     ...{ calibrationError: ece, calibrationErrorOfPerfection: eceFloor },
     ...{ calibrationSlope, calibrationIntercept, topDecileLift, recencyLogLoss },
     failures: model.startsWith("rung") ? failuresOf(result) : [],
   };
 }
 
-function realisedAnswer({ colour, count, churned }: RealisedChurn): Card["realised"][number] {
-  return { colour, count, churned, rate: churned / count, ...wilson(churned, count) };
+function realisedAnswer({ healthBand, count, churned }: RealisedChurn): Card["realised"][number] {
+  return { healthBand, count, churned, rate: churned / count, ...wilson(churned, count) };
 }

@@ -1,7 +1,5 @@
 /** The routes of the JSON API about what comes in and what is left out of figures. */
 import {
-  DeadLettersAnswer,
-  DeadLettersParameters,
   DoneAnswer,
   ExclusionAnswer,
   ExclusionParameters,
@@ -9,6 +7,8 @@ import {
   ExclusionsAnswer,
   HealthCheckAnswer,
   NoParameters,
+  RejectedEventsAnswer,
+  RejectedEventsParameters,
   SelectedAnswer,
   SelectionParameters,
   WarningsAnswer,
@@ -17,14 +17,14 @@ import {
 import { type ApiRoute, route } from "../api/route.ts";
 import {
   addExclusion,
-  deadLetters,
-  dropDeadLetters,
+  dropRejectedEvents,
   exclusionPreview,
   exclusions,
   healthCheck,
   ingestionWarnings,
+  rejectedEvents,
   removeExclusion,
-  retryDeadLetters,
+  retryRejectedEvents,
 } from "./operation.ts";
 
 export const operationRoutes: readonly ApiRoute[] = [
@@ -40,31 +40,31 @@ export const operationRoutes: readonly ApiRoute[] = [
   }),
   route({
     method: "GET",
-    path: "/api/dead-letters",
+    path: "/api/rejected-events",
     right: "read",
-    summary: "Rows that the warehouse would not take",
-    query: DeadLettersParameters,
-    answer: DeadLettersAnswer,
-    table: "deadLetters",
-    handler: deadLetters,
+    summary: "Events and users that the warehouse rejected",
+    query: RejectedEventsParameters,
+    answer: RejectedEventsAnswer,
+    table: "rejectedEvents",
+    handler: rejectedEvents,
   }),
   route({
     method: "POST",
-    path: "/api/dead-letters/retry",
+    path: "/api/rejected-events/retry",
     right: "manage",
-    summary: "Send dead letters to the warehouse again",
+    summary: "Send rejected events to the warehouse again",
     query: SelectionParameters,
     answer: SelectedAnswer,
-    handler: retryDeadLetters,
+    handler: retryRejectedEvents,
   }),
   route({
     method: "DELETE",
-    path: "/api/dead-letters",
+    path: "/api/rejected-events",
     right: "manage",
-    summary: "Delete dead letters for good",
+    summary: "Delete rejected events for good",
     query: SelectionParameters,
     answer: SelectedAnswer,
-    handler: dropDeadLetters,
+    handler: dropRejectedEvents,
   }),
   route({
     method: "GET",

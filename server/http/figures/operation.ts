@@ -1,8 +1,6 @@
-/** Handlers of the JSON API about what comes in and what is left out: warnings, dead letters, exclusions. */
+/** Handlers of the JSON API about what comes in and what is left out: warnings, rejected events, exclusions. */
 import type { Static } from "typebox";
 import type {
-  DeadLettersAnswer,
-  DeadLettersParameters,
   DoneAnswer,
   ExclusionAnswer,
   ExclusionParameters,
@@ -10,6 +8,8 @@ import type {
   ExclusionsAnswer,
   HealthCheckAnswer,
   NoParameters,
+  RejectedEventsAnswer,
+  RejectedEventsParameters,
   SelectedAnswer,
   SelectionParameters,
   WarningsAnswer,
@@ -18,7 +18,7 @@ import type {
 import { matchesOfRules, previewOfRule } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import type { DeadLetterSelection } from "../../ledger/ledger.ts";
-import { checkedRule } from "../../ledger/ledger.ts";
+import { checkedRule, storedWarningKind, warningKindOf } from "../../ledger/ledger.ts";
 import { type ApiContext, ApiError } from "../api/route.ts";
 import { exclusionRule } from "../api/rows.ts";
 
@@ -28,10 +28,14 @@ export async function ingestionWarnings({
   organization,
   query,
 }: ApiContext<typeof WarningsParameters, "">): Promise<Static<typeof WarningsAnswer>> {
-  const warnings = await ledger.warnings.list(organization.id, query.limit, query.kind);
+  const warnings = await ledger.warnings.list(
+    organization.id,
+    query.limit,
+    query.kind && storedWarningKind(query.kind),
+  );
   return {
     warnings: warnings.map(({ utcDay, kind, endpoint, detail, count, message, userId, ...times }) => ({
-      ...{ day: formatDay(utcDay), kind, endpoint, detail, count },
+      ...{ day: formatDay(utcDay), kind: warningKindOf(kind), endpoint, detail, count },
       firstSeen: instant(times.firstSeenMs),
       lastSeen: instant(times.lastSeenMs),
       ...{ message, userId },
@@ -39,16 +43,16 @@ export async function ingestionWarnings({
   };
 }
 
-/** GET /api/dead-letters */
-export async function deadLetters({
+/** GET /api/rejected-events */
+export async function rejectedEvents({
   ledger,
   organization: { id: organization },
   query,
-}: ApiContext<typeof DeadLettersParameters, "">): Promise<Static<typeof DeadLettersAnswer>> {
-  const letters = await ledger.deadLetters.list({ organization }, query.limit);
+}: ApiContext<typeof RejectedEventsParameters, "">): Promise<Static<typeof RejectedEventsAnswer>> {
+  const rows = await ledger.deadLetters.list({ organization }, query.limit);
   return {
     total: await ledger.deadLetters.count({ organization }),
-    deadLetters: letters.map(({ id, atMs, table, reason, row }) => ({
+    rejectedEvents: rows.map(({ id, atMs, table, reason, row }) => ({
       ...{ id, at: instant(atMs), table, reason, row },
     })),
   };
@@ -56,21 +60,21 @@ export async function deadLetters({
 
 type Selecting = ApiContext<typeof SelectionParameters, "">;
 
-/** POST /api/dead-letters/retry */
-export async function retryDeadLetters(context: Selecting): Promise<Static<typeof SelectedAnswer>> {
+/** POST /api/rejected-events/retry */
+export async function retryRejectedEvents(context: Selecting): Promise<Static<typeof SelectedAnswer>> {
   const { ledger, actor, nowMs } = context;
   return { rows: await ledger.deadLetters.retry(selectionOf(context), actor, nowMs()) };
 }
 
-/** DELETE /api/dead-letters */
-export async function dropDeadLetters(context: Selecting): Promise<Static<typeof SelectedAnswer>> {
+/** DELETE /api/rejected-events */
+export async function dropRejectedEvents(context: Selecting): Promise<Static<typeof SelectedAnswer>> {
   const { ledger, actor, nowMs } = context;
   return { rows: await ledger.deadLetters.drop(selectionOf(context), actor, nowMs()) };
 }
 
 function selectionOf({ organization, query: { ids, all } }: Selecting): DeadLetterSelection {
   if ((ids === undefined) !== all) {
-    throw new ApiError("validation_error", "Say which dead letters: send ids=1,2 or all=true.");
+    throw new ApiError("validation_error", "Say which rejected events: send ids=1,2 or all=true.");
   }
   return { organization: organization.id, ids: ids?.split(",").map(Number) };
 }

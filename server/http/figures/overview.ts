@@ -24,9 +24,9 @@ import { formatDay } from "../../calendar/calendar.ts";
 import type { RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import {
   accountsAtRisk,
-  bandOf,
   healthByWeek,
   movementBetween,
+  riskBandOf,
   rowsOf,
   scoredAccounts,
 } from "../../scoring/scoring.ts";
@@ -86,7 +86,7 @@ export async function largestAccountsAtRisk(
     scored: await scoredAccounts(context.warehouse, ofRun),
     members: rows[0]?.allMembers ?? 0,
     accounts: rows.map(({ id, label, members, activeMembers, health, risk, change }) => {
-      return { id, label, members, activeMembers, health, risk, band: bandOfRisk(risk), change };
+      return { id, label, members, activeMembers, health, risk, riskBand: riskBandOrNull(risk), change };
     }),
   };
 }
@@ -131,7 +131,7 @@ export async function weekInSentences(
         : call.first.map((each) => {
             const parts = partsOf(whyToCall(each, call.day));
             return {
-              ...{ kind: call.kind, ...each, band: bandOfRisk(each.risk) },
+              ...{ kind: call.kind, ...each, riskBand: riskBandOrNull(each.risk) },
               ...{ why: parts.map(({ text }) => text).join(""), parts: parts.map(partOf) },
             };
           }),
@@ -143,8 +143,8 @@ function partOf({ list, ...part }: Part) {
   return { ...part, ...(list !== undefined && { list: { page: list.page, query: { ...list.query } } }) };
 }
 
-function bandOfRisk(risk: number | null) {
-  return risk === null ? null : bandOf(risk);
+function riskBandOrNull(risk: number | null) {
+  return risk === null ? null : riskBandOf(risk);
 }
 
 async function scoresOfWeek(context: Context, run: Run): Promise<ScoresOfWeek> {

@@ -11,8 +11,7 @@ import { whyMoved } from "../../analytics/analytics.ts";
 import { formatDay } from "../../calendar/calendar.ts";
 import type { EntityKind } from "../../scoring/scoring.ts";
 import {
-  bandOf,
-  countColours,
+  countBands,
   countListed,
   type ListedScore,
   listScores,
@@ -20,6 +19,7 @@ import {
   movementBetween,
   moversBetween,
   type OfRun,
+  riskBandOf,
   rowsOf,
 } from "../../scoring/scoring.ts";
 import type { ApiContext } from "../api/route.ts";
@@ -79,7 +79,7 @@ export async function scoreSummary(
   if (runs === undefined || newest === undefined)
     return { kind, ...head, baseRate: null, counts: [], movement: [] };
   const [counts, movement] = await Promise.all([
-    countColours(warehouse, runs.run),
+    countBands(warehouse, runs.run),
     runs.earlier === undefined ? [] : movementBetween(warehouse, runs.run, runs.earlier),
   ]);
   return { kind, ...head, baseRate: baseRateOf(newest), counts, movement };
@@ -87,15 +87,15 @@ export async function scoreSummary(
 
 async function listAnswer(context: ListContext, kind: EntityKind): Promise<Static<typeof ScoreListAnswer>> {
   const { warehouse, query } = context;
-  const { state, colour, band, sort, limit, offset } = query;
+  const { state, healthBand, riskBand, sort, limit, offset } = query;
   const { runs, head } = await bothRuns(context, kind, query.since, monthDays);
   if (runs === undefined) return { ...head, total: 0, scores: [] };
   const question = {
     ...runs,
     ...{ sort, limit, offset, descending: query.order === "descending" },
     ...(state !== undefined && { state }),
-    ...(colour !== undefined && { colour }),
-    ...(band !== undefined && { band }),
+    ...(healthBand !== undefined && { healthBand }),
+    ...(riskBand !== undefined && { riskBand }),
   } as const;
   const [total, scores] = await Promise.all([
     countListed(warehouse, question),
@@ -140,7 +140,7 @@ export async function bothRuns(
 }
 
 function listed(score: Omit<ListedScore, "day">) {
-  const { id, label, state, colour, health, risk, engagement, momentum, change } = score;
-  const band = risk === null ? null : bandOf(risk);
-  return { id, label, state, colour, health, risk, band, engagement, momentum, change };
+  const { id, label, state, healthBand, health, risk, engagement, momentum, change } = score;
+  const riskBand = risk === null ? null : riskBandOf(risk);
+  return { id, label, state, healthBand, health, risk, riskBand, engagement, momentum, change };
 }

@@ -12,7 +12,6 @@ import { formatDay } from "../../calendar/calendar.ts";
 import type { EntityKind, RunBody, ScoreRecord } from "../../scoring/scoring.ts";
 import {
   accountNumber,
-  bandOf,
   changeBetween,
   type EntityQuestion,
   type ExplainedScore,
@@ -21,6 +20,8 @@ import {
   explainedScore,
   historyOf,
   marksOf,
+  nameOfRung,
+  riskBandOf,
   rowsOf,
   scoreOf,
   servingResult,
@@ -133,7 +134,7 @@ async function scoreAnswer(context: OfEntity, entity: Entity): Promise<Static<ty
       id,
       ...head,
       ...noScore(head.day !== null),
-      verdict: verdictOf({ state: "", colour: "", risk: null, isAccountChurned }),
+      verdict: verdictOf({ state: "", healthBand: "", risk: null, isAccountChurned }),
       model: run === undefined ? null : modelOf(run),
     };
   }
@@ -160,7 +161,7 @@ function noScore(hasRun: boolean) {
     note: hasRun
       ? "Nothing was done before this day: the first score is that of the day after the first event."
       : "Nobody has been scored yet: scores are worked out every night.",
-    health: { score: null, colour: "none", contributions: {}, cap: 0 },
+    health: { score: null, healthBand: "none", contributions: {}, cap: 0 },
     ...{
       engagement: null,
       momentum: null,
@@ -207,10 +208,10 @@ async function churnOf(
 
 function scoresOf({ explanation }: ExplainedScore, run: Run, rank: number | null) {
   const { state, health, engagement, momentum } = explanation;
-  const { score, colour, contributions, cap } = health;
+  const { score, healthBand, contributions, cap } = health;
   return {
     state,
-    health: { score, colour, contributions: { ...contributions }, cap },
+    health: { score, healthBand, contributions: { ...contributions }, cap },
     engagement:
       engagement === null
         ? null
@@ -230,7 +231,7 @@ function riskAnswer({ risk, reasons }: Explanation, baseRate: number | null) {
   if (risk === null || reasons === null) return null;
   return {
     probability: risk,
-    band: bandOf(risk),
+    riskBand: riskBandOf(risk),
     ratioToBaseRate: baseRate === null || baseRate === 0 ? null : risk / baseRate,
     referenceRisk: reasons.referenceRisk,
     reasons: [...reasons.reasons],
@@ -241,7 +242,7 @@ function modelOf(run: Run) {
   const { choice, settings, trainedDay, backtest } = run.body;
   const result = servingResult(choice, backtest)?.metrics;
   return {
-    rung: choice.rung,
+    model: nameOfRung(choice.rung),
     isProven: choice.isProven,
     why: choice.why,
     horizonDays: settings.churnHorizonDays,

@@ -11,7 +11,7 @@ import {
   sourceOutcomes,
 } from "../../../contract/sources.ts";
 import { msPerHour } from "../../calendar/calendar.ts";
-import type { SourceHour } from "../../ledger/ledger.ts";
+import { type SourceHour, storedOutcome } from "../../ledger/ledger.ts";
 import { rhythmInWords, type SourceStatus, takenOf } from "../../scoring/scoring.ts";
 import { type ApiContext, ApiError } from "../api/route.ts";
 
@@ -28,13 +28,13 @@ export async function sources({
   const thisHour = Math.floor(nowMs() / msPerHour);
   // Asked first: it writes down what was only counted, which the totals then have.
   const hours = await ledger.sources.hours(organization.id, thisHour - shownHours + 1);
-  const [statuses, parked] = await Promise.all([
+  const [statuses, held] = await Promise.all([
     watch.statuses({ id: organization.id, zone }),
     ledger.parking.counts(organization.id),
   ]);
-  const { people, items, droppedFull, droppedExpired, links } = parked;
+  const { people, items, droppedFull, droppedExpired, links } = held;
   return {
-    parked: { people, items, oldestAt: instantOrNull(parked.oldestAtMs), droppedFull, droppedExpired, links },
+    held: { people, items, oldestAt: instantOrNull(held.oldestAtMs), droppedFull, droppedExpired, links },
     sources: senderNames.map((source) =>
       sourceAnswer(
         source,
@@ -86,9 +86,9 @@ function sourceAnswer(
 }
 
 function sumOf(hours: readonly SourceHour[]) {
-  const sum = { accepted: 0, parked: 0, duplicate: 0, rejected: 0, ignored: 0 };
+  const sum = { accepted: 0, held: 0, duplicate: 0, rejected: 0, ignored: 0 };
   for (const hour of hours) {
-    for (const outcome of sourceOutcomes) sum[outcome] += hour[outcome];
+    for (const outcome of sourceOutcomes) sum[outcome] += hour[storedOutcome(outcome)];
   }
   return sum;
 }

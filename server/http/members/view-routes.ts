@@ -1,6 +1,7 @@
 /** The routes of saved views. Whoever reads figures sees them; changing them takes the right to manage. */
 import { NoParameters } from "../../../contract/api/api.ts";
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
+import { currentQuery } from "../../../contract/older-addresses.ts";
 import { noSuch, Refusal } from "../../../contract/refusal.ts";
 import { ViewAnswer, ViewChangeBody, ViewCreateBody, ViewsAnswer } from "../../../contract/views.ts";
 import type { View } from "../../ledger/ledger.ts";
@@ -66,7 +67,7 @@ function viewQuery(text: string): string {
   if (query.has("search") || [single, ...traitsIn(query.get("traits"))].some(mayName)) {
     throw new Refusal("query is not valid: leave out search and values of names, which may name a user.");
   }
-  return text;
+  return currentQuery(text);
 }
 
 /** @throws Refusal when they are no filters by traits */
@@ -90,6 +91,7 @@ function mayName({ trait, value }: JsonObject): boolean {
 function viewAnswer({ createdAtMs, updatedAtMs, ...view }: View) {
   return {
     ...view,
+    query: currentQuery(view.query),
     createdAt: new Date(createdAtMs).toISOString(),
     updatedAt: new Date(updatedAtMs).toISOString(),
   };

@@ -91,7 +91,8 @@ function outcomeOf(
 
 function nameOf(outcome: SourcedOutcome): SourceOutcome {
   if (isStored(outcome)) return "accepted";
-  return outcome === "parked" || outcome === "duplicate" ? outcome : "rejected";
+  if (outcome === "parked") return "held";
+  return outcome === "duplicate" ? outcome : "rejected";
 }
 
 /** Tells of the outcomes: to who watches, and of what no translation took to the ingestion warnings, where intake counts

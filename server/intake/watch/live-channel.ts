@@ -38,7 +38,7 @@ export function eventBytes(event: string, data: object): Uint8Array<ArrayBuffer>
 }
 
 /** Counts of nothing. */
-export const noItems = (): LiveCounts => ({ accepted: 0, parked: 0, duplicate: 0, rejected: 0, ignored: 0 });
+export const noItems = (): LiveCounts => ({ accepted: 0, held: 0, duplicate: 0, rejected: 0, ignored: 0 });
 
 /** Whether an item is about the user with this id, or has the id anywhere. */
 export function isAbout({ event, data }: LiveMessage, id: string): boolean {
@@ -80,7 +80,7 @@ export class LiveChannel {
 
   /** Whether there is a place left in this second for an item; otherwise it is counted. */
   takePlace(outcome: LiveOutcome): boolean {
-    const kind = outcome === "accepted" || outcome === "parked" ? "stored" : "others";
+    const kind = outcome === "accepted" || outcome === "held" ? "stored" : "others";
     if (this.#places[kind] > 0) {
       this.#places[kind] -= 1;
       return true;

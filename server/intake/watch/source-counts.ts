@@ -4,7 +4,7 @@
  */
 import type { SenderName, SourceOutcome } from "../../../contract/sources.ts";
 import { msPerHour } from "../../calendar/calendar.ts";
-import type { CountedHour, SourceStore } from "../../ledger/ledger.ts";
+import { type CountedHour, type SourceStore, storedOutcome } from "../../ledger/ledger.ts";
 
 /** Of all organizations, about 200 bytes each. */
 const maxLines = 20_000;
@@ -48,7 +48,7 @@ export class SourceCounts {
       line = this.#begin(line, organization, source, utcHour, atMs);
       if (line === undefined) return;
     }
-    line[outcome] += items;
+    line[storedOutcome(outcome)] += items;
     if (atMs > line.lastMs) line.lastMs = atMs;
     if (outcome === "rejected") return;
     line.firstHeardMs ??= atMs;

@@ -23,7 +23,8 @@ const maxUserIdCharacters = 256;
 export interface Noted {
   readonly organization: number;
   readonly atMs: number;
-  readonly kind: WarningKind;
+  /** Warnings about held items are the ledger's. */
+  readonly kind: Exclude<WarningKind, `parked_${string}`>;
   readonly endpoint: string;
   /** Null: counted with all that have no detail of their own. */
   readonly detail: string | null;

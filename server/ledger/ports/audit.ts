@@ -2,6 +2,7 @@
  * erasure could not reach it. A store that changes something writes the entry in the same commit. */
 import type { AuditAction } from "../../../contract/audit.ts";
 import type { JsonObject } from "../../../contract/json.ts";
+import type { StoredAuditAction } from "../rules/stored-names.ts";
 
 /** Who changes something. */
 export interface Actor {
@@ -46,7 +47,8 @@ export interface AuditEntry extends AuditNote {
   readonly atMs: number;
 }
 
-export interface StoredAuditEntry extends AuditNote {
+export interface StoredAuditEntry extends Omit<AuditNote, "action"> {
+  readonly action: StoredAuditAction;
   /** Grows with time. */
   readonly id: number;
   readonly atMs: number;

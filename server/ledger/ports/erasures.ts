@@ -97,7 +97,7 @@ interface ReceiptFigures {
   readonly erasedAt: string;
   readonly events: number;
   readonly versions: number;
-  readonly deadLetters: number;
+  readonly rejectedEvents: number;
   readonly inboxRows: number;
   readonly days: number;
   readonly seconds: number;
@@ -131,7 +131,7 @@ function figuresOf(erasure: Erasure): ReceiptFigures {
   if (erasedAtMs === null) throw new Error("an erasure that is not done has no receipt");
   const seconds = (erasedAtMs - requestedAtMs) / 1_000;
   const erasedAt = new Date(erasedAtMs).toISOString();
-  return { erasedAt, events, versions, deadLetters, inboxRows, days, seconds };
+  return { erasedAt, events, versions, rejectedEvents: deadLetters, inboxRows, days, seconds };
 }
 
 /** The audit entry of an erasure. It does not name the user or the account. */

@@ -2,11 +2,12 @@
  * What each source of an organization sends, by the hour: from it follow a source's rhythm and its silence. Nothing that
  * was acknowledged depends on these counts: those of the last seconds may be lost when a process is killed.
  */
-import type { SenderName, SourceOutcome } from "../../../contract/sources.ts";
+import type { SenderName } from "../../../contract/sources.ts";
+import type { StoredOutcome } from "../rules/stored-names.ts";
 import type { Actor, AuditNote } from "./audit.ts";
 
 /** Items by what became of them. */
-export type SourceItems = Readonly<Record<SourceOutcome, number>>;
+export type SourceItems = Readonly<Record<StoredOutcome, number>>;
 
 /** What came from a source within an hour. */
 export interface SourceHour extends SourceItems {

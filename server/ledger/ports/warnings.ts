@@ -1,7 +1,7 @@
 /** Ingestion warnings: what senders did that is worth knowing, counted by day. Nothing that was acknowledged
  * depends on them: the counts of the last seconds may be lost when a process is killed. */
 
-import type { warningKinds } from "../../../contract/api/api.ts";
+import type { StoredWarningKind } from "../rules/stored-names.ts";
 
 /** Rows of an organization and a day at most; further details are counted in the row of all others. */
 export const maxWarningDetails = 1_000;
@@ -9,7 +9,7 @@ export const warningsKeptDays = 30;
 
 /** `unknown_key`, `event_in_future` and `duplicate` were answered 201; `…_left_out` and `…_ignored` were taken without something, and
  * `parked_…` dropped later; of `links_full` it is not remembered that two ids are one person; the others were refused. */
-export type WarningKind = (typeof warningKinds)[number];
+export type WarningKind = StoredWarningKind;
 
 /** What is counted together: one line of the list. */
 export interface IngestionWarning {

@@ -57,8 +57,8 @@ export class LetterEntries {
 
 function deadLettersNote(change: Change, rows: number, ids: readonly number[] | undefined): AuditNote {
   return {
-    action: change === "retry" ? "dead_letters.retried" : "dead_letters.dropped",
-    summary: `${change === "retry" ? "Sent again" : "Dropped"}: ${rows} dead letter${rows === 1 ? "" : "s"}`,
+    action: change === "retry" ? "rejected_events.retried" : "rejected_events.dropped",
+    summary: `${change === "retry" ? "Sent again" : "Dropped"}: ${rows} rejected event${rows === 1 ? "" : "s"}`,
     detail: { rows, ...(ids !== undefined && { ids: ids.slice(0, maxIdsTold) }) },
   };
 }

@@ -97,7 +97,7 @@ export function chooseRung(
   }
   const { rung, result } = best;
   const gain = Math.round(100 * (1 - shareOfRecencyLoss(result)));
-  const why = `it has the least log loss of the rungs that are proven, ${gain} % below recency alone`;
+  const why = `it has the least log loss of the models that are proven, ${gain} % below recency alone`;
   return { rung, isProven: true, why, next: nextAfter(rung, counts, backtest) };
 }
 

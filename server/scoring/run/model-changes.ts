@@ -1,13 +1,14 @@
 /** On which days another rung began to serve: a history of scores is read with these marks. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
+import type { Rung } from "../churn/churn-model.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 
 export interface ModelChange {
   /** The first scored day on which it serves. */
   readonly day: number;
   /** Rungs; null when no model was good enough. */
-  readonly from: number | null;
-  readonly to: number | null;
+  readonly from: Rung | null;
+  readonly to: Rung | null;
   /** Why this rung, as the run says it. */
   readonly why: string;
 }

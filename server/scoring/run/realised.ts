@@ -4,13 +4,13 @@ import type { EntityKind } from "../queries/engagement-events.ts";
 import { horizonQuery } from "../queries/label-query.ts";
 import { rowsOfRun } from "../queries/lists/stored-score.ts";
 import { read } from "../queries/query.ts";
-import type { HealthColour } from "../scores/health.ts";
+import type { HealthBand } from "../scores/health.ts";
 import { rowsOf } from "./entity.ts";
 import { populationOf, type ScoredOrganization } from "./population.ts";
 import { newestRun } from "./status.ts";
 
 export interface RealisedChurn {
-  readonly colour: HealthColour;
+  readonly healthBand: HealthBand;
   readonly count: number;
   readonly churned: number;
 }
@@ -28,15 +28,15 @@ export async function realisedChurn(
   kind: EntityKind,
   day: number,
 ): Promise<RealisedChurn[]> {
-  const sums = new Map<HealthColour, RealisedChurn>();
+  const sums = new Map<HealthBand, RealisedChurn>();
   let endDay = day;
   for (let index = 0; index < maxRuns; index += 1) {
     const run = await lastRunOver(warehouse, organization.id, kind, endDay);
     if (run === undefined) break;
     const asOfThen = { ...organization, settings: run.body.settings };
-    for (const { colour, count, churned } of await ofRun(warehouse, asOfThen, kind, run)) {
-      const sum = sums.get(colour) ?? { colour, count: 0, churned: 0 };
-      sums.set(colour, { colour, count: sum.count + count, churned: sum.churned + churned });
+    for (const { healthBand, count, churned } of await ofRun(warehouse, asOfThen, kind, run)) {
+      const sum = sums.get(healthBand) ?? { healthBand, count: 0, churned: 0 };
+      sums.set(healthBand, { healthBand, count: sum.count + count, churned: sum.churned + churned });
     }
     endDay = run.day;
   }
@@ -73,11 +73,11 @@ function ofRun(
   const { kind: _, ...rows } = rowsOf(organization.id, kind, run);
   return read<RealisedChurn>(warehouse, {
     sql: `
-      SELECT colour, count() AS count, countIf(NOT wasThere OR leftAgain) AS churned
-      FROM (SELECT ${kind} AS entity, colour FROM ${kind}_scores FINAL
+      SELECT healthBand, count() AS count, countIf(NOT wasThere OR leftAgain) AS churned
+      FROM (SELECT ${kind} AS entity, colour AS healthBand FROM ${kind}_scores FINAL
         WHERE ${rowsOfRun} AND state IN ('active', 'new')) AS scores
       LEFT JOIN (${horizon.sql}) AS horizon USING (entity)
-      GROUP BY colour`,
+      GROUP BY healthBand`,
     parameters: {
       ...horizon.parameters,
       ...rows,

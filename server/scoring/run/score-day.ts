@@ -5,6 +5,7 @@
 import type { Settings } from "../../../contract/settings.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { BgbbParameters } from "../churn/bgbb.ts";
+import type { Rung } from "../churn/churn-model.ts";
 import { cellRisks } from "../queries/cell-table.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import { scoringLimits } from "../queries/query.ts";
@@ -32,7 +33,7 @@ export interface KindSummary {
   readonly kind: EntityKind;
   /** Those that have scores. */
   readonly entities: number;
-  readonly rung: number | null;
+  readonly rung: Rung | null;
   readonly tookMs: number;
 }
 

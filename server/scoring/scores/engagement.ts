@@ -96,7 +96,7 @@ export function engagementOf(features: Features, scale: EngagementScale): Engage
 
 export interface AccountEngagement {
   readonly score: number;
-  readonly contributions: { readonly members: number; readonly penetration: number };
+  readonly contributions: { readonly members: number; readonly activeShare: number };
 }
 
 /** What an account's engagement is made of. */
@@ -109,7 +109,7 @@ export interface MemberEngagement {
 }
 
 /**
- * An account's engagement: .6 of the mean engagement of its members active in 28 days and .4 of 100 · penetration,
+ * An account's engagement: .6 of the mean engagement of its members active in 28 days and .4 of 100 · the active share,
  * the share of the members active in 90 days that were active in 28. Null when nobody was active in 90 days.
  */
 export function accountEngagementOf({
@@ -118,6 +118,6 @@ export function accountEngagementOf({
   active90,
 }: MemberEngagement): AccountEngagement | null {
   if (active90 === 0) return null;
-  const contributions = { members: 0.6 * meanEngagement, penetration: (40 * active28) / active90 };
-  return { score: contributions.members + contributions.penetration, contributions };
+  const contributions = { members: 0.6 * meanEngagement, activeShare: (40 * active28) / active90 };
+  return { score: contributions.members + contributions.activeShare, contributions };
 }

@@ -55,15 +55,15 @@ export interface Reason {
   readonly text: string;
 }
 
-export type Band = "low" | "medium" | "high";
+export type RiskBand = "low" | "medium" | "high";
 
 /** Risks from here on are medium, and high. */
-export const bandsFrom = { medium: 0.2, high: 0.5 } as const;
+export const riskBandsFrom = { medium: 0.2, high: 0.5 } as const;
 
 /** The band of a risk. */
-export function bandOf(risk: number): Band {
-  if (risk >= bandsFrom.high) return "high";
-  return risk >= bandsFrom.medium ? "medium" : "low";
+export function riskBandOf(risk: number): RiskBand {
+  if (risk >= riskBandsFrom.high) return "high";
+  return risk >= riskBandsFrom.medium ? "medium" : "low";
 }
 
 /** All scores of one entity. The run computes the same for everybody in SQL. */

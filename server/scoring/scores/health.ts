@@ -12,12 +12,12 @@ export interface HealthParts<Value = number> {
 }
 
 /** Grey is a new entity: onboarding. None has no data. */
-export type HealthColour = "healthy" | "watch" | "at_risk" | "onboarding" | "churned" | "none";
+export type HealthBand = "healthy" | "watch" | "at_risk" | "onboarding" | "churned" | "none";
 
 export interface Health {
   /** Null without data. */
   readonly score: number | null;
-  readonly colour: HealthColour;
+  readonly healthBand: HealthBand;
   /** Points of each part that exists; with `cap` they add up to the score. */
   readonly contributions: Partial<HealthParts>;
   /** What a high churn risk took away, zero or negative. */
@@ -50,7 +50,7 @@ export interface HealthInput {
  * Churned is 0, no data null.
  */
 export function healthOf(input: HealthInput, weights: HealthParts = defaultHealthWeights): Health {
-  if (input.state === "churned") return { score: 0, colour: "churned", contributions: {}, cap: 0 };
+  if (input.state === "churned") return { score: 0, healthBand: "churned", contributions: {}, cap: 0 };
   const parts: HealthParts<number | null> = {
     engagement: input.engagement,
     outlook: input.risk === null ? null : 100 * (1 - input.risk),
@@ -59,7 +59,7 @@ export function healthOf(input: HealthInput, weights: HealthParts = defaultHealt
   };
   const present = partNames.filter((part) => parts[part] !== null && weights[part] > 0);
   if (input.state === "no_data" || present.length === 0) {
-    return { score: null, colour: "none", contributions: {}, cap: 0 };
+    return { score: null, healthBand: "none", contributions: {}, cap: 0 };
   }
   const totalWeight = present.reduce((sum, part) => sum + weights[part], 0);
   const points = (part: keyof HealthParts) => ((parts[part] ?? 0) * weights[part]) / totalWeight;
@@ -68,7 +68,7 @@ export function healthOf(input: HealthInput, weights: HealthParts = defaultHealt
     (input.risk ?? 0) >= healthLimits.cappedFromRisk ? Math.min(healthLimits.cappedTo, uncapped) : uncapped;
   return {
     score,
-    colour: input.state === "new" ? "onboarding" : colourOf(score),
+    healthBand: input.state === "new" ? "onboarding" : healthBandOf(score),
     contributions: Object.fromEntries(present.map((part) => [part, points(part)])),
     cap: score - uncapped,
   };
@@ -76,7 +76,7 @@ export function healthOf(input: HealthInput, weights: HealthParts = defaultHealt
 
 const partNames = ["engagement", "outlook", "momentum", "adoption"] as const;
 
-function colourOf(score: number): HealthColour {
+function healthBandOf(score: number): HealthBand {
   if (score >= healthLimits.healthyFrom) return "healthy";
   return score >= healthLimits.watchFrom ? "watch" : "at_risk";
 }

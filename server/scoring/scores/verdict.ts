@@ -2,8 +2,8 @@
  * The verdict: how a user or an account is doing, in one word. Lists, their filter and the pages take it from here.
  * The rules are written as functions and as SQL; a test compares the two for every input.
  */
-import { bandsFrom } from "./explain.ts";
-import type { HealthColour } from "./health.ts";
+import { riskBandsFrom } from "./explain.ts";
+import type { HealthBand } from "./health.ts";
 import type { State } from "./state.ts";
 
 export type Verdict =
@@ -17,9 +17,9 @@ export type Verdict =
   | "no_score";
 
 export interface Judged {
-  /** Empty without scores, as is the colour. */
+  /** Empty without scores, as is the health band. */
   readonly state: State | "";
-  readonly colour: HealthColour | "";
+  readonly healthBand: HealthBand | "";
   readonly risk: number | null;
   /** Of a user: whether the account that they belong to has churned. */
   readonly isAccountChurned: boolean;
@@ -45,24 +45,26 @@ const rules: readonly Rule[] = [
   },
   {
     verdict: "high_risk",
-    holds: ({ risk }) => risk !== null && risk >= bandsFrom.high,
-    sql: ({ risk }) => `ifNull(${risk} >= ${bandsFrom.high}, false)`,
+    holds: ({ risk }) => risk !== null && risk >= riskBandsFrom.high,
+    sql: ({ risk }) => `ifNull(${risk} >= ${riskBandsFrom.high}, false)`,
   },
   {
     verdict: "at_risk",
-    holds: ({ colour }) => colour === "at_risk",
-    sql: ({ colour }) => `${colour} = 'at_risk'`,
+    holds: ({ healthBand }) => healthBand === "at_risk",
+    sql: ({ healthBand }) => `${healthBand} = 'at_risk'`,
   },
   { verdict: "new", holds: ({ state }) => state === "new", sql: ({ state }) => `${state} = 'new'` },
   {
     verdict: "watch",
-    holds: ({ colour, risk }) => colour === "watch" || (risk !== null && risk >= bandsFrom.medium),
-    sql: ({ colour, risk }) => `${colour} = 'watch' OR ifNull(${risk} >= ${bandsFrom.medium}, false)`,
+    holds: ({ healthBand, risk }) =>
+      healthBand === "watch" || (risk !== null && risk >= riskBandsFrom.medium),
+    sql: ({ healthBand, risk }) =>
+      `${healthBand} = 'watch' OR ifNull(${risk} >= ${riskBandsFrom.medium}, false)`,
   },
   {
     verdict: "healthy",
-    holds: ({ colour }) => colour === "healthy",
-    sql: ({ colour }) => `${colour} = 'healthy'`,
+    holds: ({ healthBand }) => healthBand === "healthy",
+    sql: ({ healthBand }) => `${healthBand} = 'healthy'`,
   },
 ];
 

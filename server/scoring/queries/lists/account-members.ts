@@ -5,7 +5,7 @@
 
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import { isIncluded } from "../../../warehouse/warehouse.ts";
-import type { HealthColour } from "../../scores/health.ts";
+import type { HealthBand } from "../../scores/health.ts";
 import type { State } from "../../scores/state.ts";
 import { engagementEvents, type Population, volumeQuery } from "../engagement-events.ts";
 import type { Query } from "../query.ts";
@@ -47,7 +47,7 @@ export interface AccountMember {
   /** Null when nobody did anything in 28 days. */
   readonly share: number | null;
   readonly state: State;
-  readonly colour: HealthColour;
+  readonly healthBand: HealthBand;
   readonly health: number | null;
   readonly engagement: number | null;
   readonly risk: number | null;
@@ -82,11 +82,11 @@ export function accountMembers(
         WHERE organization = {organization:UInt32} AND state = 'churned' AND version >= {accountsVersion:UInt64}
           AND day = addDays(toDate32('1970-01-01'), {accountsDay:Int32})) AS isAccountChurned,
       lastActiveDay, activeDays28, share, if(scored.state = '', 'no_data', scored.state) AS state,
-      if(scored.colour = '', 'none', scored.colour) AS colour, health, engagement, risk
+      if(scored.healthBand = '', 'none', scored.healthBand) AS healthBand, health, engagement, risk
     FROM (${members.sql}) AS members
     INNER JOIN (SELECT user, account, user_id, email, traits, is_account_owner FROM users FINAL
       WHERE organization = {organization:UInt32}) AS named USING (user)
-    LEFT JOIN (SELECT user, toString(state) AS state, toString(colour) AS colour, health, engagement, risk
+    LEFT JOIN (SELECT user, toString(state) AS state, toString(colour) AS healthBand, health, engagement, risk
       FROM user_scores FINAL WHERE ${rowsOfRun}) AS scored USING (user)
     ORDER BY ${orders[page.sort]} ${page.descending ? "DESC" : "ASC"} NULLS LAST, user
     LIMIT {limit:UInt32} OFFSET {offset:UInt32}`;

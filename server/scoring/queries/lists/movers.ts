@@ -1,6 +1,6 @@
 /** Those whose health moved most between two runs, with what they did by each of them. */
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
-import type { HealthColour } from "../../scores/health.ts";
+import type { HealthBand } from "../../scores/health.ts";
 import { nameOf } from "../names.ts";
 import { type DayScore, movedConditions, type OfRun, scoresWithChange } from "./reading.ts";
 
@@ -34,7 +34,7 @@ export interface Mover {
   readonly accountId: string | null;
   readonly accountName: string | null;
   readonly state: DayScore["state"];
-  readonly colour: HealthColour;
+  readonly healthBand: HealthBand;
   readonly health: number | null;
   readonly risk: number | null;
   readonly engagement: number | null;
@@ -75,14 +75,14 @@ function queryOf(kind: OfRun["kind"], scores: string, state: string | undefined)
     ${kind === "account" ? "active_members_28" : "toUInt32(0)"} AS activeMembers28${suffix}`;
   // A churned one's health is 0: by how much it was below is no measure of a return.
   return `
-    SELECT direction, total, id, label, ${accountOf(kind)}, state, colour, health, risk, engagement, momentum, change,
+    SELECT direction, total, id, label, ${accountOf(kind)}, state, healthBand, health, risk, engagement, momentum, change,
       activeDays28, idleDays, hasLeft, activeMembers28,
       activeDays28Before, idleDaysBefore, hasLeftBefore, activeMembers28Before
     FROM (
       SELECT *, multiIf((${movedConditions.returned}), 'returned', change > 0, 'rose', 'fell') AS direction,
         count() OVER (PARTITION BY direction) AS total
       FROM (${scores})
-      WHERE (${movedConditions.returned}) OR (colourBefore != 'churned' AND ifNull(change != 0, false)
+      WHERE (${movedConditions.returned}) OR (healthBandBefore != 'churned' AND ifNull(change != 0, false)
         ${state === undefined ? "" : "AND state = {state:String}"})
       ORDER BY direction, abs(change) DESC, entity
       LIMIT {limit:UInt32} BY direction) AS moved

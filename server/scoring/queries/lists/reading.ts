@@ -1,7 +1,7 @@
 /** Reads scores that runs have stored: of one entity, of a page of them, and of all together. */
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
-import { type Band, bandsFrom } from "../../scores/explain.ts";
-import type { HealthColour } from "../../scores/health.ts";
+import { type RiskBand, riskBandsFrom } from "../../scores/explain.ts";
+import type { HealthBand } from "../../scores/health.ts";
 import type { EntityKind } from "../engagement-events.ts";
 import { nameOf } from "../names.ts";
 import type { Query } from "../query.ts";
@@ -46,7 +46,7 @@ export async function engagementRank(
 export interface DayScore {
   readonly day: number;
   readonly state: StoredScore["state"];
-  readonly colour: HealthColour;
+  readonly healthBand: HealthBand;
   readonly health: number | null;
   readonly risk: number | null;
   readonly engagement: number | null;
@@ -61,7 +61,7 @@ export function historyOf(
 ): Promise<DayScore[]> {
   const day = (name: string) => `addDays(toDate32('1970-01-01'), {${name}:Int32})`;
   return warehouse.rows<DayScore>(
-    `SELECT toInt32(day) AS day, state, colour, health, risk, engagement, momentum
+    `SELECT toInt32(day) AS day, state, colour AS healthBand, health, risk, engagement, momentum
      FROM (SELECT * FROM ${kind}_scores FINAL
        WHERE organization = {organization:UInt32} AND ${kind} = {entity:UInt32}
          AND day BETWEEN ${day("fromDay")} AND ${day("toDay")}) AS scores
@@ -87,8 +87,8 @@ export interface ListQuestion {
   /** What changes are told against. */
   readonly earlier: OfRun | undefined;
   readonly state?: string;
-  readonly colour?: string;
-  readonly band?: Band;
+  readonly healthBand?: string;
+  readonly riskBand?: RiskBand;
   readonly sort: ListSort;
   readonly descending: boolean;
   readonly limit: number;
@@ -101,7 +101,7 @@ export async function listScores(warehouse: Warehouse, question: ListQuestion): 
   const { sql, parameters } = selectionQuery(question);
   const order = `${question.sort} ${question.descending ? "DESC" : "ASC"} NULLS LAST, entity`;
   return warehouse.rows<ListedScore>(
-    `SELECT id, label, day, state, colour, health, risk, engagement, momentum, change
+    `SELECT id, label, day, state, healthBand, health, risk, engagement, momentum, change
      FROM (${sql} ORDER BY ${order} LIMIT {limit:UInt32} OFFSET {offset:UInt32}) AS page
      LEFT JOIN (${nameOf(kind)}) AS names USING (entity)
      ORDER BY ${order} SETTINGS allow_simdjson = 0`,
@@ -116,11 +116,11 @@ export async function countListed(warehouse: Warehouse, question: ListQuestion):
   return row?.count ?? 0;
 }
 
-function selectionQuery({ run, earlier, state, colour, band }: ListQuestion): Query {
+function selectionQuery({ run, earlier, state, healthBand, riskBand }: ListQuestion): Query {
   const conditions = [
     ...(state === undefined ? [] : ["state = {state:String}"]),
-    ...(colour === undefined ? [] : ["colour = {colour:String}"]),
-    ...(band === undefined ? [] : [bandConditions[band]]),
+    ...(healthBand === undefined ? [] : ["colour = {healthBand:String}"]),
+    ...(riskBand === undefined ? [] : [riskBandConditions[riskBand]]),
   ];
   const { sql, parameters } = scoresWithChange(run, earlier, conditions);
   return {
@@ -128,12 +128,12 @@ function selectionQuery({ run, earlier, state, colour, band }: ListQuestion): Qu
     parameters: {
       ...parameters,
       ...(state !== undefined && { state }),
-      ...(colour !== undefined && { colour }),
+      ...(healthBand !== undefined && { healthBand }),
     },
   };
 }
 
-/** The scores of a run by `entity`, with the `change` of health since an earlier one and the `colourBefore`, which is
+/** The scores of a run by `entity`, with the `change` of health since an earlier one and the `healthBandBefore`, which is
  * empty for those who had none.
  * @param conditions on the columns of the kind's table */
 export function scoresWithChange(
@@ -143,15 +143,15 @@ export function scoresWithChange(
 ): Query {
   const before =
     earlier === undefined
-      ? `SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before, '' AS colourBefore WHERE false`
-      : `SELECT ${kind} AS entity, health AS before, toString(colour) AS colourBefore FROM ${kind}_scores FINAL
+      ? `SELECT toUInt32(0) AS entity, CAST(NULL AS Nullable(Float64)) AS before, '' AS healthBandBefore WHERE false`
+      : `SELECT ${kind} AS entity, health AS before, toString(colour) AS healthBandBefore FROM ${kind}_scores FINAL
          WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {earlierDay:Int32})
            AND version >= {earlierVersion:UInt64}`;
   return {
     sql: `
-      SELECT entity, day, state, colour, health, risk, engagement, momentum, health - before AS change,
-        colourBefore
-      FROM (SELECT ${kind} AS entity, toInt32(day) AS day, state, colour, health, risk, engagement, momentum
+      SELECT entity, day, state, healthBand, health, risk, engagement, momentum, health - before AS change,
+        healthBandBefore
+      FROM (SELECT ${kind} AS entity, toInt32(day) AS day, state, colour AS healthBand, health, risk, engagement, momentum
         FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${[rowsOfRun, ...conditions].join(" AND ")})) AS scores
       LEFT JOIN (${before}) AS earlier USING (entity)`,
     parameters: {
@@ -163,50 +163,50 @@ export function scoresWithChange(
 
 /** Colours of health from worse to better; onboarding is neither. */
 const ranks = "['churned', 'at_risk', 'watch', 'healthy']";
-const [rankBefore, rankNow] = [`indexOf(${ranks}, colourBefore)`, `indexOf(${ranks}, colour)`];
-const isThere = "colour NOT IN ('churned', 'none', '')";
+const [rankBefore, rankNow] = [`indexOf(${ranks}, healthBandBefore)`, `indexOf(${ranks}, healthBand)`];
+const isThere = "healthBand NOT IN ('churned', 'none', '')";
 
 /** How health went between two runs, as conditions on the columns of `scoresWithChange`. */
 export const movedConditions = {
-  changed: "colourBefore NOT IN (colour, '') AND colour != ''",
+  changed: "healthBandBefore NOT IN (healthBand, '') AND healthBand != ''",
   worse: `${rankNow} > 1 AND ${rankNow} < ${rankBefore}`,
   better: `${rankBefore} > 1 AND ${rankNow} > ${rankBefore}`,
-  fell: "state = 'active' AND colourBefore != 'churned' AND ifNull(change < 0, false)",
-  rose: "state = 'active' AND colourBefore != 'churned' AND ifNull(change > 0, false)",
-  churned: "colour = 'churned' AND colourBefore NOT IN ('churned', '')",
-  returned: `colourBefore = 'churned' AND ${isThere}`,
+  fell: "state = 'active' AND healthBandBefore != 'churned' AND ifNull(change < 0, false)",
+  rose: "state = 'active' AND healthBandBefore != 'churned' AND ifNull(change > 0, false)",
+  churned: "healthBand = 'churned' AND healthBandBefore NOT IN ('churned', '')",
+  returned: `healthBandBefore = 'churned' AND ${isThere}`,
 } as const;
 
 export type Moved = keyof typeof movedConditions;
 
 /** A condition on a score's `risk`. */
-export const bandConditions: Readonly<Record<Band, string>> = {
-  low: `risk < ${bandsFrom.medium}`,
-  medium: `risk >= ${bandsFrom.medium} AND risk < ${bandsFrom.high}`,
-  high: `risk >= ${bandsFrom.high}`,
+export const riskBandConditions: Readonly<Record<RiskBand, string>> = {
+  low: `risk < ${riskBandsFrom.medium}`,
+  medium: `risk >= ${riskBandsFrom.medium} AND risk < ${riskBandsFrom.high}`,
+  high: `risk >= ${riskBandsFrom.high}`,
 };
 
-export interface ColourCount {
-  readonly colour: HealthColour;
+export interface BandCount {
+  readonly healthBand: HealthBand;
   /** Null without a churn risk. */
-  readonly band: Band | null;
+  readonly riskBand: RiskBand | null;
   readonly count: number;
 }
 
 /** How many entities have which colour and band. */
-export function countColours(warehouse: Warehouse, { kind, ...run }: OfRun): Promise<ColourCount[]> {
-  return warehouse.rows<ColourCount>(
-    `SELECT colour, multiIf(isNull(risk), NULL, risk >= ${bandsFrom.high}, 'high', risk >= ${bandsFrom.medium}, 'medium',
-       'low') AS band, count() AS count
-     FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${rowsOfRun}) GROUP BY colour, band ORDER BY colour, band`,
+export function countBands(warehouse: Warehouse, { kind, ...run }: OfRun): Promise<BandCount[]> {
+  return warehouse.rows<BandCount>(
+    `SELECT colour AS healthBand, multiIf(isNull(risk), NULL, risk >= ${riskBandsFrom.high}, 'high', risk >= ${riskBandsFrom.medium}, 'medium',
+       'low') AS riskBand, count() AS count
+     FROM (SELECT * FROM ${kind}_scores FINAL WHERE ${rowsOfRun}) GROUP BY healthBand, riskBand ORDER BY healthBand, riskBand`,
     run,
   );
 }
 
 export interface Movement {
   /** Null for who was not there yet, or is not any more. */
-  readonly from: HealthColour | null;
-  readonly to: HealthColour | null;
+  readonly from: HealthBand | null;
+  readonly to: HealthBand | null;
   readonly count: number;
 }
 
@@ -214,12 +214,12 @@ export interface Movement {
 export function movementBetween(warehouse: Warehouse, run: OfRun, earlier: OfRun): Promise<Movement[]> {
   const { kind, ...ofRun } = run;
   return warehouse.rows<Movement>(
-    `SELECT nullIf(earlierColour, '') AS \`from\`, nullIf(nowColour, '') AS \`to\`, count() AS count
-     FROM (SELECT ${kind} AS entity, toString(colour) AS nowColour FROM ${kind}_scores FINAL WHERE ${rowsOfRun}) AS now
-     FULL JOIN (SELECT ${kind} AS entity, toString(colour) AS earlierColour FROM ${kind}_scores FINAL
+    `SELECT nullIf(earlierBand, '') AS \`from\`, nullIf(nowBand, '') AS \`to\`, count() AS count
+     FROM (SELECT ${kind} AS entity, toString(colour) AS nowBand FROM ${kind}_scores FINAL WHERE ${rowsOfRun}) AS now
+     FULL JOIN (SELECT ${kind} AS entity, toString(colour) AS earlierBand FROM ${kind}_scores FINAL
        WHERE organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {earlierDay:Int32})
          AND version >= {earlierVersion:UInt64}) AS earlier USING (entity)
-     GROUP BY earlierColour, nowColour ORDER BY earlierColour, nowColour`,
+     GROUP BY earlierBand, nowBand ORDER BY earlierBand, nowBand`,
     { ...ofRun, earlierDay: earlier.day, earlierVersion: earlier.rowsVersion },
   );
 }

@@ -1,7 +1,7 @@
 /** Scores as they are stored: a row has what lists are sorted by, and the features that everything follows from. */
 import type { TraitValue } from "../../churn/design.ts";
 import type { Features } from "../../scores/features.ts";
-import type { HealthColour } from "../../scores/health.ts";
+import type { HealthBand } from "../../scores/health.ts";
 import type { State } from "../../scores/state.ts";
 import type { EntityKind } from "../engagement-events.ts";
 import { type FeatureRow, featuresOfRow } from "../feature-query.ts";
@@ -10,7 +10,7 @@ import { type FeatureRow, featuresOfRow } from "../feature-query.ts";
 export interface StoredScore extends Omit<FeatureRow, "cell"> {
   readonly day: number;
   readonly state: Exclude<State, "no_data">;
-  readonly colour: HealthColour;
+  readonly healthBand: HealthBand;
   readonly engagement: number | null;
   readonly momentum: number | null;
   readonly risk: number | null;
@@ -28,7 +28,7 @@ export interface StoredScore extends Omit<FeatureRow, "cell"> {
 }
 
 const commonColumns = `
-  toInt32(day) AS day, state, colour, engagement, momentum, risk, return_probability AS returnProbability, health,
+  toInt32(day) AS day, state, colour AS healthBand, engagement, momentum, risk, return_probability AS returnProbability, health,
   idle_days AS idleDays, tenure_days AS tenureDays, active_days_28 AS activeDays28,
   active_days_previous_28 AS activeDaysPrevious28, active_days_84 AS activeDays84, volume_28 AS volume28,
   event_names_28 AS eventNames28, mean_gap_days AS meanGapDays, has_single_active_day AS hasSingleActiveDay,

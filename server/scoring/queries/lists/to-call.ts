@@ -4,7 +4,7 @@
  * active in the last 90 days; a user counts as one member.
  */
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
-import { bandsFrom } from "../../scores/explain.ts";
+import { riskBandsFrom } from "../../scores/explain.ts";
 import { nameOf } from "../names.ts";
 import type { Query } from "../query.ts";
 import type { OfRun } from "./reading.ts";
@@ -68,7 +68,7 @@ export function toCallQuery({ run: { kind, ...run }, weekBefore }: ToCallQuestio
         SELECT ${kind} AS entity, ${kind === "account" ? "active_members_90" : "toUInt32(1)"} AS members, health, risk
         FROM ${kind}_scores FINAL WHERE ${rowsOfRun} AND colour NOT IN ('churned', 'none')) AS scores
       LEFT JOIN (${before}) AS week_before USING (entity)
-      WHERE ifNull(risk >= ${bandsFrom.high}, false) OR ifNull(change <= -${sharpFallPoints}, false)`,
+      WHERE ifNull(risk >= ${riskBandsFrom.high}, false) OR ifNull(change <= -${sharpFallPoints}, false)`,
     parameters: {
       ...run,
       ...(weekBefore !== undefined && {

@@ -1,4 +1,4 @@
-/** Rows that the warehouse would not take: looked at, sent again, or deleted by those who may. */
+/** Rows that the warehouse rejected. Members with the right to manage send them again or delete them. */
 import { type ReactElement, useState } from "react";
 import type { Reads } from "../../api/paths.ts";
 import { csvAddress, useChange, useRead } from "../../api/query.ts";
@@ -16,17 +16,17 @@ import { numbers } from "../../text/format.ts";
 import { readable } from "./curl.ts";
 import { Facts } from "./facts.tsx";
 
-type Letter = Reads["/api/dead-letters"]["answer"]["deadLetters"][number];
+type Rejected = Reads["/api/rejected-events"]["answer"]["rejectedEvents"][number];
 
 const limit = 1_000;
 
-const columnsOf = (onOpen: (letter: Letter) => void): readonly Column<Letter>[] => [
+const columnsOf = (onOpen: (rejected: Rejected) => void): readonly Column<Rejected>[] => [
   {
     ...{ id: "id", header: "Row", isFixed: true, width: 90 },
     csv: ["id"],
-    cell: (letter) => (
-      <button type="button" onClick={() => onOpen(letter)} className="rounded font-medium hover:underline">
-        {letter.id}
+    cell: (rejected) => (
+      <button type="button" onClick={() => onOpen(rejected)} className="rounded font-medium hover:underline">
+        {rejected.id}
       </button>
     ),
   },
@@ -42,15 +42,15 @@ const columnsOf = (onOpen: (letter: Letter) => void): readonly Column<Letter>[] 
   { id: "at", header: "Refused", isNumber: true, cell: ({ at }) => <Ago instant={at} /> },
 ];
 
-export function DeadLetters(): ReactElement {
+export function RejectedEvents(): ReactElement {
   const { id } = useOrganization();
-  const [open, setOpen] = useState<Letter>();
-  const asked = useRead("/api/dead-letters", { query: { limit }, everyMs: 15_000 });
+  const [open, setOpen] = useState<Rejected>();
+  const asked = useRead("/api/rejected-events", { query: { limit }, everyMs: 15_000 });
   const total = asked.data?.total ?? 0;
   const acts = useActs(() => setOpen(undefined));
   return (
     <Panel
-      title="Dead letters"
+      title="Rejected events"
       note="Rows that were acknowledged, but that the warehouse would not take. They count in no figure until they are sent again."
       actions={
         acts.may &&
@@ -77,40 +77,44 @@ export function DeadLetters(): ReactElement {
         empty={{
           when: (answer) => answer.total === 0,
           show: (
-            <Empty title="No dead letters">Every row that was acknowledged has reached the warehouse.</Empty>
+            <Empty title="No rejected events">
+              Every row that was acknowledged has reached the warehouse.
+            </Empty>
           ),
         }}
       >
-        {({ deadLetters }) => (
+        {({ rejectedEvents }) => (
           <DataTable
-            label="Every dead letter"
-            name="dead-letters"
-            rows={deadLetters}
+            label="Every rejected event"
+            name="rejected-events"
+            rows={rejectedEvents}
             columns={columnsOf(setOpen)}
-            rowId={(letter) => String(letter.id)}
+            rowId={(rejected) => String(rejected.id)}
             page={{ total, offset: 0, size: Math.max(total, limit) }}
-            csv={csvAddress(id, "/api/dead-letters", {})}
+            csv={csvAddress(id, "/api/rejected-events", {})}
           />
         )}
       </Figures>
-      {open !== undefined && <LetterDialog letter={open} acts={acts} onClose={() => setOpen(undefined)} />}
+      {open !== undefined && (
+        <RejectedDialog rejected={open} acts={acts} onClose={() => setOpen(undefined)} />
+      )}
     </Panel>
   );
 }
 
 type Acts = ReturnType<typeof useActs>;
 
-/** What can be done with dead letters: with one, or with all. */
+/** What can be done with rejected events: with one, or with all. */
 function useActs(onDone: () => void) {
   const may = useMayAs("member");
   const confirm = useConfirm();
   const tell = useTell();
-  const retrying = useChange("POST /api/dead-letters/retry");
-  const dropping = useChange("DELETE /api/dead-letters");
-  const selection = (letter: number | undefined) =>
-    letter === undefined ? { all: true } : { ids: String(letter) };
+  const retrying = useChange("POST /api/rejected-events/retry");
+  const dropping = useChange("DELETE /api/rejected-events");
+  const selection = (rejected: number | undefined) =>
+    rejected === undefined ? { all: true } : { ids: String(rejected) };
   const rows = (count: number) => (count === 1 ? "1 row" : `${numbers.count(count)} rows`);
-  const retry = async (letter: number | undefined, count: number) => {
+  const retry = async (rejected: number | undefined, count: number) => {
     const isSure = await confirm({
       title: `Send ${rows(count)} to the warehouse again?`,
       text: "What is refused again comes back here.",
@@ -118,7 +122,7 @@ function useActs(onDone: () => void) {
     });
     if (!isSure) return;
     retrying.mutate(
-      { query: selection(letter) },
+      { query: selection(rejected) },
       {
         onSuccess: (answer) => {
           tell(`${rows(answer.rows)} on the way to the warehouse again.`);
@@ -128,7 +132,7 @@ function useActs(onDone: () => void) {
       },
     );
   };
-  const drop = async (letter: number | undefined, count: number) => {
+  const drop = async (rejected: number | undefined, count: number) => {
     const isSure = await confirm({
       title: `Delete ${rows(count)} for good?`,
       text: "They were acknowledged to their senders and are kept nowhere else. This cannot be undone.",
@@ -137,7 +141,7 @@ function useActs(onDone: () => void) {
     });
     if (!isSure) return;
     dropping.mutate(
-      { query: selection(letter) },
+      { query: selection(rejected) },
       {
         onSuccess: (answer) => {
           tell(`${rows(answer.rows)} deleted.`);
@@ -150,18 +154,18 @@ function useActs(onDone: () => void) {
   return { may, retry, drop, isBusy: retrying.isPending || dropping.isPending };
 }
 
-function LetterDialog({
-  letter,
+function RejectedDialog({
+  rejected,
   acts,
   onClose,
 }: {
-  letter: Letter;
+  rejected: Rejected;
   acts: Acts;
   onClose: () => void;
 }): ReactElement {
-  const { id, at, table, reason, row } = letter;
+  const { id, at, table, reason, row } = rejected;
   return (
-    <Dialog isOpen onClose={onClose} title={`Dead letter ${id}`} isWide>
+    <Dialog isOpen onClose={onClose} title={`Rejected event ${id}`} isWide>
       <div className="grid gap-4">
         <Facts
           facts={[

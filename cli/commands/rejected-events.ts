@@ -1,4 +1,4 @@
-/** `rekindle dead-letters list | retry | drop` */
+/** `rekindle rejected-events list | retry | drop` */
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import type { SharedLedger } from "../../server/ledger/ledger.ts";
@@ -7,18 +7,18 @@ import { organizationNamed, withInstallation } from "../installation.ts";
 import { readId, readLimit } from "../numbers.ts";
 import { instant, oneLine, printTable } from "../print.ts";
 
-/** The command for rows that the warehouse would not take. */
-export function deadLettersCommand(): Command {
-  return new Command("dead-letters")
-    .description("List rows that the warehouse would not take, send them again, or drop them")
+/** The command for events that the warehouse rejected. */
+export function rejectedEventsCommand(): Command {
+  return new Command("rejected-events")
+    .description("List events that the warehouse rejected, send them again, or drop them")
     .addCommand(list())
-    .addCommand(withRows("retry", "Send dead letters to the warehouse again", "sent again"))
-    .addCommand(withRows("drop", "Delete dead letters for good", "dropped"));
+    .addCommand(withRows("retry", "Send rejected events to the warehouse again", "sent again"))
+    .addCommand(withRows("drop", "Delete rejected events for good", "dropped"));
 }
 
 function list(): Command {
   return new Command("list")
-    .description("List dead letters, the newest first")
+    .description("List rejected events, the newest first")
     .option("--organization <name>", "only this one's; without it, everybody's")
     .option("--limit <number>", "at most this many", readLimit, 100)
     .action(({ organization: name, limit }: { organization?: string; limit: number }) =>
@@ -49,11 +49,11 @@ interface RowsOptions {
 function withRows(name: "retry" | "drop", description: string, done: string): Command {
   return new Command(name)
     .description(description)
-    .argument("[id...]", "ids, as dead-letters list shows them", collectIds, [])
+    .argument("[id...]", "ids, as rejected-events list shows them", collectIds, [])
     .option("--all", "all of them")
     .option("--organization <name>", "only this one's")
     .action((ids: number[], { organization: organizationName, all = false }: RowsOptions) => {
-      if (all === ids.length > 0) throw new Refusal("say which dead letters: give their ids, or --all.");
+      if (all === ids.length > 0) throw new Refusal("say which rejected events: give their ids, or --all.");
       return withInstallation(async ({ ledger }) => {
         const organization = await idOf(ledger, organizationName);
         const selection = { organization, ids: all ? undefined : ids };
