@@ -296,3 +296,9 @@ export const AuditLogAnswer = Type.Object({
     { description: "The newest first." },
   ),
 });
+
+/** How the deletion of an organization is asked for. */
+export const OrganizationDeletionParameters = Type.Object(
+  { name: Type.String({ description: "The organization's name, to confirm." }) },
+  { additionalProperties: false },
+);

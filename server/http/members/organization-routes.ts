@@ -1,7 +1,6 @@
 /** The routes of people about an organization: its members, tokens, read keys, fields and audit log. */
 
 import { NoParameters } from "../../../contract/api/api.ts";
-import { OrganizationDeletionParameters } from "../../../contract/deletion.ts";
 import { limits } from "../../../contract/limits.ts";
 import {
   AuditLogAnswer,
@@ -16,6 +15,7 @@ import {
   OrganizationChangeBody,
   OrganizationCreateAnswer,
   OrganizationCreateBody,
+  OrganizationDeletionParameters,
   ReadKeyCreateAnswer,
   ReadKeyCreateBody,
   ReadKeysAnswer,
