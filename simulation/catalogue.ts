@@ -49,7 +49,7 @@ export function eventKind(name: string): EventKind {
   return found;
 }
 
-/** What a user chooses from in the course of work, in this order everywhere. */
+/** The kinds of work that a user chooses from; the order is the same everywhere. */
 export const workKinds: readonly EventKind[] = eventKinds.filter(({ weight }) => weight > 0);
 
 /** A group of customers: how many are in it, and how much likelier than the average they are to leave. */
@@ -76,7 +76,7 @@ export const channels: readonly Group[] = [
   { name: "content", weight: 8, risk: 0.9 },
 ];
 
-/** Seats are what an account of this size takes in the end. */
+/** Seats that an account of this size has in the end. */
 export interface Size extends Group {
   readonly fewestSeats: number;
   readonly mostSeats: number;
@@ -92,7 +92,7 @@ export const sizes: readonly Size[] = [
   { name: "1001+", weight: 4, risk: 0.55, fewestSeats: 30, mostSeats: 120, plans: [0, 5, 40, 55] },
 ];
 
-/** Segments, and what the companies in them call themselves. */
+/** Segments, and the trades of their companies. */
 export const segments: readonly {
   readonly name: string;
   readonly weight: number;

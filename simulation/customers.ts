@@ -1,7 +1,7 @@
 /**
- * The invented customers. An account is a company that uses the product: what it is, whether it stays, and the plans
- * that it goes through. A person is one of its users: a temperament that stays, a mood that drifts, and the ways in
- * which users come to leave.
+ * The invented customers. An account is a company that uses the product: its size and channel, whether it stays, and
+ * its plans over time. A person is one of its users: a constant temperament, a mood that drifts, and several ways to
+ * leave.
  */
 import { type Group, plans, type Size, workKinds } from "./catalogue.ts";
 import type { Random } from "./random.ts";
@@ -9,11 +9,11 @@ import type { AccountState, AccountTruth, Change, UserKind, UserState, UserTruth
 
 /** Of an average account, a day: about one in forty leaves within 28 days. */
 const accountLeavingHazard = 0.0009;
-/** Of those that mean to leave, so many are won back. */
+/** The share of leaving accounts that are won back. */
 const wonBackShare = 0.2;
 const billingPeriodDays = 30;
 
-/** What is so from the first day on. */
+/** Facts that never change. */
 export interface AccountFacts {
   /** From 0. */
   readonly number: number;
@@ -24,13 +24,13 @@ export interface AccountFacts {
   readonly channel: Group;
   readonly size: Size;
   readonly seats: number;
-  /** How fast its users take up what the product offers; 1 on average. */
+  /** How fast its users adopt features; 1 on average. */
   readonly maturity: number;
   readonly createdDay: number;
   readonly createdMs: number;
 }
 
-/** What an account does on a day. */
+/** The result of an account's day. */
 export type AccountStep = "nothing" | "plan_changed" | "cancels" | "gone";
 
 export class Account {
@@ -38,7 +38,7 @@ export class Account {
   /** The place in `plans`. */
   plan: number;
   owner: Person | undefined;
-  /** Those who have not gone. */
+  /** Members who have not left. */
   readonly members = new Set<Person>();
   readonly history: Change<AccountState>[];
   readonly plans: Change<string>[];
@@ -132,10 +132,10 @@ export class Account {
 
 /** Of an average user, a day: one in eighteen begins to leave within 28 days. */
 const userLeavingHazard = 0.002;
-/** Of those who leave, so many fade over weeks; the others are gone the next day. */
+/** The share of leaving users who fade over weeks; the others leave from one day to the next. */
 const fadingShare = 0.65;
 const alreadyFadingShare = 0.05;
-/** Of those who fade, so many recover. */
+/** The share of fading users who recover. */
 const recoveringShare = 0.25;
 const sleepingHazard = 0.0007;
 const holidayHazard = 0.006;
@@ -253,14 +253,14 @@ export class Person {
     this.#beginToFade(this.signedUpDay, random.between(2, 7));
   }
 
-  /** For those who were there before the log begins: some of them are fading already. */
+  /** For users from before the log: some of them are fading already. */
   settle(firstDay: number, random: Random): void {
     if (!random.chance(alreadyFadingShare)) return;
     const sinceDay = Math.max(this.signedUpDay, firstDay - random.between(1, 20));
     this.#beginToFade(sinceDay, firstDay - sinceDay + random.between(7, 35));
   }
 
-  /** Lives through the night before a day. Returns whether they are gone from this day on. */
+  /** Simulates the night before a day. Returns whether the user has left from this day on. */
   step(day: number, random: Random): boolean {
     if ((day + this.#driftDay) % 7 === 0) this.#drift(random);
     if (this.state !== "healthy") {
@@ -285,7 +285,7 @@ export class Person {
     return true;
   }
 
-  /** Takes up, by chance, some of what their plan offers; what the plan no longer has is given up. */
+  /** Adopts, by chance, some features of the plan, and gives up features that the plan no longer has. */
   adopt(random: Random): void {
     const chance = 0.035 * this.account.facts.maturity * (0.4 + this.rhythm);
     for (const [index, { role, fromPlan }] of workKinds.entries()) {
@@ -308,7 +308,7 @@ export class Person {
     this.#review();
   }
 
-  /** Computes again what follows from features and account. */
+  /** Computes the values that follow from features and account. */
   #review(): void {
     let sum = 0;
     let depth = 0;

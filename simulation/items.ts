@@ -1,4 +1,4 @@
-/** What an application would send of the simulated users, in the words of the write API. */
+/** The items that an application would send of the simulated users, in the form of the write API. */
 import type { Static } from "typebox";
 import type { BatchIdentify, TrackBody } from "../contract/write-api.ts";
 import type { Properties } from "./catalogue.ts";
@@ -65,7 +65,7 @@ export function signUp(person: Person): Identified {
   };
 }
 
-/** An identify for what has changed. */
+/** An identify for a change. */
 export function change(
   person: Person,
   timeMs: number,

@@ -1,4 +1,4 @@
-/** Names of companies and people, obviously invented; addresses end in .example, which belongs to nobody. */
+/** Names of companies and people, obviously invented. Addresses end in .example, a reserved domain. */
 import type { Random } from "./random.ts";
 
 const beginnings =
@@ -7,7 +7,7 @@ const middles = "a o i e or an ul em".split(" ");
 const endings = "dle mar vix lo ric by tra zen mond fer lin quo bis gard".split(" ");
 
 const names = beginnings.length * middles.length * endings.length;
-/** Coprime to the number of names, so that every name comes before one comes again. */
+/** Coprime to the number of names, so that every name is used before one repeats. */
 const stride = 1_009;
 
 export interface CompanyName {
@@ -47,7 +47,7 @@ export interface PersonName {
   readonly mailbox: string;
 }
 
-/** A name, and a mailbox that nobody else has: `n` is the person's number. */
+/** A name, and a mailbox that is unique: `n` is the person's number. */
 export function personName(n: number, random: Random): PersonName {
   const first = random.pick(firstNames);
   const last = random.pick(lastNames);

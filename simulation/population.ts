@@ -1,4 +1,4 @@
-/** Who comes when: accounts are founded, their seats fill, and a vendor's own users are among them. */
+/** The growth of the population: accounts are created, their seats fill, and the vendor's own users are among them. */
 
 import { channels, plans, type Size, segments, sizes } from "./catalogue.ts";
 import { Account, Person } from "./customers.ts";
@@ -18,7 +18,7 @@ const nobody = { weight: 0, risk: 0 };
 export class Population {
   readonly accounts: Account[] = [];
   readonly people: Person[] = [];
-  /** Those who have not gone; the order is the same for the same seed. */
+  /** Users who have not left; the order is the same for the same seed. */
   present: Person[] = [];
   readonly #random: Random;
   readonly #seed: number;
@@ -79,7 +79,7 @@ export class Population {
     });
   }
 
-  /** Somebody has gone: the seat is free, and another owns the account if need be. Returns the new owner. */
+  /** Frees the seat of a user who has left, and gives the account another owner if needed. Returns the new owner. */
   remove(person: Person): Person | undefined {
     const { account } = person;
     account.members.delete(person);

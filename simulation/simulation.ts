@@ -1,11 +1,11 @@
 /**
- * Invented customers of an invented product, day by day, with what is never known of real ones: who was leaving,
- * and when they left. For demonstrations, benchmarks and tests of scores.
+ * Invented customers of an invented product, day by day, with the truth that is unknown of real ones: which users
+ * were leaving, and when they left. For demonstrations, benchmarks and tests of scores.
  *
- * Users have a rhythm, a mood that drifts, holidays, bursts of work and features that they take up; they fade over
- * weeks, leave from one day to the next, fall asleep and come back, or leave with their whole account. How likely
- * that is depends on plan, channel, company size, tenure and how much of the product they use. So a model that
- * assumes one constant chance of leaving and of being active is near the truth, and not the truth.
+ * Users have a rhythm, a mood that drifts, holidays, bursts of work and features that they adopt. They fade over
+ * weeks, leave from one day to the next, fall asleep and come back, or leave with their whole account. The
+ * probability depends on plan, channel, company size, tenure and adopted features. So a model with one constant
+ * probability of leaving and of being active is near the truth, but wrong in detail.
  *
  * Pure: the same options give the same items. Memory holds the people and one day of events.
  */
@@ -19,9 +19,9 @@ import { addWork, type Day, momentOf } from "./work.ts";
 
 export interface SimulationOptions {
   readonly seed: number;
-  /** Exactly so many are identified, those who leave included. */
+  /** The number of identified users, those who leave included. */
   readonly users: number;
-  /** The log begins on the same weekday so many weeks before its end. */
+  /** The log begins on the same weekday this many weeks before its end. */
   readonly weeks: number;
   /** Nothing happens at or after this instant. */
   readonly endMs: number;
@@ -34,7 +34,7 @@ export interface SimulatedDay {
   readonly items: readonly Item[];
 }
 
-/** Of all users so many were there before the log begins; they signed up in the year before. */
+/** The share of all users from before the log; they signed up in the year before. */
 const shareBefore = 0.45;
 const averageAgeBeforeDays = 120;
 const maxAgeBeforeDays = 364;
@@ -56,13 +56,13 @@ export class Simulation {
     this.firstDay = this.lastDay - options.weeks * 7 + 1;
   }
 
-  /** What is true up to the day that was taken last. */
+  /** The truth up to the last generated day. */
   get truth(): Truth {
     const { people, accounts } = this.#population;
     return { users: people.map(({ truth }) => truth), accounts: accounts.map(({ truth }) => truth) };
   }
 
-  /** The items of every day, once. First come, as those of the day before, the sign-ups from before the log. */
+  /** The items of every day, once. The first day, the one before the log, has the earlier sign-ups. */
   *days(): Generator<SimulatedDay> {
     const before = this.#arrivalsBefore();
     yield { day: this.firstDay - 1, items: inOrder(before) };

@@ -1,7 +1,7 @@
-/** What is known of the simulated customers and would not be known of real ones. Days count from 1970-01-01, in
- * the organization's timezone. */
+/** Facts of the simulated customers that would be unknown of real ones. Days count from 1970-01-01, in the
+ * organization's timezone. */
 
-/** `asleep`: away for weeks and will come back; `gone`: for good, no event from this day on. */
+/** `asleep`: inactive for weeks, and will come back. `gone`: no event from this day on. */
 export type UserState = "healthy" | "fading" | "asleep" | "gone";
 
 /** `leaving`: has decided to go, and may still be won back. */
@@ -37,7 +37,7 @@ export interface AccountTruth {
   /** Names of plans. */
   readonly plans: readonly Change<string>[];
   readonly departedDay: number | null;
-  /** `canceled` its subscription, with an event that says so, or `lapsed`: all its users left. */
+  /** `canceled` its subscription, with an event, or `lapsed`: all its users left. */
   readonly departure: "canceled" | "lapsed" | null;
 }
 

@@ -1,4 +1,4 @@
-/** What users do on a day, as events. */
+/** A day's work of users, as events. */
 import { eventKind, workKinds } from "./catalogue.ts";
 import type { Person } from "./customers.ts";
 import { event, type Item } from "./items.ts";
@@ -10,7 +10,7 @@ const hourMs = 60 * minuteMs;
 const signedIn = eventKind("signed_in");
 const emailOpened = eventKind("email_opened");
 const newsletterWeekday = 2;
-/** Of what users do on ordinary days, so much on a day that is a holiday for all. */
+/** The share of ordinary work on a public holiday. */
 const holidayShare = 0.08;
 
 /** A day in the organization's timezone. */
@@ -34,7 +34,7 @@ export function momentOf(
   return Math.round(Math.min(endMs - minuteMs, Math.max(startMs + minuteMs, aimed)));
 }
 
-/** Adds what a person does on a day; nothing is before their sign-up or after the day. */
+/** Adds a person's events of a day; none before their sign-up or after the day. */
 export function addWork(person: Person, day: Day, random: Random, items: Item[]): void {
   if (person.kind === "bot") addPings(person, day, items);
   else if (person.kind === "test") addTestRun(person, day, random, items);
@@ -81,7 +81,7 @@ function chooseWork(odds: readonly number[], random: Random): number {
   return odds.findIndex((sum) => drawn < sum);
 }
 
-/** Not of the day of the sign-up: the letter may have gone out before. */
+/** Not on the day of the sign-up: the letter may have been sent before. */
 function addNewsletter(person: Person, day: Day, random: Random, items: Item[]): void {
   if (person.signedUpDay === day.day || !random.chance(0.22)) return;
   const timeMs = momentOf(day, 11, 2, random);

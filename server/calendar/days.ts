@@ -6,7 +6,7 @@ export function formatDay(day: number): string {
   return new Date(day * msPerDay).toISOString().slice(0, 10);
 }
 
-/** The day of `2026-03-01`; undefined for what is no date of the calendar. */
+/** The day of `2026-03-01`; undefined when the text is no date of the calendar. */
 export function parseDay(text: string): number | undefined {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
   return match === null ? undefined : dayNumber(Number(match[1]), Number(match[2]), Number(match[3]));

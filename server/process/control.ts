@@ -37,7 +37,7 @@ export interface Peer {
 /** The other process refused or failed; the message is the one it gave. */
 export class CallFailed extends Error {
   override readonly name = "CallFailed";
-  /** Whether it was refused, with a reason for the person who asked. */
+  /** Whether the call was refused with a reason that is meant for the user. */
   readonly isRefusal: boolean;
   /** Of a change that was based on another version than this one. */
   readonly currentVersion: number | undefined;
@@ -96,7 +96,7 @@ export async function answerCall(operations: Operations, request: Request): Prom
   }
 }
 
-/** The version that a refused change should have been based on, whichever process refused it; undefined for other errors. */
+/** The version that a refused change should have been based on; undefined for other errors. */
 export function currentVersionOf(error: unknown): number | undefined {
   if (!(error instanceof Error && "currentVersion" in error)) return undefined;
   return typeof error.currentVersion === "number" ? error.currentVersion : undefined;
@@ -131,7 +131,7 @@ async function readAnswer(response: Response): Promise<Answer> {
   }
 }
 
-/** Asks a path of another process. @throws Unreachable */
+/** Sends a request to another process. @throws Unreachable */
 export async function fetchSocket(
   socket: string,
   path: string,
@@ -150,15 +150,15 @@ export function socketPeer(socket: string): Peer {
   return { fetch: (path, init) => fetchSocket(socket, path, init) };
 }
 
-/** In it stands which node is wanted, where only that one can do what is asked for. */
+/** Header with the id of the node that has to answer, for work that only this node can do. */
 const wantedHeader = "Rekindle-Node";
 /** The answer of another one: HTTP's "Misdirected Request". */
 const misdirected = 421;
 
 /**
- * A process of another node. What is asked of it throws CallFailed when another node than the wanted one answers there.
- * @param key the secret with which nodes ask each other
- * @param wanted the id of the node, when no other will do
+ * A process of another node. A request throws CallFailed when a node other than `wanted` answers.
+ * @param key the secret with which nodes authenticate
+ * @param wanted the id of the node that has to answer; left out when any node can
  */
 export function nodePeer(url: string, key: string, wanted?: string): Peer {
   return {
@@ -210,7 +210,7 @@ export function serveNodes(
 const sameAddress =
   "another node answers at the NODE_URL of the one that leads: set each to an address of its own, under which others reach it.";
 
-/** Makes a stand-in for a service of another process: each of its functions becomes a call. */
+/** Makes a client for a service of another process: each of its functions becomes a call. */
 export function remoteService<Shape extends object>(
   socket: string,
   prefix: string,
@@ -223,12 +223,12 @@ export function remoteService<Shape extends object>(
   return Object.fromEntries(entries) as Shape;
 }
 
-/** Removes what a killed process left, so that the path can be bound again. */
+/** Removes the socket of a killed process, so that the path can be bound again. */
 function freeSocket(socket: string): void {
   rmSync(socket, { force: true });
 }
 
-/** Keeps everybody but the service's own user out. */
+/** Only the service's own user may connect. */
 function protectSocket(socket: string): void {
   chmodSync(socket, 0o600);
 }

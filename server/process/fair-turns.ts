@@ -1,14 +1,14 @@
 /**
- * Turns at something of which there are few places (the engine's readers, password hashes), so that a crowd delays itself
- * and not others. Groups (organizations, addresses) take turns; within a group its members do; of a member's questions the
- * first comes first.
+ * Fair turns at a scarce resource (the engine's readers, password hashes): a crowd delays itself and not others.
+ * Groups (organizations, addresses) take turns, and so do the members of a group. A member's own requests are served
+ * in their order.
  */
 
-/** Who asks for a turn. */
+/** The owner of a request for a turn. */
 export interface Asker {
   readonly group: string;
   readonly member: string;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the answer is not needed any more. */
   readonly signal?: AbortSignal;
 }
 
@@ -16,15 +16,15 @@ export interface FairTurnsOptions {
   readonly places: number;
   /** Places that a group may hold while others wait. */
   readonly heldWhileOthersWait: number;
-  /** Places that a group may ever hold: with fewer than all, who comes next need not wait for a group's long work. */
+  /** Places that a group may ever hold. With fewer than all, a new group need not wait for another group's long work. */
   readonly heldAtMost: number;
   /** Places that one member of a group may ever hold, so that the others of the group need not wait for that one's; left
    * out where a group has one member. */
   readonly heldByMember?: number;
 }
 
-/** Of several places a group holds at most half while others wait, and never all: a question of its may take half a
- * minute. A member, one person say, never holds more than half. */
+/** Of several places a group holds at most half while others wait, and never all, because a query may take half a
+ * minute. A member never holds more than half. */
 export function sharedPlaces(places: number): FairTurnsOptions {
   return {
     places,
@@ -43,17 +43,17 @@ interface Group {
   held: number;
   /** By each member, those that hold any. */
   readonly heldBy: Map<string, number>;
-  /** Of each member, the first in front. A map keeps the order in which members came. */
+  /** The waiting requests of each member, oldest first. The map keeps the order in which members came. */
   readonly members: Map<string, Waiting[]>;
 }
 
-/** The service's own work. It is bounded by what it does, and waits its turn without a limit of its own. */
+/** The service's own work, which has no limit of its own: its amount is bounded. */
 const own: Omit<Asker, "signal"> = { group: "the service itself", member: "" };
 
 export class FairTurns {
   readonly #options: FairTurnsOptions;
   #free: number;
-  /** By name, those first whose turn was longest ago; only those that hold a place or wait. */
+  /** By name, the group that was served longest ago first. Only groups that hold a place or wait. */
   readonly #groups = new Map<string, Group>();
 
   constructor(options: FairTurnsOptions) {
@@ -61,8 +61,9 @@ export class FairTurns {
     this.#free = options.places;
   }
 
-  /** Resolves when it is the asker's turn; the place has to be given back. @param asker left out for the service's own
-   * work. @throws the signal's reason when it is aborted before */
+  /** Resolves when it is the asker's turn; the place has to be given back.
+   * @param asker left out for the service's own work
+   * @throws the signal's reason when it is aborted before */
   async take(asker: Asker | undefined): Promise<void> {
     const { group: name, member } = asker ?? own;
     const signal = asker?.signal;
@@ -143,7 +144,7 @@ export class FairTurns {
     }
   }
 
-  /** The group whose turn it is: the first that holds no more than its share, or else the first that may hold more. */
+  /** The next group: the first that holds no more than its share, otherwise the first that may hold more. */
   #next(): string | undefined {
     let more: string | undefined;
     for (const [name, group] of this.#groups) {
@@ -155,7 +156,7 @@ export class FairTurns {
     return more;
   }
 
-  /** The member of a group whose turn it is: the first that waits and may hold one more. */
+  /** The next member of a group: the first that waits and may hold one more place. */
   #nextMember(name: string, { heldBy, members }: Group): string | undefined {
     const { heldByMember = Number.POSITIVE_INFINITY } = this.#options;
     for (const member of members.keys()) {
@@ -169,7 +170,7 @@ export class FairTurns {
   }
 }
 
-/** Takes out the first of a member, who goes to the end of the row. */
+/** Takes out the first request of a member and moves the member to the end of the queue. */
 function firstOf(members: Map<string, Waiting[]>, member: string): Waiting | undefined {
   const queue = members.get(member);
   const first = queue?.shift();

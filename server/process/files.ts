@@ -1,5 +1,5 @@
-/** Files that are whole and on disk, or not there: what was written is on disk only after a sync, its name only
- * after its folder's. */
+/** Files that are complete and on disk, or absent. Contents are on disk only after a sync of the file, names only
+ * after a sync of the folder. */
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 

@@ -10,14 +10,14 @@ import { ConfigError } from "../config.ts";
 import { keepFilesPrivate, makePrivate, whyOpen } from "./private-files.ts";
 
 export interface Lock {
-  /** What of the folder other users can still read, because it is another user's; undefined for nothing. */
+  /** Why other users can still read files of the folder, because another user owns them; undefined when they cannot. */
   readonly whyOpen: string | undefined;
   release(): void;
 }
 
-/** Takes the lock, or returns undefined when another process holds it. Creates the folder when needed. From then on nobody
- * but this user can read what is in it, or what this process creates.
- * @throws ConfigError when the folder cannot be made or written to */
+/** Takes the lock, or returns undefined when another process holds it. Creates the folder when needed. Afterwards
+ * only this user can read the folder and the files that this process creates.
+ * @throws ConfigError when the folder cannot be created or written to */
 export function takeLock(folder: string, name: string): Lock | undefined {
   keepFilesPrivate();
   let database: Database | undefined;
@@ -41,7 +41,7 @@ export function takeLock(folder: string, name: string): Lock | undefined {
   };
 }
 
-/** Whether anybody ever took the lock: who starts in a new folder has it before anything else is there. */
+/** Whether the lock was ever taken: it is the first file of a new data folder. */
 export function wasTaken(folder: string, name: string): boolean {
   return existsSync(lockFile(folder, name));
 }

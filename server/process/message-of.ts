@@ -1,4 +1,4 @@
-/** What an error says; of something else that was thrown, its text. */
+/** The message of an error, or the text of any other thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -43,12 +43,12 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // Another user's, into which nobody can look, or gone.
+    // The folder belongs to another user and cannot be read, or has gone.
     return [];
   }
 }
 
-/** What is said of files that stay open to others. */
+/** The message about files that stay open to others. */
 export function whyOpen(folder: string, open: readonly string[]): string {
   const [first = ""] = open;
   const count = open.length === 1 ? "1 file" : `${open.length} files`;

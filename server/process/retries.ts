@@ -5,7 +5,7 @@
 
 interface Rests {
   readonly firstMs: number;
-  /** Each rest is twice as long as the one before, and at most so long. */
+  /** Each rest is twice as long as the one before, up to this. */
   readonly longestMs: number;
 }
 
@@ -29,13 +29,14 @@ export class Retries<Key> {
     this.#rests = rests;
   }
 
-  /** Whether it is too early to try again. @param of what it depends on: it does not rest when that is another */
+  /** Whether it is too early to try again.
+   * @param of the version that the work depends on: there is no rest for another version */
   isResting(key: Key, of: string | number = ""): boolean {
     const failing = this.#failing.get(key);
     return failing !== undefined && failing.of === of && performance.now() < failing.restsUntilMs;
   }
 
-  /** Takes notice of a failure. @returns whether it is to be logged: at once, then once an hour */
+  /** Records a failure. @returns whether to log it: the first at once, then one an hour */
   failed(key: Key, of: string | number = ""): boolean {
     const nowMs = performance.now();
     const before = this.#failing.get(key);
@@ -51,7 +52,7 @@ export class Retries<Key> {
     return isLogged;
   }
 
-  /** Takes notice of a success. */
+  /** Records a success. */
   succeeded(key: Key): void {
     this.#failing.delete(key);
   }
@@ -61,7 +62,7 @@ export class Retries<Key> {
     return this.#failing.get(key)?.sinceMs ?? null;
   }
 
-  /** What fails. */
+  /** The keys whose work fails. */
   get keys(): readonly Key[] {
     return [...this.#failing.keys()];
   }

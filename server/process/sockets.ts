@@ -20,8 +20,8 @@ export function socketPath(dataDir: string, name: SocketName): string {
   return join(privateFolder(dataDir, join(tmpdir(), `rekindle-${digest}`)), `${name}.sock`);
 }
 
-/** Everybody may write to the temporary folder and can know this name: a folder of somebody else is not used, since it could
- * hold a socket that takes what people send and the rights of an installation. */
+/** The temporary folder is open to every user, and this name can be guessed. So a folder of another user is refused:
+ * it could hold a socket that receives data and commands meant for this installation. */
 function privateFolder(dataDir: string, folder: string): string {
   try {
     mkdirSync(folder, { mode: 0o700 });

@@ -1,4 +1,5 @@
-/** Waits until it is done, but not for longer; what takes longer goes on. @throws what it fails with in time */
+/** Waits for work, but not longer than `ms`; the work itself goes on. @throws the error of the work, if it fails in
+ * time */
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** What other rooms of this layer may use of scoring: statistics, and the scores of a run as a part of other queries. */
+/** The module's interface: statistics, models, runs, and scores as parts of other queries. */
 
 export { type Backtest, backtest, type Fold, type ModelName, type ModelResult } from "./churn/backtest.ts";
 export type { Rung } from "./churn/churn-model.ts";

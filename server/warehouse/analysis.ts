@@ -25,16 +25,16 @@ import { Receipts } from "./upkeep/receipts.ts";
 import { isSettled } from "./upkeep/settled.ts";
 import { Upkeep, type UpkeepParts } from "./upkeep/upkeep.ts";
 
-/** What can be asked of analysis, in this process or across a socket. */
+/** The operations of analysis, in this process or across a socket. */
 export interface AnalysisService {
-  /** The bytes of an export, complete up to what was acknowledged before it began. */
+  /** The bytes of an export. It contains everything that was acknowledged before it began. */
   export(organization: number, table: ExportTable, format: ExportFormat): AsyncIterable<Uint8Array>;
   /** Computes all days and rollups of an organization again. */
   rebuild(organization: number): Promise<void>;
-  /** Erases a user and resolves when nothing is left; undefined when there is no such user. An erasure that fails
-   * or is cut off is pending, and goes on by itself. */
+  /** Erases a user and resolves when no data is left; undefined when there is no such user. A failed or interrupted
+   * erasure stays pending and is retried. */
   erase(organization: number, userId: string, asked: AskedErasure): Promise<ErasureReceipt | undefined>;
-  /** The same for an account, whose members stay. */
+  /** Erases an account; its members stay. */
   eraseAccount(
     organization: number,
     accountId: string,
@@ -42,19 +42,19 @@ export interface AnalysisService {
   ): Promise<AccountReceipt | undefined>;
   /** Deletes an organization and resolves when nothing is left; false when there is no such organization. */
   deleteOrganization(organization: number): Promise<boolean>;
-  /** Compares ledger, events and rollups, after a rebuild that is pending; the differences in words, none when all
-   * agree. */
+  /** Compares ledger, events and rollups, after a pending rebuild. Returns the differences as sentences; none when
+   * all agree. */
   check(organization: number): Promise<readonly string[]>;
   /** Writes a backup of everything, and loses nothing that is acknowledged before.
    * @throws Refusal, CallFailed; then nothing of it is left */
   backUp(request: BackupRequest): Promise<BackupSummary>;
 }
 
-/** How far an organization's figures are to be trusted at this moment. */
+/** How up to date an organization's figures are. */
 export interface Freshness {
   /** Everything that was acknowledged before this instant is in the figures; null when that is not known yet. */
   readonly loadedUptoMs: number | null;
-  /** While the days are computed again, in a new timezone say; `progress` from 0 to 1. */
+  /** Set while the days are computed again, for example in a new timezone; `progress` from 0 to 1. */
   readonly rebuilding: { readonly sinceMs: number; readonly progress: number } | null;
   readonly excludedUsers: number;
   readonly timezone: string;
@@ -80,7 +80,7 @@ export interface AnalysisStatus {
   readonly rebuild: RebuildStatus | null;
 }
 
-/** Where the warehouse lies in a data folder. */
+/** The warehouse's folder in a data folder. */
 export function warehouseFolder(dataDir: string): string {
   return join(dataDir, "warehouse");
 }
@@ -102,13 +102,13 @@ export async function takeAnalysisLock(dataDir: string): Promise<Lock> {
   }
 }
 
-/** Opens the warehouse, sends again what a crash left frozen, and begins to load what comes.
+/** Opens the warehouse, sends frozen batches of a crash again, and starts to load.
  * @throws WarehouseError when the folder is in use or was written by a newer version */
 export async function openAnalysis(dataDir: string, ledger: SharedLedger, log: Logger): Promise<Analysis> {
-  // What a killed process left there may be as large as an export.
+  // A killed process may have left files as large as an export.
   await rm(join(dataDir, "tmp"), { recursive: true, force: true });
   const warehouse = await openChdbWarehouse({ folder: warehouseFolder(dataDir) });
-  // What a backup left that was killed.
+  // Left by a backup that was killed.
   await dropFrozenTables(warehouse);
   return beginAnalysis({ warehouse, ledger, log, dataDir });
 }
@@ -116,12 +116,12 @@ export async function openAnalysis(dataDir: string, ledger: SharedLedger, log: L
 export interface Beginning {
   /** A start that is not wanted any more ends where it is. */
   readonly ending: Promise<void>;
-  /** Hears how the loader is before anything is loaded: that may take as long as there are failures. */
+  /** Receives the loader's status before the first batch is loaded, which may take as long as there are failures. */
   loads(status: () => LoaderStatus): void;
 }
 
-/** Begins the work on a warehouse: sends again what a crash left frozen, and loads what comes. Closing it closes the
- * warehouse, too. */
+/** Starts the work on a warehouse: sends frozen batches of a crash again, then loads. Closing it also closes the
+ * warehouse. */
 export async function beginAnalysis(
   opened: Omit<Parts, "loader" | "exclusions">,
   beginning?: Beginning,
@@ -212,15 +212,15 @@ export class Analysis implements ServedAnalysis {
     return this.#upkeep.rebuild(organization);
   }
 
-  /** Resolves when everything that is acknowledged by now is in the warehouse, and those of it who are excluded are in
-   * no figure. */
+  /** Resolves when everything that is acknowledged by now is in the warehouse, and excluded users among it are in no
+   * figure. */
   async drain(): Promise<void> {
     await this.#upkeep.drain();
     // No reason to refuse an export when it fails.
     await this.#parts.exclusions.tryToApply();
   }
 
-  /** Does something while no long work changes what is stored, and no erasure is half done. */
+  /** Runs `work` while no long work changes stored rows and no erasure is half done. */
   whileNothingChanges<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#upkeep.whileNothingChanges(work);
   }

@@ -1,6 +1,6 @@
 /**
- * Analysis of a node that does not lead: it answers questions, and what has to be done it writes down as pending and waits
- * until the leader has done it. Nothing is remembered here but what the leader said last.
+ * Analysis of a node that does not lead. It answers questions. Other work it records as pending in the ledger and
+ * waits until the leader has done it. Its only memory is the leader's last status.
  */
 
 import { Refusal } from "../../contract/refusal.ts";
@@ -12,17 +12,17 @@ import { excludedUsers } from "./load/exclusions.ts";
 import type { LoaderStatus } from "./load/loader.ts";
 import { Receipts } from "./upkeep/receipts.ts";
 
-/** How often the ledger is asked whether the leader has come so far. */
+/** How often the ledger is asked for the leader's progress. */
 const pollMs = 200;
-/** Without a leader, or with one whose loading fails for so long, who waits is told. */
+/** After this time without a leader, or with a leader whose loading fails, callers get an error. */
 const patienceMs = 60_000;
 
 export interface FollowingParts {
   readonly warehouse: Warehouse;
   readonly ledger: SharedLedger;
-  /** What the leader said last of its work; undefined while there is none. */
+  /** The leader's last status; undefined while there is no leader. */
   readonly leader: () => AnalysisStatus | undefined;
-  /** Analysis of the leader itself, for what only it can do. @throws Refusal when it cannot be asked */
+  /** Analysis of the leader itself, for work that only it can do. @throws Refusal when it cannot be asked */
   readonly askLeader: () => Pick<AnalysisService, "check">;
 }
 
@@ -104,7 +104,7 @@ export class FollowingAnalysis implements ServedAnalysis {
     throw noBackup();
   }
 
-  /** Nobody waits here any more. */
+  /** Ends all waiting. */
   stop(): void {
     this.#stopping.abort(
       new Refusal("the service is stopping: what was asked for goes on, on another node."),
@@ -118,7 +118,7 @@ export class FollowingAnalysis implements ServedAnalysis {
     });
   }
 
-  /** Asks until the answer is not false. */
+  /** Repeats `ask` until the answer is not false. */
   async #until<Answer>(ask: () => Promise<Answer | false>): Promise<Answer> {
     let wellAtMs = performance.now();
     while (true) {
@@ -141,7 +141,7 @@ export class FollowingAnalysis implements ServedAnalysis {
   }
 }
 
-/** While nobody leads, nothing is loaded; questions are answered all the same. */
+/** Without a leader no rows are loaded, but questions are answered. */
 const noLeader: AnalysisStatus = {
   state: "ready",
   loader: nothingLoaded("stopped", "no analysis node leads at this moment"),

@@ -1,6 +1,6 @@
 /**
- * L28: of the users who did anything within 28 days, how many did so on 1, 2 … 28 of them? The shape shows habit:
- * a smile has many who come once and many who come daily.
+ * L28: on how many of the last 28 days were users active, from 1 to 28? The shape shows habit: a smile has many users
+ * of one day and many users of every day.
  */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";

@@ -11,7 +11,7 @@ import {
 
 export interface ActiveUsersQuestion {
   readonly organization: number;
-  /** The last day asked for, in days since 1970-01-01. */
+  /** The last day of the question, in days since 1970-01-01. */
   readonly toDay: number;
   /** How many days, at most 800. */
   readonly days: number;
@@ -25,12 +25,12 @@ export interface ActiveUsersOfDay {
   readonly daily: number;
   readonly weekly: number;
   readonly monthly: number;
-  /** The mean of `daily` over the 28 days that end with the day ÷ monthly: on which part of the days an active user comes.
-   * The mean begins with the first active day of the 30; null when there is none. */
+  /** The mean of `daily` over the 28 days that end with the day ÷ monthly: the share of days on which an active user
+   * comes. The mean begins with the first active day of the 30; null when there is none. */
   readonly stickiness: number | null;
 }
 
-/** One row for every day asked for, oldest first, also where nobody did anything. */
+/** One row for every day of the question, oldest first, also for days without users. */
 export function activeUsers(
   warehouse: Warehouse,
   { organization, toDay, days, passiveEvents }: ActiveUsersQuestion,

@@ -1,6 +1,6 @@
 /**
- * Which events are adopted: for every event who did it within some days, what share of the active users they are,
- * who of them did it for the first time ever, and how long those took from their first activity to it.
+ * Adoption of each event within some days: the share of the active users who did it, how many of them did it for the
+ * first time ever, and how long those took from their first activity to it.
  */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
@@ -29,16 +29,16 @@ export interface AdoptionRow {
   readonly event: string;
   /** Users who did it within the days. */
   readonly users: number;
-  /** Of the users who did anything within the days. */
+  /** Share of the users who were active within the days. */
   readonly share: number;
   readonly firstTimeUsers: number;
   /** Of the first-time users, from the day of the first activity to that of the first use; null without any. */
   readonly medianDaysToFirstUse: number | null;
-  /** Users who did anything within the days. */
+  /** Users who were active within the days. */
   readonly activeUsers: number;
 }
 
-/** One row for every event that anybody did within the days, the one of the most users first. */
+/** One row for every event within the days, the one with the most users first. */
 export function adoption(
   warehouse: Warehouse,
   { organization, toDay, days, limit, passiveEvents }: AdoptionQuestion,
@@ -52,12 +52,12 @@ export function adoption(
 const ofOrganization = "organization = {organization:UInt32}";
 const isWithin = `day >= ${dayParameter("fromDay")}`;
 
-/** Everybody who did an event before the days is one row of it, on the day before them; then a row for each day. */
+/** All users who did an event before the days are one row of it, on the day before them; then a row for each day. */
 const useDay = "greatest(toInt32(day), {fromDay:Int32} - 1)";
 
-// Who did an event on a day and in no bitmap before it did it then for the first time: a user is looked at once for each
-// event that they began with, and not once for each day (of 5 million events 100 ms of CPU instead of 240, for 182 days
-// 180 instead of 510). A user's number is the place of their first day in an array, of at most 16 million.
+// A user who did an event on a day and is in no earlier bitmap did it then for the first time. So each user is read
+// once for each event, and not once for each day: with 5 million events 100 ms of CPU instead of 240, for 182 days
+// 180 instead of 510. A user's number is the place of their first day in an array, of at most 16 million.
 const sql = (passive: PassiveEvents) => `
   WITH
     done AS (

@@ -11,7 +11,7 @@ export interface ChurnEventSender {
   readonly label: string;
 }
 
-/** The user who sent an event in an account last on a day; undefined after an erasure. */
+/** The user who sent the last such event of a day in an account; undefined after an erasure. */
 export async function churnEventSender(
   warehouse: Warehouse,
   question: {
@@ -30,7 +30,8 @@ const ofDay = `organization = {organization:UInt32} AND account = {account:UInt3
   AND day = ${dayParameter("day")}`;
 const name = traitName("traits");
 
-// Raw events say who was last. Once they are deleted, the rollup still says who it was.
+// Raw events have the time of day, so they give the last sender. Once they are deleted, the rollup still has a
+// sender.
 const sql = `
   WITH senders AS (SELECT user FROM user_event_days WHERE ${ofDay} AND ${isIncluded("user")} GROUP BY user)
   SELECT user_id AS userId, multiIf(${name} != '', ${name}, email != '', email, user_id) AS label

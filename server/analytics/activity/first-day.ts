@@ -8,7 +8,7 @@ import {
   type PassiveEvents,
 } from "../../warehouse/warehouse.ts";
 
-/** The first day on which a user who counts in figures was active, in days since 1970-01-01; null before any. */
+/** The first day with an active included user, in days since 1970-01-01; null before any. */
 export async function firstActiveDay(
   warehouse: Warehouse,
   { organization, passiveEvents }: { readonly organization: number; readonly passiveEvents: PassiveEvents },

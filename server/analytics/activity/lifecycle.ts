@@ -37,12 +37,12 @@ export interface LifecycleRow {
 /** One row for every period, oldest first. */
 export async function lifecycle(warehouse: Warehouse, question: LifecycleQuestion): Promise<LifecycleRow[]> {
   const { organization, toDay, passiveEvents } = question;
-  // One period more than is asked for: the one before the first.
+  // One period more than the question has: the one before the first.
   const starts = periodStarts({ ...question, periods: question.periods + 1 });
   return lifecycleFrom(warehouse, { organization, toDay, passiveEvents, starts });
 }
 
-/** The same by sevens of days, of which the last ends with `toDay`: weeks that are all whole. */
+/** The same for complete weeks of seven days, of which the last ends with `toDay`. */
 export function lifecycleOfSevens(
   warehouse: Warehouse,
   {

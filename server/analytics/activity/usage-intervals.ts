@@ -1,7 +1,7 @@
 /**
- * How long users usually stay away: the gaps between a user's active days, of all users within 26 weeks. The churn
- * horizon that is advised is their 90th percentile, rounded up to one that can be set: nine gaps of ten are shorter,
- * so that who is silent for longer is not merely between two uses.
+ * How long users usually stay away: the gaps between a user's active days, of all users within 26 weeks. The
+ * recommended churn horizon is their 90th percentile, rounded up to an allowed one: nine of ten gaps are shorter, so
+ * a longer silence is unlikely to be a usual gap.
  */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
@@ -49,8 +49,7 @@ export function usageIntervals(
   });
 }
 
-/** The shortest length that so many of a hundred gaps do not exceed, the "nearest rank"; undefined when there is
- * no gap. */
+/** The nearest-rank percentile of the gaps' lengths; undefined when there is no gap. */
 export function gapPercentile(rows: readonly UsageIntervalRow[], percent: number): number | undefined {
   const all = rows.reduce((sum, { gaps }) => sum + gaps, 0);
   let seen = 0;

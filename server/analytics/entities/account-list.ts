@@ -1,5 +1,5 @@
-/** Accounts as a list: searched, filtered and sorted by anything that a row shows, each with what its members do. As
- * with users, the numbers of those on the page are found first, and their rows are read then. */
+/** Accounts as a list, searched, filtered and sorted by any column, with their members' activity. As with users, the
+ * numbers of a page's accounts are found first, and their rows are read then. */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import {
@@ -33,7 +33,7 @@ export interface AccountSelection extends ScoreFilter, ScoresOfList {
   readonly toDay: number;
   /** Names of events that are no engagement: they do not move the last-seen day. */
   readonly passiveEvents: PassiveEvents;
-  /** Only accounts whose id or name holds this text, whatever the case; empty for all. */
+  /** Only accounts whose id or name contains this text, ignoring case; empty for all. */
   readonly search: string;
   /** Only the account with exactly this id; undefined for all. */
   readonly accountId?: string | undefined;
@@ -53,7 +53,7 @@ export interface AccountListRow extends ScoresOfRow {
   readonly name: string;
   readonly avatar: string | null;
   readonly createdAtMs: number;
-  /** Users who belong to it now, without those who are excluded from figures. */
+  /** Its current users, without excluded ones. */
   readonly members: number;
   /** Users with an engagement event that carries the account in the 28 days before the day of the scores; before today
    * without scores. Some may belong to another account now. */
@@ -63,7 +63,7 @@ export interface AccountListRow extends ScoresOfRow {
   readonly lastDay: number | null;
 }
 
-/** One page; rows without what is sorted by come last. */
+/** One page; rows without a value to sort by come last. */
 export async function accountList(
   warehouse: Warehouse,
   question: AccountListQuestion,
@@ -138,7 +138,7 @@ const orders = {
   ...scoreOrders,
 } as const;
 
-/** From where accounts come of which everything that was asked for is true; with what they are sorted by. */
+/** The FROM and WHERE clauses that select accounts, with the joins that the order needs. */
 function selectedAccounts(selection: AccountSelection, order: string): Sql {
   const { organization, toDay, passiveEvents: passive } = selection;
   const about = scoreConditions(selection, "a.account");
@@ -176,7 +176,7 @@ function activeOf({ passiveEvents, ...selection }: AccountSelection): Sql {
   );
 }
 
-/** T for active members: that of the scores beside them. */
+/** T for active members: the day of the scores beside them. */
 function membersDay({ run, toDay }: Pick<AccountSelection, "run" | "toDay">): number {
   return run?.day ?? toDay;
 }
@@ -198,7 +198,7 @@ const found = `(
   positionCaseInsensitiveUTF8(account_id, {search:String}) > 0
   OR positionCaseInsensitiveUTF8(name, {search:String}) > 0)`;
 
-/** What the members of accounts do, as a subquery. @param which a condition on `account` */
+/** A subquery of the members' count and their first and last day, by account. @param which a condition on `account` */
 function ofMembers(passive: PassiveEvents, which?: string): string {
   const members = `SELECT user FROM users FINAL WHERE organization = {organization:UInt32} AND ${which}`;
   const seen = which === undefined ? activeSpans(passive) : activeSpansOf(passive, `user IN (${members})`);

@@ -18,7 +18,8 @@ const maxExamples = 3;
 /** The number of no account. */
 const noAccount = 4_294_967_295;
 
-/** How many users each rule matches, in the order of the rules. A user whom several rules match counts in each.
+/** How many users each rule matches, in the order of the rules. A user who is matched by several rules counts in
+ * each.
  * @param user only this user, by its number: then 1 means that the rule matches */
 export async function matchesOfRules(
   warehouse: Warehouse,
@@ -52,9 +53,9 @@ export async function matchesOfRules(
 export interface ExclusionPreview {
   /** Users whom the rule matches. */
   readonly users: number;
-  /** Those of them who are excluded already. */
+  /** Matched users who are excluded already. */
   readonly alreadyExcluded: number;
-  /** The first few, those who are not excluded yet before others. */
+  /** The first few, with users who are not excluded yet first. */
   readonly examples: readonly {
     readonly userId: string;
     readonly name: string | null;
@@ -62,7 +63,7 @@ export interface ExclusionPreview {
   }[];
 }
 
-/** Whom a rule would exclude. */
+/** The users that a rule would exclude. */
 export async function previewOfRule(
   warehouse: Warehouse,
   { organization, rule }: { readonly organization: number; readonly rule: ExclusionRule },

@@ -1,4 +1,4 @@
-/** Users of a list by what they did on which days: those behind figures of activity. */
+/** Filters a list of users by activity on some days: the users behind figures of activity. */
 import {
   activeDaysTable,
   dayParameter,
@@ -17,7 +17,7 @@ interface Days {
 }
 
 export interface ActivityFilter {
-  /** Only users who count in figures and were active on these days, or as `lifecycle` and `inAccount` say. */
+  /** Only included users who were active on these days, or as `lifecycle` and `inAccount` require. */
   readonly activity?:
     | (Days & {
         /** Beside the 7 days before; as analytics/activity/lifecycle.ts defines them. */

@@ -1,4 +1,4 @@
-/** Scores and last days beside the rows of a list: what lists of users and of accounts are filtered and sorted by. */
+/** Scores and last days beside the rows of a list, by which lists of users and of accounts are filtered and sorted. */
 import {
   type HealthBand,
   type Moved,
@@ -16,25 +16,25 @@ import {
 import { dayParameter } from "../../warehouse/warehouse.ts";
 import type { Sql } from "../sql/sql.ts";
 
-/** Of which run scores are, and since which they have changed. */
+/** The run of the scores, and the earlier run that changes are compared with. */
 export interface ScoresOfList {
-  /** Undefined before the first run: nobody has scores then. */
+  /** Undefined before the first run: then no row has scores. */
   readonly run: OfRun | undefined;
   readonly earlier: OfRun | undefined;
   /** For users: the newest run of accounts as of the same day. Members of a churned account inherit its churn. */
   readonly ofAccounts?: OfRun | undefined;
 }
 
-/** Only rows of which all that is given is true. */
+/** Only rows that match all given conditions. */
 export interface ScoreFilter {
   /** `not_churned` for all but `churned` and `account_churned`. */
   readonly verdict?: Verdict | "not_churned" | undefined;
-  /** `no_data` for who has no score at all. */
+  /** `no_data` for rows without any score. */
   readonly state?: State | undefined;
   /** `none` also for who has no score at all. */
   readonly healthBand?: HealthBand | undefined;
   readonly riskBand?: RiskBand | undefined;
-  /** With an event within so many days that end today. */
+  /** With an event within this many days that end today. */
   readonly seenWithinDays?: number | undefined;
   /** Without one. */
   readonly notSeenForDays?: number | undefined;
@@ -44,7 +44,7 @@ export interface ScoreFilter {
   readonly healthBandBefore?: HealthBand | "present" | undefined;
   /** How health went since the earlier run. */
   readonly moved?: Moved | undefined;
-  /** Whether they are to be called, by these runs. */
+  /** Whether they are on the call list, by these runs. */
   readonly call?: { readonly is: boolean; readonly by: ToCallQuestion | undefined } | undefined;
 }
 
@@ -62,7 +62,7 @@ export interface ScoresOfRow {
   readonly change: number | null;
 }
 
-/** What `score` gives a row of a list. */
+/** The columns that `score` adds to a row of a list. */
 export const scoreColumns =
   "score.state AS state, score.healthBand AS healthBand, score.health AS health, score.risk AS risk, " +
   "score.engagement AS engagement, score.momentum AS momentum, score.change AS change";
@@ -76,7 +76,7 @@ export const scoreOrders = {
   change: "score.change",
 } as const;
 
-/** Whether an order is by a score. Rows of which it is the same, or which have none, come by when they were last seen. */
+/** Whether an order is by a score. Rows with equal scores, or without any, are sorted by their last day. */
 export function isScoreOrder(order: string): boolean {
   return order.startsWith("score.");
 }
@@ -108,7 +108,7 @@ export function accountChurned({ ofAccounts }: ScoresOfList, account: string): S
 }
 
 /**
- * The conditions of a filter on `score`, and on who it is.
+ * The conditions of a filter on `score` and on the entity.
  * @param entity the row's number, an expression
  * @param isAccountChurned of a user's account
  */
@@ -151,7 +151,7 @@ function verdictCondition(verdict: Verdict | "not_churned", { text, parameters }
 
 const presentBands = "('healthy', 'watch', 'at_risk', 'onboarding')";
 
-// Not by `score`, which has only those who have scores now, too.
+// Not by `score`, which only has entities that have scores now.
 function earlierConditions({ healthBandBefore, earlier }: ScoreFilter & ScoresOfList, entity: string): Sql[] {
   if (healthBandBefore === undefined) return [];
   if (earlier === undefined) return [condition("false")];

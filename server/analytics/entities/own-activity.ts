@@ -1,5 +1,5 @@
-/** How many events there were on each day of one user, or in one account: rows of one user's rollup, or of those who
- * were ever said to belong to the account. */
+/** How many events there were on each day of one user, or in one account: rows of one user's rollup, or of users who
+ * ever belonged to the account. */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import {
@@ -35,7 +35,7 @@ export function userActivity(
   return activity(warehouse, "user = {user:UInt32}", question);
 }
 
-/** The days on which anybody who counts in figures did anything in the account with this number. */
+/** The days with events of included users in the account with this number. */
 export function accountActivity(
   warehouse: Warehouse,
   question: Days & { readonly account: number },

@@ -29,7 +29,7 @@ export function userEvents(
   return warehouse.rows<OwnEvent>(eventsOf("user = {user:UInt32}"), { ...question });
 }
 
-/** The same of everybody who counts in figures, in the account with this number. */
+/** The same for all included users, in the account with this number. */
 export function accountEvents(
   warehouse: Warehouse,
   question: Question & { readonly account: number },

@@ -1,6 +1,6 @@
 /**
- * What was done last: the events of a user (8 ms, because events are stored by user and time), or those that carry an
- * account, the newest first. Events whose time is yet to come are shown as well: a timeline is what was sent.
+ * The latest events of a user (8 ms, because events are stored by user and time), or those that carry an account, the
+ * newest first. Events with a future time are included: a timeline shows everything that was sent.
  */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { jsonSettings, traitName } from "../sql/json-text.ts";
@@ -45,7 +45,7 @@ export interface TimelineEvent {
 }
 
 export interface AccountTimelineEvent extends TimelineEvent {
-  /** Who did it; the company's own id. */
+  /** The user's own id, as the company sent it. */
   readonly userId: string;
   /** Their name, else e-mail address, else id. */
   readonly userLabel: string;
@@ -97,8 +97,8 @@ const ofUser = `
   ORDER BY time DESC, events.id DESC
   LIMIT {limit:UInt32}`;
 
-/** Who was ever said to belong to an account, or did anything in it as a connected source says, as a subquery: their
- * events alone are read, and not the organization's. Queries bind `organization` and `account`. */
+/** A subquery of the users who ever belonged to an account, or whose events of a connected source carry it. Only
+ * their events are read, not the whole organization's. Queries bind `organization` and `account`. */
 export const everMembers = `(
   SELECT user FROM user_versions WHERE organization = {organization:UInt32} AND account = {account:UInt32}
   UNION DISTINCT

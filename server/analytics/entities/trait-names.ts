@@ -1,4 +1,4 @@
-/** Which traits users have now, and which values of them, so that people can choose what to split or filter by. */
+/** The traits that users have now, with their values, to choose a split or a filter from. */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { isIncluded } from "../../warehouse/warehouse.ts";
@@ -8,15 +8,15 @@ export interface TraitNamesQuestion {
   readonly organization: number;
   /** At most this many traits. */
   readonly limit: number;
-  /** Of a trait with more values than this none is told. At most 100. */
+  /** No values are listed for a trait with more than this many. At most 100. */
   readonly maxValues: number;
 }
 
 export interface TraitRow {
   readonly trait: string;
-  /** Who have a value of it. */
+  /** Users who have a value of it. */
   readonly users: number;
-  /** `maxValues` + 1 stands for all that are more. */
+  /** `maxValues` + 1 stands for any higher number. */
   readonly distinctValues: number;
   /** Pairs of a value and how many have it, the most frequent first; at most 20. */
   readonly values: readonly (readonly [value: string, users: number])[];
@@ -30,11 +30,11 @@ export function traitNames(
   return warehouse.rows<TraitRow>(sql, { organization, limit, maxValues });
 }
 
-/** Of more names than this, those that are met first: whoever sends a name of its own for every user has no traits
- * that anybody could choose from, and each takes some 30 KB of memory. */
+/** Of more names than this, the first found. An application that sends a trait of a new name for every user has no
+ * useful traits, and each name takes some 30 KB of memory. */
 const maxNames = 2_000;
 
-// topK counts exactly while there are no more values than it keeps, 20 times 5: of the others no value is told.
+// topK counts exactly while there are no more values than it keeps, 20 times 5. No values are listed of other traits.
 const sql = `
   SELECT trait, count() AS users, toInt32(uniqUpTo(100)(value)) AS distinctValues,
     if(distinctValues > {maxValues:Int32}, [],

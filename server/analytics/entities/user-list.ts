@@ -1,6 +1,6 @@
 /**
- * Users as a list: searched, filtered and sorted by anything that a row shows. First the numbers of those who are on the
- * page are found, by the columns that this takes and no others; then their rows are read.
+ * Users as a list, searched, filtered and sorted by any column. First the numbers of a page's users are found, by
+ * only the columns that this needs; then their rows are read.
  */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
@@ -31,7 +31,7 @@ import {
   seenConditions,
 } from "./list-scores.ts";
 
-/** A trait, and what it has to be. Numbers and the like are compared as their JSON. */
+/** A condition on a trait. Numbers and the like are compared as their JSON. */
 export interface TraitFilter {
   readonly key: string;
   readonly match: "is" | "isNot" | "contains" | "isEmpty" | "isNotEmpty";
@@ -44,17 +44,17 @@ export interface UserSelection extends ScoreFilter, ScoresOfList, ActivityFilter
   readonly toDay: number;
   /** Names of events that are no engagement: they do not move the last-seen day. */
   readonly passiveEvents: PassiveEvents;
-  /** Only users whose id, e-mail or name holds this text, whatever the case; empty for all. */
+  /** Only users whose id, e-mail or name contains this text, ignoring case; empty for all. */
   readonly search: string;
-  /** All of them have to be true. */
+  /** All of them have to match. */
   readonly traits?: readonly TraitFilter[];
   /** Only members of the account with this id; undefined for all. */
   readonly accountId?: string | undefined;
-  /** Whether users who are excluded from figures are in the list; left out unless it is said. */
+  /** Whether the list has users who are excluded from figures; by default it does not. */
   readonly excluded?: "leftOut" | "only" | "included";
 }
 
-/** By what users are sorted; a trait by its name. */
+/** The order of users: by a column, or by a trait's name. */
 export type UserSort = keyof typeof orders | { readonly trait: string };
 
 export interface UserListQuestion extends UserSelection {
@@ -82,7 +82,7 @@ export interface UserListRow extends ScoresOfRow {
   readonly lastDay: number | null;
 }
 
-/** One page; rows without what is sorted by come last. */
+/** One page; rows without a value to sort by come last. */
 export async function userList(warehouse: Warehouse, question: UserListQuestion): Promise<UserListRow[]> {
   return usersNumbered(warehouse, question, await userNumbers(warehouse, question));
 }
@@ -153,7 +153,7 @@ const orders = {
 const sortValue = jsonText("u.traits", "sort");
 const traitOrder = [`toFloat64OrNull(${sortValue})`, `nullIf(lowerUTF8(${sortValue}), '')`];
 
-/** From where users come of whom everything that was asked for is true; with what they are sorted by. */
+/** The FROM and WHERE clauses that select users, with the joins that the order needs. */
 function selectedUsers(selection: UserSelection, sort?: UserSort): Sql {
   const { organization, toDay, passiveEvents } = selection;
   const about = scoreConditions(selection, "u.user", accountChurned(selection, "u.account"));

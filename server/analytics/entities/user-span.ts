@@ -14,8 +14,7 @@ export interface UserSpan {
   readonly lastDay: number;
 }
 
-/** The span of a user's events until a day: what has a time that is yet to come does not count. Undefined for a user
- * without any. */
+/** The span of a user's events until a day; events with a later time do not count. Undefined for a user without any. */
 export async function userSpan(
   warehouse: Warehouse,
   {

@@ -1,5 +1,5 @@
-/** How much of an organization's data the warehouse holds. The events are counted from the rollup, which is
- * what figures are made of. */
+/** How much of an organization's data the warehouse has. Events are counted in the rollup, from which figures are
+ * made. */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { isIncluded } from "../../warehouse/warehouse.ts";

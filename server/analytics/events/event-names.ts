@@ -8,7 +8,7 @@ export interface EventNamesQuestion {
   readonly organization: number;
   /** Nothing after this day counts, in days since 1970-01-01. */
   readonly toDay: number;
-  /** Only names that hold this text, whatever the case; empty for all. */
+  /** Only names that contain this text, ignoring case; empty for all. */
   readonly search: string;
   readonly sort: "count" | "users" | "event" | "firstDay" | "lastDay";
   readonly descending: boolean;
@@ -23,7 +23,7 @@ export interface EventNameRow {
   /** Days since 1970-01-01. */
   readonly firstDay: number;
   readonly lastDay: number;
-  /** Names that were looked for, whatever the limit. */
+  /** Names that match, without the limit. */
   readonly total: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Events over time, split by what they carry: the value of one of their properties, as it was sent, or of a trait of
- * their users, as it is now. Properties are in the raw events only, which are read whole: the time grows with the
- * number of events in the days that are asked for.
+ * Events over time, split by the value of one of their properties as it was sent, or of a trait of their users as it
+ * is now. Properties are in the raw events only, and all of them are read: the time grows with the number of events
+ * in the days of the question.
  */
 import { periodStarts } from "../../calendar/calendar.ts";
 import { countsAsActivity, type Warehouse } from "../../warehouse/warehouse.ts";
@@ -10,7 +10,7 @@ import { periodOf } from "../sql/period-of.ts";
 import { askedRows, type EventsOfPeriod, type EventsOverTimeQuestion } from "./events-over-time.ts";
 
 export interface EventsByValueQuestion extends EventsOverTimeQuestion {
-  /** Whose value splits them. */
+  /** Whether the property is the event's or the user's. */
   readonly by: "property" | "trait";
   /** Of the property or the trait. */
   readonly key: string;

@@ -1,6 +1,6 @@
 /**
- * How often events were done, and by how many people, by day, week or month: all events together, or those done most
- * each by itself. Counts come from the sums of days, people from the bitmaps.
+ * How often events were done, and by how many users, by day, week or month: all events together, or the most frequent
+ * ones separately. Counts come from the sums of days, users from the bitmaps.
  */
 import { type PeriodsQuestion, periodStarts } from "../../calendar/calendar.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
@@ -12,11 +12,11 @@ export interface EventsOverTimeQuestion extends PeriodsQuestion {
   readonly organization: number;
   /** One event's name; empty for all of them. */
   readonly event: string;
-  /** So many groups by themselves, the largest; the rest is one group. 0: everything is one group. */
+  /** The largest groups are shown separately, this many; the rest is one group. 0: everything is one group. */
   readonly top: number;
 }
 
-/** What one group did in one period. */
+/** The events of one group in one period. */
 export interface EventsOfPeriod {
   /** The period's number, from 1. */
   readonly period: number;
@@ -52,7 +52,7 @@ export const askedRows = `${askedDays} AND ${isIncluded("user")}`;
 /** The first day of a day's period: quicker than its number, which is looked for once a period. */
 const periodDay = "roundDown(toInt32(day), {starts:Array(Int32)})";
 
-// An event has a name, so that the empty one can stand for the rest.
+// No event has the empty name, so it can stand for the rest.
 const ofEvents = `
   WITH
     counted AS (
@@ -77,7 +77,7 @@ const ofEvents = `
     FROM counted INNER JOIN seen USING (event, firstDay)
     GROUP BY firstDay, name)`;
 
-// Who did anything on a day is in one bitmap, and not in one for each event.
+// The active users of a day are in one bitmap, and not in one for each event.
 const ofAnything = `
   SELECT ${periodOf("firstDay")} AS period, NULL AS value, false AS isRest, timesOfPeriod AS count, users
   FROM (
@@ -95,8 +95,8 @@ export interface EventsOverTimeRow extends Omit<EventsOfPeriod, "period"> {
   readonly isComplete: boolean;
 }
 
-/** A row for every period and group, also where nothing was done: by period, in it the largest group first, the rest
- * last. `isOneGroup` says that nothing is split, so that there is a group even without any event. */
+/** A row for every period and group, also without events: by period, in each the largest group first, the rest last.
+ * `isOneGroup` means no split, so that there is a group even without any event. */
 export function withEmptyPeriods(
   question: PeriodsQuestion,
   rows: readonly EventsOfPeriod[],
@@ -131,7 +131,7 @@ function groupsOf(rows: readonly EventsOfPeriod[]) {
     );
 }
 
-/** A text that tells no value from an empty one. */
+/** A prefix that separates a value from an empty one. */
 function mark(value: string | null): string {
   return value === null ? "" : `=${value}`;
 }

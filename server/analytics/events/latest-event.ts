@@ -1,12 +1,12 @@
-/** The last event of anybody. */
+/** The latest event of all users. */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { dayParameter, included, isIncluded } from "../../warehouse/warehouse.ts";
 import { type AccountTimelineEvent, eventColumns, userNames } from "../entities/timeline.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 
-/** The event; undefined before the first. Only activity of users who count in figures.
- * @param toDay today: an event of a day to come has not happened */
+/** The event; undefined before the first. Only activity of included users counts.
+ * @param toDay today: an event with a later day has not happened yet */
 export async function latestEvent(
   warehouse: Warehouse,
   { organization, toDay }: { readonly organization: number; readonly toDay: number },
@@ -24,7 +24,7 @@ const lastDaySql = `
     WHERE organization = {organization:UInt32} AND day <= ${dayParameter("toDay")}
     GROUP BY day HAVING bitmapCardinality(${included("groupBitmapMergeState(users)")}) > 0)`;
 
-// Events are stored by user: only those of the users who were active on the day are read.
+// Events are stored by user: only those of users who were active on the day are read.
 const sql = `
   SELECT names.user_id AS userId, names.label AS userLabel, ${eventColumns}
   FROM (

@@ -1,4 +1,4 @@
-/** Which properties events have, so that people can choose what to split by. */
+/** The properties that events have, to choose a split from. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { jsonSettings } from "../sql/json-text.ts";
 import { askedRows } from "./events-over-time.ts";
@@ -12,7 +12,7 @@ export interface PropertyNamesQuestion {
   readonly toDay: number;
   /** At most this many properties. */
   readonly limit: number;
-  /** At most so many events are looked at. They are read whole: 100,000 take a fraction of a second. */
+  /** At most this many events are read, as a whole: 100,000 take a fraction of a second. */
   readonly maxEvents: number;
 }
 

@@ -1,4 +1,4 @@
-/** How many users ever did some events, each by itself. */
+/** How many users ever did an event, for each of some events. */
 
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { dayParameter, included } from "../../warehouse/warehouse.ts";
@@ -8,7 +8,7 @@ export interface UsersOfEvent {
   readonly users: number;
 }
 
-/** One row for every event that users who count in figures did until a day; the one of the most users first.
+/** One row for every event of included users until a day; the one with the most users first.
  * @param toDay in days since 1970-01-01 */
 export function usersOfEvents(
   warehouse: Warehouse,

@@ -1,16 +1,16 @@
 /**
- * Which cohorts are made of users who were there before the data begins. A new installation sees all existing users
- * within some weeks. Those cohorts say nothing about new users. Pure.
+ * Which cohorts are made of users from before the data begins. A new installation sees all existing users within some
+ * weeks. Those cohorts do not describe new users. Pure.
  */
 import { periodsLater } from "../../calendar/calendar.ts";
 import type { CohortRow } from "./cohorts.ts";
 import type { Grid, RetentionQuestion } from "./retention-question.ts";
 
-/** Users who were there are seen within so many days: those who are away for longer count as newcomers. */
+/** Existing users are seen within this many days: users who are away for longer count as new. */
 const firstDays = 28;
 /** Usual: the median of new users a day in later complete cohorts. At least this many cohorts. */
 const leastUsualCohorts = 4;
-/** Above so many times the usual number of new users a day. */
+/** A cohort with more than this many times the usual number of new users a day has existing users. */
 const timesUsual = 3;
 
 /** The first days of the cohorts that are already here; none unless users enter by their first event.

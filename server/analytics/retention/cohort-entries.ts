@@ -33,8 +33,8 @@ const signUpTraits = ["createdAt", "created_at", "signedUpAt"] as const;
 const date = String.raw`^(\\d{4})-(\\d{2})-(\\d{2})$`;
 const dateTime = String.raw`^(\\d{4}-\\d{2}-\\d{2})[Tt](\\d{2}):(\\d{2}):(\\d{2})(?:[.]\\d+)?(?:[Zz]|([+-])(\\d{2}):(\\d{2}))$`;
 
-/** The day that an expression's text names, as an event's `timestamp` may be written: a date, or a date-time with
- * an offset; null for anything else, and for what no calendar or clock shows. */
+/** The day of an expression's text, in the forms of an event's `timestamp`: a date, or a date-time with an offset.
+ * Null for any other text, and for an impossible date or time. */
 function dayOfText(text: string): string {
   const part = (index: number) => `extractGroups(${text}, '${dateTime}')[${index}]`;
   const number = (index: number) => `toInt64OrZero(${part(index)})`;

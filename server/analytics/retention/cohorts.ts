@@ -1,6 +1,6 @@
 /**
- * Cohorts as bitmaps: who entered in which period, each group of a split apart. And periods as bitmaps: who was
- * active. A cell of a retention table is how many the two have in common.
+ * Cohorts as bitmaps of the users who entered in a period, separately for each group of a split. And periods as
+ * bitmaps of active users. A cell of a retention table is the size of an intersection.
  */
 import {
   activeDaysTable,
@@ -21,7 +21,7 @@ export interface Group {
   readonly value: string | null;
 }
 
-/** What the warehouse counts of one cohort. */
+/** The warehouse's counts of one cohort. */
 export interface CohortRow extends Group {
   /** The first day of the cohort's period. */
   readonly cohort: number;
@@ -60,14 +60,14 @@ function together(entries: string): string {
     FROM (${entries}) GROUP BY cohort`;
 }
 
-/** A bitmap of users but for those who are excluded: who is in no cohort is counted nowhere. */
+/** A bitmap of the included users: users without a cohort are counted nowhere. */
 function membersOf(user: string): string {
   return included(`groupBitmapState(${user})`);
 }
 
 /**
- * The cohorts of first events without a row for each user: who is in a period's bitmap, and in none before it. One
- * event of 20 million took 60 ms user by user.
+ * The cohorts of first events, without a row for each user: users who are in a period's bitmap and in none before it.
+ * One event of 20 million took 60 ms user by user.
  */
 function newcomers(entry: FirstEvent, passive: PassiveEvents): Sql {
   const done = eventsOf(entry, passive);
@@ -91,7 +91,7 @@ const earlierUsers =
 const laterUsers =
   "groupBitmapMergeState(users) OVER (ORDER BY period ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)";
 
-/** One row: all who did it before the first cohort, in a period of their own. */
+/** One row: all users who did it before the first cohort, in a period of their own. */
 function usersBefore({ kind }: FirstEvent, passive: PassiveEvents, bitmaps: string): string {
   const before = `< ${dayParameter("firstDay")}`;
   // Of any event the users' first days are at hand: fewer bytes than the bitmaps of many years.
@@ -102,7 +102,7 @@ function usersBefore({ kind }: FirstEvent, passive: PassiveEvents, bitmaps: stri
   return `SELECT {firstDay:Int32} - 1 AS period, ${state} AS users FROM ${from}`;
 }
 
-/** The bitmaps of days of what makes a member of a cohort. */
+/** The bitmaps of days of the event that starts a cohort's membership. */
 function eventsOf(entry: FirstEvent, passive: PassiveEvents): Sql {
   if (entry.kind === "firstEvent") return anyEvent(passive);
   return {
@@ -124,7 +124,7 @@ function usersByPeriod(bitmaps: string, fromDay: string, endDay: string): string
     FROM ${bitmaps} AND day >= ${date(fromDay)} AND day < ${date(endDay)} GROUP BY period`;
 }
 
-/** The values with the most users stand for themselves, the others together. */
+/** The values with the most users are groups of their own, the others form one group. */
 function ranked({ text, parameters }: Sql): Sql {
   return {
     text: `
@@ -142,8 +142,8 @@ function ranked({ text, parameters }: Sql): Sql {
   };
 }
 
-/** Rows of `period` (its first day) and `users` (a bitmap of those who came back in it). Needs the parameters
- * `organization`, `starts`, and `activeFrom` and `activeEnd`, the days looked at but the last. */
+/** Rows of `period` (its first day) and `users` (a bitmap of the users who returned in it). Binds `organization`,
+ * `starts`, and `activeFrom` and `activeEnd`: the first day and the day after the last. */
 export function activityBitmaps({ returnEvent, passiveEvents }: RetentionQuestion): Sql {
   const done =
     returnEvent === null
@@ -158,8 +158,8 @@ export function activityBitmaps({ returnEvent, passiveEvents }: RetentionQuestio
   };
 }
 
-/** The rows of `cohortBitmaps`, each with `periods`, an array of pairs: a period's first day, and a bitmap of who came
- * back in it, or in it or later. */
+/** The rows of `cohortBitmaps`, each with `periods`, an array of pairs: a period's first day, and a bitmap of the
+ * users who returned in it, or in it or later. */
 export function cohortsWithPeriods(question: RetentionQuestion, grid: Grid): Sql {
   const { entry, returnEvent, split } = question;
   if (split === null && entry.kind !== "signUp") {
@@ -186,8 +186,8 @@ export function cohortsWithPeriods(question: RetentionQuestion, grid: Grid): Sql
   };
 }
 
-/** The same where who enters and who comes back are in the same bitmaps: they are read once, and the engine has less to
- * plan, which is most of its work: 13.6 ms instead of 17.0. */
+/** The same where entries and returns are in the same bitmaps. They are read once, and the engine has less to plan,
+ * which is most of its work: 13.6 ms instead of 17.0. */
 function readOnce(
   { organization, measure, passiveEvents }: RetentionQuestion,
   entry: FirstEvent,

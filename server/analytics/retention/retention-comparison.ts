@@ -1,7 +1,7 @@
 /**
- * Whether the groups of a split differ: each group's share at one age, and each pair's difference with its interval and
- * the probability that it is chance. Users of one account come and leave together, so they count as the fewer
- * independent users that they are worth. Unlike the table, this reads a row for each user.
+ * Whether the groups of a split differ: each group's share at one age, and each pair's difference with its interval
+ * and its p-value. Users of one account come and leave together, so they count as fewer independent users. Unlike the
+ * table, this reads a row for each user.
  */
 import { periodsBetween, periodsLater } from "../../calendar/calendar.ts";
 import {
@@ -32,7 +32,7 @@ export interface ComparedGroup extends Group, Interval {
   readonly cohortUsers: number;
   readonly users: number;
   readonly share: number;
-  /** The number of users of shared accounts that say as much as one independent user. */
+  /** The number of users of shared accounts that carry as much information as one independent user. */
   readonly designEffect: number;
 }
 
@@ -56,11 +56,11 @@ export interface RetentionComparison {
   readonly pairs: readonly ComparedPair[];
 }
 
-/** Members of a group and cohort who did the same; of one account, or of none. */
+/** Members of a group and cohort with equal returns; of one account, or of none. */
 interface Row extends Group {
   readonly cohort: number;
   readonly account: number;
-  /** The starts of the periods in which they came back, of "in or after" the last alone. */
+  /** The starts of the periods with a return; for "in or after" only the last one. */
   readonly periods: readonly number[];
   readonly users: number;
 }
@@ -106,7 +106,7 @@ async function readRows(warehouse: Warehouse, question: RetentionQuestion, grid:
   );
 }
 
-/** Without those who were there before the data begins. */
+/** Without users from before the data begins. */
 function counted(
   rows: readonly Row[],
   question: RetentionQuestion,
@@ -231,7 +231,7 @@ function groupAt(rows: readonly Row[], question: RetentionQuestion, at: number, 
   return { answer, sample };
 }
 
-/** When the members of a group left, as far as that is known; those who are alike together. */
+/** When the members of a group left, as far as that is known; equal members are counted together. */
 function lifetimesOf(
   rows: readonly Row[],
   question: RetentionQuestion,

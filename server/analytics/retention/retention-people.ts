@@ -1,4 +1,4 @@
-/** The people behind a cell of a retention table: who of the cohort came back, and who did not. */
+/** The users behind a cell of a retention table: members of the cohort who returned, and members who did not. */
 import { startOfPeriod } from "../../calendar/calendar.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { activeSpansOf, engagementParameters, type PassiveEvents } from "../../warehouse/warehouse.ts";
@@ -21,10 +21,10 @@ export interface RetentionPeopleQuestion extends RetentionQuestion {
 
 export interface RetentionPeople {
   readonly cohortUsers: number;
-  /** Of the cohort, those who were active. */
+  /** Members of the cohort who were active. */
   readonly users: number;
   readonly people: readonly Person[];
-  /** Null when nobody follows. */
+  /** Null on the last page. */
   readonly next: number | null;
 }
 
@@ -43,8 +43,8 @@ interface Found {
 }
 
 /**
- * A page of the users of a cell. Which values a split shows depends on all cohorts, so that the cell's table is asked
- * again as a whole.
+ * A page of the users of a cell. The values that a split shows depend on all cohorts, so the cell's whole table is
+ * computed again.
  * @throws Refusal when the question asks for too much
  * @throws WarehouseError
  */

@@ -1,11 +1,11 @@
-/** What can be asked of retention, and the limits of it. */
+/** The parameters of a retention question, and their limits. */
 
 import { Refusal } from "../../../contract/refusal.ts";
 import type { OffsetTransition } from "../../calendar/calendar.ts";
 import { type Period, periodsBetween, periodsLater, startOfPeriod } from "../../calendar/calendar.ts";
 import type { PassiveEvents } from "../../warehouse/warehouse.ts";
 
-/** What makes a user a member of a cohort: it is the cohort of the period in which it happened first. */
+/** The event or trait that starts a membership: a user is in the cohort of the period of the first occurrence. */
 export type Entry =
   | { readonly kind: "firstEvent" }
   | { readonly kind: "signUp" }
@@ -16,7 +16,7 @@ export type Measure = "in" | "inOrAfter";
 
 export interface Split {
   readonly trait: string;
-  /** Whose trait: the user's, or of the user's account. */
+  /** The user's trait, or a trait of the user's account. */
   readonly of: "user" | "account";
   /** As it was at the end of the day on which the user entered the cohort, or as it is now. */
   readonly asOf: "entry" | "now";
@@ -26,25 +26,25 @@ export interface Split {
 export interface RetentionQuestion {
   readonly organization: number;
   readonly entry: Entry;
-  /** The event that a user has to do to have come back; null for any. */
+  /** The event that counts as a return; null for any. */
   readonly returnEvent: string | null;
   readonly period: Period;
   readonly measure: Measure;
   readonly split: Split | null;
-  /** Cohorts of the periods in which these two days lie, and between. */
+  /** Cohorts of the periods from the one of the first day to the one of the last. */
   readonly fromDay: number;
   readonly toDay: number;
   /** Periods shown of a cohort at most, its own among them. */
   readonly periods: number;
-  /** Whether users who were there before the data begins count in means and projections; they do not unless set. */
+  /** Whether users from before the data begins count in means and projections; by default they do not. */
   readonly countsAlreadyHere?: boolean;
-  /** Nothing after this day counts: an event may carry a time that is yet to come. */
+  /** Nothing after this day counts: an event may carry a later time. */
   readonly today: number;
-  /** The churn horizon, in days: users who are silent for as long are not expected back. */
+  /** The churn horizon, in days: after this long a silence a return is not expected. */
   readonly horizonDays: number;
   /** Of the organization's timezone. */
   readonly transitions: readonly OffsetTransition[];
-  /** Names of events that are no engagement: they are no first event and no return, but may be chosen as one. */
+  /** Names of events that are no engagement: they are no first event and no return, but may be chosen as either. */
   readonly passiveEvents: PassiveEvents;
 }
 
@@ -66,8 +66,7 @@ export interface Grid {
 }
 
 /**
- * The periods of a question.
- * @throws Refusal when it asks for too much, or for nothing
+ * The periods of a question. @throws Refusal when it asks for too many, or for none
  */
 export function gridOf({ period, measure, split, fromDay, toDay, periods, today }: RetentionQuestion): Grid {
   const firstCohort = startOfPeriod(fromDay, period);
@@ -85,7 +84,7 @@ export function gridOf({ period, measure, split, fromDay, toDay, periods, today 
     );
   }
   const afterLast = periodsLater(lastCohort, periods, period);
-  // What comes after the last period that is shown counts as "after" all the same.
+  // Activity after the last shown period also counts as "after".
   const last = startOfPeriod(today, period);
   const end = measure === "in" ? afterLast : periodsLater(afterLast, 1, period);
   const starts: number[] = [];
@@ -101,7 +100,7 @@ export function gridOf({ period, measure, split, fromDay, toDay, periods, today 
   };
 }
 
-/** The days of which the activity counts for one cell, from the first to the one after the last. */
+/** The days whose activity counts for one cell: the first, and the day after the last. */
 export function daysOfCell(
   { period, measure, today }: RetentionQuestion,
   cohortDay: number,

@@ -1,5 +1,5 @@
-/** The retention table made of counts: shares with their intervals, what is complete, the mean row and the
- * projection. Pure. */
+/** The retention table made of counts: shares with their intervals, complete cells, the mean row and the projection.
+ * Pure. */
 import { periodsBetween, periodsLater } from "../../calendar/calendar.ts";
 import {
   fitSbg,
@@ -21,15 +21,15 @@ export interface RetentionCell extends Group, Interval {
   readonly period: number;
   readonly users: number;
   readonly share: number;
-  /** Whether the period is over; of "in or after" also a churn horizon after it, within which silent members may
-   * come back. */
+  /** Whether the period is over; for "in or after" also a churn horizon after it, because silent members may come
+   * back. */
   readonly isComplete: boolean;
-  /** Whether the cohort is of users who were there before the data begins. */
+  /** Whether the cohort is of users from before the data begins. */
   readonly isAlreadyHere: boolean;
 }
 
-/** All cohorts of a group together whose period is complete, each with the weight of its size. Users who were there
- * before the data begins are left out unless the question counts them. */
+/** All cohorts of a group together whose period is complete, weighted by size. Users from before the data begins are
+ * left out unless the question counts them. */
 export interface MeanCell extends Group, Interval {
   readonly period: number;
   readonly cohorts: number;
@@ -48,8 +48,8 @@ export interface Projection extends Group {
 export interface ProjectionFit {
   readonly alpha: number;
   readonly beta: number;
-  /** False when the search did not settle, the curve has no shape of this family, as when nobody leaves, or the model
-   * misses the mean by more than 5 points and its interval. */
+  /** False when the search did not settle, the curve has no shape of this family (if no user leaves, for example), or
+   * the model misses the mean by more than 5 points and its interval. */
   readonly isReliable: boolean;
   /** From the last complete share that is known well, which is the observed one; empty when the fit is not reliable. */
   readonly shares: readonly ShareAt[];
@@ -59,18 +59,18 @@ export interface RetentionTable {
   /** By group, cohort and period. */
   readonly cells: readonly RetentionCell[];
   readonly mean: readonly MeanCell[];
-  /** Of "in or after" alone: it never rises with age, as who has left does not come back. */
+  /** For "in or after" only: it never rises with age, because users who left do not come back. */
   readonly projections: readonly Projection[];
 }
 
-/** Periods projected beyond what was observed. */
+/** Projected periods beyond the observed ones. */
 const projectedPeriods = 12;
-/** A mean of so many cohorts is known well: a single one may be unlike all others. */
+/** A mean of this many cohorts is reliable: a single cohort may be unlike all others. */
 export const tellingCohorts = 3;
 /** A fit that misses a share that is known well by more, and its interval, is bad. */
 const maxMisfit = 0.05;
 
-/** The table of what the warehouse has counted. @param dataFrom the day of the organization's first engagement event */
+/** The table of the warehouse's counts. @param dataFrom the day of the organization's first engagement event */
 export function retentionTable(
   rows: readonly CohortRow[],
   question: RetentionQuestion,
@@ -128,8 +128,8 @@ function cellsOf(
   }));
 }
 
-/** Whether it is known of a cohort who was there so many periods after its own. Users who are silent in a period may come
- * back: "in or after" is known when they are not expected any more. */
+/** Whether a cohort's cell is final, this many periods after its own. Users who are silent in a period may come back:
+ * "in or after" is final when they are not expected any more. */
 export function isCompleteAt(
   { period, today, measure, horizonDays }: RetentionQuestion,
   cohort: number,
@@ -141,7 +141,7 @@ export function isCompleteAt(
 function countsOf(row: CohortRow, { period, measure }: RetentionQuestion, shown: number): number[] {
   const users = new Map(row.active);
   const counts: number[] = [];
-  // Who was active in a period or later, where nobody at all was active in it, was so in a later one.
+  // Without a count of a period, all users of "in or after" were active in a later one.
   let later = row.active.find(([start]) => start >= periodsLater(row.cohort, shown, period))?.[1] ?? 0;
   for (let k = shown - 1; k >= 0; k -= 1) {
     const found = users.get(periodsLater(row.cohort, k, period));
@@ -193,7 +193,7 @@ function projectionOf(cohorts: readonly (readonly RetentionCell[])[]): Omit<Proj
   const remaining = cohorts.map((cells) =>
     cells
       .filter(({ isComplete }) => isComplete)
-      // Whoever entered was there at the beginning, whatever the event of return is.
+      // All members count at the beginning, whatever the event of return is.
       .map(({ period, users, cohortUsers }) => (period === 0 ? cohortUsers : users)),
   );
   const completePeriods = Math.max(0, ...remaining.map((counts) => counts.length - 1));

@@ -1,6 +1,6 @@
 /**
- * Of the users who came in a period, how many were active k periods later? From bitmaps alone, without one event
- * being read: 26 weeks of 100,000 users and 20 million events take 15 ms. docs/decisions/0015-retention.md has the
+ * Of the users who entered in a period, how many were active k periods later? From bitmaps alone, without reading
+ * events: 26 weeks of 100,000 users and 20 million events take 15 ms. docs/decisions/0015-retention.md has the
  * figures.
  */
 

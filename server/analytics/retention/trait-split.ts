@@ -1,13 +1,13 @@
 /**
- * The value of a trait for every user who entered a cohort: null where there is none. Texts are as they are,
- * numbers, booleans and what is nested as their JSON, and of long ones the beginning.
+ * The value of a trait for every user who entered a cohort; null without a value. Texts stay as they are. Numbers,
+ * booleans, objects and arrays are given as JSON. Long texts are cut.
  *
- * As of entry it is the last word on the trait until the end of the day of the entry; who entered before anything
- * was known of them has the first value that became known.
+ * As of entry it is the trait's last value until the end of the day of entry. A user who entered before any value was
+ * known has the first known one.
  *
- * An account has no traits but its `id` and `name`: any other is its owner's (of several the one known longest), and
- * where nobody is its owner that of the member known for the shortest time. Who belongs to it is known of every time,
- * who owns it only of now.
+ * An account has only the traits `id` and `name`. Any other trait is its owner's: of several owners the one known
+ * longest. Without an owner it is that of the member known for the shortest time. The members of an account are known
+ * at every time, its owner only now.
  */
 
 import type { OffsetTransition } from "../../calendar/calendar.ts";
@@ -33,10 +33,10 @@ export function splitValues(
   return { text: asOf === "entry" ? asOfEntry(subjects) : asOfNow(subjects), parameters };
 }
 
-/** As `jsonText`, but for what it cannot tell apart: nothing that was said, and null that was said. */
+/** As `jsonText`, but distinguishes an absent trait from a null. */
 const rawValue = "if(position(traits, {keyText:String}) = 0, '', JSONExtractRaw(traits, {key:String}))";
 
-/** A raw value as what people read; null for what is not there, and for the null of JSON. */
+/** A raw value as text; null for an absent one, and for the null of JSON. */
 const readable = (raw: string) => `
   leftUTF8(multiIf(${raw} IN ('', 'null'), NULL, startsWith(${raw}, '"'), JSONExtractString(${raw}), ${raw}),
     ${maxValueCharacters})`;
@@ -50,7 +50,7 @@ function asOfNow(subjects: string): string {
     ON said.user = subjects.subject`;
 }
 
-/** When something was said of a user: its day, and its place among all that was said of them, as one number,
+/** The time of a user's version: its day, and its place among all versions of the user. The place is one number,
  * because comparing pairs takes twice as long. */
 const wordTime = `
   ${localDay("intDiv(toUnixTimestamp64Milli(at), 1000)")} AS word_day,
@@ -70,8 +70,9 @@ function asOfEntry(subjects: string): string {
 }
 
 /**
- * The last word until `day`; the first one for a day before anything was said. Of those until the day the last has
- * the highest place, and of those after it, counted downwards from zero, the first: so one aggregate finds either.
+ * The value as of `day`: the last one until then, or the first one when all are later. Of versions until the day the
+ * last has the highest place. Places of later versions are negative, so of those the first has the highest. So one
+ * aggregate finds either.
  */
 function lastWord(value: string, isSaid: string, none: string): string {
   const place = "if(word_day <= day, place, -place)";

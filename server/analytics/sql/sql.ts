@@ -1,4 +1,4 @@
-/** Pieces of which longer queries are put together: each brings the values of the placeholders in its text. */
+/** Pieces of longer queries. Each has the values of the placeholders in its text. */
 import type { OffsetTransition } from "../../calendar/calendar.ts";
 import type { Parameter } from "../../warehouse/warehouse.ts";
 

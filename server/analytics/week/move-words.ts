@@ -1,12 +1,12 @@
-/** Why health moved, in words: what was done before it and after. Pure. */
+/** Why health changed, as a sentence: the activity before and after. Pure. */
 
-/** What was done in the 28 days before a day. */
+/** The activity in the 28 days before a day. */
 export interface ActivityThen {
   readonly activeDays28: number;
   readonly idleDays: number;
-  /** Of an account: members who were active. */
+  /** For an account: members who were active. */
   readonly activeMembers28: number;
-  /** Gone with the churn event. */
+  /** Left with the churn event. */
   readonly hasLeft: boolean;
 }
 
@@ -17,10 +17,11 @@ interface Move {
   readonly now: ActivityThen;
 }
 
-/** Silence of fewer days is told of nobody: a week is the shortest churn horizon. */
+/** A silence of fewer days is not mentioned: a week is the shortest churn horizon. */
 const toldFromDays = 7;
 
-/** Active on 3 of 28 days, was 14; silent for 9 days. Of an account the active members are told, if they changed. */
+/** "Active on 3 of 28 days, was 14; silent for 9 days." For an account the active members are mentioned, if they
+ * changed. */
 export function whyMoved({ kind, direction, before, now }: Move): string {
   if (direction === "returned") {
     const away = before.hasLeft ? "had left" : `had been silent for ${days(before.idleDays)}`;

@@ -1,4 +1,4 @@
-/** Sentences made of words and values, so that whoever shows them can write numbers and days in the reader's way. */
+/** Sentences made of words and values, so that each page can format numbers and days in the reader's language. */
 import { formatDay } from "../../calendar/calendar.ts";
 
 export interface Part {
@@ -7,7 +7,7 @@ export interface Part {
   readonly text: string;
   /** The number, the share of 1, the day, or the id; null for words. */
   readonly value: number | string | null;
-  /** Of a count: the list of those who are counted. It has exactly so many rows. */
+  /** For a count: the list of the counted entities. It has exactly this many rows. */
   readonly list?: ListBehind;
 }
 
@@ -17,7 +17,7 @@ export interface ListBehind {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** Something that stands in a sentence. */
+/** A part of a sentence. */
 export type Piece = string | Part | readonly Piece[];
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
@@ -28,17 +28,17 @@ const signed = new Intl.NumberFormat("en-US", {
 });
 const percent = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 1 });
 
-/** 1,234. @param list of those who are counted */
+/** 1,234. @param list of the counted entities */
 export function count(value: number, list?: ListBehind): Part {
   return { form: "count", text: whole.format(value), value, ...(list !== undefined && { list }) };
 }
 
-/** 1 user, 12 users. @param list of those who are counted */
+/** 1 user, 12 users. @param list of the counted entities */
 export function counted(value: number, singular: string, list?: ListBehind): Piece {
   return [count(value, list), ` ${singular}${value === 1 ? "" : "s"}`];
 }
 
-/** The list of users to whom all of this applies. */
+/** The list of users who match all of this. */
 export function usersBehind(query: ListBehind["query"]): ListBehind {
   return { page: "users", query };
 }
@@ -58,12 +58,12 @@ export function dayPart(day: number): Part {
   return { form: "day", text: formatDay(day), value: formatDay(day) };
 }
 
-/** Somebody by name, to be linked. */
+/** The name of a user or account, to be linked. */
 export function named(form: "user" | "account", { id, label }: { id: string; label: string }): Part {
   return { form, text: label || id, value: id };
 }
 
-/** The parts of a sentence; words that follow each other become one part. */
+/** The parts of a sentence; adjacent words become one part. */
 export function partsOf(...pieces: readonly Piece[]): Part[] {
   const parts: Part[] = [];
   for (const piece of flat(pieces)) {
@@ -75,7 +75,7 @@ export function partsOf(...pieces: readonly Piece[]): Part[] {
   return parts;
 }
 
-/** Lists as people say them: a, b and c. */
+/** A list in prose: a, b and c. */
 export function joined(pieces: readonly Piece[]): Piece {
   return pieces.map((piece, index) => {
     if (index === 0) return piece;

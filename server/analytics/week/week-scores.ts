@@ -1,4 +1,4 @@
-/** What scores say of a week: health and its movement, churn risk, and whom to call first. Pure. */
+/** The week's sentences about scores: health and its change, churn risk, and the call list. Pure. */
 import { formatDay } from "../../calendar/calendar.ts";
 import { callMemberDays, type JudgedChange, judgeChange, sharpFallPoints } from "../../scoring/scoring.ts";
 import {
@@ -34,7 +34,7 @@ export interface ToCall {
   readonly risk: number | null;
   /** Of health within a week. */
   readonly change: number | null;
-  /** The weightiest reason of the churn risk, in words. */
+  /** The main reason of the churn risk, as words. */
   readonly reason: string | null;
 }
 
@@ -57,25 +57,25 @@ export interface ScoresOfWeek {
 }
 
 export interface ToCallFirst {
-  /** Users where no account is to be called. */
+  /** Users for the call list when it has no accounts. */
   readonly kind: "user" | "account";
   /** Whether accounts have scores, too. */
   readonly hasAccounts: boolean;
   /** How many there are altogether. */
   readonly total: number;
-  /** The day as of whose start the scores are. */
+  /** The day at whose start the scores were computed. */
   readonly day: number;
   readonly first: readonly ToCall[];
 }
 
-/** What is said before the first scores. */
+/** The sentence before the first scores. */
 export function notScored(): Sentence {
   return sentence("health", "neutral", [
     "There are no scores yet, so there is nothing to say about health and about whom to call. Scores are worked out every night.",
   ]);
 }
 
-/** Health, churn risk, and whom to call first. */
+/** Health, churn risk and the call list. */
 export function aboutScores(scores: ScoresOfWeek): Sentence[] {
   const now = scores.health.at(-1);
   return [
@@ -181,14 +181,14 @@ function riskSentence(
   ]);
 }
 
-/** Why users are to be called and no accounts; null when it needs no word. */
+/** Explains why the call list falls back to users; null otherwise. */
 export function callNote({ kind, hasAccounts, first }: ToCallFirst): string | null {
   return kind === "user" && hasAccounts && first.length > 0
     ? "No account is to be called, but users are."
     : null;
 }
 
-/** Why it is to be called: 12 members, 52% likely to leave; silent for 11 days, usually back after 1. */
+/** The reason for a call: 12 members, 52% likely to leave; silent for 11 days, usually back after 1. */
 export function whyToCall({ id, members, risk, change: by, reason }: ToCall, day: number): Piece {
   const list: ListBehind = usersBehind({
     ...{ activeInAccount: id, activeFrom: formatDay(day - callMemberDays), activeTo: formatDay(day - 1) },
@@ -202,7 +202,7 @@ export function whyToCall({ id, members, risk, change: by, reason }: ToCall, day
   return [lead, rest.map((piece, index) => [index === 0 && lead.length === 0 ? "" : "; ", piece])];
 }
 
-/** The list of all who are to be called. */
+/** The complete call list. */
 function listOfCalls({ kind }: Pick<ToCallFirst, "kind">): ListBehind {
   return { page: kind === "user" ? "users" : "accounts", query: { toCall: "true", sort: "risk" } };
 }

@@ -1,4 +1,4 @@
-/** What sentences about a week share: how a change is judged in words, and the form of a sentence. */
+/** Shared parts of sentences about a week: how a change is judged, and the form of a sentence. */
 import type { JudgedChange, UsualChange } from "../../scoring/scoring.ts";
 import { type Part, type Piece, partsOf } from "./sentence.ts";
 
@@ -23,13 +23,13 @@ export function judgedWords(judged: JudgedChange | undefined): string {
   return side == null ? "There are too few weeks yet to say whether that is usual." : judgements[side];
 }
 
-/** What is usual is no news. @param good on which side of the usual the news is good */
+/** A usual change is neutral. @param good which direction of an unusual change is good */
 export function toneOf(judged: JudgedChange | undefined, good: "above" | "below"): Sentence["tone"] {
   if (judged?.side == null || judged.side === "within") return "neutral";
   return judged.side === good ? "good" : "bad";
 }
 
-/** A sentence, with what was judged in it. */
+/** A sentence with its judgement. */
 export function sentence(
   about: Sentence["about"],
   tone: Sentence["tone"],

@@ -1,6 +1,6 @@
 /**
- * The week in sentences: what changed, by how much, whether that is more than weeks usually differ, and whom to call
- * first. Every word follows from figures that are handed in; what is not known is said to be not known. Pure.
+ * The week as sentences: what changed, by how much, whether that is more than weeks usually differ, and the call
+ * list. Every word follows from the given figures; unknown figures are called unknown. Pure.
  */
 
 import { formatDay } from "../../calendar/calendar.ts";
@@ -23,7 +23,7 @@ export interface WeekFigures {
   /** The oldest first; the last are the seven days. */
   readonly weeks: readonly WeekOfUsers[];
   readonly stoppedSince: number | null;
-  /** The day on which the data begins; null while there is none. Asked for only when no week has any. */
+  /** The day on which the data begins; null without data. Needed only when no week has any. */
   readonly firstDay: number | null;
   /** Null before the first scores. */
   readonly scores: ScoresOfWeek | null;

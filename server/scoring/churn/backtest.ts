@@ -109,7 +109,7 @@ export function* fitSnapshot(snapshot: Snapshot, horizonDays: number): Steps<Fit
 /** The predictions of each model for the rows of one cut-off, in their order. */
 type FoldPredictions = ReadonlyMap<ModelName, readonly Prediction[]>;
 
-/** Null when the training labels are of one class, or when nobody is there to score. */
+/** Null when the training labels are of one class, or when there are no entities to score. */
 function* predictFold(
   fold: Fold,
   fits: ReadonlyMap<Snapshot, FittedSnapshot>,

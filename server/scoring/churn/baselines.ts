@@ -1,4 +1,4 @@
-/** What a model has to beat: the two rules that people would use without one. */
+/** The two simple rules that a model has to beat. */
 
 import type { ScoredFeatures } from "../scores/state.ts";
 import { solveLogistic } from "../statistics/irls.ts";
@@ -24,15 +24,15 @@ export function recencyBaseline(rows: readonly LabelledRow[]): Baseline | null {
 }
 
 export interface HiatusRule {
-  /** Silent for at least so many days counts as leaving. */
+  /** Silence of at least this many days counts as leaving. */
   readonly fromIdleDays: number;
   readonly riskBelow: number;
   readonly riskFrom: number;
 }
 
 /**
- * The hiatus rule: silent for at least c days, or not. Of all c the one whose two rates, (churned + ½) / (count + 1),
- * give the training labels the least log loss. Null when the labels are all the same, or none.
+ * The hiatus rule: silent for at least c days, or not. Of all c it takes the one whose two rates, (churned + ½) /
+ * (count + 1), give the training labels the least log loss. Null when the labels are all equal, or absent.
  */
 export function fitHiatus(rows: readonly LabelledRow[]): HiatusRule | null {
   if (!hasBothClasses(rows)) return null;

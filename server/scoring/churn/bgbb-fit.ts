@@ -1,9 +1,9 @@
 /**
- * Fits the BG/BB model to counted cells by maximum likelihood with a weak prior. The fit is on everybody seen in
- * the window of 26 weeks, the silent ones included: those who left are what it learns leaving from.
+ * Fits the BG/BB model to counted cells by maximum likelihood with a weak prior. The fit uses all entities seen in
+ * the window of 26 weeks, silent ones included: it learns leaving from those that left.
  *
- * It runs in q = (logit α/(α+β), ln(α+β), logit γ/(γ+δ), ln(γ+δ)): two means and two sizes, which hardly depend
- * on one another. The four shapes themselves lie along a bent valley.
+ * It runs in q = (logit α/(α+β), ln(α+β), logit γ/(γ+δ), ln(γ+δ)): two means and two sizes, which are nearly
+ * independent. The four shapes themselves lie along a bent valley.
  */
 
 import { type Bound, type Minimum, minimize } from "../statistics/optimize.ts";
@@ -23,7 +23,7 @@ export interface BgbbFit {
   readonly entities: number;
   /** Whether all starts ended within 0.1 in log-likelihood and none at its limit of iterations. */
   readonly isConverged: boolean;
-  /** Whether the data pushed a size to the end of its range: then it says "all alike" or "all different". */
+  /** Whether the data pushed a size to the end of its range: then it means "all alike" or "all different". */
   readonly isAtBound: boolean;
   /** The largest difference in log-likelihood between the ends of two starts. */
   readonly spread: number;
@@ -31,7 +31,7 @@ export interface BgbbFit {
   readonly evaluations: number;
 }
 
-/** Where the search for the parameters begins, beside yesterday's optimum. */
+/** The starting points of the search, besides yesterday's optimum. */
 const starts: readonly BgbbParameters[] = [
   { alpha: 1, beta: 1, gamma: 0.5, delta: 3 },
   { alpha: 1, beta: 1, gamma: 1, delta: 1 },
@@ -50,7 +50,7 @@ const largestSpread = 0.1;
 /** The parameters that fit the cells best. With no entities those are the prior's: all four ½. */
 export function fitBgbb(cells: readonly CountedCell[], yesterday?: BgbbParameters): BgbbFit {
   const from = yesterday === undefined ? starts : [...starts, yesterday];
-  // A cell without a full period has likelihood one whatever the parameters are.
+  // A cell without a full period has likelihood one for all parameters.
   const informative = cells.filter(({ n, count }) => n > 0 && count > 0);
   const objective = (point: Float64Array) =>
     penalty(point) - totalLogLikelihood(informative, toParameters(point));

@@ -46,7 +46,7 @@ export class Bgbb {
   readonly #delta: Float64Array;
   readonly #gammaDelta: Float64Array;
 
-  /** @param maxPeriods the largest n + m that will be asked for. */
+  /** @param maxPeriods the largest n + m that will be needed. */
   constructor(parameters: BgbbParameters, maxPeriods: number) {
     const { alpha, beta, gamma, delta } = parameters;
     const length = maxPeriods + 2;

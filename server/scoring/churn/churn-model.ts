@@ -32,9 +32,9 @@ export type Rung = 0 | 1 | 2 | 3;
 interface AnyModel {
   readonly horizonDays: number;
   readonly bgbb: BgbbParameters;
-  /** The log-odds of the entity that contributions are told against. */
+  /** The log-odds of the entity that contributions are compared with. */
   readonly referenceLogOdds: number;
-  /** For the churned: the calibration of BG/BB's silence on what became of earlier ones; raw without it. */
+  /** For churned entities: the calibration of BG/BB's silence on the outcomes of earlier ones; raw without it. */
   readonly churnedPlatt?: Platt;
 }
 
@@ -88,7 +88,8 @@ export function riskScorer(model: ChurnModel): (features: ScoredFeatures) => Ris
 }
 
 /**
- * The probability that a churned entity comes back within the horizon: one minus BG/BB's probability of silence calibrated on the churned, who come back otherwise than the active go.
+ * The probability that a churned entity comes back within the horizon. It is one minus BG/BB's probability of
+ * silence, calibrated on the churned: their returns differ from those of active entities.
  */
 export function returnProbability({ bgbb, horizonDays, churnedPlatt }: ChurnModel, cell: Cell): number {
   const silence = silenceBy(horizonDays, bgbb)(cell);
@@ -96,7 +97,7 @@ export function returnProbability({ bgbb, horizonDays, churnedPlatt }: ChurnMode
   return logistic(-calibrate(churnedPlatt, bgbbLogOdds(silence)));
 }
 
-/** The history as it was in its last active period: what came since is silence and nothing else. */
+/** The history as of its last active period: all later periods are silent. */
 function beforeSilence({ x, t }: Cell): Cell {
   return { x, t, n: t };
 }

@@ -1,4 +1,4 @@
-/** The columns of the ridge regression: what it sees of an entity, and which reason each column speaks for. */
+/** The columns of the ridge regression: how it sees an entity, and which reason each column belongs to. */
 
 import type { ScoredFeatures } from "../scores/state.ts";
 import type { Column } from "../statistics/logistic.ts";
@@ -16,7 +16,7 @@ export interface TraitValue {
   readonly value: string;
 }
 
-/** Which columns there are beside the fixed ones; kept with the model. */
+/** The columns beside the fixed ones; stored with the model. */
 export interface Design {
   readonly hasMembers: boolean;
   readonly traits: readonly TraitValue[];
@@ -30,7 +30,7 @@ export interface DesignColumn extends Column {
 export const bgbbColumn = "bgbb";
 
 const leastEntitiesOfTrait = 30;
-/** The most frequent values; what is rarer weighs little, and a fit's time grows with the square of the columns. */
+/** The most frequent values. Rarer ones matter little, and a fit's time grows with the square of the columns. */
 const maxTraitColumns = 50;
 export const riskClippedTo = 1e-4;
 

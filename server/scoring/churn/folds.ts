@@ -1,7 +1,7 @@
 /** Which days a back-test scores and trains at. */
 
 export interface FoldDays {
-  /** Entities are scored as of this day, and judged by what they did in the horizon from it. */
+  /** Entities are scored as of this day, and evaluated by their activity in the horizon from it. */
   readonly cutoffDay: number;
   /** Earlier cut-offs whose horizon has ended by `cutoffDay`, the newest first. */
   readonly trainingDays: readonly number[];
@@ -11,16 +11,16 @@ export const daysBetween = 28;
 /** Inferred from the published figures. Twelve gave a log loss of .365 instead of .368 on the git log. */
 const maxTrainingCutoffs = 6;
 /**
- * The longest feature looks back 84 days, and 28 more make sure that not everybody has just begun. Inferred: any
- * limit from 98 to 125 days gives the published figure for recency alone on CDNOW, .771; none at all gives .815.
+ * The longest feature looks back 84 days. 28 more make sure that not all entities are new. Inferred: any limit from
+ * 98 to 125 days gives the published figure for recency alone on CDNOW, .771; no limit gives .815.
  */
 const leastHistoryDays = 112;
 export const leastFolds = 4;
 export const maxFolds = 12;
 
 /**
- * The cut-offs to train at for scoring at `cutoffDay`: six, 28 days apart, back from the last whose labels are
- * known. None lies within 112 days of the log's first day; there may be none.
+ * The cut-offs to train at for scoring at `cutoffDay`: six, 28 days apart, back from the last whose labels are known.
+ * None is within 112 days of the log's first day; there may be none.
  */
 export function trainingDaysFor(cutoffDay: number, firstDay: number, horizonDays: number): number[] {
   return Array.from(

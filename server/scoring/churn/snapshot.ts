@@ -1,4 +1,5 @@
-/** Everybody as of one day, from their logs: what models are fitted to, trained on and judged by. */
+/** All entities as of one day, from their logs: the data to which models are fitted, and on which they are trained
+ * and evaluated. */
 
 import { type DayEvent, type FeatureSettings, type Features, featuresOf } from "../scores/features.ts";
 import { isScored, type ScoredFeatures } from "../scores/state.ts";
@@ -7,9 +8,9 @@ import type { CountedCell } from "./bgbb-fit.ts";
 /** With traits, accounts and settings as they were on that day. */
 export interface Snapshot {
   readonly cutoffDay: number;
-  /** Everybody seen in the window of 26 weeks, the silent ones included. */
+  /** All entities seen in the window of 26 weeks, silent ones included. */
   readonly cells: readonly CountedCell[];
-  /** The active and the new, and what became of them. */
+  /** Active and new entities with their outcomes. */
   readonly rows: readonly SnapshotRow[];
 }
 
@@ -27,7 +28,7 @@ export interface EntityLog {
   readonly members?: Features["members"];
 }
 
-/** The reference for what the warehouse returns; labels are right if the logs are complete before day + horizon. */
+/** The reference for the warehouse's result. Labels are right if the logs are complete before day + horizon. */
 export function snapshotOf(
   entities: readonly EntityLog[],
   cutoffDay: number,
@@ -50,8 +51,8 @@ export function snapshotOf(
 }
 
 /**
- * What churn risk is the probability of: no engagement event in [T, T+H), or the churn event in it with no
- * engagement event on a later day of it.
+ * The label of churn risk: no engagement event in [T, T+H), or the churn event in it without an engagement event on a
+ * later day of it.
  */
 function hasChurned(
   log: readonly DayEvent[],

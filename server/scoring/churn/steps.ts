@@ -1,9 +1,8 @@
 /**
- * Long computations in steps: a generator that yields where it may be left for a while. Nothing is lost between two
- * steps, so whoever drives it can do something else there.
+ * Long computations in steps: a generator that yields where it may be paused. Other work can run between two steps.
  */
 
-/** A computation in steps, and what it comes to. */
+/** A computation in steps, and its result. */
 export type Steps<Result> = Generator<void, Result, void>;
 
 /** Does all steps at once. */

@@ -10,12 +10,12 @@ import { bgbbLogOdds, type ChurnModel, type Rung, silenceBy } from "./churn-mode
 import { columnsOf, type Design, rowOf } from "./design.ts";
 import { atOnce, type Steps } from "./steps.ts";
 
-/** An entity that was scored at an earlier cut-off, and what became of it. */
+/** An entity that was scored at an earlier cut-off, with its outcome. */
 export interface TrainingRow {
   readonly features: ScoredFeatures;
   /** Whether there was no engagement event within the horizon. */
   readonly label: boolean;
-  /** BG/BB's risk by the fit of the row's own cut-off: what would have been said then. */
+  /** BG/BB's risk by the fit of the row's own cut-off, as it would have been predicted then. */
   readonly bgbbRisk: number;
 }
 
@@ -28,7 +28,7 @@ export interface DataCounts {
   readonly retainedLabels: number;
 }
 
-/** What is not there yet, and how much of it. */
+/** A missing requirement: how much there is, and how much is needed. */
 export interface Shortage {
   readonly what: keyof DataCounts;
   readonly have: number;
@@ -54,7 +54,7 @@ export function shortagesOf(rung: Rung, counts: DataCounts): Shortage[] {
     .filter(({ have, need }) => have < need);
 }
 
-/** Counts what there is to learn from. */
+/** Counts the training data. */
 export function countData(
   cells: readonly CountedCell[],
   labels: readonly { readonly label: boolean }[],
@@ -72,12 +72,12 @@ export function countData(
 export interface TrainingInput {
   readonly horizonDays: number;
   readonly counts: DataCounts;
-  /** The fit on everybody seen in the window. */
+  /** The fit on all entities seen in the window. */
   readonly bgbb: BgbbParameters;
   readonly rows: readonly TrainingRow[];
   /** From the entities of one cut-off, since rows repeat entities. */
   readonly design: Design;
-  /** Those who were churned at the cut-offs, by the fits of then: positive is who stayed silent. */
+  /** Entities that were churned at the cut-offs, by the fits of then: positive are those that stayed silent. */
   readonly churned?: readonly CountedLabels[];
 }
 

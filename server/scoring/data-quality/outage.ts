@@ -1,15 +1,15 @@
 /**
  * Data that stops. A period of seven days in which fewer than half of the usual number of entities were active is
- * taken for an outage of the data, not for everybody leaving at once. So that a source that falls silent is noticed
- * before a week is over, so are the last two to six days when fewer than a tenth were active.
+ * taken for an outage of the data, not for a mass departure. To notice it before a week is over, the last two to six
+ * days count too, when fewer than a tenth of the usual number were active.
  */
 import { quantile } from "../statistics/vectors.ts";
 
-/** Distinct active entities; index 0 ends with yesterday, each next one lies a week earlier. */
+/** Distinct active entities; index 0 ends with yesterday, each next one is a week earlier. */
 export interface Activity {
   /** Of whole weeks. */
   readonly weeks: readonly number[];
-  /** Of the last so many days of each week, by that number: 2 to 6. */
+  /** The same for only the last days of each week, by their number: 2 to 6. */
   readonly stretches: ReadonlyMap<number, readonly number[]>;
 }
 

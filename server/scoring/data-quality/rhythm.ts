@@ -11,20 +11,20 @@ import { msPerHour, type Zone } from "../../calendar/calendar.ts";
 const hoursPerWeek = 168;
 /** With less history there is no claim. */
 const leastKnownHours = hoursPerWeek;
-/** So many expected hours in which it sent have to be missing at least. */
+/** At least this many expected hours have to be missing … */
 const leastMissing = 3;
-/** … and so many times the usual longest gap. */
+/** … and this many times the usual longest gap. */
 const timesLongestGap = 3;
-/** With so many gaps known the longest is not counted: it may have been a silence, or a holiday. */
+/** With this many gaps the longest is not counted: it may have been a silence, or a holiday. */
 const gapsToForgiveOne = 30;
-/** Nothing for eight weeks is silence, whatever the rhythm. */
+/** Eight weeks without data are a silence for any rhythm. */
 const longestSilenceHours = 8 * hoursPerWeek;
 export const longestSilenceMs = longestSilenceHours * msPerHour;
 
 export interface Rhythm {
-  /** When it counts as silent if nothing comes until then. */
+  /** When the source counts as silent without further data. */
   readonly silentFromMs: number;
-  /** Half of the hours from one in which it sends to the next are at most so many. */
+  /** Half of the gaps between hours with data are at most this long. */
   readonly usualGapHours: number;
   /** Whether it has sent on Saturdays or Sundays. */
   readonly sendsAtWeekends: boolean;
@@ -32,8 +32,8 @@ export interface Rhythm {
 
 /**
  * The rhythm of a source; undefined while less than a week is known of it.
- * @param heard the hours in which it sent, counted from 1970-01-01 UTC, ascending, none twice
- * @param knownSinceHour the first hour in which it ever sent, at most `heard[0]`
+ * @param heard the hours with data, counted from 1970-01-01 UTC, ascending, each once
+ * @param knownSinceHour the first hour of all with data, at most `heard[0]`
  */
 export function rhythmOf(heard: readonly number[], knownSinceHour: number, zone: Zone): Rhythm | undefined {
   const [first, last] = [heard[0], heard.at(-1)];
@@ -80,7 +80,7 @@ function sharesOfSlots(heard: readonly number[], fromHour: number, zone: Zone): 
   return all.map((hours, slot) => (hours === 0 ? 0 : (sent[slot] ?? 0) / hours));
 }
 
-/** Between the hours in which it sent, how many others there were in which it was to be expected. */
+/** For each two successive hours with data, the number of expected hours between them. */
 function gapsOf(heard: readonly number[], share: (hour: number) => number): readonly number[] {
   return heard.slice(1).map((next, index) => {
     let missing = 0;
@@ -89,7 +89,7 @@ function gapsOf(heard: readonly number[], share: (hour: number) => number): read
   });
 }
 
-/** A rhythm as people say it: `every hour or more often`, `about every 3 days, never at weekends`. */
+/** A rhythm as words: `every hour or more often`, `about every 3 days, never at weekends`. */
 export function rhythmInWords({ usualGapHours: hours, sendsAtWeekends }: Rhythm): string {
   const days = Math.round(hours / 24);
   const often =

@@ -4,7 +4,7 @@ import { msPerHour, type Zone } from "../../calendar/calendar.ts";
 import type { SharedLedger, SourceHour, SourceTotals } from "../../ledger/ledger.ts";
 import { longestSilenceMs, type Rhythm, rhythmOf } from "./rhythm.ts";
 
-/** Whose sources: days and hours of the week are its zone's. */
+/** The organization of the sources: days and hours of the week are in its zone. */
 export interface WatchedOrganization {
   readonly id: number;
   readonly zone: Zone;
@@ -14,9 +14,9 @@ export interface SourceStatus extends SourceTotals {
   readonly state: "sending" | "silent" | "retired";
   /** Undefined while less than a week is known of it. */
   readonly rhythm: Rhythm | undefined;
-  /** When it counts as silent if nothing comes until then; null while no claim is made. */
+  /** When it counts as silent without further data; null while that is unknown. */
   readonly silentFromMs: number | null;
-  /** Its mean part of what was stored on the days of its last 4 weeks; null while nothing was. */
+  /** Its mean share of the stored items on the days of its last 4 weeks; null without any. */
   readonly share: number | null;
   readonly freezesScores: boolean;
 }
@@ -28,7 +28,7 @@ export interface Silence {
   readonly freezesScores: boolean;
 }
 
-/** What is worked out of the hours; it stays as it is until another hour is heard. */
+/** Results that follow from the hours; they change only with a new hour. */
 interface Judged {
   readonly rhythm: Rhythm | undefined;
   readonly share: number | null;
@@ -37,7 +37,7 @@ interface Judged {
 export class SourceWatch {
   readonly #sources: Pick<SharedLedger["sources"], "totals" | "hours">;
   readonly #nowMs: () => number;
-  /** By organization. Hours are asked for when something is heard in another hour: 9,000 rows at most. */
+  /** By organization. Hours are read when a new hour has data: 9,000 rows at most. */
   readonly #judged = new Map<number, { readonly key: string; readonly judged: Map<SenderName, Judged> }>();
 
   constructor(sources: Pick<SharedLedger["sources"], "totals" | "hours">, nowMs: () => number) {
@@ -60,8 +60,8 @@ export class SourceWatch {
     );
   }
 
-  /** The source for which scores as of a day wait, the one that is silent for longest; null when none does. A day whose
-   * data was whole before the silence began waits for nothing. */
+  /** The source that delays the scores of a day, the one that is silent for longest; null when none does. A day whose
+   * data was complete before the silence is not delayed. */
   async frozenBy(organization: WatchedOrganization, day: number): Promise<Silence | null> {
     const frozen = (await this.silent(organization)).filter(
       ({ freezesScores, sinceMs }) => freezesScores && organization.zone.dayOf(sinceMs) < day,
@@ -97,7 +97,7 @@ function statusOf(totals: SourceTotals, judged: Judged | undefined, nowMs: numbe
   };
 }
 
-/** Without a rhythm, because it is new or was last heard longer ago than hours are kept, only eight weeks are silence. */
+/** Without a rhythm (a new source, or one without data since before the stored hours), only eight weeks are silence. */
 function silentFrom(lastHeardMs: number | null, rhythm: Rhythm | undefined, nowMs: number): number | null {
   if (rhythm !== undefined) return rhythm.silentFromMs;
   if (lastHeardMs === null) return null;
@@ -116,7 +116,7 @@ function judgedOf({ source, firstHeardMs }: SourceTotals, hours: readonly Source
   return { rhythm, share: shareOf(source, hours, last.utcHour) };
 }
 
-/** Each day counts alike, so that a day on which somebody sent years of history at once weighs no more than others. */
+/** Each day counts equally, so that a day with an import of several years weighs no more than others. */
 function shareOf(source: SenderName, hours: readonly SourceHour[], lastHour: number): number | null {
   const days = new Map<number, { own: number; all: number }>();
   const dayOf = (hour: number) => Math.floor(hour / 24);

@@ -1,4 +1,4 @@
-/** How many entities have which history: what BG/BB is fitted to. At most 3,302 rows, however many users there are. */
+/** How many entities have which history: the input of BG/BB's fit. At most 3,302 rows, however many users there are. */
 import type { CountedCell } from "../churn/bgbb-fit.ts";
 import type { Population } from "./engagement-events.ts";
 import { historyQuery, isScoredRow } from "./feature-query.ts";
@@ -9,7 +9,7 @@ export interface CellRow extends CountedCell {
   readonly scored: number;
 }
 
-/** The cells of everybody seen in the 26 weeks before the cut-off, the silent ones included. */
+/** The cells of all entities seen in the 26 weeks before the cut-off, silent ones included. */
 export function cellsQuery(population: Population, cutoffDay: number, horizonDays: number): Query {
   return withParts(
     { history: historyQuery(population, cutoffDay) },

@@ -1,5 +1,5 @@
 /**
- * The engagement events of everybody: what every score is computed from.
+ * The engagement events of all entities, from which every score is computed.
  */
 import type { Zone } from "../../calendar/calendar.ts";
 import { engagementParameters, isEngagement, isIncluded } from "../../warehouse/warehouse.ts";
@@ -13,7 +13,7 @@ export interface Population {
   readonly organization: number;
   readonly kind: EntityKind;
   readonly settings: FeatureSettings;
-  /** The organization's: it says when a day begins. */
+  /** The organization's timezone, which decides when a day begins. */
   readonly zone: Zone;
   /** Only this entity's number. */
   readonly entity?: number;
@@ -25,10 +25,10 @@ export interface Population {
 export type Days = "before" | { readonly daysBefore: number } | "horizon";
 
 /**
- * Rows (entity, user, epochDay, event, count) of the rollup as they are: one day's count of an event may be spread
- * over several rows, which have not been merged yet or belong to two accounts of a user. What asks only whether
- * there was an event on a day may read them so, and saves a grouping of everything.
- * Placeholders of the days, bound by the query that this is a part of: cutoffDay, horizonDays.
+ * Rows (entity, user, epochDay, event, count) of the rollup as they are. One day's count of an event may be spread
+ * over several rows that are not merged yet or belong to two accounts of a user. Queries that only need to know
+ * whether there was an event on a day can read them so, without grouping everything. Placeholders of the days, bound
+ * by the outer query: cutoffDay, horizonDays.
  */
 export function engagementEvents(population: Population, days: Days): Query {
   const { organization, kind, settings, entity, usersIn } = population;

@@ -9,7 +9,7 @@ import {
 import { churnEventParameter, engagementEvents, type Population, volumeQuery } from "./engagement-events.ts";
 import type { Query } from "./query.ts";
 
-/** What `featuresQuery` returns of an entity. */
+/** A row of `featuresQuery`, for one entity. */
 export interface FeatureRow extends Omit<Features, "cell" | "traits" | "members"> {
   /** The number of the user or the account. */
   readonly entity: number;
@@ -96,15 +96,15 @@ export function featuresOfRow(
   };
 }
 
-/** Whether a row of `featuresQuery` has a churn risk, as `isScored` says. Placeholder: horizonDays. */
+/** Whether a row of `featuresQuery` has a churn risk, as in `isScored`. Placeholder: horizonDays. */
 export const isScoredRow = "n >= 0 AND idleDays < {horizonDays:Int32} AND NOT hasLeft";
 
-/** How many of `count` days, beginning so many days before the cut-off, are active. */
+/** How many of `count` days are active, beginning this many days before the cut-off. */
 function bitsOfDays(from: number, count: number): string {
   return `bitCount(bitAnd(bitShiftRight(days, ${from}), bitShiftLeft(toUInt128(1), ${count}) - 1))`;
 }
 
-/** x, t and n; without skipped periods from days, which is what they are nearly always. */
+/** x, t and n. Without skipped periods they follow from days alone, which is nearly always the case. */
 function cellParts(skipped: readonly number[]): Query {
   if (skipped.length === 0) {
     return {

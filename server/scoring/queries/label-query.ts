@@ -1,10 +1,10 @@
-/** What became of entities in the horizon from a cut-off. */
+/** The outcomes of entities in the horizon from a cut-off. */
 import { churnEventParameter, engagementEvents, type Population } from "./engagement-events.ts";
 import type { Query } from "./query.ts";
 
 /**
- * Rows (entity, wasThere, leftAgain) of those with an engagement event in [cutoffDay, cutoffDay + horizonDays). Who is
- * missing was silent. Placeholders cutoffDay and horizonDays are bound by the query that this is a part of.
+ * Rows (entity, wasThere, leftAgain) of entities with an engagement event in [cutoffDay, cutoffDay + horizonDays).
+ * Absent entities were silent. The outer query binds cutoffDay and horizonDays.
  */
 export function horizonQuery(population: Population): Query {
   const events = engagementEvents(population, "horizon");

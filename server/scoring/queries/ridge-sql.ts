@@ -26,7 +26,7 @@ const columnSql: Readonly<Record<string, string>> = {
 
 /**
  * The log-odds as an expression. `traitCount` columns at the end are one-hot traits; it reads them from `traitHits`,
- * an array of so many zeros and ones. Standardizing is folded into the weights.
+ * an array of zeros and ones. Standardizing is folded into the weights.
  */
 export function ridgeLogOddsSql({ intercept, columns }: RidgeModel, traitCount: number): Query {
   const scaled = columns.map(({ name, mean, standardDeviation, weight }) => ({

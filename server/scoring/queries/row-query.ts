@@ -1,5 +1,5 @@
-/** Who was scored at a cut-off, with what became of them: the only rows of single entities that leave the engine,
- * and at most as many as a sample takes. */
+/** The scored entities of a cut-off with their outcomes: the only rows of single entities that leave the engine, at
+ * most as many as a sample takes. */
 
 import type { SnapshotRow } from "../churn/snapshot.ts";
 import type { MemberFeatures } from "../scores/features.ts";
@@ -25,9 +25,9 @@ export interface TraitsRow {
 export interface RowsInput {
   readonly cutoffDay: number;
   readonly horizonDays: number;
-  /** Those whose number has the lowest hashes, so the same entities at every cut-off. */
+  /** The entities whose numbers have the lowest hashes, so the same ones at every cut-off. */
   readonly maxRows: number;
-  /** Everybody seen in the window, and not only the active and the new. */
+  /** All entities seen in the window, instead of only active and new ones. */
   readonly everyone: boolean;
   /** For accounts. */
   readonly memberRisks?: CellLogOdds;

@@ -1,4 +1,4 @@
-/** What full marks of engagement are, and how long entities usually stay away: one row for an organization. */
+/** The values of full marks in engagement, and how long entities usually stay away: one row for an organization. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { type EngagementScale, scaleOf } from "../scores/engagement.ts";
 import { daysPerPeriod, windowPeriods } from "../scores/features.ts";
@@ -10,7 +10,7 @@ export interface UsualBehaviour {
   readonly scale: EngagementScale;
 }
 
-/** Null where there is nobody. */
+/** Null without entities. */
 interface ScaleRow {
   readonly activeDays: number | null;
   readonly volume: number | null;

@@ -1,6 +1,6 @@
 /**
- * Scores everybody inside the engine: one INSERT … SELECT. It is engagement.ts, momentum.ts, state.ts, health.ts and
- * churn-model.ts in SQL, with their constants; a test compares all scores of random logs with those.
+ * Scores all entities inside the engine: one INSERT … SELECT. It is engagement.ts, momentum.ts, state.ts, health.ts
+ * and churn-model.ts in SQL, with their constants. A test compares all scores of random logs with those.
  */
 import { type ChurnModel, traitsOfModel } from "../churn/churn-model.ts";
 import type { EngagementScale } from "../scores/engagement.ts";
@@ -23,7 +23,7 @@ export interface ScoreInput {
   readonly horizonDays: number;
   readonly scale: EngagementScale;
   readonly healthWeights: HealthParts;
-  /** Null when no model is good enough: then nobody has a risk. */
+  /** Null when no model is good enough: then no entity has a risk. */
   readonly model: ChurnModel | null;
   /** By the model's BG/BB. */
   readonly cells: CellRisks;
@@ -74,7 +74,7 @@ interface About {
   readonly parameters: Query["parameters"];
 }
 
-/** What is known of entities beside their own events: traits of users, members of accounts. */
+/** Facts beside an entity's own events: traits of users, members of accounts. */
 function aboutParts(population: Population, input: ScoreInput): About {
   if (input.members !== undefined) return memberParts(population, input, input.members);
   const traits = traitsOfModel(input.model);

@@ -1,8 +1,8 @@
 /**
- * Everybody as of some days, read from the warehouse: what the models are fitted to, trained on and judged by. It is
- * `snapshotOf` for whole organizations.
+ * All entities as of some days, read from the warehouse: the data to which models are fitted, and on which they are
+ * trained and evaluated. It is `snapshotOf` for whole organizations.
  *
- * One query after the other: each uses all cores, and whoever looks at the dashboard meanwhile finds a reader free.
+ * One query after the other: each uses all cores, and the dashboard's queries need a free reader meanwhile.
  */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { Fold } from "../churn/backtest.ts";
@@ -24,17 +24,17 @@ export interface SnapshotOptions {
   readonly horizonDays: number;
   /** Rows of all snapshots together. */
   readonly maxRows?: number;
-  /** Everybody seen in the window is scored, and not only the active and the new. */
+  /** All entities seen in the window are scored, instead of only active and new ones. */
   readonly everyone?: boolean;
   /** For accounts: BG/BB as it was fitted to their users, by day, where that was done before. */
   readonly userFits?: ReadonlyMap<number, BgbbParameters> | undefined;
-  /** Of `readFrequentValues`, by whoever has read them already. */
+  /** The result of `readFrequentValues`, if the caller has read it already. */
   readonly values?: readonly string[];
-  /** Told after every query the share that is done, 0 to 1. */
+  /** Called after every query with the finished share, 0 to 1. */
   readonly onProgress?: (fraction: number) => void;
 }
 
-/** What training and back-tests read at most. */
+/** Limits of training and back-tests. */
 const defaultMaxRows = 50_000;
 
 /**

@@ -1,4 +1,4 @@
-/** Users' traits as they were at a time, from everything that was ever said of them. */
+/** Users' traits as of a time, from their whole history. */
 import type { Query } from "./query.ts";
 
 /** A value that fewer users ever had is never a column of the model (see design.ts). */
@@ -26,7 +26,7 @@ export function frequentValuesQuery(organization: number): Query {
   return { sql, parameters: { organization } };
 }
 
-/** Which traits are asked for: with these names, or with these values out of `frequentValuesQuery`. */
+/** The traits to read: those with these names, or with these values out of `frequentValuesQuery`. */
 export type TraitFilter =
   | { readonly names: readonly string[] /** Only of this one. */; readonly user?: number }
   | {
@@ -38,9 +38,9 @@ export type TraitFilter =
 export const largestHash = String(2n ** 64n - 1n);
 
 /**
- * Rows (entity, traits), traits as [name, value] pairs of text. A trait at a time is the last word on it until then, by
- * (at, version). A trait that was first said later does not exist: after an import of past events, the traits of today
- * would tell every cut-off who left. To be read with the engine's thorough parser of JSON, allow_simdjson = 0.
+ * Rows (entity, traits), traits as [name, value] pairs of text. A trait's value at a time is the last one until then,
+ * by (at, version). Later values do not exist yet: after an import of past events, the traits of today would reveal
+ * to every cut-off which users left. Has to be read with the engine's thorough parser of JSON, allow_simdjson = 0.
  */
 export function traitsQuery(organization: number, atMs: number, filter: TraitFilter): Query {
   const [isNamed, isFrequent] =

@@ -22,7 +22,7 @@ interface TraitsQuestion {
   readonly hashUpTo: string | undefined;
 }
 
-/** Traits of a sample's users by their number: reading those of everybody takes three times as long as features. */
+/** Traits of a sample's users by their number: reading those of all users takes three times as long as features. */
 export async function readTraits(
   warehouse: Warehouse,
   { organization, zone }: Population,

@@ -1,4 +1,4 @@
-/** Notices events that came for days of which there are scores already. */
+/** Notices new events of days that already have scores. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { markStale } from "./records.ts";
 
@@ -9,10 +9,10 @@ interface DayEvents {
 }
 
 /**
- * Marks what was worked out for later days than the first with events that were not there before, and takes notice of
- * them. First the marks, then the notice: cut off in between, it does the same again. Fewer events than before are an
- * erasure, which leaves the scores of everybody else as they were told.
- * @returns the first such day; undefined when nothing came for a day before today
+ * Marks the results of all days after the first one with new events as stale, and records the new counts. First the
+ * marks, then the counts: after a crash in between it does the same again. Fewer events than before are an erasure,
+ * which does not change the scores of other users.
+ * @returns the first such day; undefined without new events before today
  */
 export async function noticeChanges(
   warehouse: Warehouse,

@@ -1,4 +1,4 @@
-/** Which days an organization has yet to be scored for: pure. */
+/** The days that an organization still has to be scored for: pure. */
 import { historyDays } from "../scores/history-days.ts";
 import type { RunOfDay } from "./records.ts";
 
@@ -11,11 +11,11 @@ export interface DueDays {
 }
 
 /**
- * Today's scores follow the settings of now. Those of earlier days stay as they were told, and are worked out again
- * only when they did not know of an event; but what was worked out today, of an imported past say, was told to nobody
- * before today, and follows too.
- * @param key of the settings of now
- * @param isOfToday of an instant
+ * Today's scores follow the present settings. Those of earlier days keep their settings, and are computed again only
+ * for new events. But scores of past days that were first computed today, after an import for example, were never
+ * shown before, and follow the present settings too.
+ * @param key of the present settings
+ * @param isOfToday whether an instant is today
  */
 export function dueDays(
   runs: readonly RunOfDay[],

@@ -1,4 +1,4 @@
-/** One entity's scores, with what they come from. */
+/** One entity's scores, with the facts behind them. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind, Population } from "../queries/engagement-events.ts";
 import { type FeatureRow, featuresOfRow, featuresQuery } from "../queries/feature-query.ts";
@@ -20,7 +20,7 @@ import { modelOfEntity, traitsOfRun } from "./segments-of-0-1.ts";
 
 type Run = ScoreRecord<RunBody>;
 
-/** What served an entity on the day of a run. */
+/** The settings, scale and model of an entity on the day of a run. */
 function servingOf(body: RunBody, { features }: Subject): Serving {
   const { settings, scale } = body;
   const { churnHorizonDays: horizonDays, healthWeights } = settings;
@@ -58,7 +58,7 @@ export async function explainedScore(
 }
 
 export type ChangeOfScores = Readonly<Record<"health" | "engagement" | "risk", Change | null>> & {
-  /** The change of health in words; null without it. */
+  /** The change of health as a sentence; null without one. */
   readonly text: string | null;
 };
 
@@ -104,7 +104,7 @@ function subjectOf(stored: StoredScore, { body }: Run): Subject {
   };
 }
 
-/** What scores of a day were made by, of the entity and of its members. */
+/** The rules behind the scores of a day, of the entity and of its members. */
 interface Rules {
   readonly day: number;
   readonly body: RunBody;
@@ -118,7 +118,7 @@ interface Parts {
   readonly rules: Rules;
 }
 
-/** What it takes to look again at the entity as of a day. */
+/** The inputs for computing the entity again as of a day. */
 interface Again extends Parts {
   readonly day: number;
   /** By the rules, without the weeks in which data had stopped as far as the day's run knew. */
@@ -139,7 +139,7 @@ async function rulesOf(warehouse: Warehouse, organization: number, { day, body }
 
 /**
  * The entity as of the later day by the rules of the earlier one. A member's scores follow from settings, scale and
- * model; of a user only the features depend on settings, and what is known of their traits on the model.
+ * model. For a user only the features depend on settings, and the known traits on the model.
  */
 async function byOldRules(again: Again, later: RunBody, now: Subject): Promise<Subject> {
   const { warehouse, question, rules, day, population } = again;
@@ -152,7 +152,7 @@ async function byOldRules(again: Again, later: RunBody, now: Subject): Promise<S
   return { ...subject, features: { ...subject.features, traits } };
 }
 
-/** The entity by the rules, without those who are excluded now. */
+/** The entity by the rules, without members who are excluded now. */
 async function countedAgain(again: Again, subject: Subject): Promise<Subject> {
   const { warehouse, question, rules, day, population } = again;
   const counted = await featuresAgain(again, subject);

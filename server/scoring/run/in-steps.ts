@@ -1,7 +1,7 @@
-/** Long computations beside answers on the same thread. */
+/** Runs long computations without blocking requests on the same thread. */
 import type { Steps } from "../churn/steps.ts";
 
-/** Does the steps one after another, and lets between two of them this thread answer whoever has asked something. */
+/** Runs the steps one after another. Between two steps this thread can answer requests. */
 export async function inSteps<Result>(steps: Steps<Result>): Promise<Result> {
   for (;;) {
     const { done, value } = steps.next();

@@ -1,5 +1,5 @@
 /**
- * Where the scores of an organization begin to follow other rules. Scores stay as they were told when settings or
+ * Marks in an organization's history of scores where their rules changed. Scores stay as they are when settings or
  * exclusions change, so a history is read with these marks.
  */
 import type { Settings } from "../../../contract/settings.ts";
@@ -58,7 +58,7 @@ export async function marksOf(warehouse: Warehouse, question: MarksQuestion): Pr
   }));
 }
 
-/** What differs of the settings that scores depend on. */
+/** The differences of the settings that scores depend on. */
 function scoringDifferences(before: Settings, after: Settings): SettingDifference[] {
   return settingDifferences(before, after).filter(
     ({ setting }) => setting !== "weekStart" && setting !== "ordinaryEvents",

@@ -101,7 +101,7 @@ export interface OfDay {
 interface Trained {
   readonly trained: ModelBody;
   readonly trainedDay: number;
-  /** What is said of it when the training of this week failed; null otherwise. */
+  /** The message when this week's training failed; null otherwise. */
   readonly failure: string | null;
 }
 
@@ -191,7 +191,7 @@ async function train(
   };
 }
 
-/** What became of those who were churned on a day, by BG/BB's fit of then. */
+/** The outcomes of entities that were churned on a day, by BG/BB's fit of then. */
 async function churnedAt(
   warehouse: Warehouse,
   population: Population,

@@ -1,4 +1,4 @@
-/** Whom a run scores, and how far back there is something to know of them. */
+/** The entities that a run scores, and how far back their data goes. */
 import type { Settings } from "../../../contract/settings.ts";
 import type { Zone } from "../../calendar/calendar.ts";
 import type { Warehouse } from "../../warehouse/warehouse.ts";
@@ -11,7 +11,7 @@ export interface ScoredOrganization {
   readonly id: number;
   readonly zone: Zone;
   readonly settings: Settings;
-  /** Names who is excluded from figures just now; it differs when that is somebody else. */
+  /** A key of the set of users that are excluded now; another set has another key. */
   readonly excluded?: string;
   /** First days of weeks in which the data had stopped, as known on the day that is scored. */
   readonly outageWeeks?: readonly number[];
@@ -35,12 +35,12 @@ export function runKey({ settings, excluded = "" }: ScoredOrganization): string 
   return `${settingsKey(settings)} ${excluded}`;
 }
 
-/** The name in a run's key for who was excluded, which has no space. */
+/** The part of a run's key for the excluded users, which has no space. */
 export function excludedOfKey(key: string): string {
   return key.slice(key.lastIndexOf(" ") + 1);
 }
 
-/** A name for the set of users who are excluded from figures. */
+/** A key of the set of users who are excluded from figures. */
 export async function excludedKey(warehouse: Warehouse, organization: number): Promise<string> {
   const [row] = await warehouse.rows<{ key: string }>(
     `SELECT hex(sipHash64(arraySort(bitmapToArray(groupBitmapMergeState(users))))) AS key

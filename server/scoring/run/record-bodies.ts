@@ -1,4 +1,4 @@
-/** What scoring's records hold: runs, models and scales. */
+/** The contents of scoring's records: runs, models and scales. */
 import type { Settings } from "../../../contract/settings.ts";
 import type { Backtest } from "../churn/backtest.ts";
 import type { BgbbParameters } from "../churn/bgbb.ts";
@@ -13,14 +13,14 @@ export interface SegmentsOfRun {
   readonly values: readonly { readonly value: string; readonly parameters: BgbbParameters }[];
 }
 
-/** A finished run for one kind of entity: everything that its scores follow from, beside their features. */
+/** A finished run for one kind of entity: everything that its scores follow from, besides their features. */
 export interface RunBody {
   /** Its rows of scores have this version, or the higher one of a run that was cut off. */
   readonly rowsVersion: number;
   readonly settings: Settings;
   readonly settingsKey: string;
   readonly scale: UsualBehaviour;
-  /** The day as of which the scale was measured. */
+  /** The day of the scale. */
   readonly scaleDay: number;
   /** Null when no model is good enough. */
   readonly model: ChurnModel | null;
@@ -38,7 +38,7 @@ export interface RunBody {
   readonly backtest: Backtest;
   readonly entities: number;
   readonly scored: number;
-  /** When scores of this day were first told under these settings. */
+  /** When scores of this day under these settings were first shown to users. */
   readonly toldAtMs: number;
   readonly finishedAtMs: number;
   readonly tookMs: number;

@@ -1,4 +1,4 @@
-/** What scoring worked out and keeps: runs, models and scales, as JSON in a small table of the warehouse. */
+/** The stored results of scoring: runs, models and scales, as JSON in a small table of the warehouse. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import type { EntityKind } from "../queries/engagement-events.ts";
 import type { ModelBody, RunBody, ScaleBody } from "./record-bodies.ts";
@@ -22,7 +22,7 @@ type What = keyof Bodies;
 export interface ScoreRecord<Body> {
   readonly day: number;
   readonly version: number;
-  /** Whether events came later that it should have known. */
+  /** Whether later events changed the data behind it. */
   readonly stale: boolean;
   readonly body: Body;
 }
@@ -89,7 +89,7 @@ export interface RunOfDay {
   readonly toldAtMs: number;
 }
 
-/** All runs of an organization without what they found, in the order of days. */
+/** All runs of an organization without their results, in the order of days. */
 export function listRuns(warehouse: Warehouse, organization: number): Promise<RunOfDay[]> {
   return warehouse.rows<RunOfDay>(
     `SELECT kind, toInt32(day) AS day, stale, JSONExtractString(body, 'settingsKey') AS settingsKey,
@@ -100,7 +100,7 @@ export function listRuns(warehouse: Warehouse, organization: number): Promise<Ru
   );
 }
 
-/** Says of everything that was worked out for a later day that it did not know of an event on `changedDay`. */
+/** Marks all results of days after `changedDay` as stale: they do not include a new event of that day. */
 export function markStale(warehouse: Warehouse, organization: number, changedDay: number): Promise<void> {
   return warehouse.command(
     `INSERT INTO score_records SETTINGS insert_deduplicate = 0

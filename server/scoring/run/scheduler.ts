@@ -1,9 +1,9 @@
 /**
- * Runs by themselves: each organization's after its midnight, and again when events come for days before. What there
- * is to do follows from what is stored, so a run that was cut off, or a service that slept, needs no other memory.
+ * The schedule of runs: each organization's after its midnight, and again for new events of earlier days. The work
+ * follows from the stored data, so a run that was cut off, or a service that slept, needs no other memory.
  *
- * One run of an organization at a time, today's before any other, and none while the loader lags far behind. A round
- * goes through all organizations; while one of them trains its models, another round serves the others.
+ * One run of an organization at a time, today's first, and none while the loader lags far behind. A round goes
+ * through all organizations. While one of them trains its models, another round serves the others.
  */
 import { formatDay } from "../../calendar/calendar.ts";
 import type { Organization, SharedLedger } from "../../ledger/ledger.ts";
@@ -28,7 +28,7 @@ export interface SchedulerParts {
 interface Rests {
   /** From the end of a run to the next of today: late events trickle in. */
   readonly beforeTodayMs: number;
-  /** From a run to the next of earlier days, as a share of what it took. */
+  /** The rest between two runs of earlier days, as a share of the run's time. */
   readonly shareBeforeHistory: number;
   /** After a first failure; twice as long after each further one, an hour at most. */
   readonly afterFailureMs: number;
@@ -45,7 +45,7 @@ const longestRestMs = 3_600_000;
 /** More rows than this wait for the loader: a minute's work. */
 const maxWaitingRows = 500_000;
 
-/** What is left to do for an organization. */
+/** The remaining work of an organization. */
 interface Plan {
   readonly today: number;
   readonly settingsKey: string;
@@ -64,7 +64,7 @@ export interface EarlierScores {
   readonly of: number;
 }
 
-/** What is remembered of an organization; a restart only asks again. */
+/** The known state of an organization; after a restart it is read again. */
 interface Memory {
   plan?: Plan;
   /** Of its counts of events on earlier days. */
@@ -72,7 +72,7 @@ interface Memory {
   newestInboxId?: number;
   lastRunEndedMs: number;
   lastRunTookMs: number;
-  /** Days that lie in an outage of the data. */
+  /** Days in an outage of the data. */
   readonly stoppedOn: Set<number>;
 }
 
@@ -94,7 +94,7 @@ export class Scheduler {
     this.#failures = new Retries({ firstMs: this.#rests.afterFailureMs, longestMs: longestRestMs });
   }
 
-  /** Looks from now on every ten seconds for what there is to do. */
+  /** Starts to check every ten seconds for due runs. */
   start(): void {
     this.#timer = setInterval(() => {
       if (this.#working.size >= maxRounds) return;
@@ -115,7 +115,7 @@ export class Scheduler {
     return { done: plan.earlierDays - plan.days.length, of: plan.earlierDays };
   }
 
-  /** The same of all organizations of which there is something to say, by their ids. */
+  /** The states of all organizations with anything to report, by their ids. */
   allEarlierScores(): Readonly<Record<string, EarlierScores>> {
     const known = [...this.#memories.keys()].map((id) => [String(id), this.earlierScores(id)] as const);
     return Object.fromEntries(known.flatMap(([id, scores]) => (scores === null ? [] : [[id, scores]])));
@@ -126,7 +126,7 @@ export class Scheduler {
     return this.#failures.failingSinceMs(organization);
   }
 
-  /** The organizations whose scores cannot be worked out. */
+  /** The organizations whose scoring fails. */
   get failing(): readonly number[] {
     return this.#failures.keys;
   }
@@ -139,8 +139,8 @@ export class Scheduler {
   }
 
   /**
-   * Does what is due: at most one run of each organization that no other call has in hand. An organization whose run
-   * fails keeps no other from its own, and rests. Returns how many runs that were.
+   * Does the due work: at most one run of each organization, unless another call has it in hand. An organization
+   * whose run fails rests and does not stop the others. Returns the number of runs.
    */
   async work(): Promise<number> {
     const { ledger } = this.#parts;
@@ -197,7 +197,8 @@ export class Scheduler {
     return this.#runNext(memory, memory.plan, scored, organization.name);
   }
 
-  /** Asks the ledger, which knows at once, and only when it says so the warehouse, which knows exactly. */
+  /** Asks the ledger, whose answer is instant, and only if it reports new events the warehouse, whose answer is
+   * exact. */
   async #lookForChanges(memory: Memory, { id, zone }: ScoredOrganization, today: number): Promise<void> {
     const { ledger, host, scoring } = this.#parts;
     // West of Greenwich a day begins on the UTC day of its own number, so events of yesterday may be on it.
@@ -249,7 +250,7 @@ export class Scheduler {
     return false;
   }
 
-  /** Scores that were told before today keep the settings that they were told under. */
+  /** Scores that were shown before today keep their settings. */
   async #asTold(organization: ScoredOrganization, day: number): Promise<ScoredOrganization> {
     const { host, nowMs } = this.#parts;
     const { id, zone } = organization;

@@ -37,7 +37,7 @@ export interface KindSummary {
   readonly tookMs: number;
 }
 
-/** Scores everybody as of a day. Nobody, when there is no event before it. */
+/** Scores all entities as of a day; none when there is no event before it. */
 export async function scoreDay(warehouse: Warehouse, request: DayRequest): Promise<KindSummary[]> {
   const { day } = request;
   const organization = await withOutages(warehouse, request.organization, day);
@@ -104,7 +104,7 @@ async function scoreKind(
   return { day, version, body };
 }
 
-/** When the scores of before were told, if the settings are the same. */
+/** When the scores of before were first shown, if the settings are the same. */
 function toldAtMs(before: RunBody | undefined, settings: Settings): number | undefined {
   return before !== undefined && settingsKey(before.settings) === settingsKey(settings)
     ? before.toldAtMs

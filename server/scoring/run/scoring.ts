@@ -1,4 +1,4 @@
-/** Scoring in the analysis process: runs that were asked for. They take turns with all other work on the warehouse. */
+/** Scoring in the analysis process: runs on request. They take turns with all other work on the warehouse. */
 
 import { Refusal } from "../../../contract/refusal.ts";
 import { formatDay, Zone } from "../../calendar/calendar.ts";
@@ -15,12 +15,12 @@ import { dataStoppedSince } from "./status.ts";
 import { Trainings } from "./trainings.ts";
 import { statementByStatement } from "./turns.ts";
 
-/** What scoring needs of analysis. */
+/** The parts of analysis that scoring needs. */
 export interface ScoringHost {
   readonly warehouse: Warehouse;
   /** Resolves when everything that is acknowledged by now is in the warehouse. */
   drain(): Promise<void>;
-  /** Does something while no other work changes what is stored. */
+  /** Runs `work` while no other work changes stored rows. */
   whileNothingChanges<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -37,13 +37,13 @@ export interface ScoreProgress {
 }
 
 export interface ScoreSummary {
-  /** The day as of whose start everybody was scored, in days since 1970-01-01. */
+  /** The day at whose start all entities were scored, in days since 1970-01-01. */
   readonly day: number;
   /** Of users and of accounts; none when there was no event before that day, or data had stopped by it. */
   readonly kinds: readonly KindSummary[];
-  /** The day since which data had stopped, so that nobody was scored; null otherwise. */
+  /** The day since which data has stopped, so that no entity was scored; null otherwise. */
   readonly stoppedSince: number | null;
-  /** The source that is silent, so that nobody was scored; null otherwise. */
+  /** The silent source because of which no entity was scored; null otherwise. */
   readonly silence: Silence | null;
 }
 
@@ -55,9 +55,10 @@ export interface ScoreRequest {
   readonly evenIfStopped?: boolean;
 }
 
-/** What can be asked of scoring, in this process or across a socket. */
+/** The operations of scoring, in this process or across a socket. */
 export interface ScoringService {
-  /** Scores an organization, unless data has stopped or a source is silent: then scores stay as they were. @throws Refusal for a day to come */
+  /** Scores an organization, unless data has stopped or a source is silent: then scores stay as they are.
+   * @throws Refusal for a future day */
   score(request: ScoreRequest, report: (progress: ScoreProgress) => void): Promise<ScoreSummary>;
 }
 
@@ -110,7 +111,7 @@ export class Scoring implements ScoringService {
     return this.#parts.sources.frozenBy(organization, day);
   }
 
-  /** Takes notice of events that came for earlier days; their scores are stale from then on. */
+  /** Records new events of earlier days; the scores of later days are stale from then on. */
   noticeChanges(organization: number, today: number): Promise<void> {
     return this.#oneByOne(organization, () =>
       this.#inTurn(organization, async () => {
@@ -134,7 +135,7 @@ export class Scoring implements ScoringService {
     const today = organization.zone.dayOf(nowMs());
     const warehouse = statementByStatement(host.warehouse, (work) => this.#inTurn(organization.id, work));
     const kinds = await this.#oneByOne(organization.id, async () => {
-      // What has come by now is in this run, and must not make it stale afterwards.
+      // Events until now are in this run, and must not make it stale afterwards.
       await this.#inTurn(organization.id, () => noticeChanges(host.warehouse, organization.id, today));
       const { trainings } = this;
       return scoreDay(warehouse, { organization, day, report: (step) => report({ step }), nowMs, trainings });
@@ -152,7 +153,7 @@ export class Scoring implements ScoringService {
     return { id, zone, settings, excluded };
   }
 
-  /** Nothing is written for an organization whose deletion was begun. */
+  /** Nothing is written for an organization that is being deleted. */
   #inTurn<Result>(organization: number, work: () => Promise<Result>): Promise<Result> {
     const { host, ledger } = this.#parts;
     return host.whileNothingChanges(async () => {

@@ -1,4 +1,4 @@
-/** What answers about scores need to know of an organization: its newest run, an earlier one, and whether data flows. */
+/** The state of an organization behind answers about scores: its newest run, an earlier one, and whether data flows. */
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 import { stoppedForDays } from "../data-quality/outage.ts";
 import { readActivity } from "../queries/activity-query.ts";

@@ -2,10 +2,10 @@
 import type { Warehouse } from "../../warehouse/warehouse.ts";
 
 /**
- * The warehouse as a run uses it. A whole training takes minutes, and an erasure, a check, a backup or another
- * organization's run would wait for its end; so they wait for the statement in hand. What changes between two
- * statements is noticed as late events are: the run's day is worked out again.
- * @param inTurn does something while no other work changes what is stored
+ * The warehouse for a run, one statement at a time. A whole training takes minutes. So an erasure, a check, a backup
+ * or another organization's run waits only for the present statement. A change between two statements is noticed like
+ * late events: the run's day is computed again.
+ * @param inTurn runs a function while no other work changes stored rows
  */
 export function statementByStatement(
   warehouse: Warehouse,

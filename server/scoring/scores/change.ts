@@ -9,9 +9,9 @@ export interface Change {
   readonly total: number;
   /** More or less use than on the earlier day. Silence is less use. */
   readonly behaviour: number;
-  /** The change of an entity that goes on as before: only its tenure grows. */
+  /** The change of an entity with unchanged behaviour: only its tenure grows. */
   readonly time: number;
-  /** Settings, who is excluded, the month's scale, or the model. */
+  /** Settings, excluded users, the month's scale, or the model. */
   readonly settings: number;
 }
 
@@ -20,7 +20,7 @@ export interface ChangeInput {
   readonly now: { readonly subject: Subject; readonly serving: Serving };
   /** From the earlier day to the later one. */
   readonly elapsedDays: number;
-  /** The entity on the earlier day without those who are excluded now; left out when they were excluded then. */
+  /** The entity on the earlier day without users who are excluded now; absent when they were excluded then. */
   readonly recounted?: Subject;
   /** The entity on the later day by the rules of the earlier one; left out when it is the same. */
   readonly byOldRules?: Subject;
@@ -44,7 +44,8 @@ export function changeOf(
   if (first == null || to == null) return null;
   const start = from ?? first;
   const middle = aged ?? start;
-  // Without a score by the earlier rules, the later ones say what other rules add to an entity that goes on as before.
+  // Without a score by the earlier rules, this is the difference that other rules make for an entity with unchanged
+  // behaviour.
   const end = acted ?? (agedNow == null ? middle : to - (agedNow - middle));
   return {
     total: to - first,
@@ -54,16 +55,16 @@ export function changeOf(
   };
 }
 
-/** The entity so many days later, as active as it was. */
+/** The entity this many days later, with unchanged behaviour. */
 function older({ features, ...subject }: Subject, days: number): Subject {
   return { ...subject, features: { ...features, tenureDays: features.tenureDays + days } };
 }
 
-/** Silence of fewer days is not worth a word. */
+/** Silence of fewer days is not mentioned. */
 const leastSilentDays = 3;
 
 /**
- * The change of health in words: "Down 13: active on 1 day of 28, was 6; silent for 24 days."
+ * The change of health as a sentence: "Down 13: active on 1 day of 28, was 6; silent for 24 days."
  * @param health the change of the health score
  */
 export function changeText({ before, now }: ChangeInput, health: Change): string {

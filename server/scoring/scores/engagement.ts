@@ -1,12 +1,12 @@
 /**
- * Engagement, 0-100: how much an entity has used the product in the last 28 days, beside the most engaged tenth of
- * the organization. 100 · (0.40 F + 0.20 V + 0.20 B + 0.20 R), where each part is in [0, 1].
+ * Engagement, 0-100: how much an entity has used the product in the last 28 days, compared with the most engaged
+ * tenth of the organization. 100 · (0.40 F + 0.20 V + 0.20 B + 0.20 R), where each part is in [0, 1].
  */
 
 import { clamp, quantile } from "../statistics/vectors.ts";
 import type { Features } from "./features.ts";
 
-/** What full marks are, fixed for a calendar month: a score moves only when its user does. */
+/** The values of full marks, fixed for a calendar month: a score changes only when its user's behaviour does. */
 export interface EngagementScale {
   /** 90th percentiles among entities active in the 28 days: active days, volume, distinct event names. */
   readonly activeDays: number;
@@ -38,7 +38,7 @@ const leastScale = { activeDays: 4, volume: 10, eventNames: 3 };
 const daysOfWeek = 7;
 const windowDays = 28;
 
-/** 90th percentiles, and the median gap between active days; null where there is nobody to take them of. */
+/** 90th percentiles, and the median gap between active days; null without entities. */
 export interface UsageQuantiles {
   readonly activeDays: number | null;
   readonly volume: number | null;
@@ -99,7 +99,7 @@ export interface AccountEngagement {
   readonly contributions: { readonly members: number; readonly activeShare: number };
 }
 
-/** What an account's engagement is made of. */
+/** The inputs of an account's engagement. */
 export interface MemberEngagement {
   /** The mean engagement of the members active in 28 days; 0 when there are none. */
   readonly meanEngagement: number;

@@ -1,4 +1,4 @@
-/** Why a score is what it is: contributions that add up, and sentences, from features and what served on the day. */
+/** Explains a score: contributions that add up, and sentences, from features and the model of the day. */
 import { type ChurnModel, returnProbability, riskScorer } from "../churn/churn-model.ts";
 import type { Contributions, ReasonGroup } from "../statistics/logistic.ts";
 import { logistic } from "../statistics/special.ts";
@@ -15,7 +15,7 @@ import { momentumOf } from "./momentum.ts";
 import { pointsOf, stepsOfReasons } from "./reasons.ts";
 import { isScored, type State, stateOf } from "./state.ts";
 
-/** What served on a day. */
+/** The settings, scale and model of the day. */
 export interface Serving {
   readonly horizonDays: number;
   readonly healthWeights: HealthParts;
@@ -44,7 +44,7 @@ export interface Explanation {
 export interface RiskReasons {
   /** The risk of an entity about which nothing is special. */
   readonly referenceRisk: number;
-  /** In percentage points, step by step from the reference to the risk: no sum on the way leaves 0 to 100. */
+  /** In percentage points, step by step from the reference to the risk: every partial sum is between 0 and 100. */
   readonly reasons: readonly Reason[];
 }
 
@@ -66,7 +66,7 @@ export function riskBandOf(risk: number): RiskBand {
   return risk >= riskBandsFrom.medium ? "medium" : "low";
 }
 
-/** All scores of one entity. The run computes the same for everybody in SQL. */
+/** All scores of one entity. The run computes the same for all entities in SQL. */
 export function explain({ features, meanEngagement }: Subject, serving: Serving): Explanation {
   const { horizonDays, model, scale, healthWeights } = serving;
   const state = stateOf(features, horizonDays);

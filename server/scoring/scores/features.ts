@@ -16,13 +16,13 @@ export interface DayEvent {
 export interface FeatureSettings {
   /** Events that are done to the entity, as a mail sent; they are no engagement. */
   readonly passiveEvents?: ReadonlySet<string>;
-  /** What an event counts for in the volume; 1 unless set. */
+  /** An event's weight in the volume; 1 unless set. */
   readonly weights?: ReadonlyMap<string, number>;
   /** The events that make up adoption; none means that adoption is no part of health. */
   readonly keyEvents?: readonly string[];
-  /** The event with which an entity leaves, `subscription_canceled` say. */
+  /** The event with which an entity leaves, such as `subscription_canceled`. */
   readonly churnEvent?: string;
-  /** First days of weeks in which the data had stopped. They are no periods: nobody could have been seen in them. */
+  /** First days of weeks in which the data had stopped. They are no periods: no entity could have been seen in them. */
   readonly outageWeeks?: readonly number[];
 }
 
@@ -46,11 +46,11 @@ export interface Features {
   readonly cell: Cell | null;
   /** The share of key events used in [T−90, T); null without key events. */
   readonly adoption: number | null;
-  /** Whether the churn event came, and no engagement event on a later day. */
+  /** Whether the churn event came, without an engagement event on a later day. */
   readonly hasLeft: boolean;
   /** As they were at T. */
   readonly traits: Readonly<Record<string, string>>;
-  /** What accounts have beside; null for users. */
+  /** Additional features of accounts; null for users. */
   readonly members: MemberFeatures | null;
 }
 
@@ -67,7 +67,7 @@ export interface MemberFeatures {
 }
 
 export const daysPerPeriod = 7;
-/** What BG/BB looks back on. */
+/** BG/BB's history of an entity. */
 export const windowPeriods = 26;
 /** More of one event on one day than this tell of a program, not of more engagement. */
 export const maxCountPerDay = 50;
@@ -75,7 +75,7 @@ export const adoptionDays = 90;
 
 /**
  * The features of one entity as of `cutoffDay`, from its events in the order of their days. Null when no engagement
- * event lies before that day.
+ * event is before that day.
  */
 export function featuresOf(
   log: readonly DayEvent[],
@@ -111,10 +111,10 @@ export function featuresOf(
 }
 
 /**
- * The history in periods of seven days that end with T, of the window of 26 weeks. Period 0 is that of the first
- * activity in the window, which need not be the first ever: so n is at most 25, the likelihood is of what followed,
- * and nobody's years of habit before the window drown what they do now. (Counting n from the first day ever took
- * the log loss on the git log from .395 to .440.) Null when the window shows no activity.
+ * The history in periods of seven days that end with T, in the window of 26 weeks. Period 0 is that of the first
+ * activity in the window, which need not be the first ever. So n is at most 25, the likelihood is of the periods
+ * after it, and years of habit before the window do not outweigh present behaviour. (Counting n from the first day
+ * ever raised the log loss on the git log from .395 to .440.) Null when the window has no activity.
  */
 export function cellOf(
   activeDays: readonly number[],

@@ -20,17 +20,17 @@ export interface Health {
   readonly healthBand: HealthBand;
   /** Points of each part that exists; with `cap` they add up to the score. */
   readonly contributions: Partial<HealthParts>;
-  /** What a high churn risk took away, zero or negative. */
+  /** The reduction by a high churn risk, zero or negative. */
   readonly cap: number;
 }
 
-/** What an organization starts with; the weights are a setting. */
+/** The default weights of an organization; they are a setting. */
 export const defaultHealthWeights: HealthParts = defaultSettings.healthWeights;
 
 export const healthLimits = {
   healthyFrom: 70,
   watchFrom: 40,
-  /** Whoever will probably leave is at risk, however busy. */
+  /** An entity that will probably leave is at risk, however active it is. */
   cappedFromRisk: 0.7,
   cappedTo: 39,
 } as const;

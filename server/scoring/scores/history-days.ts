@@ -1,13 +1,13 @@
-/** The days of which an organization has scores: pure. */
+/** The days for which an organization gets scores: pure. */
 
 const dailyDays = 28;
 const weeklyWeeks = 26;
 const msPerDay = 86_400_000;
 
 /**
- * The days before today whose scores an imported past gets, the newest first: each of the last 28, then each Monday
- * of 26 weeks, then the first of each month, whose scores are those of the month before it at its end. None is before
- * there is a week of data.
+ * The days before today that are scored after an import, the newest first: each of the last 28, then each Monday of
+ * 26 weeks, then the first of each month, whose scores are those at the end of the month before. None is before there
+ * is a week of data.
  * @param firstDay of the first event
  */
 export function historyDays(today: number, firstDay: number): number[] {

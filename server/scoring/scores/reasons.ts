@@ -16,9 +16,9 @@ export const stepsOfReasons = [
 ] as const satisfies readonly ReasonGroup[];
 
 /**
- * Points of each group, as a share of 1: what the risk changes when the group is taken in after those before it in
+ * Points of each group, as a share of 1: the change of the risk when the group is added to those before it in
  * `stepsOfReasons`. They add up to the risk at `referenceLogOdds` + Σ contributions, minus the risk at
- * `referenceLogOdds`. Every sum on the way is a probability, and each has its contribution's sign.
+ * `referenceLogOdds`. Every partial sum is a probability, and each has its contribution's sign.
  */
 export function pointsOf(contributions: Contributions, referenceLogOdds: number): Contributions {
   const points: Record<ReasonGroup, number> = { ...noContributions };

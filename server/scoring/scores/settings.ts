@@ -1,4 +1,4 @@
-/** What an organization has set, in the form in which scores take it. */
+/** An organization's settings in the form that scores use. */
 import type { Settings } from "../../../contract/settings.ts";
 import type { FeatureSettings } from "./features.ts";
 import type { HealthParts } from "./health.ts";

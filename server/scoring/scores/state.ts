@@ -1,4 +1,4 @@
-/** Where an entity stands, before any score. */
+/** The state of an entity, which decides whether it has scores. */
 import type { Cell } from "../churn/bgbb.ts";
 import type { Features } from "./features.ts";
 
@@ -7,8 +7,8 @@ export type State = "no_data" | "churned" | "new" | "active";
 export const newForDays = 14;
 
 /**
- * The first that holds: `no_data` without an engagement event before T (`features` is null), `churned` when idle for
- * the horizon or gone with the churn event, `new` when the first engagement event is under 14 days ago, `active`.
+ * The first that matches: `no_data` without an engagement event before T (`features` is null), `churned` when idle
+ * for the horizon or gone with the churn event, `new` when the first engagement event is under 14 days ago, `active`.
  */
 export function stateOf(features: Features | null, horizonDays: number): State {
   if (features === null) return "no_data";

@@ -1,14 +1,14 @@
-/** Whether two groups differ: the interval of a difference of shares, and what it is worth when users share accounts. */
+/** Whether two groups differ: the interval of a difference of shares, and its significance when users share accounts. */
 import { studentProbability, studentT975 } from "./student.ts";
 import { type Interval, normalQuantile975, wilson } from "./wilson.ts";
 
-/** So many of so many. Numbers need not be whole: of effective samples they are not. */
+/** Hits among a count. Effective samples make them fractional. */
 export interface Hits {
   readonly hits: number;
   readonly count: number;
 }
 
-/** A share of which the variance may have been estimated from few clusters. */
+/** A share whose variance may have been estimated from few clusters. */
 export interface Sample extends Hits {
   /** Degrees of freedom of Student's t, whole; left out where the normal distribution is near enough. */
   readonly degrees?: number;
@@ -16,7 +16,7 @@ export interface Sample extends Hits {
 
 /** A cluster's part of a group: an account's users, and how many of them are hits. */
 export interface ClusterHits extends Hits {
-  /** So many clusters are alike. */
+  /** Clusters with equal hits and count. */
   readonly clusters: number;
 }
 
@@ -61,8 +61,8 @@ function shareOf({ hits, count }: Hits): number {
 const fewClusters = 10;
 
 /**
- * Degrees of freedom of a group with few clusters: their number − 1, at least 1. None of users who are all on their own,
- * nor with ten clusters. Clusters of unequal size count as (Σ count)² / Σ count² equal ones.
+ * Degrees of freedom of a group with few clusters: their number − 1, at least 1. None for users without clusters, and
+ * none from ten clusters on. Clusters of unequal size count as (Σ count)² / Σ count² equal ones.
  */
 export function degreesOf(clusters: readonly Pick<ClusterHits, "count" | "clusters">[]): OfClusters {
   const { count, squares } = sizesOf(clusters);
@@ -80,12 +80,13 @@ function sizesOf(clusters: readonly Pick<ClusterHits, "count" | "clusters">[]) {
 }
 
 /**
- * The sample of independent users that says as much as these clusters (Rao and Scott 1992, "A simple method for the
- * analysis of clustered binary data", Biometrics 48): hits and count, each divided by the design effect, which is the
- * variance of the share over clusters ÷ that of independent users. An effect below 1, which is chance, counts as 1.
+ * The sample of independent users with as much information as these clusters (Rao and Scott 1992, "A simple method
+ * for the analysis of clustered binary data", Biometrics 48): hits and count, each divided by the design effect,
+ * which is the variance of the share over clusters ÷ that of independent users. An effect below 1, which is chance,
+ * counts as 1.
  *
- * One cluster, or a share of 0 or 1, has no variance to estimate. Its users count as perfectly alike then: the effect is
- * Σ count² / Σ count.
+ * One cluster, or a share of 0 or 1, has no variance to estimate. Then its users count as perfectly alike: the effect
+ * is Σ count² / Σ count.
  */
 export function effectiveSample(
   clusters: readonly ClusterHits[],

@@ -8,11 +8,11 @@ import { logistic, softplus } from "./special.ts";
 import { at, dot } from "./vectors.ts";
 
 export interface LogisticProblem {
-  /** One row per observation; the intercept is a column of ones if there is to be one. */
+  /** One row per observation; an intercept is a column of ones. */
   readonly rows: readonly Float64Array[];
-  /** The probability to be met by each row: 0 or 1, or between the two for smoothed labels. */
+  /** The target probability of each row: 0 or 1, or between the two for smoothed labels. */
   readonly targets: readonly number[];
-  /** How many observations each row stands for; one unless given. */
+  /** How many observations each row represents; one unless given. */
   readonly counts?: readonly number[];
   /** λ of each column: ½ Σ λ w² is added to the negative log-likelihood. */
   readonly penalties: readonly number[];

@@ -1,11 +1,11 @@
 /** Whether departure rates of two groups differ: the log-rank test over whole curves. */
 import { degreesOf, probabilityOf } from "./difference.ts";
 
-/** Members of a group who are alike. */
+/** Members of a group with equal values. */
 export interface Lifetimes {
-  /** Members who share one are not independent; null when each member is on their own. */
+  /** Members of one cluster are not independent; null when each member is on their own. */
   readonly cluster: number | null;
-  /** The period in which they left, from 1; or, when they did not, the last in which they were seen to be there. */
+  /** The period in which they left, from 1. If they did not leave, the last period in which they were observed. */
   readonly period: number;
   readonly hasLeft: boolean;
   readonly count: number;

@@ -1,12 +1,12 @@
 /**
- * Ridge logistic regression on standardized features, and what each group of features contributes to one entity's
- * log-odds. The model is plain data: means and standard deviations are part of it, so that what is stored today
- * scores the same rows tomorrow.
+ * Ridge logistic regression on standardized features, and the contribution of each group of features to one entity's
+ * log-odds. The model is plain data that includes means and standard deviations, so a stored model scores the same
+ * rows later.
  */
 import { solveLogistic } from "./irls.ts";
 import { at } from "./vectors.ts";
 
-/** What reasons are grouped by. */
+/** The groups of reasons. */
 export const reasonGroups = [
   "silence",
   "frequency",
@@ -71,7 +71,7 @@ export function ridgeLogOdds({ intercept, columns }: RidgeModel, row: Float64Arr
   );
 }
 
-/** What each group adds to the intercept; with it they add up to `ridgeLogOdds`. */
+/** The contribution of each group to the intercept; together they are `ridgeLogOdds`. */
 export function ridgeContributions({ columns }: RidgeModel, row: Float64Array): Contributions {
   const sums: Record<ReasonGroup, number> = { ...noContributions };
   for (const [i, column] of columns.entries()) {

@@ -1,9 +1,9 @@
 /**
- * How good predicted probabilities are. Everywhere a prediction is the probability of a label that is 1 when it
- * happened; figures that cannot be had, as an AUC without both classes, are null.
+ * How good predicted probabilities are. A prediction is always the probability of a label that is 1 when the event
+ * happened. Undefined figures, such as an AUC without both classes, are null.
  *
- * Within equal predictions the order of the rows would decide who falls into which bin, so labels of equal
- * predictions are first replaced by their mean: no figure depends on the order in which rows came.
+ * Within equal predictions the order of the rows would decide the bins, so labels of equal predictions are first
+ * replaced by their mean: no figure depends on the order of rows.
  */
 import { solveLogistic } from "./irls.ts";
 import { logit } from "./special.ts";
@@ -22,7 +22,7 @@ export interface Metrics {
   readonly meanPrediction: number;
   /** The probability that one that happened was predicted higher than one that did not; ties count half. */
   readonly auc: number | null;
-  /** The mean of −ln(probability given to what happened), probabilities clipped to 1e-6. */
+  /** The mean of −ln(probability of the actual outcome), probabilities clipped to 1e-6. */
   readonly logLoss: number;
   /** The mean of (prediction − label)². */
   readonly brier: number;
@@ -30,7 +30,7 @@ export interface Metrics {
   readonly brierSkill: number | null;
   /** Expected calibration error: the mean of |mean prediction − rate| over ten bins of equal counts. */
   readonly ece: number;
-  /** What a perfect model's ECE would be at this number of rows. */
+  /** The ECE of a perfect model with this number of rows. */
   readonly eceFloor: number;
   /** Of the logistic regression of labels on the predictions' log-odds; perfect are 1 and 0 (Cox 1958). */
   readonly calibrationSlope: number | null;
@@ -83,7 +83,7 @@ export function metricsOf(predictions: readonly Prediction[]): Metrics | null {
   };
 }
 
-/** −ln of the probability given to what happened. */
+/** −ln of the probability of the actual outcome. */
 export function lossOf({ predicted, label }: Prediction): number {
   return -Math.log(clamp(label ? predicted : 1 - predicted, clippedTo, 1 - clippedTo));
 }

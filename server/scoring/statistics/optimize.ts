@@ -67,7 +67,7 @@ export function minimize(objective: Objective, start: Float64Array, bounds: read
     const next = search(evaluate, place, slope, curvature, bounds);
     if (next === undefined && curvature === undefined) return { ...place, evaluations, isConverged: true };
     if (next === undefined) {
-      // What was learned about the curvature may itself be in the way: once more straight downhill.
+      // The learned curvature may be the obstacle: try once more along the gradient.
       curvature = undefined;
       continue;
     }

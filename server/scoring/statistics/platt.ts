@@ -1,7 +1,7 @@
 /**
- * Platt calibration (Platt 1999): the log-odds of a model that ranks well but is over- or underconfident are bent
- * by a line, p' = logistic(intercept + slope · logit p), fitted to what happened. Labels are smoothed to
- * (N₁+1)/(N₁+2) and 1/(N₀+2) as he has it, so that the line stays finite when the classes are separated.
+ * Platt calibration (Platt 1999): the log-odds of a model that ranks well but is over- or underconfident are
+ * corrected by a line, p' = logistic(intercept + slope · logit p), fitted to the outcomes. Labels are smoothed to
+ * (N₁+1)/(N₁+2) and 1/(N₀+2), as in the paper, so that the line stays finite when the classes are separated.
  */
 import { type LogisticProblem, solveLogistic } from "./irls.ts";
 import { at } from "./vectors.ts";
@@ -15,7 +15,7 @@ export interface Platt {
 const identity: Platt = { intercept: 0, slope: 1 };
 
 /**
- * Fits the line to log-odds and their labels. One class alone says nothing about a slope: then it is the identity.
+ * Fits the line to log-odds and their labels. One class alone does not determine a slope: then it is the identity.
  */
 export function fitPlatt(logOdds: readonly number[], labels: readonly boolean[]): Platt {
   const positives = labels.filter(Boolean).length;
@@ -28,7 +28,7 @@ export function fitPlatt(logOdds: readonly number[], labels: readonly boolean[])
   });
 }
 
-/** What became of so many with the same log-odds. */
+/** The outcomes of entities with the same log-odds. */
 export interface CountedLabels {
   readonly logOdds: number;
   readonly positives: number;

@@ -21,7 +21,7 @@ export interface SbgParameters {
 
 export interface SbgFit extends SbgParameters {
   readonly isConverged: boolean;
-  /** A parameter at the end of its range: the curve has no shape of this family, as when nobody leaves. */
+  /** A parameter at the end of its range: the curve has no shape of this family, as when no member leaves. */
   readonly isAtBound: boolean;
   /** Of the estimates of ln α and ln β, from the curvature of the likelihood; null where it has no maximum. */
   readonly covariance: Covariance | null;
@@ -33,7 +33,7 @@ interface Covariance {
   readonly both: number;
 }
 
-/** A share with its 95 % interval, so many periods after the cohort's own. */
+/** A share with its 95 % interval, this many periods after the cohort's own. */
 export interface ShareAt extends Interval {
   readonly period: number;
   readonly share: number;
@@ -45,8 +45,8 @@ const bound = { low: -4.6, high: 6.9 };
 const leastPeriods = 5;
 
 /**
- * Fits cohorts together by maximum likelihood. A cohort is the count (or share) of members still there after 0, 1,
- * 2 … complete periods, and must not rise. Null when no cohort has five complete periods, or nobody to begin with.
+ * Fits cohorts together by maximum likelihood. A cohort is the count (or share) of members still there after 0, 1, 2
+ * … complete periods, and must not rise. Null when no cohort has five complete periods, or any members.
  */
 export function fitSbg(cohorts: readonly (readonly number[])[]): SbgFit | null {
   const observed = cohorts.filter(([first = 0]) => first > 0);
@@ -83,7 +83,7 @@ function covarianceAt(objective: (point: Float64Array) => number, a: number, b: 
 interface Totals {
   /** Members who left in period k. */
   readonly leaving: readonly number[];
-  /** Members who were still there when their cohort had completed k periods, and is known no further. */
+  /** Members who were still there after k complete periods, the last known one of their cohort. */
   readonly staying: readonly number[];
 }
 

@@ -3,7 +3,7 @@ import { studentT975 } from "./student.ts";
 import { mean } from "./vectors.ts";
 
 export interface UsualChange {
-  /** Where 19 of 20 changes lie. */
+  /** The range of 19 of 20 changes. */
   readonly low: number;
   readonly high: number;
   /** Changes from which it was worked out. */
@@ -15,7 +15,7 @@ export interface JudgedChange {
   readonly change: number;
   /** Null with fewer than 8 changes before. */
   readonly usual: UsualChange | null;
-  /** Where the change lies beside the usual; null when it cannot be said. */
+  /** The position of the change relative to the usual range; null when it is unknown. */
   readonly side: "below" | "within" | "above" | null;
 }
 
@@ -24,9 +24,9 @@ const leastWeeks = 8;
 const neverUnusual = 2;
 
 /**
- * Judges the newest change by those before: the 95 % prediction interval of one more change like them, mean ± t · s ·
- * √(1 + 1/n). @param levels figures of whole weeks, the newest first; null for a week that says nothing, an outage say.
- * Undefined when one of the two newest is missing.
+ * Judges the newest change by earlier ones: the 95 % prediction interval of one more such change, mean ± t · s · √(1
+ * + 1/n). Undefined when one of the two newest is missing.
+ * @param levels figures of whole weeks, the newest first; null for a week without meaning, such as an outage
  */
 export function judgeChange(levels: readonly (number | null)[]): JudgedChange | undefined {
   const [change, ...before] = levels.slice(1).map((level, index) => {

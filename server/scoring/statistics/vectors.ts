@@ -1,6 +1,6 @@
 /** Small helpers for rows of numbers. */
 
-/** Element `index`, which the caller knows to be there; NaN, which no test overlooks, if it is not. */
+/** Element `index`, which the caller knows to exist; otherwise NaN, which every test notices. */
 export function at(values: Float64Array, index: number): number {
   return values[index] ?? Number.NaN;
 }
@@ -17,7 +17,7 @@ export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** `value`, moved to the nearest end when it lies outside of [low, high]. */
+/** `value`, moved to the nearest end when it is outside of [low, high]. */
 export function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value));
 }

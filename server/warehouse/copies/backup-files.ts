@@ -74,7 +74,7 @@ const compressionLevel = 1;
 const bytesPerSync = 8 * 1024 * 1024;
 
 /** Writes a file of the backup, compressed, and resolves when it is on disk.
- * @param written is told of every piece before it is compressed */
+ * @param written is called with the size of each piece before it is compressed */
 export async function writeBackupFile(
   folder: string,
   file: string,
@@ -146,7 +146,8 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   }
 }
 
-/** What is in a backup. @throws Refusal when the folder is none, or of a form that this code does not know */
+/** Reads a backup's manifest. @throws Refusal when the folder is no backup, or has a format that this code does not
+ * know */
 export async function readManifest(folder: string): Promise<Manifest> {
   let manifest: unknown;
   try {
@@ -154,7 +155,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   } catch (error) {
     throw new Refusal(`${folder} is no backup: its ${manifestName} cannot be read (${messageOf(error)}).`);
   }
-  // The form comes first: of a newer one nothing else is known.
+  // The format comes first: nothing else of a newer one is known.
   if (Value.Check(Type.Object({ format: Type.Integer() }), manifest) && manifest.format > backupFormat) {
     throw new Refusal(`${folder} was made by a newer Rekindle: restore it with that one.`);
   }
@@ -164,8 +165,8 @@ export async function readManifest(folder: string): Promise<Manifest> {
   return manifest;
 }
 
-/** Reads every file and compares it with the manifest.
- * @throws Refusal naming the first that is missing or is not what was written */
+/** Reads every file and compares it with the manifest. @throws Refusal naming the first file that is missing or
+ * damaged */
 export async function verifyBackupFiles(
   folder: string,
   { ledger, tables }: Manifest,

@@ -1,11 +1,10 @@
 /**
- * A backup, while everything goes on. For the time of a freeze the loader is paused, with no batch in hand: the
- * tables are copied by hard links and the ledger by `VACUUM INTO`. So the two agree: what is not in the tables
- * waits in the ledger's inbox, and is loaded after a restore. Then the loader goes on, and the copies are
- * written at leisure.
+ * A backup while the service runs. For the time of a freeze the loader is paused, with no batch in hand: the tables
+ * are copied by hard links and the ledger by `VACUUM INTO`. So the two agree: rows that are not in the tables wait in
+ * the ledger's inbox and are loaded after a restore. Then the loader goes on, and the copies are written.
  *
- * Invariant: a folder of the wanted name is a whole backup. It is written under another name, synced, and
- * renamed at the very end.
+ * Invariant: a folder of the wanted name is a complete backup. It is written under another name, synced, and renamed
+ * at the very end.
  */
 import { mkdir, readdir, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
@@ -40,7 +39,7 @@ export interface BackupRequest {
   /** An absolute path where nothing is yet, or an empty folder. */
   readonly folder: string;
   readonly progress: ReportProgress;
-  /** Ends the backup and removes what it wrote. */
+  /** Aborts the backup, which removes its files. */
   readonly signal: AbortSignal;
 }
 
@@ -82,7 +81,7 @@ export async function backUp(parts: Parts, request: BackupRequest): Promise<Back
     await rm(unfinished, { recursive: true, force: true });
     throw signal.aborted ? signal.reason : notMade(error);
   } finally {
-    // What stays because the engine fails is dropped at the next start.
+    // If the engine fails here, the next start drops the copies.
     await dropFrozenTables(parts.warehouse).catch(() => undefined);
   }
 }
@@ -171,7 +170,7 @@ async function freeze(parts: Parts, copies: string, signal: AbortSignal): Promis
   }
 }
 
-/** A loader that fails keeps its batch in hand, of which the warehouse may have a part: no backup then. */
+/** A loader that fails keeps its batch in hand, and the warehouse may have a part of it: no backup then. */
 const failingPatienceMs = 30_000;
 const pausePollMs = 250;
 

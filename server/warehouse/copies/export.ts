@@ -1,10 +1,10 @@
 /**
- * Everything that the warehouse holds of an organization's events, users or accounts, as a stream of bytes:
- * JSON lines, CSV (RFC 4180) or Parquet. Complete up to what was loaded: drain the inbox first.
+ * An organization's events, users or accounts as a stream of bytes: JSON lines, CSV (RFC 4180) or Parquet. It
+ * contains everything that was loaded: drain the inbox first.
  *
- * What was sent comes out unchanged: properties are stored as JSON text, and that text itself is put into
- * the line, never parsed, so that no number is rounded and no key moves. Events come in the order in which
- * they are stored (user, then time), so that memory stays flat; the users' ids alone are held for the join.
+ * Properties come out unchanged: they are stored as JSON text, and that text is put into the line and never parsed.
+ * So no number is rounded and no key moves. Events come in the order in which they are stored (user, then time), so
+ * memory stays flat; only the users' ids are held for the join.
  */
 import type { Warehouse } from "../engine/warehouse.ts";
 
@@ -20,8 +20,7 @@ export interface ExportRequest {
   readonly format: ExportFormat;
 }
 
-/** The export's bytes.
- * @throws WarehouseError while it is read; what came until then is incomplete */
+/** The export's bytes. @throws WarehouseError during reading; the bytes so far are incomplete */
 export async function* exportTable(warehouse: Warehouse, request: ExportRequest): AsyncIterable<Uint8Array> {
   const { organization, table, format } = request;
   const source = sources[table];
@@ -67,8 +66,8 @@ interface Source {
   readonly columns: readonly Column[];
 }
 
-// One thread, and a join that keeps the order of its left side: the rows come as the subquery sorts them.
-// Small blocks: 7 million events as JSON lines took 220 MB above the idle engine, with the usual blocks 430.
+// One thread, and a join that keeps the order of its left side: rows come as the subquery sorts them. Small blocks: 7
+// million events as JSON lines took 220 MB above the idle engine, with the default blocks 430.
 const inOrder =
   "max_threads = 1, max_block_size = 8192, join_algorithm = 'hash', query_plan_join_swap_table = 'false'";
 

@@ -1,9 +1,9 @@
 /**
- * The warehouse's tables at one instant: copies in a database of their own, made of hard links to the same
- * parts, in milliseconds whatever their size. The tables go on, while the copies are read at leisure.
+ * The warehouse's tables at one instant: copies in a database of their own, made of hard links to the same parts.
+ * That takes milliseconds at any size. The tables stay in use while the copies are read.
  *
- * Merges are stopped in the copies before they have a part, so that a count of rows stays true. What a merge
- * replaces in the tables meanwhile stays on disk until the copies are dropped.
+ * Merges are stopped in the copies before they have a part, so that a count of rows stays true. Parts that a merge
+ * replaces in the tables stay on disk until the copies are dropped.
  */
 import { Refusal } from "../../../contract/refusal.ts";
 import type { Warehouse } from "../engine/warehouse.ts";
@@ -20,8 +20,8 @@ export interface FrozenPartition {
   readonly uncompressedBytes: number;
 }
 
-/** Copies every table. Nothing may be written meanwhile: the loader has to be paused.
- * @throws Refusal on a server, whose disks and databases are not ours */
+/** Copies every table. The loader has to be paused. @throws Refusal on a server, whose disks and databases are not
+ * ours */
 export async function freezeTables(warehouse: Warehouse): Promise<readonly FrozenPartition[]> {
   if (!warehouse.topology.isEmbedded) {
     throw new Refusal(
@@ -63,10 +63,10 @@ export async function dropFrozenTables(warehouse: Warehouse): Promise<void> {
 }
 
 /**
- * Brings rows from a file of the Native format, compressed with zstd, into a table of this name. They are
- * written aside and then attached, because views on the table must not see them: what the views made of them
- * is in a file as well. Rows stay as many as they were: nothing is merged on the way.
- * @throws WarehouseError, Refusal when the file has another number of rows
+ * Adds rows from a file of the Native format, compressed with zstd, to a table. They are written to a separate table
+ * and then attached, so that views on the table do not see them: the rows of the views are in files of their own. No
+ * row is merged on the way.
+ * @throws WarehouseError; Refusal when the file has another number of rows
  */
 export async function attachFile(
   warehouse: Warehouse,
@@ -112,7 +112,7 @@ async function countRows(
   return found?.rows ?? 0;
 }
 
-/** Not what a rebuild that was killed left beside them. */
+/** Without tables that a killed rebuild left. */
 async function existingTables(warehouse: Warehouse): Promise<readonly string[]> {
   const found = await warehouse.rows<{ name: string }>(
     "SELECT name FROM system.tables WHERE database = currentDatabase()",

@@ -1,8 +1,9 @@
 /**
- * Moves the tables of the embedded warehouse to a server of ClickHouse: rows as they are, rollups and scores among them,
- * because what they were made of may be deleted. Views stay away until the end, as they would count the events again.
+ * Moves the tables of the embedded warehouse to a ClickHouse server. Rows are copied as they are, with rollups and
+ * scores, because their raw events may be deleted. Views are created at the end, as they would count the events
+ * again.
  *
- * Until the end a table of its own says that a move is unfinished: the service does not start on such tables, and the
+ * Until the end a table of its own marks the move as unfinished: the service does not start on such tables, and the
  * next move begins from nothing.
  */
 import { Refusal } from "../../../contract/refusal.ts";
@@ -14,14 +15,14 @@ import { claimForMove, refuseOtherLedger } from "../schema/ledger-identity.ts";
 import { migratedTables } from "../schema/migrations.ts";
 import { createRollupView, createTable, rollups, type Table } from "../schema/tables.ts";
 
-/** How far the move is: of `table` so many of its rows are there. */
+/** How far the move is: rows of `table` that are copied, and how many it has. */
 export interface TableProgress {
   readonly table: string;
   readonly rows: number;
   readonly of: number;
 }
 
-/** What a table holds, with the same answer on whichever engine: rows that merges have still to bring together are one. */
+/** The contents of a table, equal on both engines: rows that a merge would combine count as one. */
 interface Held {
   readonly rows: number;
   readonly hash: string;
@@ -39,12 +40,12 @@ const noLimitOfTime = { maxSeconds: 0 };
 const bytesAtOnce = 32 * 1024 * 1024;
 
 /**
- * Copies every table and compares what the two hold.
- * @param source on which nobody works
- * @param target with tables of today's form, in which nothing is
+ * Copies every table and compares source and target.
+ * @param source no other process may use it
+ * @param target has empty tables of the current form
  * @param identity of the ledger that goes with them
- * @returns the rows that each table holds
- * @throws Refusal when something is in the target, or the two differ in the end; WarehouseError
+ * @returns the rows of each table
+ * @throws Refusal when the target is not empty, or the two differ in the end; WarehouseError
  */
 export async function moveTables(
   source: Warehouse,
@@ -68,7 +69,7 @@ export async function moveTables(
   return moved;
 }
 
-/** To be called when the ledger is moved, too: from now on the service may use the tables. */
+/** Called when the ledger is moved, too: from now on the service may use the tables. */
 export async function finishMove(target: Warehouse): Promise<void> {
   for (const rollup of rollups) await target.command(createRollupView(rollup, target.topology));
   await target.command(`DROP TABLE IF EXISTS ${unfinishedMove.name}${onCluster(target.topology)} SYNC`);
@@ -146,7 +147,7 @@ async function* together(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Buffe
   let waiting: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of chunks) {
-    // The engine's memory is its own again when the next chunk is asked for.
+    // The engine reuses its memory when the next chunk is asked for.
     waiting.push(Buffer.from(chunk));
     bytes += chunk.byteLength;
     if (bytes < bytesAtOnce) continue;
@@ -177,7 +178,7 @@ async function held(warehouse: Warehouse, table: string): Promise<Held> {
   return found ?? { rows: 0, hash: "" };
 }
 
-/** By their names: columns that were added later may stand elsewhere in new tables. */
+/** In the order of their names: columns that were added later may have another position in new tables. */
 function columnsOf(
   warehouse: Warehouse,
   table: string,

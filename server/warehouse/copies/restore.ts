@@ -1,4 +1,4 @@
-/** Builds a warehouse from the files of a backup. The folder is somebody else's until this has resolved. */
+/** Builds a warehouse from the files of a backup. The folder must not be used until this has resolved. */
 import { join } from "node:path";
 import { Refusal } from "../../../contract/refusal.ts";
 import { openChdbWarehouse } from "../engine/chdb.ts";
@@ -15,8 +15,8 @@ export function refuseUnknownTables({ warehouseMigration, tables }: Manifest): v
 }
 
 /**
- * Makes the tables as they were when the backup was made, fills them, and brings them up to date.
- * @param folder of the warehouse, empty or not there
+ * Creates the tables as they were at the time of the backup, fills them, and migrates them.
+ * @param folder of the warehouse, empty or absent
  * @param backup the folder of a backup whose files were verified
  */
 export async function restoreWarehouse(

@@ -29,11 +29,11 @@ import {
 } from "./warehouse.ts";
 
 export interface ChdbOptions {
-  /** Made when it is not there. What is written for a moment only goes to `tmp` beside it. */
+  /** Created when it is absent. Temporary files go to `tmp` beside it. */
   readonly folder: string;
   /** Queries that run side by side; more wait their turn. */
   readonly readers?: number;
-  /** What the engine may hold in memory; a query may take half of it. */
+  /** The engine's memory limit; a query may use half of it. */
   readonly memoryBytes?: number;
   /** Brings the tables up to this migration only, as those of an older backup. */
   readonly migrations?: number;
@@ -41,16 +41,16 @@ export interface ChdbOptions {
 
 const defaults = { readers: 4, memoryBytes: 1_500_000_000, maxSeconds: 30 } as const;
 
-/** Exports beside each other. They have sessions of their own: a slow download must not hold a reader. */
+/** Concurrent exports. They have sessions of their own: a slow download must not hold a reader. */
 const streams = 2;
 
-/** How often a query that nobody waits for is stopped until it is over. */
+/** A query that is not needed any more is killed again after this time, until it is over. */
 const stopAgainMs = 50;
 
 /** An answer beyond this is a mistake of the query: it would be held in memory three times. */
 const maxResultBytes = 256 * 1024 * 1024;
 
-/** Opens the engine on a folder and brings its tables up to date.
+/** Opens the engine on a folder and migrates its tables.
  * @throws WarehouseError when the folder is in use or its tables come from a newer version */
 export async function openChdbWarehouse(options: ChdbOptions): Promise<Warehouse> {
   await mkdir(options.folder, { recursive: true });
@@ -80,9 +80,9 @@ class ChdbWarehouse implements Warehouse {
   readonly #readers: SessionPool;
   readonly #streamers: SessionPool;
   readonly #inserters: SessionPool;
-  /** Stops queries whose asker has gone. */
+  /** Kills queries whose asker has gone. */
   readonly #stoppers: SessionPool;
-  /** Counts questions, each of which has a name by which it can be stopped. */
+  /** Counts queries. The count is in each query's name, by which it can be killed. */
   #asked = 0;
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
@@ -255,7 +255,7 @@ class ChdbWarehouse implements Warehouse {
 /** The engine's settings. Texts are of our own making. */
 type Settings = Readonly<Record<string, number | string>>;
 
-/** What is set before a query, whole every time, because a `SET` stays in its session. */
+/** The settings and parameters of a query. All are set every time, because a `SET` stays in its session. */
 function setStatement(sql: string, settings: Settings, parameters: Record<string, Parameter>): string {
   const assignments = Object.entries(settings).map(
     ([name, value]) => `${name} = ${typeof value === "number" ? value : `'${value}'`}`,

@@ -1,10 +1,10 @@
 /**
- * ClickHouse's HTTP interface: one request, one query. Every answer is either whole or an error with ClickHouse's code;
- * what goes wrong between us and the server (refused, cut off, silent, a proxy's own answer) has the code 210, which
- * says nothing about rows, so that the loader sends its batch again.
+ * ClickHouse's HTTP interface: one request, one query. An answer is either complete or an error with ClickHouse's
+ * code. Errors between us and the server (connection refused, cut off, no answer, a proxy's own answer) have the code
+ * 210. That code does not blame the rows, so the loader sends its batch again.
  *
- * Node's `http`, because the server cuts the connection right behind an exception that comes in the middle of an answer:
- * Bun's `fetch` then drops the bytes that came last, the message among them (measured with Bun 1.4.5).
+ * Uses Node's `http`, because the server closes the connection right after an exception in the middle of an answer.
+ * Bun's `fetch` then drops the last bytes with the message (measured with Bun 1.4.5).
  */
 import http from "node:http";
 import https from "node:https";
@@ -14,7 +14,7 @@ import { ExceptionInBody, untilException } from "./exception-block.ts";
 import { networkErrorCode } from "./query-watch.ts";
 import { WarehouseError } from "./warehouse.ts";
 
-/** Where a server is, and as whom and in which database it is asked. */
+/** The address of a server, the user and the database. */
 export interface ClickHouseServer {
   /** `http://host:8123` */
   readonly origin: string;
@@ -34,10 +34,10 @@ export interface ClickHouseRequest {
   /** Left out where the database may not be there yet. */
   readonly database?: string;
   readonly queryId: string;
-  /** What an INSERT inserts, compressed with zstd. */
+  /** The rows of an INSERT, compressed with zstd. */
   readonly body?: Uint8Array;
-  /** Whether it may be sent a second time: when a connection that was kept is closed by the server at the moment of its
-   * use, nobody knows whether the query was run. */
+  /** Whether the request may be sent a second time. When the server closes a kept connection at the moment of its
+   * use, it is unknown whether the query ran. */
   readonly mayRepeat: boolean;
   /** Ends the waiting; not the query. */
   readonly signal?: AbortSignal;
@@ -45,8 +45,8 @@ export interface ClickHouseRequest {
 
 const databaseNames = /^[A-Za-z_][\w-]{0,99}$/;
 
-/** Reads `http(s)://user:password@host:8123/database`.
- * @throws Refusal that says what is wrong, without the password */
+/** Reads `http(s)://user:password@host:8123/database`. @throws Refusal that explains the mistake, without the
+ * password */
 export function parseClickHouseUrl(text: string): ClickHouseServer {
   const url = URL.canParse(text) && isDecodable(text) ? new URL(text) : undefined;
   const database = url === undefined ? "" : decodeURIComponent(url.pathname.slice(1)) || "rekindle";
@@ -85,8 +85,8 @@ export class ClickHouseHttp {
     return this.#server.origin;
   }
 
-  /** Asks, and gives the answer's bytes as they come.
-   * @throws WarehouseError, also after some bytes; the signal's reason when it is aborted, if that is one */
+  /** Sends a request and yields the answer's bytes as they come.
+   * @throws WarehouseError, also after some bytes; the signal's reason when it is aborted with a WarehouseError */
   async *ask(request: ClickHouseRequest): AsyncIterable<Uint8Array> {
     try {
       const answer = await this.#send(request);
@@ -132,7 +132,7 @@ export class ClickHouseHttp {
       },
       ...(request.signal && { signal: request.signal }),
     });
-    // To wait for a reader and to connect take as long as they take, so this is asked right before the bytes leave.
+    // Waiting for a reader and connecting take an unknown time, so this is checked right before the bytes leave.
     const write = () => {
       if (isChange(request) && !this.#mayChange()) sending.destroy(lateError());
       else sending.end(body);
@@ -146,7 +146,7 @@ export class ClickHouseHttp {
     return promise;
   }
 
-  /** What an answer with another status than 200 says, or one with an exception in its headers. */
+  /** The error of an answer with a status other than 200, or with an exception in its headers. */
   async #refused(answer: http.IncomingMessage, headerCode: number): Promise<WarehouseError> {
     let text = "";
     for await (const chunk of answer) {
@@ -198,7 +198,7 @@ function isChange({ mayRepeat, body }: ClickHouseRequest): boolean {
   return !mayRepeat || body !== undefined;
 }
 
-/** With the code of what says nothing about rows. */
+/** Has the network code, which does not blame the rows. */
 function lateError(): WarehouseError {
   return new WarehouseError(
     networkErrorCode,

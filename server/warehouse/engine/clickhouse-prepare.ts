@@ -1,4 +1,4 @@
-/** What has to be so before a server is used as the warehouse: its version, the database, the tables. */
+/** The requirements of a server before it is used as the warehouse: its version, the database, the tables. */
 import { claimForLedger, refuseOtherLedger } from "../schema/ledger-identity.ts";
 import { migrate, migrationsDone, warehouseMigrations } from "../schema/migrations.ts";
 import type { ServerWarehouse } from "./server-warehouse.ts";
@@ -13,14 +13,14 @@ interface Preparing {
   readonly database: string;
   /** False: another process makes the tables. */
   readonly migrates: boolean;
-  /** The identity of the ledger whose rows it is to hold; undefined where that is seen to elsewhere. */
+  /** The identity of the ledger whose rows it holds; undefined where the caller checks it. */
   readonly ledger: string | undefined;
 }
 
 /**
- * Makes the database and the tables, or only makes sure of them.
- * @throws Refusal when the server cannot be used as it is, or belongs to another ledger; WarehouseError when it cannot be reached, and when the tables
- * are not made yet or come from a newer version
+ * Creates the database and the tables, or only checks them.
+ * @throws Refusal when the server cannot be used as it is, or belongs to another ledger
+ * @throws WarehouseError when it cannot be reached, and when the tables are absent or of a newer version
  */
 export async function prepare(
   warehouse: ServerWarehouse,
@@ -29,7 +29,7 @@ export async function prepare(
   try {
     await refuseOldVersion(warehouse);
     await createDatabase(warehouse, database);
-    // Before anything else, so that nobody brings another's tables up to date.
+    // First of all, so that tables of another ledger are not migrated.
     if (ledger !== undefined) await refuseOtherLedger(warehouse, ledger);
     if (ledger !== undefined && migrates) await claimForLedger(warehouse, ledger);
     if (migrates) await migrate(warehouse);
@@ -69,7 +69,7 @@ export async function createDatabase(warehouse: ServerWarehouse, database: strin
       `CREATE DATABASE IF NOT EXISTS \`${database}\`${onCluster(warehouse.topology)}`,
     );
   } catch (error) {
-    // A user without the right to make it needs none when somebody else has.
+    // A user without the right to create the database can use an existing one.
     const [found] = await warehouse.rowsOutside<{ there: number }>(
       "SELECT count() AS there FROM system.databases WHERE name = {database:String}",
       { database },
@@ -82,7 +82,7 @@ async function refuseUnmadeTables(warehouse: ServerWarehouse): Promise<void> {
   if ((await migrationsDone(warehouse)) < warehouseMigrations) throw new UnmadeTables();
 }
 
-/** The server answers, and waits for somebody who makes the tables. */
+/** The server answers, but the leading analysis node has not created the tables yet. */
 export class UnmadeTables extends WarehouseError {
   constructor() {
     super(0, "The warehouse's tables are not made yet: the leading analysis node makes them");

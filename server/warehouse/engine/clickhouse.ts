@@ -1,6 +1,7 @@
 /**
- * The warehouse by HTTP. What `SET` does in the embedded one is said in the address of each request here, and no request
- * knows of another one: there are no sessions.
+ * The warehouse on a ClickHouse server or cluster, by HTTP, with the queries and migrations of the embedded one.
+ * Settings that are a `SET` there are in the address of each request here: requests are independent, without
+ * sessions.
  */
 import { promisify } from "node:util";
 import { zstdCompress as zstdCompressCallback } from "node:zlib";
@@ -36,16 +37,16 @@ export interface ClickHouseOptions {
   readonly cluster?: string | null;
   /** Queries that run side by side; more wait their turn. */
   readonly readers?: number;
-  /** What a query may hold in the server's memory, where it does not say more. */
+  /** The server memory of a query that does not set its own limit. */
   readonly queryMemoryBytes?: number;
-  /** False where another process makes the tables and brings them up to date: then they only have to be there. */
+  /** False where another process creates and migrates the tables: then they only have to exist. */
   readonly migrates?: boolean;
   /** False when another node may lead: then no statement that changes anything is sent any more. */
   readonly mayChange?: () => boolean;
-  /** The identity of the ledger whose rows it holds: a warehouse of another is refused. Left out for a move, which looks
-   * itself. */
+  /** The identity of the ledger whose rows it holds: a warehouse of another ledger is refused. Left out for a move,
+   * which checks itself. */
   readonly ledger?: string;
-  /** True for a move, which may find what one before has left. */
+  /** True for a move, which may find the rows of an unfinished one. */
   readonly isMove?: boolean;
 }
 
@@ -68,13 +69,13 @@ const reading = { readonly: 2, cancel_http_readonly_queries_on_client_close: 1 }
 
 const defaults = { readers: 8, queryMemoryBytes: 4_000_000_000, maxSeconds: 30 } as const;
 
-/** Exports beside each other. */
+/** Concurrent exports. */
 const streams = 2;
 /** An answer beyond this is a mistake of the query. */
 const maxResultBytes = 256 * 1024 * 1024;
 /** How much longer than its own limit a query is waited for, in case nothing answers. */
 const graceMs = 15_000;
-/** An insert of 50,000 rows takes 0.5 s. What takes this long is sent again, with its token. */
+/** An insert of 50,000 rows takes 0.5 s. After this time it is sent again, with its token. */
 const insertPatienceMs = 300_000;
 /** The engine gives up sending when a reader rests: it is a person's download. */
 const readerRestsSeconds = 3_600;
@@ -83,7 +84,7 @@ const cancelledCode = 394;
 
 const zstdCompress = promisify(zstdCompressCallback);
 
-/** Something to be asked, in no database where none is named. */
+/** A query; without a database when none is named. */
 interface Question {
   readonly sql: string;
   readonly parameters?: Record<string, Parameter>;
@@ -91,7 +92,7 @@ interface Question {
   readonly database?: string;
 }
 
-/** Asks a server. */
+/** The warehouse by HTTP. */
 class ClickHouseWarehouse implements ServerWarehouse {
   readonly topology: Topology;
   readonly #http: ClickHouseHttp;
@@ -227,7 +228,7 @@ class ClickHouseWarehouse implements ServerWarehouse {
     return this.#insert(sql, frozenInsertSettings({ rows, token }), body, true);
   }
 
-  /** Asks when it is the asker's turn, and stops the query when the asker has gone. */
+  /** Runs a query at the asker's turn, and kills it when the asker has gone. */
   async #inTurn(question: Question, settings: Settings, mayRepeat: boolean): Promise<string> {
     const { limits = {}, database } = question;
     const form = queryAsFields(question.sql, question.parameters);
@@ -324,9 +325,10 @@ function newQueryId(): string {
 }
 
 /**
- * Opens the warehouse on a server and brings its tables up to date.
- * @throws Refusal when it cannot be used as it is (address, version, password, rights, ledger), WarehouseError with the code 210
- * when it cannot be reached now, and when the tables are not made yet or come from a newer version
+ * Opens the warehouse on a server and migrates its tables.
+ * @throws Refusal when it cannot be used as it is (address, version, password, rights, ledger)
+ * @throws WarehouseError with the code 210 when it cannot be reached now; with another when the tables are absent or
+ * of a newer version
  */
 export async function openClickHouseWarehouse(options: ClickHouseOptions): Promise<ServerWarehouse> {
   const server = parseClickHouseUrl(options.url);
@@ -342,7 +344,7 @@ export async function openClickHouseWarehouse(options: ClickHouseOptions): Promi
   return warehouse;
 }
 
-/** Connects, and asks nothing yet. */
+/** Makes a client, without a request. */
 export function connectClickHouse(options: ClickHouseOptions): ServerWarehouse {
   return new ClickHouseWarehouse(parseClickHouseUrl(options.url), options);
 }

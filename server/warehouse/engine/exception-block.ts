@@ -13,9 +13,9 @@ export class ExceptionInBody extends Error {
 }
 
 /**
- * Passes on the bytes of an answer up to its exception.
+ * Yields the bytes of an answer up to its exception.
  * @param tag of the answer's `X-ClickHouse-Exception-Tag`
- * @throws ExceptionInBody with the server's message, and whatever the body throws when it is cut off
+ * @throws ExceptionInBody with the server's message, and any error of the body when it is cut off
  */
 export async function* untilException(
   body: AsyncIterable<Uint8Array>,
@@ -28,7 +28,7 @@ export async function* untilException(
       held = held.length === 0 ? asBuffer(chunk) : Buffer.concat([held, chunk]);
       // Once it has begun nothing but the message follows.
       if (held.includes(begin)) continue;
-      // What may be the beginning of the mark is held back.
+      // The possible beginning of the mark is held back.
       const certain = held.length - begin.length + 1;
       if (certain <= 0) continue;
       yield held.subarray(0, certain);

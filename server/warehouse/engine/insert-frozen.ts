@@ -1,10 +1,9 @@
-/** How frozen rows are inserted, whichever way they reach the engine. */
+/** Inserts of frozen rows, for both engines. */
 import { columns } from "../../ledger/ledger.ts";
 import type { FrozenRows } from "./warehouse.ts";
 
 /**
- * The names of the columns that the rows have, in their order.
- * @throws TypeError when the rows are not what they are said to be
+ * The names of the rows' columns, in their order. @throws TypeError when the rows do not match their description
  */
 export function columnsOfFrozen({ table, schema, rows, body, token }: FrozenRows): readonly string[] {
   const names = columns[table][schema - 1];
@@ -15,16 +14,16 @@ export function columnsOfFrozen({ table, schema, rows, body, token }: FrozenRows
   return names;
 }
 
-/** The settings of such an insert. Some say what is the engine's default today: it changed in 26.2 and 26.3. */
+/** The settings of such an insert. Some set the engine's present default, because it changed in 26.2 and 26.3. */
 export function frozenInsertSettings({ rows, token }: Pick<FrozenRows, "rows" | "token">) {
   return {
     async_insert: 0,
-    // The first decides since 26.2; the second where somebody chose its "backward_compatible_choice".
+    // The first applies since 26.2; the second where an administrator chose its "backward_compatible_choice".
     deduplicate_insert: "enable",
     insert_deduplicate: 1,
     deduplicate_blocks_in_dependent_materialized_views: 1,
     insert_deduplication_token: token,
-    // One block, whatever its size: then a row that cannot be read means that nothing was written.
+    // One block of any size: then a row that cannot be read means that no row was written.
     input_format_parallel_parsing: 0,
     max_insert_block_size: rows,
     max_insert_block_size_bytes: 0,
@@ -33,8 +32,9 @@ export function frozenInsertSettings({ rows, token }: Pick<FrozenRows, "rows" | 
   };
 }
 
-/** The settings of an `INSERT … SELECT … ORDER BY ALL` of at most a million rows: they are written as one block, which is
- * there once, however often the statement is run. @param token names the rows; no text of a user's */
+/** The settings of an `INSERT … SELECT … ORDER BY ALL` of at most a million rows. They are written as one block,
+ * which is stored once, however often the statement runs.
+ * @param token names the rows, without text of a user */
 export function deduplicatedSelect(token: string): string {
   const settings = {
     deduplicate_insert: "'enable'",
@@ -52,8 +52,8 @@ export function deduplicatedSelect(token: string): string {
     .join(", ");
 }
 
-/** What a statement must not do: pass for a repetition of another one because its rows are equal. Since 26.2
- * `insert_deduplicate = 0` does not say that any more: two equal `INSERT … SELECT … ORDER BY ALL` stored one. */
+/** Settings of a statement that must not be taken for a repetition of another one because its rows are equal. Since
+ * 26.2 `insert_deduplicate = 0` is not enough: two equal `INSERT … SELECT … ORDER BY ALL` stored one. */
 export const neverDeduplicated = {
   deduplicate_insert: "disable",
   deduplicate_insert_select: "disable",

@@ -1,10 +1,10 @@
 /**
- * Binds values to a query's `{name:Type}` placeholders. The values travel as `SET param_name = '…'` before
- * the query, so this file has THE escape function: whatever a user called himself must come back from the
- * engine as it was, and must never become SQL.
+ * Binds values to a query's `{name:Type}` placeholders. The values are sent as `SET param_name = '…'` before the
+ * query, so this file has THE escape function: any text of a user must come back from the engine unchanged, and must
+ * never become SQL.
  *
- * A `SET` stays in its session. So a query may neither lack a value (it would silently read the one of an
- * earlier query, perhaps of another organization) nor bring one that it does not use: both throw.
+ * A `SET` stays in its session. So a query must have a value for every placeholder, otherwise it would silently read
+ * the value of an earlier query, perhaps of another organization. A value without a placeholder throws as well.
  */
 import type { Parameter } from "./warehouse.ts";
 
@@ -126,7 +126,7 @@ function literal(text: string): string {
   return `'${text.replace(/[\\']/g, "\\$&")}'`;
 }
 
-/** Escapes what ends or changes a value in ClickHouse's tab-separated format. */
+/** Escapes characters that end or change a value in ClickHouse's tab-separated format. */
 function escapeTabSeparated(text: string): string {
   if (!text.isWellFormed())
     throw new TypeError("A string with half a surrogate pair cannot be bound to a query");

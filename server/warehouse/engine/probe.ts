@@ -1,6 +1,6 @@
 /**
- * Whether a server or a cluster of ClickHouse can be the warehouse, found out by trying: for people who set one up. What
- * is made for it has a name of its own and is removed.
+ * Checks whether a ClickHouse server or cluster can be the warehouse, by trying it, for administrators. Its temporary
+ * tables have names of their own and are removed.
  */
 
 import type { Probed } from "../../process/process.ts";
@@ -11,7 +11,7 @@ import { createDatabase, isNewEnough, oldestClickHouse } from "./clickhouse-prep
 import type { ServerWarehouse } from "./server-warehouse.ts";
 import { clusterSettings, onCluster } from "./topology.ts";
 
-/** Days are computed by intake; the server's clock dates its own records and what they are kept for. */
+/** Intake computes the days; the server's clock dates its own records and their retention. */
 const maxClockDifferenceMs = 5_000;
 
 interface Probing {
@@ -20,8 +20,8 @@ interface Probing {
 }
 
 /**
- * Looks at everything that the warehouse relies on. What cannot be looked at because of an earlier finding is left out; a
- * server that says nothing is one thing that is wrong, `answers`.
+ * Checks everything that the warehouse relies on. Checks that depend on a failed one are left out. A server without
+ * an answer is one finding, `answers`.
  * @throws Refusal when the address itself cannot be read
  */
 export async function probeClickHouse(options: ClickHouseOptions): Promise<readonly Probed[]> {
@@ -41,10 +41,10 @@ export async function probeClickHouse(options: ClickHouseOptions): Promise<reado
 }
 
 interface Look {
-  /** What has failed when the look itself does. */
+  /** The name of the finding when the check itself fails. */
   readonly name: string;
   readonly look: (probing: Probing) => Promise<Probed | undefined>;
-  /** Without it the others would say the same again. */
+  /** If it fails, the other checks would fail with the same error. */
   readonly isNecessary?: boolean;
 }
 
@@ -105,7 +105,7 @@ async function ofClock({ warehouse }: Probing): Promise<Probed> {
   return { name: "clock", ok, words: ok ? words : `${words}: let both follow NTP` };
 }
 
-/** What a profile or a constraint of the user may have changed on the way. */
+/** Settings that a profile or a constraint of the user may have changed. */
 async function ofSettings({ warehouse }: Probing): Promise<Probed> {
   const wanted = new Map<string, string>(
     Object.entries({

@@ -1,11 +1,11 @@
 /**
- * How long an answer is waited for. A query with a limit of time has answered soon after it. One without (a mutation of
- * all events) may take hours in silence, in which the connection may have been lost without anybody saying so: so
- * the server is asked now and then whether the query still runs.
+ * How long to wait for an answer. A query with a time limit answers soon after it. A query without one (a mutation of
+ * all events) may be silent for hours, in which the connection may be lost without notice. So the server is asked now
+ * and then whether the query still runs.
  */
 import { WarehouseError } from "./warehouse.ts";
 
-/** Network errors have this code of ClickHouse's (NETWORK_ERROR). They say nothing about rows. */
+/** ClickHouse's code for network errors (NETWORK_ERROR). It does not blame the rows. */
 export const networkErrorCode = 210;
 
 const lookMs = 30_000;
@@ -18,15 +18,15 @@ export interface Waiting {
   readonly signal: AbortSignal;
   /** Ends the waiting with this error. */
   abort(reason: WarehouseError): void;
-  /** To be called when it is over. */
+  /** Called when the answer is there. */
   end(): void;
 }
 
 /**
- * Begins to wait for an answer.
- * @param patienceMs undefined: for ever, while the query runs
- * @param isRunning asks the server; what it rejects with counts as not knowing, for an hour: a user may lack the right to
- * ask, and the answer may be lost
+ * Starts to wait for an answer.
+ * @param patienceMs undefined: as long as the query runs
+ * @param isRunning asks the server; if it rejects for an hour, the wait ends, because the user may lack the right to
+ * ask, or the answer may be lost
  */
 export function waitFor(
   patienceMs: number | undefined,

@@ -1,16 +1,16 @@
-/** What a warehouse on a server can do beside what every warehouse can: before its database is there, and for a move. */
+/** The additional operations of a warehouse on a server: before its database exists, and for a move. */
 import type { FrozenRows, Parameter, Warehouse } from "./warehouse.ts";
 
-/** A warehouse that may be asked before its database is there. */
+/** A warehouse that can be used before its database exists. */
 export interface ServerWarehouse extends Warehouse {
   /** Runs a statement outside of the database. */
   commandOutside(sql: string): Promise<void>;
-  /** Inserts blocks of ClickHouse's Native format, as many rows as there are: none is taken for a repetition of another,
-   * none is merged on the way. @param names of their columns, commas between */
+  /** Inserts blocks of ClickHouse's Native format. All rows are stored, without deduplication and without merging.
+   * @param names of their columns, separated by commas */
   insertNative(table: string, names: string, blocks: Buffer): Promise<void>;
-  /** Asks outside of the database. */
+  /** Runs a query outside of the database. */
   rowsOutside<Row>(sql: string, parameters?: Record<string, Parameter>): Promise<Row[]>;
-  /** Whether the user has a right, `INSERT ON db.*`. Not while reading only: then nobody has any. */
+  /** Whether the user has a right, `INSERT ON db.*`. Read-only mode must be off: it hides all rights. */
   isGranted(right: string): Promise<boolean>;
   /** Inserts JSON arrays into any table as insertFrozen does into those of the warehouse. */
   insertInto(

@@ -1,18 +1,18 @@
 /**
- * Connections of the embedded engine, handed out one query at a time, in turns: a session runs one query, and a
- * second one on it would wait without being seen.
+ * Connections of the embedded engine, each lent to one query at a time, in turns: a second query on a busy session
+ * would wait unseen.
  *
- * A session whose query did not run to its end is replaced. After an error the engine leaves the rows that
- * were already written in the session's output, and they come back in front of the NEXT query's answer:
- * measured with a query that timed out. A new session takes 0.6 ms.
+ * A session whose query did not run to its end is replaced. After an error the engine leaves the rows that were
+ * already written in the session's output, and they appear in front of the NEXT query's answer (measured with a query
+ * that timed out). A new session takes 0.6 ms.
  */
 import type { Session } from "chdb";
 import { type Asker, FairTurns, sharedPlaces } from "../../process/process.ts";
 
 export class SessionPool {
   readonly #open: () => Session;
-  /** A place without a session gets one when it is its turn: opening may fail while memory is short, and a
-   * place that is lost would never come back. */
+  /** A place without a session gets one at its turn. Opening may fail while memory is short, and a lost place would
+   * never come back. */
   readonly #idle: (Session | undefined)[] = [];
   readonly #all = new Set<Session>();
   readonly #turns: FairTurns;
@@ -24,7 +24,8 @@ export class SessionPool {
     for (let opened = 0; opened < size; opened += 1) this.#idle.push(this.#add());
   }
 
-  /** A session for one query; it has to be given back. @param asker left out for the service's own work
+  /** Takes a session for one query; it has to be given back.
+   * @param asker left out for the service's own work
    * @throws the reason of the asker's signal when it is aborted before */
   async acquire(asker?: Asker): Promise<Session> {
     await this.#turns.take(asker);

@@ -1,4 +1,4 @@
-/** What the embedded engine writes to files only comes as a stream by way of one, which is removed when it was read. */
+/** Streams output that the embedded engine can only write to files. The file is removed when it was read. */
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";

@@ -1,16 +1,16 @@
 /**
- * Where the tables lie: on one server (or in this process), or on every replica of a cluster. The engine of a table and
- * the window of its tokens are the only difference in what a table is; everything that makes DDL asks here.
+ * Where the tables are: on one server (or in this process), or on every replica of a cluster. Only a table's engine
+ * and the window of its tokens differ, and all DDL uses the functions here.
  *
- * In a cluster, tables are replicated with the engine's default paths. What a replicated table passes on by itself
- * (columns, keys, projections, mutations, moved partitions) is said to one replica; what it does not (that it
- * exists at all, its settings) is said ON CLUSTER.
+ * In a cluster, tables are replicated with the engine's default paths. Changes that a replicated table distributes
+ * itself (columns, keys, projections, mutations, moved partitions) go to one replica. Others (creating a table, its
+ * settings) run ON CLUSTER.
  */
 
 export interface Topology {
   /** The name under `remote_servers` in the servers' configuration; null for a single server. */
   readonly cluster: string | null;
-  /** In this process, whose files the engine reads and writes, and where every database is ours. */
+  /** True in this process: the engine uses its files, and every database is ours. */
   readonly isEmbedded: boolean;
 }
 
@@ -21,20 +21,20 @@ export interface Engine {
   readonly arguments: string;
 }
 
-/** ` ON CLUSTER 'name'`, to stand behind a table's or a database's name; nothing for a single server. */
+/** ` ON CLUSTER 'name'`, to follow a table's or a database's name; empty for a single server. */
 export function onCluster({ cluster }: Topology): string {
   return cluster === null ? "" : ` ON CLUSTER '${cluster.replace(/[\\']/g, "\\$&")}'`;
 }
 
-/** What stands behind `ENGINE =`. */
+/** The text after `ENGINE =`. */
 export function engineClause({ cluster }: Topology, { family, arguments: text }: Engine): string {
   return `${cluster === null ? "" : "Replicated"}${family}(${text})`;
 }
 
 /** A token is forgotten after this many blocks: a batch is sent again after at most a few. */
 const deduplicationWindowBlocks = 10_000;
-/** A batch that is in the tables may wait to be finished, and be sent again, for as long as nobody repairs what is
- * broken. Replicas forget tokens after an hour unless they are told otherwise: half a year. */
+/** A batch that is in the tables may have to be sent again for as long as a failure is not repaired. Replicas forget
+ * tokens after an hour by default: this is half a year. */
 const deduplicationWindowSeconds = 15_552_000;
 
 /** The table settings by which tokens are remembered. */
@@ -44,14 +44,14 @@ export function deduplicationWindow({ cluster }: Topology): string {
       replicated_deduplication_window_seconds = ${deduplicationWindowSeconds}`;
 }
 
-/** How long a statement may take on all replicas; the tables' own work (mutations) is not said ON CLUSTER. */
+/** How long a statement may take on all replicas. Mutations do not run ON CLUSTER. */
 const distributedDdlSeconds = 180;
 
 /**
- * What every query is given in a cluster. An insert is answered when a majority of the replicas has it, and a replica
- * that lacks something which such an insert has stored refuses to answer (code 289): so what the loader has finished
- * is never missing in a figure, whichever replica is asked, and it survives the loss of one. For that the engine
- * wants quorums one after another, which the loader's inserts are.
+ * The settings of every query in a cluster. An insert is answered when a majority of the replicas has it. A replica
+ * that lacks rows of such an insert refuses queries (code 289). So a figure includes every batch that the loader has
+ * finished, on any replica, and the rows survive the loss of one replica. The engine requires such inserts one after
+ * another, as the loader sends them.
  */
 export function clusterSettings({ cluster }: Topology): Readonly<Record<string, number | string>> {
   if (cluster === null) return {};

@@ -1,4 +1,5 @@
-/** Why the warehouse's server cannot be used at this moment, for everybody: never in its own words, which may hold names. */
+/** Why the warehouse's server is unavailable. These texts are public, so the server's own messages, which may contain
+ * names, are left out. */
 import { Refusal } from "../../../contract/refusal.ts";
 import { networkErrorCode } from "./query-watch.ts";
 import { WarehouseError } from "./warehouse.ts";
@@ -17,7 +18,7 @@ export const whysAway = [
 ] as const;
 export type WhyAway = (typeof whysAway)[number];
 
-/** Codes by which a server says that an address, a password or a right is wrong: nothing heals by itself. */
+/** Error codes for a wrong address, password or right: retrying does not help. */
 export const refusals: ReadonlyMap<number, string> = new Map([
   [164, "the user's profile is read-only"],
   [192, "there is no such user"],
@@ -29,7 +30,7 @@ export const refusals: ReadonlyMap<number, string> = new Map([
   [701, "there is no such cluster: see CLICKHOUSE_CLUSTER and the server's remote_servers"],
 ]);
 
-/** The server cannot be used as it is, until somebody changes something. */
+/** The server cannot be used until an administrator changes something. */
 export class Unusable extends Refusal {
   readonly why: WhyAway;
 
@@ -39,7 +40,7 @@ export class Unusable extends Refusal {
   }
 }
 
-/** What an error of the warehouse comes from. */
+/** The reason of a warehouse's error. */
 export function whyAwayOf(error: unknown): WhyAway {
   if (error instanceof Unusable) return error.why;
   if (!(error instanceof WarehouseError) || error.code === networkErrorCode) return whysAway[0];

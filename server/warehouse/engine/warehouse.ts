@@ -1,7 +1,6 @@
 /**
- * The warehouse: events, users and accounts as columns, and the rollups that answer most questions. One
- * small interface stands before the engine, so that a query neither knows nor cares whether ClickHouse runs
- * inside this process (chDB) or on a server.
+ * The warehouse: events, users and accounts as columns, and the rollups that answer most questions. One small
+ * interface hides the engine: queries are the same for ClickHouse in this process (chDB) and on a server.
  */
 import type { WarehouseTable } from "../../ledger/ledger.ts";
 import type { Asker } from "../../process/process.ts";
@@ -16,8 +15,8 @@ export interface QueryLimits {
   /** Groups are made while rows are read in the order of the table's key, where the query allows it, and each is done
    * with before the next: memory for a few of them, not for all. */
   readonly groupsInOrder?: boolean;
-  /** Whose question it is; left out for the service's own work. When its signal is aborted the query leaves the row of
-   * those that wait, or is stopped. */
+  /** The owner of the query; left out for the service's own work. When its signal is aborted the query leaves the
+   * queue, or is killed. */
   readonly asker?: Asker;
 }
 
@@ -34,14 +33,14 @@ export interface FrozenRows {
 }
 
 export interface Warehouse {
-  /** Where its tables lie. */
+  /** Where the tables are. */
   readonly topology: Topology;
 
   /** Runs a query and returns its rows; 64-bit integers arrive as numbers while they are below 2^53.
    * @throws WarehouseError */
   rows<Row>(sql: string, parameters?: Record<string, Parameter>, limits?: QueryLimits): Promise<Row[]>;
 
-  /** Runs a query whose result is too large to hold: chunks of bytes in the given format. */
+  /** Runs a query whose result is too large for memory: chunks of bytes in the given format. */
   stream(
     sql: string,
     format: StreamFormat,
@@ -52,8 +51,8 @@ export interface Warehouse {
   command(sql: string, parameters?: Record<string, Parameter>, limits?: QueryLimits): Promise<void>;
 
   /**
-   * Inserts frozen rows (newline-delimited JSON arrays) as one block. The same token with the same rows is
-   * stored once, however often it is sent; so a token must name rows that can never change.
+   * Inserts frozen rows (newline-delimited JSON arrays) as one block. The same token with the same rows is stored
+   * once, however often it is sent. So a token must name rows that never change.
    */
   insertFrozen(rows: FrozenRows): Promise<void>;
 
@@ -72,7 +71,7 @@ export class WarehouseError extends Error {
   }
 }
 
-/** The warehouse as one question uses it: everything it asks is asked for this asker. */
+/** Wraps a Warehouse so that queries are queued and cancelled per asker. */
 export function askedBy(asker: Asker, warehouse: Warehouse): Warehouse {
   return {
     topology: warehouse.topology,
@@ -85,7 +84,7 @@ export function askedBy(asker: Asker, warehouse: Warehouse): Warehouse {
   };
 }
 
-/** The error of everything that is asked of a closed warehouse. ClickHouse's own numbers begin with 1. */
+/** The error of any call on a closed warehouse. ClickHouse's own codes begin with 1. */
 export function closedError(): WarehouseError {
   return new WarehouseError(0, "The warehouse is closed");
 }

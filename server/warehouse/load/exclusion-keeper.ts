@@ -1,7 +1,7 @@
 /**
- * Keeps `excluded_users` as the rules say: when rules changed, which the ledger's revisions tell, and when users
- * were loaded. What is to be done is only remembered in memory, so after a start everybody's is computed again,
- * before any figure is served.
+ * Keeps `excluded_users` up to date with the exclusion rules: when rules changed (by the ledger's revisions) and when
+ * users were loaded. Pending work is only in memory, so after a start all organizations are computed again, before
+ * any figure is served.
  */
 import type { FrozenBatch, SharedLedger } from "../../ledger/ledger.ts";
 import type { Logger } from "../../process/process.ts";
@@ -13,7 +13,7 @@ import { applyExclusions } from "./exclusions.ts";
 const pollMs = 500;
 /** After work, rest this many times as long as it took: at most a tenth of a core. */
 const restFactor = 9;
-/** Of an organization whose rules cannot be applied. Other rules are tried at once. */
+/** Rest after a failure, for an organization whose rules cannot be applied. A new revision is tried at once. */
 const restsAfterFailure = { firstMs: 1_000, longestMs: 60_000 };
 
 interface Parts {
@@ -27,14 +27,14 @@ export class ExclusionKeeper {
   /** The revision that was applied last, by organization. */
   readonly #applied = new Map<number, number>();
   readonly #excluded = new Map<number, number>();
-  /** Organizations whose users were loaded since. */
+  /** Organizations with newly loaded users. */
   readonly #changed = new Set<number>();
   /** By organization. */
   readonly #failures = new Retries<number>(restsAfterFailure);
   /** The ledger's. */
   readonly #away = new Retries<"ledger">(restsAfterFailure);
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Resolves when what was begun last is done. */
+  /** Resolves when the work that was begun last is done. */
   #last: Promise<void> = Promise.resolve();
   #stopped = false;
 
@@ -47,7 +47,7 @@ export class ExclusionKeeper {
     return this.#excluded.get(organization) ?? 0;
   }
 
-  /** To be told of every batch that is in the warehouse now. */
+  /** Called with every batch that is in the warehouse now. */
   batchLoaded(batch: FrozenBatch, body: Buffer): void {
     if (batch.table !== "users") return;
     for (const organization of organizationsOf(body)) this.#changed.add(organization);
@@ -64,14 +64,14 @@ export class ExclusionKeeper {
     return this.#failures.keys;
   }
 
-  /** Applies what is not applied yet: after a start everything. One organization that fails keeps no other from its own.
-   * @throws the first failure; those that failed are applied the next time */
+  /** Applies all pending rules; after a start, all rules. The failure of one organization does not stop the others.
+   * @throws the first failure; failed rules are applied the next time */
   async apply(): Promise<void> {
     const failure = await this.#inTurn(() => this.#apply(() => false));
     if (failure !== null) throw failure.error;
   }
 
-  /** The same for callers that can go on without: failures are logged, and tried again. */
+  /** Applies pending rules. Failures are logged and retried. */
   tryToApply(): Promise<void> {
     return this.#tryToApply(() => false);
   }
@@ -119,19 +119,19 @@ export class ExclusionKeeper {
       if (isResting(organization, revision)) continue;
       await this.#applyTo(organization, revision).catch((error) => failures.push(error));
     }
-    // What is left has no rules; the first one will make a revision.
+    // The others have no rules; their first rule will make a revision.
     for (const organization of this.#changed) {
       if (!this.#applied.has(organization)) this.#changed.delete(organization);
     }
     return failures.length > 0 ? { error: failures[0] } : null;
   }
 
-  /** Applies from now on what changes. */
+  /** Starts to apply changes. */
   start(): void {
     this.#next(pollMs);
   }
 
-  /** Finishes what is in hand. */
+  /** Waits for the work in hand. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -148,7 +148,7 @@ export class ExclusionKeeper {
   }
 
   async #applyTo(organization: number, revision: number): Promise<void> {
-    // Before the users are read: those who are loaded meanwhile are a reason to do it again.
+    // Before the users are read: users that are loaded meanwhile need another run.
     this.#changed.delete(organization);
     try {
       const rules = await this.#parts.exclusions.rules(organization);

@@ -1,13 +1,13 @@
 /**
- * Who is excluded from an organization's figures: one bitmap of user numbers, computed from the users as they
- * are now and the organization's rules, and put in the place of the one before by a single insert. 0.2 s for a
- * million users, 0.4 to 0.8 s more for each trait that many of them have and that is compared with a number.
+ * The users who are excluded from an organization's figures: one bitmap of user numbers, computed from the current
+ * users and rules. A single insert replaces the bitmap before. 0.2 s for a million users, and 0.4 to 0.8 s more for
+ * each common trait that is compared with a number.
  */
 import type { ExclusionRule, ExclusionRules } from "../../ledger/ledger.ts";
 import type { Parameter, Warehouse } from "../engine/warehouse.ts";
 
-/** Computes who is excluded, and returns how many they are. Every batch of users that was loaded before the
- * call counts. */
+/** Computes the excluded users and returns their number. Includes every batch of users that was loaded before the
+ * call. */
 export async function applyExclusions(
   warehouse: Warehouse,
   organization: number,

@@ -9,8 +9,8 @@
 import type { DeadLetter, FrozenBatch } from "../../ledger/ledger.ts";
 import { type FrozenRows, WarehouseError } from "../engine/warehouse.ts";
 
-/** What a row can cause, and nothing else can: the closed list of ClickHouse's codes. Every other error
- * (memory, disk, too many parts, time) says nothing about the rows, which are kept and sent again. */
+/** The closed list of ClickHouse codes that only a row's content can cause. Other errors (memory, disk, too many
+ * parts, time) do not blame the rows, which are kept and sent again. */
 const rowErrorCodes: ReadonlySet<number> = new Set([
   6, // CANNOT_PARSE_TEXT
   25, // CANNOT_PARSE_ESCAPE_SEQUENCE
@@ -32,8 +32,8 @@ const rowErrorCodes: ReadonlySet<number> = new Set([
   467, // CANNOT_PARSE_BOOL
 ]);
 
-/** Inserts rows under a token. An error that says nothing about the rows ends the batch's insert, which
- * may then simply be done again. */
+/** Inserts rows under a token. An error that does not blame the rows ends the batch's insert, which may simply be
+ * repeated. */
 type InsertFrozen = (rows: FrozenRows) => Promise<void>;
 
 /** Inserts a batch's rows; resolves with those that cannot be. */

@@ -18,7 +18,7 @@ const defaultMaxBatchRows = 50_000;
  * wait too: at 400 ms rows were visible after 363 ms (p99 602) and the p99 of answers was 34 ms at 5,000 events
  * a second. At 600 a row is still visible within a second. */
 const cycleMs = 600;
-/** How often an empty inbox is asked. */
+/** How often an empty inbox is polled. */
 const pollMs = 200;
 const firstRetryMs = 100;
 const maxRetryMs = 10_000;
@@ -47,7 +47,7 @@ export interface LoaderOptions {
   readonly warehouse: Warehouse;
   readonly maxBatchRows?: number;
   readonly log?: Logger;
-  /** Hears of every batch that is in the warehouse and finished. */
+  /** Called with every batch that is in the warehouse and finished. */
   readonly loaded?: (batch: FrozenBatch, body: Buffer) => void;
 }
 
@@ -83,14 +83,14 @@ export class Loader {
     this.#maxBatchRows = maxBatchRows;
   }
 
-  /** Loads every batch that was left frozen, and what waits. To be awaited before any figure is served:
-   * after a crash, events can be there without their rollups until their token was sent again. */
+  /** Loads every frozen batch and the waiting rows. Must finish before any figure is served: after a crash, events
+   * can be stored without their rollups until their token was sent again. */
   async replay(): Promise<void> {
     await this.#cycle();
     this.#replayed = true;
   }
 
-  /** Loads from now on what comes. */
+  /** Starts loading. */
   start(): void {
     this.#running = this.#run();
   }
@@ -153,8 +153,8 @@ export class Loader {
     }
   }
 
-  /** Freezes what waits and loads all that is frozen; returns how many rows that were. The turn is held for
-   * all of it, so that no frozen batch is unfinished during a pause. */
+  /** Freezes the waiting rows and loads all frozen batches; returns the number of rows. Holds the turn throughout, so
+   * that no frozen batch is unfinished during a pause. */
   async #cycle(): Promise<number> {
     const endTurn = await this.#takeTurn();
     try {
@@ -223,7 +223,7 @@ export class Loader {
     }
   }
 
-  /** Nothing is lost by a failure, but somebody has to hear of it, and who waits must not wait for ever. */
+  /** Logs the failure (the first, then about one a minute) and rejects drains older than 30 s. */
   #reportFailure(failure: LoaderFailure): void {
     const failingMs = Date.now() - failure.sinceMs;
     // The first time, and then about once a minute, since the last retries are 10 s apart.

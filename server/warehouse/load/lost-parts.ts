@@ -1,7 +1,7 @@
 /**
- * Parts that a kill took from the embedded engine. An insert of a table first notes its token in the table's deduplication
- * log and then gives its part the final name. After a kill in between, the log says that the rows are there, and the
- * same insert is left out as a repetition. So the last record of a log is removed when its part is not there.
+ * Parts that the embedded engine lost in a kill. An insert first records its token in the table's deduplication log
+ * and then gives its part the final name. After a kill in between, the log claims the rows are stored, and the same
+ * insert is skipped as a repetition. So the last record of a log is removed when its part is missing.
  */
 import {
   closeSync,
@@ -34,7 +34,7 @@ export function lostParts(folder: string): LostPart[] {
   return foldersIn(join(folder, "store")).flatMap(foldersIn).flatMap(lostPartOf);
 }
 
-/** Makes the engine forget lost parts, so that their rows can be inserted again. It has to be closed. */
+/** Makes the engine forget lost parts, so that their rows can be inserted again. The engine has to be closed. */
 export function forgetLostParts(lost: readonly LostPart[]): void {
   for (const { log, bytes } of lost) {
     const file = openSync(log, "r+");
@@ -83,7 +83,7 @@ function blocksOf(part: string): Blocks | undefined {
   return Number.isInteger(blocks.first) && Number.isInteger(blocks.last) ? blocks : undefined;
 }
 
-/** Whether a part has the blocks of another one: itself, or what it was merged into. */
+/** Whether a part contains the blocks of another one: itself, or a part that it was merged into. */
 function covers(part: string, { partition, first, last }: Blocks): boolean {
   const own = blocksOf(part);
   return own !== undefined && own.partition === partition && own.first <= first && own.last >= last;

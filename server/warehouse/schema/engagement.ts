@@ -1,10 +1,10 @@
 /**
- * Engagement events: all activity but passive events. The one place that decides which events count in figures about
- * people, for analytics and for scores; included.ts decides about whose.
+ * Engagement events: all activity but passive events. The only file that decides which events count in figures about
+ * people, for analytics and for scores; included.ts decides which users count.
  *
- * Rollups know no settings, so passive events are left out when a figure is read (docs/decisions/0038). Without passive
- * events the texts below are those of the rollups of any event, which cost a tenth to a half. Queries bind `organization`, and
- * `engagementParameters`.
+ * Rollups know no settings, so passive events are left out when a figure is read (docs/decisions/0038). Without
+ * passive events the texts below use the rollups of any event, which cost a tenth to a half. Queries bind
+ * `organization` and `engagementParameters`.
  */
 import { passiveEventsOf } from "../../../contract/api/departures-body.ts";
 import type { Settings } from "../../../contract/settings.ts";
@@ -36,8 +36,8 @@ export function activeDaysTable(passive: PassiveEvents): string {
 /**
  * A subquery (user, firstDay, lastDay) of every user who was active until `toDay`, which is bound.
  *
- * With passive events the days come from bitmaps, each user's first from the earliest that they are in: of 20 million
- * events 85 ms of processor time, where the rollup of users' days takes 1.2 s.
+ * With passive events the days come from bitmaps: a user's first day is that of the earliest bitmap with this user.
+ * With 20 million events that takes 85 ms of processor time; the rollup of users' days takes 1.2 s.
  */
 export function activeSpans(passive: PassiveEvents): string {
   if (passive.length === 0) return anySpans("true");
@@ -56,7 +56,7 @@ export function activeSpans(passive: PassiveEvents): string {
     GROUP BY user)`;
 }
 
-/** The same of few users, for whom a condition on `user` holds. */
+/** The same subquery for few users, selected by a condition on `user`. */
 export function activeSpansOf(passive: PassiveEvents, condition: string): string {
   if (passive.length === 0) return anySpans(condition);
   return `(
@@ -66,8 +66,8 @@ export function activeSpansOf(passive: PassiveEvents, condition: string): string
     GROUP BY user)`;
 }
 
-// The rollup of spans knows no last day, so the last days of those who go beyond `toDay`, hardly ever one, come from the
-// rollup of days.
+// The rollup of spans has only the last day of all. Few users have days after `toDay`: their last day before comes
+// from the rollup of days.
 const anySpans = (condition: string) => `(
   SELECT user, firstDay, if(lastOfAll <= {toDay:Int32}, lastOfAll, cut.lastDay) AS lastDay
   FROM (
@@ -99,7 +99,7 @@ export function firstActiveDays(passive: PassiveEvents): string {
         WHERE organization = {organization:UInt32} GROUP BY day)))`;
 }
 
-/** An account's members are active who had an engagement event that carries it within so many days before T. */
+/** An active member has an engagement event that carries the account within this many days before T. */
 const activeMemberDays = 28;
 
 /**

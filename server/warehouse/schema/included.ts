@@ -12,7 +12,7 @@ export function included(bitmap: string): string {
   return `bitmapAndnot(${bitmap}, ${excluded})`;
 }
 
-/** The condition that a user's number is not excluded, for what is no bitmap. */
+/** The condition that a user's number is not excluded, where there is no bitmap. */
 export function isIncluded(user: string): string {
   return `NOT bitmapContains(${excluded}, ${user})`;
 }

@@ -1,6 +1,6 @@
 /**
- * Which ledger a warehouse belongs to. A ledger gives its batches numbers from 1, and its organizations and users too: the
- * rows of a second one would be taken for repetitions of what is stored, and dropped without a word.
+ * Which ledger a warehouse belongs to. A ledger numbers its batches, organizations and users from 1. The rows of a
+ * second ledger would be taken for repetitions and dropped silently.
  */
 
 import { onCluster } from "../engine/topology.ts";
@@ -32,7 +32,7 @@ export async function claimForLedger(warehouse: Warehouse, identity: string): Pr
   await refuseOtherLedger(warehouse, identity);
 }
 
-/** The same for the ledger of a move, whichever one an unfinished move was for. */
+/** The same for the ledger of a move, which may replace the ledger of an unfinished move. */
 export async function claimForMove(warehouse: Warehouse, identity: string): Promise<void> {
   await warehouse.command(`DROP TABLE IF EXISTS ${ledgerIdentity.name}${onCluster(warehouse.topology)} SYNC`);
   await writeIdentity(warehouse, identity);

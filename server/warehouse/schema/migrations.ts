@@ -1,7 +1,7 @@
 /**
- * Brings the warehouse's tables up to date at every start: numbered, forward only, each recorded when it is
- * done. A statement must do no harm when it runs again, because a crash may come before its migration is
- * recorded. A migration that was released is never changed: a change is a new one.
+ * Migrates the warehouse's tables at every start: numbered, forward only, each recorded when it is done. A statement
+ * must do no harm when it runs again, because a crash may come before its migration is recorded. A released migration
+ * is never changed: a change is a new migration.
  */
 
 import { embedded, onCluster, type Topology } from "../engine/topology.ts";
@@ -41,7 +41,7 @@ const migrations: readonly Migration[] = [
     statements: (topology) => [createTable(excludedUsers, topology)],
   },
   {
-    // The first migration makes them in this form today; it did not always. Counts of before have no account
+    // Earlier versions of the first migration created these tables without accounts. Such counts have no account
     // until the rebuild that the ledger's own migration asks for.
     name: "the account of events in user_event_days, and none in user_versions where nothing was said of it",
     statements: (topology) => [
@@ -79,13 +79,13 @@ const migrations: readonly Migration[] = [
   },
 ];
 
-/** To fill what is new takes as long as there is data. */
+/** Filling new columns takes as long as there is data. */
 const noLimitOfTime = { maxSeconds: 0 };
 
 /** How many migrations this code knows. */
 export const warehouseMigrations = migrations.length;
 
-/** Everything that migrations say, in their order. */
+/** All statements of all migrations, in their order. */
 export function migrationStatements(topology: Topology): readonly string[] {
   return [
     createTable(migrationsTable, topology),

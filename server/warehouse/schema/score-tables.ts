@@ -1,13 +1,13 @@
 /**
- * The tables of scores. A row has what an entity's scores are sorted and filtered by, and the features that they come
- * from: why a score is what it is follows from features and the day's model, so neither reasons nor contributions
- * are stored. A user's scores are found by the column `user`, as everything that an erasure has to take away.
+ * The tables of scores. A row has the scores by which entities are sorted and filtered, and the features behind them.
+ * The reasons for a score follow from the features and the day's model, so neither reasons nor contributions are
+ * stored. A user's scores have the column `user`, by which an erasure finds them.
  */
 import type { Table } from "./tables.ts";
 
 const lastVersion = { family: "ReplacingMergeTree", arguments: "version" } as const;
 
-/** Scores of one kind of entity: the day comes first, because most questions are about everybody on one day. */
+/** Scores of one kind of entity. The day comes first, because most questions are about all entities on one day. */
 function scoresTable(kind: "user" | "account"): Table {
   return {
     name: `${kind}_scores`,
@@ -45,7 +45,7 @@ function scoresTable(kind: "user" | "account"): Table {
   };
 }
 
-/** Bit i says whether the user has the i-th of the traits that the day's model knows. */
+/** Bit i tells whether the user has the i-th trait of the day's model. */
 const userColumns = ["traits UInt64 CODEC(T64, ZSTD(1))"];
 
 const accountColumns = [
@@ -58,8 +58,8 @@ const accountColumns = [
 ];
 
 /**
- * What was worked out, and is still right: the runs (by the day T that was scored), the models (by the day as of
- * which they were trained) and the scales of engagement. `stale` says that events came later that it should have known.
+ * Results that are still valid: the runs (by the scored day T), the models (by the day of their training) and the
+ * scales of engagement. `stale` means that later events changed the data behind them.
  */
 const scoreRecords: Table = {
   name: "score_records",

@@ -1,9 +1,9 @@
 /**
- * Every table of the warehouse, as data: the one source of its DDL. What differs when the tables are replicated is in
+ * Every table of the warehouse, as data: the one source of its DDL. The differences of replicated tables are in
  * topology.ts.
  *
- * The organization and the user lead every key: a query reads one organization's rows only, and both are
- * there when the tables are sharded.
+ * The organization and the user lead every key: a query reads only one organization's rows, and both can be the key
+ * of shards.
  */
 
 import {
@@ -30,8 +30,8 @@ export interface Rollup {
   /** Computes the rollup's rows from events; `rebuild` and the materialized view both use it. */
   readonly select: string;
   readonly groupBy: string;
-  /** A rollup without days is rebuilt from one with days, which reaches further back than the events may. It has
-   * to stand behind that one in the list. */
+  /** A rollup without days is rebuilt from one with days, which reaches further back than the events may. It has to
+   * come after that one in the list. */
   readonly rebuiltFrom?: "user_event_days";
 }
 
@@ -48,7 +48,7 @@ export function createTable(table: Table, topology: Topology): string {
       ${granuleRows === undefined ? "" : `, index_granularity = ${granuleRows}`}`;
 }
 
-/** What of the events figures are made of: some are kept and shown only. */
+/** Selects the events that figures are made of: others are only stored and shown. */
 export const countsAsActivity = "is_activity";
 
 /** The statement that makes a rollup follow the events. */
@@ -106,9 +106,9 @@ export const users: Table = {
 };
 
 /**
- * What was said of a user, and when: the traits that were new or other than before, and the account when it
- * changed (null: nothing was said of it). What a user was at a time is the last word on each trait until
- * then, so that an identify that is delivered late, or imported, changes the past and no row before it.
+ * The history of users: new or changed traits with their time, and the account when it changed (null: not mentioned).
+ * A user's state at a time is the last value of each trait until then. So a late or imported identify changes the
+ * past, but no earlier row.
  */
 export const userVersions: Table = {
   name: "user_versions",
@@ -140,7 +140,7 @@ export const accounts: Table = {
   orderBy: "organization, account",
 };
 
-/** Who is left out of figures: the row with an organization's highest revision says it. */
+/** The users who are left out of figures, in the row with an organization's highest revision. */
 export const excludedUsers: Table = {
   name: "excluded_users",
   engine: { family: "ReplacingMergeTree", arguments: "revision" },
@@ -148,7 +148,7 @@ export const excludedUsers: Table = {
   orderBy: "organization",
 };
 
-/** Who did an event on a day. */
+/** The users who did an event on a day. */
 const eventDays: Rollup = {
   table: {
     name: "event_days",
@@ -167,7 +167,7 @@ const eventDays: Rollup = {
   groupBy: "organization, event, day",
 };
 
-/** Who did anything on a day. */
+/** The users who did anything on a day. */
 const activeDays: Rollup = {
   table: {
     name: "active_days",
@@ -202,9 +202,9 @@ const userEventDays: Rollup = {
 };
 
 /**
- * How often an event was done on a day, by anybody: kept by the engine inside every part of `user_event_days`, so that
- * whatever changes the rows (a batch, a merge, an erasure, a rebuild, a backup that is restored) changes it too, in the
- * same step. Sums of `count` by these columns are read from it, 60 rows for a day instead of a row for each user.
+ * How often an event was done on a day, by all users. The engine keeps it inside every part of `user_event_days`, so
+ * each change of the rows (a batch, a merge, an erasure, a rebuild, a restored backup) updates it in the same step.
+ * Sums of `count` by these columns are read from it: 60 rows for a day instead of a row for each user.
  */
 export const countsOfEvents = {
   name: "counts_of_events",

@@ -1,18 +1,18 @@
-/** What the ledger says that the warehouse has to have. */
+/** The ledger's counts, which the warehouse has to match. */
 
 import type { DayCount, MissingRows, Populations, SharedLedger } from "../../ledger/ledger.ts";
 
-/** What the ledger says it acknowledged. */
+/** The counts of everything that the ledger acknowledged. */
 export interface Acknowledged {
   readonly dayCounts: readonly DayCount[];
   readonly populations: Populations;
   /** Rows that the warehouse cannot have; none when left out. */
   readonly missing?: MissingRows;
-  /** The first day whose raw events are all there; null: every day's. What lies before cannot be compared. */
+  /** The first day whose raw events are complete; null: all days. Earlier days cannot be compared. */
   readonly eventsFromDay?: number | null;
 }
 
-/** What the ledger says of an organization. */
+/** The ledger's counts of an organization. */
 export async function acknowledgedOf(
   ledger: Pick<SharedLedger, "dayCounts" | "populations" | "deadLetters" | "organizations">,
   id: number,

@@ -48,12 +48,12 @@ export type Difference =
       readonly day: number;
       /** Empty for active_days: any event. */
       readonly event: string;
-      /** Users who are in one of the two only. */
+      /** Users who are in only one of the two. */
       readonly users: number;
     }
   | { readonly kind: "user_spans"; readonly users: number };
 
-/** More than this of one kind says nothing new. */
+/** At most this many differences of one kind are listed. */
 const maxDifferencesOfAKind = 1_000;
 
 /** A query's text has a limit of 256 KiB, parameters included. */
@@ -78,7 +78,7 @@ export async function checkOrganization(
   ];
 }
 
-/** A difference in words. */
+/** A difference as a sentence. */
 export function describeDifference(difference: Difference): string {
   switch (difference.kind) {
     case "events":
@@ -157,7 +157,7 @@ class Check {
     return differences;
   }
 
-  /** What would be stored, if the missing versions were there too. */
+  /** The counts as they would be with the missing versions. */
   async #withMissing(
     kind: "users" | "accounts",
     stored: CountAndSum,
@@ -196,7 +196,7 @@ class Check {
     return agree({ ledger, warehouse }) ? [] : [{ kind: "user_versions", ledger, warehouse }];
   }
 
-  /** The rows, and the counts that the engine keeps beside them, which are other bytes on the disk. */
+  /** Checks the rows, and the counts that the engine stores separately beside them. */
   async userEventDays(): Promise<Difference[]> {
     const rows = await this.#rowsOfDays<{ day: number; events: number; rollup: number; same: boolean }>(`
       SELECT toInt32(day) AS day, sum(fromEvents) AS events, sum(fromRollup) AS rollup,
@@ -244,7 +244,8 @@ class Check {
       GROUP BY ${key} HAVING users != 0 ORDER BY ${key} LIMIT ${maxDifferencesOfAKind}`);
   }
 
-  /** Against the events; where old ones are gone, against the rollup of days, which still has theirs. */
+  /** Compares with the events. Where old events are deleted, compares with the rollup of days, which still covers
+   * them. */
   async userSpans(): Promise<Difference[]> {
     const [source, counted] =
       this.#fromDay === firstPossibleDay ? ["events", countsAsActivity] : ["user_event_days", "true"];

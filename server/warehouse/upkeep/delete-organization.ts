@@ -1,6 +1,6 @@
 /**
- * Takes an organization out of every table. The engine itself is asked which tables there are. Everything of the organization
- * has to be loaded before, and nothing may come after: the ledger refuses it.
+ * Deletes an organization from every table; the engine lists the tables. Everything of the organization has to be
+ * loaded before, and the ledger refuses anything after.
  */
 import type { Warehouse } from "../engine/warehouse.ts";
 

@@ -25,7 +25,7 @@ const ofAccount = "organization = {organization:UInt32} AND account = {account:U
 /** In a block that is written again. One user's rows are not parted. */
 const rowsInABlock = 100_000;
 
-/** What there is of an account, to be kept in the ledger before it is changed here. */
+/** Counts an account's rows, which the ledger records before they are changed here. */
 export async function findAccount(
   warehouse: Warehouse,
   { organization, account }: WarehouseAccount,

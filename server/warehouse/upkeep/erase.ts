@@ -1,10 +1,10 @@
 /**
- * Takes one user out of every table. The engine itself is asked which tables there are: a table that is added
- * later, with a column `user` or a bitmap of users, is not forgotten.
+ * Erases one user from every table. The engine lists the tables with a column `user` or a bitmap of users, so that a
+ * table that is added later is not forgotten.
  *
- * Mutations, not lightweight deletes: those only hide rows until some merge, a mutation writes the parts anew
- * without them, and the old parts leave the disk 8 minutes later. Out of a bitmap the user's bit is taken where
- * it stands, which doubles nothing, needs no raw events, and may be done again after a crash.
+ * Uses mutations, not lightweight deletes, which only hide rows until some merge. A mutation rewrites the parts
+ * without the rows, and the old parts leave the disk 8 minutes later. The user's bit is removed from stored bitmaps:
+ * that needs no raw events and may be repeated after a crash.
  *
  * Everything of the user has to be loaded before, and nothing may come after: drain the inbox first.
  */
@@ -21,7 +21,7 @@ interface WarehouseUser {
 /** Only the mutations' own limits end them: a table of 20 million events takes a minute. */
 const noLimitOfTime = { maxSeconds: 0 };
 
-/** What there is of a user, to be kept in the ledger before it is deleted here. */
+/** Counts a user's rows, which the ledger records before they are deleted here. */
 export async function findUser(
   warehouse: Warehouse,
   { organization, user }: WarehouseUser,
@@ -69,8 +69,8 @@ function deleteRows(table: string): string {
     WHERE organization = {organization:UInt32} AND user = {user:UInt32}`;
 }
 
-/** What was the user's alone goes whole: an event's name may be somebody's name. But a row that replaced another
- * stays, if empty, or that other one would count again. */
+/** A row of this user alone is deleted, because an event's name may be a person's name. A row that replaced another
+ * one stays, even if empty, or the replaced row would count again. */
 function takeBit(table: string, column: string, isReplacing: boolean): string {
   const hasUser = `organization = {organization:UInt32} AND bitmapContains(${column}, toUInt32({user:UInt32}))`;
   const deleted = isReplacing ? "" : `DELETE WHERE ${hasUser} AND bitmapCardinality(${column}) = 1,`;

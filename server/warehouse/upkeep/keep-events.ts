@@ -1,6 +1,7 @@
 /**
- * Deletes raw events whose time to be kept is over. Rollups stay, so figures do not change; the ledger has to know
- * the day before the first event goes, because neither a check nor a rebuild can look behind it.
+ * Deletes raw events at the end of their retention time. Rollups stay, so figures do not change. The ledger has to
+ * know the first kept day before the first event is deleted, because neither a check nor a rebuild can look behind
+ * it.
  */
 import type { Warehouse } from "../engine/warehouse.ts";
 
@@ -12,8 +13,8 @@ export function dayParameter(name: string): string {
   return `addDays(toDate32('1970-01-01'), {${name}:Int32})`;
 }
 
-/** Deletes the events of days before this one; returns how many there were. Events that come late with an older time
- * are counted in the rollups and found here the next time. */
+/** Deletes the events of days before this one; returns how many there were. Late events with an older time are
+ * counted in the rollups and deleted here the next time. */
 export async function dropEvents(
   warehouse: Warehouse,
   organization: number,

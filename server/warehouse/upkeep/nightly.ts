@@ -1,6 +1,6 @@
 /**
- * The nightly check: every organization's ledger, events and rollups are compared once a day, from 3 o'clock in
- * its timezone, when few events come. A night that was missed is made up for.
+ * The nightly check: every organization's ledger, events and rollups are compared once a day, from 3 o'clock in its
+ * timezone, when few events come. A missed night is made up for.
  */
 import { Zone } from "../../calendar/calendar.ts";
 import type { CheckResult, Organization, SharedLedger } from "../../ledger/ledger.ts";
@@ -14,7 +14,7 @@ const lookMs = 60_000;
 const maxWaitingRows = 100_000;
 /** A check that failed is left alone for this long: it may have worked, and paused the loader, for minutes. */
 const failedRestMs = 3_600_000;
-/** Differences that are kept in words. */
+/** Differences that are kept as sentences. */
 const maxExamples = 100;
 
 interface Parts {

@@ -1,4 +1,4 @@
-/** How far a rebuild is: steps that are done, and within a step the rows that the engine says it has read. */
+/** How far a rebuild is: finished steps, and within a step the rows that the engine reports as read. */
 
 import type { Warehouse } from "../engine/warehouse.ts";
 import type { RebuildProgress } from "./rebuild.ts";
@@ -54,7 +54,7 @@ export class RebuildWatch {
     }, lookMs);
   }
 
-  /** To be told of every step that is done. */
+  /** Called after every step. */
   stepDone({ stepsDone }: RebuildProgress): void {
     this.#stepsDone = stepsDone;
     this.#fraction = 0;
@@ -82,7 +82,7 @@ export class RebuildWatch {
   async #look(): Promise<void> {
     const stepsDone = this.#stepsDone;
     const [row] = await this.#warehouse.rows<{ fraction: number }>(fractionSql).catch(() => []);
-    // A step that ended meanwhile was counted whole; and a figure that goes back would irritate.
+    // A step that ended meanwhile was counted as a whole, and progress must not go back.
     if (row !== undefined && stepsDone === this.#stepsDone) {
       this.#fraction = Math.max(this.#fraction, Math.min(1, row.fraction));
     }

@@ -1,16 +1,16 @@
 /**
- * Computes the days of all events of an organization again, in the timezone that it has now, and every
- * rollup from them. It may be stopped at any point and simply be run again.
+ * Computes the days of all events of an organization again, in its present timezone, and every rollup from them. It
+ * may be stopped at any point and simply be run again.
  *
- * The loader has to be paused, at a point where every row that was admitted in the old timezone is in the
- * warehouse: change the zone, drain the inbox, pause, rebuild, resume.
+ * The loader has to be paused at a point where every row of the old timezone is in the warehouse: change the zone,
+ * drain the inbox, pause, rebuild, resume.
  *
- * Days are changed by a mutation, which rewrites the one column part by part and keeps what it rewrote
- * before a crash; copying the events would need their space twice and could lose or double them in between.
- * Each rollup is computed aside and put in the old rows' place, so that its figures are away only while the
- * old rows are deleted (0.1 s where computing takes 3 s).
+ * A mutation changes the days: it rewrites the one column part by part and keeps finished parts after a crash.
+ * Copying the events would need their space twice and could lose or double them in between. Each rollup is computed
+ * in a separate table and replaces the old rows, so that its figures are missing only while the old rows are deleted
+ * (0.1 s, where computing takes 3 s).
  *
- * The engine's timezone data must not decide: it is older than the runtime's, by which intake computes days.
+ * The engine's timezone data is not used: it is older than the runtime's, by which intake computes days.
  */
 import type { OffsetTransition } from "../../calendar/calendar.ts";
 import { onCluster } from "../engine/topology.ts";
@@ -19,7 +19,7 @@ import { countsAsActivity, countsOfEvents, type Rollup, rollups } from "../schem
 import { dayParameter, firstPossibleDay } from "./keep-events.ts";
 
 export interface RebuildProgress {
-  /** What was just finished, and how many of all steps are. */
+  /** The finished step. */
   readonly step: string;
   readonly stepsDone: number;
   readonly steps: number;
@@ -35,8 +35,8 @@ const noLimitOfTime = { maxSeconds: 0 };
  * Rebuilds one organization.
  * @param organization its id
  * @param transitions its timezone's, sorted; the first covers the beginning of time
- * @param fromDay the first day whose raw events are all there: rollups of earlier days are kept as they are
- * @throws WarehouseError; running it again mends whatever it left
+ * @param fromDay the first day whose raw events are complete: rollups of earlier days are kept
+ * @throws WarehouseError; running it again repairs an unfinished rebuild
  */
 export async function rebuild(
   warehouse: Warehouse,
@@ -60,7 +60,7 @@ async function rebuildDays(
   transitions: readonly OffsetTransition[],
 ): Promise<void> {
   const needed = await transitionsOfEvents(warehouse, organization, transitions);
-  // Counting from a day before 1970 keeps what intDiv divides above zero, where it rounds down.
+  // Counting from a day before 1970 keeps the dividend of intDiv above zero, where it rounds down.
   const offset = `transform(
     roundDown(intDiv(toUnixTimestamp64Milli(time), 1000), {fromSeconds:Array(Int64)}),
     {fromSeconds:Array(Int64)}, {offsets:Array(Int64)}, toInt64(0))`;
@@ -130,15 +130,15 @@ async function rebuildRollup(
     parameters,
     noLimitOfTime,
   );
-  // Only the parts that a replica has can be moved there, and any of them may be asked to.
+  // Any replica may run the move, and it can move only parts that it has.
   if (everywhere !== "")
     await warehouse.command(`SYSTEM SYNC REPLICA${everywhere} ${aside}`, {}, noLimitOfTime);
   await warehouse.command(`DELETE FROM ${table.name} WHERE ${where}`, parameters, noLimitOfTime);
-  // Moved, not attached: to a replicated table a part is attached only once, and a rebuild that finds what the one
-  // before it found would leave nothing (ClickHouse's issue 31005).
+  // Moved, not attached: a replicated table attaches a part only once. A rebuild with the same result as the one
+  // before would leave no rows (ClickHouse's issue 31005).
   await warehouse.command(`ALTER TABLE ${aside} MOVE PARTITION tuple() TO TABLE ${table.name}`);
-  // A part of which every row is hidden has no counts, and would never be merged with those beside it that have some.
-  // One that is empty is dropped by the engine within a minute.
+  // A part whose rows are all hidden has no counts, and would never be merged with neighbours that have some. The
+  // engine drops an empty part within a minute.
   if (table.name === countsOfEvents.of) {
     await warehouse.command(`ALTER TABLE ${table.name} APPLY DELETED MASK`, {}, noLimitOfTime);
   }

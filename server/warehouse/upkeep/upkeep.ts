@@ -1,6 +1,6 @@
 /**
- * The long work on the warehouse: rebuilds, erasures, and raw events whose time is over, one piece after another.
- * What has to be done is pending in the ledger until it is done, so that a crash only delays it.
+ * The long work on the warehouse, one piece after another: rebuilds, erasures, and the deletion of old raw events.
+ * Work is pending in the ledger until it is done, so that a crash only delays it.
  */
 
 import { Refusal } from "../../../contract/refusal.ts";
@@ -25,7 +25,7 @@ export interface UpkeepParts {
   readonly log: Logger;
 }
 
-/** How soon a rebuild begins that a change of timezone asked for, and an erasure that a crash left. */
+/** How soon a rebuild starts after a change of timezone, and an erasure after a crash. */
 const pollMs = 2_000;
 /** How often a midnight is looked for, and a changed setting. */
 const keepEventsPollMs = 5_000;
@@ -63,12 +63,12 @@ export class Upkeep {
     return this.#asRebuild(() => this.#inTurn(() => this.#rebuild(organization)));
   }
 
-  /** Resolves when nothing of the users, accounts and organizations is left whose erasure began before the call. */
+  /** Resolves when all erasures and deletions that began before the call are complete. */
   finishErasures(): Promise<void> {
     return this.#inTurn(() => this.#finishErasures());
   }
 
-  /** Does something while no work changes what is stored, and no erasure is half done. */
+  /** Runs `work` while no other work changes stored rows and no erasure is half done. */
   whileNothingChanges<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#inTurn(async () => {
       await this.#finishErasures();
@@ -76,8 +76,8 @@ export class Upkeep {
     });
   }
 
-  /** The same, and the organization's days and rollups are whole: a rebuild that is pending, because it was asked
-   * for or because a crash ended it half-way, is done before. */
+  /** The same, with complete days and rollups: a pending rebuild (requested, or interrupted by a crash) is done
+   * first. */
   whileWhole<Result>(organization: number, work: () => Promise<Result>): Promise<Result> {
     return this.whileNothingChanges(async () => {
       await this.#rebuildPending(organization);
@@ -139,7 +139,7 @@ export class Upkeep {
   }
 
   async #rebuildPending(organization: number): Promise<void> {
-    // Asked for in its turn: work before this may have done it.
+    // Checked at its turn: earlier work may have done it.
     if (!(await this.#parts.ledger.rebuildsPending()).includes(organization)) return;
     await this.#asRebuild(() => this.#rebuild(organization));
   }
@@ -156,7 +156,7 @@ export class Upkeep {
   async #rebuild(id: number): Promise<void> {
     const { warehouse, loader, ledger, log } = this.#parts;
     const { eventsFromDay, name } = await this.#organization(id);
-    // What was admitted in the old timezone has to be in the warehouse, where its day can be changed.
+    // Rows of the old timezone have to be in the warehouse, where their day can be changed.
     const { timezone, askedAtMs } = await ledger.rebuildBegun(id);
     await this.drain();
     await loader.pause();

@@ -1,6 +1,6 @@
 /**
- * Who carries an account: its members, each with the share of what all of them did in 28 days, weighted and limited as
- * the score's volume is, so that the largest share is the one that the account's score was worked out with.
+ * An account's members, each with a share of the account's activity in 28 days. Activity is weighted and limited as
+ * in the score's volume, so the largest share is the one in the account's score.
  */
 
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
@@ -14,7 +14,7 @@ import { rowsOfRun } from "./stored-score.ts";
 export interface AccountMembersQuestion {
   /** Of accounts, and of this one alone. */
   readonly population: Population & { readonly entity: number };
-  /** Only what happened before this day counts, in days since 1970-01-01. */
+  /** Only events before this day count, in days since 1970-01-01. */
   readonly cutoffDay: number;
   /** Where the users' own scores are; undefined before the first run. */
   readonly scores: RowsAt | undefined;
@@ -44,7 +44,7 @@ export interface AccountMember {
   /** Within 90 days; null without any. */
   readonly lastActiveDay: number | null;
   readonly activeDays28: number;
-  /** Null when nobody did anything in 28 days. */
+  /** Null without any activity in 28 days. */
   readonly share: number | null;
   readonly state: State;
   readonly healthBand: HealthBand;
@@ -60,7 +60,7 @@ export interface AccountMemberTotals {
   readonly topShare: number | null;
 }
 
-/** A page of members; who lacks what they are ordered by comes last. */
+/** A page of members; members without a value to order by come last. */
 export function accountMembers(
   warehouse: Warehouse,
   question: AccountMembersQuestion,
@@ -117,7 +117,7 @@ const orders: Readonly<Record<MemberSort, string>> = {
   email: "nullIf(named.email, '')",
 };
 
-/** Rows (user, isMember, lastActiveDay, activeDays28, share): who belongs to it now, and who was active in 90 days. */
+/** Rows (user, isMember, lastActiveDay, activeDays28, share) of current members and of users active in 90 days. */
 function membersQuery({ population, cutoffDay }: AccountMembersQuestion): Query {
   const events = engagementEvents(population, { daysBefore: 90 });
   const volumes = volumeQuery(population, "entity, user");

@@ -1,4 +1,4 @@
-/** Accounts whose health is at risk, the largest first, and how many there are altogether. */
+/** Accounts whose health is at risk, the largest first, and their total number. */
 
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import { isIncluded } from "../../../warehouse/warehouse.ts";
@@ -7,7 +7,7 @@ import { rowsOfRun } from "./stored-score.ts";
 
 export interface AccountsAtRiskQuestion {
   readonly run: OfRun;
-  /** What changes are told against. */
+  /** The earlier run that changes are compared with. */
   readonly earlier: OfRun | undefined;
   readonly limit: number;
 }
@@ -17,7 +17,7 @@ export interface AccountAtRisk {
   readonly entity: number;
   readonly id: string;
   readonly label: string;
-  /** Users who belong to it now, without those who are excluded from figures. */
+  /** Its current users, without excluded ones. */
   readonly members: number;
   /** Members who were active in the 28 days before the run's day. */
   readonly activeMembers: number;

@@ -1,5 +1,5 @@
-/** Entities that churned by silence, by history, and how many of them came back: what the probability of a return is
- * calibrated on. Entities that sent the churn event have no such probability. */
+/** Entities that churned by silence, by history, and how many of them came back: the input for calibrating the
+ * probability of a return. Entities that sent the churn event have no such probability. */
 import type { CountedCell } from "../../churn/bgbb-fit.ts";
 import type { Population } from "../engagement-events.ts";
 import { historyQuery } from "../feature-query.ts";
@@ -7,7 +7,7 @@ import { horizonQuery } from "../label-query.ts";
 import { type Query, withParts } from "../query.ts";
 
 export interface ChurnedCell extends CountedCell {
-  /** Those with an engagement event in the horizon from the cut-off, who did not leave again within it. */
+  /** Entities with an engagement event in the horizon from the cut-off that did not leave again within it. */
   readonly returned: number;
 }
 

@@ -18,7 +18,7 @@ export interface HealthOfWeek {
   readonly onboarding: number;
   readonly churned: number;
   readonly none: number;
-  /** Those who have a churn risk. */
+  /** Entities with a churn risk. */
   readonly withRisk: number;
   /** The sum of their risks; null without any. */
   readonly expectedChurn: number | null;

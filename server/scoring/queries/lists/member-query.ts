@@ -1,4 +1,4 @@
-/** How the members of every account are doing: users whose events carry it. */
+/** How the members of every account are doing. Members are users whose events carry the account. */
 import type { Bgbb } from "../../churn/bgbb.ts";
 import { bgbbLogOdds, silenceOver } from "../../churn/churn-model.ts";
 import type { EngagementScale } from "../../scores/engagement.ts";
@@ -25,13 +25,13 @@ export function logOddsOfCells(cells: readonly CellRow[], tables: Bgbb, horizonD
   };
 }
 
-/** The users of a population of accounts: everybody, or the one account's members of 90 days. */
+/** The users of a population of accounts: all users, or one account's members of 90 days. */
 function usersOf({ entity, ...population }: Population): Population {
   if (entity === undefined) return { ...population, kind: "user" };
   return { ...population, kind: "user", usersIn: membersOf({ ...population, entity }, 90) };
 }
 
-/** Who did something in so many days before the cut-off. */
+/** Users who were active in this many days before the cut-off. */
 function membersOf(population: Population, daysBefore: number): Query {
   const { sql, parameters } = engagementEvents(population, { daysBefore });
   return { sql: `SELECT user FROM (${sql})`, parameters };
@@ -58,9 +58,9 @@ export function memberEngagementQuery(
 }
 
 /**
- * `MemberFeatures` and the number of each account that somebody used in the 90 days before the cut-off. The top
- * member's share is of the sum of the members' own volumes. Members without a churn risk, who have been silent for
- * the horizon, do not count in the mean risk. Placeholder horizonDays is bound by the query that this is a part of.
+ * `MemberFeatures` and the number of each account with a user in the 90 days before the cut-off. The top member's
+ * share is of the sum of the members' own volumes. Members without a churn risk, who have been silent for the
+ * horizon, do not count in the mean risk. The outer query binds horizonDays.
  */
 export function membersQuery(population: Population, cutoffDay: number, risks: CellLogOdds): Query {
   const users = historyQuery(usersOf(population), cutoffDay);

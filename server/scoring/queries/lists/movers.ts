@@ -1,4 +1,4 @@
-/** Those whose health moved most between two runs, with what they did by each of them. */
+/** Entities with the largest changes of health between two runs, with their activity before each of them. */
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import type { HealthBand } from "../../scores/health.ts";
 import { nameOf } from "../names.ts";
@@ -13,14 +13,14 @@ export interface MoversQuestion {
   readonly limit: number;
 }
 
-/** What was done in the 28 days before a run. */
+/** The activity in the 28 days before a run. */
 interface Activity {
   /** Days on which anything was done. */
   readonly activeDays28: number;
   readonly idleDays: number;
-  /** Of an account: members who were active; 0 of a user. */
+  /** For an account: members who were active; 0 for a user. */
   readonly activeMembers28: number;
-  /** Gone with the churn event. */
+  /** Left with the churn event. */
   readonly hasLeft: boolean;
 }
 
@@ -48,7 +48,8 @@ export interface Mover {
 type Row = Omit<Mover, "now" | "before"> &
   Activity & { readonly [Name in keyof Activity as `${Name}Before`]: Activity[Name] };
 
-/** The furthest of each direction first. Those who came back from churned are told apart from those who rose. */
+/** The largest change of each direction first. Entities that came back from churned are separate from those that
+ * rose. */
 export async function moversBetween(warehouse: Warehouse, question: MoversQuestion): Promise<Mover[]> {
   const { run, earlier, state, limit } = question;
   const { sql, parameters } = scoresWithChange(run, earlier, []);

@@ -7,7 +7,7 @@ import { nameOf } from "../names.ts";
 import type { Query } from "../query.ts";
 import { rowsOfRun, type StoredScore, storedColumns } from "./stored-score.ts";
 
-/** Whose scores are read: those of one finished run. */
+/** The scores of one finished run. */
 export interface OfRun {
   readonly organization: number;
   readonly kind: EntityKind;
@@ -29,7 +29,7 @@ export async function scoreOf(
   return row;
 }
 
-/** The share of entities active in 28 days whose engagement is lower, 0…1; null when nobody is. */
+/** The share of entities active in 28 days whose engagement is lower, 0…1; null when there are none. */
 export async function engagementRank(
   warehouse: Warehouse,
   { kind, ...run }: OfRun,
@@ -84,7 +84,7 @@ export type ListSort = "health" | "risk" | "engagement" | "change";
 
 export interface ListQuestion {
   readonly run: OfRun;
-  /** What changes are told against. */
+  /** The earlier run that changes are compared with. */
   readonly earlier: OfRun | undefined;
   readonly state?: string;
   readonly healthBand?: string;
@@ -95,7 +95,7 @@ export interface ListQuestion {
   readonly offset: number;
 }
 
-/** A page of scores in order; whoever lacks what they are ordered by comes last. */
+/** A page of scores in order; rows without a value to order by come last. */
 export async function listScores(warehouse: Warehouse, question: ListQuestion): Promise<ListedScore[]> {
   const { kind } = question.run;
   const { sql, parameters } = selectionQuery(question);
@@ -204,7 +204,7 @@ export function countBands(warehouse: Warehouse, { kind, ...run }: OfRun): Promi
 }
 
 export interface Movement {
-  /** Null for who was not there yet, or is not any more. */
+  /** Null for entities that did not exist yet, or do not any more. */
   readonly from: HealthBand | null;
   readonly to: HealthBand | null;
   readonly count: number;

@@ -1,4 +1,4 @@
-/** Scores as they are stored: a row has what lists are sorted by, and the features that everything follows from. */
+/** Scores as they are stored: a row has the columns by which lists are sorted, and the features behind the scores. */
 import type { TraitValue } from "../../churn/design.ts";
 import type { Features } from "../../scores/features.ts";
 import type { HealthBand } from "../../scores/health.ts";
@@ -50,7 +50,7 @@ export function storedColumns(kind: EntityKind): string {
 export const rowsOfRun = `organization = {organization:UInt32} AND day = addDays(toDate32('1970-01-01'), {day:Int32})
   AND version >= {rowsVersion:UInt64}`;
 
-/** The features that a score came from. @param traits those that the model of its day looks at */
+/** The features of a score. @param traits the traits of its day's model */
 export function featuresOfStored(score: StoredScore, traits: readonly TraitValue[]): Features {
   const { traitBits, active28, activePrevious28, active90, topShare, meanRiskLogOdds = null } = score;
   const members =

@@ -1,7 +1,7 @@
 /**
- * The one definition of whom to call first, for the overview, its sentences and the lists: all who have not churned and
- * whose churn risk is high or whose health fell sharply within a week. Their order is churn risk × the members who were
- * active in the last 90 days; a user counts as one member.
+ * The one definition of the call list, for the overview, its sentences and the lists. It has all entities that have
+ * not churned and whose churn risk is high or whose health fell sharply within a week. Their order is churn risk ×
+ * the members who were active in the last 90 days; a user counts as one member.
  */
 import type { Warehouse } from "../../../warehouse/warehouse.ts";
 import { riskBandsFrom } from "../../scores/explain.ts";
@@ -10,7 +10,7 @@ import type { Query } from "../query.ts";
 import type { OfRun } from "./reading.ts";
 import { rowsOfRun } from "./stored-score.ts";
 
-/** A fall of health within a week by so many points is sharp. */
+/** A fall of health within a week by this many points is sharp. */
 export const sharpFallPoints = 15;
 /** Days over which members are counted as active, before the day of the scores. */
 export const callMemberDays = 90;
@@ -27,17 +27,17 @@ export interface EntityToCall {
   readonly id: string;
   /** A user's name, else their e-mail address, else their id; an account's name. */
   readonly label: string;
-  /** Members who were active in the 90 days before the run's day; 1 of a user. */
+  /** Members who were active in the 90 days before the run's day; 1 for a user. */
   readonly members: number;
   readonly health: number | null;
   readonly risk: number | null;
   /** Of health within the week; null when it was not there. */
   readonly change: number | null;
-  /** The same in every row: how many are to be called. */
+  /** The total number of the call list, equal in every row. */
   readonly total: number;
 }
 
-/** Those who are to be called first. Without a churn risk the order is the fall of health × members. */
+/** The first entries of the call list. Without a churn risk the order is the fall of health × members. */
 export function entitiesToCall(
   warehouse: Warehouse,
   { limit, ...question }: ToCallQuestion & { readonly limit: number },
@@ -53,7 +53,7 @@ export function entitiesToCall(
   );
 }
 
-/** All who are to be called, by `entity`, as a subquery that binds the values of the run as other queries of it do. */
+/** The whole call list by `entity`, as a subquery. It binds the values of the run as other queries of it do. */
 export function toCallQuery({ run: { kind, ...run }, weekBefore }: ToCallQuestion): Query {
   const before =
     weekBefore === undefined

@@ -5,7 +5,7 @@ import type { Query } from "../query.ts";
 /** A column of the table of scores, and the expression that it is filled with. */
 export type Columns = Readonly<Record<string, string>>;
 
-/** Columns of scores, and what is bound in them. */
+/** Columns of scores, and the values that they bind. */
 export interface Expressions<Name extends string = string> {
   readonly columns: Readonly<Record<Name, string>>;
   readonly parameters: Query["parameters"];
