@@ -96,7 +96,7 @@ async function withCluster<Result>(
   node.whenChanged({
     forget: () => undefined,
     settled: async () => undefined,
-    writeDown: async () => undefined,
+    flushCounts: async () => undefined,
   });
   try {
     const analysis = await analysisOf(config, node);
@@ -119,7 +119,7 @@ async function analysisOf(config: Config, node: ClusterNode): Promise<Peer | und
   const key = await node.key();
   const nodes = node.live.filter(({ role }) => role === "analysis");
   const urls = nodes
-    .toSorted((a, b) => Number(b.leaderSays !== null) - Number(a.leaderSays !== null))
+    .toSorted((a, b) => Number(b.leaderStatus !== null) - Number(a.leaderStatus !== null))
     .flatMap(({ url }) => (url === null ? [] : [url]));
   for (const peer of [
     ...urls.map((url) => nodePeer(url, key)),

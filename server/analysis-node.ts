@@ -85,7 +85,7 @@ class AnalysisNode implements AnalysisHost {
     this.#sources = new SourceWatch(parts.ledger.sources, Date.now);
     const canLead = () => this.#isReachable && this.#beginFails === null;
     this.#leadership = new Leadership(parts.node, { canLead, lead: (term) => this.#lead(term) }, parts.log);
-    parts.node.leaderSays = () => this.#said();
+    parts.node.whileLeading(() => this.#said());
   }
 
   get work(): AnalysisWork | undefined {
@@ -265,7 +265,7 @@ class AnalysisNode implements AnalysisHost {
   }
 
   #saidByLeader(): SaidByLeader | undefined {
-    const leading = this.#parts.node.leader?.leaderSays ?? null;
+    const leading = this.#parts.node.leader?.leaderStatus ?? null;
     return leading === null ? undefined : (JSON.parse(leading) as SaidByLeader);
   }
 

@@ -3,13 +3,7 @@
 import { Refusal } from "../contract/refusal.ts";
 import { type ClusterConfig, ConfigError } from "./config.ts";
 import type { NodeRole } from "./ledger/ledger.ts";
-import {
-  ClusterNode,
-  listWhole,
-  openPostgresLedger,
-  type PostgresLedger,
-  writtenDownEverywhere,
-} from "./ledger/postgres/postgres.ts";
+import { ClusterNode, openPostgresLedger, type PostgresLedger } from "./ledger/postgres/postgres.ts";
 import type { Logger } from "./process/process.ts";
 import { messageOf, rekindleVersion } from "./process/process.ts";
 
@@ -22,7 +16,7 @@ export interface OpenedCluster {
 const retryMs = 500;
 const sayEveryMs = 10_000;
 
-/** Opens the ledger and lives as a node of it from now on. While PostgreSQL is not there it waits, and says so.
+/** Opens the ledger and starts this process as a node. While PostgreSQL cannot be reached it waits, and logs why.
  * @throws Refusal, ConfigError when waiting does not help */
 export async function openCluster(
   cluster: ClusterConfig,
@@ -49,24 +43,24 @@ export async function openCluster(
 
 async function open(cluster: ClusterConfig, role: NodeRole, log: Logger): Promise<OpenedCluster> {
   const { databaseUrl, databaseConnections: connections, nodeUrl } = cluster;
-  const ledger = await openPostgresLedger({ url: databaseUrl, connections });
   const node = new ClusterNode({
     ...{ databaseUrl, role, version: rekindleVersion(), log },
     nodeUrl: role === "analysis" ? nodeUrl : null,
   });
+  let ledger: PostgresLedger | undefined;
   try {
+    ledger = await openPostgresLedger({ url: databaseUrl, connections, node });
+    // The tables of nodes are made when the ledger is opened.
     await node.start();
+    return { ledger, node };
   } catch (error) {
     await node.close();
-    await ledger.close();
+    await ledger?.close();
     throw error;
   }
-  ledger.refuseUnheard = node.refuseUnheard;
-  listWhole(ledger, () => writtenDownEverywhere(node.sql));
-  return { ledger, node };
 }
 
-/** Classes of errors that stay until somebody mends something: who may come in, and what is there. */
+/** Whether a later attempt may succeed. Errors of authentication, databases and rights stay until they are mended. */
 function mayPass(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return !/^(28|3D|42)/.test(code);

@@ -229,7 +229,8 @@ function joinNodes(
         if (kind === "user") await intake.forgetWarningsOf(organization, name);
       }
     },
-    writeDown: () => Promise.all([authorizers.recordUse(), intake.recordWarnings(), intake.recordSources()]),
+    flushCounts: () =>
+      Promise.all([authorizers.recordUse(), intake.recordWarnings(), intake.recordSources()]),
   });
   let shared = 1;
   node.whenLooked(() => {

@@ -16,7 +16,7 @@ export async function importService({ config, own, node }: Installation): Promis
   node?.whenChanged({
     forget: () => undefined,
     settled: () => importer.settled(),
-    writeDown: async () => undefined,
+    flushCounts: async () => undefined,
   });
   return importer;
 }

@@ -72,7 +72,7 @@ export class AnalysisNodes implements Peer {
   readonly metered: Peer = {
     fetch: async (path, init) => {
       this.#keepLive();
-      const leader = this.#options.live().find(({ leaderSays }) => leaderSays !== null);
+      const leader = this.#options.live().find(({ leaderStatus }) => leaderStatus !== null);
       const first = [this.#nodes.get(""), this.#nodes.get(leader?.url ?? "")];
       for (const node of [...first, ...this.#inTurn()]) {
         const response = await node?.peer.fetch(path, init).catch(ignoreUnreachable);

@@ -147,31 +147,35 @@ test("message ids are forgotten by one node at a time, more than come in a secon
   await close();
 });
 
-test("what was admitted by a node that is not heard of any more is not committed", async () => {
-  const { one, close } = await twoNodes();
-  let heard = true;
-  one.refuseUnheard = () => {
-    if (!heard) throw new Error("not heard of");
+test("a node whose heartbeat is too old commits nothing of what it admitted", async () => {
+  const url = await server.database();
+  let isStale = false;
+  const refuseStaleHeartbeat = () => {
+    if (isStale) throw new Error("the heartbeat is too old");
   };
+  const one = await openPostgresLedger({
+    url,
+    node: { refuseStaleHeartbeat, countsFlushed: async () => undefined },
+  });
   const decided = one.transact(needs({}), () => {
-    heard = false;
+    isStale = true;
     return writes(1, { inbox: [inboxRows(["late"])] });
   });
-  await expect(decided).rejects.toThrow("not heard of");
+  await expect(decided).rejects.toThrow("heartbeat is too old");
   expect(await one.inbox.backlog()).toMatchObject({ rows: 0 });
-  await close();
+  await one.close();
 });
 
-test("a node whose machine slept is not heard of any more, although its own clock stood still", async () => {
+test("a node whose machine slept writes nothing, although its monotonic clock stood still", async () => {
   const { url, close } = await twoNodes();
   const node = new ClusterNode({
     ...{ databaseUrl: url, role: "intake", version: "1", nodeUrl: null, log: pino({ level: "silent" }) },
   });
   await node.start();
-  expect(node.refuseUnheard).not.toThrow();
+  expect(node.refuseStaleHeartbeat).not.toThrow();
   setSystemTime(new Date(Date.now() + 9_000));
   try {
-    expect(node.refuseUnheard).toThrow("not heard of");
+    expect(node.refuseStaleHeartbeat).toThrow("heartbeat is too old");
   } finally {
     setSystemTime();
   }
@@ -188,7 +192,7 @@ test("a node that has left is not brought back by what it still had to say", asy
   await node.start();
   const settled = Promise.withResolvers<void>();
   const nothing = async () => undefined;
-  node.whenChanged({ forget: () => undefined, settled: () => settled.promise, writeDown: nothing });
+  node.whenChanged({ forget: () => undefined, settled: () => settled.promise, flushCounts: nothing });
   await node.leave();
   settled.resolve();
   await settled.promise;

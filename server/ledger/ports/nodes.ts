@@ -3,24 +3,24 @@
 /** What a process of a node does. A command that works on the ledger by itself is one, too, while it runs. */
 export type NodeRole = "intake" | "analysis" | "command";
 
-/** A node that was heard of within the last seconds. */
+/** A node whose heartbeat is at most some seconds old. */
 export interface LiveNode {
   readonly id: string;
   readonly role: NodeRole;
   /** Where other nodes reach it; null when only its own machine does. */
   readonly url: string | null;
-  /** Organizations whose live view somebody has open there. */
+  /** Organizations whose live view is open there. */
   readonly watches: readonly number[];
-  /** What the leader says of its work, as JSON; null of all others. */
-  readonly leaderSays: string | null;
+  /** The state of the leader's work as JSON. Null for every other node. */
+  readonly leaderStatus: string | null;
 }
 
-/** What a node does when something has changed that it may remember. */
+/** What a node does when something has changed that its caches may hold. */
 export interface ChangeHooks {
-  /** Forgets it, at once. */
+  /** Empties the caches, at once. */
   forget(): void;
-  /** Resolves when all that was admitted before is committed, or has failed. */
+  /** Resolves when every request that was admitted before is committed, or has failed. */
   settled(): Promise<unknown>;
-  /** Writes down what was only counted so far. */
-  writeDown(): Promise<unknown>;
+  /** Stores the counts that are only in memory. */
+  flushCounts(): Promise<unknown>;
 }

@@ -2,6 +2,7 @@
 import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { UserAndAccount } from "../ports/entities.ts";
+import type { Erasure } from "../ports/erasures.ts";
 import type { LedgerFreshness, Populations, RebuildBegun } from "../ports/health.ts";
 import type { DayCount } from "../ports/inbox.ts";
 import type { Ledger } from "../ports/ledger.ts";
@@ -11,7 +12,6 @@ import { type DeadLetterLimits, defaultDeadLetterLimits } from "../rules/dead-le
 import { noOrganization } from "../rules/organization-notes.ts";
 import { PostgresAudit } from "./admin/audit.ts";
 import { PostgresChecks } from "./admin/checks.ts";
-import { PostgresCredentials } from "./admin/credentials.ts";
 import { PostgresEntrance } from "./admin/entrance.ts";
 import { PostgresExclusions } from "./admin/exclusions.ts";
 import { PostgresImports } from "./admin/imports.ts";
@@ -19,11 +19,10 @@ import { PostgresOrganizations } from "./admin/organizations.ts";
 import { PostgresPeople } from "./admin/people.ts";
 import { PostgresSettings } from "./admin/settings.ts";
 import { PostgresSourceSettings } from "./admin/source-settings.ts";
-import { PostgresSources } from "./admin/sources.ts";
 import { PostgresViews } from "./admin/views.ts";
-import { PostgresWarnings } from "./admin/warnings.ts";
 import { openPool, type PoolOptions, refuseUnfitServer, type Sql, serverNowMs } from "./client/connect.ts";
 import { ledgerIdentity, migrate } from "./client/migrations.ts";
+import { CompleteCredentials, CompleteSources, CompleteWarnings } from "./cluster/complete-lists.ts";
 import { erasedNames, forgetErased } from "./cluster/erased-names.ts";
 import { forgetShown } from "./cluster/live-items.ts";
 import type { LoaderLease } from "./cluster/loader-lease.ts";
@@ -52,7 +51,19 @@ export interface PostgresLedgerOptions extends PoolOptions {
   readonly parkedMaxBytes?: number;
   /** Of an organization: links to people who are not identified. */
   readonly parkedMaxLinks?: number;
+  /** The node of the cluster whose ledger this is; without one the ledger is used alone, as in tests. */
+  readonly node?: LedgerNode;
 }
+
+/** What the ledger needs of its node. */
+export interface LedgerNode {
+  /** @throws Error when the node must not write any more what it has admitted */
+  refuseStaleHeartbeat(): void;
+  /** Resolves when all nodes have stored the counts that they held in memory. */
+  countsFlushed(): Promise<void>;
+}
+
+const noNode: LedgerNode = { refuseStaleHeartbeat: () => undefined, countsFlushed: async () => undefined };
 
 /** Opens the ledger and brings the database to today's form.
  * @throws Refusal when the server or the database is not fit, or was written by a newer version. */
@@ -62,6 +73,7 @@ export async function openPostgresLedger({
   deadLetterLimits = defaultDeadLetterLimits,
   parkedMaxBytes = limits.parkedBytesOfOrganization,
   parkedMaxLinks = limits.linksOfOrganization,
+  node = noNode,
   ...options
 }: PostgresLedgerOptions): Promise<PostgresLedger> {
   const sql = openPool(url, options);
@@ -77,21 +89,21 @@ export async function openPostgresLedger({
     clock === undefined
       ? { clock: Date.now, loadedAt: () => serverNowMs(sql) }
       : { clock, loadedAt: async (nowMs: number) => nowMs };
-  return new PostgresLedger(sql, { ...clocks, deadLetterLimits, parkedMaxBytes, parkedMaxLinks });
+  return new PostgresLedger(sql, { ...clocks, deadLetterLimits, parkedMaxBytes, parkedMaxLinks, node });
 }
 
-type Sizes = Required<
-  Pick<PostgresLedgerOptions, "clock" | "deadLetterLimits" | "parkedMaxBytes" | "parkedMaxLinks">
+type LedgerParts = Required<
+  Pick<PostgresLedgerOptions, "clock" | "deadLetterLimits" | "parkedMaxBytes" | "parkedMaxLinks" | "node">
 > & { readonly loadedAt: LoadedAt };
 
 export class PostgresLedger implements Ledger {
   readonly organizations: PostgresOrganizations;
-  readonly tokens: PostgresCredentials;
-  readonly readKeys: PostgresCredentials;
+  readonly tokens: CompleteCredentials;
+  readonly readKeys: CompleteCredentials;
   readonly inbox: PostgresInbox;
   readonly deadLetters: PostgresDeadLetters;
   readonly exclusions: PostgresExclusions;
-  readonly warnings: PostgresWarnings;
+  readonly warnings: CompleteWarnings;
   readonly checks: PostgresChecks;
   readonly erasures: PostgresErasures;
   readonly deletions: PostgresDeletions;
@@ -102,7 +114,7 @@ export class PostgresLedger implements Ledger {
   readonly entrance: PostgresEntrance;
   readonly views: PostgresViews;
   readonly settings: PostgresSettings;
-  readonly sources: PostgresSources;
+  readonly sources: CompleteSources;
   readonly sourceSettings: PostgresSourceSettings;
   readonly identities: PostgresIdentities;
   /** Each waits for the network and a sync: with four, 16 senders had half as much again as with two. */
@@ -110,25 +122,24 @@ export class PostgresLedger implements Ledger {
   readonly locksOrganizations = true;
   readonly #sql: Sql;
   readonly #transactor: Transactor;
-  readonly #sizes: Sizes;
-  /** Throws when nothing may be written any more of what was admitted. */
-  refuseUnheard: () => void = () => undefined;
+  readonly #parts: LedgerParts;
 
-  /** @param lease of whoever leads; without one the first to load takes it */
-  constructor(sql: Sql, sizes: Sizes, lease?: LoaderLease) {
-    const { clock, deadLetterLimits, parkedMaxBytes, parkedMaxLinks } = sizes;
-    this.#sizes = sizes;
+  /** @param lease of the leader; without one the first process that loads takes it */
+  constructor(sql: Sql, parts: LedgerParts, lease?: LoaderLease) {
+    const { clock, deadLetterLimits, parkedMaxBytes, parkedMaxLinks, node } = parts;
+    const flushed = () => node.countsFlushed();
+    this.#parts = parts;
     this.#sql = sql;
     const audit = new PostgresAudit(sql);
     const organizations = new PostgresOrganizations(sql, audit, clock);
     this.audit = audit;
     this.organizations = organizations;
-    this.tokens = new PostgresCredentials(sql, organizations, audit, "tokens");
-    this.readKeys = new PostgresCredentials(sql, organizations, audit, "read_keys");
-    this.inbox = new PostgresInbox(sql, { clock, loadedAt: sizes.loadedAt, deadLetterLimits }, lease);
+    this.tokens = new CompleteCredentials(flushed, sql, organizations, audit, "tokens");
+    this.readKeys = new CompleteCredentials(flushed, sql, organizations, audit, "read_keys");
+    this.inbox = new PostgresInbox(sql, { clock, loadedAt: parts.loadedAt, deadLetterLimits }, lease);
     this.deadLetters = new PostgresDeadLetters(sql, audit);
     this.exclusions = new PostgresExclusions(sql, audit);
-    this.warnings = new PostgresWarnings(sql);
+    this.warnings = new CompleteWarnings(flushed, sql);
     this.checks = new PostgresChecks(sql);
     this.erasures = new PostgresErasures(sql, this, clock);
     this.deletions = new PostgresDeletions(sql, clock);
@@ -138,39 +149,16 @@ export class PostgresLedger implements Ledger {
     this.entrance = new PostgresEntrance(sql, audit);
     this.views = new PostgresViews(sql, audit);
     this.settings = new PostgresSettings(sql, audit);
-    this.sources = new PostgresSources(sql, audit);
+    this.sources = new CompleteSources(flushed, sql, audit);
     this.sourceSettings = new PostgresSourceSettings(sql, audit);
     this.identities = new PostgresIdentities(sql);
-    this.#transactor = new Transactor(sql, clock, { atOnce: this.groupsAtOnce, parkedMaxLinks }, () =>
-      this.refuseUnheard(),
-    );
+    this.#transactor = new Transactor(sql, clock, { atOnce: this.groupsAtOnce, parkedMaxLinks }, node);
   }
 
-  /** The same ledger for whoever leads. What changes what nodes may write is told only when none writes any more what it
-   * admitted before: days in an old timezone, warnings that name an erased user. */
-  leading(lease: LoaderLease, settledEverywhere: () => Promise<void>): PostgresLedger {
-    const ledger = new PostgresLedger(this.#sql, this.#sizes, lease);
-    const { erasures } = ledger;
-    const pending = erasures.pending.bind(erasures);
-    erasures.pending = async () => {
-      const begun = await pending();
-      const names = await erasedNames(this.#sql);
-      if (names.length > 0) await settledEverywhere();
-      await forgetErased(this.#sql, names);
-      return begun;
-    };
-    return Object.assign(ledger, {
-      rebuildsPending: async () => {
-        const pending = await this.rebuildsPending();
-        if (pending.length > 0) await settledEverywhere();
-        return pending;
-      },
-      rebuildBegun: async (organization: number) => {
-        const begun = await this.rebuildBegun(organization);
-        await settledEverywhere();
-        return begun;
-      },
-    });
+  /** The same ledger for the node that leads, until its lease ends.
+   * @param settled resolves when every node has committed what it admitted before the last change */
+  leading(lease: LoaderLease, settled: () => Promise<void>): LeadingLedger {
+    return new LeadingLedger(this.#sql, this.#parts, { lease, settled });
   }
 
   /** A uuid that tells it from every other ledger, by which the warehouse knows whose rows it holds. */
@@ -180,7 +168,7 @@ export class PostgresLedger implements Ledger {
 
   /** Several may be under way at once, and are decided in any order. */
   async transact(needs: Needs, decide: (stored: Stored) => Writes): Promise<void> {
-    this.refuseUnheard();
+    this.#parts.node.refuseStaleHeartbeat();
     return this.#transactor.transact(needs, decide);
   }
 
@@ -189,7 +177,7 @@ export class PostgresLedger implements Ledger {
     const steps = [
       () => sealSegment(this.#sql, nowMs),
       // A node whose clock is an hour ahead would drop what was loaded just now.
-      async () => forgetFinished(this.#sql, (await this.#sizes.loadedAt(nowMs)) - keptLoadedMs),
+      async () => forgetFinished(this.#sql, (await this.#parts.loadedAt(nowMs)) - keptLoadedMs),
       () => countOn(this.#sql),
       () => forgetMessageIds(this.#sql, nowMs),
       () => forgetShown(this.#sql),
@@ -259,5 +247,56 @@ export class PostgresLedger implements Ledger {
     } finally {
       await this.#sql.end({ timeout: 5 });
     }
+  }
+}
+
+interface Leading {
+  readonly lease: LoaderLease;
+  readonly settled: () => Promise<void>;
+}
+
+/**
+ * The ledger of the node that leads. It names rebuilds and erasures only when no node writes any more what it admitted
+ * before them: days in an old timezone, or warnings with the id of an erased user.
+ */
+export class LeadingLedger extends PostgresLedger {
+  override readonly erasures: LeadingErasures;
+  readonly #settled: () => Promise<void>;
+
+  constructor(sql: Sql, parts: LedgerParts, { lease, settled }: Leading) {
+    super(sql, parts, lease);
+    this.#settled = settled;
+    this.erasures = new LeadingErasures(settled, sql, this, parts.clock);
+  }
+
+  override async rebuildsPending(): Promise<readonly number[]> {
+    const pending = await super.rebuildsPending();
+    if (pending.length > 0) await this.#settled();
+    return pending;
+  }
+
+  override async rebuildBegun(organization: number): Promise<RebuildBegun> {
+    const begun = await super.rebuildBegun(organization);
+    await this.#settled();
+    return begun;
+  }
+}
+
+class LeadingErasures extends PostgresErasures {
+  readonly #sql: Sql;
+  readonly #settled: () => Promise<void>;
+
+  constructor(settled: () => Promise<void>, ...of: ConstructorParameters<typeof PostgresErasures>) {
+    super(...of);
+    [this.#sql] = of;
+    this.#settled = settled;
+  }
+
+  override async pending(): Promise<readonly Erasure[]> {
+    const begun = await super.pending();
+    const names = await erasedNames(this.#sql);
+    if (names.length > 0) await this.#settled();
+    await forgetErased(this.#sql, names);
+    return begun;
   }
 }

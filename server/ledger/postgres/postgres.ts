@@ -6,7 +6,6 @@ export { Leadership, type Leading, type Term } from "./cluster/leadership.ts";
 export type { LiveItemRow } from "./cluster/live-items.ts";
 export { ClusterNode } from "./cluster/node.ts";
 export { livingNodes, probePostgres } from "./cluster/probe.ts";
-export { listWhole, writtenDownEverywhere } from "./cluster/whole-lists.ts";
 export { openPostgresLedger, type PostgresLedger } from "./ledger.ts";
 export {
   finishMoveIn,

@@ -1,6 +1,6 @@
 /**
- * Ids of users and accounts that were erased a moment ago. Other nodes may still remember them, in warnings that are only counted so far,
- * and in the live view: each node forgets them, and when all have, so does the ledger.
+ * Ids of users and accounts that were erased a moment ago. Other nodes may still hold them in memory: in warnings that are not
+ * stored yet, and in the live view. Each node deletes them there. When all have, the ledger deletes the ids, too.
  */
 
 import { forgetWarningsOf } from "../admin/warnings.ts";
@@ -8,7 +8,7 @@ import type { Sql, Tx } from "../client/connect.ts";
 import { restored, storable } from "../client/text.ts";
 import { inTransaction } from "../client/transaction.ts";
 
-/** A name is a change that every node hears of: see nodes.ts, whose function this needs. */
+/** A new row counts as a change, which every node reads: see nodes.ts, whose trigger function this needs. */
 export const erasedNamesTable = `
   CREATE TABLE erased_names (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -31,8 +31,8 @@ export interface ErasedName {
   readonly name: string;
 }
 
-/** Tells every node what is erased, when the transaction is committed. */
-export async function tellErased(
+/** Publishes what is erased to every node, with the commit of the transaction. */
+export async function announceErased(
   tx: Tx,
   organization: number,
   kind: ErasedName["kind"],
@@ -43,14 +43,14 @@ export async function tellErased(
     SELECT ${organization}::bigint, ${kind}, name FROM unnest(${names.map(storable)}::text[]) AS given (name)`;
 }
 
-/** What was erased, as long as a node may remember it. */
+/** The ids that a node may still hold in memory. */
 export async function erasedNames(sql: Sql): Promise<readonly ErasedName[]> {
   const rows = await sql<ErasedName[]>`
     SELECT id, organization, kind, user_id AS name FROM erased_names ORDER BY id`;
   return rows.map((row) => ({ ...row, name: restored(row.name) }));
 }
 
-/** Forgets names that no node remembers any more, with what nodes wrote of them meanwhile. */
+/** Deletes ids that no node holds any more, with the warnings that nodes stored of them meanwhile. */
 export async function forgetErased(sql: Sql, names: readonly ErasedName[]): Promise<void> {
   if (names.length === 0) return;
   await inTransaction(sql, async (tx) => {

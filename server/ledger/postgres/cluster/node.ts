@@ -1,10 +1,9 @@
 /**
- * This process as a node: it says every two seconds that it lives, and looks several times a second what has changed and
- * who else lives. It has connections of its own: what it says must not wait behind the work of the others.
+ * This process as a node. It writes a heartbeat every two seconds. Several times a second it reads which nodes live and the
+ * number of the last change. It has connections of its own, so that heartbeats do not wait behind other work.
  *
- * What was looked up before the last look may have changed since. So nothing that is remembered is believed when the last
- * look that succeeded is too long ago: a token that is revoked is refused everywhere within a second, also where the
- * ledger cannot be reached.
+ * A cache entry may be older than the last change. So caches are not trusted when the last successful look is too old. A
+ * revoked token is refused by every node within a second, also while the ledger cannot be reached.
  */
 
 import { randomUUID } from "node:crypto";
@@ -17,16 +16,26 @@ import { answerWithin, NoAnswer } from "../client/no-answer.ts";
 import { bothClocks } from "./both-clocks.ts";
 import { type ErasedName, erasedNames } from "./erased-names.ts";
 import { type LiveItemRow, newLive, sendLive } from "./live-items.ts";
-import { beat, forgetNode, type Look, liveSeconds, look, nodeKey, unsettled } from "./nodes.ts";
+import {
+  type Beat,
+  beat,
+  countsFlushedEverywhere,
+  forgetNode,
+  type Look,
+  liveSeconds,
+  look,
+  nodeKey,
+  unsettled,
+} from "./nodes.ts";
 
 const lookEveryMs = 300;
 const beatEveryMs = 2_000;
-/** What was remembered is believed for so long after a look began. */
+/** Caches are trusted for this long after a look began. */
 const believedMs = 900;
-/** A statement that takes longer has lost its connection: it is closed, and another opened. */
+/** After this time without an answer the connections are closed, and others are opened. */
 const patienceMs = 3_000;
-/** Then others may take this node for dead, and it begins no write. */
-const unheardMs = (liveSeconds - 2) * 1_000;
+/** With an older heartbeat the node begins no write: other nodes may count it as dead. */
+const maxHeartbeatAgeMs = (liveSeconds - 2) * 1_000;
 const settledPollMs = 100;
 
 export interface NodeOptions {
@@ -46,13 +55,13 @@ export class ClusterNode {
   #look: Look = { version: 0, form: 0, asked: 0, nodes: [] };
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   /** By the clock that never jumps, and by the one that goes on while the machine sleeps. */
-  #heardAtMs = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
-  /** The last change of which the hooks have heard. */
+  #heartbeatAtMs = { monotonic: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
+  /** The last change with which the hooks were called. */
   #knownVersion = 0;
   #settledVersion = 0;
-  /** How often counts had been asked for when the hooks last heard, and when all was written down. */
-  #heardAsked = 0;
-  #writtenDown = 0;
+  /** The number of the last request for counts: with which the hooks were called, and which is done. */
+  #countsAsked = 0;
+  #countsFlushed = 0;
   #watches: readonly number[] = [];
   #hooks: ChangeHooks | undefined;
   #onNodes: () => void = () => undefined;
@@ -62,24 +71,23 @@ export class ClusterNode {
   /** What is under way. */
   #looking: Promise<void> | undefined;
   #beating: Promise<void> | undefined;
-  /** What the leader says of its work, as JSON; null when this node does not lead. */
-  leaderSays: () => string | null = () => null;
+  #leaderStatus: () => string | null = () => null;
 
   constructor(options: NodeOptions) {
     this.#options = options;
     this.#sql = openOwnPool(options.databaseUrl);
   }
 
-  /** Begins to live. Resolves when others may know of it. */
+  /** Writes the first heartbeat, and the others from now on. */
   async start(): Promise<void> {
     const started = bothClocks();
-    await beat(this.#sql, this.#said());
-    this.#heardAtMs = started;
+    await beat(this.#sql, this.#ownBeat());
+    this.#heartbeatAtMs = started;
     await this.look();
     this.#timers = [setInterval(() => this.look(), lookEveryMs), setInterval(() => this.beat(), beatEveryMs)];
   }
 
-  /** Calls these when something has changed. Before, nothing may be remembered. */
+  /** Calls these when something has changed. Nothing may be cached before. */
   whenChanged(hooks: ChangeHooks): void {
     this.#hooks = hooks;
     this.#knownVersion = 0;
@@ -93,7 +101,12 @@ export class ClusterNode {
     onNodes();
   }
 
-  /** The connections of its own, for what must not wait behind other work. */
+  /** Sends this with every heartbeat. @param status of the leader's work as JSON; null while this node does not lead */
+  whileLeading(status: () => string | null): void {
+    this.#leaderStatus = status;
+  }
+
+  /** The node's own connections, for statements that must not wait behind other work. */
   get sql(): Sql {
     return this.#sql;
   }
@@ -110,7 +123,7 @@ export class ClusterNode {
 
   /** The node that leads the work on the warehouse. */
   get leader(): LiveNode | undefined {
-    return this.live.find(({ leaderSays }) => leaderSays !== null);
+    return this.live.find(({ leaderStatus }) => leaderStatus !== null);
   }
 
   /** Why the ledger cannot be reached; undefined while all is well. */
@@ -118,31 +131,33 @@ export class ClusterNode {
     return performance.now() - this.#lookedAtMs < patienceMs ? undefined : (this.#failure ?? "no answer");
   }
 
-  /** Whether what was looked up before may be believed. */
+  /** Whether caches may be trusted. */
   readonly isFresh = (): boolean => performance.now() - this.#lookedAtMs < believedMs;
 
-  /** What is to be done when a newer node has changed the ledger's tables: this one writes nothing any more. */
+  /** What to do when a newer node has changed the ledger's tables. This node writes nothing then. */
   get outdated(): string | undefined {
     if (this.#look.form <= knownForm) return undefined;
     return "the ledger was brought to a newer form: upgrade this node";
   }
 
-  /** @throws Error when others may take this node for dead: what it was going to write was admitted too long ago; or
-   * when it does not know the ledger's form */
-  readonly refuseUnheard = (): void => {
+  /** @throws Error when other nodes may count this one as dead, or when it does not know the ledger's form */
+  readonly refuseStaleHeartbeat = (): void => {
     if (this.outdated !== undefined) throw new Error(this.outdated);
     const { monotonic, wall } = bothClocks();
-    const heard = this.#heardAtMs;
-    if (monotonic - heard.monotonic < unheardMs && wall - heard.wall < unheardMs) return;
-    throw new Error("This node was not heard of for too long, and writes nothing until it is.");
+    const at = this.#heartbeatAtMs;
+    if (monotonic - at.monotonic < maxHeartbeatAgeMs && wall - at.wall < maxHeartbeatAgeMs) return;
+    throw new Error("This node's last heartbeat is too old: it writes nothing until the next one succeeds.");
   };
+
+  /** Resolves when every intake node that lives has stored the counts that it had in memory, or after 5 s. */
+  readonly countsFlushed = (): Promise<void> => countsFlushedEverywhere(this.#sql);
 
   /** The secret with which nodes ask each other. */
   key(): Promise<string> {
     return nodeKey(this.#sql);
   }
 
-  /** Who was erased a moment ago, and may still be remembered here. */
+  /** Users and accounts that were erased a moment ago. Caches of this node may still hold them. */
   erased(): Promise<readonly ErasedName[]> {
     return erasedNames(this.#sql);
   }
@@ -157,14 +172,14 @@ export class ClusterNode {
     return newLive(this.#sql, { node: this.id, after, organizations });
   }
 
-  /** Tells the others whose live view somebody has open here. */
+  /** Publishes for which organizations the live view is open on this node. */
   watch(organizations: readonly number[]): void {
     const before = this.#watches.join();
     this.#watches = organizations;
     if (organizations.join() !== before) this.beat();
   }
 
-  /** Resolves when no node writes any more what it admitted before the last change. */
+  /** Resolves when every node has committed what it admitted before the last change. */
   async settledEverywhere(): Promise<void> {
     const startedMs = performance.now();
     for (let waiting = 1; ; waiting += 1) {
@@ -178,8 +193,8 @@ export class ClusterNode {
     }
   }
 
-  /** Resolves when no other node goes by what was so before the last change: they say so, or what they looked up before is
-   * too old to be believed. */
+  /** Resolves when no other node uses cache entries from before the last change: each node says so, or its entries are too
+   * old to be trusted. */
   async knownEverywhere(): Promise<void> {
     const endMs = performance.now() + believedMs;
     const others = () => unsettled(this.#sql).then((ids) => ids.some((id) => id !== this.id));
@@ -188,7 +203,7 @@ export class ClusterNode {
       await Bun.sleep(settledPollMs);
   }
 
-  /** Says good-bye: others ask this node nothing more. */
+  /** Deletes the heartbeat, so that other nodes ask this one nothing more. */
   async leave(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#hasLeft = true;
@@ -202,7 +217,7 @@ export class ClusterNode {
     await this.#sql.end({ timeout: 1 });
   }
 
-  /** Looks what has changed; one look at a time. */
+  /** Reads what has changed; one look at a time. */
   look(): Promise<void> {
     this.#looking ??= this.#try(async (sql) => {
       const startedMs = performance.now();
@@ -217,20 +232,20 @@ export class ClusterNode {
     return this.#looking;
   }
 
-  /** Says that it lives; one beat at a time, and none when it has left: what it still had to say would bring it back. */
+  /** Writes a heartbeat, one at a time. After `leave` it writes none, which would bring the node back. */
   beat(): Promise<void> {
     if (this.#hasLeft) return Promise.resolve();
     this.#beating ??= this.#try(async (sql) => {
       const started = bothClocks();
-      await answerWithin(patienceMs, beat(sql, this.#said()));
-      this.#heardAtMs = started;
+      await answerWithin(patienceMs, beat(sql, this.#ownBeat()));
+      this.#heartbeatAtMs = started;
     }).finally(() => {
       this.#beating = undefined;
     });
     return this.#beating;
   }
 
-  #said() {
+  #ownBeat(): Beat {
     const { role, nodeUrl: url, version } = this.#options;
     return {
       id: this.id,
@@ -238,8 +253,8 @@ export class ClusterNode {
       url,
       version,
       settledVersion: this.#settledVersion,
-      writtenDown: this.#writtenDown,
-      leaderSays: this.leaderSays(),
+      countsFlushed: this.#countsFlushed,
+      leaderStatus: this.#leaderStatus(),
       watches: this.#watches,
     };
   }
@@ -260,27 +275,27 @@ export class ClusterNode {
 
   #asked(asked: number): void {
     const hooks = this.#hooks;
-    if (hooks === undefined || asked === this.#heardAsked) return;
-    this.#heardAsked = asked;
-    hooks.writeDown().then(
+    if (hooks === undefined || asked === this.#countsAsked) return;
+    this.#countsAsked = asked;
+    hooks.flushCounts().then(
       () => {
-        this.#writtenDown = Math.max(this.#writtenDown, asked);
-        return this.#sayAgain();
+        this.#countsFlushed = Math.max(this.#countsFlushed, asked);
+        return this.#beatAgain();
       },
       // The next look tries again.
       () => {
-        this.#heardAsked = 0;
+        this.#countsAsked = 0;
       },
     );
   }
 
   #settled(version: number): Promise<void> {
     this.#settledVersion = Math.max(this.#settledVersion, version);
-    return this.#sayAgain();
+    return this.#beatAgain();
   }
 
-  async #sayAgain(): Promise<void> {
-    // One that is under way does not say so yet.
+  async #beatAgain(): Promise<void> {
+    // One that is under way does not have it yet.
     await this.#beating;
     await this.beat();
   }

@@ -5,19 +5,19 @@
 import type { LiveNode, NodeRole } from "../../ports/nodes.ts";
 import type { Sql } from "../client/connect.ts";
 
-/** A node that was not heard of for so long is taken for dead. */
+/** A node with an older heartbeat counts as dead. */
 export const liveSeconds = 10;
 /**
- * What a node had begun before it was taken for dead is over after so long: it begins nothing itself when nobody has
- * heard of it for 8 s, and the server ends a transaction whose statements take longer than 30 s.
+ * Longest time in which a node that counts as dead can still commit. It begins no write 8 s after its last heartbeat, and
+ * the server ends a transaction whose statements take longer than 30 s.
  */
 const overSeconds = 60;
 
 /**
- * `asked` counts who wanted a list of what nodes only count: see whole-lists.ts.
+ * `asked` is the number of requests for counts that nodes hold in memory: see complete-lists.ts.
  *
- * The row of `changes` is locked at the end of the transaction (deferred), so that nobody waits for anything while they
- * hold it. `last_used_at_ms` of tokens is written every minute, and is no change.
+ * The row of `changes` is locked at the end of the transaction (deferred), so that its holder waits for no other lock.
+ * `last_used_at_ms` of tokens is written every minute, and is no change.
  */
 export const nodeTables = `
   CREATE TABLE nodes (
@@ -57,33 +57,33 @@ export const nodeTables = `
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_change();
 `;
 
-/** A node as it says that it lives. */
+/** What a node writes with its heartbeat. */
 export interface Beat {
   readonly id: string;
   readonly role: NodeRole;
   readonly url: string | null;
   readonly version: string;
-  /** All that it had admitted before it knew of this change is committed. */
+  /** Everything that it admitted before it knew of this change is committed. */
   readonly settledVersion: number;
-  /** All that it had counted before it was asked this time is written down. */
-  readonly writtenDown: number;
-  readonly leaderSays: string | null;
+  /** Everything that it had counted before this request for counts is stored. */
+  readonly countsFlushed: number;
+  readonly leaderStatus: string | null;
   readonly watches: readonly number[];
 }
 
-/** Says that a node lives. */
+/** Writes a node's heartbeat. */
 export async function beat(sql: Sql, node: Beat): Promise<void> {
-  const { id, role, url, version, settledVersion, writtenDown, leaderSays } = node;
+  const { id, role, url, version, settledVersion, countsFlushed, leaderStatus } = node;
   const watches = JSON.stringify(node.watches);
   await sql`
     INSERT INTO nodes (id, role, url, version, heartbeat, settled_version, written_down, leader_says, watches)
-    VALUES (${id}, ${role}, ${url}, ${version}, clock_timestamp(), ${settledVersion}, ${writtenDown}, ${leaderSays},
+    VALUES (${id}, ${role}, ${url}, ${version}, clock_timestamp(), ${settledVersion}, ${countsFlushed}, ${leaderStatus},
       ${watches})
     ON CONFLICT (id) DO UPDATE SET heartbeat = clock_timestamp(), settled_version = excluded.settled_version,
       written_down = excluded.written_down, leader_says = excluded.leader_says, watches = excluded.watches`;
 }
 
-/** Forgets a node that leaves, and those that left without a word an hour ago. */
+/** Deletes a node that leaves, and nodes whose last heartbeat is an hour old. */
 export async function forgetNode(sql: Sql, id: string): Promise<void> {
   await sql`DELETE FROM nodes WHERE id = ${id} OR heartbeat < clock_timestamp() - interval '1 hour'`;
 }
@@ -91,7 +91,7 @@ export async function forgetNode(sql: Sql, id: string): Promise<void> {
 export interface Look {
   /** Of the last change. */
   readonly version: number;
-  /** How often counts were asked for. */
+  /** The number of the last request for counts. */
   readonly asked: number;
   /** Steps that brought the ledger to its form. */
   readonly form: number;
@@ -102,20 +102,20 @@ export interface Look {
 export async function look(sql: Sql): Promise<Look> {
   const rows = await sql<LookRow[]>`
     SELECT changes.version, changes.asked, (SELECT steps FROM ledger_form) AS form,
-      nodes.id, nodes.role, nodes.url, nodes.leader_says AS "leaderSays", nodes.watches
+      nodes.id, nodes.role, nodes.url, nodes.leader_says AS "leaderStatus", nodes.watches
     FROM changes LEFT JOIN nodes ON nodes.heartbeat > clock_timestamp() - make_interval(secs => ${liveSeconds})
     ORDER BY nodes.started, nodes.id`;
   const [first] = rows;
   if (first === undefined) throw new Error("The ledger in PostgreSQL has lost its number of changes.");
-  const nodes = rows.flatMap(({ id, role, url, leaderSays, watches }) =>
+  const nodes = rows.flatMap(({ id, role, url, leaderStatus, watches }) =>
     id === null || role === null
       ? []
-      : [{ id, role, url, leaderSays, watches: JSON.parse(watches ?? "[]") as number[] }],
+      : [{ id, role, url, leaderStatus, watches: JSON.parse(watches ?? "[]") as number[] }],
   );
   return { version: first.version, form: first.form, asked: first.asked, nodes };
 }
 
-/** Without a node all of it is null. */
+/** All columns of the node are null when no node lives. */
 interface LookRow {
   readonly version: number;
   readonly asked: number;
@@ -123,7 +123,7 @@ interface LookRow {
   readonly id: string | null;
   readonly role: NodeRole | null;
   readonly url: string | null;
-  readonly leaderSays: string | null;
+  readonly leaderStatus: string | null;
   readonly watches: string | null;
 }
 
@@ -134,6 +134,24 @@ export async function unsettled(sql: Sql): Promise<readonly string[]> {
     WHERE role IN ('intake', 'command') AND heartbeat > clock_timestamp() - make_interval(secs => ${overSeconds})
     ORDER BY nodes.started`;
   return rows.map(({ id }) => id);
+}
+
+/** A killed node still counts as living for some seconds, and stores nothing any more. */
+const countsWaitMs = 5_000;
+const countsPollMs = 50;
+
+/** Resolves when every intake node that lives has stored the counts that it had in memory, or after 5 s. */
+export async function countsFlushedEverywhere(sql: Sql): Promise<void> {
+  const [changed] = await sql<{ asked: number }[]>`UPDATE changes SET asked = asked + 1 RETURNING asked`;
+  const asked = changed?.asked ?? 0;
+  const endMs = performance.now() + countsWaitMs;
+  const isMissing = async () => {
+    const rows = await sql`
+      SELECT 1 AS one FROM nodes WHERE role = 'intake' AND written_down < ${asked}
+        AND heartbeat > clock_timestamp() - make_interval(secs => ${liveSeconds}) LIMIT 1`;
+    return rows.length > 0;
+  };
+  while (performance.now() < endMs && (await isMissing())) await Bun.sleep(countsPollMs);
 }
 
 /** The secret with which nodes ask each other. */

@@ -8,7 +8,7 @@ import { tombstoneOf } from "../../rules/user-rows.ts";
 import type { PostgresExclusions } from "../admin/exclusions.ts";
 import type { Tx } from "../client/connect.ts";
 import { restored, storable } from "../client/text.ts";
-import { tellErased } from "../cluster/erased-names.ts";
+import { announceErased } from "../cluster/erased-names.ts";
 import { lockDeadLetters } from "../inbox/dead-letter-rows.ts";
 import { keepErased } from "./tombstones.ts";
 
@@ -54,7 +54,7 @@ export async function deleteAccount(
   if (account === undefined && parked === 0) return undefined;
   const hmac = tombstoneOf(key, organization, accountText(accountId));
   await keepErased(tx, organization, [hmac], atMs);
-  await tellErased(tx, organization, "account", [accountId]);
+  await announceErased(tx, organization, "account", [accountId]);
   if (account === undefined) return undefined;
   const left = await tx`
     UPDATE users SET account = 0

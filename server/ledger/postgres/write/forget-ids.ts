@@ -6,7 +6,7 @@ import { personOf } from "../../rules/person-text.ts";
 import { forgetWarningsOf } from "../admin/warnings.ts";
 import type { Tx } from "../client/connect.ts";
 import { restored, storable } from "../client/text.ts";
-import { tellErased } from "../cluster/erased-names.ts";
+import { announceErased } from "../cluster/erased-names.ts";
 import { forgetParked } from "../identity/parking-writes.ts";
 import { eraseLinked } from "./tombstones.ts";
 
@@ -38,7 +38,7 @@ export async function forgetIds(
   const left = gone.filter((person) => person !== own || email === undefined);
   if (left.length > 0) await eraseLinked(tx, key, organization, left, atMs);
   const names = [...new Set([userId, ...linked.map(({ id }) => id)])];
-  await tellErased(tx, organization, "user", names);
+  await announceErased(tx, organization, "user", names);
   await forgetWarningsOf(tx, organization, names);
   return names;
 }

@@ -33,11 +33,16 @@ const mostUnexplainedTimeouts = 5;
 /** Of `day_counts`: who writes to a slot of its own waits for nobody. A sum over a day reads so many rows. */
 const slots = 32;
 
+interface Heartbeat {
+  /** @throws Error when the node must not write any more what it has admitted */
+  refuseStaleHeartbeat(): void;
+}
+
 export class Transactor {
   readonly #sql: Sql;
   readonly #clock: () => number;
   readonly #parkedMaxLinks: number;
-  readonly #refuseUnheard: () => void;
+  readonly #node: Heartbeat;
   readonly #turns: FairTurns;
   /** Slots of which nobody here makes use; the same few are used again, so that a day has few rows. */
   readonly #freeSlots = freeSlots();
@@ -45,16 +50,16 @@ export class Transactor {
   /**
    * @param atOnce transactions under way; others wait in their order
    * @param parkedMaxLinks links of an organization to people who are not identified
-   * @param refuseUnheard throws when nothing may be committed any more of what was admitted
+   * @param node whose heartbeat is looked at right before each commit
    */
   constructor(
     sql: Sql,
     clock: () => number,
     { atOnce, parkedMaxLinks }: { readonly atOnce: number; readonly parkedMaxLinks: number },
-    refuseUnheard: () => void,
+    node: Heartbeat,
   ) {
     this.#turns = new FairTurns({ places: atOnce, heldWhileOthersWait: atOnce, heldAtMost: atOnce });
-    this.#refuseUnheard = refuseUnheard;
+    this.#node = node;
     this.#sql = sql;
     this.#clock = clock;
     this.#parkedMaxLinks = parkedMaxLinks;
@@ -120,8 +125,8 @@ export class Transactor {
       await inOrder(last);
       await addWarnings(tx, warnings);
     }
-    // All of this may have waited for long.
-    this.#refuseUnheard();
+    // The statements before may have waited for locks.
+    this.#node.refuseStaleHeartbeat();
     await commitWith(tx, warnings.length > 0 ? [] : last);
   }
 }
