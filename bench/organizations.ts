@@ -9,7 +9,7 @@
  */
 import { Zone } from "../server/calendar/zone.ts";
 import { GroupCommit } from "../server/intake/commit/group-commit.ts";
-import type { Admitted } from "../server/intake/decide/decide.ts";
+import type { Admitted } from "../server/intake/decide/requests.ts";
 import { settingUp } from "../server/ledger/ports/audit.ts";
 import { openPostgresLedger, type PostgresLedger } from "../server/ledger/postgres/ledger.ts";
 import { PostgresServer } from "../test/postgres.ts";

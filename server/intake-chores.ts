@@ -21,7 +21,7 @@ export function startChores(
 ): Chores {
   const failed = (error: unknown): void => log.warn({ err: error }, "a chore failed and will be tried again");
   // A ledger that answers late is not asked by many at once.
-  const looking = onceAtATime(() => intake.checkRoom().catch(failed));
+  const looking = onceAtATime(() => intake.room.check().catch(failed));
   const tidying = onceAtATime(() => ledger.tidy(Date.now()).catch(failed));
   const everySecond = setInterval(() => {
     looking();

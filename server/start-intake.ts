@@ -87,7 +87,7 @@ export async function startIntake(
   const importer = new Importer(ledger, () => intake.closedBecause, Date.now, intake.warnings);
   const registry = createRegistry("intake");
   addGauges(registry, intake);
-  await intake.checkRoom();
+  await intake.room.check();
   const address = (): string => publicAddress(config, http.port);
   let isLeaving = false;
   const readiness = new Readiness(analysis, node === undefined ? {} : { patienceMs: nodePatienceMs });
@@ -149,11 +149,16 @@ function addGauges(registry: Registry, intake: Intake): void {
   gauge(registry, "rekindle_writes_open", "1 while writes are taken.", () =>
     intake.closedBecause === undefined ? 1 : 0,
   );
-  gauge(registry, "rekindle_inbox_rows", "Rows that wait for the warehouse.", () => intake.waiting.rows);
-  gauge(registry, "rekindle_inbox_bytes", "Bytes that wait for the warehouse.", () => intake.waiting.bytes);
+  gauge(registry, "rekindle_inbox_rows", "Rows that wait for the warehouse.", () => intake.room.waiting.rows);
+  gauge(
+    registry,
+    "rekindle_inbox_bytes",
+    "Bytes that wait for the warehouse.",
+    () => intake.room.waiting.bytes,
+  );
   const lag = "Seconds since which not all that was acknowledged is loaded.";
   gauge(registry, "rekindle_inbox_lag_seconds", lag, () =>
-    Math.max(0, (Date.now() - intake.waiting.loadedUptoMs) / 1_000),
+    Math.max(0, (Date.now() - intake.room.waiting.loadedUptoMs) / 1_000),
   );
 }
 

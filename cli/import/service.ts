@@ -39,7 +39,7 @@ class OwnImporter extends Importer {
   override async append(...chunk: Parameters<Importer["append"]>): ReturnType<Importer["append"]> {
     if (performance.now() - this.#choresDoneMs > choresEveryMs) {
       await this.#ledger.tidy(Date.now());
-      await this.#intake.checkRoom();
+      await this.#intake.room.check();
       this.#choresDoneMs = performance.now();
     }
     if (this.#intake.closedBecause !== undefined) {

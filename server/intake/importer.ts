@@ -11,16 +11,8 @@ import type { ImportRecord, Ledger, RejectedRow, Writes } from "../ledger/ledger
 import type { Arrival } from "./admission/admit-event.ts";
 import { admitItem } from "./admission/batch.ts";
 import { type Invalid, isInvalid, parseBody } from "./admission/json.ts";
-import {
-  type Admitted,
-  decide,
-  isStored,
-  maxMovedInRequest,
-  maxWorkInCommit,
-  NeedsOf,
-  type Outcome,
-  unparked,
-} from "./decide/decide.ts";
+import { decide, maxMovedInRequest, maxWorkInCommit } from "./decide/decide.ts";
+import { type Admitted, isStored, NeedsOf, type Outcome, unparked } from "./decide/requests.ts";
 import { about, type NoteTaker, noteIgnored } from "./watch/notes.ts";
 
 /** A row as the text of its item, `{"type":"track" | "identify", …}`, or why it could not be made into one. */

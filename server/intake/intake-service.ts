@@ -1,5 +1,4 @@
 /** What the write API does with a request after its token is checked. */
-import { statfs } from "node:fs/promises";
 import { errorMessages } from "../../contract/errors.ts";
 import { isJsonObject } from "../../contract/json.ts";
 import type { SourceName, SourceOutcome } from "../../contract/sources.ts";
@@ -9,51 +8,31 @@ import { admitBatch, type ParsedBatch } from "./admission/batch.ts";
 import { type Invalid, isInvalid, type ParsedBody, parseBody } from "./admission/json.ts";
 import type { SourcedItem } from "./admission/sourced.ts";
 import { GroupCommit } from "./commit/group-commit.ts";
-import type { IntakeLimits, WaitingRows } from "./commit/room.ts";
-import { nextPart } from "./commit/source-parts.ts";
-import type { LargeRequest } from "./commit/waiting-requests.ts";
-import { type Admitted, isStored, type Outcome, type SourcedOutcome } from "./decide/decide.ts";
+import { type IntakeLimits, Room } from "./commit/room.ts";
+import { SourcedRequests, type SourcedWatcher } from "./commit/source-parts.ts";
+import { type Admitted, isStored, type Outcome, type SourcedOutcome } from "./decide/requests.ts";
 import { admitIdentify } from "./identify.ts";
 import { admitTrack } from "./track.ts";
-import {
-  type Endpoint,
-  type NoteTaker,
-  noteAdmitted,
-  noteInvalid,
-  noteOutcome,
-  noteSourced,
-} from "./watch/notes.ts";
+import { type Endpoint, type NoteTaker, noteAdmitted, noteInvalid, noteOutcome } from "./watch/notes.ts";
 import { SourceCounts } from "./watch/source-counts.ts";
 import { IngestionWarnings } from "./watch/warnings.ts";
 import type { WatchedRequest } from "./watch/watched-request.ts";
 
-/** Who is told of the items of a source, in their order: first of what is unusual about one, then what became of it. */
-export interface SourcedWatcher extends NoteTaker {
-  decided(index: number, outcome: SourcedOutcome): void;
-}
-
 export class Intake {
-  readonly #ledger: Ledger;
-  readonly #dataDir: string;
-  readonly #limits: IntakeLimits;
+  readonly room: Room;
   readonly #nowMs: () => number;
   readonly #commits: GroupCommit;
+  readonly #sourced: SourcedRequests;
   readonly #warnings: IngestionWarnings;
   readonly #sources: SourceCounts;
-  /** Requests of sources that are being stored. */
-  readonly #sourcing = new Set<Promise<unknown>>();
-  #closedBecause: string | undefined;
-  #waiting: WaitingRows;
 
   constructor(ledger: Ledger, dataDir: string, limits: IntakeLimits, nowMs: () => number) {
-    this.#ledger = ledger;
-    this.#dataDir = dataDir;
-    this.#limits = limits;
+    this.room = new Room(ledger, dataDir, limits, nowMs);
     this.#nowMs = nowMs;
     this.#warnings = new IngestionWarnings(ledger.warnings);
     this.#sources = new SourceCounts(ledger.sources);
     this.#commits = new GroupCommit(ledger, nowMs);
-    this.#waiting = { rows: 0, bytes: 0, loadedUptoMs: nowMs() };
+    this.#sourced = new SourcedRequests(this.#commits);
   }
 
   /** Counts what is worth an ingestion warning. */
@@ -61,14 +40,9 @@ export class Intake {
     return this.#warnings;
   }
 
-  /** What waits, a second old at most while the ledger answers. */
-  get waiting(): WaitingRows {
-    return this.#waiting;
-  }
-
   /** Why no write is taken now, in words for the sender; undefined while all is well. */
   get closedBecause(): string | undefined {
-    return this.#commits.isFull ? errorMessages.catchingUp : this.#closedBecause;
+    return this.#commits.isFull ? errorMessages.catchingUp : this.room.closedBecause;
   }
 
   /** The same for one organization, of which too much may wait. */
@@ -121,11 +95,8 @@ export class Intake {
   }
 
   /**
-   * Stores the items of a connected source in their order, or holds those of a person who is not identified yet.
-   * Resolves with an outcome for each item. A large request is admitted, decided and written in parts, and other requests
-   * run between two parts. Rejects when the ledger failed: the parts before are stored then. The source sends all of it
-   * again, and message ids tell which items are stored.
-   * @param source its name, under which warnings are counted
+   * Stores the items of a connected source in their order, or holds those of a person who is not identified yet (see
+   * source-parts.ts). @param source its name, under which warnings are counted
    */
   sourced(
     items: readonly SourcedItem[],
@@ -133,43 +104,9 @@ export class Intake {
     source = "sources",
     watcher?: SourcedWatcher,
   ): Promise<readonly SourcedOutcome[]> {
-    const storing = this.#sourced(items, arrival, source, watcher).finally(() =>
-      this.#sourcing.delete(storing),
+    return this.#sourced.store(items, arrival, source, this.#noteTaker(watcher), (index, outcome) =>
+      watcher?.decided(index, outcome),
     );
-    this.#sourcing.add(storing);
-    return storing;
-  }
-
-  async #sourced(
-    items: readonly SourcedItem[],
-    arrival: Arrival,
-    source: string,
-    watcher: SourcedWatcher | undefined,
-  ): Promise<readonly SourcedOutcome[]> {
-    const taker = this.#noteTaker(watcher);
-    const request: LargeRequest = { moved: 0 };
-    const outcomes: SourcedOutcome[] = [];
-    while (outcomes.length < items.length) {
-      const part = nextPart(items, outcomes.length, arrival);
-      const isWhole = part.length === items.length;
-      const good = part.flatMap(({ admitted }) => (isInvalid(admitted) ? [] : [admitted]));
-      const bytes = good.reduce((sum, item) => sum + item.bytes, 0);
-      const decided =
-        good.length === 0
-          ? []
-          : await this.#commits.submitSourced(good, bytes, isWhole ? undefined : request);
-      // A part of which nothing is stored waits for no commit, and would hold the thread together with the next.
-      if (good.length === 0 && !isWhole) await new Promise(setImmediate);
-      const decisions = decided.values();
-      for (const { item, admitted, leftOut } of part) {
-        const outcome = isInvalid(admitted) ? admitted : decisions.next().value;
-        if (outcome === undefined) throw new Error("an item of the source was not decided");
-        noteSourced(taker, source, arrival, { item, outcome, leftOut });
-        watcher?.decided(outcomes.length, outcome);
-        outcomes.push(outcome);
-      }
-    }
-    return outcomes;
   }
 
   async #store(
@@ -245,20 +182,8 @@ export class Intake {
     this.#warnings.forgetUser(organization, userId);
   }
 
-  /** Looks at the disk and at what waits. Called about once a second. */
-  async checkRoom(): Promise<void> {
-    const nowMs = this.#nowMs();
-    const [{ rows, bytes }, disk] = await Promise.all([this.#ledger.inbox.backlog(), statfs(this.#dataDir)]);
-    const loadedUptoMs = rows === 0 ? nowMs : await this.#ledger.loadedUptoMs();
-    this.#waiting = { rows, bytes, loadedUptoMs: loadedUptoMs ?? this.#waiting.loadedUptoMs };
-    const freeBytes = disk.bavail * disk.bsize;
-    if (freeBytes < this.#limits.minFreeDiskBytes) this.#closedBecause = errorMessages.diskNearlyFull;
-    else if (bytes > this.#limits.maxBacklogBytes) this.#closedBecause = errorMessages.catchingUp;
-    else this.#closedBecause = undefined;
-  }
-
   /** Resolves when everything that was admitted before the call is on disk, or has failed. */
   async settled(): Promise<void> {
-    await Promise.all([this.#commits.settled(), Promise.allSettled(this.#sourcing)]);
+    await Promise.all([this.#commits.settled(), this.#sourced.settled()]);
   }
 }

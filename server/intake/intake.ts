@@ -23,12 +23,11 @@ export type {
   SourcedTrack,
 } from "./admission/sourced.ts";
 export { parseEventTime } from "./admission/time.ts";
-export { errorOf } from "./commit/outcome-error.ts";
 export { minFreeDiskBytes } from "./commit/room.ts";
-export type { Outcome, SourcedOutcome } from "./decide/decide.ts";
-export { isStored } from "./decide/decide.ts";
+export type { Outcome, SourcedOutcome } from "./decide/requests.ts";
+export { errorOf, isStored } from "./decide/requests.ts";
 export { type Appended, Importer, type ImportRow, maxImportRows } from "./importer.ts";
-export { Intake, type SourcedWatcher } from "./intake-service.ts";
+export { Intake } from "./intake-service.ts";
 export { type Endpoint, LiveView } from "./watch/live.ts";
 export { eventBytes, type LiveMessage, type LiveWatcher, noItems } from "./watch/live-channel.ts";
 export type { Sender, WatchedRequest } from "./watch/watched-request.ts";

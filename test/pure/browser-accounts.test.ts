@@ -1,7 +1,7 @@
 /** What a browser token changes of an account that exists. */
 import { describe, expect, test } from "bun:test";
 import { Zone } from "../../server/calendar/zone.ts";
-import type { Admitted } from "../../server/intake/decide/decide.ts";
+import type { Admitted } from "../../server/intake/decide/requests.ts";
 import type { AdmittedIdentify, SentAccount } from "../../server/intake/identify.ts";
 import { LedgerModel } from "./ledger-model.ts";
 import { run } from "./requests.ts";

@@ -5,7 +5,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { limits } from "../../contract/limits.ts";
-import { type Admitted, decide, NeedsOf, type Outcome } from "../../server/intake/decide/decide.ts";
+import { decide } from "../../server/intake/decide/decide.ts";
+import { type Admitted, NeedsOf, type Outcome } from "../../server/intake/decide/requests.ts";
 import type { AdmittedIdentify, SentAccount } from "../../server/intake/identify.ts";
 import type { AdmittedTrack } from "../../server/intake/track.ts";
 import { LedgerModel } from "./ledger-model.ts";

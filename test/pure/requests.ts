@@ -1,7 +1,8 @@
 /** Random requests, and the way they go through `decide`. */
 import fc from "fast-check";
 import { Zone } from "../../server/calendar/zone.ts";
-import { type Decidable, decide, NeedsOf, type SourcedOutcome } from "../../server/intake/decide/decide.ts";
+import { decide } from "../../server/intake/decide/decide.ts";
+import { type Decidable, NeedsOf, type SourcedOutcome } from "../../server/intake/decide/requests.ts";
 import type { AdmittedIdentify } from "../../server/intake/identify.ts";
 import type { AdmittedTrack } from "../../server/intake/track.ts";
 import type { LedgerModel } from "./ledger-model.ts";

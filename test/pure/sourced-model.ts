@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { admitSourced } from "../../server/intake/admission/admit-sourced.ts";
 import { isInvalid } from "../../server/intake/admission/json.ts";
 import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
-import type { Decidable, SourcedOutcome } from "../../server/intake/decide/decide.ts";
+import type { Decidable, SourcedOutcome } from "../../server/intake/decide/requests.ts";
 import { arrivalIn } from "./support.ts";
 
 const arrival = arrivalIn("Europe/Paris");

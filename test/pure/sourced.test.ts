@@ -7,7 +7,7 @@ import fc from "fast-check";
 import { limits } from "../../contract/limits.ts";
 import { isInvalid } from "../../server/intake/admission/json.ts";
 import type { SourcedItem } from "../../server/intake/admission/sourced.ts";
-import type { SourcedOutcome } from "../../server/intake/decide/decide.ts";
+import type { SourcedOutcome } from "../../server/intake/decide/requests.ts";
 import { userKey } from "../../server/ledger/ports/parking.ts";
 import { LedgerModel, personKeyOf } from "./ledger-model.ts";
 import { run, sizes } from "./requests.ts";

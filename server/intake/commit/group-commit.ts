@@ -13,15 +13,16 @@
 import type { Ledger } from "../../ledger/ledger.ts";
 import { FairTurns } from "../../process/process.ts";
 import type { AdmittedSourced } from "../admission/admit-sourced.ts";
+import { maxWorkInCommit } from "../decide/decide.ts";
 import {
   type Admitted,
   type Decidable,
-  maxWorkInCommit,
   type Outcome,
   type SourcedOutcome,
   unparked,
-} from "../decide/decide.ts";
-import { type Apart, CommitLane, type LaneEvents } from "./commit-lane.ts";
+} from "../decide/requests.ts";
+import { CommitLane, type LaneEvents } from "./commit-lane.ts";
+import type { Apart } from "./group-store.ts";
 import { costOf } from "./part-cost.ts";
 import { type LargeRequest, type Submitted, WaitingCount, type WaitingLimit } from "./waiting-requests.ts";
 

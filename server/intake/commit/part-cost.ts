@@ -5,7 +5,7 @@
  */
 
 import type { SourcedItem } from "../admission/sourced.ts";
-import type { Decidable } from "../decide/decide.ts";
+import type { Decidable } from "../decide/requests.ts";
 
 /** The cost of a part of a large request: 9 ms for 50 aliases. */
 export const costOfPart = 500;

@@ -1,5 +1,5 @@
 /** Requests that wait for their commit, and how much of them there is. */
-import type { Decidable, SourcedOutcome } from "../decide/decide.ts";
+import type { Decidable, SourcedOutcome } from "../decide/requests.ts";
 
 /** Entries that are stored together or not at all, unless they attach more than a commit may. */
 export interface Submitted {

@@ -7,8 +7,7 @@ import { type Invalid, isInvalid } from "../admission/json.ts";
 import type { AdmittedIdentify, SentAccount } from "../identify.ts";
 import type { DecidedRows } from "./decided-rows.ts";
 import { isMadeUp, isSaidNow, type Said } from "./field-times.ts";
-import { merge } from "./merge.ts";
-import { mergeAccount } from "./merge-account.ts";
+import { merge, mergeAccount } from "./merge.ts";
 
 /** What is said of a user, whoever says it. */
 interface UserSaid extends Omit<AdmittedIdentify, "kind" | "messageId" | "zone"> {

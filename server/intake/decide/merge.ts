@@ -1,11 +1,11 @@
-/** How an identify changes a user: of two values of a field the one that was said later wins (field-times.ts). Pure. */
+/** How a request changes a user or an account: of two values of a field the one that was said later wins (field-times.ts). Pure. */
 
 import type { JsonObject } from "../../../contract/json.ts";
 import { limits } from "../../../contract/limits.ts";
-import type { User } from "../../ledger/ledger.ts";
+import type { Account, User } from "../../ledger/ledger.ts";
 import type { Invalid } from "../admission/json.ts";
-import type { AdmittedIdentify } from "../identify.ts";
-import { FieldTimes } from "./field-times.ts";
+import type { AdmittedIdentify, SentAccount } from "../identify.ts";
+import { FieldTimes, type Said } from "./field-times.ts";
 
 /** What an identify makes of a user. */
 export interface Merged {
@@ -129,4 +129,27 @@ function whyTooLarge(traits: object): string | undefined {
   const bytes = Buffer.byteLength(JSON.stringify(traits));
   if (bytes <= limits.storedTraitsBytes) return undefined;
   return `properties would give the user ${bytes} bytes of traits: send less, at most ${limits.storedTraitsBytes} are kept.`;
+}
+
+/** What a request makes of an account. */
+export interface MergedAccount extends Pick<Account, "name" | "avatar" | "saidAtMs" | "fieldsSaidAtMs"> {
+  /** Whether the name or the picture is another than before. */
+  readonly changed: boolean;
+  /** Whether a field was said later than before. */
+  readonly retimed: boolean;
+}
+
+/** Merges an account that was sent into what is stored of it. A new account without a name is named by its id. */
+export function mergeAccount(before: Account | undefined, sent: SentAccount, request: Said): MergedAccount {
+  const fields = new FieldTimes(before, request);
+  const isNamed = sent.name !== undefined && fields.said("name", before !== undefined);
+  const name = (isNamed ? sent.name : before?.name) ?? sent.accountId;
+  if (before === undefined && sent.name === undefined) fields.madeUp("name");
+  const avatar = fields.value<string | null>("avatar", sent.avatar, before?.avatar, null);
+  const times = fields.times(
+    avatar === null ? ["name"] : ["name", "avatar"],
+    avatar === null ? ["avatar"] : [],
+  );
+  const changed = before === undefined || name !== before.name || avatar !== before.avatar;
+  return { name, avatar, ...times, changed, retimed: fields.retimed };
 }

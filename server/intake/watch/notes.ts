@@ -14,7 +14,7 @@ import {
   type Outcome,
   type SourcedOutcome,
   type StoredWithout,
-} from "../decide/decide.ts";
+} from "../decide/requests.ts";
 import type { Noted } from "./warnings.ts";
 
 /** Where it was sent: a path of the write API, or a connected source. */

@@ -1,0 +1,126 @@
+/** The requests that are decided, their outcomes, and the rows that a decision looks up. Pure. */
+import { type ErrorName, errorMessages, errorStatus } from "../../../contract/errors.ts";
+import type { ErrorAnswer } from "../../../contract/write-api.ts";
+import { addressId, type MessageKey, type Needs, userKey, visitorKey } from "../../ledger/ledger.ts";
+import type { AdmittedSourced } from "../admission/admit-sourced.ts";
+import type { Invalid } from "../admission/json.ts";
+import type { AdmittedIdentify } from "../identify.ts";
+import type { AdmittedTrack } from "../track.ts";
+import type { GuardedField } from "./decided-people.ts";
+
+/** What came as a request to the write API. */
+export type Admitted = AdmittedIdentify | AdmittedTrack;
+
+/** Whatever may be decided. */
+export type Decidable = Admitted | AdmittedSourced;
+
+export type Outcome = "stored" | StoredWithout | "duplicate" | "not_found" | Invalid;
+
+/** Stored, but without fields that a browser token may not change. */
+export interface StoredWithout {
+  readonly ignored: readonly GuardedField[];
+}
+
+/** Whether a request was stored, whole or without some fields. */
+export function isStored(outcome: SourcedOutcome): outcome is "stored" | StoredWithout {
+  return outcome === "stored" || (typeof outcome === "object" && "ignored" in outcome);
+}
+
+/** What a connected source says may also wait until it is known whose it is. */
+export type SourcedOutcome = Outcome | "parked";
+
+/** The outcome of a request to the write API, which never waits. */
+export function unparked(outcome: SourcedOutcome): Outcome {
+  if (outcome === "parked") throw new Error("a request to the write API was parked");
+  return outcome;
+}
+
+/** The error that a sender gets; undefined for an item that is stored, now or before. */
+export function errorOf(outcome: Outcome): (ErrorAnswer & { readonly name: ErrorName }) | undefined {
+  if (isStored(outcome) || outcome === "duplicate") return undefined;
+  const name = outcome === "not_found" ? "not_found" : "validation_error";
+  const message = outcome === "not_found" ? errorMessages.userNotFound : outcome.invalid;
+  return { message, statusCode: errorStatus[name], name };
+}
+
+/** What has to be known to decide these requests; made only as far as the ledger asks. */
+export class NeedsOf implements Needs {
+  readonly #group: readonly Decidable[];
+
+  constructor(group: readonly Decidable[]) {
+    this.#group = group;
+  }
+
+  get known() {
+    return [...this.#group.filter((entry) => entry.kind === "track"), ...this.#sourced];
+  }
+
+  get users() {
+    return [...this.#group.filter((entry) => entry.kind === "identify"), ...this.#sourced];
+  }
+
+  get accounts() {
+    return this.#group.flatMap((entry) => {
+      const account = entry.kind === "said" ? entry.said.account : "account" in entry && entry.account;
+      return account ? [{ organization: entry.organization, accountId: account.accountId }] : [];
+    });
+  }
+
+  get messageIds() {
+    return this.#group.flatMap((entry) => messageKeyOf(entry) ?? []);
+  }
+
+  get people() {
+    const ids = this.users.map(({ organization, userId: id }) => userKey(organization, id));
+    return [...ids, ...this.#visitors, ...this.#addresses];
+  }
+
+  get labels() {
+    return this.#group.flatMap((entry) =>
+      entry.kind === "said" && entry.said.kind === "track" && entry.said.label !== null
+        ? [{ organization: entry.organization, event: entry.said.event }]
+        : [],
+    );
+  }
+
+  /** Under which there may wait what was said of an address before it was a user's. */
+  get #addresses() {
+    return this.#group.flatMap((entry) => {
+      const email = entry.kind === "identify" ? entry.email : emailSaid(entry);
+      const id = email === undefined ? undefined : addressId(email);
+      return id === undefined ? [] : [userKey(entry.organization, id)];
+    });
+  }
+
+  /** Ids that were said as a visitor's, or may have been. */
+  get #visitors() {
+    return this.#group.flatMap((entry) => {
+      if (entry.kind !== "said" && entry.kind !== "alias") return [];
+      const ids = entry.kind === "said" ? [entry.anonymousId] : [entry.previousId, entry.userId];
+      return ids.flatMap((id) => (id === undefined ? [] : [visitorKey(entry.organization, id)]));
+    });
+  }
+
+  /** Every id by which sources speak of users. */
+  get #sourced() {
+    return this.#group.flatMap((entry) => {
+      if (entry.kind !== "said" && entry.kind !== "alias") return [];
+      const ids = [entry.userId, entry.previousId];
+      return ids.flatMap((userId) =>
+        userId === undefined ? [] : [{ organization: entry.organization, userId }],
+      );
+    });
+  }
+}
+
+/** The key of an entry's message id; undefined when it has none. */
+export function messageKeyOf(entry: Decidable): MessageKey | undefined {
+  const { organization, messageId } = entry;
+  if (messageId === null) return undefined;
+  const isTrack = entry.kind === "track" || (entry.kind === "said" && entry.said.kind === "track");
+  return { organization, kind: isTrack ? "track" : "identify", messageId };
+}
+
+function emailSaid(entry: Decidable): string | undefined {
+  return entry.kind === "said" && entry.said.kind === "identify" ? entry.said.email : undefined;
+}
