@@ -1,13 +1,13 @@
 /**
  * Says when each file of tests runs. `npm run check` runs the files that only read the code. `npm test` runs every file that
  * is not listed here. `npm run test:long` runs the long files, and the files that run again on a cluster's engines.
- * test/tidy.test.ts fails when a name here matches no file.
+ * test/named-paths.test.ts fails when a name here matches no file.
  */
 
 export type Tier = "check" | "test" | "long";
 
 /** Paths under test/ without `.test.ts`. */
-const check = ["tidy", "regular-expressions"];
+const check = ["tidy", "named-paths", "regular-expressions"];
 
 const cluster = "it needs several nodes and PostgreSQL";
 const postgresParts =
