@@ -235,7 +235,7 @@ export class Server {
 
   /** Runs `rekindle …` beside the running server, with more in its environment. It may fail. */
   run(env: Record<string, string>, ...parameters: string[]): Promise<CommandResult> {
-    const isHere = this.#hasAnalysis && !isOnPostgres && canRunInProcess(parameters);
+    const isHere = !isOnPostgres && canRunInProcess(parameters, this.#hasAnalysis);
     if (!isHere) return rekindleWith(this.dataDir, env, ...parameters);
     return runInProcess(environment(this.dataDir, env), parameters);
   }

@@ -154,7 +154,10 @@ function severalCommits(subject: LedgerUnderTest): void {
     const stopped = { action: "rejected_events.retried", rows: manyRows - left } as const;
     expect(await entriesOf(subject, id)).toEqual([stopped]);
     await deadLetters.drop({ organization: id }, commandLine, 2);
-    expect(await entriesOf(subject, id)).toEqual([{ action: "rejected_events.dropped", rows: left }, stopped]);
+    expect(await entriesOf(subject, id)).toEqual([
+      { action: "rejected_events.dropped", rows: left },
+      stopped,
+    ]);
   });
 
   test("dead letters of everybody are told in each organization's log, without ids", async () => {

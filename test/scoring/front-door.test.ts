@@ -210,7 +210,13 @@ describe("scores of an organization", () => {
     );
     expect(bounded.days.map(({ day }) => day)).toEqual([formatDay(today)]);
     const card = await get<Static<typeof ModelAnswer>>(acme, "/api/model");
-    expect(card).toMatchObject({ kind: "user", model: "bgbb", isProven: false, horizonDays: 28, isCurrent: true });
+    expect(card).toMatchObject({
+      kind: "user",
+      model: "bgbb",
+      isProven: false,
+      horizonDays: 28,
+      isCurrent: true,
+    });
     expect(card.next?.model).toBe("bgbb-platt");
     expect(card.realised.length).toBeGreaterThan(1);
     for (const { churned, count, low, high } of card.realised) {

@@ -227,7 +227,13 @@ describe("every command has help:", () => {
     "erase user",
     "erase list",
   ];
-  const operation = ["warnings", "rejected-events list", "rejected-events retry", "exclude add", "exclude remove"];
+  const operation = [
+    "warnings",
+    "rejected-events list",
+    "rejected-events retry",
+    "exclude add",
+    "exclude remove",
+  ];
 
   test.each([...commands, ...subcommands, ...tokenCommands, ...operation])("%s", async (command) => {
     const { exitCode, stdout } = await rekindle(tmpdir(), ...command.split(" "), "--help");

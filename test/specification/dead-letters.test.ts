@@ -88,7 +88,9 @@ describe("rejected events", () => {
   test("are no missing events for doctor, and it says that they are there", async () => {
     const { exitCode, stdout } = await rekindle(dataDir, "doctor");
     expect(stdout).toContain("rejected events  3 (rekindle rejected-events");
-    expect(stdout).toContain("First: ledger, events and rollups agree\n  2 rows are among the rejected events");
+    expect(stdout).toContain(
+      "First: ledger, events and rollups agree\n  2 rows are among the rejected events",
+    );
     expect(stdout).not.toContain("the ledger acknowledged");
     expect(exitCode).toBe(0);
   });

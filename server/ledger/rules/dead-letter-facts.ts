@@ -184,7 +184,9 @@ export function withinBytes<Sized extends { readonly bytes: number }>(
 
 /** @returns what whoever names a dead letter that is none is told */
 export function noDeadLetter(id: number): Refusal {
-  return new Refusal(`There is no rejected event with the id ${id}: rekindle rejected-events list shows them.`);
+  return new Refusal(
+    `There is no rejected event with the id ${id}: rekindle rejected-events list shows them.`,
+  );
 }
 
 /** A row's values by their columns' names; undefined when it is no JSON array. */
