@@ -9,7 +9,7 @@ import { type Day, momentOf } from "./work.ts";
 
 /** With 2,000 users, 160 accounts. */
 const usersPerAccount = 12.5;
-/** Of the vendor's own people, test users and monitor. */
+/** The e-mail domain of the vendor's own staff, test users and monitor. `rekindle demo` excludes it from all figures. */
 export const vendorDomain = "vendor.example";
 
 /** The vendor is drawn from no group, and does not leave. */

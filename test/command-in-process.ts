@@ -19,9 +19,16 @@ const asking: ReadonlySet<string> = new Set([
   ...["warnings", "dead-letters", "exclude"],
 ]);
 
+/** Those that open the warehouse themselves when no analysis runs. */
+const askingAnalysis: ReadonlySet<string> = new Set(["demo", "export", "erase"]);
+
 /** Whether a command can run here, beside a server that runs. A Parquet file is read by the embedded engine. */
-export function canRunInProcess([name = "", ...parameters]: readonly string[]): boolean {
-  return asking.has(name) && !parameters.some((parameter) => /parquet/i.test(parameter));
+export function canRunInProcess(
+  [name = "", ...parameters]: readonly string[],
+  hasAnalysis: boolean,
+): boolean {
+  if (!asking.has(name) || (askingAnalysis.has(name) && !hasAnalysis)) return false;
+  return !parameters.some((parameter) => /parquet/i.test(parameter));
 }
 
 let previous: Promise<unknown> = Promise.resolve();

@@ -235,7 +235,7 @@ export class Server {
 
   /** Runs `rekindle …` beside the running server, with more in its environment. It may fail. */
   run(env: Record<string, string>, ...parameters: string[]): Promise<CommandResult> {
-    const isHere = this.#hasAnalysis && !isOnPostgres && canRunInProcess(parameters);
+    const isHere = !isOnPostgres && canRunInProcess(parameters, this.#hasAnalysis);
     if (!isHere) return rekindleWith(this.dataDir, env, ...parameters);
     return runInProcess(environment(this.dataDir, env), parameters);
   }
@@ -288,7 +288,8 @@ export class Server {
       .map((line) => JSON.parse(line));
   }
 
-  /** Makes the demonstration of `rekindle demo`. All of it is loaded then: figures can be compared with later answers. */
+  /** Makes the demonstration of `rekindle demo`. All of it is loaded then: figures can be compared with later answers. Users at
+   * vendor.example are excluded from them. */
   async demo(...options: string[]): Promise<void> {
     await this.command("demo", ...options);
     await this.exported("events", "Demo");

@@ -17,6 +17,7 @@ import {
   maxFunctionLines,
 } from "./tidy/lengths.ts";
 import { brokenLinks } from "./tidy/links.ts";
+import { alternatives } from "./tidy/named-paths.ts";
 import { listPaths, readSourceFiles, root } from "./tidy/source-files.ts";
 import {
   clocksInPureFiles,
@@ -219,6 +220,12 @@ describe("pure files have no clock and no chance", () => {
 
   test("in the project", () => {
     expect(clocksInPureFiles(files, pureGlobs)).toEqual([]);
+  });
+
+  test("and every pattern, with each of its alternatives, matches a file", () => {
+    expect(alternatives("a/{b,c}/{d,e}.ts")).toEqual(["a/b/d.ts", "a/b/e.ts", "a/c/d.ts", "a/c/e.ts"]);
+    const globs = pureGlobs.flatMap(alternatives);
+    expect(globs.filter((glob) => !files.some(({ path }) => new Bun.Glob(glob).match(path)))).toEqual([]);
   });
 });
 

@@ -1,13 +1,13 @@
 /**
  * Says when each file of tests runs. `npm run check` runs the files that only read the code. `npm test` runs every file that
  * is not listed here. `npm run test:long` runs the long files, and the files that run again on a cluster's engines.
- * test/tidy.test.ts fails when a name here matches no file.
+ * test/named-paths.test.ts fails when a name here matches no file.
  */
 
 export type Tier = "check" | "test" | "long";
 
 /** Paths under test/ without `.test.ts`. */
-const check = ["tidy", "regular-expressions"];
+const check = ["tidy", "named-paths", "regular-expressions"];
 
 const cluster = "it needs several nodes and PostgreSQL";
 const postgresParts =
@@ -46,6 +46,19 @@ const long: ReadonlyMap<string, string> = new Map([
     "specification/demo",
     "it makes the demonstration several times; the end-to-end test of the pages makes one",
   ],
+  ["specification/broken-organization", restarts],
+  [
+    "specification/health",
+    "it lives through a night and cuts off rebuilds; doctor and metrics have tests of their own",
+  ],
+  ["specification/operation", restarts],
+  ["analytics/figures-without-rules", "analytics/figures asks the same of organizations with more rules"],
+  ["erasure/accounts", "erasure/erasure erases users in every store; accounts take another minute"],
+  ["erasure/organizations", "it deletes whole organizations and restarts the server"],
+  ["regression/command-line", "it starts forty processes; specification/command-line proves the command"],
+  ["regression/exit-codes", "it starts processes; specification/command-line proves the command"],
+  ["scoring/changed-settings", restarts],
+  ["scoring/schedule", "it scores nine histories day by day; scoring/runs scores one"],
   ["warehouse/crash", restarts],
 ]);
 

@@ -1,5 +1,7 @@
 /** What was loaded, and what to look at. */
+
 import { formatDay } from "../../server/calendar/calendar.ts";
+import { vendorDomain } from "../../simulation/population.ts";
 import { stateOn, type Truth } from "../../simulation/truth.ts";
 import { grouped } from "../print.ts";
 
@@ -32,6 +34,7 @@ export function summary(loaded: Loaded): string {
   const name = /^[\w-]+$/.test(organization) ? organization : JSON.stringify(organization);
   return `${organization}: ${grouped(users.length)} users in ${grouped(accounts.length)} accounts and ${grouped(events)} events, ${formatDay(firstDay)} to ${formatDay(lastDay)}, in ${seconds.toFixed(1)} s.${again}${visible}
 What is true of them: ${count("gone")} users have left, ${count("fading")} are fading, ${count("asleep")} are away for weeks and will come back. Seed ${seed} repeats them.
+Users at ${vendorDomain} are excluded from all figures: they are the vendor's own staff, test users and monitor.
 
 The dashboard is at ${url}. Whoever claims it from now on owns ${organization}, too; whoever did so before gets in by a link:
 

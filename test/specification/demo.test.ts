@@ -138,7 +138,8 @@ function rekindleInBackground(...parameters: string[]) {
 }
 
 test("an organization of its own says what counts: passive events, key events, and whom figures leave out", async () => {
-  await server.command("demo", "--organization", "Counting", "--users", "40", "--weeks", "4");
+  const printed = await server.command("demo", "--organization", "Counting", "--users", "40", "--weeks", "4");
+  expect(printed).toContain("Users at vendor.example are excluded from all figures");
   const settings = await server.command("settings", "show", "--organization", "Counting");
   expect(settings).toContain("email_opened");
   expect(settings).toContain("report_created");

@@ -42,10 +42,17 @@ export function missingPaths(files: readonly SourceFile[], paths: readonly strin
 }
 
 function namesIn(text: string, pattern: RegExp): string[] {
-  return [...text.matchAll(pattern)].map(([name]) => name.replace(/\.+$/, ""));
+  return [...text.matchAll(pattern)].map(([name]) => name.replace(/[./]+$/, ""));
 }
 
 function endsOf(path: string): string[] {
   const parts = path.split("/");
   return parts.map((_, index) => parts.slice(index).join("/"));
+}
+
+/** The globs that braces stand for: `a/{b,c}` is `a/b` and `a/c`. */
+export function alternatives(glob: string): string[] {
+  const [all, choices = ""] = /\{([^{}]*)\}/.exec(glob) ?? [];
+  if (all === undefined) return [glob];
+  return choices.split(",").flatMap((choice) => alternatives(glob.replace(all, choice)));
 }
