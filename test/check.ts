@@ -33,7 +33,7 @@ export async function check(files: readonly string[]): Promise<Counted> {
       work: () => {
         const own = join(folder, String(index));
         mkdirSync(own);
-        return runFile(file, own, limits, {});
+        return runFile([file], own, limits, {});
       },
     })),
   ];

@@ -1,4 +1,4 @@
-/** Runs a file of tests in a process of its own and judges what it reports. */
+/** Runs files of tests in a process of their own and judges what it reports. */
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -22,13 +22,13 @@ export interface Limits {
 const groups = new Set<number>();
 
 /**
- * Runs one file of tests.
- * @param file its path from the project's root
+ * Runs files of tests, one after another in one process.
+ * @param files their paths from the project's root
  * @param folder an empty one for the report, removed by the caller
  * @param env more for the environment of the tests
  */
 export async function runFile(
-  file: string,
+  files: readonly string[],
   folder: string,
   limits: Limits,
   env: Record<string, string>,
@@ -45,7 +45,7 @@ export async function runFile(
       `--timeout=${limits.testTimeoutMs}`,
       "--reporter=junit",
       `--reporter-outfile=${report}`,
-      `./${file}`,
+      ...files.map((file) => `./${file}`),
     ],
     {
       cwd: root,

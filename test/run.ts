@@ -16,7 +16,7 @@ import { killRunningFiles, runFile } from "./file-process.ts";
 import { PostgresServer } from "./postgres.ts";
 import { type Counted, type Measured, print, printSlowest } from "./printed-results.ts";
 import { SharedServer } from "./shared-server.ts";
-import { type Run, runsOf } from "./tiers.ts";
+import { type Run, runsOf, withSharedProcesses } from "./tiers.ts";
 
 const root = join(import.meta.dir, "..");
 /** One more than the cores of a small machine: files wait for half of their time, for commits, loaders and pages. Four at once took
@@ -47,8 +47,9 @@ let isInterrupted = false;
 async function main(options: Options): Promise<number> {
   const files = [...new Bun.Glob("test/**/*.test.ts").scanSync({ cwd: root })];
   const timings = readTimings();
-  const runs = slowestFirst(chosen(files, options), timings);
-  console.log(`${runs.length} ${runs.length === 1 ? "file" : "files"} chosen`);
+  const runs = withSharedProcesses(slowestFirst(chosen(files, options), timings), options.filesAtOnce);
+  const count = runs.reduce((sum, { beside = [] }) => sum + 1 + beside.length, 0);
+  console.log(`${count} ${count === 1 ? "file" : "files"} chosen`);
   const total: Counted = { passed: 0, failed: 0, cpuSeconds: 0 };
   if (!options.isLong && options.words.length === 0) add(total, await check(files));
   // Once and beforehand: many tests start a server, and each of them would wait for the build.
@@ -100,16 +101,21 @@ async function runAll(
     for (let run = waiting.shift(); run !== undefined && !isInterrupted; run = waiting.shift()) {
       const startedMs = performance.now();
       const serverBefore = shared.cpuSeconds();
-      const folder = join(reports, run.name.replaceAll(/[/ ]/g, "-"));
+      const folder = join(reports, `${run.file} ${run.nodes}`.replaceAll(/[/ ]/g, "-"));
       mkdirSync(folder);
       const env =
         run.nodes > 0 ? enginesFor(run.nodes, folder) : await shared.environmentFor(join(root, run.file));
-      const own = await runFile(run.file, folder, options.isLong ? long : ordinary, env);
+      const own = await runFile(
+        [run.file, ...(run.beside ?? [])],
+        folder,
+        options.isLong ? long : ordinary,
+        env,
+      );
       const result = { ...own, cpuSeconds: own.cpuSeconds + shared.cpuSeconds() - serverBefore };
       rmSync(folder, { recursive: true });
       add(total, result);
       const milliseconds = performance.now() - startedMs;
-      if (run.nodes === 0) timings.set(run.file, Math.round(milliseconds));
+      if (run.nodes === 0 && run.beside === undefined) timings.set(run.file, Math.round(milliseconds));
       measured.push({ name: run.name, cpuSeconds: result.cpuSeconds });
       print(run.name, result, milliseconds);
     }

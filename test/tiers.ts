@@ -14,6 +14,15 @@ const postgresParts =
   "npm test runs the ledger's contract on PostgreSQL: this file proves one part of it under faults";
 const restarts = "it kills, restarts or restores whole installations";
 
+const onePage = "npm test opens every page once: this file proves one page or one part in every detail";
+const pageDetails = [
+  ...["account-members", "avatars", "churned", "controls", "departures", "details", "entities", "entity-ids"],
+  ...["events", "events-live", "exclusions", "first-day", "list-order", "lists", "long-lists", "model"],
+  ...["overview", "overview-links", "pages", "palette", "retention", "retention-choices", "set-ups"],
+  ...["settings", "settings-people", "settings-together", "slow-figures", "sources", "statements", "typing"],
+  "webhooks",
+];
+
 /** What takes long, and why `npm test` can do without it. A name is a path under test/ without `.test.ts`, or a folder with a slash. */
 const long: ReadonlyMap<string, string> = new Map([
   ["long/", "each file takes minutes"],
@@ -60,6 +69,7 @@ const long: ReadonlyMap<string, string> = new Map([
   ["scoring/changed-settings", restarts],
   ["scoring/schedule", "it scores nine histories day by day; scoring/runs scores one"],
   ["warehouse/crash", restarts],
+  ...pageDetails.map((name) => [`dashboard/${name}`, onePage] as const),
 ]);
 
 /** The folders of which every file runs again on PostgreSQL, or is listed below. */
@@ -94,6 +104,8 @@ export interface Run {
   /** `test/specification/track.test.ts on three nodes` */
   readonly name: string;
   readonly file: string;
+  /** Further files that run in the same process, after this one. */
+  readonly beside?: readonly string[];
   /** The number of nodes on PostgreSQL; 0 for the embedded engines. */
   readonly nodes: number;
 }
@@ -110,6 +122,21 @@ export function runsOf(files: readonly string[], tier: Tier): Run[] {
     .filter((file) => tierOf(file) === tier)
     .map((file): Run => ({ name: file, file, nodes: 0 }));
   return tier === "long" ? [...embedded, ...clusterRuns(files)] : embedded;
+}
+
+/** Their long files share a process, and in it a server with the scored demonstration and a browser. */
+const sharingProcess = "dashboard/";
+
+/** Puts the files that share a process into at most so many runs, and leaves the others as they are. */
+export function withSharedProcesses(runs: readonly Run[], processes: number): Run[] {
+  const isSharing = ({ file, nodes }: Run) =>
+    nodes === 0 && tierOf(file) === "long" && isNamed(file, sharingProcess);
+  const sharing = runs.filter(isSharing).map(({ file }) => file);
+  const dealt = Array.from({ length: processes }, (_, at) => sharing.filter((_, n) => n % processes === at));
+  const shared = dealt.flatMap(([file, ...beside]): Run[] =>
+    file === undefined ? [] : [{ name: [file, ...beside].join(" "), file, beside, nodes: 0 }],
+  );
+  return [...shared, ...runs.filter((run) => !isSharing(run))];
 }
 
 function clusterRuns(files: readonly string[]): Run[] {

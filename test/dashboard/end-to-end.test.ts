@@ -171,6 +171,9 @@ const headings: Readonly<Record<OrganizationAddress, string | RegExp>> = {
   "/o/:organization/settings/account": "Your account",
 };
 
+/** What is chosen on a page, so that it has more to show. */
+const choices: Partial<Readonly<Record<string, string>>> = { "/o/:organization/retention": "?trait=plan" };
+
 describe("a simulated company", () => {
   /** Parts of addresses, by their names. */
   const parts: Record<string, string> = {};
@@ -202,7 +205,7 @@ describe("a simulated company", () => {
     "is seen at %s without an error, axe finds nothing, and it is not wider than a phone",
     async (address, name) => {
       const { page } = watched;
-      await page.goto(server.url + filled(address));
+      await page.goto(server.url + filled(address) + (choices[address] ?? ""));
       await page.getByRole("heading", { level: 1, name }).waitFor();
       await settled(page);
       expect(await page.getByRole("alert").allTextContents()).toEqual([]);

@@ -36,17 +36,15 @@ const inOrganization = [
 
 describe("every page", () => {
   test.each(inOrganization)(
-    "%s obeys the security policy, axe finds nothing, light and dark, and it is not wider than a phone",
+    // The end-to-end test sees them in light.
+    "%s in dark obeys the security policy, axe finds nothing, and it is not wider than a phone",
     async (path) => {
-      for (const colorScheme of ["light", "dark"] as const) {
-        const { page, complaints } = await demoPage(path, { colorScheme });
-        await settled(page);
-        expect(await axe(page)).toEqual([]);
-        await page.setViewportSize(phone);
-        expect(await sidewaysPixels(page)).toBe(0);
-        expect(complaints).toEqual([]);
-        await page.context().close();
-      }
+      const { page, complaints } = await demoPage(path, { colorScheme: "dark" });
+      await settled(page);
+      expect(await axe(page)).toEqual([]);
+      await page.setViewportSize(phone);
+      expect(await sidewaysPixels(page)).toBe(0);
+      expect(complaints).toEqual([]);
     },
   );
 });
