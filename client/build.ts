@@ -5,8 +5,8 @@ import { join } from "node:path";
 
 const root = join(import.meta.dir, "..");
 
-/** Writes rekindle.js, its source map, the declarations and the license into a folder, which is emptied before. Throws what the
- * bundler or the compiler says. */
+/** Empties a folder and writes rekindle.js, its source map, the declarations and the license into it.
+ * @throws the bundler's or the compiler's error */
 export async function buildClient(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -28,13 +28,13 @@ export async function buildClient(folder: string): Promise<void> {
   copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
 }
 
-/** Takes out the line with the bundler's own number for the source map, which nobody asks for. */
+/** Removes the bundler's own id of the source map. */
 function tidy(folder: string): void {
   const file = join(folder, "rekindle.js");
   writeFileSync(file, readFileSync(file, "utf8").replace(/^\n?\/\/# debugId=.*\n/m, ""));
 }
 
-/** Declarations of everything that the entry reaches; the contract's are only needed inside. */
+/** Declarations of all files that the entry imports, except the contract's. */
 function declare(folder: string): void {
   const compiler = Bun.spawnSync(
     [

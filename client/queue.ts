@@ -1,12 +1,12 @@
-/** What waits to be sent, in order and within bounds. */
+/** The queue of items: in order, and within bounds. */
 import { batchBytes } from "../contract/batch-limits.ts";
 
-/** An item as it was when it was handed over: later changes of the application's objects are not sent. */
+/** An item as JSON of the moment it was added: later changes of the application's objects are not sent. */
 export interface Queued {
   /** JSON of an Item. */
   readonly text: string;
   readonly bytes: number;
-  /** When it was first sent, in unix milliseconds: from then on it may be stored without our knowing. 0 before. */
+  /** When it was first sent, in Unix milliseconds; 0 before. From then on the service may have stored it. */
   sentMs: number;
 }
 
@@ -16,7 +16,7 @@ interface Bounds {
 }
 
 export class Queue {
-  /** How many items were ever added, and how many of them have left. */
+  /** The number of items that were ever added, and of those that have left. */
   added = 0;
   left = 0;
   readonly #bounds: Bounds;

@@ -1,11 +1,11 @@
 /**
- * Sends users and their events to Rekindle, without ever standing in the application's way.
+ * Sends users and their events to Rekindle. No call throws or waits.
  *
  *   identify, track → an item with its time and messageId → the queue → POST /batch, one request at a time
  *                                                              ↑            │ not answered: wait, the same items again
  *                                                              └────────────┘
  *
- * Only globals that every runtime has are used, and none of them before the first item: some edge runtimes forbid that.
+ * Only globals of every runtime are used, and only from the first item on: some edge runtimes forbid them before.
  */
 import { batchItems, bodyBytes, messageIdMemoryHours } from "../contract/batch-limits.ts";
 import { timestampAliases } from "../contract/timestamp-aliases.ts";
@@ -24,15 +24,15 @@ const defaults = {
 };
 const firstBackoffMs = 250;
 const maxBackoffMs = 30_000;
-/** An hour less than the service remembers messageIds, for clocks that differ and requests that are slow. */
+/** One hour less than the service remembers message ids: clocks differ, and requests are slow. */
 const expiryMs = (messageIdMemoryHours - 1) * 3_600_000;
-/** More, and setTimeout takes it for nothing. */
+/** setTimeout treats larger values as 0. */
 const maxTimerMs = 2e9;
 const minMsBetweenWarnings = 60_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Somebody who waits for everything up to an item to be answered. */
+/** A caller that waits until all items up to one are answered. */
 interface Waiter {
   readonly upTo: number;
   readonly deadlineMs: number;
@@ -43,7 +43,7 @@ export class Rekindle {
   readonly #options: Options & typeof defaults;
   readonly #queue: Queue;
   readonly #waiters = new Set<Waiter>();
-  /** The next attempt: after maxWaitMs, or after a failure, and then it is held. */
+  /** The next attempt: after maxWaitMs, or later after a failure. */
   #timer: ReturnType<typeof setTimeout> | undefined;
   #heldUntilMs = 0;
   #isBusy = false;
@@ -55,7 +55,7 @@ export class Rekindle {
   #quietUntilMs = 0;
 
   constructor(options: Options) {
-    // What is missing, or NaN because a variable was not set, would undo a default.
+    // Undefined, or NaN of an unset variable, would replace a default.
     const given = Object.entries(options ?? {}).filter(([, value]) => value || value === 0);
     const chosen = { ...defaults, ...(Object.fromEntries(given) as unknown as Options) };
     this.#options = chosen;
@@ -63,7 +63,7 @@ export class Rekindle {
     this.#queue = new Queue(chosen);
   }
 
-  /** Registers a user, or updates the one who exists. Returns at once, never throws. */
+  /** Registers or updates a user. Returns at once, never throws. */
   identify(identify: Identify): void {
     this.#add("identify", identify);
   }
@@ -73,7 +73,7 @@ export class Rekindle {
     this.#add("track", track);
   }
 
-  /** Several of both, sent in this order. Returns at once, never throws. */
+  /** Queues several items in this order. Returns at once, never throws. */
   batch(items: readonly Item[]): void {
     try {
       for (const item of items) this.#add(item?.type, item);
@@ -82,8 +82,8 @@ export class Rekindle {
     }
   }
 
-  /** Sends what waits. Resolves with true when everything handed over before is answered; with false after `limitMs`, or
-   * as soon as it is clear that it cannot be sent within them: then it stays queued. Never rejects. */
+  /** Sends the queued items. Resolves with true when all of them are answered. Resolves with false after `limitMs`, or as
+   * soon as the next attempt is later than that; the items stay queued. Never rejects. */
   flush(limitMs = 10_000): Promise<boolean> {
     return new Promise((resolve) => {
       const done = (isSent: boolean) => {
@@ -91,7 +91,7 @@ export class Rekindle {
         this.#waiters.delete(waiter);
         resolve(isSent);
       };
-      // This one holds the process, as the waiting application wants.
+      // This timer keeps the process alive, because the application waits.
       const timer = setTimeout(() => done(false), Math.min(limitMs, maxTimerMs));
       const waiter = { upTo: this.#queue.added, deadlineMs: Date.now() + limitMs, done };
       this.#waiters.add(waiter);
@@ -100,11 +100,11 @@ export class Rekindle {
     });
   }
 
-  /** Sends what waits, for `limitMs` at most, and ends. What could not be sent is given to onDrop, and so is whatever
-   * comes later. Resolves with whether everything was answered. Never rejects. */
+  /** Sends the queued items, for `limitMs` at most, and closes the client. onDrop gets unsent and later items. Resolves with
+   * true when all items were answered. Never rejects. */
   async close(limitMs = 5_000): Promise<boolean> {
     this.#isClosing = true;
-    // There is no later for it: it is tried once more, whatever was agreed.
+    // Closing: retry now, ignore the backoff.
     if (this.#heldUntilMs) this.#release();
     const isSent = await this.flush(limitMs);
     if (isSent) return true;
@@ -124,7 +124,7 @@ export class Rekindle {
         toJSON: undefined,
         ...(!hasTime && { timestamp: new Date() }),
         type,
-        // Made once, here: however often the item is sent, it is stored once.
+        // The same id on each attempt, so that the item is stored once.
         messageId: given.messageId || crypto.randomUUID(),
       });
       const queued = { text, bytes: new TextEncoder().encode(text).length, sentMs: 0 };
@@ -137,7 +137,7 @@ export class Rekindle {
     }
   }
 
-  /** Sees to it that what waits is sent, at the latest in so many milliseconds; sooner than a held attempt nothing is. */
+  /** Schedules the next request within so many milliseconds, but not before the end of a backoff. */
   #plan(delayMs: number): void {
     if (this.#isBusy || this.#heldUntilMs || !this.#queue.length) return;
     if (this.#timer && delayMs) return;
@@ -176,15 +176,15 @@ export class Rekindle {
     }
   }
 
-  /** Halved after a failure, doubled after a success: what is too large for a slow line, or for a limit on items, gets through. */
+  /** Halved after a failure, doubled after a success, so that a slow line or a limit on items lets batches through. */
   #failed(sent: number, { failure, waitMs, isTooMuch }: Unanswered): void {
     if (isTooMuch) this.#batchItems = Math.ceil(sent / 2);
     const backoffMs = Math.min(maxBackoffMs, firstBackoffMs * 2 ** this.#failures++);
-    // Many senders that failed together should not come back together.
+    // Jitter: senders that failed together should not retry together.
     const heldMs = waitMs + backoffMs * (0.5 + Math.random() / 2);
     this.#heldUntilMs = Date.now() + heldMs;
     this.#timer = setTimeout(() => this.#attempt(), heldMs);
-    // It does not hold the process, which nobody would expect to stay for it.
+    // A retry does not keep the process alive.
     (this.#timer as { unref?: () => void }).unref?.();
     this.#tell(failure, true);
   }
@@ -200,7 +200,7 @@ export class Rekindle {
         method: "POST",
         headers: { Authorization: `Basic ${token}`, "Content-Type": "application/json" },
         body: `{"batch":[${items.map(({ text }) => text)}]}`,
-        // Followed, a POST would become a GET.
+        // A followed redirect would turn the POST into a GET.
         redirect: "manual",
         signal: request.signal,
       });
@@ -212,7 +212,7 @@ export class Rekindle {
     }
   }
 
-  /** Drops what may be stored already and is about to be forgotten as a duplicate. */
+  /** Drops items that may be stored, before the service forgets their message ids. */
   #expire(): void {
     for (const queued of this.#queue.head(batchItems)) {
       if (!queued.sentMs || Date.now() - queued.sentMs < expiryMs) return;
@@ -221,7 +221,7 @@ export class Rekindle {
     }
   }
 
-  /** Answers those who wait, when there is something to say. */
+  /** Resolves the promises of callers whose items are answered or cannot be sent in time. */
   #settle(): void {
     for (const waiter of this.#waiters) {
       if (this.#queue.left >= waiter.upTo) waiter.done(true);
@@ -242,7 +242,7 @@ export class Rekindle {
     this.#call(this.#options.onDrop, `dropped an item: ${why}`, JSON.parse(queued.text), why);
   }
 
-  /** Calls the application back, or warns. Whatever a callback does, also one that returns a promise, gets no further. */
+  /** Calls the application back, or warns. Errors of a callback, and of the promise that it returns, are ignored. */
   async #call<A extends unknown[]>(
     callback: ((...args: A) => unknown) | undefined,
     warning: string,
@@ -255,12 +255,12 @@ export class Rekindle {
         console.warn(`rekindle: ${warning}`);
       }
     } catch {
-      // It is the application's, which did not ask to be told.
+      // An error of the application's callback.
     }
   }
 }
 
-/** What went wrong here, in words: fetch says it in the cause. */
+/** The reason of a failed fetch, which is in the error's cause. */
 function ours(name: Failure["name"], error: unknown): Problem {
   const cause = possibly(() => String((error as { cause?: unknown } | undefined)?.cause ?? error));
   return { name, message: cause ?? "unknown", statusCode: 0 };

@@ -1,5 +1,5 @@
-/** What is sent, and what the application hears of it. test/client/types.test.ts holds these types to the contract: they
- * are written out here because a published declaration must not need the contract's library. */
+/** The items that an application sends, and the answers to it. test/client/types.test.ts compares these types with the contract.
+ * They are written out here because a published declaration must not need the contract's library. */
 
 /** Traits of a user: six that have a meaning, and any others. Those stored are kept; null overwrites. */
 export interface Traits {
@@ -62,24 +62,24 @@ export interface Failure {
     | "invalid_item"
     | "unreachable"
     | "unexpected_answer";
-  /** For a person. */
+  /** A sentence for people. */
   readonly message: string;
   /** Of the HTTP answer; 0 when there was none. */
   readonly statusCode: number;
-  /** True: the items stay queued and are sent again, nothing has to be done. False: this item is refused for good. */
+  /** True: the items stay queued and are sent again. False: this item is refused for good. */
   readonly willRetry: boolean;
 }
 
-/** Why an item was dropped: the queue is full, the client is closed, or it was first sent 23 hours ago without an answer,
- * so that to send it again might count it twice. */
+/** Why an item was dropped. `full`: the queue is full. `closed`: the client is closed. `expired`: the item was first sent 23 hours
+ * ago without an answer, and another try might store it twice. */
 export type DropReason = "full" | "closed" | "expired";
 
 export interface Options {
   /** The project token: `rk-…`. */
   readonly token: string;
-  /** The service's address, `https://rekindle.example.com` say. */
+  /** The service's address, e.g. `https://rekindle.example.com`. */
   readonly host: string;
-  /** So many waiting items are sent at once, and never more in one request. Default 500, at most 2,000. */
+  /** The most items of a request. So many waiting items are sent at once. Default 500, at most 2,000. */
   readonly maxBatchItems?: number;
   /** How long an item waits for others to be sent with it. Default 1,000. */
   readonly maxWaitMs?: number;

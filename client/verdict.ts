@@ -1,26 +1,26 @@
-/** What an answer to POST /batch means for the items that were sent. Pure, but for the clock of a Retry-After that is a date. */
+/** The result of a POST /batch for each of its items. Pure, except that a Retry-After with a date needs the clock. */
 import type { Failure } from "./types.ts";
 
-/** What is wrong; whether that is final is for others to say. */
+/** A failure, before it is known whether it is final. */
 export type Problem = Omit<Failure, "willRetry">;
 
-/** Decided: the items are stored, but for these. */
+/** Final: all items but these are stored. */
 export interface Answered {
   readonly refused: readonly (Problem & { readonly index: number })[];
 }
 
-/** To be sent again. */
+/** Not final: send the items again. */
 export interface Unanswered {
   readonly failure: Problem;
-  /** How long to wait beside the backoff. */
+  /** Time to wait in addition to the backoff. */
   readonly waitMs: number;
-  /** Whether a smaller request may fare better. */
+  /** Whether a smaller request may succeed. */
   readonly isTooMuch: boolean;
 }
 
-/** When the address or the token is wrong, people have to act; this is how soon we notice that they did. */
+/** A wrong address or token needs a person. The client looks for the correction this often. */
 const wrongSetupWaitMs = 60_000;
-/** Longer is a mistake of whoever asks; setTimeout takes no more than 24 days. */
+/** Longer times are a mistake of the server. setTimeout takes no more than 24 days. */
 const maxRetryAfterMs = 3_600_000;
 
 interface Body extends Partial<Problem> {
@@ -28,8 +28,8 @@ interface Body extends Partial<Problem> {
   readonly rejected?: Answered["refused"];
 }
 
-/** What the answer to so many items means. Only one, 201 with `success`, says that anything is stored: a proxy's 200 does
- * not. Throws when an answer of ours is not formed like one. */
+/** The verdict on a request with so many items. Only 201 with `success` means that items are stored: a proxy's 200 does not.
+ * Throws when an answer of the service is malformed. */
 export function judge(status: number, text: string, headers: Headers, items: number): Answered | Unanswered {
   const body = parse(text);
   if (status === 201 && body.success) return { refused: (body.rejected ?? []).map((one) => ({ ...one })) };
@@ -38,7 +38,7 @@ export function judge(status: number, text: string, headers: Headers, items: num
     message: body.message ?? `status ${status}, not from Rekindle`,
     statusCode: status,
   };
-  // The message is the first item's; what it says of the others is that they are not stored either.
+  // The message is the first item's. The other items are not stored either.
   if (failure.name === "validation_error" || (status === 413 && items === 1)) {
     const refused = [ofFirst(failure), ...Array<Problem>(items - 1).fill(failure)];
     return { refused: refused.map((told, index) => ({ index, ...told })) };
@@ -48,12 +48,12 @@ export function judge(status: number, text: string, headers: Headers, items: num
   return {
     failure,
     waitMs: retryAfter ? retryAfterMs(retryAfter) : isBusy ? 0 : wrongSetupWaitMs,
-    // A limit on requests is no reason to send more of them.
+    // Smaller batches would mean more requests, which the limit counts.
     isTooMuch: isBusy && (status !== 429 || items > Number(headers.get("RateLimit-Limit"))),
   };
 }
 
-/** Of the first item it is known what is wrong with it: it is told as it would be if another had been stored. */
+/** Only the first item's error is known. It is reported as in a batch of which another item was stored. */
 function ofFirst(failure: Problem): Problem {
   const message = failure.message.replace("batch.0: ", "");
   return { ...failure, message, ...(/^User /.test(message) && { name: "not_found", statusCode: 404 }) };
