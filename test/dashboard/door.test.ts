@@ -54,22 +54,27 @@ test("the link of the first start makes the owner, who signs out and in again", 
   expect(complaints).toEqual([]);
 });
 
+/** Follows an invitation to an organization. */
+async function join(page: Page, name: string, organization: string, hasAccount: boolean): Promise<void> {
+  const email = `${name.toLowerCase()}@example.com`;
+  const said = await server.command("member", "invite", email, "--organization", organization);
+  await page.goto(server.url + pathIn(said, "invitation"));
+  await page.getByRole("heading", { name: `Join ${organization}` }).waitFor();
+  if (hasAccount) await page.getByRole("button", { name: "I have an account already" }).click();
+  else await page.getByLabel("Your name").fill(name);
+  await page
+    .getByLabel(/password/i)
+    .first()
+    .fill(password);
+  await page.getByRole("button", { name: "Join" }).click();
+  await overview(page);
+}
+
 test("who is invited chooses a name and a password, and switches between organizations", async () => {
   await server.organization("Other");
   const { page, complaints } = await openPage(browser);
   for (const organization of ["default", "Other"]) {
-    const said = await server.command("member", "invite", "bo@example.com", "--organization", organization);
-    await page.goto(server.url + pathIn(said, "invitation"));
-    await page.getByRole("heading", { name: `Join ${organization}` }).waitFor();
-    const name = page.getByLabel("Your name");
-    if (organization === "default") await name.fill("Bo");
-    else await page.getByRole("button", { name: "I have an account already" }).click();
-    await page
-      .getByLabel(/password/i)
-      .first()
-      .fill(password);
-    await page.getByRole("button", { name: "Join" }).click();
-    await overview(page);
+    await join(page, "Bo", organization, organization !== "default");
   }
   await page.getByRole("button", { name: /^Organization/ }).click();
   const other = (await page.getByRole("menuitemradio", { checked: false }).textContent()) ?? "";
@@ -80,15 +85,7 @@ test("who is invited chooses a name and a password, and switches between organiz
 
 test("a session that ends elsewhere ends on the page, too", async () => {
   const { page } = await openPage(browser);
-  const said = await server.command("member", "invite", "cy@example.com", "--organization", "default");
-  await page.goto(server.url + pathIn(said, "invitation"));
-  await page.getByLabel("Your name").fill("Cy");
-  await page
-    .getByLabel(/password/i)
-    .first()
-    .fill(password);
-  await page.getByRole("button", { name: "Join" }).click();
-  await overview(page);
+  await join(page, "Cy", "default", false);
   await page.context().clearCookies();
   // A question that the page asks by itself may end the session before the link is reached.
   const leaving = page.getByRole("link", { name: "Model" }).click();

@@ -2,17 +2,19 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { rekindle } from "../server.ts";
+import { at } from "./settings-support.ts";
 import {
   axe,
   becomes,
   heldFigures,
   openPage,
+  openWhileStarting,
+  ownerOf,
   phone,
   settled,
   sidewaysPixels,
   signedIn,
   until,
-  whileStarting,
 } from "./support.ts";
 import { world } from "./world.ts";
 
@@ -32,40 +34,23 @@ beforeAll(async () => {
     days.push(day);
     models.push(/users \(([a-z-]+),/.exec(said.stderr)?.[1] ?? "");
   }
-  const { page } = await openPage(browser);
-  const { id } = await signedIn(page, server, "Demo");
-  ({ userId, accountId } = await somebodyWithHistory(page, id));
+  ({ userId, accountId } = await somebodyWithHistory());
 }, 180_000);
 
-/** What an endpoint says to who is signed in on the page. */
-async function ask<Answer>(page: Page, organization: number, path: string, query = ""): Promise<Answer> {
-  const address = `${server.url}${path}?organization=${organization}${query === "" ? "" : `&${query}`}`;
-  const response = await page.request.get(address);
-  expect([address, response.status()]).toEqual([address, 200]);
-  return (await response.json()) as Answer;
-}
-
 /** Somebody who is not well, was scored before, has done a lot, and has an account that is in use. */
-async function somebodyWithHistory(page: Page, organization: number) {
-  const query = `limit=100&sort=risk&order=descending&since=${days[1]}&state=active`;
-  const { scores } = await ask<{ scores: { id: string; change: number | null; risk: number | null }[] }>(
-    page,
-    organization,
-    "/api/scores/users",
-    query,
-  );
+async function somebodyWithHistory() {
+  const owner = await ownerOf(server, "Demo");
+  const ask = <Answer>(path: string, query = "") => owner.json<Answer>("GET", at(owner, path) + query);
+  const query = `&limit=100&sort=risk&order=descending&since=${days[1]}&state=active`;
+  type Score = { id: string; change: number | null; risk: number | null };
+  const { scores } = await ask<{ scores: Score[] }>("/api/scores/users", query);
   for (const { id } of scores.filter(({ change, risk }) => change !== null && risk !== null)) {
-    const user = await ask<{ account: { id: string } | null }>(page, organization, `/api/users/${id}`);
-    const { events } = await ask<{ events: { event: string; count: number }[] }>(
-      page,
-      organization,
-      `/api/users/${id}/events`,
-    );
+    const user = await ask<{ account: { id: string } | null }>(`/api/users/${id}`);
+    const { events } = await ask<{ events: { event: string; count: number }[] }>(`/api/users/${id}/events`);
     const count = events.reduce((sum, one) => sum + one.count, 0);
     const hasSignedIn = events.some(({ event }) => event === "signed_in");
     if (user.account === null || count <= 60 || !hasSignedIn) continue;
-    const path = `/api/accounts/${user.account.id}/members`;
-    const { isInUse } = await ask<{ isInUse: boolean }>(page, organization, path);
+    const { isInUse } = await ask<{ isInUse: boolean }>(`/api/accounts/${user.account.id}/members`);
     if (isInUse) return { userId: id, accountId: user.account.id };
   }
   throw new Error("nobody of the demonstration has a history");
@@ -263,12 +248,9 @@ describe("both pages", () => {
   });
 
   test.each(["users", "accounts"])("%s: what is starting is said, and comes by itself", async (kind) => {
-    const { page } = await openPage(browser);
-    const { id } = await signedIn(page, server, "Demo");
-    const starting = await whileStarting(page, /\/api\/(users|accounts)\//);
-    await page.goto(`${server.url}/o/${id}/${kind}/${kind === "users" ? userId : accountId}`);
-    await page.getByText("The analysis is starting").first().waitFor();
-    starting.ends();
+    const path = `/${kind}/${kind === "users" ? userId : accountId}`;
+    const { page, ends } = await openWhileStarting(browser, server, path, /\/api\/(users|accounts)\//);
+    ends();
     await page.getByRole("table", { name: /^Health of/ }).waitFor();
     await page.getByRole("region", { name: "Timeline" }).locator("button[aria-expanded]").first().waitFor();
   });

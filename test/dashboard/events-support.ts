@@ -1,7 +1,7 @@
 /** The page of events, opened for a test. */
 import type { Browser } from "playwright-core";
 import type { Server } from "../server.ts";
-import { openPage, signedIn } from "./support.ts";
+import { asReader, openPage, signedIn } from "./support.ts";
 
 /** Somebody who is signed in, on the page of events. */
 export async function eventsPage(
@@ -13,12 +13,7 @@ export async function eventsPage(
 ) {
   const watched = await openPage(browser, options);
   const { id } = await signedIn(watched.page, server, organization);
-  const ask = async <Answer>(path: string) =>
-    (await (
-      await watched.page.request.get(
-        `${server.url}${path}${path.includes("?") ? "&" : "?"}organization=${id}`,
-      )
-    ).json()) as Answer;
+  const ask = <Answer>(path: string) => asReader<Answer>(watched.page, path);
   await watched.page.goto(`${server.url}/o/${id}/events${query}`);
   return { ...watched, ask };
 }

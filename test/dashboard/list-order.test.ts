@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import {
+  asReader,
   axe,
   becomes,
   openInOrganization,
@@ -39,13 +40,7 @@ interface List {
 const open = (path: string, options: Parameters<typeof openPage>[1] = {}) =>
   openInOrganization(browser, server, path, "Demo", options);
 
-/** What the API says to the person of the page. */
-async function list(page: Page, path: string): Promise<List> {
-  const organization = new URL(page.url()).pathname.split("/")[2];
-  const response = await page.request.get(`${server.url}${path}&organization=${organization}`);
-  expect([path, response.status()]).toEqual([path, 200]);
-  return (await response.json()) as List;
-}
+const list = (page: Page, path: string) => asReader<List>(page, path);
 
 const names = (rows: readonly Row[] = []) =>
   rows.map(({ name, email, accountId }) => name || email || accountId || "");

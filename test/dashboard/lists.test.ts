@@ -1,10 +1,11 @@
 /** The pages of users and accounts: what they show is what the API says, and every view of them is an address. */
 import { describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
 import { joined } from "../people/support.ts";
 import {
+  asReader,
   axe,
   becomes,
+  openInOrganization,
   openPage,
   phone,
   settled,
@@ -28,20 +29,8 @@ interface Row {
   readonly members?: number;
 }
 
-async function open(path: string, options: Parameters<typeof openPage>[1] = {}) {
-  const watched = await openPage(browser, options);
-  const { id } = await signedIn(watched.page, server, "Demo");
-  await watched.page.goto(`${server.url}/o/${id}${path}`);
-  return { ...watched, id };
-}
-
-/** What the API says to the person of the page. */
-async function api<Answer>(page: Page, path: string): Promise<Answer> {
-  const organization = new URL(page.url()).pathname.split("/")[2];
-  const response = await page.request.get(`${server.url}${path}&organization=${organization}`);
-  expect(response.status()).toBe(200);
-  return (await response.json()) as Answer;
-}
+const open = (path: string, options: Parameters<typeof openPage>[1] = {}) =>
+  openInOrganization(browser, server, path, "Demo", options);
 
 const label = ({ name, email, accountId }: Row) => name || email || accountId || "";
 
@@ -54,7 +43,7 @@ describe("users", () => {
     await page.waitForURL(/verdict=healthy.*sort=health|sort=health.*verdict=healthy/);
     type Answer = { total: number; users: Row[] };
     const query = "/api/users?verdict=healthy&sort=health&order=descending&limit=20";
-    const { total, users } = await api<Answer>(page, query);
+    const { total, users } = await asReader<Answer>(page, query);
     expect(total).toBeGreaterThan(20);
     await untilShown(page, users.map(label));
     await page.getByText(new RegExp(`^${total} users$`)).waitFor();
@@ -85,7 +74,7 @@ describe("users", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("columnheader", { name: "plan" }).getByRole("button").click();
     await page.waitForURL(/sort=trait/);
-    const { users, total } = await api<{ total: number; users: Row[] }>(
+    const { users, total } = await asReader<{ total: number; users: Row[] }>(
       ...([page, `/api/users?trait=plan&value=${value}&sort=trait&sortTrait=plan&order=ascending`] as const),
     );
     await untilShown(page, users.slice(0, 10).map(label));
@@ -104,7 +93,7 @@ describe("users", () => {
       { trait: "plan", match: "is", value },
       { trait: "name", match: "contains", value: "a" },
     ]);
-    const fewer = await api<{ total: number }>(page, `/api/users?traits=${encodeURIComponent(both)}`);
+    const fewer = await asReader<{ total: number }>(page, `/api/users?traits=${encodeURIComponent(both)}`);
     expect(fewer.total).toBeLessThan(total);
     await page.getByText(new RegExp(`^${fewer.total} users?$`)).waitFor();
     for (const filter of ["name contains a", `plan is ${value}`]) {
@@ -115,7 +104,7 @@ describe("users", () => {
 
   test("come as they are scrolled to, and are opened by keys alone", async () => {
     const { page } = await open("/users?sort=userId&order=ascending");
-    const { total, users } = await api<{ total: number; users: Row[] }>(
+    const { total, users } = await asReader<{ total: number; users: Row[] }>(
       ...([page, "/api/users?sort=userId&order=ascending&limit=1000"] as const),
     );
     await untilShown(page, users.slice(0, 5).map(label));
@@ -145,7 +134,7 @@ describe("users", () => {
 
   test("are searched while one types, and nobody found is said", async () => {
     const { page } = await open("/users");
-    const { users } = await api<{ users: Row[] }>(page, "/api/users?limit=1");
+    const { users } = await asReader<{ users: Row[] }>(page, "/api/users?limit=1");
     const email = users[0]?.email ?? "";
     // Before the page is there, the slash is the palette's.
     await settled(page);
@@ -165,7 +154,7 @@ describe("users", () => {
 
 test("accounts are those of the API, and lead to their members", async () => {
   const { page, complaints } = await open("/accounts?sort=members");
-  const { accounts } = await api<{ accounts: Row[] }>(page, "/api/accounts?sort=members&limit=10");
+  const { accounts } = await asReader<{ accounts: Row[] }>(page, "/api/accounts?sort=members&limit=10");
   await untilShown(page, accounts.slice(0, 5).map(label));
   const [first] = accounts;
   await page
@@ -174,7 +163,7 @@ test("accounts are those of the API, and lead to their members", async () => {
     .click();
   await page.waitForURL(/\/users\?account=/);
   await page.getByText(`Account ${first?.accountId}`).waitFor();
-  const { total } = await api<{ total: number }>(
+  const { total } = await asReader<{ total: number }>(
     ...([page, `/api/users?account=${encodeURIComponent(first?.accountId ?? "")}`] as const),
   );
   await page.getByText(new RegExp(`^${total} users?$`)).waitFor();

@@ -6,11 +6,11 @@ import {
   axe,
   heldFigures,
   openPage,
+  openWhileStarting,
   phone,
   settled,
   sidewaysPixels,
   signedIn,
-  whileStarting,
 } from "./support.ts";
 import { emptyOrganization, world } from "./world.ts";
 
@@ -116,12 +116,8 @@ describe("without figures", () => {
   });
 
   test("while analysis starts it says so, and goes on by itself", async () => {
-    const { page } = await openPage(browser);
-    const { id } = await signedIn(page, server, "Demo");
-    const starting = await whileStarting(page, "**/api/model?*");
-    await page.goto(`${server.url}/o/${id}/model`);
-    await page.getByText("The analysis is starting").waitFor();
-    starting.ends();
+    const { page, ends } = await openWhileStarting(browser, server, "/model", "**/api/model?*");
+    ends();
     await page.getByRole("heading", { name: "Shown, but not proven yet" }).waitFor();
   });
 });

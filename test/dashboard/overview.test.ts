@@ -5,11 +5,11 @@ import {
   becomes,
   heldFigures,
   openPage,
+  openWhileStarting,
   phone,
   settled,
   sidewaysPixels,
   signedIn,
-  whileStarting,
 } from "./support.ts";
 import { emptyOrganization, world } from "./world.ts";
 
@@ -196,15 +196,12 @@ describe("without figures", () => {
   });
 
   test("while analysis starts that is said once, and the figures come by themselves", async () => {
-    const { page } = await openPage(browser);
-    const { id } = await signedIn(page, server, "Demo");
-    const starting = await whileStarting(page, /\/api\/(active|week|health|score|movers|lifecycle|accounts)/);
-    await page.goto(`${server.url}/o/${id}/overview`);
+    const figures = /\/api\/(active|week|health|score|movers|lifecycle|accounts)/;
+    const { page, ends } = await openWhileStarting(browser, server, "/overview", figures);
     const said = page.getByText("The analysis is starting");
-    await said.first().waitFor();
     // Each question hears it at a time of its own; then one says it for all.
     await becomes(() => said.count(), 1);
-    starting.ends();
+    ends();
     await page.getByText("Active yesterday").waitFor();
   });
 

@@ -2,13 +2,14 @@
 import { describe, expect, test } from "bun:test";
 import {
   axe,
+  openInOrganization,
   openPage,
+  openWhileStarting,
   phone,
   settled,
   sidewaysPixels,
   signedIn,
   until,
-  whileStarting,
   wide,
 } from "./support.ts";
 import { world } from "./world.ts";
@@ -16,12 +17,8 @@ import { world } from "./world.ts";
 const { server, browser } = await world();
 
 /** Somebody who is signed in, on a page of the demonstration's organization. */
-async function demoPage(path: string, options: Parameters<typeof openPage>[1] = {}) {
-  const watched = await openPage(browser, options);
-  const { id } = await signedIn(watched.page, server, "Demo");
-  await watched.page.goto(`${server.url}/o/${id}${path}`);
-  return watched;
-}
+const demoPage = (path: string, options: Parameters<typeof openPage>[1] = {}) =>
+  openInOrganization(browser, server, path, "Demo", options);
 
 const inOrganization = [
   "/overview",
@@ -126,12 +123,8 @@ async function firstUser(): Promise<string[]> {
 
 describe("the states of a figure", () => {
   test("while analysis starts, it is said, and the figure comes by itself", async () => {
-    const { page } = await openPage(browser);
-    const { id } = await signedIn(page, server, "Demo");
-    const starting = await whileStarting(page, "**/api/events?*");
-    await page.goto(`${server.url}/o/${id}/events`);
-    await page.getByText("The analysis is starting").waitFor();
-    starting.ends();
+    const { page, ends } = await openWhileStarting(browser, server, "/events", "**/api/events?*");
+    ends();
     await page.getByRole("table", { name: "Every event by name" }).waitFor();
   });
 

@@ -9,11 +9,11 @@ import {
   becomes,
   notedMessages,
   openPage,
+  openWhileStarting,
   phone,
   settled,
   sidewaysPixels,
   signedIn,
-  whileStarting,
 } from "./support.ts";
 import { emptyOrganization, world } from "./world.ts";
 
@@ -240,12 +240,8 @@ describe("everywhere", () => {
   });
 
   test("while analysis starts it is said, and the table comes by itself", async () => {
-    const { page } = await openPage(browser);
-    const { id } = await signedIn(page, server, "Demo");
-    const starting = await whileStarting(page, "**/api/retention?*");
-    await page.goto(`${server.url}/o/${id}/retention`);
-    await page.getByText("The analysis is starting").waitFor();
-    starting.ends();
+    const { page, ends } = await openWhileStarting(browser, server, "/retention", "**/api/retention?*");
+    ends();
     await page.getByRole("grid").waitFor();
   });
 });

@@ -1,9 +1,8 @@
 /** What the tests of the retention page share: the page with choices, and its figures as they stand there. */
-import { expect } from "bun:test";
 import type { Locator } from "playwright-core";
 import type { Static } from "typebox";
 import type { RetentionAnswer } from "../../contract/api/retention.ts";
-import { openPage, signedIn } from "./support.ts";
+import { asReader, openPage, signedIn } from "./support.ts";
 import { world } from "./world.ts";
 
 export type Retention = Static<typeof RetentionAnswer>;
@@ -20,12 +19,8 @@ export async function opened(choices = "", options: Parameters<typeof openPage>[
   await watched.page.goto(`${server.url}/o/${id}/retention${choices}`);
   const grid = watched.page.getByRole("grid", { name: "Retention by cohort" });
   await grid.waitFor();
-  const ask = async <Answer>(path: string, query: Readonly<Record<string, string>> = {}) => {
-    const search = new URLSearchParams({ organization: String(id), ...query });
-    const response = await watched.page.request.get(`${server.url}${path}?${search}`);
-    expect([path, response.status()]).toEqual([path, 200]);
-    return (await response.json()) as Answer;
-  };
+  const ask = <Answer>(path: string, query: Readonly<Record<string, string>> = {}) =>
+    asReader<Answer>(watched.page, `${path}?${new URLSearchParams(query)}`);
   return { ...watched, grid, ask };
 }
 

@@ -160,6 +160,16 @@ export async function notedMessages(page: Page): Promise<(text: string) => Promi
   return (text) => until(page, `window.notedMessages.includes(${JSON.stringify(text)})`);
 }
 
+/** What the API answers to the person on a page, about the organization of the page's address. */
+export async function asReader<Answer>(page: Page, path: string): Promise<Answer> {
+  const { origin, pathname } = new URL(page.url());
+  const organization = pathname.split("/")[2];
+  const address = `${origin}${path}${path.includes("?") ? "&" : "?"}organization=${organization}`;
+  const response = await page.request.get(address);
+  expect([address, response.status()]).toEqual([address, 200]);
+  return (await response.json()) as Answer;
+}
+
 /** Holds the figures of a page still: an address of the API has the first answer that it gave, for the page and for the
  * test. Earlier days are being scored meanwhile, and what is asked again might be another.
  * @returns asks what the page asks, or would */
@@ -211,6 +221,21 @@ export async function whileStarting(
       isStarting = false;
     },
   };
+}
+
+/** A page of the demonstration that says that analysis is starting: so answer these addresses until `ends` is called. */
+export async function openWhileStarting(
+  browser: Browser,
+  server: Server,
+  path: string,
+  ...addresses: readonly (string | RegExp)[]
+): Promise<{ readonly page: Page; ends(): void }> {
+  const { page } = await openPage(browser);
+  const { id } = await signedIn(page, server, "Demo");
+  const { ends } = await whileStarting(page, ...addresses);
+  await page.goto(`${server.url}/o/${id}${path}`);
+  await page.getByText("The analysis is starting").first().waitFor();
+  return { page, ends };
 }
 
 /** A page of an organization, opened by an owner who is signed in; its heading is there. */
