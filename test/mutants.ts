@@ -1,61 +1,162 @@
 /**
- * Shows that the tests bite: breaks one promise of the code at a time in a copy of the tree, and runs the
- * test that has to notice. `cli/with-bun test/mutants.ts [word…]` takes all, or those whose name has a word; it fails
- * when a mutant survives.
+ * Measures how many faults the tests notice: `cli/with-bun test/mutants.ts [--count 200] [--seed N] [--tests WORD] [WORD…]`
+ * makes faults at random places of server/, one at a time, in a copy of the project. It runs the tests that reach the place until
+ * one of them fails. WORD chooses files of server/ by a part of their path, `--tests` files of tests. Faults that no test
+ * notices are printed as a diff. Exit code 1 when less than 85 % are caught.
+ *
+ * `--by-hand [WORD…]` makes the faults of test/mutants/by-hand.ts instead, each of which breaks one promise.
  */
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
-import { type Mutant, mutants, mutated } from "./mutant-list.ts";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { builtPages } from "../cli/pages.ts";
+import { Random } from "../simulation/random.ts";
+import { checkByHand } from "./mutants/check-by-hand.ts";
+import { ProjectCopy } from "./mutants/copy.ts";
+import { type Mutant, mutantsOf, mutated } from "./mutants/generate.ts";
+import { measure, type Reach, type Source, testsOf } from "./mutants/reach.ts";
+import { listPaths, root } from "./tidy/source-files.ts";
+import { tierOf } from "./tiers.ts";
 
-const root = join(import.meta.dir, "..");
+/** A small machine has two cores. */
+const copiesAtOnce = 2;
+/** A mutant may make an endless loop: a test has three times its usual time, and as many seconds more. */
+const patience = { factor: 3, moreMs: 20_000 };
+/** The compiler is asked before tests that take longer than it does. */
+const compilerSeconds = 6;
+/** A survivor that many tests reach: the quickest tests together may take this long. */
+const maxSecondsOfTests = 240;
+const aim = 0.85;
 
-/** A copy of the tree, for the time of `work`. */
-async function inCopy<Result>(work: (copy: string) => Promise<Result>): Promise<Result> {
-  const copy = mkdtempSync(join(tmpdir(), "rekindle-mutant-"));
-  try {
-    const left = new Set(["node_modules", ".git", "data"]);
-    cpSync(root, copy, { recursive: true, filter: (path) => !left.has(basename(path)) });
-    symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-    return await work(copy);
-  } finally {
-    rmSync(copy, { recursive: true, force: true });
+type Verdict = "test" | "time" | "types" | "survived" | "unreached";
+const words: Readonly<Record<Verdict, string>> = {
+  test: "caught by a test",
+  time: "caught by a test's time-out",
+  types: "caught by the compiler alone",
+  survived: "survived",
+  unreached: "survived: no test reaches it",
+};
+
+interface Judged {
+  readonly mutant: Mutant;
+  readonly verdict: Verdict;
+  /** The file of tests that noticed, or how many did not. */
+  readonly by: string;
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      count: { type: "string", default: "200" },
+      seed: { type: "string", default: String(Date.now() % 1_000_000) },
+      tests: { type: "string", multiple: true, default: [""] },
+      "by-hand": { type: "boolean", default: false },
+    },
+  });
+  await builtPages();
+  if (values["by-hand"]) return checkByHand(positionals);
+  const sources = listPaths()
+    .filter((path) => /^server\/.*\.ts$/.test(path))
+    .map((path): Source => ({ path, text: readFileSync(join(root, path), "utf8") }));
+  const chosen = choose(sources, positionals, Number(values.count), Number(values.seed));
+  const files = new Set(chosen.map(({ path }) => path));
+  console.log(`seed ${values.seed}: ${chosen.length} mutants of ${files.size} files`);
+  const tests = listPaths().filter(
+    (path) => path.endsWith(".test.ts") && tierOf(path) === "test" && values.tests.some((word) => path.includes(word)),
+  );
+  const reaches = await measure(tests, sources, files, copiesAtOnce, console.log);
+  for (const { test, passed } of reaches)
+    if (!passed) console.log(`left out, it fails without a fault: ${test}`);
+  const judged = await judgeAll(chosen, new Map(sources.map((source) => [source.path, source])), reaches);
+  return summary(judged);
+}
+
+/** Mutants at random places. */
+function choose(sources: readonly Source[], parts: readonly string[], count: number, seed: number): Mutant[] {
+  const named = sources.filter(({ path }) => parts.length === 0 || parts.some((part) => path.includes(part)));
+  const left = named.flatMap(({ path, text }) => mutantsOf(path, text));
+  const random = new Random(seed);
+  const chosen: Mutant[] = [];
+  while (chosen.length < count && left.length > 0) {
+    chosen.push(...left.splice(Math.floor(random.next() * left.length), 1));
   }
+  return chosen;
 }
 
-function applyMutant(copy: string, mutant: Mutant): void {
-  const file = join(copy, mutant.file);
-  const before = readFileSync(file, "utf8");
-  const after = mutated(before, mutant);
-  if (after === before) throw new Error(`${mutant.name}: ${mutant.file} has no such place any more`);
-  writeFileSync(file, after);
+async function judgeAll(
+  mutants: readonly Mutant[],
+  sources: ReadonlyMap<string, Source>,
+  reaches: readonly Reach[],
+): Promise<Judged[]> {
+  const waiting = [...mutants];
+  const judged: Judged[] = [];
+  const work = async () => {
+    const copy = new ProjectCopy();
+    try {
+      for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+        const source = sources.get(mutant.path);
+        if (source === undefined) throw new Error(`${mutant.path} is no file of the product`);
+        const tests = testsOf(source, mutant.start, mutant.end, reaches);
+        copy.write(mutant.path, mutated(source.text, mutant));
+        const result = { mutant, ...(await judge(copy, tests)) };
+        copy.restore(mutant.path);
+        judged.push(result);
+        print(result, source);
+      }
+    } finally {
+      copy.remove();
+    }
+  };
+  await Promise.all(Array.from({ length: copiesAtOnce }, work));
+  return judged;
 }
 
-async function passes(copy: string, test: string): Promise<boolean> {
-  const child = Bun.spawn([process.execPath, "test", test, "--timeout", "120000"], {
-    cwd: copy,
-    stdout: "ignore",
-    stderr: "ignore",
-  });
-  return (await child.exited) === 0;
+/** Runs the quick tests, then the compiler, then the slow tests. @param tests the quickest first */
+async function judge(copy: ProjectCopy, tests: readonly Reach[]): Promise<Omit<Judged, "mutant">> {
+  let [seconds, run, isCompiled] = [0, 0, false];
+  for (const { test, seconds: usual } of tests) {
+    if (usual > compilerSeconds && !isCompiled) {
+      if (!(await copy.compiles())) return { verdict: "types", by: "" };
+      isCompiled = true;
+    }
+    seconds += usual;
+    if (seconds > maxSecondsOfTests && run > 0) break;
+    const ending = await copy.test(test, usual * 1_000 * patience.factor + patience.moreMs);
+    run += 1;
+    if (ending !== "passed") return { verdict: ending === "failed" ? "test" : "time", by: test };
+  }
+  if (!isCompiled && !(await copy.compiles())) return { verdict: "types", by: "" };
+  return {
+    verdict: run === 0 ? "unreached" : "survived",
+    by: `${run} of ${tests.length} files of tests ran`,
+  };
 }
 
-const words = process.argv.slice(2);
-const chosen =
-  words.length === 0 ? mutants : mutants.filter(({ name }) => words.some((word) => name.includes(word)));
-
-// A test that fails without a mutant too would catch all of them.
-for (const test of new Set(chosen.map((mutant) => mutant.test))) {
-  if (!(await inCopy((copy) => passes(copy, test)))) throw new Error(`${test} fails without a mutant`);
+function print({ mutant, verdict, by }: Judged, { text }: Source): void {
+  const place = `${mutant.path}:${mutant.line} ${mutant.operator}`;
+  console.log(`${words[verdict]}: ${place}${by === "" ? "" : ` (${by})`}`);
+  if (verdict !== "survived" && verdict !== "unreached") return;
+  const [before, after] = [text, mutated(text, mutant)].map((whole) => whole.split("\n"));
+  const isSame = (back: number) => before?.at(-back) === after?.at(-back);
+  let common = 1;
+  while (isSame(common) && common < (after?.length ?? 0) - mutant.line + 1) common += 1;
+  const part = (lines: readonly string[] = []) => lines.slice(mutant.line - 1, lines.length - common + 1);
+  for (const line of part(before)) console.log(`  - ${line}`);
+  for (const line of part(after)) console.log(`  + ${line}`);
 }
 
-let survivors = 0;
-for (const mutant of chosen) {
-  const survived = await inCopy((copy) => {
-    applyMutant(copy, mutant);
-    return passes(copy, mutant.test);
-  });
-  if (survived) survivors += 1;
-  console.log(`${survived ? "SURVIVED" : "caught  "}  ${mutant.name} (${mutant.test})`);
+/** Prints the rate. @returns the exit code */
+function summary(judged: readonly Judged[]): number {
+  const count = (verdict: Verdict) => judged.filter((one) => one.verdict === verdict).length;
+  for (const verdict of Object.keys(words) as Verdict[]) console.log(`${count(verdict)} ${words[verdict]}`);
+  const survivors = count("survived") + count("unreached");
+  const rate = 1 - survivors / judged.length;
+  const compiled = judged.length - count("types");
+  const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+  console.log(`${percent(rate)} of ${judged.length} are caught (aim: ${percent(aim)})`);
+  console.log(`${percent(1 - survivors / compiled)} of the ${compiled} that compile are caught by tests`);
+  return rate >= aim ? 0 : 1;
 }
-process.exit(survivors === 0 ? 0 : 1);
+
+process.exitCode = await main();

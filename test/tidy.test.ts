@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mutants, mutated } from "./mutant-list.ts";
+import { mutants, mutated } from "./mutants/by-hand.ts";
 import { drawnArrows, moduleArrows } from "./tidy/diagram.ts";
 import { fullDirectories, importCircles, wrongImports } from "./tidy/imports.ts";
 import {

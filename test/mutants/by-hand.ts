@@ -1,4 +1,4 @@
-/** Mutants of the code, each with the test that has to notice; test/mutants.ts makes them. */
+/** Mutants that are made by hand, each with the test that has to notice. check-by-hand.ts makes them. */
 
 /** A promise of the code, broken at one place. */
 export interface Mutant {
