@@ -1,7 +1,6 @@
 /** The module's interface: statistics, models, runs, and scores as parts of other queries. */
 
-export { type Backtest, backtest, type Fold, type ModelName, type ModelResult } from "./churn/backtest.ts";
-export type { Rung } from "./churn/churn-model.ts";
+export { type Backtest, backtest, type Fold, type ModelResult } from "./churn/backtest.ts";
 export { daysBetween, type FoldDays, foldsAt, leastLogDays, maxFolds, planFolds } from "./churn/folds.ts";
 export { type Choice, chooseRung, failuresOf, proofOf, servingResult } from "./churn/ladder.ts";
 export { nameOfModel, nameOfRung } from "./churn/model-names.ts";
