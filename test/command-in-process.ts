@@ -16,7 +16,7 @@ interface CommandResult {
 /** Those that only ask the running server. The others open an engine, wait for a signal, or set the exit code of the process. */
 const asking: ReadonlySet<string> = new Set([
   ...["organization", "member", "token", "key", "settings", "import", "demo", "export", "erase"],
-  ...["warnings", "dead-letters", "exclude"],
+  ...["warnings", "rejected-events", "exclude"],
 ]);
 
 /** Those that open the warehouse themselves when no analysis runs. */

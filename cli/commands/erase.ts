@@ -59,7 +59,7 @@ function list(): Command {
       withOrganization(name, async ({ ledger }, { id }) => {
         const erasures = await ledger.erasures.list(id);
         printTable(
-          ["ID", "WHAT", "REQUESTED", "ERASED", "EVENTS", "VERSIONS", "DEAD LETTERS", "INBOX ROWS", "DAYS"],
+          ["ID", "WHAT", "REQUESTED", "ERASED", "EVENTS", "VERSIONS", "REJECTED", "INBOX ROWS", "DAYS"],
           erasures.map((erasure) => [
             String(erasure.id),
             erasure.account > 0 ? "account" : "user",
