@@ -63,7 +63,10 @@ async function main(): Promise<number> {
   const files = new Set(chosen.map(({ path }) => path));
   console.log(`seed ${values.seed}: ${chosen.length} mutants of ${files.size} files`);
   const tests = listPaths().filter(
-    (path) => path.endsWith(".test.ts") && tierOf(path) === "test" && values.tests.some((word) => path.includes(word)),
+    (path) =>
+      path.endsWith(".test.ts") &&
+      tierOf(path) === "test" &&
+      values.tests.some((word) => path.includes(word)),
   );
   const reaches = await measure(tests, sources, files, copiesAtOnce, console.log);
   for (const { test, passed } of reaches)

@@ -48,6 +48,13 @@ export async function rekindleWith(
   return run([process.execPath, entry, ...parameters], { env: environment(dataDir, env) });
 }
 
+/** Runs `rekindle …` on a data folder in this process, for tests that are not about the process. On PostgreSQL a command is a
+ * node of the cluster, and needs one. */
+export function rekindleHere(dataDir: string, ...parameters: string[]): Promise<CommandResult> {
+  if (isOnPostgres || !canRunInProcess(parameters, true)) return rekindle(dataDir, ...parameters);
+  return runInProcess(environment(dataDir), parameters);
+}
+
 /** Begins `rekindle …` on a data folder, to be killed while it runs. */
 export function startRekindle(dataDir: string, ...parameters: string[]): StartedCommand {
   return startRekindleWith(dataDir, {}, ...parameters);

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { rekindle, Server } from "../server.ts";
+import { rekindle, rekindleHere, Server } from "../server.ts";
 import { eventually } from "../specification/operation-support.ts";
 import { expectError, expectSuccess, send, user } from "../specification/support.ts";
 import { api, erasingKey, figures, filesWith, identify, removeOldParts, sendAll, track } from "./support.ts";
@@ -91,7 +91,7 @@ describe("an erased user", () => {
     expect(receipt).toMatchObject({ userId: "somebody", events: 0, versions: 1, days: 0 });
     await expectError(await api(server, key, "/api/users/somebody", "DELETE"), "not_found");
     await expectError(await api(server, key, "/api/users/nobody", "DELETE"), "not_found");
-    const again = await rekindle(server.dataDir, "erase", "user", "somebody", "--organization", "Twice");
+    const again = await rekindleHere(server.dataDir, "erase", "user", "somebody", "--organization", "Twice");
     expect([again.exitCode, again.stdout]).toEqual([1, ""]);
     const trail = await server.command("erase", "list", "--organization", "Twice");
     expect(trail.trim().split("\n")).toHaveLength(2);

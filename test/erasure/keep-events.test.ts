@@ -1,6 +1,6 @@
 /** How long raw events are kept: they go, and no figure changes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rekindle, Server } from "../server.ts";
+import { rekindleHere, Server } from "../server.ts";
 import { api, daysAgo, erasingKey, figures, identify, sendAll, track } from "./support.ts";
 
 let server: Server;
@@ -66,7 +66,7 @@ test.each(["0", "-1", "1.5", "36501", "always"])(
   async (days) => {
     const name = `Keeping ${days}`;
     await server.organization(name);
-    const refused = await rekindle(server.dataDir, "organization", "set", name, "--keep-events", days);
+    const refused = await rekindleHere(server.dataDir, "organization", "set", name, "--keep-events", days);
     expect(refused.exitCode).not.toBe(0);
     expect(refused.stderr).toContain("Give a whole number of days from 1 to 36500, or forever.");
   },

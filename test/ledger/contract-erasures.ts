@@ -139,7 +139,7 @@ function namesContract(subject: LedgerUnderTest): void {
     expect(await deadLetters.retry({ organization: id }, settingUp, 1)).toBe(0);
     expect(await deadLetters.drop({ organization: id }, settingUp, 1)).toBe(0);
     await expect(deadLetters.retry({ ids: [(oldest?.id ?? 0) + 1] }, settingUp, 1)).rejects.toThrow(
-      "no dead letter",
+      "no rejected event",
     );
     await erasures.counted(begun?.id ?? 0, { dayCounts: [], versions: 2, versionSum: 3, days: 0 });
     expect(await erasures.find(begun?.id ?? 0)).toMatchObject({ versions: 2, deadLetters: 2 });

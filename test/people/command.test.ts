@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { rekindle, Server } from "../server.ts";
+import { rekindleHere, Server } from "../server.ts";
 import { expectError } from "../specification/support.ts";
 import { auditLog, Browser, codeIn, company, joined, password, type SessionBody } from "./support.ts";
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => server.stop());
 
-const member = (...parameters: string[]) => rekindle(server.dataDir, "member", ...parameters);
+const member = (...parameters: string[]) => rekindleHere(server.dataDir, "member", ...parameters);
 
 test("invites with a link to the server's own address, lists, and removes", async () => {
   await server.organization("Commanded");
@@ -40,7 +40,8 @@ test("invites with a link to the server's own address, lists, and removes", asyn
 
 test("an organization that the command line makes is seen by the owner that it names, at once", async () => {
   const person = await joined(server, "default", "owner", "Named");
-  const organization = (...parameters: string[]) => rekindle(server.dataDir, "organization", ...parameters);
+  const organization = (...parameters: string[]) =>
+    rekindleHere(server.dataDir, "organization", ...parameters);
   const unseen = await organization("create", "Unseen");
   expect(unseen.stderr).toContain("no member sees Unseen in the dashboard yet: rekindle member invite EMAIL");
   const seen = await organization("create", "Seen", "--owner", "NAMED@example.com");
@@ -58,7 +59,8 @@ test("an organization that the command line makes is seen by the owner that it n
 });
 
 test("gives an organization to an unverified e-mail, or to none that is known, only by a link", async () => {
-  const organization = (...parameters: string[]) => rekindle(server.dataDir, "organization", ...parameters);
+  const organization = (...parameters: string[]) =>
+    rekindleHere(server.dataDir, "organization", ...parameters);
   const squatter = await joined(server, "default", "viewer", "Squatter");
   const chosen = { email: "ceo@acme.example", name: "CEO of Acme", currentPassword: password };
   await squatter.json("PATCH", "/api/person", chosen);
@@ -121,7 +123,7 @@ test("an invitation to the own unverified e-mail verifies it, and the look-up te
   const joining = new Browser(server);
   const session = await joining.json<SessionBody>("POST", "/api/invitations/accept", { code, password }, 201);
   expect(session.person.id).toBe(person.id);
-  const made = await rekindle(
+  const made = await rekindleHere(
     ...([server.dataDir, "organization", "create", "Of the mover", "--owner", "moved@example.com"] as const),
   );
   expect(made.stderr).toContain("made Mover (moved@example.com");
@@ -137,7 +139,7 @@ test("read keys are revoked with the member who made them, unless an owner takes
   const statusOf = async (key: string) =>
     (await fetch(`${server.url}/api/users`, { headers: { Authorization: `Bearer ${key}` } })).status;
   const [kept, taken] = [await keyOf(owner, "kept"), await keyOf(leaving, "taken")];
-  const list = async () => (await rekindle(server.dataDir, "key", "list", ...ofIt)).stdout;
+  const list = async () => (await rekindleHere(server.dataDir, "key", "list", ...ofIt)).stdout;
   expect(await list()).toMatch(new RegExp(`taken .* Leaving Owner \\(person ${leaving.id}\\)\\n`));
   interface Keys {
     readonly readKeys: readonly { name: string; madeBy: object | null; revokedAt: string | null }[];
@@ -175,7 +177,7 @@ test("a demonstration has the owner that it names, and says when nobody would se
     await whole.ready();
     const person = await joined(whole, "default", "viewer", "Demonstrated");
     const demo = (...parameters: string[]) =>
-      rekindle(whole.dataDir, "demo", "--users", "10", "--weeks", "1", ...parameters);
+      rekindleHere(whole.dataDir, "demo", "--users", "10", "--weeks", "1", ...parameters);
     const named = await demo("--organization", "Shown", "--owner", person.email);
     expect([named.exitCode, named.stderr]).toEqual([0, expect.stringContaining("owner of Shown")]);
     const session = await person.json<SessionBody>("GET", "/api/session");
@@ -216,7 +218,7 @@ test("works without a server, and the ledger has no code or password, only hashe
     const first = await Server.start({ dataDir, role: "intake" });
     const owner = await joined(first, "default", "owner", "Offline");
     await first.kill("SIGTERM");
-    const link = await rekindle(dataDir, "member", "reset-link", owner.email);
+    const link = await rekindleHere(dataDir, "member", "reset-link", owner.email);
     expect(link.stdout).toContain("/password#");
     const code = codeIn(link.stdout, "password");
     const ledger = new Database(join(dataDir, "ledger.sqlite"), { readonly: true });

@@ -24,7 +24,7 @@ interface Tenant {
 }
 
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.shared();
   await server.ready();
 }, 180_000);
 afterAll(() => server.stop());
@@ -86,7 +86,7 @@ describe("scores of an organization", () => {
   let acme: Tenant;
 
   beforeAll(async () => {
-    acme = await tenant("Acme");
+    acme = await tenant("Front door");
     const { users, events } = people(90, 200);
     await send(
       acme,
@@ -99,8 +99,8 @@ describe("scores of an organization", () => {
       ],
     );
     const monthAgo = formatDay(today - 28);
-    await server.command("score", "--organization", "Acme", "--as-of", monthAgo);
-    await server.command("score", "--organization", "Acme");
+    await server.command("score", "--organization", "Front door", "--as-of", monthAgo);
+    await server.command("score", "--organization", "Front door");
   }, 180_000);
 
   test("of a user add up, and say why in words", async () => {
@@ -225,9 +225,9 @@ describe("scores of an organization", () => {
   });
 
   test("stay within their organization", async () => {
-    const other = await tenant("Other");
+    const other = await tenant("Other door");
     await send(other, ["regular"], [{ userId: "regular", daysAgo: 3 }]);
-    await server.command("score", "--organization", "Other");
+    await server.command("score", "--organization", "Other door");
     const list = await get<Static<typeof ScoreListAnswer>>(other, "/api/scores/users");
     expect(list.scores.map(({ id, state }) => [id, state])).toEqual([["regular", "new"]]);
     const { model } = await scoreOf(other, "/api/users/regular/score");

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { rekindle, Server } from "../server.ts";
+import { rekindleHere, Server } from "../server.ts";
 import { answer, ask, eventually, immediately, newKey } from "./operation-support.ts";
 import { expectError, send } from "./support.ts";
 
@@ -162,12 +162,12 @@ test("rules of the command line hold together, also after a kill, and exports ar
   await active("more", "more@acme.com");
   await server.crash();
   // While nothing runs, a rule goes and one comes.
-  const listed = await rekindle(dataDir, "exclude", "list", "--organization", "Acme");
+  const listed = await rekindleHere(dataDir, "exclude", "list", "--organization", "Acme");
   const [, first] = listed.stdout.trim().split("\n");
   expect(first).toMatch(/^\d+ .*email_domain {2,}- {2,}acme\.com$/);
   const [domainRule = ""] = first?.split(" ") ?? [];
-  await rekindle(dataDir, "exclude", "remove", domainRule, "--organization", "Acme");
-  await rekindle(dataDir, "exclude", "add", "--organization", "Acme", "--user", "more");
+  await rekindleHere(dataDir, "exclude", "remove", domainRule, "--organization", "Acme");
+  await rekindleHere(dataDir, "exclude", "add", "--organization", "Acme", "--user", "more");
   server = await Server.start({ dataDir });
   await server.ready();
   // Nothing has to be waited for: it is exact before it is served. (In a cluster a follower answers until the killed

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { rekindle, Server } from "../server.ts";
+import { rekindleHere, Server } from "../server.ts";
 
 /** The rows of a printed table without its header, as cells. */
 function rowsOf(table: string): string[][] {
@@ -26,7 +26,7 @@ function installation(state: string) {
   });
 
   async function done(...parameters: string[]): Promise<string> {
-    const { exitCode, stdout, stderr } = await rekindle(dataDir, ...parameters);
+    const { exitCode, stdout, stderr } = await rekindleHere(dataDir, ...parameters);
     expect([parameters, exitCode, stderr]).toEqual([parameters, 0, stderr]);
     return stdout;
   }
@@ -98,7 +98,7 @@ function settingTests({ dataDir, create, settings }: Installation): void {
   test("what is as it was makes no version, and resetting does", async () => {
     await create("Cleo");
     await set("Cleo", "--event-weight", "a=2", "--passive-event", "p");
-    const again = await rekindle(
+    const again = await rekindleHere(
       dataDir(),
       ...["settings", "set", "--organization", "Cleo"],
       "--event-weight",
@@ -131,7 +131,7 @@ function refusalTests({ dataDir, create, settings }: Installation): void {
 
 /** Runs `settings set` with an organization and options that must be refused. */
 async function expectRefused(dataDir: string, [organization = "", ...options]: string[], text: string) {
-  const { exitCode, stdout, stderr } = await rekindle(
+  const { exitCode, stdout, stderr } = await rekindleHere(
     dataDir,
     ...["settings", "set", "--organization", organization, ...options],
   );
@@ -143,7 +143,7 @@ describe("settings set is refused, with what to give, for", () => {
   let dataDir: string;
   beforeAll(async () => {
     dataDir = mkdtempSync(join(tmpdir(), "rekindle-settings-"));
-    await rekindle(dataDir, "organization", "create", "Eve");
+    await rekindleHere(dataDir, "organization", "create", "Eve");
   });
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 

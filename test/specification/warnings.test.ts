@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { rekindle, Server } from "../server.ts";
+import { rekindleHere, Server } from "../server.ts";
 import { answer, ask, newKey } from "./operation-support.ts";
 import { expectError, send, user } from "./support.ts";
 
@@ -148,15 +148,15 @@ test("the command line shows them, nobody sees another's, and they outlive the s
   expect(await own.command("warnings", "--organization", "Acme")).toContain("unknown_key");
   await send(own, "/identify", token, user("u2", { later: 1 }));
   expect(await own.kill("SIGTERM")).toBe(0);
-  const { stdout } = await rekindle(dataDir, "warnings", "--organization", "Acme");
+  const { stdout } = await rekindleHere(dataDir, "warnings", "--organization", "Acme");
   const [header, ...rows] = stdout.trim().split("\n");
   expect(header).toStartWith("DAY (UTC)");
   expect(rows).toHaveLength(2);
   expect(stdout).toMatch(/1 {2,}unknown_key {2,}identify {2,}\S+Z {2,}u2 {2,}later/);
   expect(stdout).not.toContain("\u001b");
-  const other = await rekindle(dataDir, "warnings", "--organization", "Other");
+  const other = await rekindleHere(dataDir, "warnings", "--organization", "Other");
   expect(other.stdout.trim().split("\n")).toHaveLength(1);
-  const nobody = await rekindle(dataDir, "warnings", "--organization", "Nobody");
+  const nobody = await rekindleHere(dataDir, "warnings", "--organization", "Nobody");
   expect([nobody.exitCode, nobody.stderr.includes("Acme")]).toEqual([1, true]);
   rmSync(dataDir, { recursive: true });
 });
