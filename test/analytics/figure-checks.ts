@@ -53,10 +53,19 @@ async function expectOverTime(
   }
 }
 
+type WorldNamed = (name: string) => World;
+
 /** Registers a test of each figure for each organization. @param names of the worlds that `made` gives, in a `beforeAll` of the file */
 export function checksFigures(names: readonly string[], made: () => readonly World[]): void {
   const worldNamed = (name: string) => made().find((world) => world.name === name) ?? expect.unreachable();
+  checksActiveUsers(names, worldNamed);
+  checksLifecycleAndAdoption(names, worldNamed);
+  checksListOfEvents(names, worldNamed);
+  checksEventsOverTime(names, worldNamed);
+  checksPropertiesAndIntervals(names, worldNamed);
+}
 
+function checksActiveUsers(names: readonly string[], worldNamed: WorldNamed): void {
   test.each(names)("active users and stickiness equal a recount, in %s", async (name) => {
     const world = worldNamed(name);
     for (const { toDay, parameters } of lastDays(world)) {
@@ -91,7 +100,9 @@ export function checksFigures(names: readonly string[], made: () => readonly Wor
       }
     },
   );
+}
 
+function checksLifecycleAndAdoption(names: readonly string[], worldNamed: WorldNamed): void {
   test.each(names)("lifecycle by day, week and month equals a recount, in %s", async (name) => {
     const world = worldNamed(name);
     for (const { toDay, parameters } of lastDays(world)) {
@@ -116,7 +127,9 @@ export function checksFigures(names: readonly string[], made: () => readonly Wor
     const { events } = await world.ask<{ events: object[] }>("/api/adoption", { days: 300, limit: 2 });
     expect(events).toEqual(adoptionRecount(world, world.today(), 300).slice(0, 2));
   });
+}
 
+function checksListOfEvents(names: readonly string[], worldNamed: WorldNamed): void {
   test.each(names)(
     "the list of events equals a recount; a text finds names whatever their case, in %s",
     async (name) => {
@@ -150,7 +163,9 @@ export function checksFigures(names: readonly string[], made: () => readonly Wor
       }
     },
   );
+}
 
+function checksEventsOverTime(names: readonly string[], worldNamed: WorldNamed): void {
   test.each(names)("events over time equal a recount, all and each, in %s", async (name) => {
     const world = worldNamed(name);
     await expectOverTime(world, {}, { isOneGroup: true });
@@ -173,6 +188,22 @@ export function checksFigures(names: readonly string[], made: () => readonly Wor
     await expectOverTime(world, { breakdown: "property", key: "de'ep" }, {});
   });
 
+  test.each(names)("events over time by a trait, as it is now, equal a recount, in %s", async (name) => {
+    const world = worldNamed(name);
+    const groupOf =
+      (key: string) =>
+      ({ userId }: Happening) =>
+        textOf(world.people.get(userId)?.traits[key]);
+    await expectOverTime(world, { breakdown: "trait", key: "tier" }, { groupOf: groupOf("tier") });
+    await expectOverTime(
+      world,
+      { breakdown: "trait", key: "name", top: 4 },
+      { top: 4, groupOf: groupOf("name") },
+    );
+  });
+}
+
+function checksPropertiesAndIntervals(names: readonly string[], worldNamed: WorldNamed): void {
   test.each(names)("names of properties equal a recount, in %s", async (name) => {
     const world = worldNamed(name);
     for (const [event, days] of [
@@ -190,20 +221,6 @@ export function checksFigures(names: readonly string[], made: () => readonly Wor
         properties: properties.slice(0, 1),
       });
     }
-  });
-
-  test.each(names)("events over time by a trait, as it is now, equal a recount, in %s", async (name) => {
-    const world = worldNamed(name);
-    const groupOf =
-      (key: string) =>
-      ({ userId }: Happening) =>
-        textOf(world.people.get(userId)?.traits[key]);
-    await expectOverTime(world, { breakdown: "trait", key: "tier" }, { groupOf: groupOf("tier") });
-    await expectOverTime(
-      world,
-      { breakdown: "trait", key: "name", top: 4 },
-      { top: 4, groupOf: groupOf("name") },
-    );
   });
 
   test.each(names)(
