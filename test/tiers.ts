@@ -81,7 +81,7 @@ const notOnPostgres: ReadonlyMap<string, string> = new Map([
   ["specification/backup", "the embedded engines' backup: a cluster's engines have tools of their own"],
   ["sources/posthog-body", noLedger],
   ["sources/posthog-translate", noLedger],
-  ["sources/said", noLedger],
+  ["sources/parse", noLedger],
   ["sources/segment", noLedger],
   ["sources/stripe", noLedger],
   ["sources/stripe-people", noLedger],

@@ -1,19 +1,19 @@
-/** What every connected source has: a name, and a translation of what it sends. One small file each, its mapping a table. */
+/** The result of a source's translation. */
 import type { SourcedItem } from "../intake/intake.ts";
 
-/** All that a translation knows beside the body. */
+/** Input of a translation beside the body. */
 export interface Delivery {
   readonly receivedAtMs: number;
 }
 
-/** What became of one item of a body: what it says, why it cannot be taken, or why it says nothing to us. The last of
- * `items` is what the item is about, and its outcome the item's; those before are what it says beside. */
+/** The translation of one item of a body, or why it is rejected or ignored. The last of `items` is the item's subject, and its
+ * outcome is the item's. Those before it are additional facts, such as traits beside an event. */
 export type Translated =
   | { readonly items: readonly SourcedItem[] }
   | { readonly invalid: string }
   | { readonly ignored: string };
 
-/** One item as it was sent, for those who watch, and its translation. */
+/** One item as it was sent, for the live view, and its translation. */
 export interface TranslatedItem {
   readonly sent: unknown;
   readonly translated: Translated;

@@ -1,4 +1,4 @@
-/** The room's interface: what other tools' clients send, translated into what intake stores. One source, one file. */
+/** The module's interface: messages of other tools, translated into intake's items. One directory a source. */
 
 export { posthogToken } from "./posthog/envelope.ts";
 export { translatePosthog } from "./posthog/posthog.ts";

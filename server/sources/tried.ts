@@ -1,11 +1,11 @@
-/** How a translation is shown to who tries it. */
+/** Shows a translation to the user who tries a mapping. */
 
 import type { JsonObject } from "../../contract/json.ts";
 import type { TriedItem } from "../../contract/source-settings.ts";
 import type { SourcedItem } from "../intake/intake.ts";
 import type { TranslatedItem } from "./source.ts";
 
-/** One item and what would come of it: every field is there, null where nothing is said. */
+/** One item with its translation. Every field is present, null if it has no value. */
 export function triedItem({ sent, translated }: TranslatedItem): TriedItem {
   return {
     sent,

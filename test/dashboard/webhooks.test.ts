@@ -41,7 +41,7 @@ test("a webhook is tried before it is saved, has its address, is changed and del
   await page.getByLabel("Name", { exact: true }).fill("forms");
   await page.getByLabel("The user's id").fill("user.id");
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("mapping says nothing about them").waitFor();
+  await page.getByText("mapping has no data").waitFor();
   await page.getByLabel("The event's name").fill("type");
   await page.getByLabel("The event's properties").fill("form = data.form");
   const sample = { user: { id: 42 }, type: "Form sent", data: { form: "contact" } };

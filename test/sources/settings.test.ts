@@ -67,8 +67,8 @@ test("a mapping that nothing can come of is refused in words", async () => {
     [{ name: "a" }, "mapping is missing: send an object of paths"],
     [{ name: "a", mapping: { ...mapping, email: "a b" } }, "mapping.email is not valid: send a path such as"],
     [{ name: "a", mapping: { ...mapping, other: "a" } }, "mapping.other is not known: leave it out"],
-    [{ name: "a", mapping: { userId: "id" } }, "mapping says nothing about them"],
-    [{ name: "a", mapping: { event: { text: "a" } } }, "mapping says nothing about whom"],
+    [{ name: "a", mapping: { userId: "id" } }, "mapping has no data"],
+    [{ name: "a", mapping: { event: { text: "a" } } }, "mapping has no user"],
   ];
   for (const [body, message] of wrong) {
     await expectError(await owner.ask("POST", at("/api/webhooks"), body), "validation_error", message);
@@ -115,7 +115,7 @@ test("a mapping is tried on a body, and nothing is stored", async () => {
   });
   const nowhere = { mapping: { ...mapping, items: "events" }, payload: {} };
   expect(await owner.json("POST", at("/api/webhooks/try"), nowhere)).toEqual({
-    invalid: "There is nothing at events, where items are to be.",
+    invalid: "There is nothing at events, the path of the items.",
     items: [],
   });
   const large = { mapping, payload: { text: "x".repeat(100_000) } };

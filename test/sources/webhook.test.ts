@@ -180,7 +180,7 @@ describe("a body", () => {
     expect(names({ in: { it: { user: "a" } } }, { items: "in.it" })).toBe(1);
     expect(names({ in: { it: [] } }, { items: "in.it" })).toBe(0);
     expect(translated({}, { ...one, items: "in.it" })).toEqual({
-      invalid: "There is nothing at in.it, where items are to be.",
+      invalid: "There is nothing at in.it, the path of the items.",
     });
     expect(translated(Array(10_001).fill({ user: "a" }), one)).toHaveProperty("invalid");
   });
@@ -253,8 +253,8 @@ describe("a body", () => {
 
 describe("a mapping", () => {
   const wrong: readonly (readonly [WebhookMapping, string])[] = [
-    [{ event: { text: "a" } }, "about whom"],
-    [{ userId: "id" }, "about them"],
+    [{ event: { text: "a" } }, "no user"],
+    [{ userId: "id" }, "no data"],
     [{ userId: "id", traits: "t", properties: "p" }, "properties are of an event"],
   ];
   test.each(wrong)("%j says too little", (mapping, why) => {

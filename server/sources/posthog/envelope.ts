@@ -1,19 +1,18 @@
-/** What PostHog's clients wrap their events in, one event or a batch, and where the token is. */
+/** Reads the envelope of PostHog's events, one or a batch, and finds the token in it. */
 
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { type Invalid, isInvalid } from "../../intake/intake.ts";
 
-/** The events of a body, and what the whole delivery says. */
+/** The events of a body, and the fields that hold for all of them. */
 export interface PosthogEnvelope {
   readonly events: readonly unknown[];
   /** The sender's clock when it sent this. */
   readonly sentAt: unknown;
-  /** Times are those of an older system, not of the sender's clock. */
+  /** The times come from an older system, not from the sender's clock. */
   readonly isHistorical: boolean;
 }
 
-/** Reads the forms `{batch}` and `{event}`; a body of another form makes no sense. `created_at` is what the newest form,
- * of /i/v1/analytics/events, has for `sent_at`. */
+/** Reads the forms `{batch}` and `{event}`. The newest form, of /i/v1/analytics/events, has `created_at` for `sent_at`. */
 export function posthogEnvelope(body: unknown): PosthogEnvelope | Invalid {
   if (!isJsonObject(body)) return { invalid: "body is not an event: send an event, or a batch of them." };
   const { sent_at, created_at, historical_migration: historical } = body;

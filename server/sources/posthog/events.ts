@@ -1,9 +1,9 @@
-/** What PostHog's words mean to us, as tables: its own events, the properties that say something, groups that are accounts. */
+/** Maps PostHog's events, properties and groups, by tables. */
 
-/** What an event is to us: said about a person, done by one (activity), shown but no activity (passive), or nothing. */
+/** The meaning of an event: a fact about a person, an activity, a passive event, or nothing. */
 export type Meaning = "identify" | "alias" | "group" | "activity" | "passive" | "ignored";
 
-/** PostHog's own events, by name; the name that it gets here where PostHog's own is not for people. */
+/** PostHog's own events by name, with a readable name for those that have none. */
 const ownEvents: Readonly<Record<string, { readonly meaning: Meaning; readonly name?: string }>> = {
   $identify: { meaning: "identify" },
   $set: { meaning: "identify" },
@@ -14,7 +14,7 @@ const ownEvents: Readonly<Record<string, { readonly meaning: Meaning; readonly n
   $pageview: { meaning: "activity", name: "page_viewed" },
   $screen: { meaning: "activity", name: "screen_viewed" },
 
-  // A click on anything at all is no step of value, and the page that it was on counts already.
+  // A click on any element is not a valuable action, and its page counts already.
   $autocapture: { meaning: "passive", name: "clicked" },
   $rageclick: { meaning: "passive", name: "rage_clicked" },
   $dead_click: { meaning: "passive", name: "dead_clicked" },
@@ -25,7 +25,7 @@ const ownEvents: Readonly<Record<string, { readonly meaning: Meaning; readonly n
   "Application Updated": { meaning: "passive" },
   "Application Backgrounded": { meaning: "passive" },
 
-  // About the page, the browser or PostHog itself, not about what somebody did.
+  // About the page, the browser or PostHog itself, not about a user's action.
   $pageleave: { meaning: "ignored" },
   $bot_pageview: { meaning: "ignored" },
   $web_vitals: { meaning: "ignored" },
@@ -42,15 +42,14 @@ const ownEvents: Readonly<Record<string, { readonly meaning: Meaning; readonly n
   $$client_ingestion_warning: { meaning: "ignored" },
 };
 
-/** What an event means, and its name here. An event of PostHog's that is not in the table is kept and counts for nothing. */
+/** The meaning and name of an event. PostHog's own events that the table lacks are passive. */
 export function meaningOf(event: string): { readonly meaning: Meaning; readonly name: string } {
   const own = Object.hasOwn(ownEvents, event) ? ownEvents[event] : undefined;
   if (own !== undefined) return { name: event, ...own };
   return { meaning: event.startsWith("$") ? "passive" : "activity", name: event };
 }
 
-/** The properties of PostHog's own that say something of an event, and their names here; the others, some forty an
- * event, are about the browser's state. */
+/** PostHog's own properties that describe an event, with their names here. The others, some forty an event, describe the browser. */
 const ownProperties: Readonly<Record<string, string>> = {
   $current_url: "url",
   $pathname: "path",
@@ -65,10 +64,10 @@ const ownProperties: Readonly<Record<string, string>> = {
   $exception_message: "error_message",
 };
 
-/** Never kept: the project's token, and what is the event's own already. */
+/** Never stored: the project's token, and the event's own id. */
 const envelopeProperties: ReadonlySet<string> = new Set(["token", "api_key", "distinct_id"]);
 
-/** An event's properties under the names that they have here. What the company named itself wins. */
+/** An event's properties under their names here. A property that the company named itself wins. */
 export function propertiesOf(properties: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const kept: [string, unknown][] = [];
   for (const [key, value] of Object.entries(properties)) {
@@ -79,7 +78,7 @@ export function propertiesOf(properties: Readonly<Record<string, unknown>>): Rec
   return Object.fromEntries(kept);
 }
 
-/** Groups that are the customer, the nearest first; groups of other types, projects say, are no account. */
+/** Types of groups that are accounts, the best first. Groups of other types, e.g. projects, are not accounts. */
 const accountGroupTypes = ["company", "organization", "organisation", "account", "workspace", "customer"];
 
 /** Whether a group of this type is an account. */

@@ -1,13 +1,12 @@
 /**
- * PostHog: what its clients send, in our words.
+ * Translates the messages of PostHog's clients: the person, time and contents of each event.
  *
- *   envelope.ts    which events are in a body, and where the token is
- *   events.ts      what events, properties and groups mean, as tables
- *   here                   whom an event is about, when it happened, and what it says
+ *   envelope.ts    the events of a body, and the token
+ *   events.ts      meanings of events, properties and groups, as tables
  *
- * PostHog has one space of ids, distinct ids: a company's own user ids, and those that a browser makes up until
- * somebody signs in. One that is said to be made up is a visitor's; every other is taken for a user's. Either
- * way events of somebody unknown wait, until `$identify` or an alias says who it is.
+ * PostHog has one kind of id, the distinct id. It is a company's user id, or a generated id of a browser until the user
+ * signs in. An id that is marked as generated is a visitor's. Every other is a user's. Events of unknown people are held until
+ * `$identify` or an alias names the user.
  */
 
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
@@ -19,13 +18,13 @@ import {
   type SourcedItem,
   type SourcedPerson,
 } from "../../intake/intake.ts";
-import { isNobody, saidId, saidMessageId, saidTime } from "../said.ts";
+import { isPlaceholderId, parseId, parseMessageId, parseTimestamp } from "../parse.ts";
 import { accountOf, companyTraits, userTraits } from "../segment/traits.ts";
 import type { Delivery, Translated, TranslatedItem } from "../source.ts";
 import { type PosthogEnvelope, posthogEnvelope } from "./envelope.ts";
 import { accountGroup, isAccountGroup, meaningOf, propertiesOf } from "./events.ts";
 
-/** Translates a body. @param querySentAt the `_` of the address: the browser's clock when it sent, where the body says none */
+/** Translates a body. @param querySentAt the `_` of the address: the browser's clock at sending, for a body without one */
 export function translatePosthog(
   body: unknown,
   delivery: Delivery,
@@ -33,11 +32,11 @@ export function translatePosthog(
 ): TranslatedItem[] | Invalid {
   const envelope = posthogEnvelope(body);
   if (isInvalid(envelope)) return envelope;
-  const said = { ...envelope, sentAt: envelope.sentAt ?? querySentAt };
-  return envelope.events.map((sent) => ({ sent, translated: translateEvent(sent, said, delivery) }));
+  const complete = { ...envelope, sentAt: envelope.sentAt ?? querySentAt };
+  return envelope.events.map((sent) => ({ sent, translated: translateEvent(sent, complete, delivery) }));
 }
 
-/** One event, read as far as all of them are alike. */
+/** The parts that all events share. */
 interface Read {
   readonly event: string;
   readonly distinctId: string;
@@ -45,7 +44,7 @@ interface Read {
   readonly properties: JsonObject;
   readonly atMs: number;
   readonly messageId: string | null;
-  /** Person properties that are said with it. */
+  /** Person properties beside it. */
   readonly set: PersonProperties;
   readonly account: SourcedAccount | undefined;
 }
@@ -62,7 +61,7 @@ function translateEvent(sent: unknown, envelope: PosthogEnvelope, delivery: Deli
     case "group":
       return group(read);
     case "ignored":
-      return { ignored: `${read.event} is about the page or PostHog itself, not about what somebody did.` };
+      return { ignored: `${read.event} is about the page or PostHog itself, not about a user's action.` };
     default:
       return track(read, name, meaning === "activity");
   }
@@ -79,7 +78,7 @@ function readEvent(sent: unknown, envelope: PosthogEnvelope, delivery: Delivery)
   if (isInvalid(distinctId)) return distinctId;
   const atMs = timeOf(sent, properties, envelope, delivery);
   if (isInvalid(atMs)) return atMs;
-  const messageId = saidMessageId(sent.uuid || properties.$insert_id, "uuid");
+  const messageId = parseMessageId(sent.uuid || properties.$insert_id, "uuid");
   if (isInvalid(messageId)) return messageId;
   return {
     ...{ event, distinctId, properties, atMs, messageId },
@@ -89,32 +88,32 @@ function readEvent(sent: unknown, envelope: PosthogEnvelope, delivery: Delivery)
   };
 }
 
-/** `timestamp` by the rule of all sources, else `offset` before arrival, else arrival. Of an older system's times the
- * sender's clock says nothing. */
+/** `timestamp` by the rule of all sources, else `offset` before arrival, else arrival. The sender's clock does not correct
+ * times of an older system. */
 function timeOf(
   { timestamp, offset, options }: JsonObject,
   { $ignore_sent_at: ignoresSentAt = objectOf(options).disable_skew_correction }: JsonObject,
   { sentAt, isHistorical }: PosthogEnvelope,
   delivery: Delivery,
 ): number | Invalid {
-  const isSaid = timestamp !== undefined && timestamp !== null && timestamp !== "";
-  if (!isSaid && typeof offset === "number" && offset > 0) {
-    return saidTime({ timestamp: delivery.receivedAtMs - offset }, delivery);
+  const hasTime = timestamp !== undefined && timestamp !== null && timestamp !== "";
+  if (!hasTime && typeof offset === "number" && offset > 0) {
+    return parseTimestamp({ timestamp: delivery.receivedAtMs - offset }, delivery);
   }
-  return saidTime({ timestamp, ...(!isHistorical && ignoresSentAt !== true && { sentAt }) }, delivery);
+  return parseTimestamp({ timestamp, ...(!isHistorical && ignoresSentAt !== true && { sentAt }) }, delivery);
 }
 
 function readId(value: unknown, field: string): string | Invalid {
-  const id = saidId(value, field);
+  const id = parseId(value, field);
   if (isInvalid(id)) return id;
   if (id === undefined) return { invalid: `${field} is missing: send the user's id.` };
-  return isNobody(id)
-    ? { invalid: `${field} ${JSON.stringify(id)} is what programs send for nobody: send the user's id.` }
+  return isPlaceholderId(id)
+    ? { invalid: `${field} ${JSON.stringify(id)} is a placeholder for no user: send the user's id.` }
     : id;
 }
 
-/** Whether the client says that it made this id up: a browser's distinct id is its device's until somebody signs in. That
- * no profile is to be made (`$process_person_profile`) says nothing: servers say it of users to save money. */
+/** Whether the client marks this id as generated: a browser's distinct id is its device's until the user signs in.
+ * `$process_person_profile: false` is no such mark: servers send it for users to save money. */
 function isVisitor(distinctId: string, properties: JsonObject): boolean {
   return properties.$is_identified === false || properties.$device_id === distinctId;
 }
@@ -126,7 +125,7 @@ interface PersonProperties {
   readonly traitsOnce: JsonObject;
 }
 
-/** What is said of the person: `$set` beside the event wins over that among its properties, and both over `$unset`. */
+/** Person properties: `$set` beside the event wins over `$set` among its properties, and both win over `$unset`. */
 function personProperties(sent: JsonObject, properties: JsonObject): PersonProperties {
   const unset = [properties.$unset, sent.$unset].filter(Array.isArray).flat().map(String);
   const set = {
@@ -138,7 +137,7 @@ function personProperties(sent: JsonObject, properties: JsonObject): PersonPrope
   return { traits: companysOwn(set), traitsOnce: companysOwn(once) };
 }
 
-/** With `$` begin those that PostHog's clients and PostHog itself say, of the browser and the way there. */
+/** Without properties that begin with `$`: PostHog and its clients add those, about the browser and its referrer. */
 function companysOwn(properties: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(properties).filter(([key]) => !key.startsWith("$")));
 }
@@ -146,33 +145,33 @@ function companysOwn(properties: JsonObject): JsonObject {
 function identify(read: Read): Translated {
   const { distinctId, properties } = read;
   if (read.event !== "$identify") return { items: [identifyItem(read, read.person)] };
-  // Who is identified is no visitor, though a browser that was told the id at its start says so.
-  const before = saidId(properties.$anon_distinct_id, "$anon_distinct_id");
-  const isLinked = typeof before === "string" && before !== distinctId && !isNobody(before);
-  // What that browser said before it said as a visitor's.
+  // An identified user is no visitor, although a browser that got the id at its start marks it as one.
+  const before = parseId(properties.$anon_distinct_id, "$anon_distinct_id");
+  const isLinked = typeof before === "string" && before !== distinctId && !isPlaceholderId(before);
+  // That browser's earlier events are a visitor's.
   const visitor = isLinked ? before : isVisitor(distinctId, properties) ? distinctId : undefined;
   const person = { userId: distinctId, ...(visitor !== undefined && { anonymousId: visitor }) };
   const item = identifyItem(read, person);
-  return { items: [isLinked && madeUp.test(before) ? { ...item, previousId: before } : item] };
+  return { items: [isLinked && generatedId.test(before) ? { ...item, previousId: before } : item] };
 }
 
 /**
- * An id that a client made up, a UUID or longer, which nobody guesses. Servers speak of a visitor by it as if it was a user's,
- * and what they said becomes the user's, too; of another id that may be a user's, and whoever says it in a page would be
- * given what waits for that user.
+ * A generated id, a UUID or longer, which cannot be guessed. Servers send a visitor's id as if it was a user's, and the events
+ * under it become the user's, too. Another id may be a real user's: a page that sends it would get the events that are held for
+ * that user.
  */
-const madeUp = /^[0-9a-f-]{32,}$/i;
+const generatedId = /^[0-9a-f-]{32,}$/i;
 
 function identifyItem(read: Read, person: SourcedPerson): SourcedIdentify {
   const { atMs, messageId, account, set } = read;
-  const { account: ofCompany, ...said } = userTraits(set.traits, person.userId);
+  const { account: ofCompany, ...traits } = userTraits(set.traits, person.userId);
   const joined = account ?? ofCompany;
   const { email: _email, ...once } = set.traitsOnce;
-  const item = { type: "identify" as const, ...person, atMs, messageId, ...said };
-  return { ...item, ...(isSaid(once) && { traitsOnce: once }), ...(joined && { account: joined }) };
+  const item = { type: "identify" as const, ...person, atMs, messageId, ...traits };
+  return { ...item, ...(hasAny(once) && { traitsOnce: once }), ...(joined && { account: joined }) };
 }
 
-function isSaid(properties: JsonObject): boolean {
+function hasAny(properties: JsonObject): boolean {
   return Object.keys(properties).length > 0;
 }
 
@@ -193,9 +192,9 @@ function group({ properties, distinctId, person, atMs, messageId }: Read): Trans
   const traits = objectOf(properties.$group_set);
   const account = accountOf(key, traits);
   if (account === undefined) return { invalid: "$group_key is missing: send the account's id." };
-  // What posthog-node writes when a group is described and no user named.
-  const isNobodys = distinctId === `$${type}_${key}`;
-  if (isNobodys) return { items: [{ type: "account", atMs, messageId, account }] };
+  // posthog-node sends this id for a group without a user.
+  const hasNoUser = distinctId === `$${type}_${key}`;
+  if (hasNoUser) return { items: [{ type: "account", atMs, messageId, account }] };
   return {
     items: [{ type: "identify", ...person, atMs, messageId, traits: companyTraits(traits), account }],
   };
@@ -206,9 +205,9 @@ function track(read: Read, event: string, isActivity: boolean): Translated {
   const properties = propertiesOf(read.properties);
   const happened = { ...person, atMs, messageId, ...(account && { account }) };
   const item: SourcedItem = { type: "track", ...happened, event, properties, isActivity };
-  // The message's id is its event's; to say the same of the person again changes nothing. A visitor's would fill the
-  // room for what waits: browsers say some with every event.
-  const isOfUser = person.userId !== undefined && (isSaid(set.traits) || isSaid(set.traitsOnce));
+  // The message's id belongs to its event. The same traits again change nothing. A visitor's traits would fill the space for
+  // held items: browsers send some with every event.
+  const isOfUser = person.userId !== undefined && (hasAny(set.traits) || hasAny(set.traitsOnce));
   return { items: isOfUser ? [identifyItem({ ...read, messageId: null }, person), item] : [item] };
 }
 

@@ -8,41 +8,41 @@
  *   group     the user joins the account; its traits become the user's, as traits.ts says
  *   alias     two ids are one person
  *
- *   context.groupId         the account in which it happened
+ *   context.groupId         the account of the event
  *   context.traits          traits of the user, on any call that names one
  *   context.active: false   the event is no activity
- *   integrations            what is not meant for us is ignored
+ *   integrations            messages for other destinations are ignored
  */
 
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import type { SourceName } from "../../../contract/sources.ts";
 import type { SourcedAccount, SourcedIdentify, SourcedItem, SourcedPerson } from "../../intake/intake.ts";
 import { type Invalid, isInvalid } from "../../intake/intake.ts";
-import { saidId, saidMessageId, saidTime, saidVisitorId, whyNoObject } from "../said.ts";
+import { parseId, parseMessageId, parseTimestamp, parseVisitorId, whyNoObject } from "../parse.ts";
 import type { Delivery, Translated, TranslatedItem } from "../source.ts";
 import { accountOf, companyTraits, userTraits } from "./traits.ts";
 
 const calls = ["identify", "track", "page", "screen", "group", "alias"] as const;
 type Call = (typeof calls)[number];
 
-/** What a path of theirs is for. */
+/** The calls that Segment's paths stand for. */
 export type SegmentCall = Call | "batch";
 
-/** What of a page is an event's, where its properties do not say it. */
+/** Fields of `context.page` that become properties of a page view, unless its properties have them. */
 const pageFields = ["url", "path", "title", "referrer", "search"] as const;
 
-/** What one message says, read as far as all calls share it. */
-interface Said {
+/** The parts of a message that all calls share. */
+interface ParsedMessage {
   readonly message: JsonObject;
   readonly context: JsonObject;
   readonly person: SourcedPerson;
   readonly at: { readonly atMs: number; readonly messageId: string | null };
-  /** The account in which it happened. */
+  /** The account of `context.groupId`. */
   readonly account: SourcedAccount | undefined;
   readonly isActivity: boolean;
 }
 
-const translations: Readonly<Record<Call, (said: Said) => SourcedItem | Invalid>> = {
+const translations: Readonly<Record<Call, (parsed: ParsedMessage) => SourcedItem | Invalid>> = {
   identify: ({ message, context, person, at, account }) => {
     const { account: ofCompany, ...read } = userTraits(
       { ...objectOf(context.traits), ...objectOf(message.traits) },
@@ -51,30 +51,30 @@ const translations: Readonly<Record<Call, (said: Said) => SourcedItem | Invalid>
     const joined = account ?? ofCompany;
     return { type: "identify", ...person, ...at, ...read, ...(joined && { account: joined }) };
   },
-  track: (said) => {
-    const { event } = said.message;
+  track: (parsed) => {
+    const { event } = parsed.message;
     const isName = (typeof event === "string" && event !== "") || typeof event === "number";
     if (!isName) return { invalid: "event is missing: send the event's name, a string." };
-    return eventOf(said, String(event), objectOf(said.message.properties));
+    return eventOf(parsed, String(event), objectOf(parsed.message.properties));
   },
-  page: (said) => {
-    const page = objectOf(said.context.page);
+  page: (parsed) => {
+    const page = objectOf(parsed.context.page);
     const seen = Object.fromEntries(
       pageFields.filter((field) => page[field] !== undefined).map((field) => [field, page[field]]),
     );
-    return eventOf(said, "page_viewed", { ...seen, ...viewed(said.message) });
+    return eventOf(parsed, "page_viewed", { ...seen, ...viewed(parsed.message) });
   },
-  screen: (said) => eventOf(said, "screen_viewed", viewed(said.message)),
+  screen: (parsed) => eventOf(parsed, "screen_viewed", viewed(parsed.message)),
   group: ({ message, person, at, account: inContext }) => {
     const traits = objectOf(message.traits);
-    const id = saidId(message.groupId, "groupId");
+    const id = parseId(message.groupId, "groupId");
     if (isInvalid(id)) return id;
     const account = accountOf(id ?? inContext?.id, traits);
     if (account === undefined) return { invalid: "groupId is missing: send the account's id." };
     return { type: "identify", ...person, ...at, traits: companyTraits(traits), account };
   },
   alias: ({ message, person, at }) => {
-    const previousId = saidVisitorId(message.previousId ?? message.from ?? person.anonymousId, "previousId");
+    const previousId = parseVisitorId(message.previousId ?? message.from ?? person.anonymousId, "previousId");
     if (isInvalid(previousId)) return previousId;
     if (previousId === undefined)
       return { invalid: "previousId is missing: send the id that was used before." };
@@ -83,7 +83,7 @@ const translations: Readonly<Record<Call, (said: Said) => SourcedItem | Invalid>
   },
 };
 
-/** Translates a body that came to one of their paths. */
+/** Translates a body that was sent to one of Segment's paths. */
 export function translateSegment(body: unknown, delivery: Delivery, call: SegmentCall): TranslatedItem[] {
   const envelope = objectOf(body);
   if (call !== "batch") return [{ sent: body, translated: translateMessage(envelope, call, {}, delivery) }];
@@ -105,8 +105,7 @@ export function translateSegment(body: unknown, delivery: Delivery, call: Segmen
   });
 }
 
-/** What a batch says for all of its messages. Nothing else of it is taken: traits or a page that hold for thousands would be
- * stored as often. */
+/** Fields of a batch that hold for all of its messages. Others are dropped: traits or a page would be stored thousands of times. */
 function sharedOf({ context, integrations, sentAt }: JsonObject): JsonObject {
   const { groupId, active } = objectOf(context);
   const { Rekindle, All, "Segment.io": theirs } = objectOf(integrations);
@@ -117,7 +116,7 @@ function sharedOf({ context, integrations, sentAt }: JsonObject): JsonObject {
   };
 }
 
-/** @param envelope what the batch says for all, which holds where a message says none of its own */
+/** @param envelope fields of the batch, for messages without their own */
 function translateMessage(
   message: JsonObject,
   call: Call,
@@ -131,46 +130,46 @@ function translateMessage(
   if (noObject !== undefined) return noObject;
   const context = { ...objectOf(envelope.context), ...objectOf(message.context) };
   if (!isForUs({ ...objectOf(envelope.integrations), ...objectOf(message.integrations) })) {
-    return { ignored: "integrations says that it is not for this destination." };
+    return { ignored: "integrations excludes this destination." };
   }
   const person = personOf(message);
   if (isInvalid(person)) return person;
-  const atMs = saidTime({ ...message, sentAt: message.sentAt ?? envelope.sentAt }, delivery);
+  const atMs = parseTimestamp({ ...message, sentAt: message.sentAt ?? envelope.sentAt }, delivery);
   if (isInvalid(atMs)) return atMs;
-  const messageId = saidMessageId(message.messageId);
+  const messageId = parseMessageId(message.messageId);
   if (isInvalid(messageId)) return messageId;
-  const groupId = saidId(context.groupId, "context.groupId");
+  const groupId = parseId(context.groupId, "context.groupId");
   if (isInvalid(groupId)) return groupId;
-  const said: Said = {
+  const parsed: ParsedMessage = {
     ...{ message, context, person, at: { atMs, messageId } },
     account: accountOf(groupId, {}),
     isActivity: context.active !== false,
   };
-  const item = translations[call](said);
+  const item = translations[call](parsed);
   if (isInvalid(item)) return item;
   if (item.type === "alias" && item.previousId === item.userId) {
     return { ignored: "previousId and userId are the same id." };
   }
-  return { items: [...traitsBeside(said, call), item] };
+  return { items: [...traitsBeside(parsed, call), item] };
 }
 
-/** `context.traits` on a call that is no identify. They are taken of whom the call names, and only then: browsers send
- * them with every call, and a visitor's would fill the room for what waits. */
-function traitsBeside({ context, person, at }: Said, call: Call): SourcedIdentify[] {
+/** `context.traits` on a call other than identify, if the call names a user. Browsers send them with every call, and a
+ * visitor's would fill the space for held items. */
+function traitsBeside({ context, person, at }: ParsedMessage, call: Call): SourcedIdentify[] {
   const traits = objectOf(context.traits);
   if (call === "identify" || call === "alias" || person.userId === undefined) return [];
   if (Object.keys(traits).length === 0) return [];
   const { account, ...read } = userTraits(traits, person.userId);
-  // The message's id is its event's; to say the same traits again changes nothing.
+  // The message's id belongs to its event. The same traits again change nothing.
   return [
     { type: "identify", ...person, atMs: at.atMs, messageId: null, ...read, ...(account && { account }) },
   ];
 }
 
 function personOf(message: JsonObject): SourcedPerson | Invalid {
-  const userId = saidId(message.userId ?? message.to, "userId");
+  const userId = parseId(message.userId ?? message.to, "userId");
   if (isInvalid(userId)) return userId;
-  const anonymousId = saidVisitorId(message.anonymousId, "anonymousId");
+  const anonymousId = parseVisitorId(message.anonymousId, "anonymousId");
   if (isInvalid(anonymousId)) return anonymousId;
   if (userId === undefined && anonymousId === undefined) {
     return { invalid: "userId and anonymousId are missing: send one of them." };
@@ -178,12 +177,12 @@ function personOf(message: JsonObject): SourcedPerson | Invalid {
   return { userId, anonymousId };
 }
 
-function eventOf(said: Said, event: string, properties: JsonObject): SourcedItem {
-  const { person, at, isActivity, account } = said;
+function eventOf(parsed: ParsedMessage, event: string, properties: JsonObject): SourcedItem {
+  const { person, at, isActivity, account } = parsed;
   return { type: "track", ...person, ...at, event, properties, isActivity, ...(account && { account }) };
 }
 
-/** The properties of what was viewed, with its name and category, which some clients send beside them. */
+/** The properties of a page or screen, with its name and category, which some clients send beside them. */
 function viewed({ name, category, properties }: JsonObject): JsonObject {
   return {
     ...(isText(name) && { name }),
@@ -196,7 +195,7 @@ function isText(value: unknown): boolean {
   return typeof value === "string" && value !== "";
 }
 
-/** Whether a message is meant for us, who stand where Segment stands or are one of its destinations. */
+/** Whether a message is for Rekindle, which replaces Segment or is one of its destinations. */
 function isForUs(integrations: JsonObject): boolean {
   const { Rekindle: own, All: all, "Segment.io": theirs } = integrations;
   if (own !== undefined) return own !== false;
@@ -208,9 +207,9 @@ function objectOf(value: unknown): JsonObject {
 }
 
 /**
- * Which client sends: each calls itself something in `context.library.name`, and RudderStack's for Node calls itself what
- * Segment's old one did, `analytics-node`; but only RudderStack's clients send `originalTimestamp` and `channel`, which
- * Segment adds itself, together with `receivedAt`.
+ * The client that sent a body, by `context.library.name`. RudderStack's client for Node has the name of Segment's old one,
+ * `analytics-node`. But only RudderStack's clients send `originalTimestamp` and `channel`; Segment's server adds them together
+ * with `receivedAt`.
  */
 export function senderOf(body: unknown, userAgent: string | null): SourceName {
   const { batch } = objectOf(body);

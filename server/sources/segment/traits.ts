@@ -1,10 +1,10 @@
-/** What Segment's traits are called here, as tables. Every trait also stays under its own name. */
+/** Maps Segment's traits to reserved traits, by tables. Every trait also keeps its own name. */
 
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { isEmailAddress, type SourcedAccount } from "../../intake/intake.ts";
-import { saidId } from "../said.ts";
+import { parseId } from "../parse.ts";
 
-/** Our reserved traits, and what a person's traits call them: the first that is sent wins. */
+/** Reserved traits, and the names of Segment's traits for them. The first that is sent wins. */
 const reservedOfPeople: Names = {
   plan: ["plan"],
   acquisitionChannel: ["acquisitionChannel", "acquisition_channel"],
@@ -12,35 +12,34 @@ const reservedOfPeople: Names = {
   segment: ["segment"],
 };
 
-/** The same of a company, which a group call or the trait `company` describes. An industry is no segment of ours. */
+/** The same for a company, which a group call or the trait `company` describes. An industry is not a segment. */
 const reservedOfCompanies: Names = {
   plan: ["plan"],
   companySize: ["companySize", "company_size", "employees", "employee_count", "size"],
   segment: ["segment"],
 };
 
-/** Where there is no `name`. */
+/** Used when there is no `name`. */
 const partsOfNames = [
   ["firstName", "lastName"],
   ["first_name", "last_name"],
 ] as const;
 
-/** A group's traits become traits of the user whom the call names, under this prefix: they are not the user's own. */
+/** A group's traits become traits of the call's user with this prefix, which tells them from the user's own. */
 const prefixOfCompanies = "account_";
 
 type Names = Readonly<Record<string, readonly string[]>>;
 
-/** What the traits of an identify say. */
+/** The result of an identify's traits. */
 export interface UserTraits {
   readonly email: string | undefined;
   readonly traits: JsonObject;
   readonly isAccountOwner: boolean | undefined;
-  /** Of the trait `company`, where it has an id. */
+  /** Of the trait `company`, if it has an id. */
   readonly account: SourcedAccount | undefined;
 }
 
-/** Reads a person's traits. Whether an address is one, and a picture can be shown, admission says: what it leaves out of a
- * person it warns of. */
+/** Reads a person's traits. Admission checks e-mail addresses and pictures, and warns of those it leaves out. */
 export function userTraits(sent: JsonObject, userId: string | undefined): UserTraits {
   const { email, isAccountOwner, ...others } = sent;
   const company = isJsonObject(others.company) ? others.company : {};
@@ -59,7 +58,7 @@ export function userTraits(sent: JsonObject, userId: string | undefined): UserTr
   };
 }
 
-/** What the traits of a group call say of the user whom it names. */
+/** The traits of a group call as traits of its user. */
 export function companyTraits(sent: JsonObject): JsonObject {
   const { name: _name, avatar: _avatar, ...others } = sent;
   const own = Object.entries(others).map(([key, value]) => [prefixOfCompanies + key, value]);
@@ -68,7 +67,7 @@ export function companyTraits(sent: JsonObject): JsonObject {
 
 /** The account with this id as its traits describe it; undefined without an id that can be one. */
 export function accountOf(id: unknown, { name, avatar }: JsonObject): SourcedAccount | undefined {
-  const accountId = saidId(id, "id");
+  const accountId = parseId(id, "id");
   if (typeof accountId !== "string") return undefined;
   const text = typeof name === "number" ? String(name) : name;
   return {
@@ -78,7 +77,7 @@ export function accountOf(id: unknown, { name, avatar }: JsonObject): SourcedAcc
   };
 }
 
-/** Many clients send a picture's address that is empty where there is none. */
+/** Many clients send an empty address for no picture. */
 function withoutEmptyAvatar({ avatar, ...others }: JsonObject): JsonObject {
   return avatar === undefined || avatar === "" ? others : { ...others, avatar };
 }

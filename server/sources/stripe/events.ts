@@ -1,4 +1,4 @@
-/** What Stripe's events say of a customer, as a table by their types. Amounts are in minor units: cents, or whole yen. */
+/** Maps Stripe's events by their types. Amounts are in minor units: cents, or whole yen. */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import {
   fieldOf,
@@ -21,20 +21,20 @@ export interface Happened {
 interface Event {
   readonly event: string;
   readonly properties: JsonObject;
-  /** Two types of Stripe's that tell of one thing have one id, and the second is a duplicate. */
+  /** Two types of events for one fact have the same id, and the second is a duplicate. */
   readonly id?: string | undefined;
 }
 
-/** What is said of the customer. */
-export interface SaidOfCustomer {
+/** Events and traits of a customer. */
+export interface CustomerFacts {
   readonly events: readonly Event[];
   readonly traits?: JsonObject;
 }
 
-/** Why an event says nothing to us. */
+/** Why an event is ignored. */
 type Ignored = string;
 
-type Reading = (happened: Happened) => SaidOfCustomer | Ignored;
+type Reading = (happened: Happened) => CustomerFacts | Ignored;
 
 /** Every type that is read; all others are ignored. */
 export const stripeEvents: Readonly<Record<string, Reading>> = {
@@ -47,25 +47,25 @@ export const stripeEvents: Readonly<Record<string, Reading>> = {
   "customer.subscription.updated": updated,
   "customer.subscription.deleted": ({ object }) => ({
     events: [subscriptionEvent("subscription_canceled", object, reasons(object))],
-    // Null, not "free": nobody has said that there is a free plan.
+    // Null, not "free": a free plan may not exist.
     traits: { plan: null, planAmount: null, planCurrency: null, planInterval: null, ...statusOf(object) },
   }),
-  "customer.subscription.paused": ({ object }) => subscriptionSaid("subscription_paused", object),
-  "customer.subscription.resumed": ({ object }) => subscriptionSaid("subscription_resumed", object),
+  "customer.subscription.paused": ({ object }) => subscriptionFacts("subscription_paused", object),
+  "customer.subscription.resumed": ({ object }) => subscriptionFacts("subscription_resumed", object),
   "customer.subscription.trial_will_end": ({ object }) =>
-    subscriptionSaid("trial_ending", object, { trialEndsAt: instantOf(object, "trial_end") }),
+    subscriptionFacts("trial_ending", object, { trialEndsAt: instantOf(object, "trial_end") }),
 
   "invoice.paid": paid,
   "invoice.payment_succeeded": paid,
   "invoice.payment_failed": ({ object }) =>
-    invoiceSaid("payment_failed", object, "amount_due", {
+    invoiceFacts("payment_failed", object, "amount_due", {
       attempt: numberOf(object, "attempt_count"),
       nextAttemptAt: instantOf(object, "next_payment_attempt"),
     }),
   "invoice.payment_action_required": ({ object }) =>
-    invoiceSaid("payment_action_required", object, "amount_due"),
-  "invoice.overdue": ({ object }) => invoiceSaid("payment_overdue", object, "amount_due"),
-  "invoice.marked_uncollectible": ({ object }) => invoiceSaid("payment_uncollectible", object, "amount_due"),
+    invoiceFacts("payment_action_required", object, "amount_due"),
+  "invoice.overdue": ({ object }) => invoiceFacts("payment_overdue", object, "amount_due"),
+  "invoice.marked_uncollectible": ({ object }) => invoiceFacts("payment_uncollectible", object, "amount_due"),
 
   "checkout.session.completed": ({ object }) =>
     one("checkout_completed", {
@@ -88,26 +88,26 @@ export const stripeEvents: Readonly<Record<string, Reading>> = {
     }),
 };
 
-function one(event: string, properties: JsonObject, id?: string): SaidOfCustomer {
-  return { events: [{ event, properties: said(properties), id }] };
+function one(event: string, properties: JsonObject, id?: string): CustomerFacts {
+  return { events: [{ event, properties: defined(properties), id }] };
 }
 
-/** Subscriptions begin as `incomplete` until their first payment, and are nothing if it never comes. */
+/** A subscription is `incomplete` until its first payment, and never starts without one. */
 function isLive(subscription: JsonObject): boolean {
-  return !isUnborn(textOf(subscription, "status"));
+  return !isNotStarted(textOf(subscription, "status"));
 }
 
-function isUnborn(status: string | undefined): boolean {
+function isNotStarted(status: string | undefined): boolean {
   return status === "incomplete" || status === "incomplete_expired";
 }
 
-function started(subscription: JsonObject): SaidOfCustomer {
-  return subscriptionSaid("subscription_started", subscription, {
+function started(subscription: JsonObject): CustomerFacts {
+  return subscriptionFacts("subscription_started", subscription, {
     trialEndsAt: instantOf(subscription, "trial_end"),
   });
 }
 
-function subscriptionSaid(event: string, subscription: JsonObject, more: JsonObject = {}): SaidOfCustomer {
+function subscriptionFacts(event: string, subscription: JsonObject, more: JsonObject = {}): CustomerFacts {
   return {
     events: [subscriptionEvent(event, subscription, more)],
     traits: traitsOf(subscription),
@@ -119,16 +119,16 @@ function subscriptionEvent(event: string, subscription: JsonObject, more: JsonOb
   const subscriptionId = textOf(subscription, "id");
   return {
     event,
-    properties: said({ plan, amount, currency, interval, quantity, subscriptionId, ...more }),
+    properties: defined({ plan, amount, currency, interval, quantity, subscriptionId, ...more }),
   };
 }
 
-/** An update is told with what it changed, which may be several things that people have names for, or none. */
-function updated({ object, before }: Happened): SaidOfCustomer | Ignored {
+/** One update may mean several events, or none. */
+function updated({ object, before }: Happened): CustomerFacts | Ignored {
   const status = textOf(object, "status");
-  if (isUnborn(status)) return `A subscription is ${status} and not started.`;
+  if (isNotStarted(status)) return `A subscription is ${status} and not started.`;
   const statusBefore = textOf(before, "status");
-  if (isUnborn(statusBefore)) return started(object);
+  if (isNotStarted(statusBefore)) return started(object);
   const events: Event[] = [];
   const add = (event: string, more?: JsonObject) => events.push(subscriptionEvent(event, object, more));
   const planWas = planBefore(object, before);
@@ -139,7 +139,7 @@ function updated({ object, before }: Happened): SaidOfCustomer | Ignored {
   if (isEnding && !wasEnding) {
     add("cancellation_scheduled", { endsAt: endOf(object), ...reasons(object) });
   }
-  // A subscription that has ended is no more scheduled to; its end is an event of its own.
+  // An ended subscription is no longer scheduled to end. Its end has its own event.
   if (!isEnding && wasEnding && status !== "canceled") add("cancellation_withdrawn");
   const isPaused = isJsonObject(object.pause_collection);
   if (Object.hasOwn(before, "pause_collection") && isPaused !== isJsonObject(before.pause_collection)) {
@@ -148,7 +148,7 @@ function updated({ object, before }: Happened): SaidOfCustomer | Ignored {
   return { events, traits: status === "canceled" ? statusOf(object) : traitsOf(object) };
 }
 
-/** Newer versions say only at which time, and `cancel_at_period_end` stays false. */
+/** Newer versions of the API send only `cancel_at`, and `cancel_at_period_end` stays false. */
 function isCancellationScheduled(subscription: JsonObject): boolean {
   return subscription.cancel_at_period_end === true || numberOf(subscription, "cancel_at") !== undefined;
 }
@@ -173,7 +173,7 @@ function was({ name, amount, currency, interval, quantity }: Plan): JsonObject {
   };
 }
 
-/** Why it was canceled, as Stripe and the customer said. */
+/** Reasons of a cancellation, by Stripe and the customer. */
 function reasons(subscription: JsonObject): JsonObject {
   const of = (key: string) => textOf(subscription, "cancellation_details", key);
   return { reason: of("reason"), feedback: of("feedback"), comment: of("comment") };
@@ -181,7 +181,7 @@ function reasons(subscription: JsonObject): JsonObject {
 
 function traitsOf(subscription: JsonObject): JsonObject {
   const { name, amount, currency, interval } = planOf(subscription);
-  return said({
+  return defined({
     plan: name,
     planAmount: amount,
     planCurrency: currency,
@@ -191,23 +191,22 @@ function traitsOf(subscription: JsonObject): JsonObject {
 }
 
 function statusOf(subscription: JsonObject): JsonObject {
-  return said({ subscriptionStatus: textOf(subscription, "status") });
+  return defined({ subscriptionStatus: textOf(subscription, "status") });
 }
 
-/** `invoice.paid` and `invoice.payment_succeeded` both come for a payment, and only the former when it was made outside
- * of Stripe. */
-function paid({ object }: Happened): SaidOfCustomer | Ignored {
+/** A payment has both `invoice.paid` and `invoice.payment_succeeded`. A payment outside of Stripe has only the first. */
+function paid({ object }: Happened): CustomerFacts | Ignored {
   const amount = numberOf(object, "amount_paid");
   const outside = numberOf(object, "amount_paid_off_stripe");
   const isOutside = fieldOf(object, "paid_out_of_band") === true || outside !== undefined;
-  if (amount === 0 && !isOutside) return "An invoice over nothing is no payment.";
+  if (amount === 0 && !isOutside) return "An invoice of amount 0 is no payment.";
   const id = textOf(object, "id");
   const paidOnce = id === undefined ? undefined : `${id}:payment_succeeded`;
-  const { events } = invoiceSaid("payment_succeeded", object, "amount_paid");
+  const { events } = invoiceFacts("payment_succeeded", object, "amount_paid");
   return { events: events.map((event) => ({ ...event, id: paidOnce })) };
 }
 
-function invoiceSaid(event: string, invoice: JsonObject, amount: string, more: JsonObject = {}) {
+function invoiceFacts(event: string, invoice: JsonObject, amount: string, more: JsonObject = {}) {
   return one(event, {
     ...money(invoice, amount),
     plan: planOfInvoice(invoice),
@@ -235,7 +234,7 @@ function instantOf(value: unknown, key: string): string | undefined {
   return new Date(seconds * 1_000).toISOString();
 }
 
-/** Without what the payload did not say. */
-function said(properties: JsonObject): JsonObject {
+/** Without undefined values. */
+function defined(properties: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined));
 }

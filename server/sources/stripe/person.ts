@@ -1,9 +1,9 @@
-/** Looks up in the ledger whom an event of Stripe's is about. */
+/** Looks up the person of a Stripe event in the ledger. */
 import type { Ledger } from "../../ledger/ledger.ts";
 import { addressIn, isAddressId } from "../../ledger/ledger.ts";
 import { type KnownPerson, stripeAnonymousId, stripePerson } from "./stripe.ts";
 
-/** What the ledger knows of whom an event is about. @param body parsed JSON */
+/** The ledger's knowledge of an event's person. @param body parsed JSON */
 export async function findPerson(
   ledger: Pick<Ledger, "identities" | "findUser">,
   organization: number,
@@ -26,13 +26,13 @@ export async function findPerson(
   let kept = linked && isAddressId(linked) ? addressIn(linked) : undefined;
   if (linked && linked === customerId)
     kept = (await ledger.findUser(organization, linked))?.user.email ?? undefined;
-  // A customer's own address is the newest; a bill may go to another than the customer's.
+  // A customer's own address is the newest. A bill may go to another address.
   const addresses = isOwnEmail ? [email, kept] : [kept, email];
   let others: readonly string[] = [];
   let address: string | undefined;
   for (const one of addresses) {
     if (one === undefined || others.length > 0) continue;
-    // A user made of the customer's own id gives way to one whom the product has named.
+    // A user that was created from the customer's id yields to a user of the product.
     others = (await identities.withEmail(organization, one)).filter((user) => user !== customerId);
     if (address === undefined || others.length > 0) address = one;
   }

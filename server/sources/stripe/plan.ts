@@ -1,10 +1,10 @@
-/** Which plan a subscription of Stripe's is, in every form that its API has had for it. */
+/** Reads the plan of a Stripe subscription, in every form that the API has had. */
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 
-/** What a subscription costs, and how it is called. What the payload does not say is undefined. */
+/** The price and name of a subscription. Values that the payload lacks are undefined. */
 export interface Plan {
   readonly name: string | undefined;
-  /** Of one interval, for the whole quantity, in the currency's minor units. */
+  /** For one interval and the whole quantity, in the currency's minor units. */
   readonly amount: number | undefined;
   readonly currency: string | undefined;
   /** `month`, or `3 months`. */
@@ -12,7 +12,7 @@ export interface Plan {
   readonly quantity: number | undefined;
 }
 
-/** A field of an object; undefined for null, for what is absent, and where there is no object. */
+/** A field of an object; undefined for null, for an absent field, and without an object. */
 export function fieldOf(value: unknown, ...keys: readonly string[]): unknown {
   let found = value;
   for (const key of keys) {
@@ -22,19 +22,19 @@ export function fieldOf(value: unknown, ...keys: readonly string[]): unknown {
   return found ?? undefined;
 }
 
-/** As `fieldOf`, when it is words. */
+/** As `fieldOf`, if it is a non-empty string. */
 export function textOf(value: unknown, ...keys: readonly string[]): string | undefined {
   const found = fieldOf(value, ...keys);
   return typeof found === "string" && found !== "" ? found : undefined;
 }
 
-/** As `fieldOf`, when it is a number that JSON carries exactly. */
+/** As `fieldOf`, if it is a number that JSON represents exactly. */
 export function numberOf(value: unknown, ...keys: readonly string[]): number | undefined {
   const found = fieldOf(value, ...keys);
   return typeof found === "number" && Math.abs(found) <= Number.MAX_SAFE_INTEGER ? found : undefined;
 }
 
-/** The id of what is either named by it or there in full. */
+/** The id of an object that is either expanded or given by its id. */
 export function idOf(value: unknown, ...keys: readonly string[]): string | undefined {
   const found = fieldOf(value, ...keys);
   return textOf(found, "id") ?? (typeof found === "string" && found !== "" ? found : undefined);
@@ -67,8 +67,8 @@ export function planOf(subscription: JsonObject): Plan {
   };
 }
 
-/** The plan before an update; undefined when the update left it alone. Lists are told whole there, and of the `plan`
- * of old versions only the fields that changed. */
+/** The plan before an update; undefined if the update did not change it. `previous_attributes` has whole lists, but of the `plan`
+ * of old versions only the changed fields. */
 export function planBefore(subscription: JsonObject, previous: JsonObject): Plan | undefined {
   if (listOf(previous, "items").length > 0) return planOf({ ...subscription, ...previous });
   const isOfPlan = fieldOf(previous, "plan") !== undefined || numberOf(previous, "quantity") !== undefined;
@@ -77,14 +77,14 @@ export function planBefore(subscription: JsonObject, previous: JsonObject): Plan
   return planOf({ ...subscription, ...previous, plan, items: null });
 }
 
-/** Whether two plans differ in anything that a person would call a change. */
+/** Whether two plans differ in name, price or quantity. */
 export function isOtherPlan(one: Plan, other: Plan): boolean {
   return (["name", "amount", "currency", "interval", "quantity"] as const).some(
     (key) => one[key] !== other[key],
   );
 }
 
-/** The plan of an invoice's first line that is a subscription's. The newest versions name only ids there. */
+/** The plan of an invoice's first line of a subscription. The newest versions have only ids there. */
 export function planOfInvoice(invoice: JsonObject): string | undefined {
   const [line] = listOf(invoice, "lines").filter(
     (one) => fieldOf(one, "price") !== undefined || fieldOf(one, "plan") !== undefined,
@@ -112,7 +112,7 @@ function lineOf(item: JsonObject): Line {
   };
 }
 
-/** The first that is there, from what people chose to what machines did. Plans had a `name` before products had one. */
+/** The first name that exists, from names that people choose to generated ids. Plans had a `name` before products had one. */
 function nameOf(price: JsonObject): string | undefined {
   return (
     textOf(price, "nickname") ??

@@ -1,16 +1,16 @@
-/** What Stripe signs: https://docs.stripe.com/webhooks/signature. Pure. */
+/** Verifies Stripe's signatures: https://docs.stripe.com/webhooks/signature. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** As the official libraries have it: what is older may have been recorded and sent again. */
+/** The limit of Stripe's libraries. An older request may be a replay. */
 const toleranceMs = 5 * 60_000;
-/** Stripe sends one for each living secret of an endpoint, which are two while it is rolled over. */
+/** Stripe sends one for each valid secret of an endpoint: two while a secret is replaced. */
 const maxSignatures = 10;
 
 /**
- * Why a signature is not Stripe's; undefined when it is.
+ * Why a signature is not valid; undefined when it is.
  * @param header `Stripe-Signature`: `t=<seconds>,v1=<hex>,v1=<hex>,v0=…`
  * @param body the bytes as they were sent
- * @param secrets any of which may have signed
+ * @param secrets any of them may have signed
  */
 export function whyNotSigned(
   header: string | null,
@@ -18,7 +18,8 @@ export function whyNotSigned(
   secrets: readonly string[],
   nowMs: number,
 ): string | undefined {
-  if (header === null) return "Stripe-Signature is missing: only what Stripe has signed is taken here.";
+  if (header === null)
+    return "Stripe-Signature is missing: this endpoint accepts only requests that Stripe signed.";
   const fields = header.split(",").map((field) => field.trim());
   const seconds = fields.find((field) => /^t=\d{1,12}$/.test(field))?.slice(2);
   const signatures = fields.filter((field) => /^v1=[0-9a-f]{64}$/.test(field)).slice(0, maxSignatures);
@@ -28,11 +29,11 @@ export function whyNotSigned(
   const sent = signatures.map((field) => Buffer.from(field.slice(3), "hex"));
   const isSigned = secrets
     .map((secret) => createHmac("sha256", secret).update(`${seconds}.`).update(body).digest())
-    // Every pair is compared, and each in constant time: how long it takes says nothing about what would be right.
+    // Every pair is compared, each in constant time, so that the duration reveals nothing.
     .map((expected) => sent.filter((one) => timingSafeEqual(one, expected)).length)
     .some((matches) => matches > 0);
   if (!isSigned) return "Stripe-Signature is not valid: check the signing secret of this endpoint.";
-  // The age is told only to who could sign.
+  // Only a sender with the secret learns about the age.
   const isFresh = nowMs - Number(seconds) * 1_000 <= toleranceMs;
   return isFresh ? undefined : "Stripe-Signature is older than 5 minutes: check the clock of this machine.";
 }

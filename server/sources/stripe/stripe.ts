@@ -1,21 +1,21 @@
 /**
- * Events of Stripe's webhooks. The table of their types is events.ts; here is whose they are. Most name only a
- * customer, whose id we take for a visitor's: what is said before anybody knows who the customer is waits for it.
+ * Finds the user of Stripe's events. events.ts has the table of their types. Most events name only a customer, whose id counts
+ * as a visitor's: events are held until the customer is linked to a user.
  */
 
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
 import { isEmailAddress, isInvalid, type SourcedItem } from "../../intake/intake.ts";
 import { addressId } from "../../ledger/ledger.ts";
-import { readTime } from "../said.ts";
+import { readTime } from "../parse.ts";
 import type { Delivery, TranslatedItem } from "../source.ts";
-import { type SaidOfCustomer, stripeEvents } from "./events.ts";
+import { type CustomerFacts, stripeEvents } from "./events.ts";
 import { fieldOf, idOf, textOf } from "./plan.ts";
 
-/** Whom an event is about, as far as it says itself. */
+/** The person of an event, from the event alone. */
 export interface StripePerson {
-  /** In metadata. */
+  /** From metadata. */
   readonly userId: string | undefined;
-  /** What the checkout was given for the company's own use: often a cart's id, and who pays by a link may set it. */
+  /** `client_reference_id`: often a cart's id. A customer who pays by a link may set it. */
   readonly reference: string | undefined;
   readonly customerId: string | undefined;
   readonly email: string | undefined;
@@ -23,19 +23,19 @@ export interface StripePerson {
   readonly isOwnEmail: boolean;
 }
 
-/** What the ledger knows of such a person. */
+/** The ledger's knowledge of that person. */
 export interface KnownPerson {
-  /** The user whom the customer is known to be. */
+  /** The user that the customer is linked to. */
   readonly linked: string | undefined;
-  /** The user whose id the checkout's reference is. */
+  /** The user whose id is the checkout's reference. */
   readonly referenced: string | undefined;
-  /** The only user with the e-mail address, but for a user made of the customer's own id. */
+  /** The only user with the e-mail address, apart from a user that was created from the customer's id. */
   readonly withEmail: string | undefined;
-  /** The e-mail address by which the user was looked for: the event's, or that by which the customer is known. */
+  /** The e-mail address of the look-up: the event's, or that of the known customer. */
   readonly address?: string | undefined;
-  /** Whether several users have it: then it says nothing, and nobody waits for one of them. */
+  /** Whether several users have it. Then it identifies no user. */
   readonly isEmailShared: boolean;
-  /** Whether the user whom the event names has an e-mail address already, which is then left alone. */
+  /** Whether the event's user has an e-mail address already, which then stays. */
   readonly hasEmail: boolean;
 }
 
@@ -47,12 +47,12 @@ interface StripeEvent {
   readonly before: JsonObject;
 }
 
-/** The visitor's id that a customer's is. */
+/** The visitor id of a customer. */
 export function stripeAnonymousId(customerId: string): string {
   return `stripe:${customerId}`;
 }
 
-/** Whom an event is about; undefined when it is of no type that is read. @param body parsed JSON */
+/** The person of an event; undefined for types that are ignored. @param body parsed JSON */
 export function stripePerson(body: unknown): StripePerson | undefined {
   const event = eventOf(body);
   if (event?.object === undefined || !Object.hasOwn(stripeEvents, event.type)) return undefined;
@@ -69,11 +69,11 @@ export function stripePerson(body: unknown): StripePerson | undefined {
 }
 
 /**
- * What an event says.
+ * Translates an event.
  * @param body parsed JSON
- * @param known what the ledger knows of `stripePerson(body)`
- * @param unknownCustomers whether a customer whom nobody knows becomes a user as soon as the e-mail address is told
- * @returns invalid for what is no event of Stripe's
+ * @param known the ledger's knowledge of `stripePerson(body)`
+ * @param unknownCustomers whether an unmatched customer with an e-mail address becomes a user
+ * @returns invalid for a body that is no Stripe event
  */
 export function translateStripe(
   body: unknown,
@@ -82,41 +82,41 @@ export function translateStripe(
   unknownCustomers: "create" | "wait",
 ): readonly TranslatedItem[] | { readonly invalid: string } {
   const event = eventOf(body);
-  if (event === undefined) return { invalid: "body is no event of Stripe's: it has no id or type." };
+  if (event === undefined) return { invalid: "body is not a Stripe event: it has no id or type." };
   const ignored = (why: string) => [{ sent: body, translated: { ignored: why } }];
   const person = stripePerson(body);
   if (event.object === undefined) {
     return ignored("An event without its object: choose snapshot payloads for this endpoint.");
   }
   const reading = Object.hasOwn(stripeEvents, event.type) ? stripeEvents[event.type] : undefined;
-  if (reading === undefined || person === undefined) return ignored(`${event.type} says nothing to us.`);
-  const said = reading({ object: event.object, before: event.before });
-  if (typeof said === "string") return ignored(said);
-  const whose = whoseIs(person, known, unknownCustomers);
-  if (whose === undefined) return ignored(`${event.type} names no customer, and no user.`);
+  if (reading === undefined || person === undefined) return ignored(`${event.type} is not used.`);
+  const facts = reading({ object: event.object, before: event.before });
+  if (typeof facts === "string") return ignored(facts);
+  const owner = ownerOf(person, known, unknownCustomers);
+  if (owner === undefined) return ignored(`${event.type} names neither a customer nor a user.`);
   const atMs = event.createdMs ?? delivery.receivedAtMs;
-  return [{ sent: body, translated: { items: itemsOf(event, said, whose, atMs) } }];
+  return [{ sent: body, translated: { items: itemsOf(event, facts, owner, atMs) } }];
 }
 
-/** Whose an event is, in our words. */
-interface Whose {
+/** The user or visitor of an event. */
+interface Owner {
   readonly userId: string | undefined;
   readonly anonymousId: string | undefined;
   /** To be stored; undefined leaves what is stored. */
   readonly email: string | undefined;
-  /** That the customer is known by an e-mail address, whoever may have it. */
+  /** Links the customer to an e-mail address. */
   readonly known?: { readonly previousId: string; readonly userId: string } | undefined;
 }
 
-/** The first that is there: who is named; who the customer is known to be; the user whom the checkout refers to; the only
- * user with the e-mail address; the customer. */
-function whoseIs(
+/** The first that exists: the user in metadata; the user that the customer is linked to; the user of the checkout's reference;
+ * the only user with the e-mail address; the customer. */
+function ownerOf(
   { userId, customerId, email }: StripePerson,
   { linked, referenced, withEmail, isEmailShared, hasEmail, address = email }: KnownPerson,
   unknownCustomers: "create" | "wait",
-): Whose | undefined {
+): Owner | undefined {
   const anonymousId = customerId === undefined ? undefined : stripeAnonymousId(customerId);
-  // Bills may go to another address than the one that the user is known by.
+  // The bill's address may differ from the user's.
   if (userId !== undefined) return { userId, anonymousId, email: hasEmail ? undefined : email };
   const isLinked = linked !== undefined && linked !== customerId;
   if (isLinked) return { userId: linked, anonymousId, email: undefined };
@@ -124,7 +124,7 @@ function whoseIs(
     return { userId: referenced, anonymousId, email: hasEmail ? undefined : email };
   const addressed = address === undefined || isEmailShared ? undefined : addressId(address);
   const known = anonymousId && addressed ? { previousId: anonymousId, userId: addressed } : undefined;
-  // Anybody may say an e-mail address, so the customer is not linked to the user: the next event is looked up anew.
+  // Anyone can enter an e-mail address, so the customer is not linked to the user. The next event is looked up again.
   if (withEmail !== undefined) {
     return { userId: withEmail, anonymousId: undefined, email: undefined, known: linked ? undefined : known };
   }
@@ -136,30 +136,30 @@ function whoseIs(
 
 function itemsOf(
   { id, object }: StripeEvent,
-  said: SaidOfCustomer,
-  { userId, anonymousId, email, known }: Whose,
+  facts: CustomerFacts,
+  { userId, anonymousId, email, known }: Owner,
   atMs: number,
 ): readonly SourcedItem[] {
   const person = { userId, anonymousId };
   const accountId = metadataOf(object, accountIdKeys);
   const account = accountId === undefined ? undefined : { id: accountId };
-  const traits = said.traits ?? {};
-  const isTold = Object.keys(traits).length > 0 || account !== undefined;
+  const traits = facts.traits ?? {};
+  const hasFacts = Object.keys(traits).length > 0 || account !== undefined;
   const identify: SourcedItem = {
     ...{ type: "identify", ...person, atMs, messageId: `${id}:identify` },
     ...{ email, traits, account },
   };
-  const tracks = said.events.map(
+  const tracks = facts.events.map(
     ({ event, properties, id: ownId }): SourcedItem => ({
       ...{ type: "track", ...person, atMs, messageId: ownId ?? `${id}:${event}` },
-      // Cards are charged at night: none of it says that somebody used the product.
+      // Cards are charged at night: billing events are no use of the product.
       ...{ event, properties, isActivity: false, account },
     }),
   );
   const waiting: SourcedItem[] =
     known === undefined ? [] : [{ type: "alias", ...known, atMs, messageId: `${id}:address` }];
-  // Without a user and without traits it would say nothing.
-  return [...waiting, ...(userId !== undefined || isTold ? [identify] : []), ...tracks];
+  // Without a user and without traits an identify would be empty.
+  return [...waiting, ...(userId !== undefined || hasFacts ? [identify] : []), ...tracks];
 }
 
 const userIdKeys = ["userId", "user_id", "rekindle_user_id"] as const;

@@ -1,8 +1,8 @@
 /**
- * Paths into JSON, as a mapping names them: keys with dots between, places of an array in brackets, from the item on.
+ * Paths into JSON in mappings: keys with dots between, places of an array in brackets. A path starts at the item.
  *
  *   `user.id`, `items[0].name`, `data["first name"]`: below the item
- *   `$`, `$.account.id`: the whole body, whatever the item is
+ *   `$`, `$.account.id`: from the whole body
  */
 import { isJsonObject } from "../../../contract/json.ts";
 
@@ -12,7 +12,7 @@ export interface JsonPath {
   readonly steps: readonly (string | number)[];
 }
 
-/** What paths are read in. */
+/** The values that paths start at. */
 export interface PathRoots {
   readonly body: unknown;
   readonly item: unknown;
@@ -32,7 +32,7 @@ export function parsePath(text: string): JsonPath | undefined {
     if (match === null) return undefined;
     const [whole, key, place, quoted] = match;
     const isFirst = at === 0;
-    // A dot stands between a key and what is before it, and nowhere else.
+    // A dot is allowed only before a key that is not the first.
     if (key !== undefined && whole.startsWith(".") === isFirst) return undefined;
     const name = key ?? (quoted === undefined ? undefined : unquoted(quoted));
     if (name === undefined && place === undefined) return undefined;
@@ -42,7 +42,7 @@ export function parsePath(text: string): JsonPath | undefined {
   return { isFromBody, steps };
 }
 
-/** What is at a path; undefined when nothing is. Only what was sent is seen: nothing that objects inherit. */
+/** The value at a path; undefined if there is none. Inherited properties are not read. */
 export function readPath({ isFromBody, steps }: JsonPath, { body, item }: PathRoots): unknown {
   let value = isFromBody ? body : item;
   for (const next of steps) {

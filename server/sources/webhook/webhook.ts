@@ -1,6 +1,6 @@
 /**
- * Bodies of tools that nobody has written a translation for: an organization says by paths (paths.ts) where in them the
- * user, the event and the rest is. An item may say who somebody is, what somebody did, or both.
+ * Translates webhooks of other tools by the organization's mapping. Its paths (paths.ts) lead to the user, the event and other
+ * values. An item may identify a user, record an event, or both.
  */
 import { createHash } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../../../contract/json.ts";
@@ -15,24 +15,24 @@ import {
   type SourcedAccount,
   type SourcedItem,
 } from "../../intake/intake.ts";
-import { readTime, saidId, saidMessageId, saidVisitorId } from "../said.ts";
+import { parseId, parseMessageId, parseVisitorId, readTime } from "../parse.ts";
 import type { Delivery, Translated, TranslatedItem } from "../source.ts";
 import { type JsonPath, type PathRoots, parsePath, readPath } from "./paths.ts";
 
-/** Why an item cannot be taken. */
+/** Why an item is rejected. */
 class Unreadable extends Error {
   override readonly name = "Unreadable";
 }
 
-/** An item, and what it takes to read it. */
+/** An item, and the tools to read it. */
 interface ReadItem extends PathRoots {
-  /** That were parsed for items before: there may be 10,000 of them. */
+  /** Parsed paths, shared by up to 10,000 items. */
   readonly paths: Map<string, JsonPath>;
-  /** The digits in which a number of the item was sent. */
+  /** The digits of a number of the item as they were sent. */
   readonly digitsAt: (path: JsonPath) => string | undefined;
 }
 
-/** What is at the paths of a mapping. */
+/** Reads values at the paths of a mapping. */
 class Reader {
   readonly #roots: PathRoots;
   readonly #paths: Map<string, JsonPath>;
@@ -44,12 +44,12 @@ class Reader {
     this.#digitsAt = digitsAt;
   }
 
-  /** The digits of the number at a path; undefined where they are not known. */
+  /** The digits of the number at a path; undefined if they are not known. */
   digits(path: string | undefined): string | undefined {
     return path === undefined ? undefined : this.#digitsAt(pathOf(path));
   }
 
-  /** What is at a path; undefined for null and where nothing is, or no path is. */
+  /** The value at a path; undefined for null, no value and no path. */
   value(path: string | undefined): unknown {
     if (path === undefined) return undefined;
     const parsed = this.#paths.get(path) ?? pathOf(path);
@@ -57,7 +57,7 @@ class Reader {
     return readPath(parsed, this.#roots) ?? undefined;
   }
 
-  /** Words at a path; undefined where nothing is. @throws Unreadable where something else is */
+  /** The string at a path; undefined if there is no value. @throws Unreadable for other values */
   text(path: string | undefined, what: string): string | undefined {
     const value = this.value(path);
     if (value === undefined || value === "") return undefined;
@@ -65,7 +65,7 @@ class Reader {
     throw new Unreadable(`${what} at ${path} is not a string.`);
   }
 
-  /** An object at a path, or one of what is at the paths of a table. @throws Unreadable for anything else */
+  /** The object at a path, or an object of the values at a table's paths. @throws Unreadable for other values */
   object(paths: string | Readonly<Record<string, string>> | undefined, what: string): JsonObject {
     if (paths === undefined) return {};
     if (typeof paths === "string") {
@@ -78,7 +78,7 @@ class Reader {
   }
 }
 
-/** The digits in which the numbers of a body were sent. The first question scans the text. */
+/** The digits of a body's numbers as they were sent. The first call scans the text. */
 class Digits {
   readonly #text: (() => string) | undefined;
   #numbers: NumberTexts | undefined;
@@ -87,8 +87,8 @@ class Digits {
     this.#text = text;
   }
 
-  /** Those of the number at a path. @param item the steps from the body to the item
-   * @returns undefined where they are those of its decimal string, or the text is not known */
+  /** The digits of the number at a path. @param item the steps from the body to the item
+   * @returns undefined if they equal its decimal string, or the text is not known */
   at({ isFromBody, steps }: JsonPath, item: JsonPath["steps"]): string | undefined {
     if (this.#text === undefined) return undefined;
     this.#numbers ??= NumberTexts.of(this.#text());
@@ -97,10 +97,10 @@ class Digits {
 }
 
 /**
- * What a body says, item by item.
+ * Translates a body item by item.
  * @param body parsed JSON
  * @param text the body as it was sent, for ids that are numbers of more than 15 digits
- * @returns invalid when there are no items where the mapping says, or too many
+ * @returns invalid if the mapping's path leads to no items, or to too many
  */
 export function translateWebhook(
   body: unknown,
@@ -110,7 +110,7 @@ export function translateWebhook(
 ): readonly TranslatedItem[] | { readonly invalid: string } {
   const itemsPath = mapping.items === undefined ? undefined : pathOf(mapping.items);
   const found = itemsPath === undefined ? body : readPath(itemsPath, { body, item: body });
-  if (found === undefined) return { invalid: `There is nothing at ${mapping.items}, where items are to be.` };
+  if (found === undefined) return { invalid: `There is nothing at ${mapping.items}, the path of the items.` };
   const items: readonly unknown[] = Array.isArray(found) ? found : [found];
   const toItems = itemsPath?.steps ?? [];
   const toItem = (index: number) => (Array.isArray(found) ? [...toItems, index] : toItems);
@@ -129,18 +129,17 @@ export function translateWebhook(
   }));
 }
 
-/** What a mapping must have beside its form, which its schema checks.
- * @throws Refusal when nothing could come of it */
+/** Checks the rules that a mapping's schema cannot express. @throws Refusal if the mapping can give no item */
 export function checkMapping(mapping: WebhookMapping): void {
   if (mapping.userId === undefined && mapping.anonymousId === undefined) {
-    throw new Refusal("mapping says nothing about whom: give userId or anonymousId a path.");
+    throw new Refusal("mapping has no user: give userId or anonymousId a path.");
   }
   const { event, email, traits, account } = mapping;
   if (event === undefined && email === undefined && traits === undefined && account === undefined) {
-    throw new Refusal("mapping says nothing about them: give event, email, traits or account a path.");
+    throw new Refusal("mapping has no data: give event, email, traits or account a path.");
   }
   if (event === undefined && mapping.properties !== undefined) {
-    throw new Refusal("properties are of an event: give event a path or a text too.");
+    throw new Refusal("properties belong to an event: give event a path or a text, too.");
   }
 }
 
@@ -156,11 +155,11 @@ function translateItem(read: ReadItem, mapping: WebhookMapping, delivery: Delive
 
 function itemsOf(read: Reader, mapping: WebhookMapping, delivery: Delivery): readonly SourcedItem[] {
   const idAt = (path: string | undefined, what: string) =>
-    valid(saidId(read.value(path), `${what}, at ${path},`));
+    valid(parseId(read.value(path), `${what}, at ${path},`));
   const person = {
     userId: idAt(mapping.userId, "userId"),
     anonymousId: valid(
-      saidVisitorId(read.value(mapping.anonymousId), `anonymousId, at ${mapping.anonymousId},`),
+      parseVisitorId(read.value(mapping.anonymousId), `anonymousId, at ${mapping.anonymousId},`),
     ),
   };
   if (person.userId === undefined && person.anonymousId === undefined) {
@@ -168,40 +167,40 @@ function itemsOf(read: Reader, mapping: WebhookMapping, delivery: Delivery): rea
     throw new Unreadable(`There is no id of a user at ${paths.join(" or ")}.`);
   }
   const messageId = valid(
-    saidMessageId(read.value(mapping.messageId), `messageId, at ${mapping.messageId},`, () =>
+    parseMessageId(read.value(mapping.messageId), `messageId, at ${mapping.messageId},`, () =>
       read.digits(mapping.messageId),
     ),
   );
   const time = valid(readTime(read.value(mapping.timestamp), `The time at ${mapping.timestamp}`));
   const atMs = time ?? delivery.receivedAtMs;
-  const said = { ...person, atMs, messageId };
+  const shared = { ...person, atMs, messageId };
   const accountId = idAt(mapping.account?.id, "account.id");
   const account: SourcedAccount | undefined =
     accountId === undefined
       ? undefined
       : { id: accountId, name: read.text(mapping.account?.name, "account.name") };
   const address = read.text(mapping.email, "email")?.trim();
-  // An address that is none is no reason to refuse the person.
+  // An invalid address is left out, and the person is stored.
   const email = address !== undefined && isEmailAddress(address) ? address : undefined;
   const traits = read.object(mapping.traits, "traits");
-  const isTold = email !== undefined || account !== undefined || Object.keys(traits).length > 0;
+  const hasFacts = email !== undefined || account !== undefined || Object.keys(traits).length > 0;
   const event = eventOf(read, mapping);
   const identify: SourcedItem = {
-    ...{ ...said, type: "identify", email, traits, account },
-    // The message's id is its event's; to say the same of somebody again changes nothing.
+    ...{ ...shared, type: "identify", email, traits, account },
+    // The message's id belongs to its event. The same traits again change nothing.
     messageId: event === undefined ? messageId : null,
   };
   if (event === undefined) return [identify];
   const track: SourcedItem = {
-    ...{ ...said, type: "track", event, account, isActivity: mapping.isActivity ?? true },
+    ...{ ...shared, type: "track", event, account, isActivity: mapping.isActivity ?? true },
     properties: read.object(mapping.properties, "properties"),
   };
-  return isTold ? [identify, track] : [track];
+  return hasFacts ? [identify, track] : [track];
 }
 
 /**
- * The items of a webhook, whose messages' ids are those of this webhook alone: other tools count from 1 as well. An id that
- * would become too long has its SHA-256 instead.
+ * Adds the webhook's name to the ids of its messages, because several tools count from 1. An id that becomes too long is replaced
+ * by its SHA-256.
  * @param name the webhook's, in its organization
  */
 export function ofWebhook(name: string, { sent, translated }: TranslatedItem): TranslatedItem {
@@ -229,7 +228,7 @@ function valid<Value>(value: Value | Invalid): Value {
   return value;
 }
 
-/** @throws Refusal, which a stored mapping never does: its schema takes nothing else */
+/** @throws Refusal; never for a stored mapping, whose schema accepts only paths */
 function pathOf(text: string): JsonPath {
   const path = parsePath(text);
   if (path === undefined) throw new Refusal(`${text} is not a path: send one such as data.user.id.`);

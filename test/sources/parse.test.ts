@@ -1,7 +1,13 @@
 /** What sources say in the same way: times and ids. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { maxTrustedSkewMs, readTime, saidId, saidMessageId, saidTime } from "../../server/sources/said.ts";
+import {
+  maxTrustedSkewMs,
+  parseId,
+  parseMessageId,
+  parseTimestamp,
+  readTime,
+} from "../../server/sources/parse.ts";
 import { seeded } from "../pure/support.ts";
 
 const receivedAtMs = Date.UTC(2026, 4, 17, 12);
@@ -23,9 +29,9 @@ describe("a message happened", () => {
     fc.assert(
       fc.property(saidMs, saidMs, (timestamp, originalTimestamp) => {
         const both = { timestamp: iso(timestamp), originalTimestamp: iso(originalTimestamp) };
-        expect(saidTime(both, delivery)).toBe(timestamp);
-        expect(saidTime({ ...both, timestamp: null }, delivery)).toBe(originalTimestamp);
-        expect(saidTime({ sentAt: iso(timestamp) }, delivery)).toBe(receivedAtMs);
+        expect(parseTimestamp(both, delivery)).toBe(timestamp);
+        expect(parseTimestamp({ ...both, timestamp: null }, delivery)).toBe(originalTimestamp);
+        expect(parseTimestamp({ sentAt: iso(timestamp) }, delivery)).toBe(receivedAtMs);
       }),
       property,
     );
@@ -36,8 +42,8 @@ describe("a message happened", () => {
       fc.property(fc.integer({ min: 0, max: 30 * dayMs }), skewMs, (agoMs, wrongByMs) => {
         const sentAt = iso(receivedAtMs - wrongByMs);
         const said = iso(receivedAtMs - wrongByMs - agoMs);
-        expect(saidTime({ timestamp: said, sentAt }, delivery)).toBe(receivedAtMs - agoMs);
-        expect(saidTime({ originalTimestamp: said, sentAt }, delivery)).toBe(receivedAtMs - agoMs);
+        expect(parseTimestamp({ timestamp: said, sentAt }, delivery)).toBe(receivedAtMs - agoMs);
+        expect(parseTimestamp({ originalTimestamp: said, sentAt }, delivery)).toBe(receivedAtMs - agoMs);
       }),
       property,
     );
@@ -49,14 +55,14 @@ describe("a message happened", () => {
     fc.assert(
       fc.property(saidMs, fc.oneof(little, unknown), (ms, sent) => {
         const sentAt = typeof sent === "number" ? iso(receivedAtMs - sent) : sent;
-        expect(saidTime({ timestamp: iso(ms), sentAt }, delivery)).toBe(ms);
+        expect(parseTimestamp({ timestamp: iso(ms), sentAt }, delivery)).toBe(ms);
       }),
       property,
     );
   });
 
   test("never a little later than it arrived, but later still when it says so", () => {
-    const ahead = (ms: number) => saidTime({ timestamp: iso(receivedAtMs + ms) }, delivery);
+    const ahead = (ms: number) => parseTimestamp({ timestamp: iso(receivedAtMs + ms) }, delivery);
     expect(ahead(1)).toBe(receivedAtMs);
     expect(ahead(maxTrustedSkewMs)).toBe(receivedAtMs);
     expect(ahead(dayMs)).toBe(receivedAtMs + dayMs);
@@ -65,7 +71,7 @@ describe("a message happened", () => {
   test("not at a time that cannot be read or kept, whatever is said", () => {
     fc.assert(
       fc.property(fc.anything(), fc.anything(), fc.anything(), (timestamp, originalTimestamp, sentAt) => {
-        const said = saidTime({ timestamp, originalTimestamp, sentAt }, delivery);
+        const said = parseTimestamp({ timestamp, originalTimestamp, sentAt }, delivery);
         if (typeof said === "number") {
           expect(said).toBeWithin(Date.UTC(1970, 0, 2), Date.UTC(2299, 11, 31));
         } else
@@ -73,11 +79,11 @@ describe("a message happened", () => {
       }),
       property,
     );
-    expect(saidTime({ timestamp: "yesterday", originalTimestamp: iso(0) }, delivery)).toHaveProperty(
+    expect(parseTimestamp({ timestamp: "yesterday", originalTimestamp: iso(0) }, delivery)).toHaveProperty(
       "invalid",
     );
     const before1970 = { timestamp: "1971-01-01T00:00:00Z", sentAt: "2299-01-01T00:00:00Z" };
-    expect(saidTime(before1970, delivery)).toHaveProperty("invalid");
+    expect(parseTimestamp(before1970, delivery)).toHaveProperty("invalid");
   });
 });
 
@@ -120,19 +126,19 @@ test.each(unread.map((value) => [value]))("the time %p is not", (value) => {
 });
 
 test("ids are texts, and numbers that are exactly what they were sent as", () => {
-  expect([saidId("a", "userId"), saidId(42, "userId"), saidId(-7, "userId"), saidId(0, "userId")]).toEqual([
-    "a",
-    "42",
-    "-7",
-    "0",
-  ]);
-  expect([undefined, null, ""].map((value) => saidId(value, "userId"))).toEqual([
+  expect([
+    parseId("a", "userId"),
+    parseId(42, "userId"),
+    parseId(-7, "userId"),
+    parseId(0, "userId"),
+  ]).toEqual(["a", "42", "-7", "0"]);
+  expect([undefined, null, ""].map((value) => parseId(value, "userId"))).toEqual([
     undefined,
     undefined,
     undefined,
   ]);
   for (const value of [2 ** 53, 1.5, Number.NaN, true, {}, ["a"], "a".repeat(257)]) {
-    expect(saidId(value, "userId")).toHaveProperty(
+    expect(parseId(value, "userId")).toHaveProperty(
       "invalid",
       expect.stringMatching(/^userId is not valid: /),
     );
@@ -140,15 +146,15 @@ test("ids are texts, and numbers that are exactly what they were sent as", () =>
 });
 
 test("a message's id is a text of at most 256 characters, or none", () => {
-  expect([saidMessageId("m"), saidMessageId(7), saidMessageId(""), saidMessageId(null)]).toEqual([
+  expect([parseMessageId("m"), parseMessageId(7), parseMessageId(""), parseMessageId(null)]).toEqual([
     ...["m", "7"],
     ...[null, null],
   ]);
-  expect(saidMessageId("m".repeat(257))).toHaveProperty("invalid");
-  expect(saidMessageId({})).toHaveProperty("invalid");
+  expect(parseMessageId("m".repeat(257))).toHaveProperty("invalid");
+  expect(parseMessageId({})).toHaveProperty("invalid");
   // Rounded, it would be the id of other messages, too.
-  expect([2 ** 53, -(2 ** 60), 1.5, 1e21].map((number) => saidMessageId(number))).toEqual([
+  expect([2 ** 53, -(2 ** 60), 1.5, 1e21].map((number) => parseMessageId(number))).toEqual([
     ...[null, null, null, null],
   ]);
-  expect(saidMessageId(2 ** 53, "id", () => "9007199254740993")).toBe("9007199254740993");
+  expect(parseMessageId(2 ** 53, "id", () => "9007199254740993")).toBe("9007199254740993");
 });
