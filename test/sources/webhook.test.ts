@@ -255,7 +255,7 @@ describe("a mapping", () => {
   const wrong: readonly (readonly [WebhookMapping, string])[] = [
     [{ event: { text: "a" } }, "no user"],
     [{ userId: "id" }, "no data"],
-    [{ userId: "id", traits: "t", properties: "p" }, "properties are of an event"],
+    [{ userId: "id", traits: "t", properties: "p" }, "properties belong to an event"],
   ];
   test.each(wrong)("%j says too little", (mapping, why) => {
     expect(() => checkMapping(mapping)).toThrow(why);
