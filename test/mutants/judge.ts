@@ -68,4 +68,5 @@ export class Judge {
   }
 }
 
-const maxMsOf = ({ seconds }: Reach) => seconds * 1_000 * patience.factor + patience.moreMs;
+// Bun takes whole numbers only.
+const maxMsOf = ({ seconds }: Reach) => Math.ceil(seconds * 1_000 * patience.factor + patience.moreMs);
