@@ -14,21 +14,15 @@ import { Random } from "../simulation/random.ts";
 import { checkByHand } from "./mutants/check-by-hand.ts";
 import { ProjectCopy } from "./mutants/copy.ts";
 import { type Mutant, mutantsOf, mutated } from "./mutants/generate.ts";
+import { Judge, type Judged, type Verdict } from "./mutants/judge.ts";
 import { measure, type Reach, type Source, testsOf } from "./mutants/reach.ts";
 import { listPaths, root } from "./tidy/source-files.ts";
 import { tierOf } from "./tiers.ts";
 
 /** A small machine has two cores. */
 const copiesAtOnce = 2;
-/** A mutant may make an endless loop: a test has three times its usual time, and as many seconds more. */
-const patience = { factor: 3, moreMs: 20_000 };
-/** The compiler is asked before tests that take longer than it does. */
-const compilerSeconds = 6;
-/** A survivor that many tests reach: the quickest tests together may take this long. */
-const maxSecondsOfTests = 240;
 const aim = 0.85;
 
-type Verdict = "test" | "time" | "types" | "survived" | "unreached";
 const words: Readonly<Record<Verdict, string>> = {
   test: "caught by a test",
   time: "caught by a test's time-out",
@@ -36,13 +30,6 @@ const words: Readonly<Record<Verdict, string>> = {
   survived: "survived",
   unreached: "survived: no test reaches it",
 };
-
-interface Judged {
-  readonly mutant: Mutant;
-  readonly verdict: Verdict;
-  /** The file of tests that noticed, or how many did not. */
-  readonly by: string;
-}
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -94,16 +81,16 @@ async function judgeAll(
 ): Promise<Judged[]> {
   const waiting = [...mutants];
   const judged: Judged[] = [];
+  const passes = new Map<string, boolean>();
   const work = async () => {
     const copy = new ProjectCopy();
+    const judge = new Judge(copy, passes);
     try {
       for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
         const source = sources.get(mutant.path);
         if (source === undefined) throw new Error(`${mutant.path} is no file of the product`);
         const tests = testsOf(source, mutant.start, mutant.end, reaches);
-        copy.write(mutant.path, mutated(source.text, mutant));
-        const result = { mutant, ...(await judge(copy, tests)) };
-        copy.restore(mutant.path);
+        const result = await judge.judge(mutant, source, tests);
         judged.push(result);
         print(result, source);
       }
@@ -113,27 +100,6 @@ async function judgeAll(
   };
   await Promise.all(Array.from({ length: copiesAtOnce }, work));
   return judged;
-}
-
-/** Runs the quick tests, then the compiler, then the slow tests. @param tests the quickest first */
-async function judge(copy: ProjectCopy, tests: readonly Reach[]): Promise<Omit<Judged, "mutant">> {
-  let [seconds, run, isCompiled] = [0, 0, false];
-  for (const { test, seconds: usual } of tests) {
-    if (usual > compilerSeconds && !isCompiled) {
-      if (!(await copy.compiles())) return { verdict: "types", by: "" };
-      isCompiled = true;
-    }
-    seconds += usual;
-    if (seconds > maxSecondsOfTests && run > 0) break;
-    const ending = await copy.test(test, usual * 1_000 * patience.factor + patience.moreMs);
-    run += 1;
-    if (ending !== "passed") return { verdict: ending === "failed" ? "test" : "time", by: test };
-  }
-  if (!isCompiled && !(await copy.compiles())) return { verdict: "types", by: "" };
-  return {
-    verdict: run === 0 ? "unreached" : "survived",
-    by: `${run} of ${tests.length} files of tests ran`,
-  };
 }
 
 function print({ mutant, verdict, by }: Judged, { text }: Source): void {

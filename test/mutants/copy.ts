@@ -1,5 +1,14 @@
 /** A copy of the project in which files are changed and tests run. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { root } from "../tidy/source-files.ts";
@@ -7,14 +16,31 @@ import { root } from "../tidy/source-files.ts";
 /** How a command ended: well, badly, or not within its time. */
 export type Ending = "passed" | "failed" | "timed out";
 
+const copies = new Set<ProjectCopy>();
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => {
+    for (const copy of copies) copy.remove();
+    process.exit(1);
+  });
+}
+
 export class ProjectCopy {
   readonly folder: string;
+  readonly #parent: string;
+  /** The process that runs in it. */
+  #group: number | undefined;
 
   constructor() {
-    this.folder = mkdtempSync(join(tmpdir(), "rekindle-mutant-"));
+    this.#parent = mkdtempSync(join(tmpdir(), "rekindle-mutant-"));
+    this.folder = join(this.#parent, "project");
+    // Data that tests read and that are not part of the project.
+    const shared = join(root, "../shared");
+    if (existsSync(shared)) symlinkSync(realpathSync(shared), join(this.#parent, "shared"));
     const left = new Set(["node_modules", ".git", "data"]);
     cpSync(root, this.folder, { recursive: true, filter: (path) => !left.has(basename(path)) });
     symlinkSync(join(root, "node_modules"), join(this.folder, "node_modules"));
+    copies.add(this);
   }
 
   /** The path of a file of the project in this copy. */
@@ -44,8 +70,11 @@ export class ProjectCopy {
     return (await this.#run(["node_modules/typescript/bin/tsc", ...options], 5 * 60_000)) === "passed";
   }
 
+  /** Ends what runs in it, too. */
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    copies.delete(this);
+    if (this.#group !== undefined) killGroup(this.#group);
+    rmSync(this.#parent, { recursive: true, force: true });
   }
 
   async #run(words: readonly string[], timeoutMs: number): Promise<Ending> {
@@ -58,12 +87,14 @@ export class ProjectCopy {
       stdout: "ignore",
       stderr: "ignore",
     });
+    this.#group = child.pid;
     const clock = setTimeout(() => {
       isLate = true;
       killGroup(child.pid);
     }, timeoutMs);
     const exitCode = await child.exited;
     clearTimeout(clock);
+    this.#group = undefined;
     killGroup(child.pid);
     if (isLate) return "timed out";
     return exitCode === 0 ? "passed" : "failed";

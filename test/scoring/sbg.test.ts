@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { fitSbg, projectSbg } from "../../server/scoring/statistics/sbg.ts";
+import { Random } from "../../simulation/random.ts";
 import { numbers, table } from "./data.ts";
 
 const curve = (column: string) => numbers("sbg_retention.csv").map((row) => row[column] ?? Number.NaN);
@@ -51,6 +52,38 @@ describe("shifted beta-geometric", () => {
       const fit = fitSbg([remaining]);
       expect(fit?.isAtBound).toBe(true);
       if (fit !== null) expect(projectSbg(fit, 20).every(Number.isFinite)).toBe(true);
+    }
+  });
+
+  test("gives the spread that fits of sampled cohorts have", () => {
+    const truth = { alpha: 0.8, beta: 2 };
+    const survival = projectSbg(truth, 12);
+    const members = 1_000;
+    const random = new Random(3);
+    /** Members still there after each period, when every member leaves at a random time. */
+    const sampled = () => {
+      const remaining = survival.map(() => 0);
+      for (let member = 0; member < members; member++) {
+        const left = random.next();
+        survival.forEach((share, k) => {
+          if (share > left) remaining[k] = (remaining[k] ?? 0) + 1;
+        });
+      }
+      return remaining;
+    };
+    const fits = Array.from({ length: 400 }, () => fitSbg([sampled()])).filter((fit) => fit !== null);
+    const logs = fits.map(({ alpha, beta }) => [Math.log(alpha), Math.log(beta)] as const);
+    const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+    const [ofAlpha, ofBeta] = [mean(logs.map(([alpha]) => alpha)), mean(logs.map(([, beta]) => beta))];
+    const observed = {
+      alpha: mean(logs.map(([alpha]) => (alpha - ofAlpha) ** 2)),
+      beta: mean(logs.map(([, beta]) => (beta - ofBeta) ** 2)),
+      both: mean(logs.map(([alpha, beta]) => (alpha - ofAlpha) * (beta - ofBeta))),
+    };
+    const exact = fitSbg([survival.map((share) => members * share)])?.covariance;
+    // 400 fits know a variance to 7 % (one standard error).
+    for (const name of ["alpha", "beta", "both"] as const) {
+      expect((exact?.[name] ?? 0) / observed[name]).toBeWithin(0.75, 1.25);
     }
   });
 
