@@ -180,11 +180,12 @@ export class Server {
 
   /**
    * A server for tests that need no more than organizations of their own, with names that no other file gives to its own.
-   * test/run.ts gives one server to all files that it runs one after another. A file that is run alone starts one.
+   * test/run.ts gives one server to all files that it runs one after another. A file that is run alone starts one. It scores
+   * by `rekindle score` alone, never by itself.
    */
   static async shared(): Promise<Server> {
     const told = process.env[toldServer];
-    if (told === undefined) return Server.start();
+    if (told === undefined) return Server.startShared();
     const address: ServerAddress = JSON.parse(told);
     const printed = () => readFileSync(address.outputPath, "utf8");
     const printedBefore = printed().length;
@@ -195,6 +196,11 @@ export class Server {
       isShared: true,
     };
     return new Server(address.dataDir, started, [], { dataDir: address.dataDir });
+  }
+
+  /** Starts the server that files share. */
+  static startShared(): Promise<Server> {
+    return Server.start({ entry: join(import.meta.dir, "unscheduled-server.ts") });
   }
 
   /** Tells the process of a test file where the server is. */

@@ -23,6 +23,9 @@ const pageDetails = [
   "webhooks",
 ];
 
+const vendorClients =
+  "a vendor's own client delivers over errors and a restart; the translation of its messages is tested without it";
+
 /** What takes long, and why `npm test` can do without it. A name is a path under test/ without `.test.ts`, or a folder with a slash. */
 const long: ReadonlyMap<string, string> = new Map([
   ["long/", "each file takes minutes"],
@@ -68,7 +71,21 @@ const long: ReadonlyMap<string, string> = new Map([
   ["regression/exit-codes", "it starts processes; specification/command-line proves the command"],
   ["scoring/changed-settings", restarts],
   ["scoring/schedule", "it scores nine histories day by day; scoring/runs scores one"],
+  ["scoring/failures", "it makes each part of a run fail in turn; scoring/runs cuts a run off"],
+  ["scoring/many-plans", "it trains a model for many plans; scoring/models has the models"],
+  ["scoring/rungs-of-kinds", "it trains three organizations; scoring/rungs has the rules"],
+  ["scoring/turns", "it scores many organizations at once"],
+  ["sources/customerio", vendorClients],
+  ["sources/posthog-node", vendorClients],
+  ["sources/rudderstack", vendorClients],
+  ["sources/segment-node", vendorClients],
+  ["erasure/keep-events", "it deletes events by age, a mutation of the engine at a time"],
+  ["warehouse/backup", restarts],
   ["warehouse/crash", restarts],
+  [
+    "warehouse/erase-account",
+    "erasure/erasure erases in every store; this file counts what an account leaves",
+  ],
   ...pageDetails.map((name) => [`dashboard/${name}`, onePage] as const),
 ]);
 
