@@ -9,7 +9,7 @@ import type { Subprocess } from "bun";
 import { canRunInProcess, runInProcess } from "./command-in-process.ts";
 import { freePort } from "./deploy/running.ts";
 import { enginesOf, isOnPostgres, knownEnginesOf, nodesOfServers, toldServer } from "./engines.ts";
-import { cpuSecondsOf } from "./file-process.ts";
+import { cpuSecondsOf, cpuSecondsUntilNow } from "./file-process.ts";
 import { type CommandResult, printedBy } from "./printed-by.ts";
 
 const entry = join(import.meta.dir, "..", "cli", "main.ts");
@@ -354,21 +354,6 @@ function foreign(pid: number): ServerProcess {
     signalCode: null,
     resourceUsage: () => undefined,
   };
-}
-
-const clockTicksASecond = 100;
-
-/** Of a process, and of those that it waited for. */
-function cpuSecondsUntilNow(pid: number | undefined): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-      .replace(/^.*\) /s, "")
-      .split(" ");
-    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / clockTicksASecond;
-  } catch {
-    // It has ended meanwhile.
-    return 0;
-  }
 }
 
 /** Whether any thread of a process is still there. The first one may be gone while others end, and the files that the

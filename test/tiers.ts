@@ -133,7 +133,7 @@ export function tierOf(file: string): Tier {
   return [...long.keys()].some((name) => isNamed(file, name)) ? "long" : "test";
 }
 
-/** The runs of a tier. The check tier's files belong to `npm test`, too, when they are asked for by name. */
+/** The runs of a tier. */
 export function runsOf(files: readonly string[], tier: Tier): Run[] {
   const embedded = files
     .filter((file) => tierOf(file) === tier)
@@ -154,6 +154,24 @@ export function withSharedProcesses(runs: readonly Run[], processes: number): Ru
     file === undefined ? [] : [{ name: [file, ...beside].join(" "), file, beside, nodes: 0 }],
   );
   return [...shared, ...runs.filter((run) => !isSharing(run))];
+}
+
+/**
+ * The runs of `npm test` or `npm run test:long`, or those of them whose name has a word that begins with one of the given. Files of
+ * the check belong to `npm test` when they are asked for.
+ */
+export function chosenRuns(files: readonly string[], isLong: boolean, words: readonly string[]): Run[] {
+  if (words.length === 0) return runsOf(files, isLong ? "long" : "test");
+  const runs = isLong ? runsOf(files, "long") : [...runsOf(files, "check"), ...runsOf(files, "test")];
+  return runs.filter(({ name }) => words.some((word) => beginsAWord(name, word)));
+}
+
+/** Whether a text is in a name from the begin of a word on: `house` is not in `test/warehouse/export.test.ts`. */
+function beginsAWord(name: string, text: string): boolean {
+  for (let at = name.indexOf(text); at !== -1; at = name.indexOf(text, at + 1)) {
+    if (at === 0 || /[^a-z0-9]/i.test(name.charAt(at - 1)) || /^[^a-z0-9]/i.test(text)) return true;
+  }
+  return false;
 }
 
 function clusterRuns(files: readonly string[]): Run[] {
