@@ -74,6 +74,20 @@ export function cpuSecondsOf(child: Pick<Bun.Subprocess, "resourceUsage">): numb
   return Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1_000_000;
 }
 
+const clockTicksASecond = 100;
+
+/** The processor time of a process that runs, and of those that it waited for. 0 when it has ended. */
+export function cpuSecondsUntilNow(pid: number | undefined): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / clockTicksASecond;
+  } catch {
+    return 0;
+  }
+}
+
 /** Kills all files that run. */
 export function killRunningFiles(): void {
   for (const group of groups) killGroup(group);

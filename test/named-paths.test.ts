@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { missingPaths } from "./tidy/named-paths.ts";
 import { listPaths, readSourceFiles, root } from "./tidy/source-files.ts";
-import { namesWithoutFiles, runsOf, tierOf } from "./tiers.ts";
+import { chosenRuns, namesWithoutFiles, runsOf, tierOf } from "./tiers.ts";
 
 const testFiles = [...new Bun.Glob("test/**/*.test.ts").scanSync({ cwd: root })];
 
@@ -59,8 +59,22 @@ describe("the tiers", () => {
     expect(embedded.map(({ file }) => file).sort()).toEqual(testFiles.toSorted());
   });
 
+  test("are asked for by the begin of a word of a path", () => {
+    const files = ["tidy", "warehouse/export", "house/door", "specification/batch", "long/kill"].map(
+      (name) => `test/${name}.test.ts`,
+    );
+    const asked = (isLong: boolean, ...words: string[]) =>
+      chosenRuns(files, isLong, words).map(({ name }) => name);
+    expect(asked(false, "house")).toEqual(["test/house/door.test.ts"]);
+    expect(asked(false, "tidy", "exp")).toEqual(["test/tidy.test.ts", "test/warehouse/export.test.ts"]);
+    expect(asked(false)).not.toContain("test/tidy.test.ts");
+    expect(asked(false, "kill")).toEqual([]);
+    expect(asked(true, "/kill")).toEqual(["test/long/kill.test.ts"]);
+    expect(asked(true, "on three nodes")).toEqual(["test/specification/batch.test.ts on three nodes"]);
+  });
+
   test("leave the ledger's contract on both engines to npm test, and the end-to-end pages", () => {
-    const needed = ["ledger/sqlite", "ledger/postgres", "dashboard/pages", "dashboard/end-to-end"];
+    const needed = ["ledger/sqlite", "ledger/postgres", "dashboard/end-to-end"];
     expect(needed.map((name) => tierOf(`test/${name}.test.ts`))).toEqual(needed.map(() => "test"));
   });
 });

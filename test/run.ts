@@ -16,7 +16,7 @@ import { killRunningFiles, runFile } from "./file-process.ts";
 import { PostgresServer } from "./postgres.ts";
 import { type Counted, type Measured, print, printSlowest } from "./printed-results.ts";
 import { SharedServer } from "./shared-server.ts";
-import { type Run, runsOf, withSharedProcesses } from "./tiers.ts";
+import { chosenRuns, type Run, withSharedProcesses } from "./tiers.ts";
 
 const root = join(import.meta.dir, "..");
 /** One more than the cores of a small machine: files wait for half of their time, for commits, loaders and pages. Four at once took
@@ -47,7 +47,10 @@ let isInterrupted = false;
 async function main(options: Options): Promise<number> {
   const files = [...new Bun.Glob("test/**/*.test.ts").scanSync({ cwd: root })];
   const timings = readTimings();
-  const runs = withSharedProcesses(slowestFirst(chosen(files, options), timings), options.filesAtOnce);
+  const runs = withSharedProcesses(
+    slowestFirst(chosenRuns(files, options.isLong, options.words), timings),
+    options.filesAtOnce,
+  );
   const count = runs.reduce((sum, { beside = [] }) => sum + 1 + beside.length, 0);
   console.log(`${count} ${count === 1 ? "file" : "files"} chosen`);
   const total: Counted = { passed: 0, failed: 0, cpuSeconds: 0 };
@@ -69,21 +72,6 @@ async function main(options: Options): Promise<number> {
   console.log(`${total.cpuSeconds.toFixed(0)} s of processor time`);
   console.log(`${total.passed} passed, ${total.failed} failed`);
   return total.failed === 0 ? 0 : 1;
-}
-
-/** The runs of the tier, or those whose name has a word that begins with one of the given. */
-function chosen(files: readonly string[], { isLong, words }: Options): Run[] {
-  if (words.length === 0) return runsOf(files, isLong ? "long" : "test");
-  const runs = isLong ? runsOf(files, "long") : [...runsOf(files, "check"), ...runsOf(files, "test")];
-  return runs.filter(({ name }) => words.some((word) => beginsAWord(name, word)));
-}
-
-/** Whether a text is in a name from the begin of a word on: `house` is not in `test/warehouse/export.test.ts`. */
-function beginsAWord(name: string, text: string): boolean {
-  for (let at = name.indexOf(text); at !== -1; at = name.indexOf(text, at + 1)) {
-    if (at === 0 || /[^a-z0-9]/i.test(name.charAt(at - 1)) || /^[^a-z0-9]/i.test(text)) return true;
-  }
-  return false;
 }
 
 async function runAll(

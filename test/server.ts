@@ -9,7 +9,7 @@ import type { Subprocess } from "bun";
 import { canRunInProcess, runInProcess } from "./command-in-process.ts";
 import { freePort } from "./deploy/running.ts";
 import { enginesOf, isOnPostgres, knownEnginesOf, nodesOfServers, toldServer } from "./engines.ts";
-import { cpuSecondsOf } from "./file-process.ts";
+import { cpuSecondsOf, cpuSecondsUntilNow } from "./file-process.ts";
 import { type CommandResult, printedBy } from "./printed-by.ts";
 
 const entry = join(import.meta.dir, "..", "cli", "main.ts");
@@ -180,11 +180,12 @@ export class Server {
 
   /**
    * A server for tests that need no more than organizations of their own, with names that no other file gives to its own.
-   * test/run.ts gives one server to all files that it runs one after another. A file that is run alone starts one.
+   * test/run.ts gives one server to all files that it runs one after another. A file that is run alone starts one. It scores
+   * by `rekindle score` alone, never by itself.
    */
   static async shared(): Promise<Server> {
     const told = process.env[toldServer];
-    if (told === undefined) return Server.start();
+    if (told === undefined) return Server.startShared();
     const address: ServerAddress = JSON.parse(told);
     const printed = () => readFileSync(address.outputPath, "utf8");
     const printedBefore = printed().length;
@@ -195,6 +196,11 @@ export class Server {
       isShared: true,
     };
     return new Server(address.dataDir, started, [], { dataDir: address.dataDir });
+  }
+
+  /** Starts the server that files share. */
+  static startShared(): Promise<Server> {
+    return Server.start({ entry: join(import.meta.dir, "unscheduled-server.ts") });
   }
 
   /** Tells the process of a test file where the server is. */
@@ -348,21 +354,6 @@ function foreign(pid: number): ServerProcess {
     signalCode: null,
     resourceUsage: () => undefined,
   };
-}
-
-const clockTicksASecond = 100;
-
-/** Of a process, and of those that it waited for. */
-function cpuSecondsUntilNow(pid: number | undefined): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-      .replace(/^.*\) /s, "")
-      .split(" ");
-    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / clockTicksASecond;
-  } catch {
-    // It has ended meanwhile.
-    return 0;
-  }
 }
 
 /** Whether any thread of a process is still there. The first one may be gone while others end, and the files that the

@@ -14,7 +14,7 @@ export class SharedServer {
     if (!readFileSync(path, "utf8").includes("Server.shared(")) return {};
     // A file may have killed it: the next one gets another.
     if (this.#server?.hasEnded === true) await this.stop();
-    this.#server ??= await Server.start();
+    this.#server ??= await Server.startShared();
     return { [toldServer]: this.#server.address() };
   }
 

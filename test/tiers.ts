@@ -23,6 +23,9 @@ const pageDetails = [
   "webhooks",
 ];
 
+const vendorClients =
+  "a vendor's own client delivers over errors and a restart; the translation of its messages is tested without it";
+
 /** What takes long, and why `npm test` can do without it. A name is a path under test/ without `.test.ts`, or a folder with a slash. */
 const long: ReadonlyMap<string, string> = new Map([
   ["long/", "each file takes minutes"],
@@ -68,7 +71,21 @@ const long: ReadonlyMap<string, string> = new Map([
   ["regression/exit-codes", "it starts processes; specification/command-line proves the command"],
   ["scoring/changed-settings", restarts],
   ["scoring/schedule", "it scores nine histories day by day; scoring/runs scores one"],
+  ["scoring/failures", "it makes each part of a run fail in turn; scoring/runs cuts a run off"],
+  ["scoring/many-plans", "it trains a model for many plans; scoring/models has the models"],
+  ["scoring/rungs-of-kinds", "it trains three organizations; scoring/rungs has the rules"],
+  ["scoring/turns", "it scores many organizations at once"],
+  ["sources/customerio", vendorClients],
+  ["sources/posthog-node", vendorClients],
+  ["sources/rudderstack", vendorClients],
+  ["sources/segment-node", vendorClients],
+  ["erasure/keep-events", "it deletes events by age, a mutation of the engine at a time"],
+  ["warehouse/backup", restarts],
   ["warehouse/crash", restarts],
+  [
+    "warehouse/erase-account",
+    "erasure/erasure erases in every store; this file counts what an account leaves",
+  ],
   ...pageDetails.map((name) => [`dashboard/${name}`, onePage] as const),
 ]);
 
@@ -116,7 +133,7 @@ export function tierOf(file: string): Tier {
   return [...long.keys()].some((name) => isNamed(file, name)) ? "long" : "test";
 }
 
-/** The runs of a tier. The check tier's files belong to `npm test`, too, when they are asked for by name. */
+/** The runs of a tier. */
 export function runsOf(files: readonly string[], tier: Tier): Run[] {
   const embedded = files
     .filter((file) => tierOf(file) === tier)
@@ -137,6 +154,24 @@ export function withSharedProcesses(runs: readonly Run[], processes: number): Ru
     file === undefined ? [] : [{ name: [file, ...beside].join(" "), file, beside, nodes: 0 }],
   );
   return [...shared, ...runs.filter((run) => !isSharing(run))];
+}
+
+/**
+ * The runs of `npm test` or `npm run test:long`, or those of them whose name has a word that begins with one of the given. Files of
+ * the check belong to `npm test` when they are asked for.
+ */
+export function chosenRuns(files: readonly string[], isLong: boolean, words: readonly string[]): Run[] {
+  if (words.length === 0) return runsOf(files, isLong ? "long" : "test");
+  const runs = isLong ? runsOf(files, "long") : [...runsOf(files, "check"), ...runsOf(files, "test")];
+  return runs.filter(({ name }) => words.some((word) => beginsAWord(name, word)));
+}
+
+/** Whether a text is in a name from the begin of a word on: `house` is not in `test/warehouse/export.test.ts`. */
+function beginsAWord(name: string, text: string): boolean {
+  for (let at = name.indexOf(text); at !== -1; at = name.indexOf(text, at + 1)) {
+    if (at === 0 || /[^a-z0-9]/i.test(name.charAt(at - 1)) || /^[^a-z0-9]/i.test(text)) return true;
+  }
+  return false;
 }
 
 function clusterRuns(files: readonly string[]): Run[] {
