@@ -64,12 +64,6 @@ export class Connection {
     return performance.now() - this.#openedAtMs;
   }
 
-  /** Calls back with what is notified on a channel to which this connection listens. */
-  onNotification(heard: (channel: string) => void, lost: () => void): void {
-    this.#client.on("notification", ({ channel }) => heard(channel));
-    this.#client.on("end", lost);
-  }
-
   /** Sends a statement together with whatever else is sent in this turn, or waits behind what is under way. Those of one
    * turn go in the order in which they were written in the code, whoever is waited for first: locks before reads. */
   send(sent: Sent): Promise<Answer<readonly object[]>> {

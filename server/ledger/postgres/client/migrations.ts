@@ -15,7 +15,7 @@ import { liveItemsTable } from "../cluster/live-items.ts";
 import { nodeTables } from "../cluster/nodes.ts";
 import { identities } from "../identity/identities.ts";
 import { parkingTables } from "../identity/parking-tables.ts";
-import { messageIdKinds } from "../write/claimed-ids.ts";
+import { messageIdKinds } from "../write/message-ids.ts";
 import { inbox, messageIds, organizationsAndCredentials, usersAndAccounts } from "../write/tables.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
 import { advisoryLocks } from "./locks.ts";
