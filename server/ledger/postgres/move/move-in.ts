@@ -137,7 +137,7 @@ async function moveAll(
   nowMs: number,
   progress: (progress: MoveProgress) => void,
 ): Promise<Record<string, number>> {
-  tx.connection.waitForEver();
+  tx.connection.waitWithoutLimit();
   await tx`SET LOCAL statement_timeout = 0`;
   await tx`SET LOCAL idle_in_transaction_session_timeout = 0`;
   await tx`SELECT pg_advisory_xact_lock(${advisoryLocks.migrations})`;
