@@ -1,14 +1,14 @@
-/** The live view over all nodes: what is taken here is sent to nodes on which somebody watches its organization. While
- * nobody watches anywhere it costs a look at a list twice a second. */
+/** The live view of a cluster. Items that this node takes are sent to the nodes on which the live view of their organization is
+ * open. While it is open nowhere, this costs a look at a list twice a second. */
 import type { LiveMessage, LiveView, LiveWatcher } from "./intake/intake.ts";
 import type { ClusterNode, LiveItemRow } from "./ledger/postgres/postgres.ts";
 import type { Logger } from "./process/process.ts";
 
 const everyMs = 500;
-/** Of each look; a channel lets 60 items of each kind through in a second. */
+/** Items a look. A channel lets 60 items of each kind through in a second. */
 const maxWaiting = 500;
 
-/** Begins to send and to show. @returns what ends it */
+/** Begins to send items and to show those of other nodes. @returns a function that ends it */
 export function relayLive(node: ClusterNode, live: LiveView, log: Logger): () => void {
   const relays = new Map<number, () => void>();
   let waiting: LiveItemRow[] = [];
@@ -31,10 +31,10 @@ export function relayLive(node: ClusterNode, live: LiveView, log: Logger): () =>
   const followOnly = (wanted: ReadonlySet<number>) => {
     for (const organization of wanted) {
       if (relays.has(organization)) continue;
-      const relay = new Relay((message) => {
+      const take = (message: LiveMessage) => {
         if (waiting.length < maxWaiting) waiting.push({ organization, message: JSON.stringify(message) });
-      });
-      relays.set(organization, live.watch(organization, relay, ""));
+      };
+      relays.set(organization, live.watch(organization, relayTo(take), ""));
     }
     for (const [organization, leave] of relays) {
       if (wanted.has(organization)) continue;
@@ -55,17 +55,7 @@ export function relayLive(node: ClusterNode, live: LiveView, log: Logger): () =>
   return () => clearInterval(timer);
 }
 
-/** Watches for another node. */
-class Relay implements LiveWatcher {
-  readonly person = 0;
-  readonly isRelay = true;
-  readonly take: (message: LiveMessage) => void;
-
-  constructor(take: (message: LiveMessage) => void) {
-    this.take = take;
-  }
-
-  tick(): void {}
-
-  end(): void {}
+/** A watcher on behalf of other nodes. */
+function relayTo(take: (message: LiveMessage) => void): LiveWatcher {
+  return { person: 0, isRelay: true, take, tick: () => undefined, end: () => undefined };
 }

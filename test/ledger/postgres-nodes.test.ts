@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { settingUp } from "../../server/ledger/ports/audit.ts";
 import type { FrozenBatch } from "../../server/ledger/ports/inbox.ts";
-import { openPool } from "../../server/ledger/postgres/client/connect.ts";
+import { openPool, queriesOn } from "../../server/ledger/postgres/client/connect.ts";
 import {
   openPostgresLedger,
   type PostgresLedger,
@@ -166,6 +166,24 @@ test("whatever is cut, and when the server dies, what was acknowledged is stored
   expect(cut).toBe(cutsAtMost);
   await admin.end();
   for (const node of all) await node.close();
+});
+
+test("nothing is done of what is sent with a statement that fails, also where a transaction should begin", async () => {
+  const sql = openPool(await server.database(), { connections: 1 });
+  await sql.unsafe("CREATE TABLE written (n integer)");
+  const connection = await sql.pool.take();
+  const tx = queriesOn(connection);
+  const sent = [
+    tx`INSERT INTO written VALUES (1)`,
+    tx`SELECT 1 / 0`,
+    tx`INSERT INTO written VALUES (2)`,
+    tx`COMMIT`,
+  ];
+  const answers = await Promise.allSettled(sent);
+  expect(answers.map(({ status }) => status)).toEqual(sent.map(() => "rejected"));
+  expect(await tx`SELECT FROM written`).toHaveLength(0);
+  sql.pool.give(connection);
+  await sql.end();
 });
 
 test("a server that is silent is given up, and found again", async () => {

@@ -36,9 +36,9 @@ import { refuseUnfinished } from "./move/unfinished-move.ts";
 import { dayCountsOf, populationsOf } from "./write/counts.ts";
 import { PostgresDeletions } from "./write/deletions.ts";
 import { PostgresErasures } from "./write/erasures.ts";
+import { findUserAndAccount } from "./write/finders.ts";
 import { forgetMessageIds } from "./write/message-ids.ts";
 import { Transactor } from "./write/transact.ts";
-import { findUserAndAccount } from "./write/users.ts";
 
 const keptLoadedMs = 3_600_000;
 

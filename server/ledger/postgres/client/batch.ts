@@ -1,6 +1,7 @@
 /**
- * Several statements on their way to PostgreSQL at once, with one end (Sync): the server does one after another, and after
- * one that fails does none of the rest. So BEGIN may be sent with what follows it, and COMMIT with what comes before.
+ * Several statements that are sent to PostgreSQL at once, with one Sync behind the last. The server runs one after another.
+ * After one that fails it runs none of the rest. So BEGIN can be sent with the statements behind it, and COMMIT with those
+ * before it. pg's pipeline mode sends a Sync behind each: docs/decisions/0051 has why it is not used.
  */
 import { type Connection, type FieldDef, type Submittable, types } from "pg";
 import { type Answer, type Bound, noteFailure, type Sent } from "./statement.ts";
@@ -8,7 +9,7 @@ import { type Answer, type Bound, noteFailure, type Sent } from "./statement.ts"
 /** Not exported by name: what `types.getTypeParser` returns. */
 type Parse = (text: string) => unknown;
 
-/** A statement that somebody waits for. */
+/** A statement whose answer is awaited. */
 export interface Waiting extends Sent {
   readonly resolve: (answer: Answer<readonly object[]>) => void;
   readonly reject: (reason: unknown) => void;
@@ -22,7 +23,7 @@ let named = 0;
 export class Batch implements Submittable {
   readonly #waiting: readonly Waiting[];
   readonly #prepared: Prepared;
-  readonly #heard: () => void;
+  readonly #answered: () => void;
   readonly #ended: () => void;
   readonly #new: string[] = [];
   readonly #answers: Answer<readonly object[]>[] = [];
@@ -32,13 +33,13 @@ export class Batch implements Submittable {
   #columns: readonly { readonly name: string; readonly parse: Parse }[] = [];
 
   /**
-   * @param heard is called with each answer of the server
-   * @param ended is called when the last has come, or the first error
+   * @param answered is called with each answer of the server
+   * @param ended is called with the last answer, or with the first error
    */
-  constructor(waiting: readonly Waiting[], prepared: Prepared, heard: () => void, ended: () => void) {
+  constructor(waiting: readonly Waiting[], prepared: Prepared, answered: () => void, ended: () => void) {
     this.#waiting = waiting;
     this.#prepared = prepared;
-    this.#heard = heard;
+    this.#answered = answered;
     this.#ended = ended;
   }
 
@@ -66,14 +67,14 @@ export class Batch implements Submittable {
         row[name] = text === null ? null : parse(text);
       });
     } catch (error) {
-      // Thrown here it would reach nobody who waits.
+      // Thrown here it would not reject the statement.
       this.#unread ??= error;
     }
     this.#rows.push(row);
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {
-    this.#heard();
+    this.#answered();
     const words = text.split(" ");
     const count = Number(words.at(-1));
     this.#answers.push(
@@ -87,11 +88,11 @@ export class Batch implements Submittable {
     this.handleCommandComplete({ text: "" });
   }
 
-  /** Of those before the one that failed it is not known whether they last, and the rest were not done. */
+  /** Rejects every statement: those before the failed one may be rolled back, and those behind it were not run. */
   handleError(error: unknown): void {
     const failed = this.#waiting[this.#answers.length];
     if (failed !== undefined && error instanceof Error) noteFailure(error, failed);
-    // Some may not have been prepared: they get another name the next time.
+    // Some may not be prepared on the server: they get another name the next time.
     for (const text of this.#new) this.#prepared.delete(text);
     for (const { reject } of this.#waiting) reject(error);
     this.#ended();
@@ -119,7 +120,7 @@ export class Batch implements Submittable {
   }
 }
 
-/** As PostgreSQL reads a value of any type. */
+/** The text of a value, as PostgreSQL reads it for any type. */
 function written(value: Bound): string | null {
   if (value === null || typeof value === "string") return value;
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString("hex")}`;
@@ -136,7 +137,7 @@ function writtenElement(value: string | number | boolean | null): string {
 const bigint = 20;
 const bigints = 1016;
 
-/** Numbers of 64 bits come as JavaScript's: ids and milliseconds stay below 2^53. */
+/** Numbers of 64 bits become JavaScript's: ids and milliseconds stay below 2^53. */
 function parserOf(type: number): Parse {
   if (type === bigint) return safeInteger;
   if (type === bigints) return (text) => (text === "{}" ? [] : text.slice(1, -1).split(",").map(safeInteger));

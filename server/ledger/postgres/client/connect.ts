@@ -11,7 +11,7 @@ import type { Connection } from "./connection.ts";
 import { Pool } from "./pool.ts";
 import { Identifier, type Part, type Send, Statement } from "./statement.ts";
 
-/** Whatever a statement can be sent to: `` queries<Row[]>`SELECT …` ``, or `queries("name")` for a name in one. */
+/** Where a statement can be sent: `` queries<Row[]>`SELECT …` ``, or `queries("name")` for a name in one. */
 export interface Queries {
   <Rows extends readonly object[] = Record<string, unknown>[]>(
     strings: TemplateStringsArray,

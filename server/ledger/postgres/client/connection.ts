@@ -1,13 +1,12 @@
 /**
- * One connection to PostgreSQL, over `pg`. It is lost once: whatever is sent down it then fails, and so does what waits
- * for an answer. It is never opened again under somebody's hands, so that no half of a transaction
- * can end up on another.
+ * One connection to PostgreSQL, over `pg`. A broken connection is never reopened: pending and later statements fail, so a
+ * transaction cannot span two connections.
  */
 import { Client, type ClientConfig } from "pg";
 import { Batch, type Prepared, type Waiting } from "./batch.ts";
 import type { Answer, Sent } from "./statement.ts";
 
-/** The server gives up a statement earlier: who is silent for longer is not there any more. */
+/** The server cancels a statement earlier. A connection without an answer for this much longer counts as broken. */
 const silentAfterMs = 2_000;
 
 export interface ConnectionOptions {
@@ -37,11 +36,11 @@ export class Connection {
     });
   }
 
-  /** @throws when there is no such server, it does not let us in, or it takes too long */
+  /** @throws Error when the server cannot be reached, refuses the login, or takes too long */
   static async open(options: ConnectionOptions): Promise<Connection> {
     const client = new Client(configOf(options));
     let connection: Connection | undefined;
-    // Without a listener an error that comes while nobody waits would end the process.
+    // Without a listener an error between two statements would end the process.
     client.on("error", () => connection?.destroy());
     connection = new Connection(client, options.statementTimeoutMs + silentAfterMs);
     try {
@@ -64,30 +63,24 @@ export class Connection {
     return performance.now() - this.#openedAtMs;
   }
 
-  /** Calls back with what is notified on a channel to which this connection listens. */
-  onNotification(heard: (channel: string) => void, lost: () => void): void {
-    this.#client.on("notification", ({ channel }) => heard(channel));
-    this.#client.on("end", lost);
-  }
-
-  /** Sends a statement together with whatever else is sent in this turn, or waits behind what is under way. Those of one
-   * turn go in the order in which they were written in the code, whoever is waited for first: locks before reads. */
+  /** Sends a statement with all others of this turn, behind the statements that are under way. Within a turn the order is
+   * that of the code, whichever is awaited first: locks before reads. */
   send(sent: Sent): Promise<Answer<readonly object[]>> {
     if (this.#isLost) return Promise.reject(new Error("The connection to PostgreSQL is lost."));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...sent, resolve, reject });
-      // After all that is ready to run has run, so that what is sent beside it comes along.
+      // After everything that is ready to run, so that the other statements of the turn are sent, too.
       if (this.#waiting.length === 1 && !this.#isBusy) process.nextTick(() => this.#flush());
     });
   }
 
-  /** Runs a text of several statements that bind nothing; nothing else may be under way. */
+  /** Runs a text of several statements without values. No other statement may be under way. */
   async script(text: string): Promise<void> {
     await this.#client.query(text);
   }
 
-  /** Whoever waits for an answer waits for ever, until the connection is given back. */
-  waitForEver(): void {
+  /** Waits for answers without a limit, until the connection is given back. */
+  waitWithoutLimit(): void {
     this.#answeredWithinMs = Number.POSITIVE_INFINITY;
   }
 
@@ -95,17 +88,17 @@ export class Connection {
     this.#answeredWithinMs = this.#limitMs;
   }
 
-  /** Ends it once what was sent is done. */
+  /** Closes it behind the statements that were sent. */
   async close(): Promise<void> {
     this.#isLost = true;
     await this.#client.end().catch(() => undefined);
   }
 
-  /** Ends it at once; who waits for an answer gets an error. */
+  /** Closes it at once. Pending statements fail. */
   destroy(): void {
     this.#isLost = true;
     clearTimeout(this.#silence);
-    // The client has a socket from its beginning, and nothing else ends one that does not answer.
+    // The client has a socket from its beginning. Nothing else closes one that does not answer.
     this.#client.connection.stream.destroy();
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -142,11 +135,11 @@ function configOf({ url, openedWithinMs }: ConnectionOptions): ClientConfig {
   };
 }
 
-/** Said when the connection is open, as PgBouncer refuses or drops them before. */
+/** Sent when the connection is open: PgBouncer refuses or drops them as parameters of the start. */
 function settingsOf({ statementTimeoutMs }: ConnectionOptions): string {
   const settings = {
     statement_timeout: statementTimeoutMs,
-    // Shorter than a statement: whoever waits for a lock has to give up before whoever waits for the statement.
+    // Shorter than for a statement, so that a wait for a lock ends as one.
     lock_timeout: Math.ceil(statementTimeoutMs / 2),
     idle_in_transaction_session_timeout: 10_000,
     // An acknowledgement means that it is on disk, whatever the server's default is.

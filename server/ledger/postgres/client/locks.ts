@@ -1,23 +1,23 @@
 /**
- * Locks that are no row's, by number. A transaction takes its locks in this order, so that no two wait for each other:
- * `populations` by organization, the inbox, the table of dead letters, message ids by their hash, then the rows that are
- * written, and warnings last. Organizations come first because one may be locked for long, and the other locks would
- * stop every organization meanwhile. Dropping dead letters locks organizations after their table, and no lock of the
- * inbox. Where people and what they set are concerned: the claim, the organization's
- * row, its invitation, the person's row, then the person's links and sessions.
+ * Advisory locks by number, and the order of all locks. A transaction takes its locks in this order, so that no two wait for each
+ * other: `populations` by organization, the inbox, the table of rejected events, message ids by their hash, the rows that
+ * are written, warnings last. Organizations come first, because one may be locked for long, and the other locks would stop
+ * every organization meanwhile. Dropping rejected events locks organizations after their table, and not the inbox.
+ * Changes of members and settings: the claim, the organization's row, its invitation, the person's row, then the person's
+ * links and sessions.
  */
 import type { Tx } from "./connect.ts";
 
 export const advisoryLocks = {
   migrations: 7_401_001,
-  /** Shared by whoever writes rows, until the commit; alone by whoever has to know that no writer is under way. */
+  /** Writers of rows share it until the commit. Held alone it means that no writer is under way. */
   inbox: 7_401_002,
-  /** Alone by whoever adds warnings or deletes those of a user, after everything else. */
+  /** Held alone, after all other locks, to add warnings or to delete those of a user. */
   warnings: 7_401_003,
-  /** Of the node that seals a segment, or forgets message ids: others leave it alone meanwhile. */
+  /** Of the node that seals a segment, or deletes old message ids. Other nodes skip the step meanwhile. */
   sealing: 7_401_004,
   forgetting: 7_401_005,
-  /** Whoever makes the first person, or a link for it. */
+  /** Held to add the first person, or a link for it. */
   claim: 7_401_020,
 } as const;
 

@@ -15,7 +15,7 @@ import { liveItemsTable } from "../cluster/live-items.ts";
 import { nodeTables } from "../cluster/nodes.ts";
 import { identities } from "../identity/identities.ts";
 import { parkingTables } from "../identity/parking-tables.ts";
-import { messageIdKinds } from "../write/claimed-ids.ts";
+import { messageIdKinds } from "../write/message-ids.ts";
 import { inbox, messageIds, organizationsAndCredentials, usersAndAccounts } from "../write/tables.ts";
 import type { Queries, Sql, Tx } from "./connect.ts";
 import { advisoryLocks } from "./locks.ts";
@@ -75,7 +75,7 @@ export const knownForm = migrations.length;
 export async function migrate(sql: Sql, upto = migrations.length): Promise<void> {
   await inTransaction(sql, async (tx) => {
     // A step over many rows takes long, and so does waiting for the node that runs it.
-    tx.connection.waitForEver();
+    tx.connection.waitWithoutLimit();
     await tx`SET LOCAL statement_timeout = 0`;
     await tx`SET LOCAL lock_timeout = '10min'`;
     await tx`SELECT pg_advisory_xact_lock(${advisoryLocks.migrations})`;

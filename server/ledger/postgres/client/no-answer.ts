@@ -1,6 +1,6 @@
-/** A server that says nothing: what is asked of it is given up. */
+/** Limits the wait for a server that does not answer. */
 
-/** Nothing came back in time: the connection may be lost. */
+/** No answer came in time: the connection may be broken. */
 export class NoAnswer extends Error {}
 
 /** Waits for an answer of PostgreSQL. @throws NoAnswer when it takes longer than `patienceMs` */

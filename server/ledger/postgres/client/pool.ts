@@ -1,9 +1,9 @@
-/** The connections of a process: so many at most, and nobody waits for one longer than a limit. */
+/** The connections of a process. Their number is bounded, and so is the wait for one. */
 
 import { within } from "../../../process/process.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
 
-/** Statements that name tables which are gone stay prepared as long as the connection lives. */
+/** Statements stay prepared as long as the connection is open, also those of tables that are dropped. */
 const renewedAfterMs = 30 * 60_000;
 
 export class Pool {
@@ -12,7 +12,7 @@ export class Pool {
   readonly #taken = new Set<Connection>();
   /** How many more connections may be in use. */
   #free: number;
-  /** Who waits for one to be given back, in their order. */
+  /** Callers that wait for a connection, in their order. */
   #waiters: (() => void)[] = [];
   #isEnded = false;
   #emptied: (() => void) | undefined;
@@ -23,7 +23,7 @@ export class Pool {
   }
 
   /** A connection that is the caller's until it is given back.
-   * @throws when none is free for 10 s, or none can be opened */
+   * @throws Error when none is free for 10 s, or none can be opened */
   async take(): Promise<Connection> {
     if (this.#free > 0) this.#free -= 1;
     else await this.#wait();
@@ -46,8 +46,8 @@ export class Pool {
     if (this.#taken.size === 0) this.#emptied?.();
   }
 
-  /** Closes every connection; those that are in use when they are given back. What is not closed then is cut off: a server
-   * that is silent never says that it has heard of the end. */
+  /** Closes every connection, those in use when they are given back. After the timeout the rest are destroyed: a server that
+   * does not answer never confirms the end. */
   async end(timeoutMs: number): Promise<void> {
     this.#isEnded = true;
     const idle = this.#idle.splice(0);

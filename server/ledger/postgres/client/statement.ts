@@ -1,6 +1,6 @@
 /**
  * A statement of SQL as it is written in the code: a template whose values are bound, never pasted. Inside of one stand
- * parts of statements and names of tables, too. It is sent when somebody waits for it, or by `execute`.
+ * parts of statements and names of tables, too. It is sent when it is awaited, or by `execute`.
  */
 import { escapeIdentifier } from "pg";
 
@@ -70,12 +70,12 @@ export class Statement<Rows extends readonly object[]> implements PromiseLike<An
 
   /** Sends it, once. Rejects with PostgreSQL's error, or when the connection is lost. */
   execute(): Promise<Answer<Rows>> {
-    // Whoever writes the statement says what its rows are.
+    // The type of the rows is given where the statement is written.
     this.#sent ??= this.#send(this.#composed()) as Promise<Answer<Rows>>;
     return this.#sent;
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: it is waited for as a promise is, and sent by that.
+  // biome-ignore lint/suspicious/noThenProperty: it is awaited like a promise, which sends it.
   then<Done = Answer<Rows>, Failed = never>(
     done?: ((answer: Answer<Rows>) => Done | PromiseLike<Done>) | null,
     failed?: ((reason: unknown) => Failed | PromiseLike<Failed>) | null,

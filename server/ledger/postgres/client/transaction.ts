@@ -17,7 +17,7 @@ export async function inTransaction<Result>(
   const tx = queriesOn(connection);
   try {
     const begin = mode === "" ? tx`BEGIN` : tx`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`;
-    // It goes with the first statements: when it fails they are not done.
+    // It is sent with the first statements. When it fails they are not run.
     begin.catch(() => undefined);
     const result = await work(tx);
     await begin;
@@ -35,11 +35,11 @@ export async function inTransaction<Result>(
 export const notInOrder: readonly string[] = ["40P01", "40001"];
 /** A table that was there when its name was read. */
 export const tableIsGone: readonly string[] = ["42P01"];
-/** A lock that others held for longer than the transaction waits for locks. */
+/** A lock was not free for as long as the transaction waits for locks. */
 export const lockIsHeld: readonly string[] = ["55P03"];
 
-/** Does `work` again when PostgreSQL refuses it with one of these codes.
- * @param work is told how many times it was refused before */
+/** Repeats `work` when PostgreSQL refuses it with one of these codes.
+ * @param work gets the number of refusals so far */
 export async function repeated<Result>(
   work: (refusals: number) => Promise<Result>,
   codes: readonly string[],

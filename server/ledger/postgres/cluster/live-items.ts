@@ -1,6 +1,6 @@
 /**
- * What is shown live to whoever watches on another node: kept for some seconds, in a table that costs no sync. A row that is
- * committed later than one with a higher id may be missed: this is a view of the moment, and nothing is counted by it.
+ * Items for the live view of other nodes, kept for some seconds in a table without a log. A row that is committed later than
+ * one with a higher id may be missed. The live view shows the moment, and no figure is counted from it.
  */
 import type { Sql } from "../client/connect.ts";
 
@@ -22,7 +22,7 @@ export interface LiveItemRow {
   readonly message: string;
 }
 
-/** Shows messages to the other nodes. */
+/** Publishes messages to the other nodes. */
 export async function sendLive(sql: Sql, node: string, rows: readonly LiveItemRow[]): Promise<void> {
   await sql`
     INSERT INTO live_items (node, organization, message)
@@ -30,14 +30,13 @@ export async function sendLive(sql: Sql, node: string, rows: readonly LiveItemRo
     FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS given (organization bigint, message text)`;
 }
 
-/** Deletes what was shown. Called about once a second, also when nobody watches any more: it may be of somebody who was
- * erased since. */
+/** Deletes what was shown. Called about once a second, also while no live view is open: a user of an item may be erased. */
 export async function forgetShown(sql: Sql): Promise<void> {
   await sql`DELETE FROM live_items WHERE at < clock_timestamp() - make_interval(secs => ${keptSeconds})`;
 }
 
-/** What other nodes have shown since, of these organizations.
- * @param after the last id that is known; null for nothing but the newest id */
+/** Messages of these organizations that other nodes have published.
+ * @param after the last id that is known; null to get the newest id alone */
 export async function newLive(
   sql: Sql,
   { node, after, organizations }: { node: string; after: number | null; organizations: readonly number[] },

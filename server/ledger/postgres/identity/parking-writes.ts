@@ -11,9 +11,9 @@ import { personText } from "../../rules/person-text.ts";
 import type { Queries, Tx } from "../client/connect.ts";
 import type { Statement } from "../client/statement.ts";
 import { storable } from "../client/text.ts";
-import { tableOfKeys } from "../write/load-more.ts";
-import { lockOrganizations } from "../write/loaded.ts";
-import type { Loaded } from "../write/stored.ts";
+import { tableOfKeys } from "../write/keys.ts";
+import { lockOrganizations } from "../write/organization-locks.ts";
+import type { Reads } from "../write/reads.ts";
 import { deleteLinks, linkStatements } from "./person-links.ts";
 
 /** Items that were dropped from an organization. */
@@ -27,13 +27,13 @@ export interface DroppedItems {
 export async function writeParking(
   tx: Tx,
   writes: ParkingWrites,
-  { loaded, nowMs, maxLinks }: { readonly loaded: Loaded; readonly nowMs: number; readonly maxLinks: number },
+  { reads, nowMs, maxLinks }: { readonly reads: Reads; readonly nowMs: number; readonly maxLinks: number },
 ): Promise<readonly IngestionWarning[]> {
   const { taken, parked, refused, links } = writes;
   const organizations = organizationsOf([...taken, ...parked, ...links]);
   await lockOrganizations(
     tx,
-    organizations.filter((organization) => !loaded.isLocked(organization)),
+    organizations.filter((organization) => !reads.isLocked(organization)),
   );
   // Statements are sent in the order in which they are made.
   const before = [

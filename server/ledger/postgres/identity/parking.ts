@@ -14,7 +14,7 @@ import { addWarnings } from "../admin/warnings.ts";
 import type { Sql, Tx } from "../client/connect.ts";
 import { restored, storable } from "../client/text.ts";
 import { inTransaction } from "../client/transaction.ts";
-import { byIndex, lockOrganizations } from "../write/loaded.ts";
+import { byIndex, lockOrganizations } from "../write/organization-locks.ts";
 import { dropBefore, dropOldest, forgetEmpty, inOrder } from "./parking-writes.ts";
 import { expireLinks, hasUnspoken } from "./person-links.ts";
 

@@ -13,8 +13,8 @@ import { personText } from "../../rules/person-text.ts";
 import type { Queries, Tx } from "../client/connect.ts";
 import type { Statement } from "../client/statement.ts";
 import { storable } from "../client/text.ts";
-import { tableOfKeys } from "../write/load-more.ts";
-import type { Key, Loaded } from "../write/stored.ts";
+import { type Key, tableOfKeys } from "../write/keys.ts";
+import type { Reads } from "../write/reads.ts";
 
 /** A link of which nobody spoke for so long may be forgotten. */
 const spokenMs = limits.parkedDays * msPerDay;
@@ -50,12 +50,12 @@ export function linkStatements(
 export function identifiedStatements(
   tx: Tx,
   users: readonly User[],
-  loaded: Loaded,
+  reads: Reads,
 ): Statement<readonly object[]>[] {
   const targets = users.flatMap(({ organization, userId, email }): Key[] => {
-    const previous = loaded.user(organization, userId);
+    const previous = reads.user(organization, userId);
     const isNew = previous === undefined || previous.email !== email;
-    if (!isNew || !loaded.hasParked(organization)) return [];
+    if (!isNew || !reads.hasParked(organization)) return [];
     const address = email === null ? undefined : addressId(email);
     return [userId, ...(address === undefined ? [] : [address])].map((id) => ({ organization, id }));
   });

@@ -1,16 +1,19 @@
 /**
- * Moves a whole SQLite ledger into an empty PostgreSQL ledger, in one transaction: either all of it is there in the end,
+ * Moves a whole SQLite ledger into an empty PostgreSQL ledger, in one transaction. Either all of it is there in the end,
  * compared table by table, or nothing.
  *
- * Every id stays as it is, of organizations, tokens, users and what else has one, and new ones go on behind the highest
- * that was ever given. So do the numbers of batches, under which the warehouse knows what it has taken, and the numbers
- * of which event ids are made. What waits for the warehouse is not moved: it has to be loaded before.
+ * Every id stays as it is. New ids continue behind the highest that was ever given, and so do the numbers of batches, which
+ * are the warehouse's tokens, and the numbers of which event ids are made. Rows that wait for the warehouse are not moved:
+ * they have to be loaded before.
+ *
+ * Export and import, and the format of backups, are not used here: an export has no members, settings, tokens or message ids,
+ * and a backup is a copy of SQLite's file, which has to be read row by row as well.
  */
 import { existsSync } from "node:fs";
 import { Refusal } from "../../../../contract/refusal.ts";
 import { uuidOf } from "../../rules/message-id-hash.ts";
 import { MovingOut, openSqliteLedger } from "../../sqlite/sqlite.ts";
-import { openPool, refuseUnfitServer, type Tx } from "../client/connect.ts";
+import { openPool, refuseUnfitServer, type Sql, type Tx } from "../client/connect.ts";
 import { advisoryLocks } from "../client/locks.ts";
 import { ledgerIdentity, migrate } from "../client/migrations.ts";
 import { inTransaction } from "../client/transaction.ts";
@@ -22,30 +25,30 @@ import { beginMoved, finishMoved, isUnfinished } from "./unfinished-move.ts";
 
 const messageIdsAtOnce = 20_000;
 
-/** How far the move is: of `table` so many of its rows are copied. */
 /** For the inbox and other locks: nothing else works on the database. */
 const inboxPatienceMs = 15_000;
 
+/** How many rows of a table are copied. */
 export interface MoveProgress {
   readonly table: string;
   readonly rows: number;
-  /** Undefined where nobody has counted them. */
+  /** All rows of the table. Undefined where they are not counted. */
   readonly of?: number;
 }
 
 export interface MoveOptions {
-  /** The SQLite ledger's database; nobody has it open. It is only read, but for what an upgrade changes. */
+  /** The SQLite ledger's database, which no process has open. It is only read, except by an upgrade. */
   readonly file: string;
   /** Of an empty database of PostgreSQL, on which no node runs. */
   readonly url: string;
   readonly clock?: () => number;
   readonly progress?: (progress: MoveProgress) => void;
-  /** Called when everything is there and compared, right before it is kept. */
+  /** Called when everything is copied and compared, right before the commit. */
   readonly beforeCommit?: () => Promise<void>;
 }
 
 /**
- * Moves the ledger and closes both. Nobody can open it before `finishMoveIn`.
+ * Moves the ledger and closes both. It cannot be opened before `finishMoveIn`.
  * @returns the rows of each table that were moved, message ids of the last 24 hours among them, when all counts and sums
  * are the same on both sides
  * @throws Refusal when rows still wait for the warehouse, the ledger in PostgreSQL is not empty or in use, or the two
@@ -60,58 +63,53 @@ export async function moveIntoPostgres({
 }: MoveOptions): Promise<Readonly<Record<string, number>>> {
   await prepareSource(file, clock);
   const source = new MovingOut(file);
-  const sql = openPool(url, { connections: 1 });
   try {
-    await refuseUnfitServer(sql);
-    await migrate(sql);
-    return await inTransaction(sql, async (tx) => {
-      const moved = await moveAll(tx, source, clock(), progress);
-      await beginMoved(tx);
-      await beforeCommit();
-      return moved;
+    return await onServer(url, async (sql) => {
+      await migrate(sql);
+      return inTransaction(sql, async (tx) => {
+        const moved = await moveAll(tx, source, clock(), progress);
+        await beginMoved(tx);
+        await beforeCommit();
+        return moved;
+      });
     });
   } finally {
     source.close();
+  }
+}
+
+/** Connects for one step of the move: steps may be hours apart. @throws Refusal when the server is not fit */
+async function onServer<Result>(url: string, work: (sql: Sql) => Promise<Result>): Promise<Result> {
+  const sql = openPool(url, { connections: 1 });
+  try {
+    await refuseUnfitServer(sql);
+    return await work(sql);
+  } finally {
     await sql.end({ timeout: 5 });
   }
 }
 
 /** Whether a ledger was moved there and the move was not finished. */
-export async function isMoveInUnfinished(url: string): Promise<boolean> {
-  const sql = openPool(url, { connections: 1 });
-  try {
-    await refuseUnfitServer(sql);
-    return await isUnfinished(sql);
-  } finally {
-    await sql.end({ timeout: 5 });
-  }
+export function isMoveInUnfinished(url: string): Promise<boolean> {
+  return onServer(url, isUnfinished);
 }
 
-/** The warehouse is whole, too: from now on nodes may open the ledger. Done twice it changes nothing. */
-export async function finishMoveIn(url: string): Promise<void> {
-  const sql = openPool(url, { connections: 1 });
-  try {
-    await finishMoved(sql);
-  } finally {
-    await sql.end({ timeout: 5 });
-  }
+/** Lets nodes open the ledger, when the warehouse is complete, too. A second call changes nothing. */
+export function finishMoveIn(url: string): Promise<void> {
+  return onServer(url, finishMoved);
 }
 
-/** Looks before there is anything to move, and makes the tables. @returns the ledger's identity
+/** Makes the tables before anything is moved. @returns the ledger's identity
  * @throws Refusal when the server is not fit, or the ledger in PostgreSQL is not empty or in use */
-export async function refuseFilledLedger(url: string): Promise<string> {
-  const sql = openPool(url, { connections: 1 });
-  try {
-    await refuseUnfitServer(sql);
+export function refuseFilledLedger(url: string): Promise<string> {
+  return onServer(url, async (sql) => {
     await migrate(sql);
     await inTransaction(sql, async (tx) => {
       await refuseInUse(tx);
       await refuseFilled(tx);
     });
-    return await ledgerIdentity(sql);
-  } finally {
-    await sql.end({ timeout: 5 });
-  }
+    return ledgerIdentity(sql);
+  });
 }
 
 /** Brings the ledger to today's form and its journal into its tables.
@@ -137,7 +135,7 @@ async function moveAll(
   nowMs: number,
   progress: (progress: MoveProgress) => void,
 ): Promise<Record<string, number>> {
-  tx.connection.waitForEver();
+  tx.connection.waitWithoutLimit();
   await tx`SET LOCAL statement_timeout = 0`;
   await tx`SET LOCAL idle_in_transaction_session_timeout = 0`;
   await tx`SELECT pg_advisory_xact_lock(${advisoryLocks.migrations})`;
@@ -153,13 +151,13 @@ async function moveAll(
   }
   await moveErasureKey(tx, source);
   moved.message_ids = await moveMessageIds(tx, source, nowMs, progress);
-  await goOnBehind(tx, source);
-  // So that the first questions are planned with what the tables hold now.
+  await continueNumbers(tx, source);
+  // So that the first statements are planned with the sizes of the tables.
   await tx`ANALYZE`;
   return moved;
 }
 
-/** A node keeps in memory what it has read, the key of erasures for instance. */
+/** A node holds in memory what it has read, the key of erasures for instance. */
 async function refuseInUse(tx: Tx): Promise<void> {
   const [others] = await tx<{ count: number }[]>`
     SELECT count(*) AS count FROM pg_stat_activity
@@ -171,8 +169,8 @@ async function refuseInUse(tx: Tx): Promise<void> {
 
 async function refuseFilled(tx: Tx): Promise<void> {
   const segments = await tx<{ segment: number }[]>`SELECT segment FROM inbox_segments`;
-  const names = movedTables.map(({ name }) => name);
-  for (const name of [...names, "message_ids", "frozen_batches", ...segments.map(segmentTable)]) {
+  const names = [...movedTables.map(({ name }) => name), ...segments.map(({ segment }) => tableOf(segment))];
+  for (const name of [...names, "message_ids", "frozen_batches"]) {
     const [any] = await tx`SELECT FROM ${tx(name)} LIMIT 1`;
     if (any === undefined) continue;
     throw new Refusal(
@@ -181,15 +179,14 @@ async function refuseFilled(tx: Tx): Promise<void> {
   }
 }
 
-function segmentTable({ segment }: { readonly segment: number }): string {
-  return tableOf(segment);
-}
-
-/** What a later version adds shall not be left behind. */
+/** A table that a later version adds must not be left behind. */
 function refuseUnknownTables(source: MovingOut): void {
   const known = new Set([...movedTables.map(({ name }) => name), ...otherTables]);
   const unknown = source.tables().filter((name) => !known.has(name));
-  if (unknown.length > 0) throw new Error(`Nobody said how ${unknown.join(", ")} moves into PostgreSQL.`);
+  if (unknown.length > 0)
+    throw new Error(
+      `${unknown.join(", ")}: no rule says how to move it into PostgreSQL. Add it to moved-tables.ts.`,
+    );
 }
 
 async function moveErasureKey(tx: Tx, source: MovingOut): Promise<void> {
@@ -228,8 +225,8 @@ async function moveMessageIds(
   return rows;
 }
 
-/** Whatever is numbered goes on behind the highest number that SQLite ever gave. */
-async function goOnBehind(tx: Tx, source: MovingOut): Promise<void> {
+/** Lets all numbers continue behind the highest that SQLite ever gave. */
+async function continueNumbers(tx: Tx, source: MovingOut): Promise<void> {
   const identities = await tx<{ name: string; column: string }[]>`
     SELECT table_name AS name, column_name AS "column" FROM information_schema.columns
     WHERE table_schema = current_schema() AND is_identity = 'YES'

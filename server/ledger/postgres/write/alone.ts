@@ -3,7 +3,7 @@ import type { Sql, Tx } from "../client/connect.ts";
 import { inTransaction, lockIsHeld, notInOrder, repeated, tableIsGone } from "../client/transaction.ts";
 import { countWaiting, type Position } from "../inbox/inbox-counts.ts";
 import { inboxPatienceMs, lockInbox } from "../inbox/inbox-segments.ts";
-import { lockOrganizations } from "./loaded.ts";
+import { lockOrganizations } from "./organization-locks.ts";
 
 /** Runs `begin` with the organization and the inbox locked. @returns undefined when there is no such organization */
 export function whileNoneWrites<Begun>(

@@ -1,15 +1,46 @@
-/** Message ids are claimed in claimed-ids.ts; here they are forgotten. */
+/** Message ids of the last 24 hours: claimed in the transaction of their message, and deleted when they are older. */
 import { limits } from "../../../../contract/limits.ts";
-import type { Sql } from "../client/connect.ts";
+import type { MessageKey } from "../../ports/transact.ts";
+import { hashWithoutKind, type MessageIdHasher, uuidOf } from "../../rules/message-id-hash.ts";
+import type { Sql, Tx } from "../client/connect.ts";
 import { tryLock } from "../client/locks.ts";
 import { inTransaction } from "../client/transaction.ts";
-import { byIndex } from "./loaded.ts";
+import { byIndex } from "./organization-locks.ts";
 
-/** An id that is past its 24 hours may be claimed again while it is still stored: forgetting only makes room. */
+/** An older id may be claimed again while it is still stored: deleting only makes room. */
 const rememberedMs = limits.messageIdMemoryHours * 3_600_000;
 const forgottenAtOnce = 5_000;
 /** So many a second are 4,000 million a day. */
 const steps = 10;
+
+/** The migration since which an id is one of its kind. Older ids were stored without their kind. */
+export const messageIdKinds = `
+  ALTER TABLE ledger_form ADD COLUMN message_kinds_from_ms bigint NOT NULL DEFAULT 0;
+  UPDATE ledger_form SET message_kinds_from_ms = extract(epoch FROM clock_timestamp()) * 1000
+  WHERE EXISTS (SELECT FROM organizations);
+`;
+
+/** Claims those of the ids that were not acknowledged within the last 24 hours. If another transaction is writing one of
+ * them, this waits for its commit.
+ * @returns what was claimed */
+export function claimIds(tx: Tx, keys: readonly MessageKey[], hasher: MessageIdHasher, nowMs: number) {
+  const unscoped = new Map<string, string | null>();
+  for (const key of keys) {
+    const hash = hasher.hash(key);
+    unscoped.set(uuidOf(hash), key.kind === "identify" ? uuidOf(hashWithoutKind(hash)) : null);
+  }
+  return tx<{ id: string }[]>`
+    INSERT INTO message_ids (id, at_ms)
+    SELECT id, ${nowMs}::bigint
+    FROM unnest(${[...unscoped.keys()]}::uuid[], ${[...unscoped.values()]}::uuid[]) AS given (id, unscoped)
+    WHERE unscoped IS NULL OR NOT EXISTS (
+      SELECT FROM message_ids AS known WHERE known.id = unscoped AND known.at_ms > ${nowMs - rememberedMs}::bigint
+        AND known.at_ms <= (SELECT message_kinds_from_ms FROM ledger_form))
+    ORDER BY id
+    ON CONFLICT (id) DO UPDATE SET at_ms = excluded.at_ms
+    WHERE message_ids.at_ms <= ${nowMs - rememberedMs}::bigint
+    RETURNING id`;
+}
 
 /** Deletes some of those that are past their 24 hours, the oldest first; nothing while another node does. */
 export async function forgetMessageIds(sql: Sql, nowMs: number): Promise<void> {

@@ -21,12 +21,13 @@ import { commitWith, inTransaction, notInOrder, repeated } from "../client/trans
 import { inOrder, writeParking } from "../identity/parking-writes.ts";
 import { identifiedStatements } from "../identity/person-links.ts";
 import { appendRows } from "../inbox/inbox-segments.ts";
+import { begin } from "./begin.ts";
 import { addDayCounts, addVersionRows } from "./counts.ts";
-import { loadMore } from "./load-more.ts";
-import { heldOrganizations, load, OrganizationLockTimedOut, organizationsOf } from "./loaded.ts";
-import { ClaimedMessage, type Key, type Loaded, type Wanted } from "./stored.ts";
+import type { Key } from "./keys.ts";
+import { heldOrganizations, OrganizationLockTimedOut, organizationsOf } from "./organization-locks.ts";
+import { ClaimedMessage, type Reads, type Wanted } from "./reads.ts";
 
-/** Every one loads something more, so that it ends; a group of 500 in which each waits for the one before is far from it. */
+/** Every decision reads more than the one before, so it ends. A group of 500 requests that lead to each other is far below. */
 const mostDecisions = 1_000;
 /** A lock may be free again before it is found whose it is. So often in a row it is no organization's: a table is locked. */
 const mostUnexplainedTimeouts = 5;
@@ -101,15 +102,15 @@ export class Transactor {
     // Alone: when another run has decided these rows nothing else may be sent, the commit least of all.
     if (writes.importProgress !== undefined) await advanceImport(tx, writes.importProgress, nowMs);
     const people = [
-      ...writePeople(tx, writes, writes.loaded),
-      ...identifiedStatements(tx, writes.users, writes.loaded),
+      ...writePeople(tx, writes, writes.reads),
+      ...identifiedStatements(tx, writes.users, writes.reads),
     ];
     let warnings: readonly IngestionWarning[] = [];
     if (writes.parking !== undefined) {
       // A link to a user who is written now does not wait.
       await inOrder(people);
       warnings = await writeParking(tx, writes.parking, {
-        loaded: writes.loaded,
+        reads: writes.reads,
         nowMs,
         maxLinks: this.#parkedMaxLinks,
       });
@@ -117,8 +118,8 @@ export class Transactor {
     const last = [
       ...(writes.parking === undefined ? people : []),
       ...(writes.dayCounts.length === 0 ? [] : [addDayCounts(tx, writes.dayCounts, slot)]),
-      ...releaseIds(tx, writes, writes.loaded),
-      ...appendRows(tx, writes.loaded.begun.segment, writes.inbox),
+      ...releaseIds(tx, writes, writes.reads),
+      ...appendRows(tx, writes.reads.begun.segment, writes.inbox),
     ];
     if (warnings.length > 0) {
       // Whoever adds some holds all others up until the commit.
@@ -136,31 +137,31 @@ function freeSlots(): number[] {
   return Array.from({ length: slots }, (_, n) => (first + n) % slots);
 }
 
-/** Decides until everything that was asked for had been loaded. Mostly the first time, and the second in an organization
- * that has something parked. */
+/** Decides until every question of the decision had an answer. Mostly once, with one round trip more in an organization
+ * that holds events. */
 async function decided(
   tx: Tx,
   needs: Needs,
   decide: (stored: Stored) => Writes,
   nowMs: number,
-): Promise<Writes & { readonly loaded: Loaded }> {
-  const loaded = await load(tx, needs, nowMs);
-  const { answers } = loaded;
-  const foreseen = foreseenOf(needs, loaded);
-  if (foreseen !== undefined) await loadMore(tx, answers, foreseen);
+): Promise<Writes & { readonly reads: Reads }> {
+  const reads = await begin(tx, needs, nowMs);
+  const { answers } = reads;
+  const foreseen = foreseenOf(needs, reads);
+  if (foreseen !== undefined) await answers.load(tx, foreseen);
   for (let times = 0; times < mostDecisions; times += 1) {
-    const decision = attempt(decide, loaded);
+    const decision = attempt(decide, reads);
     const missing = answers.takeMissing();
-    if (missing === undefined) return { ...decision(), loaded };
-    await loadMore(tx, answers, missing);
+    if (missing === undefined) return { ...decision(), reads };
+    await answers.load(tx, missing);
   }
-  throw new Error("A group of requests asked for ever more, and was not decided.");
+  throw new Error("A group of requests was not decided: each decision asked for more.");
 }
 
-/** What comes of a decision, to be thrown when it counts: it may fail because something was not loaded. */
-function attempt(decide: (stored: Stored) => Writes, loaded: Loaded): () => Writes {
+/** The outcome of a decision. An error is thrown only when the decision counts: an answer may have been missing. */
+function attempt(decide: (stored: Stored) => Writes, reads: Reads): () => Writes {
   try {
-    const writes = decide(loaded);
+    const writes = decide(reads);
     return () => writes;
   } catch (error) {
     return () => {
@@ -169,15 +170,15 @@ function attempt(decide: (stored: Stored) => Writes, loaded: Loaded): () => Writ
   }
 }
 
-/** What is asked for in nearly every decision about an organization that has something parked, or erased somebody. */
-function foreseenOf({ people, accounts }: Needs, loaded: Loaded): Partial<Wanted> | undefined {
-  const concerned = people.filter(({ organization }) => loaded.hasParked(organization));
+/** The questions of nearly every decision about an organization that holds events or has erasures. */
+function foreseenOf({ people, accounts }: Needs, reads: Reads): Wanted | undefined {
+  const concerned = people.filter(({ organization }) => reads.hasParked(organization));
   const ids = concerned.filter(({ id }) => !isAddressId(id)).map(keyOfPerson);
   const keys = [
     ...people.map(keyOfPerson),
     ...accounts.map(({ organization, accountId }) => ({ organization, id: accountText(accountId) })),
   ];
-  const erased = keys.filter(({ organization }) => loaded.hasErased(organization));
+  const erased = keys.filter(({ organization }) => reads.hasErased(organization));
   if (concerned.length + erased.length === 0) return undefined;
   return { links: ids, parked: ids, linksTo: concerned.filter(({ id }) => isAddressId(id)), erased };
 }
@@ -187,7 +188,7 @@ function keyOfPerson(person: PersonKey): Key {
 }
 
 /** Ids that were claimed and whose messages are not stored may come again. */
-function releaseIds(tx: Tx, writes: Pick<Writes, "messages">, { begun }: Loaded) {
+function releaseIds(tx: Tx, writes: Pick<Writes, "messages">, { begun }: Reads) {
   const stored = new Set(
     writes.messages.map((message) => {
       if (message instanceof ClaimedMessage) return message.id;
@@ -201,9 +202,9 @@ function releaseIds(tx: Tx, writes: Pick<Writes, "messages">, { begun }: Loaded)
 function writePeople(
   tx: Tx,
   { users, accounts, versionRows }: Pick<Writes, "users" | "accounts" | "versionRows">,
-  loaded: Loaded,
+  reads: Reads,
 ): Statement<readonly object[]>[] {
-  const added = addedPopulations({ users, accounts }, loaded);
+  const added = addedPopulations({ users, accounts }, reads);
   return [
     ...(accounts.length === 0 ? [] : [writeAccounts(tx, accounts)]),
     ...(users.length === 0 ? [] : [writeUsers(tx, users)]),

@@ -21,7 +21,6 @@ import type {
 import { inTransaction } from "../engine/sync-transaction.ts";
 import type { DeadLetterRows } from "./dead-letter-rows.ts";
 import { bytesOfBody, prepareRead, readBatch } from "./inbox-read.ts";
-import { LoadedMarks } from "./loaded-marks.ts";
 
 interface BatchRow {
   readonly number: number;
@@ -78,7 +77,10 @@ export class SqliteInbox implements Inbox {
   readonly #statements: ReturnType<typeof prepare>;
   readonly #read: ReturnType<typeof prepareRead>;
   readonly #deadLetters: DeadLetterRows;
-  readonly #marks = new LoadedMarks();
+  /** Everything acknowledged before `atMs` has this inbox id at most. Set by a freeze until the id is loaded. */
+  #mark: { readonly inboxId: number; readonly atMs: number } | undefined;
+  /** The time of the last mark that is loaded. Not stored: after a start it is null until the first mark is loaded. */
+  #markLoadedAtMs: number | null = null;
   /** Frozen or not, in no finished batch. Running totals, because `backlog` is asked all the time. */
   readonly #waiting: Totals;
   #newestInboxId: number;
@@ -146,11 +148,11 @@ export class SqliteInbox implements Inbox {
   async freeze(maxRows: number): Promise<readonly FrozenBatch[]> {
     const unfinished = this.#unfinished();
     if (unfinished.length > 0) return unfinished;
-    this.#marks.add(this.#newestInboxId, this.#clock());
     const after = this.#position();
     const waiting = this.#waitingRows(after, maxRows);
     const upto = waiting.at(-1)?.id;
     if (upto === undefined) return [];
+    this.#mark ??= { inboxId: this.#newestInboxId, atMs: this.#clock() };
     inTransaction(this.#db, () => {
       for (const group of Map.groupBy(waiting, groupOf).values()) this.#freezeGroup(group, after, upto);
       this.#statements.move.run(upto);
@@ -174,12 +176,14 @@ export class SqliteInbox implements Inbox {
     this.#waiting.rows -= finished.rows;
     this.#waiting.bytes -= finished.bytes;
     this.#loadedBytes += finished.bytes;
+    if (this.#mark === undefined || this.#mark.inboxId > this.loadedUpto()) return;
+    this.#markLoadedAtMs = this.#mark.atMs;
+    this.#mark = undefined;
   }
 
   /** Everything that was acknowledged before this instant is loaded; null when that is not known yet. */
   loadedUptoMs(): number | null {
-    const loadedUpto = this.loadedUpto();
-    return loadedUpto >= this.#newestInboxId ? this.#clock() : this.#marks.reached(loadedUpto);
+    return this.loadedUpto() >= this.#newestInboxId ? this.#clock() : this.#markLoadedAtMs;
   }
 
   async backlog(): Promise<Backlog> {

@@ -1,0 +1,65 @@
+/** What a transaction locks and reads before it is decided, in one round trip. */
+import type { Needs } from "../../ports/transact.ts";
+import { MessageIdHasher } from "../../rules/message-id-hash.ts";
+import { isThere } from "../admin/organizations.ts";
+import type { Tx } from "../client/connect.ts";
+import { advisoryLocks } from "../client/locks.ts";
+import type { Key } from "./keys.ts";
+import { claimIds } from "./message-ids.ts";
+import { byIndex, lockInTime, OrganizationLockTimedOut, organizationsOf } from "./organization-locks.ts";
+import { Known, Reads } from "./reads.ts";
+
+/**
+ * Locks and reads what is needed. All statements are sent at once. The server runs one after another, each with a snapshot
+ * of its own. So a read behind a lock sees what the last holder of the lock committed.
+ * @throws OrganizationLockTimedOut when the lock of an organization is not free in time. For other locks the error is
+ * PostgreSQL's.
+ */
+export async function begin(tx: Tx, needs: Needs, nowMs: number): Promise<Reads> {
+  const { users, accounts, known, labels } = needs;
+  const organizations = organizationsOf(needs);
+  const needed = [...new Set([...organizations, ...known.map(({ organization }) => organization)])];
+  const hasher = new MessageIdHasher();
+  const answers = new Known();
+  const begun = byIndex(tx);
+  // First: a transaction that waits for an organization must not hold the inbox or message ids.
+  const locking = organizations.length === 0 ? undefined : lockInTime(tx, organizations);
+  const loading = Promise.all([
+    begun,
+    locking?.numbers ?? [],
+    tx`SELECT pg_advisory_xact_lock_shared(${advisoryLocks.inbox}::bigint)`,
+    tx<{ segment: number; transaction: number; there: number[] }[]>`
+      SELECT segment, nextval('transaction_numbers') AS transaction,
+        ARRAY(SELECT id FROM organizations WHERE id = ANY (${needed}::bigint[]) AND ${isThere(tx)}) AS there
+      FROM inbox_segments WHERE NOT sealed`,
+    needs.messageIds.length === 0 ? [] : claimIds(tx, needs.messageIds, hasher, nowMs),
+    answers.load(tx, {
+      known: known.map(keyOfUser),
+      users: users.map(keyOfUser),
+      accounts: accounts.map(({ organization, accountId }) => ({ organization, id: accountId })),
+      labels: labels.map(({ organization, event }) => ({ organization, id: event })),
+      facts: organizations.map((organization) => ({ organization, id: "" })),
+    }),
+  ]);
+  const [, numbers, , [current], claimed] = await loading.catch((error: unknown) => {
+    throw locking?.timedOutBy(error)
+      ? new OrganizationLockTimedOut("no lock in time", { cause: error })
+      : error;
+  });
+  if (current === undefined) throw new Error("The ledger in PostgreSQL has lost its inbox's segment.");
+  const { there, ...inbox } = current;
+  return new Reads(
+    {
+      ...inbox,
+      organizations: new Set(there.map(Number)),
+      claimed: new Set([...claimed].map(({ id }) => id)),
+      numbers,
+    },
+    answers,
+    hasher,
+  );
+}
+
+function keyOfUser({ organization, userId }: Needs["users"][number]): Key {
+  return { organization, id: userId };
+}

@@ -1,0 +1,180 @@
+/**
+ * What a transaction has read. A decision asks while it is made, and PostgreSQL answers only between two decisions. A question
+ * whose answer is not known yet is noted and answered as if nothing were stored. When the decision ends, the noted questions
+ * are answered in one round trip, and the decision is made again (see transact.ts).
+ */
+import type { Account, User } from "../../ports/entities.ts";
+import type { ParkedItem, PersonId, PersonKey, PersonLink } from "../../ports/parking.ts";
+import type { KnownUser, Message, MessageKey, Stored } from "../../ports/transact.ts";
+import { type MessageIdHasher, uuidOf } from "../../rules/message-id-hash.ts";
+import { accountText, personText } from "../../rules/person-text.ts";
+import type { Tx } from "../client/connect.ts";
+import { findLabels, findLinks, findLinksTo, findParked } from "../identity/parking-reads.ts";
+import { Answers } from "./answers.ts";
+import { findAccounts, findEmails, findErased, findFacts, findKnown, findUsers } from "./finders.ts";
+import type { Key } from "./keys.ts";
+import type { LastNumbers } from "./organization-locks.ts";
+
+/** A message id, claimed in the transaction that looked it up. */
+export class ClaimedMessage implements Message {
+  readonly id: string;
+  readonly remembered: boolean;
+
+  constructor(id: string, remembered: boolean) {
+    this.id = id;
+    this.remembered = remembered;
+  }
+}
+
+/** The kinds of questions. */
+function kindsOfAnswers() {
+  const known = new Answers(findKnown);
+  const facts = new Answers(findFacts);
+  return {
+    facts,
+    known,
+    users: new Answers(findUsers),
+    accounts: new Answers(findAccounts),
+    emails: new Answers(findEmails),
+    erased: new Answers((tx, keys) => findErased(tx, keys, facts)),
+    links: new Answers((tx, keys) => findLinks(tx, keys, known)),
+    linksTo: new Answers(findLinksTo),
+    parked: new Answers(findParked),
+    labels: new Answers(findLabels),
+  };
+}
+
+type Kind = keyof ReturnType<typeof kindsOfAnswers>;
+
+/** Questions by their kind. */
+export type Wanted = { readonly [kind in Kind]?: readonly Key[] };
+
+/** All answers that are known by now. */
+export class Known {
+  readonly of = kindsOfAnswers();
+
+  /** Reads answers: all of one kind by one statement, all kinds in one round trip. */
+  async load(tx: Tx, wanted: Wanted): Promise<void> {
+    const kinds = Object.keys(wanted) as Kind[];
+    await Promise.all(kinds.map((kind) => this.of[kind].load(tx, wanted[kind] ?? [])));
+  }
+
+  /** The questions that were asked and have no answer yet. Undefined when every answer was right. */
+  takeMissing(): Wanted | undefined {
+    const missing = Object.entries(this.of).map(([kind, answers]) => [kind, answers.takeMissing()] as const);
+    return missing.every(([, keys]) => keys.length === 0) ? undefined : Object.fromEntries(missing);
+  }
+}
+
+/** What a transaction reads at its beginning. */
+export interface Begun {
+  readonly transaction: number;
+  /** Which segment of the inbox takes rows. */
+  readonly segment: number;
+  /** Message ids that were not acknowledged within 24 hours. */
+  readonly claimed: ReadonlySet<string>;
+  /** The needed organizations that exist. */
+  readonly organizations: ReadonlySet<number>;
+  /** Of the organizations that are locked. */
+  readonly numbers: readonly LastNumbers[];
+}
+
+/** Lives as long as its transaction. */
+export class Reads implements Stored {
+  readonly begun: Begun;
+  readonly answers: Known;
+  readonly #hasher: MessageIdHasher;
+  readonly #numbers: ReadonlyMap<number, LastNumbers>;
+
+  constructor(begun: Begun, answers: Known, hasher: MessageIdHasher) {
+    this.#hasher = hasher;
+    this.begun = begun;
+    this.answers = answers;
+    this.#numbers = new Map(begun.numbers.map((row) => [row.organization, row]));
+  }
+
+  get transaction(): number {
+    return this.begun.transaction;
+  }
+
+  /** Whether this transaction alone changes users, accounts and held events of the organization. */
+  isLocked(organization: number): boolean {
+    return this.#numbers.has(organization);
+  }
+
+  exists(organization: number): boolean {
+    return this.begun.organizations.has(organization);
+  }
+
+  known(organization: number, userId: string): KnownUser | undefined {
+    return this.answers.of.known.get(organization, userId);
+  }
+
+  user(organization: number, userId: string): User | undefined {
+    return this.answers.of.users.get(organization, userId);
+  }
+
+  withEmail(organization: number, email: string): readonly string[] {
+    return this.answers.of.emails.get(organization, email) ?? [];
+  }
+
+  erasedAtMs(person: PersonKey): number | undefined {
+    const { organization } = person;
+    if (!this.hasErased(organization)) return undefined;
+    return this.answers.of.erased.get(organization, personText(person));
+  }
+
+  accountErasedAtMs(organization: number, accountId: string): number | undefined {
+    if (!this.hasErased(organization)) return undefined;
+    return this.answers.of.erased.get(organization, accountText(accountId));
+  }
+
+  account(organization: number, accountId: string): Account | undefined {
+    return this.answers.of.accounts.get(organization, accountId);
+  }
+
+  message(key: MessageKey): ClaimedMessage {
+    const id = uuidOf(this.#hasher.hash(key));
+    return new ClaimedMessage(id, !this.begun.claimed.has(id));
+  }
+
+  hasParked(organization: number): boolean {
+    return this.answers.of.facts.get(organization, "")?.hasParked ?? false;
+  }
+
+  /** Whether a user or an account of the organization was erased. */
+  hasErased(organization: number): boolean {
+    return (this.answers.of.facts.get(organization, "")?.erasureKey ?? null) !== null;
+  }
+
+  link(person: PersonKey): PersonLink | undefined {
+    return this.answers.of.links.get(person.organization, personText(person));
+  }
+
+  linksTo(organization: number, userId: string): readonly PersonId[] {
+    return this.answers.of.linksTo.get(organization, userId) ?? [];
+  }
+
+  parked(person: PersonKey): readonly ParkedItem[] {
+    return this.answers.of.parked.get(person.organization, personText(person)) ?? [];
+  }
+
+  label(organization: number, event: string): string | undefined {
+    return this.answers.of.labels.get(organization, event);
+  }
+
+  lastUserNumber(organization: number): number {
+    return this.#numbersOf(organization).lastUser;
+  }
+
+  lastAccountNumber(organization: number): number {
+    return this.#numbersOf(organization).lastAccount;
+  }
+
+  #numbersOf(organization: number): LastNumbers {
+    const numbers = this.#numbers.get(organization);
+    if (numbers === undefined)
+      throw new Error("The last numbers of an organization were asked for that needs none.");
+    return numbers;
+  }
+}

@@ -1,0 +1,56 @@
+/** Users and accounts as PostgreSQL's rows have them. */
+import { isJsonObject, type JsonObject } from "../../../../contract/json.ts";
+import type { Account, User } from "../../ports/entities.ts";
+import type { Queries } from "../client/connect.ts";
+import { restored } from "../client/text.ts";
+
+/** A user as `userColumns` give it. */
+export type UserRow = Omit<User, "traits" | "fieldsSaidAtMs" | "email"> & {
+  readonly email: string;
+  readonly traits: string;
+  readonly fieldsSaidAtMs: string;
+};
+
+/** An account as `accountColumns` give it. */
+export type AccountRow = Omit<Account, "fieldsSaidAtMs"> & { readonly fieldsSaidAtMs: string };
+
+/** The columns of `UserRow`. */
+export function userColumns(queries: Queries) {
+  return queries`organization, user_id AS "userId", number, account, email, traits,
+    is_account_owner AS "isAccountOwner", first_identified_at_ms AS "firstIdentifiedAtMs",
+    said_at_ms AS "saidAtMs", fields_said_at_ms AS "fieldsSaidAtMs", updated_at_ms AS "updatedAtMs", version`;
+}
+
+/** The columns of `AccountRow`. */
+export function accountColumns(queries: Queries) {
+  return queries`organization, account_id AS "accountId", number, name, avatar, said_at_ms AS "saidAtMs",
+    fields_said_at_ms AS "fieldsSaidAtMs", created_at_ms AS "createdAtMs", updated_at_ms AS "updatedAtMs", version`;
+}
+
+/** A user as its row has it. */
+export function userOf(row: UserRow): User {
+  return {
+    ...row,
+    userId: restored(row.userId),
+    email: restored(row.email) || null,
+    traits: parseObject(row.traits),
+    fieldsSaidAtMs: parseObject(row.fieldsSaidAtMs) as Readonly<Record<string, number>>,
+  };
+}
+
+/** An account as its row has it. */
+export function accountOf(row: AccountRow): Account {
+  return {
+    ...row,
+    fieldsSaidAtMs: JSON.parse(row.fieldsSaidAtMs),
+    accountId: restored(row.accountId),
+    name: restored(row.name),
+    avatar: row.avatar === null ? null : restored(row.avatar),
+  };
+}
+
+function parseObject(text: string): JsonObject {
+  const value: unknown = JSON.parse(text);
+  if (!isJsonObject(value)) throw new Error("The ledger holds traits that are not a JSON object.");
+  return value;
+}
