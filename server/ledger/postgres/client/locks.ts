@@ -6,19 +6,17 @@
  * inbox. Where people and what they set are concerned: the claim, the organization's
  * row, its invitation, the person's row, then the person's links and sessions.
  */
+import { storeLocks } from "../../stores/engine/dialect.ts";
 import type { Tx } from "./connect.ts";
 
 export const advisoryLocks = {
   migrations: 7_401_001,
   /** Shared by whoever writes rows, until the commit; alone by whoever has to know that no writer is under way. */
   inbox: 7_401_002,
-  /** Alone by whoever adds warnings or deletes those of a user, after everything else. */
-  warnings: 7_401_003,
   /** Of the node that seals a segment, or forgets message ids: others leave it alone meanwhile. */
   sealing: 7_401_004,
   forgetting: 7_401_005,
-  /** Whoever makes the first person, or a link for it. */
-  claim: 7_401_020,
+  ...storeLocks,
 } as const;
 
 /** @returns whether this transaction holds the lock until its end; false at once when another one does */

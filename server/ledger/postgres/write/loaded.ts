@@ -4,7 +4,6 @@ import { isJsonObject, type JsonObject } from "../../../../contract/json.ts";
 import type { Account, User } from "../../ports/entities.ts";
 import type { Needs } from "../../ports/transact.ts";
 import { MessageIdHasher } from "../../rules/message-id-hash.ts";
-import { isThere } from "../admin/organizations.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
 import { advisoryLocks } from "../client/locks.ts";
 import { restored } from "../client/text.ts";
@@ -51,7 +50,7 @@ export async function load(tx: Tx, needs: Needs, nowMs: number): Promise<Loaded>
     tx`SELECT pg_advisory_xact_lock_shared(${advisoryLocks.inbox}::bigint)`,
     tx<{ segment: number; transaction: number; there: number[] }[]>`
       SELECT segment, nextval('transaction_numbers') AS transaction,
-        ARRAY(SELECT id FROM organizations WHERE id = ANY (${needed}::bigint[]) AND ${isThere(tx)}) AS there
+        ARRAY(SELECT id FROM organizations WHERE id = ANY (${needed}::bigint[]) AND deletion_upto_inbox_id IS NULL) AS there
       FROM inbox_segments WHERE NOT sealed`,
     needs.messageIds.length === 0 ? [] : claimIds(tx, needs.messageIds, hasher, nowMs),
     loadMore(tx, answers, {
