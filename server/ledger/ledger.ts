@@ -72,7 +72,7 @@ export {
   withFallbackEmail,
 } from "./ports/people.ts";
 export { type SettingDifference, type SettingsVersion, settingDifferences } from "./ports/settings.ts";
-export type { LedgerSnapshot } from "./ports/snapshot.ts";
+export type { LedgerSnapshot } from "./ports/ledger.ts";
 export type { StripeSettings, Webhook } from "./ports/source-settings.ts";
 export type { CountedHour, SourceHour, SourceStore, SourceTotals } from "./ports/sources.ts";
 export {

@@ -4,7 +4,7 @@ import type { UserAndAccount } from "../ports/entities.ts";
 import type { Populations } from "../ports/health.ts";
 import type { DayCount, Inbox } from "../ports/inbox.ts";
 import type { Ledger } from "../ports/ledger.ts";
-import type { LedgerSnapshot } from "../ports/snapshot.ts";
+import type { LedgerSnapshot } from "../ports/ledger.ts";
 import type { Needs, Stored, Writes } from "../ports/transact.ts";
 import { LedgerStores, StoreTidy } from "../stores/stores.ts";
 import { takeSnapshot } from "./engine/snapshot.ts";
