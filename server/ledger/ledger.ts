@@ -44,7 +44,7 @@ export {
 export type { CheckResult, Populations } from "./ports/health.ts";
 export type { ImportRecord, RejectedRow } from "./ports/imports.ts";
 export type { DayCount, DeadLetter, FrozenBatch, Inbox, InboxRows, WarehouseTable } from "./ports/inbox.ts";
-export type { Ledger, SharedLedger } from "./ports/ledger.ts";
+export type { Ledger, LedgerSnapshot, SharedLedger } from "./ports/ledger.ts";
 export type { LiveNode, NodeRole } from "./ports/nodes.ts";
 export { itemsPerSecond, type Organization } from "./ports/organizations.ts";
 export {
@@ -72,7 +72,6 @@ export {
   withFallbackEmail,
 } from "./ports/people.ts";
 export { type SettingDifference, type SettingsVersion, settingDifferences } from "./ports/settings.ts";
-export type { LedgerSnapshot } from "./ports/snapshot.ts";
 export type { StripeSettings, Webhook } from "./ports/source-settings.ts";
 export type { CountedHour, SourceHour, SourceStore, SourceTotals } from "./ports/sources.ts";
 export {

@@ -10,9 +10,8 @@
 import type { AuditStore } from "./audit.ts";
 import type { Credentials } from "./credentials.ts";
 import type { DeadLetterStore } from "./dead-letters.ts";
-import type { Deletions } from "./deletions.ts";
 import type { UserAndAccount } from "./entities.ts";
-import type { Erasures } from "./erasures.ts";
+import type { Deletions, Erasures } from "./erasures.ts";
 import type { ExclusionStore } from "./exclusions.ts";
 import type { CheckStore, LedgerFreshness, Populations, RebuildBegun } from "./health.ts";
 import type { Imports } from "./imports.ts";
@@ -21,7 +20,6 @@ import type { Organizations } from "./organizations.ts";
 import type { ParkingStore } from "./parking.ts";
 import type { EntranceStore, PeopleStore } from "./people.ts";
 import type { SettingsStore } from "./settings.ts";
-import type { LedgerSnapshot } from "./snapshot.ts";
 import type { IdentityStore, SourceSettingsStore } from "./source-settings.ts";
 import type { SourceStore } from "./sources.ts";
 import type { Needs, Stored, Writes } from "./transact.ts";
@@ -122,3 +120,22 @@ type SharedPeople = Omit<
   "find" | "change" | "membershipsOf" | "membership" | "found" | "setRole" | "uninvite" | "addClaimLink"
 >;
 type SharedCredentials = Omit<Credentials, "find" | "touch">;
+
+/** The ledger as it was at one instant, to be kept in a backup. */
+export interface LedgerSnapshot {
+  /** How many migrations its tables have had. */
+  readonly migration: number;
+  /** Batches that were frozen and not in the warehouse yet. */
+  readonly unfinishedBatches: number;
+  /** What was acknowledged, waiting rows included. */
+  readonly organizations: readonly { readonly name: string; readonly events: number }[];
+  /** To be read in this order. */
+  readonly files: readonly SnapshotFile[];
+}
+
+export interface SnapshotFile {
+  /** The path in a data folder, `ledger.sqlite` say. */
+  readonly name: string;
+  /** The bytes; undefined when the file is no longer needed. */
+  read(): AsyncIterable<Uint8Array> | undefined;
+}

@@ -3,30 +3,19 @@ import { limits } from "../../../contract/limits.ts";
 import { Refusal } from "../../../contract/refusal.ts";
 import type { UserAndAccount } from "../ports/entities.ts";
 import type { Erasure } from "../ports/erasures.ts";
-import type { LedgerFreshness, Populations, RebuildBegun } from "../ports/health.ts";
+import type { Populations, RebuildBegun } from "../ports/health.ts";
 import type { DayCount } from "../ports/inbox.ts";
-import type { Ledger } from "../ports/ledger.ts";
-import type { LedgerSnapshot } from "../ports/snapshot.ts";
+import type { Ledger, LedgerSnapshot } from "../ports/ledger.ts";
 import type { Needs, Stored, Writes } from "../ports/transact.ts";
 import { type DeadLetterLimits, defaultDeadLetterLimits } from "../rules/dead-letter-facts.ts";
-import { noOrganization } from "../rules/organization-notes.ts";
-import { PostgresAudit } from "./admin/audit.ts";
-import { PostgresChecks } from "./admin/checks.ts";
-import { PostgresEntrance } from "./admin/entrance.ts";
-import { PostgresExclusions } from "./admin/exclusions.ts";
-import { PostgresImports } from "./admin/imports.ts";
-import { PostgresOrganizations } from "./admin/organizations.ts";
-import { PostgresPeople } from "./admin/people.ts";
-import { PostgresSettings } from "./admin/settings.ts";
-import { PostgresSourceSettings } from "./admin/source-settings.ts";
-import { PostgresViews } from "./admin/views.ts";
+import type { AuditLog } from "../stores/engine/audit-log.ts";
+import { LedgerStores, StoreTidy } from "../stores/stores.ts";
 import { openPool, type PoolOptions, refuseUnfitServer, type Sql, serverNowMs } from "./client/connect.ts";
 import { ledgerIdentity, migrate } from "./client/migrations.ts";
-import { CompleteCredentials, CompleteSources, CompleteWarnings } from "./cluster/complete-lists.ts";
+import { PostgresEngine } from "./client/store-engine.ts";
 import { erasedNames, forgetErased } from "./cluster/erased-names.ts";
 import { forgetShown } from "./cluster/live-items.ts";
 import type { LoaderLease } from "./cluster/loader-lease.ts";
-import { PostgresIdentities } from "./identity/identities.ts";
 import { PostgresParking } from "./identity/parking.ts";
 import { PostgresDeadLetters } from "./inbox/dead-letters.ts";
 import { type LoadedAt, PostgresInbox } from "./inbox/inbox.ts";
@@ -96,62 +85,35 @@ type LedgerParts = Required<
   Pick<PostgresLedgerOptions, "clock" | "deadLetterLimits" | "parkedMaxBytes" | "parkedMaxLinks" | "node">
 > & { readonly loadedAt: LoadedAt };
 
-export class PostgresLedger implements Ledger {
-  readonly organizations: PostgresOrganizations;
-  readonly tokens: CompleteCredentials;
-  readonly readKeys: CompleteCredentials;
+export class PostgresLedger extends LedgerStores implements Ledger {
   readonly inbox: PostgresInbox;
   readonly deadLetters: PostgresDeadLetters;
-  readonly exclusions: PostgresExclusions;
-  readonly warnings: CompleteWarnings;
-  readonly checks: PostgresChecks;
   readonly erasures: PostgresErasures;
   readonly deletions: PostgresDeletions;
-  readonly imports: PostgresImports;
   readonly parking: PostgresParking;
-  readonly audit: PostgresAudit;
-  readonly people: PostgresPeople;
-  readonly entrance: PostgresEntrance;
-  readonly views: PostgresViews;
-  readonly settings: PostgresSettings;
-  readonly sources: CompleteSources;
-  readonly sourceSettings: PostgresSourceSettings;
-  readonly identities: PostgresIdentities;
   /** Each waits for the network and a sync: with four, 16 senders had half as much again as with two. */
   readonly groupsAtOnce = 4;
   readonly locksOrganizations = true;
   readonly #sql: Sql;
   readonly #transactor: Transactor;
   readonly #parts: LedgerParts;
+  readonly #storeTidy: StoreTidy;
+  protected readonly auditLog: AuditLog;
 
   /** @param lease of the leader; without one the first process that loads takes it */
   constructor(sql: Sql, parts: LedgerParts, lease?: LoaderLease) {
     const { clock, deadLetterLimits, parkedMaxBytes, parkedMaxLinks, node } = parts;
-    const flushed = () => node.countsFlushed();
+    const engine = new PostgresEngine(sql, () => node.countsFlushed());
+    super(engine, clock);
     this.#parts = parts;
     this.#sql = sql;
-    const audit = new PostgresAudit(sql);
-    const organizations = new PostgresOrganizations(sql, audit, clock);
-    this.audit = audit;
-    this.organizations = organizations;
-    this.tokens = new CompleteCredentials(flushed, sql, organizations, audit, "tokens");
-    this.readKeys = new CompleteCredentials(flushed, sql, organizations, audit, "read_keys");
+    this.#storeTidy = new StoreTidy(engine);
+    this.auditLog = engine.audit;
     this.inbox = new PostgresInbox(sql, { clock, loadedAt: parts.loadedAt, deadLetterLimits }, lease);
-    this.deadLetters = new PostgresDeadLetters(sql, audit);
-    this.exclusions = new PostgresExclusions(sql, audit);
-    this.warnings = new CompleteWarnings(flushed, sql);
-    this.checks = new PostgresChecks(sql);
-    this.erasures = new PostgresErasures(sql, this, clock);
+    this.deadLetters = new PostgresDeadLetters(sql, engine.audit);
+    this.erasures = new PostgresErasures(sql, engine.audit, clock);
     this.deletions = new PostgresDeletions(sql, clock);
-    this.imports = new PostgresImports(sql);
     this.parking = new PostgresParking(sql, parkedMaxBytes);
-    this.people = new PostgresPeople(sql, organizations, audit);
-    this.entrance = new PostgresEntrance(sql, audit);
-    this.views = new PostgresViews(sql, audit);
-    this.settings = new PostgresSettings(sql, audit);
-    this.sources = new CompleteSources(flushed, sql, audit);
-    this.sourceSettings = new PostgresSourceSettings(sql, audit);
-    this.identities = new PostgresIdentities(sql);
     this.#transactor = new Transactor(sql, clock, { atOnce: this.groupsAtOnce, parkedMaxLinks }, node);
   }
 
@@ -181,11 +143,8 @@ export class PostgresLedger implements Ledger {
       () => countOn(this.#sql),
       () => forgetMessageIds(this.#sql, nowMs),
       () => forgetShown(this.#sql),
-      () => this.warnings.tidy(nowMs),
       () => this.parking.tidy(nowMs),
-      () => this.sources.tidy(nowMs),
-      () => this.entrance.tidy(nowMs),
-      () => this.audit.tidy(nowMs),
+      ...this.#storeTidy.steps(nowMs),
     ];
     const failures: unknown[] = [];
     for (const step of steps) await step().catch((error) => failures.push(error));
@@ -204,16 +163,6 @@ export class PostgresLedger implements Ledger {
     return this.inbox.loadedUptoMs();
   }
 
-  async freshness(organization: number): Promise<LedgerFreshness> {
-    const found = await this.organizations.find(organization);
-    if (found === undefined) throw noOrganization(organization);
-    return {
-      timezone: found.timezone,
-      loadedUptoMs: await this.loadedUptoMs(),
-      rebuildingSinceMs: await this.organizations.rebuildingSinceMs(organization),
-    };
-  }
-
   findUser(organization: number, userId: string): Promise<UserAndAccount | undefined> {
     return findUserAndAccount(this.#sql, organization, userId);
   }
@@ -227,18 +176,6 @@ export class PostgresLedger implements Ledger {
       "In a cluster Rekindle makes no backup of its own: back up PostgreSQL for point-in-time recovery, and " +
         "ClickHouse with BACKUP, as docs/operating.md says.",
     );
-  }
-
-  rebuildsPending(): Promise<readonly number[]> {
-    return this.organizations.rebuildsPending();
-  }
-
-  rebuildBegun(organization: number): Promise<RebuildBegun> {
-    return this.organizations.rebuildBegun(organization);
-  }
-
-  rebuildDone(organization: number, askedAtMs: number): Promise<void> {
-    return this.organizations.rebuildDone(organization, askedAtMs);
   }
 
   async close(): Promise<void> {
@@ -266,7 +203,7 @@ export class LeadingLedger extends PostgresLedger {
   constructor(sql: Sql, parts: LedgerParts, { lease, settled }: Leading) {
     super(sql, parts, lease);
     this.#settled = settled;
-    this.erasures = new LeadingErasures(settled, sql, this, parts.clock);
+    this.erasures = new LeadingErasures(settled, sql, this.auditLog, parts.clock);
   }
 
   override async rebuildsPending(): Promise<readonly number[]> {

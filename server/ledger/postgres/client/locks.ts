@@ -6,19 +6,17 @@
  * Changes of members and settings: the claim, the organization's row, its invitation, the person's row, then the person's
  * links and sessions.
  */
+import { storeLocks } from "../../stores/engine/dialect.ts";
 import type { Tx } from "./connect.ts";
 
 export const advisoryLocks = {
   migrations: 7_401_001,
   /** Writers of rows share it until the commit. Held alone it means that no writer is under way. */
   inbox: 7_401_002,
-  /** Held alone, after all other locks, to add warnings or to delete those of a user. */
-  warnings: 7_401_003,
   /** Of the node that seals a segment, or deletes old message ids. Other nodes skip the step meanwhile. */
   sealing: 7_401_004,
   forgetting: 7_401_005,
-  /** Held to add the first person, or a link for it. */
-  claim: 7_401_020,
+  ...storeLocks,
 } as const;
 
 /** @returns whether this transaction holds the lock until its end; false at once when another one does */

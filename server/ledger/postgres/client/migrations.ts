@@ -6,14 +6,16 @@ import { Refusal } from "../../../../contract/refusal.ts";
 import { addEmailKeys } from "../admin/email-keys.ts";
 import { accountErasures, erasures, operation, organizationDeletions } from "../admin/operation-tables.ts";
 import { peopleAndAudit, verifiedEmailsAndMakers } from "../admin/people-tables.ts";
-import { settingsTable } from "../admin/settings.ts";
-import { sourceSettingsTable } from "../admin/source-settings.ts";
-import { sourcesTables } from "../admin/sources.ts";
-import { viewsTable } from "../admin/views.ts";
+import {
+  identities,
+  settingsTable,
+  sourceSettingsTable,
+  sourcesTables,
+  viewsTable,
+} from "../admin/store-tables.ts";
 import { erasedAccountNames, erasedNamesTable } from "../cluster/erased-names.ts";
 import { liveItemsTable } from "../cluster/live-items.ts";
 import { nodeTables } from "../cluster/nodes.ts";
-import { identities } from "../identity/identities.ts";
 import { parkingTables } from "../identity/parking-tables.ts";
 import { messageIdKinds } from "../write/message-ids.ts";
 import { inbox, messageIds, organizationsAndCredentials, usersAndAccounts } from "../write/tables.ts";

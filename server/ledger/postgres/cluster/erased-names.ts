@@ -3,8 +3,9 @@
  * stored yet, and in the live view. Each node deletes them there. When all have, the ledger deletes the ids, too.
  */
 
-import { forgetWarningsOf } from "../admin/warnings.ts";
+import { forgetWarningsOf } from "../../stores/warnings.ts";
 import type { Sql, Tx } from "../client/connect.ts";
+import { runOn } from "../client/store-engine.ts";
 import { restored, storable } from "../client/text.ts";
 import { inTransaction } from "../client/transaction.ts";
 
@@ -56,11 +57,8 @@ export async function forgetErased(sql: Sql, names: readonly ErasedName[]): Prom
   await inTransaction(sql, async (tx) => {
     await tx`DELETE FROM erased_names WHERE id = ANY (${names.map(({ id }) => id)}::bigint[])`;
     for (const [organization, own] of Map.groupBy(names, (name) => name.organization)) {
-      await forgetWarningsOf(
-        tx,
-        organization,
-        own.filter(({ kind }) => kind === "user").map(({ name }) => name),
-      );
+      const users = own.filter(({ kind }) => kind === "user").map(({ name }) => name);
+      await runOn(tx, forgetWarningsOf(organization, users));
     }
   });
 }

@@ -14,7 +14,7 @@ export const liveSeconds = 10;
 const overSeconds = 60;
 
 /**
- * `asked` is the number of requests for counts that nodes hold in memory: see complete-lists.ts.
+ * `asked` is the number of requests for counts that nodes hold in memory: see `countsFlushed`.
  *
  * The row of `changes` is locked at the end of the transaction (deferred), so that its holder waits for no other lock.
  * `last_used_at_ms` of tokens is written every minute, and is no change.

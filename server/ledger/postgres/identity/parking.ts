@@ -10,8 +10,9 @@ import {
   parkedWarning,
 } from "../../ports/parking.ts";
 import { personOf } from "../../rules/person-text.ts";
-import { addWarnings } from "../admin/warnings.ts";
+import { addWarnings } from "../../stores/warnings.ts";
 import type { Sql, Tx } from "../client/connect.ts";
+import { runOn } from "../client/store-engine.ts";
 import { restored, storable } from "../client/text.ts";
 import { inTransaction } from "../client/transaction.ts";
 import { byIndex, lockOrganizations } from "../write/organization-locks.ts";
@@ -109,7 +110,8 @@ export class PostgresParking implements ParkingStore {
         const dropping = drop(tx);
         await inOrder([dropping, ...forgetEmpty(tx, [organization])]);
         const [{ items } = { items: 0 }] = await dropping;
-        if (items > 0) await addWarnings(tx, [parkedWarning(organization, `parked_${why}`, items, nowMs)]);
+        if (items > 0)
+          await runOn(tx, addWarnings([parkedWarning(organization, `parked_${why}`, items, nowMs)]));
         return items;
       });
     }

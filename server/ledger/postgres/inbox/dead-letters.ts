@@ -20,8 +20,9 @@ import {
   versionsOf,
   withinBytes,
 } from "../../rules/dead-letter-facts.ts";
-import type { PostgresAudit } from "../admin/audit.ts";
+import type { AuditLog } from "../../stores/engine/audit-log.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
+import { runOn } from "../client/store-engine.ts";
 import { restored } from "../client/text.ts";
 import { inTransaction, notInOrder, repeated } from "../client/transaction.ts";
 import { addDayCounts, addVersionRows } from "../write/counts.ts";
@@ -39,10 +40,10 @@ type TakeNext = (tx: Tx, after: number) => Promise<readonly BuriedLetter[]>;
 
 export class PostgresDeadLetters implements DeadLetterStore {
   readonly #sql: Sql;
-  readonly #audit: PostgresAudit;
+  readonly #audit: AuditLog;
   readonly #again = new LettersAgain();
 
-  constructor(sql: Sql, audit: PostgresAudit) {
+  constructor(sql: Sql, audit: AuditLog) {
     this.#sql = sql;
     this.#audit = audit;
   }
@@ -128,8 +129,8 @@ export class PostgresDeadLetters implements DeadLetterStore {
     for (const entry of entries.after(letters)) {
       const { organization, id, note } = entry;
       if (!timezones.has(organization)) continue;
-      if (id !== undefined) await this.#audit.update(tx, id, note, entries.by);
-      const added = id ?? (await this.#audit.note(tx, organization, note, entries.by, entries.atMs));
+      if (id !== undefined) await runOn(tx, this.#audit.update(id, note, entries.by));
+      const added = id ?? (await runOn(tx, this.#audit.note(organization, note, entries.by, entries.atMs)));
       written.push({ ...entry, id: added });
     }
     return written;

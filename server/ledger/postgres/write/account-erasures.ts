@@ -5,8 +5,9 @@ import { bodyWithoutAccount } from "../../ports/parking.ts";
 import { type BuriedLetter, bytesOfRow, rowWithoutAccount } from "../../rules/dead-letter-facts.ts";
 import { accountText } from "../../rules/person-text.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";
-import type { PostgresExclusions } from "../admin/exclusions.ts";
+import { forgetExclusion } from "../../stores/exclusions.ts";
 import type { Tx } from "../client/connect.ts";
+import { runOn } from "../client/store-engine.ts";
 import { restored, storable } from "../client/text.ts";
 import { announceErased } from "../cluster/erased-names.ts";
 import { lockDeadLetters } from "../inbox/dead-letter-rows.ts";
@@ -24,7 +25,6 @@ interface Deleting {
   readonly organization: number;
   readonly accountId: string;
   readonly atMs: number;
-  readonly exclusions: PostgresExclusions;
 }
 
 /** The id of a user's account, when the user is its only member. */
@@ -45,7 +45,7 @@ export async function accountOfOnlyMember(
  * The caller has locked the organization and the inbox. @returns undefined when there is no such account */
 export async function deleteAccount(
   tx: Tx,
-  { key, organization, accountId, atMs, exclusions }: Deleting,
+  { key, organization, accountId, atMs }: Deleting,
 ): Promise<DeletedAccount | undefined> {
   const [account] = await tx<{ number: number; version: number }[]>`
     DELETE FROM accounts WHERE organization = ${organization} AND account_id = ${storable(accountId)}
@@ -62,7 +62,7 @@ export async function deleteAccount(
   await tx`
     UPDATE populations SET accounts = accounts - 1, account_versions = account_versions - ${account.version}
     WHERE organization = ${organization}`;
-  await exclusions.forget(tx, organization, "account", accountId);
+  await runOn(tx, forgetExclusion(organization, "account", accountId));
   return { ...account, members: left.count, hmac };
 }
 

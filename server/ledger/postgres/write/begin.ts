@@ -1,7 +1,6 @@
 /** What a transaction locks and reads before it is decided, in one round trip. */
 import type { Needs } from "../../ports/transact.ts";
 import { MessageIdHasher } from "../../rules/message-id-hash.ts";
-import { isThere } from "../admin/organizations.ts";
 import type { Tx } from "../client/connect.ts";
 import { advisoryLocks } from "../client/locks.ts";
 import type { Key } from "./keys.ts";
@@ -30,7 +29,7 @@ export async function begin(tx: Tx, needs: Needs, nowMs: number): Promise<Reads>
     tx`SELECT pg_advisory_xact_lock_shared(${advisoryLocks.inbox}::bigint)`,
     tx<{ segment: number; transaction: number; there: number[] }[]>`
       SELECT segment, nextval('transaction_numbers') AS transaction,
-        ARRAY(SELECT id FROM organizations WHERE id = ANY (${needed}::bigint[]) AND ${isThere(tx)}) AS there
+        ARRAY(SELECT id FROM organizations WHERE id = ANY (${needed}::bigint[]) AND deletion_upto_inbox_id IS NULL) AS there
       FROM inbox_segments WHERE NOT sealed`,
     needs.messageIds.length === 0 ? [] : claimIds(tx, needs.messageIds, hasher, nowMs),
     answers.load(tx, {

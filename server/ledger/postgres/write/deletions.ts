@@ -1,6 +1,6 @@
 /** Deletions of organizations in PostgreSQL: see ../deletions.ts. The tables are those that the schema has, so that none is
  * forgotten that is added later. */
-import type { Deletion, Deletions } from "../../ports/deletions.ts";
+import type { Deletion, Deletions } from "../../ports/erasures.ts";
 import type { Queries, Sql } from "../client/connect.ts";
 import { inTransaction } from "../client/transaction.ts";
 import { newestInboxId } from "../inbox/inbox-counts.ts";

@@ -16,9 +16,10 @@ import {
 } from "../../ports/erasures.ts";
 import { takenAway } from "../../rules/dead-letter-facts.ts";
 import { tombstoneOf } from "../../rules/user-rows.ts";
-import type { PostgresAudit } from "../admin/audit.ts";
-import type { PostgresExclusions } from "../admin/exclusions.ts";
+import type { AuditLog } from "../../stores/engine/audit-log.ts";
+import { forgetExclusion } from "../../stores/exclusions.ts";
 import type { Queries, Sql, Tx } from "../client/connect.ts";
+import { runOn } from "../client/store-engine.ts";
 import { restored, storable } from "../client/text.ts";
 import { inTransaction } from "../client/transaction.ts";
 import { takeLettersOfUser } from "../inbox/dead-letter-rows.ts";
@@ -45,17 +46,11 @@ const slot = 0;
 
 export class PostgresErasures implements Erasures {
   readonly #sql: Sql;
-  readonly #exclusions: PostgresExclusions;
-  readonly #audit: PostgresAudit;
+  readonly #audit: AuditLog;
   readonly #clock: () => number;
 
-  constructor(
-    sql: Sql,
-    { exclusions, audit }: { readonly exclusions: PostgresExclusions; readonly audit: PostgresAudit },
-    clock: () => number,
-  ) {
+  constructor(sql: Sql, audit: AuditLog, clock: () => number) {
     this.#sql = sql;
-    this.#exclusions = exclusions;
     this.#audit = audit;
     this.#clock = clock;
   }
@@ -171,7 +166,7 @@ export class PostgresErasures implements Erasures {
     await tx`
       UPDATE populations SET users = users - 1, user_versions = user_versions - ${user.version}
       WHERE organization = ${organization}`;
-    await this.#exclusions.forget(tx, organization, "user", userId);
+    await runOn(tx, forgetExclusion(organization, "user", userId));
     const hmac = tombstoneOf(key, organization, userId);
     const deleted = { organization, user: user.number, account: 0, members: 0, versions: 0, hmac, by, atMs };
     return { ...(await this.#insert(tx, counted, deleted)), names };
@@ -182,8 +177,8 @@ export class PostgresErasures implements Erasures {
     counted: Position,
     { organization, accountId, by }: { organization: number; accountId: string; by: Actor },
   ): Promise<Erasure | undefined> {
-    const [key, atMs, exclusions] = [await erasureKey(tx), this.#clock(), this.#exclusions];
-    const deleted = await deleteAccount(tx, { key, organization, accountId, atMs, exclusions });
+    const [key, atMs] = [await erasureKey(tx), this.#clock()];
+    const deleted = await deleteAccount(tx, { key, organization, accountId, atMs });
     if (deleted === undefined) return undefined;
     const { number: account, version: versions, members, hmac } = deleted;
     return this.#insert(tx, counted, { organization, user: 0, account, members, versions, hmac, by, atMs });
@@ -204,7 +199,7 @@ export class PostgresErasures implements Erasures {
         ${atMs})
       RETURNING ${columns(tx)}`;
     if (begun === undefined) throw new Error("PostgreSQL returned no row for an erasure.");
-    await this.#audit.note(tx, organization, erasureNote(begun), by, atMs);
+    await runOn(tx, this.#audit.note(organization, erasureNote(begun), by, atMs));
     return erasure(begun);
   }
 }

@@ -3,8 +3,9 @@
 import { addressId, type PersonId } from "../../ports/parking.ts";
 import { emailKey } from "../../rules/email-key.ts";
 import { personOf } from "../../rules/person-text.ts";
-import { forgetWarningsOf } from "../admin/warnings.ts";
+import { forgetWarningsOf } from "../../stores/warnings.ts";
 import type { Tx } from "../client/connect.ts";
+import { runOn } from "../client/store-engine.ts";
 import { restored, storable } from "../client/text.ts";
 import { announceErased } from "../cluster/erased-names.ts";
 import { forgetParked } from "../identity/parking-writes.ts";
@@ -39,7 +40,7 @@ export async function forgetIds(
   if (left.length > 0) await eraseLinked(tx, key, organization, left, atMs);
   const names = [...new Set([userId, ...linked.map(({ id }) => id)])];
   await announceErased(tx, organization, "user", names);
-  await forgetWarningsOf(tx, organization, names);
+  await runOn(tx, forgetWarningsOf(organization, names));
   return names;
 }
 

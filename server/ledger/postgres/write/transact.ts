@@ -12,10 +12,11 @@ import type { IngestionWarning } from "../../ports/warnings.ts";
 import { addedPopulations } from "../../rules/added-populations.ts";
 import { emailKey } from "../../rules/email-key.ts";
 import { accountText, personText } from "../../rules/person-text.ts";
-import { advanceImport } from "../admin/imports.ts";
-import { addWarnings } from "../admin/warnings.ts";
+import { advanceImport } from "../../stores/imports.ts";
+import { addWarnings } from "../../stores/warnings.ts";
 import type { Sql, Tx } from "../client/connect.ts";
 import type { Statement } from "../client/statement.ts";
+import { runOn } from "../client/store-engine.ts";
 import { storable } from "../client/text.ts";
 import { commitWith, inTransaction, notInOrder, repeated } from "../client/transaction.ts";
 import { inOrder, writeParking } from "../identity/parking-writes.ts";
@@ -100,7 +101,9 @@ export class Transactor {
   async #run(tx: Tx, needs: Needs, decide: (stored: Stored) => Writes, slot: number): Promise<void> {
     const { nowMs, ...writes } = await decided(tx, needs, decide, this.#clock());
     // Alone: when another run has decided these rows nothing else may be sent, the commit least of all.
-    if (writes.importProgress !== undefined) await advanceImport(tx, writes.importProgress, nowMs);
+    if (writes.importProgress !== undefined) {
+      await runOn(tx, advanceImport(writes.importProgress, nowMs));
+    }
     const people = [
       ...writePeople(tx, writes, writes.reads),
       ...identifiedStatements(tx, writes.users, writes.reads),
@@ -124,7 +127,7 @@ export class Transactor {
     if (warnings.length > 0) {
       // Whoever adds some holds all others up until the commit.
       await inOrder(last);
-      await addWarnings(tx, warnings);
+      await runOn(tx, addWarnings(warnings));
     }
     // The statements before may have waited for locks.
     this.#node.refuseStaleHeartbeat();

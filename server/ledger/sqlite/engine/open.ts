@@ -8,9 +8,6 @@ import { limits } from "../../../../contract/limits.ts";
 import { Refusal } from "../../../../contract/refusal.ts";
 import type { Ledger } from "../../ports/ledger.ts";
 import { type DeadLetterLimits, defaultDeadLetterLimits } from "../../rules/dead-letter-facts.ts";
-import { SqliteAudit } from "../admin/audit.ts";
-import { SqliteImports } from "../admin/imports.ts";
-import { SqliteOrganizations } from "../admin/organizations.ts";
 import { Parking } from "../identity/parking.ts";
 import { DeadLetterRows } from "../inbox/dead-letter-rows.ts";
 import { SqliteInbox } from "../inbox/inbox.ts";
@@ -19,11 +16,13 @@ import { SqliteLedger } from "../ledger.ts";
 import { MessageIds } from "../message-ids/message-ids.ts";
 import { Accounts } from "../write/accounts.ts";
 import { Counts } from "../write/counts.ts";
+import { KnownOrganizations } from "../write/known-organizations.ts";
 import { KnownUsers } from "../write/known-users.ts";
 import { Tombstones } from "../write/tombstones.ts";
 import { Users } from "../write/users.ts";
 import { migrate } from "./migrations.ts";
 import { refuseUnfinishedRestore } from "./restoring.ts";
+import { SqliteEngine } from "./store-engine.ts";
 import { WriteAheadLog } from "./write-ahead-log.ts";
 
 export interface SqliteLedgerOptions {
@@ -69,19 +68,18 @@ export async function openSqliteLedger(options: SqliteLedgerOptions): Promise<Le
   const db = openDatabase(file);
   try {
     const log = WriteAheadLog.open(db, file);
-    const audit = new SqliteAudit(db);
+    const engine = new SqliteEngine(db);
     const store = {
-      audit,
-      organizations: new SqliteOrganizations(db, audit, clock),
+      engine,
+      organizations: new KnownOrganizations(engine),
       users: new Users(db),
       accounts: new Accounts(db),
       knownUsers: new KnownUsers(sizes.knownUsersCapacity),
       messageIds: new MessageIds(db, join(dirname(file), "message-ids"), sizes.messageIdsPerRun, clock()),
       tombstones: new Tombstones(db),
-      parking: new Parking(db, { maxBytes: sizes.parkedMaxBytes, maxLinks: sizes.parkedMaxLinks }),
+      parking: new Parking(db, engine, { maxBytes: sizes.parkedMaxBytes, maxLinks: sizes.parkedMaxLinks }),
       counts: new Counts(db),
       inbox: new SqliteInbox(db, clock, new DeadLetterRows(db, sizes.deadLetterLimits)),
-      imports: new SqliteImports(db),
       log,
     };
     const parts = {

@@ -8,7 +8,7 @@
 import { Database } from "bun:sqlite";
 import { createReadStream, openSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { LedgerSnapshot, SnapshotFile } from "../../ports/snapshot.ts";
+import type { LedgerSnapshot, SnapshotFile } from "../../ports/ledger.ts";
 
 /** Takes a snapshot of the ledger in `file`.
  * @param folder for the copied database, which is the caller's to remove

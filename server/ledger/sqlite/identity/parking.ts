@@ -22,9 +22,10 @@ import {
   parkedWarning,
 } from "../../ports/parking.ts";
 import { personText } from "../../rules/person-text.ts";
-import { SqliteWarnings } from "../admin/warnings.ts";
+import { addWarnings } from "../../stores/warnings.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
 import { inSmallSteps } from "../engine/small-steps.ts";
+import type { SqliteEngine } from "../engine/store-engine.ts";
 import { inTransaction } from "../engine/sync-transaction.ts";
 import { EventLabels } from "./event-labels.ts";
 import { ParkedItems } from "./parked-items.ts";
@@ -69,19 +70,19 @@ export class Parking implements ParkingStore {
   readonly links: PersonLinks;
   readonly eventLabels: EventLabels;
   readonly #db: Database;
-  readonly #warnings: SqliteWarnings;
+  readonly #engine: SqliteEngine;
   readonly #organizations: Set<number>;
   readonly #maxBytes: number;
   readonly #due: ReturnType<typeof prepareDue>;
 
-  constructor(db: Database, { maxBytes, maxLinks }: ParkingLimits) {
+  constructor(db: Database, engine: SqliteEngine, { maxBytes, maxLinks }: ParkingLimits) {
     this.#maxBytes = maxBytes;
     this.#db = db;
     this.#due = prepareDue(db);
     this.items = new ParkedItems(db);
     this.links = new PersonLinks(db, maxLinks);
     this.eventLabels = new EventLabels(db);
-    this.#warnings = new SqliteWarnings(db);
+    this.#engine = engine;
     this.#organizations = new Set(this.items.organizations());
   }
 
@@ -194,6 +195,6 @@ export class Parking implements ParkingStore {
     message: string | null = null,
   ): void {
     if (count === 0) return;
-    this.#warnings.count(parkedWarning(organization, why, count, nowMs, message));
+    this.#engine.now(addWarnings([parkedWarning(organization, why, count, nowMs, message)]));
   }
 }

@@ -21,8 +21,6 @@ import {
   versionsOf,
   withinBytes,
 } from "../../rules/dead-letter-facts.ts";
-import type { SqliteAudit } from "../admin/audit.ts";
-import type { SqliteOrganizations } from "../admin/organizations.ts";
 import { nextTurn } from "../engine/small-steps.ts";
 import { inTransaction } from "../engine/sync-transaction.ts";
 import type { Parts } from "../write/transact.ts";
@@ -90,22 +88,13 @@ function prepare(db: Database) {
 export class SqliteDeadLetters implements DeadLetterStore {
   readonly #db: Database;
   readonly #statements: ReturnType<typeof prepare>;
-  readonly #parts: Pick<Parts, "inbox" | "counts" | "journal">;
-  readonly #organizations: SqliteOrganizations;
-  readonly #audit: SqliteAudit;
+  readonly #parts: Pick<Parts, "inbox" | "counts" | "journal" | "engine" | "organizations">;
   readonly #again = new LettersAgain();
 
-  constructor(
-    db: Database,
-    parts: Pick<Parts, "inbox" | "counts" | "journal">,
-    organizations: SqliteOrganizations,
-    audit: SqliteAudit,
-  ) {
+  constructor(db: Database, parts: Pick<Parts, "inbox" | "counts" | "journal" | "engine" | "organizations">) {
     this.#db = db;
-    this.#audit = audit;
     this.#statements = prepare(db);
     this.#parts = parts;
-    this.#organizations = organizations;
   }
 
   async list({ organization = 0 }: DeadLetterSelection, limit: number): Promise<readonly StoredDeadLetter[]> {
@@ -118,7 +107,7 @@ export class SqliteDeadLetters implements DeadLetterStore {
 
   retry(selection: DeadLetterSelection, by: Actor, nowMs: number): Promise<number> {
     return this.#inSteps(selection, new LetterEntries("retry", selection, by, nowMs), (letters) => {
-      const again = this.#again.inboxRows(letters, (id) => this.#organizations.findNow(id)?.timezone);
+      const again = this.#again.inboxRows(letters, (id) => this.#parts.organizations.find(id)?.timezone);
       this.#parts.inbox.append(again);
       return () => this.#parts.inbox.appended(again);
     });
@@ -172,15 +161,19 @@ export class SqliteDeadLetters implements DeadLetterStore {
 
   /** Writes the entries of a step. */
   #note(entries: LetterEntries, letters: readonly BuriedLetter[]): readonly LetterEntry[] {
+    const { engine } = this.#parts;
     return entries
       .after(letters)
       .filter(({ organization }) => this.#isKnown(organization))
       .map((entry) => {
         const { organization, id, note } = entry;
         if (id === undefined) {
-          return { ...entry, id: this.#audit.note(organization, note, entries.by, entries.atMs) };
+          return {
+            ...entry,
+            id: engine.now(engine.audit.note(organization, note, entries.by, entries.atMs)),
+          };
         }
-        this.#audit.update(id, note, entries.by);
+        engine.now(engine.audit.update(id, note, entries.by));
         return entry;
       });
   }
@@ -225,6 +218,6 @@ export class SqliteDeadLetters implements DeadLetterStore {
 
   /** A row may name an organization that does not exist. */
   #isKnown(organization: number): boolean {
-    return this.#organizations.findNow(organization) !== undefined;
+    return this.#parts.organizations.find(organization) !== undefined;
   }
 }

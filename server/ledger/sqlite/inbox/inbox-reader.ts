@@ -5,7 +5,7 @@
  */
 import { Database } from "bun:sqlite";
 import type { FrozenBatch } from "../../ports/inbox.ts";
-import type { LedgerSnapshot } from "../../ports/snapshot.ts";
+import type { LedgerSnapshot } from "../../ports/ledger.ts";
 import { takeSnapshot } from "../engine/snapshot.ts";
 import { prepareRead, readBatch } from "./inbox-read.ts";
 

@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import type { Account } from "../../ports/entities.ts";
 import type { WarehouseTable } from "../../ports/inbox.ts";
 import { type BuriedLetter, bytesOfRow, rowWithoutAccount } from "../../rules/dead-letter-facts.ts";
-import type { SqliteExclusions } from "../admin/exclusions.ts";
+import { forgetExclusion } from "../../stores/exclusions.ts";
 import type { Parts } from "./transact.ts";
 
 type NamingLetter = Pick<BuriedLetter, "id" | "schema" | "row"> & { readonly table: WarehouseTable };
@@ -41,10 +41,10 @@ export interface Members {
 }
 
 export class AccountErasures {
-  readonly #parts: Parts & { readonly exclusions: SqliteExclusions };
+  readonly #parts: Parts;
   readonly #statements: ReturnType<typeof prepare>;
 
-  constructor(db: Database, parts: Parts & { readonly exclusions: SqliteExclusions }) {
+  constructor(db: Database, parts: Parts) {
     this.#parts = parts;
     this.#statements = prepare(db);
   }
@@ -77,7 +77,7 @@ export class AccountErasures {
   /** Deletes an account and takes it out of what is parked; leaves a tombstone where there was anything.
    * @param found its members */
   delete(organization: number, accountId: string, found: Members, atMs: number): Deleted {
-    const { users, accounts, counts, exclusions, tombstones, parking } = this.#parts;
+    const { users, accounts, counts, engine, tombstones, parking } = this.#parts;
     const account = accounts.find(organization, accountId);
     const parked = parking.items.leaveAccount(organization, accountId);
     if (account !== undefined || parked > 0) tombstones.eraseAccount(organization, accountId, atMs);
@@ -87,7 +87,7 @@ export class AccountErasures {
     counts.addPopulations(organization, {
       ...{ users: 0, userVersions: 0, accounts: -1, accountVersions: -account.version },
     });
-    exclusions.forget(organization, "account", accountId);
+    engine.now(forgetExclusion(organization, "account", accountId));
     return { account, members, parked };
   }
 

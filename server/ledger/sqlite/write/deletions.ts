@@ -1,7 +1,7 @@
 /** Deletions of organizations in SQLite: see ../deletions.ts. The tables are those that the schema has, so that none is
  * forgotten that is added later. */
 import type { Database } from "bun:sqlite";
-import type { Deletion, Deletions } from "../../ports/deletions.ts";
+import type { Deletion, Deletions } from "../../ports/erasures.ts";
 import { nextTurn } from "../engine/small-steps.ts";
 import { inTransaction } from "../engine/sync-transaction.ts";
 import type { InboxTidy } from "../inbox/inbox-tidy.ts";

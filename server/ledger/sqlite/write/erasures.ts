@@ -18,9 +18,8 @@ import {
 import { addressId, type PersonId } from "../../ports/parking.ts";
 import { takenAway } from "../../rules/dead-letter-facts.ts";
 import { beginningOfRow } from "../../rules/user-rows.ts";
-import type { SqliteAudit } from "../admin/audit.ts";
-import type { SqliteExclusions } from "../admin/exclusions.ts";
-import type { SqliteWarnings } from "../admin/warnings.ts";
+import { forgetExclusion } from "../../stores/exclusions.ts";
+import { forgetWarningsOf } from "../../stores/warnings.ts";
 import { nextTurn } from "../engine/small-steps.ts";
 import { inTransaction, type NotAPromise } from "../engine/sync-transaction.ts";
 import { DeadLettersOfUser } from "../inbox/dead-letters-of-user.ts";
@@ -55,13 +54,6 @@ function prepare(db: Database) {
   };
 }
 
-/** What a user or an account may be named in, too, and where an erasure is noted. */
-interface MoreParts {
-  readonly warnings: SqliteWarnings;
-  readonly exclusions: SqliteExclusions;
-  readonly audit: SqliteAudit;
-}
-
 /** What is written of an erasure that begins. */
 interface Beginning extends Pick<Erasure, "organization" | "user" | "account" | "members" | "versions"> {
   readonly hmac: string;
@@ -76,14 +68,14 @@ interface Forgotten {
 
 export class SqliteErasures implements Erasures {
   readonly #db: Database;
-  readonly #parts: Parts & MoreParts;
+  readonly #parts: Parts;
   readonly #inboxTidy: InboxTidy;
   readonly #deadLetters: DeadLettersOfUser;
   readonly #accounts: AccountErasures;
   readonly #clock: () => number;
   readonly #statements: ReturnType<typeof prepare>;
 
-  constructor(db: Database, parts: Parts & MoreParts, inboxTidy: InboxTidy, clock: () => number) {
+  constructor(db: Database, parts: Parts, inboxTidy: InboxTidy, clock: () => number) {
     this.#db = db;
     this.#parts = parts;
     this.#inboxTidy = inboxTidy;
@@ -188,11 +180,11 @@ export class SqliteErasures implements Erasures {
   }
 
   #deleteUser(organization: number, userId: string, user: User, by: Actor): Erasure {
-    const { users, counts, tombstones, exclusions } = this.#parts;
+    const { users, counts, tombstones, engine } = this.#parts;
     users.delete(organization, user.number);
     const gone = { users: -1, userVersions: -user.version, accounts: 0, accountVersions: 0 };
     counts.addPopulations(organization, gone);
-    exclusions.forget(organization, "user", userId);
+    engine.now(forgetExclusion(organization, "user", userId));
     const hmac = tombstones.hmac(organization, userId);
     return this.#insert({ organization, user: user.number, account: 0, members: 0, versions: 0, hmac, by });
   }
@@ -222,12 +214,12 @@ export class SqliteErasures implements Erasures {
 
   /** Records an erasure with its audit entry, inside the caller's transaction. */
   #insert({ organization, user, account, members, versions, hmac, by }: Beginning): Erasure {
-    const { inbox, audit } = this.#parts;
+    const { inbox, engine } = this.#parts;
     const atMs = this.#clock();
     const values = [organization, user, account, hmac, members, versions, inbox.newestInboxId, atMs];
     const erasure = this.#statements.begin.get(...values);
     if (erasure === null) throw new Error("SQLite returned no row for an erasure.");
-    audit.note(organization, erasureNote(erasure), by, atMs);
+    engine.now(engine.audit.note(organization, erasureNote(erasure), by, atMs));
     return erasure;
   }
 
@@ -235,7 +227,7 @@ export class SqliteErasures implements Erasures {
    * that name one; leaves tombstones of all but the user's own.
    * @returns whether there was anything, and the ids */
   #forgetIds(organization: number, userId: string, user: User | undefined): Forgotten {
-    const { parking, users, warnings, tombstones } = this.#parts;
+    const { parking, users, engine, tombstones } = this.#parts;
     const own: PersonId = { kind: "user", id: userId };
     const linked = [...parking.links.to(organization, userId)];
     const email = user?.email ?? "";
@@ -246,7 +238,8 @@ export class SqliteErasures implements Erasures {
     }
     // Of one who was never identified nobody knows whether the id was a visitor's.
     if (user === undefined) linked.push({ kind: "visitor", id: userId });
-    const warned = [own, ...linked].filter(({ id }) => warnings.forgetUser(organization, id));
+    const names = [...new Set([own, ...linked].map(({ id }) => id))];
+    const warned = engine.now(forgetWarningsOf(organization, names));
     const gone = parking.forget(organization, [own, ...linked]);
     tombstones.eraseLinked(
       ...([
@@ -255,8 +248,7 @@ export class SqliteErasures implements Erasures {
         this.#clock(),
       ] as const),
     );
-    const names = [...new Set([own, ...linked].map(({ id }) => id))];
-    return { isAnything: warned.length + gone.length > 0, names };
+    return { isAnything: warned + gone.length > 0, names };
   }
 
   #stored(id: number): Erasure {

@@ -3,17 +3,17 @@ import type { Account, User } from "../../ports/entities.ts";
 import type { ParkedItem, PersonId, PersonKey, PersonLink } from "../../ports/parking.ts";
 import type { KnownUser, Message, MessageKey, Stored } from "../../ports/transact.ts";
 import type { MessageIdHash } from "../../rules/message-id-hash.ts";
-import type { SqliteOrganizations } from "../admin/organizations.ts";
 import { ByOrganization } from "../engine/by-organization.ts";
 import type { Parking } from "../identity/parking.ts";
 import type { MessageIds } from "../message-ids/message-ids.ts";
 import type { Accounts } from "./accounts.ts";
+import type { KnownOrganizations } from "./known-organizations.ts";
 import type { KnownUsers } from "./known-users.ts";
 import type { Tombstones } from "./tombstones.ts";
 import type { Users } from "./users.ts";
 
 export interface Sources {
-  readonly organizations: SqliteOrganizations;
+  readonly organizations: KnownOrganizations;
   readonly users: Users;
   readonly accounts: Accounts;
   readonly knownUsers: KnownUsers;

@@ -11,8 +11,8 @@ import type { EventLabel } from "../../ports/parking.ts";
 import type { Message, Stored, Writes } from "../../ports/transact.ts";
 import { addedPopulations } from "../../rules/added-populations.ts";
 import type { MessageIdHash } from "../../rules/message-id-hash.ts";
-import type { SqliteAudit } from "../admin/audit.ts";
-import type { SqliteImports } from "../admin/imports.ts";
+import { advanceImport } from "../../stores/imports.ts";
+import type { SqliteEngine } from "../engine/store-engine.ts";
 import { inTransaction } from "../engine/sync-transaction.ts";
 import type { WriteAheadLog } from "../engine/write-ahead-log.ts";
 import type { SqliteInbox } from "../inbox/inbox.ts";
@@ -23,10 +23,9 @@ import { HashedMessage, LookedUp, type Sources } from "./stored.ts";
 
 /** The parts of the ledger that a transaction reads and writes. */
 export interface Parts extends Sources {
-  readonly audit: SqliteAudit;
+  readonly engine: SqliteEngine;
   readonly counts: Counts;
   readonly inbox: SqliteInbox;
-  readonly imports: SqliteImports;
   readonly log: WriteAheadLog;
   readonly journal: Journal;
 }
@@ -78,7 +77,7 @@ export class Transactor {
   /** Writes everything in one transaction of SQLite, which is synced when `#committing` resolves.
    * @returns the sequence of its message ids. */
   #commit(writes: Writes, stored: LookedUp, messageIds: Uint8Array): number | undefined {
-    const { log, journal, inbox, counts, imports, parking, messageIds: ids } = this.#parts;
+    const { log, journal, inbox, counts, engine, parking, messageIds: ids } = this.#parts;
     let labels: readonly EventLabel[] = [];
     journal.flush();
     const sequence = log.unsynced(() =>
@@ -87,7 +86,9 @@ export class Transactor {
         if (writes.parking !== undefined) labels = parking.write(writes.parking, writes.nowMs);
         inbox.append(writes.inbox);
         for (const count of writes.dayCounts) counts.addDay(count);
-        if (writes.importProgress !== undefined) imports.advance(writes.importProgress, writes.nowMs);
+        if (writes.importProgress !== undefined) {
+          engine.now(advanceImport(writes.importProgress, writes.nowMs));
+        }
         return messageIds.length === 0 ? undefined : ids.write(messageIds, writes.nowMs);
       }),
     );

@@ -1,0 +1,59 @@
+/** Runs the statements of stores on PostgreSQL. */
+import { AuditLog } from "../../stores/engine/audit-log.ts";
+import { driveLater, type Engine, type Transaction } from "../../stores/engine/engine.ts";
+import {
+  type Answer,
+  type Bound,
+  Json,
+  JsonRows,
+  type Statement,
+  type Steps,
+} from "../../stores/engine/sql.ts";
+import type { Queries, Sql } from "./connect.ts";
+import { restored, storable } from "./text.ts";
+import { inTransaction } from "./transaction.ts";
+
+export class PostgresEngine implements Engine {
+  readonly audit = new AuditLog();
+  /** 1,000 rows that are added are about 0.25 MB of text. */
+  readonly partRows = { added: 1_000, deleted: 5_000 };
+  readonly countsFlushed: () => Promise<void>;
+  readonly #sql: Sql;
+
+  constructor(sql: Sql, countsFlushed: () => Promise<void>) {
+    this.#sql = sql;
+    this.countsFlushed = countsFlushed;
+  }
+
+  alone<Result>(steps: Steps<Result>): Promise<Result> {
+    return runOn(this.#sql, steps);
+  }
+
+  transaction<Result>(steps: Transaction<Result>): Promise<Result> {
+    return inTransaction(this.#sql, (tx) => runOn(tx, steps(this.audit)));
+  }
+
+  snapshot<Result>(steps: Steps<Result>): Promise<Result> {
+    return inTransaction(this.#sql, (tx) => runOn(tx, steps), "ISOLATION LEVEL REPEATABLE READ READ ONLY");
+  }
+
+  /** The event loop has turns while PostgreSQL works. */
+  async nextTurn(): Promise<void> {}
+}
+
+/** Runs the steps of a store on a pool, or inside of the caller's transaction. */
+export function runOn<Result>(queries: Queries, steps: Steps<Result>): Promise<Result> {
+  return driveLater(steps, (statement) => answer(queries, statement));
+}
+
+async function answer(queries: Queries, statement: Statement<unknown>): Promise<Answer> {
+  const { texts, values } = statement.composed("postgres");
+  const rows = await queries(Object.assign(texts, { raw: texts }), ...values.map(asBound));
+  return { rows, changes: rows.count, textOf: restored };
+}
+
+function asBound(value: Bound): string | number | boolean | null {
+  if (value instanceof Json) return value.text;
+  if (value instanceof JsonRows) return value.text(storable);
+  return typeof value === "string" ? storable(value) : value;
+}

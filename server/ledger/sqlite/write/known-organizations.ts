@@ -1,0 +1,31 @@
+/** Which organizations there are. Every transaction asks this for each of its organizations. */
+import type { Organization } from "../../ports/organizations.ts";
+import { findOrganization } from "../../stores/organization-rows.ts";
+import type { SqliteEngine } from "../engine/store-engine.ts";
+
+export class KnownOrganizations {
+  readonly #engine: SqliteEngine;
+  readonly #found = new Set<number>();
+
+  constructor(engine: SqliteEngine) {
+    this.#engine = engine;
+  }
+
+  /** The organization with this id, for callers inside a transaction, which must not yield. */
+  find(id: number): Organization | undefined {
+    return this.#engine.now(findOrganization(id));
+  }
+
+  /** Whether there is such an organization. Only ids that do not exist are looked up every time. */
+  has(id: number): boolean {
+    if (this.#found.has(id)) return true;
+    const isThere = this.find(id) !== undefined;
+    if (isThere) this.#found.add(id);
+    return isThere;
+  }
+
+  /** Has to be called after the commit that begins the organization's deletion. */
+  forget(id: number): void {
+    this.#found.delete(id);
+  }
+}

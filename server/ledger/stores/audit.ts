@@ -1,0 +1,53 @@
+/** The audit log as it is read, and the end of old entries. */
+import type { AuditAction } from "../../../contract/audit.ts";
+import type { JsonObject } from "../../../contract/json.ts";
+import type { AuditStore } from "../ports/audit.ts";
+import { auditKeptMs } from "../rules/stored-audit.ts";
+import { skipLocked } from "./engine/dialect.ts";
+import type { Engine } from "./engine/engine.ts";
+import { integer, json, nullable, RowOf, run, select, text, type Work, word } from "./engine/sql.ts";
+
+interface Entry {
+  readonly id: number;
+  readonly atMs: number;
+  readonly person: number | null;
+  readonly personName: string | null;
+  readonly action: AuditAction;
+  readonly summary: string;
+  readonly detail: JsonObject;
+}
+
+const entry = new RowOf<Entry>({
+  id: integer(),
+  atMs: integer(),
+  person: nullable(integer()),
+  personName: nullable(text()),
+  action: word(),
+  summary: text(),
+  detail: json(),
+});
+
+/** The store of audit entries. */
+export function auditStore(engine: Engine): AuditStore {
+  return {
+    add: async (added) => {
+      await engine.alone(engine.audit.add(added));
+    },
+    list: async (organization, { limit, before = Number.MAX_SAFE_INTEGER }) => {
+      const rows = await engine.alone(
+        select(entry)`FROM audit_log WHERE organization = ${organization} AND id < ${before}
+          ORDER BY id DESC LIMIT ${limit}`,
+      );
+      return rows.map(({ person, personName, ...row }) => ({
+        ...row,
+        person: person === null ? null : { id: person, name: personName ?? "" },
+      }));
+    },
+  };
+}
+
+/** Deletes entries that are older than two years. */
+export function* tidyAudit(nowMs: number): Work<void> {
+  yield* run`
+    DELETE FROM audit_log WHERE id IN (SELECT id FROM audit_log WHERE at_ms < ${nowMs - auditKeptMs} ${skipLocked})`;
+}

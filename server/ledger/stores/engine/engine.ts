@@ -1,0 +1,78 @@
+/** What runs the statements of stores: SQLite's connection, or PostgreSQL's pool. */
+import type { AuditLog } from "./audit-log.ts";
+import type { Answer, Statement, Steps } from "./sql.ts";
+
+/** The steps of one transaction. They may write entries of the audit log. */
+export type Transaction<Result> = (audit: AuditLog) => Steps<Result>;
+
+export interface Engine {
+  readonly audit: AuditLog;
+  /** Runs each statement by itself. */
+  alone<Result>(steps: Steps<Result>): Promise<Result>;
+  /** Runs all statements in one transaction. When a step throws, nothing is kept. */
+  transaction<Result>(steps: Transaction<Result>): Promise<Result>;
+  /** Reads the state of one instant. */
+  snapshot<Result>(steps: Steps<Result>): Promise<Result>;
+  /** How many rows one commit adds at most, and one statement deletes. */
+  readonly partRows: { readonly added: number; readonly deleted: number };
+  /** Resolves when all nodes have stored the counts that they held in memory: uses of tokens and keys, warnings, items of
+   * sources. A list of counts waits for it, so that it is exact. */
+  countsFlushed(): Promise<void>;
+  /** Lets other requests have their turns. */
+  nextTurn(): Promise<void>;
+}
+
+/** Works on a long list part by part, so that other requests have their turns between two of them. */
+export async function inParts<Item>(
+  { partRows: { added }, nextTurn }: Engine,
+  items: readonly Item[],
+  work: (part: readonly Item[]) => Promise<void>,
+): Promise<void> {
+  for (let at = 0; at < items.length; at += added) {
+    await work(items.slice(at, at + added));
+    await nextTurn();
+  }
+}
+
+/** Deletes rows part by part. @param steps deletes as many rows as it is told, and returns how many it deleted */
+export async function deleteInParts(engine: Engine, steps: (most: number) => Steps<number>): Promise<void> {
+  const { deleted } = engine.partRows;
+  while ((await engine.alone(steps(deleted))) === deleted) await engine.nextTurn();
+}
+
+/** Runs steps to their end. @param ask answers a statement; a step may catch what it throws */
+export function drive<Result>(steps: Steps<Result>, ask: (statement: Statement<unknown>) => Answer): Result {
+  const work = steps[Symbol.iterator]();
+  let step = work.next();
+  while (step.done !== true) {
+    let answer: Answer;
+    try {
+      answer = ask(step.value);
+    } catch (error) {
+      step = work.throw(error);
+      continue;
+    }
+    step = work.next(answer);
+  }
+  return step.value;
+}
+
+/** As `drive`, for an engine that answers later. */
+export async function driveLater<Result>(
+  steps: Steps<Result>,
+  ask: (statement: Statement<unknown>) => Promise<Answer>,
+): Promise<Result> {
+  const work = steps[Symbol.iterator]();
+  let step = work.next();
+  while (step.done !== true) {
+    let answer: Answer;
+    try {
+      answer = await ask(step.value);
+    } catch (error) {
+      step = work.throw(error);
+      continue;
+    }
+    step = work.next(answer);
+  }
+  return step.value;
+}

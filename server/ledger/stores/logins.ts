@@ -1,0 +1,198 @@
+/**
+ * Sessions, and links that are used once. A link is deleted in the commit that uses it. Two transactions that use one link
+ * wait for the same row or lock (the claim's, the organization, the person), and the second finds no link.
+ */
+import { peopleLimits } from "../../../contract/member-limits.ts";
+import { personActor, serviceItself } from "../ports/audit.ts";
+import {
+  type EntranceStore,
+  type NewPerson,
+  type Person,
+  type Session,
+  sessionMs,
+  verifiedEmail,
+  withFallbackEmail,
+} from "../ports/people.ts";
+import {
+  claimedNote,
+  emailLostNote,
+  joinedNote,
+  noAccount,
+  passwordResetNote,
+} from "../rules/people-notes.ts";
+import type { AuditLog } from "./engine/audit-log.ts";
+import { advisoryLock, greatest, skipLocked, storeLocks } from "./engine/dialect.ts";
+import type { Engine } from "./engine/engine.ts";
+import { exists, integer, RowOf, run, select, type Work } from "./engine/sql.ts";
+import { deletePasswordLinks, findLink, lockLink } from "./invite-links.ts";
+import {
+  findMember,
+  findPerson,
+  insertPerson,
+  isEmailTaken,
+  join,
+  lockPerson,
+  noteEverywhere,
+  personWithEmail,
+  refuseFullOrganization,
+  refusePersonEverywhere,
+  updatePerson,
+} from "./member-rows.ts";
+import { isThere, lockOrganization } from "./organization-rows.ts";
+
+type Joining = { readonly id: number } | Omit<NewPerson, "email">;
+
+const sessionRow = new RowOf<{ readonly id: number; readonly person: number; readonly usedAtMs: number }>({
+  id: integer(),
+  person: integer(),
+  usedAtMs: integer(),
+});
+const organizationId = new RowOf<{ readonly id: number }>({ id: integer() });
+
+/** The store of logins. */
+export function loginStore(engine: Engine): EntranceStore {
+  return { ...usedLinks(engine), ...sessions(engine) };
+}
+
+/** Deletes sessions and links that have expired. What another node is working on is left to it. */
+export function* tidyLogins(nowMs: number): Work<void> {
+  yield* run`
+    DELETE FROM people_sessions WHERE id IN (
+      SELECT id FROM people_sessions WHERE created_at_ms <= ${nowMs - sessionMs} ${skipLocked})`;
+  yield* run`
+    DELETE FROM people_links WHERE id IN (
+      SELECT id FROM people_links WHERE expires_at_ms <= ${nowMs} ${skipLocked})`;
+}
+
+function usedLinks(engine: Engine): Pick<EntranceStore, "link" | "claim" | "accept" | "resetPassword"> {
+  return {
+    link: (kind, sha256, nowMs) => engine.alone(findLink(kind, sha256, nowMs)),
+    claim: (sha256, person, nowMs) => engine.transaction((audit) => claim(audit, sha256, person, nowMs)),
+    accept: (sha256, who, nowMs) => engine.transaction((audit) => accept(audit, sha256, who, nowMs)),
+
+    resetPassword: (sha256, passwordHash, nowMs) =>
+      engine.transaction(function* (audit) {
+        const { person } = (yield* findLink("password", sha256, nowMs)) ?? {};
+        const before = person ? yield* lockPerson(person) : undefined;
+        // Looked for again: the transaction that held the person may have used it.
+        if (before === undefined || !(yield* lockLink("password", sha256, nowMs))) return undefined;
+        const after = { ...before, passwordHash };
+        yield* updatePerson(after);
+        yield* deletePasswordLinks(after.id);
+        yield* endSessions(after.id);
+        yield* noteEverywhere(audit, after.id, passwordResetNote(after), personActor(after), nowMs);
+        return after;
+      }),
+  };
+}
+
+function sessions(engine: Engine): Omit<EntranceStore, "link" | "claim" | "accept" | "resetPassword"> {
+  return {
+    begin: (person, sha256, nowMs) =>
+      engine.transaction(function* () {
+        if ((yield* lockPerson(person)) === undefined) throw noAccount();
+        yield* run`
+          INSERT INTO people_sessions (person, sha256, created_at_ms, used_at_ms)
+          VALUES (${person}, ${sha256}, ${nowMs}, ${nowMs})`;
+        yield* run`
+          DELETE FROM people_sessions WHERE person = ${person} AND id NOT IN (
+            SELECT id FROM people_sessions WHERE person = ${person}
+            ORDER BY used_at_ms DESC, id DESC LIMIT ${peopleLimits.sessionsPerPerson})`;
+      }),
+
+    session: (sha256, nowMs) => engine.alone(findSession(sha256, nowMs)),
+
+    used: async (id, nowMs) => {
+      await engine.alone(
+        run`UPDATE people_sessions SET used_at_ms = ${greatest}(used_at_ms, ${nowMs}) WHERE id = ${id}`,
+      );
+    },
+
+    end: async (id) => {
+      await engine.alone(run`DELETE FROM people_sessions WHERE id = ${id}`);
+    },
+
+    endAll: (person) =>
+      engine.transaction(function* () {
+        yield* lockPerson(person);
+        yield* endSessions(person);
+      }),
+
+    endEverything: () =>
+      engine.transaction(function* () {
+        yield* run`DELETE FROM people_sessions`;
+        yield* run`DELETE FROM people_links`;
+      }),
+  };
+}
+
+function* claim(audit: AuditLog, sha256: string, person: NewPerson, nowMs: number): Work<Person | undefined> {
+  yield* advisoryLock(storeLocks.claim);
+  if (yield* exists`FROM people`) return undefined;
+  if ((yield* findLink("claim", sha256, nowMs)) === undefined) return undefined;
+  const owner = yield* insertPerson({ ...person, ...verifiedEmail, createdAtMs: nowMs });
+  if (owner === undefined) return undefined;
+  const ownerless = yield* select(organizationId)`
+    FROM organizations
+    WHERE ${isThere} AND id NOT IN (SELECT organization FROM memberships WHERE role = 'owner') ORDER BY id`;
+  for (const { id } of ownerless) {
+    yield* join(id, owner.id, "owner", nowMs);
+    yield* audit.note(id, claimedNote(owner), personActor(owner), nowMs);
+  }
+  yield* run`DELETE FROM people_links WHERE kind = 'claim'`;
+  return owner;
+}
+
+function* accept(audit: AuditLog, sha256: string, who: Joining, nowMs: number): Work<Person | undefined> {
+  const { organization } = (yield* findLink("invitation", sha256, nowMs)) ?? {};
+  if (!organization || (yield* lockOrganization(organization)) === undefined) return undefined;
+  // Looked for again: the transaction that held the organization may have used it.
+  const { id, email, role } = (yield* lockLink("invitation", sha256, nowMs)) ?? {};
+  if (id === undefined || !email || !role) return undefined;
+  const person = yield* joining(audit, email, who, nowMs);
+  if (person === undefined) return undefined;
+  yield* run`DELETE FROM people_links WHERE id = ${id}`;
+  if ((yield* findMember(organization, person.id)) !== undefined) return person;
+  // Both limits may have been reached since the invitation was made.
+  yield* refuseFullOrganization(organization);
+  yield* refusePersonEverywhere(person.id);
+  yield* join(organization, person.id, role, nowMs);
+  yield* audit.note(organization, joinedNote(person, role), personActor(person), nowMs);
+  return person;
+}
+
+/** The person who joins by an invitation to this e-mail; undefined when the e-mail was taken or changed since the link was
+ * looked at. */
+function* joining(audit: AuditLog, email: string, who: Joining, nowMs: number): Work<Person | undefined> {
+  if (!("id" in who)) {
+    yield* freeEmail(audit, email, nowMs);
+    return yield* insertPerson({ ...who, ...verifiedEmail, email, createdAtMs: nowMs });
+  }
+  const known = yield* lockPerson(who.id);
+  if (known?.email !== email) return undefined;
+  const person = { ...known, ...verifiedEmail };
+  yield* updatePerson(person);
+  return person;
+}
+
+/** Takes the e-mail from a person who only chose it, if there is one. */
+function* freeEmail(audit: AuditLog, email: string, nowMs: number): Work<void> {
+  const { id } = (yield* personWithEmail(email)) ?? {};
+  const known = id === undefined ? undefined : yield* lockPerson(id);
+  const returned = known?.email === email ? withFallbackEmail(known) : undefined;
+  if (known === undefined || returned === undefined) return;
+  if (yield* isEmailTaken(returned.email, known.id)) return;
+  yield* updatePerson(returned);
+  yield* noteEverywhere(audit, known.id, emailLostNote(known, returned), serviceItself, nowMs);
+}
+
+function* findSession(sha256: string, nowMs: number): Work<Session | undefined> {
+  const [row] = yield* select(sessionRow)`
+    FROM people_sessions WHERE sha256 = ${sha256} AND created_at_ms > ${nowMs - sessionMs}`;
+  const person = row && (yield* findPerson(row.person));
+  return person && { ...row, person };
+}
+
+function endSessions(person: number) {
+  return run`DELETE FROM people_sessions WHERE person = ${person}`;
+}

@@ -1,0 +1,305 @@
+/** People, and their memberships of organizations. Every change and its entry in the audit log are one commit. */
+import type { Role } from "../../../contract/roles.ts";
+import type { Actor } from "../ports/audit.ts";
+import type { Organization } from "../ports/organizations.ts";
+import {
+  type Member,
+  type Membership,
+  maxClaimLinks,
+  type NewPerson,
+  type PeopleStore,
+  type Person,
+  seenEveryMs,
+  withChosenEmail,
+  withFallbackEmail,
+} from "../ports/people.ts";
+import {
+  emailTaken,
+  foundedNote,
+  invitedNote,
+  madeOwnerNote,
+  memberAlready,
+  noAccount,
+  noOwnerForKeys,
+  passwordLinkNote,
+  profileNote,
+  refuseLastOwner,
+  refuseOldPassword,
+  refuseTooManyInvitations,
+  removedNote,
+  roleChangedNote,
+  uninvitedNote,
+} from "../rules/people-notes.ts";
+import type { AuditLog } from "./engine/audit-log.ts";
+import { advisoryLock, isTaken, storeLocks } from "./engine/dialect.ts";
+import type { Engine } from "./engine/engine.ts";
+import {
+  count,
+  exists,
+  integer,
+  nullable,
+  part,
+  RowOf,
+  returning,
+  run,
+  select,
+  text,
+  type Work,
+  word,
+} from "./engine/sql.ts";
+import {
+  deleteInvitationsBy,
+  deletePasswordLinks,
+  findInvitations,
+  replaceInvitation,
+} from "./invite-links.ts";
+import {
+  findMember,
+  findMembers,
+  findPerson,
+  isEmailTaken,
+  join,
+  lockPerson,
+  noteEverywhere,
+  personWithEmail,
+  refuseFullOrganization,
+  refusePersonEverywhere,
+  updatePerson,
+} from "./member-rows.ts";
+import {
+  isThere,
+  lockKnownOrganization,
+  lockOrganization,
+  organizationColumns,
+} from "./organization-rows.ts";
+import { insertOrganization } from "./organizations.ts";
+
+type Place = Organization & Pick<Member, "role" | "lastSeenAtMs">;
+
+const place = new RowOf<Place>({
+  ...organizationColumns,
+  role: word(),
+  lastSeenAtMs: nullable(integer()),
+});
+const ofPlaces = part`FROM memberships JOIN organizations ON id = organization`;
+const invited = new RowOf<{ readonly email: string; readonly role: Role }>({ email: text(), role: word() });
+const keyId = new RowOf<{ readonly id: number }>({ id: integer() });
+
+/** The store of members. */
+export function memberStore(engine: Engine): PeopleStore {
+  return { ...profiles(engine), ...memberships(engine), ...memberChanges(engine), ...links(engine) };
+}
+
+function profiles(engine: Engine): Pick<PeopleStore, "isClaimed" | "find" | "withEmail" | "change"> {
+  return {
+    isClaimed: () => engine.alone(exists`FROM people`),
+    find: (id) => engine.alone(findPerson(id)),
+    withEmail: (email) => engine.alone(personWithEmail(email)),
+
+    change: (id, change, by, nowMs, verifiedHash) =>
+      engine.transaction(function* (audit) {
+        const before = yield* lockPerson(id);
+        if (before === undefined) throw noAccount();
+        refuseOldPassword(before, verifiedHash);
+        const after = yield* changedPerson(before, change);
+        if (change.passwordHash !== undefined) yield* deletePasswordLinks(id);
+        const note = profileNote(before, after);
+        if (note !== undefined) yield* noteEverywhere(audit, id, note, by, nowMs);
+        return after;
+      }),
+  };
+}
+
+function memberships(
+  engine: Engine,
+): Pick<PeopleStore, "membershipsOf" | "membership" | "found" | "members"> {
+  return {
+    membershipsOf: async (person) => {
+      const places = await engine.alone(select(place)`${ofPlaces} WHERE person = ${person} AND ${isThere}`);
+      return places
+        .map(membershipOf)
+        .toSorted((a, b) => (a.organization.name < b.organization.name ? -1 : 1));
+    },
+
+    membership: (person, organization, nowMs) => engine.alone(seenMembership(person, organization, nowMs)),
+
+    found: (wanted, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        const owner = by.person?.id ?? 0;
+        if ((yield* lockPerson(owner)) === undefined) throw noAccount();
+        yield* refusePersonEverywhere(owner);
+        const organization = yield* insertOrganization({ ...wanted, nowMs });
+        yield* join(organization.id, owner, "owner", nowMs);
+        yield* audit.note(organization.id, foundedNote(organization), by, nowMs);
+        return organization;
+      }),
+
+    members: (organization) => engine.alone(findMembers(organization)),
+  };
+}
+
+function memberChanges(engine: Engine): Pick<PeopleStore, "makeOwner" | "setRole" | "remove"> {
+  return {
+    makeOwner: (organization, person, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        yield* lockKnownOrganization(organization);
+        const member = yield* findMember(organization, person);
+        if (member !== undefined) {
+          yield* setRole(audit, organization, member, "owner", by, nowMs);
+          return;
+        }
+        const owner = yield* lockPerson(person);
+        if (owner === undefined) throw noAccount();
+        yield* refuseFullOrganization(organization);
+        yield* refusePersonEverywhere(person);
+        yield* join(organization, person, "owner", nowMs);
+        yield* audit.note(organization, madeOwnerNote(owner), by, nowMs);
+      }),
+
+    setRole: (organization, person, role, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        yield* lockOrganization(organization);
+        const before = yield* findMember(organization, person);
+        if (before === undefined) return undefined;
+        yield* setRole(audit, organization, before, role, by, nowMs);
+        return { ...before, role };
+      }),
+
+    remove: (organization, person, by, nowMs, keysTo = null) =>
+      engine.transaction(function* (audit) {
+        yield* lockOrganization(organization);
+        const before = yield* findMember(organization, person);
+        if (before === undefined) return undefined;
+        if (before.role === "owner") refuseLastOwner(yield* countOwners(organization));
+        yield* run`DELETE FROM memberships WHERE organization = ${organization} AND person = ${person}`;
+        // They could come back by an invitation that they made to themselves.
+        yield* deleteInvitationsBy(organization, person);
+        const ids = yield* leaveKeys(organization, person, nowMs, keysTo);
+        yield* audit.note(organization, removedNote(before, { ids, to: keysTo }, by), by, nowMs);
+        return before;
+      }),
+  };
+}
+
+type Links = "invitations" | "invite" | "uninvite" | "addPasswordLink" | "addClaimLink";
+
+function links(engine: Engine): Pick<PeopleStore, Links> {
+  return {
+    invitations: (organization, nowMs) => engine.alone(findInvitations(organization, nowMs)),
+
+    invite: (invitation, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        const { organization, email, role } = invitation;
+        yield* refuseInvitation(organization, email, nowMs);
+        const invitedBy = by.person?.id ?? null;
+        if (invitedBy !== null && (yield* findPerson(invitedBy)) === undefined) throw noAccount();
+        const id = yield* replaceInvitation(invitation, invitedBy, nowMs);
+        yield* audit.note(organization, invitedNote(email, role), by, nowMs);
+        return id;
+      }),
+
+    uninvite: (organization, invitation, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        const [gone] = yield* returning(invited)`
+          DELETE FROM people_links
+          WHERE kind = 'invitation' AND organization = ${organization} AND id = ${invitation}`;
+        if (gone === undefined) return false;
+        yield* audit.note(organization, uninvitedNote(gone.email, gone.role), by, nowMs);
+        return true;
+      }),
+
+    addPasswordLink: ({ person, sha256, expiresAtMs }, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        const member = yield* lockPerson(person);
+        if (member === undefined) throw noAccount();
+        yield* deletePasswordLinks(person);
+        yield* run`
+          INSERT INTO people_links (kind, sha256, person, created_at_ms, expires_at_ms)
+          VALUES ('password', ${sha256}, ${person}, ${nowMs}, ${expiresAtMs})`;
+        yield* noteEverywhere(audit, person, passwordLinkNote(member), by, nowMs);
+      }),
+
+    addClaimLink: (sha256, nowMs) =>
+      engine.transaction(function* () {
+        yield* advisoryLock(storeLocks.claim);
+        yield* run`INSERT INTO people_links (kind, sha256, created_at_ms) VALUES ('claim', ${sha256}, ${nowMs})`;
+        yield* run`
+          DELETE FROM people_links WHERE kind = 'claim' AND id NOT IN (
+            SELECT id FROM people_links WHERE kind = 'claim' ORDER BY id DESC LIMIT ${maxClaimLinks})`;
+      }),
+  };
+}
+
+function* changedPerson(before: Person, change: Partial<NewPerson>): Work<Person> {
+  const after = withChosenEmail({ ...before, ...change, email: before.email }, change.email ?? before.email);
+  if (after.email !== before.email && (yield* isEmailTaken(after.email, before.id))) throw emailTaken();
+  try {
+    yield* updatePerson(after);
+  } catch (error) {
+    throw isTaken(error) ? emailTaken() : error;
+  }
+  return after;
+}
+
+function* seenMembership(person: number, organization: number, nowMs: number): Work<Membership | undefined> {
+  const ofMember = part`organization = ${organization} AND person = ${person}`;
+  const [found] = yield* select(place)`${ofPlaces} WHERE ${ofMember} AND ${isThere}`;
+  if (found === undefined) return undefined;
+  const longAgoMs = nowMs - seenEveryMs;
+  if ((found.lastSeenAtMs ?? 0) <= longAgoMs) {
+    yield* run`
+      UPDATE memberships SET last_seen_at_ms = ${nowMs}
+      WHERE ${ofMember} AND coalesce(last_seen_at_ms, 0) <= ${longAgoMs}`;
+  }
+  return membershipOf(found);
+}
+
+function membershipOf({ role, lastSeenAtMs: _, ...organization }: Place): Membership {
+  return { organization, role };
+}
+
+/** Changes the role of a member of an organization that is locked. */
+function* setRole(
+  audit: AuditLog,
+  organization: number,
+  before: Member,
+  role: Role,
+  by: Actor,
+  nowMs: number,
+): Work<void> {
+  if (before.role === role) return;
+  if (before.role === "owner") refuseLastOwner(yield* countOwners(organization));
+  yield* run`UPDATE memberships SET role = ${role} WHERE organization = ${organization} AND person = ${before.id}`;
+  if (before.role === "owner") yield* deleteInvitationsBy(organization, before.id);
+  yield* audit.note(organization, roleChangedNote(before, role), by, nowMs);
+}
+
+function countOwners(organization: number) {
+  return count`FROM memberships WHERE organization = ${organization} AND role = 'owner'`;
+}
+
+/** Revokes the read keys that a person made, or makes them those of an owner. The organization has to be locked.
+ * @returns their ids */
+function* leaveKeys(
+  organization: number,
+  person: number,
+  nowMs: number,
+  keysTo: number | null,
+): Work<readonly number[]> {
+  if (keysTo !== null && (yield* findMember(organization, keysTo))?.role !== "owner") throw noOwnerForKeys();
+  const change = keysTo === null ? part`revoked_at_ms = ${nowMs}` : part`made_by = ${keysTo}`;
+  const rows = yield* returning(keyId)`
+    UPDATE read_keys SET ${change}
+    WHERE organization = ${organization} AND made_by = ${person} AND revoked_at_ms IS NULL`;
+  return rows.map(({ id }) => id);
+}
+
+function* refuseInvitation(organization: number, email: string, nowMs: number): Work<void> {
+  yield* lockKnownOrganization(organization);
+  const person = yield* personWithEmail(email);
+  if (person !== undefined && withFallbackEmail(person) === undefined) {
+    if ((yield* findMember(organization, person.id)) !== undefined) throw memberAlready(email);
+  }
+  yield* refuseFullOrganization(organization);
+  refuseTooManyInvitations((yield* findInvitations(organization, nowMs)).length);
+}

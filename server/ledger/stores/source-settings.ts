@@ -1,0 +1,151 @@
+/** Settings of sources as they are stored: a row for each webhook, and one for Stripe once something of it is set. */
+import type { WebhookMapping } from "../../../contract/source-settings.ts";
+import {
+  refuseTooManyWebhooks,
+  type SourceSettingsStore,
+  type StripeSettings,
+  type StripeStored,
+  stripeChangedNote,
+  stripeInitially,
+  type Webhook,
+  webhookChangedNote,
+  webhookNameTaken,
+  webhookNote,
+} from "../ports/source-settings.ts";
+import { forUpdate } from "./engine/dialect.ts";
+import type { Engine } from "./engine/engine.ts";
+import {
+  count,
+  exists,
+  integer,
+  Json,
+  json,
+  part,
+  RowOf,
+  returningOne,
+  run,
+  select,
+  text,
+  type Work,
+} from "./engine/sql.ts";
+import { lockKnownOrganization } from "./organization-rows.ts";
+
+const webhook = new RowOf<Webhook>({
+  id: integer(),
+  name: text(),
+  mapping: json("settings"),
+  createdAtMs: integer(),
+  updatedAtMs: integer(),
+});
+const stripe = new RowOf<{ readonly settings: StripeStored; readonly updatedAtMs: number }>({
+  settings: json(),
+  updatedAtMs: integer(),
+});
+
+/** Stripe has one row, whose name says nothing. */
+const noName = "";
+
+/** The store of sources' settings. */
+export function sourceSettingsStore(engine: Engine): SourceSettingsStore {
+  return { ...webhookStore(engine), ...stripeStore(engine) };
+}
+
+function webhookStore(engine: Engine): Omit<SourceSettingsStore, "stripe" | "changeStripe"> {
+  return {
+    webhooks: (organization) =>
+      engine.alone(select(webhook)`FROM source_settings WHERE ${ofWebhooks(organization)} ORDER BY name`),
+
+    webhook: async (organization, name) => {
+      const [found] = await engine.alone(
+        select(webhook)`FROM source_settings WHERE ${ofWebhooks(organization)} AND name = ${name}`,
+      );
+      return found;
+    },
+
+    addWebhook: (organization, { name, mapping }, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        yield* lockKnownOrganization(organization);
+        if (yield* exists`FROM source_settings WHERE ${ofWebhooks(organization)} AND name = ${name}`) {
+          throw webhookNameTaken(name);
+        }
+        refuseTooManyWebhooks(yield* count`FROM source_settings WHERE ${ofWebhooks(organization)}`);
+        const added = yield* putWebhook(organization, name, mapping, nowMs);
+        yield* audit.note(organization, webhookNote("webhook.created", { name, mapping }), by, nowMs);
+        return added;
+      }),
+
+    changeWebhook: (organization, id, mapping, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        const before = yield* lockWebhook(organization, id);
+        if (before === undefined) return undefined;
+        if (JSON.stringify(before.mapping) === JSON.stringify(mapping)) return before;
+        const after = yield* putWebhook(organization, before.name, mapping, nowMs);
+        yield* audit.note(organization, webhookChangedNote(before, mapping), by, nowMs);
+        return after;
+      }),
+
+    removeWebhook: (organization, id, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        const before = yield* lockWebhook(organization, id);
+        if (before === undefined) return false;
+        yield* run`DELETE FROM source_settings WHERE id = ${id}`;
+        yield* audit.note(organization, webhookNote("webhook.deleted", before), by, nowMs);
+        return true;
+      }),
+  };
+}
+
+function stripeStore(engine: Engine): Pick<SourceSettingsStore, "stripe" | "changeStripe"> {
+  return {
+    stripe: (organization) => engine.alone(findStripe(organization)),
+
+    changeStripe: (organization, change, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        yield* lockKnownOrganization(organization);
+        const { updatedAtMs, ...before } = yield* findStripe(organization);
+        const after: StripeStored = { ...before, ...change };
+        const note = stripeChangedNote(before, after);
+        if (note === undefined) return { ...before, updatedAtMs };
+        yield* run`${put(organization, "stripe", noName, after, nowMs)}`;
+        yield* audit.note(organization, note, by, nowMs);
+        return { ...after, updatedAtMs: nowMs };
+      }),
+  };
+}
+
+function ofWebhooks(organization: number) {
+  return part`organization = ${organization} AND source = 'webhook'`;
+}
+
+/** The organization's webhook with this id, which no other transaction changes meanwhile. */
+function* lockWebhook(organization: number, id: number): Work<Webhook | undefined> {
+  const [found] = yield* select(webhook)`
+    FROM source_settings WHERE ${ofWebhooks(organization)} AND id = ${id} ${forUpdate}`;
+  return found;
+}
+
+function putWebhook(organization: number, name: string, mapping: WebhookMapping, nowMs: number) {
+  return returningOne(webhook)`${put(organization, "webhook", name, mapping, nowMs)}`;
+}
+
+function* findStripe(organization: number): Work<StripeSettings> {
+  const [row] = yield* select(stripe)`
+    FROM source_settings WHERE organization = ${organization} AND source = 'stripe' AND name = ${noName}`;
+  return row === undefined
+    ? { ...stripeInitially, updatedAtMs: null }
+    : { ...row.settings, updatedAtMs: row.updatedAtMs };
+}
+
+function put(
+  organization: number,
+  source: "stripe" | "webhook",
+  name: string,
+  settings: object,
+  nowMs: number,
+) {
+  return part`
+    INSERT INTO source_settings (organization, source, name, settings, created_at_ms, updated_at_ms)
+    VALUES (${organization}, ${source}, ${name}, ${Json.of(settings)}, ${nowMs}, ${nowMs})
+    ON CONFLICT (organization, source, name) DO UPDATE
+    SET settings = excluded.settings, updated_at_ms = excluded.updated_at_ms`;
+}

@@ -1,0 +1,128 @@
+/** Counts of sources as they are stored: a row for each hour in which something came, and one for each source. */
+import { sourceLimits } from "../../../contract/sources.ts";
+import { msPerHour } from "../../calendar/calendar.ts";
+import {
+  type CountedHour,
+  type SourceHour,
+  type SourceItems,
+  type SourceStore,
+  type SourceTotals,
+  sourceRetiredNote,
+} from "../ports/sources.ts";
+import { forNoKeyUpdate, greatest, least, records, skipLocked } from "./engine/dialect.ts";
+import { deleteInParts, type Engine, inParts } from "./engine/engine.ts";
+import {
+  type Column,
+  integer,
+  nullable,
+  part,
+  RowOf,
+  run,
+  select,
+  sqlText,
+  type Work,
+  word,
+} from "./engine/sql.ts";
+import { isThere, lockOrganization } from "./organization-rows.ts";
+
+const outcomes = ["accepted", "parked", "duplicate", "rejected", "ignored"] as const;
+
+const items: { readonly [Outcome in keyof SourceItems]: Column<number> } = {
+  accepted: integer(),
+  parked: integer(),
+  duplicate: integer(),
+  rejected: integer(),
+  ignored: integer(),
+};
+const totals = new RowOf<SourceTotals>({
+  source: word(),
+  ...items,
+  firstMs: integer(),
+  lastMs: integer(),
+  firstHeardMs: nullable(integer()),
+  lastHeardMs: nullable(integer()),
+  retiredAtMs: nullable(integer()),
+});
+const hour = new RowOf<SourceHour>({ source: word(), utcHour: integer(), ...items });
+const retired = new RowOf<{ readonly atMs: number | null }>({ atMs: nullable(integer("retired_at_ms")) });
+
+/** The store of sources' counts. */
+export function sourceStore(engine: Engine): SourceStore {
+  return {
+    add: (counted, written = () => undefined) =>
+      inParts(engine, counted, async (hours) => {
+        await engine.transaction(() => add(hours));
+        written(hours.length);
+      }),
+
+    totals: (organization) =>
+      engine.alone(select(totals)`FROM sources WHERE organization = ${organization} ORDER BY source`),
+
+    hours: async (organization, fromUtcHour) => {
+      await engine.countsFlushed();
+      return engine.alone(
+        select(hour)`FROM source_hours WHERE organization = ${organization} AND utc_hour >= ${fromUtcHour}
+          ORDER BY utc_hour, source`,
+      );
+    },
+
+    retire: (organization, source, by, nowMs) =>
+      engine.transaction(function* (audit) {
+        yield* lockOrganization(organization);
+        const ofSource = part`organization = ${organization} AND source = ${source}`;
+        const [before] = yield* select(retired)`FROM sources WHERE ${ofSource} ${forNoKeyUpdate}`;
+        if (before === undefined) return undefined;
+        if (before.atMs !== null) return before.atMs;
+        yield* run`UPDATE sources SET retired_at_ms = ${nowMs} WHERE ${ofSource}`;
+        yield* audit.note(organization, sourceRetiredNote(source), by, nowMs);
+        return nowMs;
+      }),
+  };
+}
+
+/** Deletes the hours that are older than 8 weeks. */
+export function tidySources(engine: Engine, nowMs: number): Promise<void> {
+  const firstKeptHour = Math.floor(nowMs / msPerHour) - sourceLimits.keptHours;
+  return deleteInParts(
+    engine,
+    (most) => run`
+      DELETE FROM source_hours WHERE (organization, source, utc_hour) IN (
+        SELECT organization, source, utc_hour FROM source_hours WHERE utc_hour < ${firstKeptHour}
+        LIMIT ${most} ${skipLocked})`,
+  );
+}
+
+const names = sqlText(outcomes.join(", "));
+const sumsOfGiven = sqlText(outcomes.map((name) => `CAST(sum(${name}) AS bigint)`).join(", "));
+const sumsOfStored = sqlText(
+  outcomes.map((name) => `${name} = stored.${name} + excluded.${name}`).join(", "),
+);
+/** Counts of an organization that was deleted meanwhile are left out. */
+const isKnown = part`EXISTS (SELECT 1 FROM organizations WHERE id = given.organization AND ${isThere})`;
+
+/** Every node adds to the rows of the same sources: all lock them in one order. */
+function* add(counted: readonly CountedHour[]): Work<void> {
+  const given = records(counted, {
+    ...{ organization: "bigint", source: "text", utcHour: "bigint" },
+    ...{ accepted: "bigint", parked: "bigint", duplicate: "bigint", rejected: "bigint", ignored: "bigint" },
+    ...{ firstMs: "bigint", lastMs: "bigint", firstHeardMs: "bigint", lastHeardMs: "bigint" },
+  });
+  yield* run`
+    INSERT INTO source_hours AS stored (organization, source, utc_hour, ${names})
+    SELECT organization, source, "utcHour", ${sumsOfGiven} FROM ${given} WHERE ${isKnown}
+    GROUP BY organization, source, "utcHour" ORDER BY organization, source, "utcHour"
+    ON CONFLICT (organization, source, utc_hour) DO UPDATE SET ${sumsOfStored}`;
+  yield* run`
+    INSERT INTO sources AS stored (organization, source, ${names}, first_ms, last_ms, first_heard_ms, last_heard_ms)
+    SELECT organization, source, ${sumsOfGiven}, min("firstMs"), max("lastMs"), min("firstHeardMs"), max("lastHeardMs")
+    FROM ${given} WHERE ${isKnown}
+    GROUP BY organization, source ORDER BY organization, source
+    ON CONFLICT (organization, source) DO UPDATE SET ${sumsOfStored},
+      first_ms = ${least}(stored.first_ms, excluded.first_ms),
+      last_ms = ${greatest}(stored.last_ms, excluded.last_ms),
+      first_heard_ms = coalesce(${least}(stored.first_heard_ms, excluded.first_heard_ms), stored.first_heard_ms,
+        excluded.first_heard_ms),
+      last_heard_ms = coalesce(${greatest}(stored.last_heard_ms, excluded.last_heard_ms), stored.last_heard_ms,
+        excluded.last_heard_ms),
+      retired_at_ms = CASE WHEN excluded.last_heard_ms > stored.retired_at_ms THEN NULL ELSE stored.retired_at_ms END`;
+}

@@ -1,0 +1,116 @@
+/** All stores that are written once for both engines. */
+import type { AuditStore } from "../ports/audit.ts";
+import type { Credentials } from "../ports/credentials.ts";
+import type { ExclusionStore } from "../ports/exclusions.ts";
+import type { CheckStore, LedgerFreshness, RebuildBegun } from "../ports/health.ts";
+import type { Imports } from "../ports/imports.ts";
+import type { Organizations } from "../ports/organizations.ts";
+import type { EntranceStore, PeopleStore } from "../ports/people.ts";
+import type { SettingsStore } from "../ports/settings.ts";
+import type { IdentityStore, SourceSettingsStore } from "../ports/source-settings.ts";
+import type { SourceStore } from "../ports/sources.ts";
+import type { ViewStore } from "../ports/views.ts";
+import type { WarningStore } from "../ports/warnings.ts";
+import { Hourly } from "../rules/hourly.ts";
+import { noOrganization } from "../rules/organization-notes.ts";
+import { auditStore, tidyAudit } from "./audit.ts";
+import { checkStore } from "./checks.ts";
+import { credentialStore } from "./credentials.ts";
+import type { Engine } from "./engine/engine.ts";
+import { exclusionStore } from "./exclusions.ts";
+import { identityStore } from "./identities.ts";
+import { importStore } from "./imports.ts";
+import { loginStore, tidyLogins } from "./logins.ts";
+import { memberStore } from "./members.ts";
+import { organizationStore, Rebuilds } from "./organizations.ts";
+import { settingsStore } from "./settings.ts";
+import { sourceSettingsStore } from "./source-settings.ts";
+import { sourceStore, tidySources } from "./sources.ts";
+import { viewStore } from "./views.ts";
+import { tidyWarnings, warningStore } from "./warnings.ts";
+
+/** What a ledger has of these stores, whichever engine it is on. */
+export abstract class LedgerStores {
+  readonly organizations: Organizations;
+  readonly tokens: Credentials;
+  readonly readKeys: Credentials;
+  readonly exclusions: ExclusionStore;
+  readonly warnings: WarningStore;
+  readonly checks: CheckStore;
+  readonly imports: Imports;
+  readonly settings: SettingsStore;
+  readonly audit: AuditStore;
+  readonly people: PeopleStore;
+  readonly entrance: EntranceStore;
+  readonly views: ViewStore;
+  readonly sources: SourceStore;
+  readonly sourceSettings: SourceSettingsStore;
+  readonly identities: IdentityStore;
+  readonly #rebuilds: Rebuilds;
+
+  constructor(engine: Engine, clock: () => number) {
+    this.organizations = organizationStore(engine, clock);
+    this.tokens = credentialStore(engine, "tokens");
+    this.readKeys = credentialStore(engine, "read_keys");
+    this.exclusions = exclusionStore(engine);
+    this.warnings = warningStore(engine);
+    this.checks = checkStore(engine);
+    this.imports = importStore(engine);
+    this.settings = settingsStore(engine);
+    this.audit = auditStore(engine);
+    this.people = memberStore(engine);
+    this.entrance = loginStore(engine);
+    this.views = viewStore(engine);
+    this.sources = sourceStore(engine);
+    this.sourceSettings = sourceSettingsStore(engine);
+    this.identities = identityStore(engine);
+    this.#rebuilds = new Rebuilds(engine, clock);
+  }
+
+  abstract loadedUptoMs(): Promise<number | null>;
+
+  async freshness(organization: number): Promise<LedgerFreshness> {
+    const found = await this.organizations.find(organization);
+    if (found === undefined) throw noOrganization(organization);
+    return {
+      timezone: found.timezone,
+      loadedUptoMs: await this.loadedUptoMs(),
+      rebuildingSinceMs: await this.#rebuilds.pendingSinceMs(organization),
+    };
+  }
+
+  rebuildsPending(): Promise<readonly number[]> {
+    return this.#rebuilds.pending();
+  }
+
+  rebuildBegun(organization: number): Promise<RebuildBegun> {
+    return this.#rebuilds.begun(organization);
+  }
+
+  rebuildDone(organization: number, askedAtMs: number): Promise<void> {
+    return this.#rebuilds.done(organization, askedAtMs);
+  }
+}
+
+/** Deletes old rows of the stores: warnings at every call, the rest once an hour. */
+export class StoreTidy {
+  readonly #engine: Engine;
+  readonly #hourly = new Hourly();
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** The steps that are due. Each may fail by itself. */
+  steps(nowMs: number): readonly (() => Promise<void>)[] {
+    const engine = this.#engine;
+    const always = [() => tidyWarnings(engine, nowMs)];
+    if (!this.#hourly.isDue(nowMs)) return always;
+    return [
+      ...always,
+      () => tidySources(engine, nowMs),
+      () => engine.alone(tidyLogins(nowMs)),
+      () => engine.alone(tidyAudit(nowMs)),
+    ];
+  }
+}

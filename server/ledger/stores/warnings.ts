@@ -1,0 +1,255 @@
+/** Ingestion warnings as they are stored: a row for each organization, UTC day, kind, endpoint and detail. */
+import { msPerDay } from "../../calendar/calendar.ts";
+import { personKinds } from "../ports/parking.ts";
+import {
+  type IngestionWarning,
+  maxWarningDetails,
+  UnwritableWarnings,
+  type WarningStore,
+  warningsKeptDays,
+} from "../ports/warnings.ts";
+import { personText } from "../rules/person-text.ts";
+import { tombstoneOf } from "../rules/user-rows.ts";
+import {
+  advisoryLock,
+  greatest,
+  isRefusedForGood,
+  least,
+  records,
+  skipLocked,
+  storeLocks,
+} from "./engine/dialect.ts";
+import { deleteInParts, type Engine, inParts } from "./engine/engine.ts";
+import { integer, nullable, part, RowOf, run, select, text, type Work, word } from "./engine/sql.ts";
+import { isThere } from "./organization-rows.ts";
+
+/** Stands for null, which could not be part of the key; no detail has half a character. */
+const others = "";
+
+type Day = Pick<IngestionWarning, "organization" | "utcDay">;
+type Key = Day & Pick<IngestionWarning, "kind" | "endpoint"> & { readonly detail: string };
+type Row = Omit<IngestionWarning, "detail"> & { readonly detail: string };
+
+const warning = new RowOf<IngestionWarning>({
+  organization: integer(),
+  utcDay: integer(),
+  kind: word(),
+  endpoint: text(),
+  detail: nullable(text(`nullif(detail, '${others}')`)),
+  count: integer(),
+  firstSeenMs: integer(),
+  lastSeenMs: integer(),
+  message: nullable(text()),
+  userId: nullable(text()),
+});
+const key = new RowOf<Key>({
+  organization: integer("stored.organization"),
+  utcDay: integer("stored.utc_day"),
+  kind: word("stored.kind"),
+  endpoint: text("stored.endpoint"),
+  detail: text("stored.detail"),
+});
+const keyTypes = {
+  organization: "bigint",
+  utcDay: "bigint",
+  kind: "text",
+  endpoint: "text",
+  detail: "text",
+} as const;
+const countOfDay = new RowOf<Day & { readonly count: number }>({
+  organization: integer(),
+  utcDay: integer(),
+  count: integer("count(*)"),
+});
+
+/** The store of warnings. */
+export function warningStore(engine: Engine): WarningStore {
+  return {
+    add: async (counted, written = () => undefined) => {
+      const refused: unknown[] = [];
+      await inParts(engine, counted, async (warnings) => {
+        refused.push(...(await addAllBut(engine, warnings, written)));
+      });
+      if (refused.length === 0) return;
+      throw new UnwritableWarnings(`${refused.length} warnings cannot be written, and are left out`, {
+        cause: refused[0],
+      });
+    },
+
+    list: async (organization, limit, kind) => {
+      await engine.countsFlushed();
+      return engine.alone(
+        select(warning)`FROM ingestion_warnings
+          WHERE organization = ${organization} AND kind = coalesce(CAST(${kind ?? null} AS text), kind)
+          ORDER BY last_seen_ms DESC, kind, endpoint, ingestion_warnings.detail LIMIT ${limit}`,
+      );
+    },
+  };
+}
+
+/** Deletes warnings that are older than 30 days. */
+export function tidyWarnings(engine: Engine, nowMs: number): Promise<void> {
+  const firstKeptDay = Math.floor(nowMs / msPerDay) - warningsKeptDays;
+  return deleteInParts(
+    engine,
+    (most) => run`
+      DELETE FROM ingestion_warnings WHERE (organization, utc_day, kind, endpoint, detail) IN (
+        SELECT organization, utc_day, kind, endpoint, detail FROM ingestion_warnings
+        WHERE utc_day < ${firstKeptDay} LIMIT ${most} ${skipLocked})`,
+  );
+}
+
+/** Deletes the warnings whose latest users were these. @returns how many */
+export function* forgetWarningsOf(organization: number, userIds: readonly string[]): Work<number> {
+  const given = records(
+    userIds.map((id) => ({ id })),
+    { id: "text" },
+  );
+  yield* advisoryLock(storeLocks.warnings);
+  return yield* run`
+    DELETE FROM ingestion_warnings WHERE organization = ${organization} AND user_id IN (SELECT id FROM ${given})`;
+}
+
+/** Adds warnings, without those of organizations that were deleted meanwhile. Other transactions that add some wait for its
+ * end, because details are counted. */
+export function* addWarnings(counted: readonly IngestionWarning[]): Work<void> {
+  if (counted.length === 0) return;
+  const named = yield* withoutErased(counted);
+  yield* advisoryLock(storeLocks.warnings);
+  const rows = yield* withDetails(named.map((one) => ({ ...one, detail: one.detail ?? others })));
+  const given = records(rows, {
+    ...keyTypes,
+    ...{ count: "bigint", firstSeenMs: "bigint", lastSeenMs: "bigint", message: "text", userId: "text" },
+  });
+  yield* run`
+    INSERT INTO ingestion_warnings AS stored (organization, utc_day, kind, endpoint, detail, count,
+      first_seen_ms, last_seen_ms, message, user_id)
+    SELECT organization, "utcDay", kind, endpoint, detail, count, "firstSeenMs", "lastSeenMs", message, "userId"
+    FROM ${given} WHERE EXISTS (SELECT 1 FROM organizations WHERE id = given.organization AND ${isThere})
+    ON CONFLICT (organization, utc_day, kind, endpoint, detail) DO UPDATE SET
+      count = stored.count + excluded.count,
+      first_seen_ms = ${least}(stored.first_seen_ms, excluded.first_seen_ms),
+      last_seen_ms = ${greatest}(stored.last_seen_ms, excluded.last_seen_ms),
+      message = excluded.message,
+      user_id = excluded.user_id`;
+}
+
+/** Adds the warnings that can be written, in halves where one of them is refused.
+ * @returns why each of the others cannot be written */
+async function addAllBut(
+  engine: Engine,
+  counted: readonly IngestionWarning[],
+  written: (warnings: number) => void,
+): Promise<readonly unknown[]> {
+  try {
+    await engine.transaction(() => addWarnings(counted));
+  } catch (error) {
+    if (!isRefusedForGood(error)) throw error;
+    if (counted.length > 1) {
+      const middle = Math.ceil(counted.length / 2);
+      const first = await addAllBut(engine, counted.slice(0, middle), written);
+      return [...first, ...(await addAllBut(engine, counted.slice(middle), written))];
+    }
+    // It is left out: there is nothing of it to be written later.
+    written(1);
+    return [error];
+  }
+  written(counted.length);
+  return [];
+}
+
+const organizationId = new RowOf<{ readonly id: number }>({ id: integer() });
+const erasureKey = new RowOf<{ readonly key: Uint8Array }>({
+  // SQLite stores bytes, PostgreSQL hexadecimal digits.
+  key: {
+    source: undefined,
+    read: (stored) => (stored instanceof Uint8Array ? stored : Buffer.from(String(stored), "hex")),
+  },
+});
+const placeRow = new RowOf<{ readonly place: number }>({ place: integer() });
+
+/** The same warnings without the ids of people who were erased and are not there again. */
+function* withoutErased(counted: readonly IngestionWarning[]): Work<readonly IngestionWarning[]> {
+  const named = counted.flatMap(({ organization, userId: id }, place) =>
+    id === null ? [] : [{ place, organization, id }],
+  );
+  if (named.length === 0) return counted;
+  const given = records(named, { organization: "bigint" });
+  const erasing = yield* select(organizationId)`
+    FROM organizations WHERE id IN (SELECT organization FROM ${given}) AND (
+      EXISTS (SELECT 1 FROM erasures WHERE organization = organizations.id)
+      OR EXISTS (SELECT 1 FROM erased_ids WHERE organization = organizations.id))`;
+  if (erasing.length === 0) return counted;
+  const [stored] = yield* select(erasureKey)`FROM erasure_key`;
+  if (stored === undefined) throw new Error("The ledger has lost the key of its erasures.");
+  const organizations = new Set(erasing.map(({ id }) => id));
+  const people = named
+    .filter(({ organization }) => organizations.has(organization))
+    .flatMap((one) =>
+      personKinds.map((kind) => ({
+        ...one,
+        asUser: kind === "user" ? tombstoneOf(stored.key, one.organization, one.id) : null,
+        asLinked: tombstoneOf(stored.key, one.organization, personText({ kind, id: one.id })),
+      })),
+    );
+  const erased = yield* select(placeRow)`
+    FROM ${records(people, { place: "bigint", organization: "bigint", id: "text", asUser: "text", asLinked: "text" })}
+    WHERE (
+      EXISTS (SELECT 1 FROM erasures WHERE organization = given.organization AND user_hmac = given."asUser")
+      OR EXISTS (SELECT 1 FROM erased_ids WHERE organization = given.organization AND person_hmac = given."asLinked"))
+    AND NOT EXISTS (SELECT 1 FROM users WHERE organization = given.organization AND user_id = given.id)`;
+  const places = new Set(erased.map(({ place }) => place));
+  return counted.map((one, place) => (places.has(place) ? { ...one, userId: null } : one));
+}
+
+/** One row for each key, with the detail under which it is counted: that of all others once a day has too many. */
+function* withDetails(wanted: readonly Row[]): Work<readonly Row[]> {
+  const known = yield* findKnown(wanted);
+  const days = yield* countDetails(wanted);
+  const rows = new Map<string, Row>();
+  for (const row of wanted) {
+    const isKnown = row.detail === others || known.has(keyOf(row));
+    const details = days.get(dayOf(row)) ?? 0;
+    const counted = { ...row, detail: isKnown || details < maxWarningDetails ? row.detail : others };
+    const name = keyOf(counted);
+    if (!known.has(name) && !rows.has(name)) days.set(dayOf(row), details + 1);
+    known.add(name);
+    const before = rows.get(name);
+    rows.set(name, before === undefined ? counted : added(before, counted));
+  }
+  return [...rows.values()];
+}
+
+function added(before: Row, after: Row): Row {
+  return {
+    ...after,
+    count: before.count + after.count,
+    firstSeenMs: Math.min(before.firstSeenMs, after.firstSeenMs),
+    lastSeenMs: Math.max(before.lastSeenMs, after.lastSeenMs),
+  };
+}
+
+function* findKnown(wanted: readonly Row[]): Work<Set<string>> {
+  const isSame = part`stored.organization = given.organization AND stored.utc_day = given."utcDay"
+    AND stored.kind = given.kind AND stored.endpoint = given.endpoint AND stored.detail = given.detail`;
+  // SQLite reads a CROSS JOIN from left to right, and so finds each key by the primary key.
+  const found = yield* select(key)`
+    FROM ${records(wanted, keyTypes)} CROSS JOIN ingestion_warnings AS stored WHERE ${isSame}`;
+  return new Set(found.map(keyOf));
+}
+
+function* countDetails(wanted: readonly Row[]): Work<Map<string, number>> {
+  const days = records(wanted, { organization: "bigint", utcDay: "bigint" });
+  const found = yield* select(countOfDay)`
+    FROM ingestion_warnings WHERE (organization, utc_day) IN (SELECT organization, "utcDay" FROM ${days})
+    GROUP BY organization, utc_day`;
+  return new Map(found.map((row) => [dayOf(row), row.count]));
+}
+
+function dayOf({ organization, utcDay }: Day): string {
+  return `${organization} ${utcDay}`;
+}
+
+function keyOf({ kind, endpoint, detail, ...day }: Key): string {
+  return JSON.stringify([dayOf(day), kind, endpoint, detail]);
+}
