@@ -13,7 +13,6 @@ import { defaultSettings } from "../contract/settings.ts";
 import { activeUsers } from "../server/analytics/activity/active-users.ts";
 import { timeline } from "../server/analytics/entities/timeline.ts";
 import { retention } from "../server/analytics/retention/retention.ts";
-import type { RetentionQuestion } from "../server/analytics/retention/retention-question.ts";
 import { msPerDay, Zone } from "../server/calendar/zone.ts";
 import { fitBgbb } from "../server/scoring/churn/bgbb-fit.ts";
 import { cellsQuery } from "../server/scoring/queries/cell-query.ts";
@@ -21,9 +20,9 @@ import { read } from "../server/scoring/queries/query.ts";
 import { type KindSummary, scoreDay } from "../server/scoring/run/score-day.ts";
 import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
 import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
-import { loadHistory } from "./history.ts";
-import { rawRetention } from "./raw-retention.ts";
-import { printTook, type Took, timed } from "./timed.ts";
+import { loadHistory, weeklyRetention } from "./history/history.ts";
+import { rawRetention } from "./history/raw-retention.ts";
+import { printTook, type Took, timed } from "./history/timed.ts";
 
 const organization = 1;
 const users = 100_000;
@@ -32,21 +31,9 @@ const zone = new Zone("UTC");
 /** A Monday: the first run of a week trains and back-tests. */
 const today = Date.UTC(2026, 5, 1) / msPerDay;
 
-const cohorts: RetentionQuestion = {
-  organization,
-  entry: { kind: "firstEvent" },
-  returnEvent: null,
-  passiveEvents: [],
-  horizonDays: 28,
-  period: { name: "week", weekStart: 1 },
-  measure: "in",
-  split: null,
-  fromDay: today - (weeks - 1) * 7,
-  toDay: today,
-  periods: weeks,
-  today,
-  transitions: zone.transitions,
-};
+const cohorts = weeklyRetention(organization, {
+  ...{ fromDay: today - (weeks - 1) * 7, toDay: today, periods: weeks },
+});
 
 /** The users of each day, of the raw events. */
 const rawActiveUsers = `

@@ -6,7 +6,7 @@
  */
 import { Rekindle } from "../client/rekindle.ts";
 import { Server } from "../test/server.ts";
-import { eventWithId } from "./events.ts";
+import { eventWithId } from "./load/events.ts";
 
 const rounds = Number(process.argv[2] ?? 5);
 const seconds = Number(process.argv[3] ?? 2);

@@ -17,7 +17,7 @@ import { openChdbWarehouse } from "../server/warehouse/engine/chdb.ts";
 import { startBrowser } from "../test/dashboard/chromium.ts";
 import { openPage, signedIn } from "../test/dashboard/support.ts";
 import { Server } from "../test/server.ts";
-import { loadHistory } from "./history.ts";
+import { loadHistory } from "./history/history.ts";
 
 const [demoUsers = "2000", largeUsers = "100000", millions = "5"] = process.argv.slice(2);
 

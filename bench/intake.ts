@@ -6,12 +6,12 @@
  *   cli/with-bun bench/intake.ts [rounds] [seconds a round] [seconds of steady load]
  */
 import { join } from "node:path";
-import { alternate, formatTable } from "./alternate.ts";
-import { eventWithId as event, users } from "./events.ts";
-import { Installation } from "./installation.ts";
-import { type Load, runLoad } from "./load.ts";
-import { startServer } from "./start-server.ts";
-import { VisibilityWatch } from "./visibility.ts";
+import { alternate, formatTable } from "./load/alternate.ts";
+import { eventWithId as event, users } from "./load/events.ts";
+import { Installation } from "./load/installation.ts";
+import { type Load, runLoad } from "./load/load.ts";
+import { startServer } from "./load/start-server.ts";
+import { VisibilityWatch } from "./load/visibility.ts";
 
 const rounds = Number(process.argv[2] ?? 7);
 const secondsARound = Number(process.argv[3] ?? 4);
@@ -26,8 +26,8 @@ function printMemory(when: string, installation: Installation): void {
 }
 
 async function compareWithEchoes(installation: Installation): Promise<void> {
-  const bun = await startServer(process.execPath, join(import.meta.dir, "echo-bun.ts"));
-  const node = await startServer("node", join(import.meta.dir, "echo-node.mjs"));
+  const bun = await startServer(process.execPath, join(import.meta.dir, "load", "echo-bun.ts"));
+  const node = await startServer("node", join(import.meta.dir, "load", "echo-node.mjs"));
   const measure = (load: Pick<Load, "port" | "path" | "headers">) => () =>
     runLoad({ ...load, request: event, warmUpSeconds: 0.3, seconds: secondsARound });
   const { port, headers } = installation;

@@ -6,9 +6,9 @@
  */
 import { PostgresServer } from "../test/postgres.ts";
 import { Server } from "../test/server.ts";
-import { median } from "./alternate.ts";
-import { eventWithId } from "./events.ts";
-import { type LoadResult, runLoad } from "./load.ts";
+import { median } from "./load/alternate.ts";
+import { eventWithId } from "./load/events.ts";
+import { type LoadResult, runLoad } from "./load/load.ts";
 
 const rounds = Number(process.argv[2] ?? 5);
 const requestsPerSecond = Number(process.argv[3] ?? 500);

@@ -12,8 +12,8 @@ import { msPerDay } from "../server/calendar/zone.ts";
 import { fetchSocket } from "../server/process/control.ts";
 import { socketPath } from "../server/process/sockets.ts";
 import { Server } from "../test/server.ts";
-import { Histogram } from "./histogram.ts";
-import { VisibilityWatch } from "./visibility.ts";
+import { Histogram } from "./load/histogram.ts";
+import { VisibilityWatch } from "./load/visibility.ts";
 
 const users = process.argv[2] ?? "300";
 const measuredMs = 1_000 * Number(process.argv[3] ?? 90);

@@ -76,3 +76,24 @@ function duration(seconds: number): string {
   const minutes = Math.ceil(seconds / 60);
   return minutes < 90 ? `${minutes} min` : `${(minutes / 60).toFixed(1)} h`;
 }
+
+/** The progress of copying, as backup and restore report it. */
+interface Copied {
+  readonly step: string;
+  readonly doneBytes: number;
+  readonly totalBytes: number;
+}
+
+/** A line of progress in megabytes. */
+export function bytesProgress(): { readonly report: (copied: Copied) => void; readonly end: () => void } {
+  const progress = new Progress("MB");
+  return {
+    report: ({ step, doneBytes, totalBytes }) =>
+      progress.show({
+        step,
+        done: doneBytes / 1_000_000,
+        fraction: totalBytes === 0 ? undefined : doneBytes / totalBytes,
+      }),
+    end: () => progress.end(),
+  };
+}

@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import { Refusal } from "../../contract/refusal.ts";
 import { withAnalysis } from "../analysis.ts";
-import { bytesProgress } from "../bytes-progress.ts";
 import { megabytes } from "../print.ts";
+import { bytesProgress } from "../progress.ts";
 
 export function backupCommand(): Command {
   return new Command("backup")

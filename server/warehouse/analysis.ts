@@ -17,12 +17,16 @@ import { openChdbWarehouse } from "./engine/chdb.ts";
 import type { Warehouse } from "./engine/warehouse.ts";
 import { ExclusionKeeper } from "./load/exclusion-keeper.ts";
 import { Loader, type LoaderStatus } from "./load/loader.ts";
-import { type Acknowledged, acknowledgedOf } from "./upkeep/acknowledged.ts";
-import { checkOrganization, describeDifference } from "./upkeep/check.ts";
+import {
+  type Acknowledged,
+  acknowledgedOf,
+  checkOrganization,
+  describeDifference,
+  isSettled,
+} from "./upkeep/check.ts";
 import { NightlyCheck } from "./upkeep/nightly.ts";
 import type { RebuildStatus } from "./upkeep/rebuild-watch.ts";
 import { Receipts } from "./upkeep/receipts.ts";
-import { isSettled } from "./upkeep/settled.ts";
 import { Upkeep, type UpkeepParts } from "./upkeep/upkeep.ts";
 
 /** The operations of analysis, in this process or across a socket. */

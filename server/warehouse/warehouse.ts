@@ -64,6 +64,5 @@ export { included, isExcluded, isIncluded } from "./schema/included.ts";
 export { refuseOtherLedger } from "./schema/ledger-identity.ts";
 export { warehouseSize } from "./schema/size.ts";
 export { countsAsActivity } from "./schema/tables.ts";
-export { acknowledgedOf } from "./upkeep/acknowledged.ts";
-export { checkOrganization, describeDifference } from "./upkeep/check.ts";
+export { acknowledgedOf, checkOrganization, describeDifference } from "./upkeep/check.ts";
 export { dayParameter } from "./upkeep/keep-events.ts";

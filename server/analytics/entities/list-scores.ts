@@ -14,7 +14,7 @@ import {
   verdictSql,
 } from "../../scoring/scoring.ts";
 import { dayParameter } from "../../warehouse/warehouse.ts";
-import type { Sql } from "../sql/sql.ts";
+import type { Sql, UsersQuestion } from "../sql/sql.ts";
 
 /** The run of the scores, and the earlier run that changes are compared with. */
 export interface ScoresOfList {
@@ -62,6 +62,21 @@ export interface ScoresOfRow {
   readonly change: number | null;
 }
 
+/** The common part of lists of users and of accounts. */
+export interface ListSelection extends UsersQuestion, ScoreFilter, ScoresOfList {
+  /** Only rows with this text in the id, the name or the e-mail address, ignoring case; empty for all. */
+  readonly search: string;
+  /** Only this account, or its members; undefined for all. */
+  readonly accountId?: string | undefined;
+}
+
+/** A page of a list. */
+export interface ListPage {
+  readonly descending: boolean;
+  readonly limit: number;
+  readonly offset: number;
+}
+
 /** The columns that `score` adds to a row of a list. */
 export const scoreColumns =
   "score.state AS state, score.healthBand AS healthBand, score.health AS health, score.risk AS risk, " +
@@ -88,6 +103,12 @@ export function scoresJoined({ run, earlier }: ScoresOfList, conditions: readonl
   if (run === undefined) return { text: noScores, parameters: {} };
   const { sql, parameters } = scoresWithChange(run, earlier, conditions);
   return { text: `(${sql})`, parameters };
+}
+
+/** Joins the scores of a list's rows, as `score`. @param entity the row's number, an expression */
+export function scored(selection: ScoresOfList, entity: string): Sql {
+  const { text, parameters } = scoresJoined(selection);
+  return condition(`LEFT JOIN ${text} AS score ON score.entity = ${entity}`, parameters);
 }
 
 const none = "CAST(NULL AS Nullable(Float64))";

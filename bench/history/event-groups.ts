@@ -1,7 +1,7 @@
 /** Groups of track rows as intake hands them to a ledger: real rows with message ids that are UUIDs, one commit a group. */
-import type { Ledger } from "../server/ledger/ports/ledger.ts";
-import { currentSchema, eventRow } from "../server/ledger/rules/warehouse-rows.ts";
-import { inboxRows, messageOf, needs, writes } from "../test/ledger/writes.ts";
+import type { Ledger } from "../../server/ledger/ports/ledger.ts";
+import { currentSchema, eventRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import { inboxRows, messageOf, needs, writes } from "../../test/ledger/writes.ts";
 
 /** A ledger as far as groups need it. */
 export type Node = Pick<Ledger, "transact" | "organizations" | "close">;

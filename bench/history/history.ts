@@ -7,12 +7,14 @@
  * law; traits change.
  */
 
-import type { JsonObject } from "../contract/json.ts";
-import type { Account, User } from "../server/ledger/ports/entities.ts";
-import { accountRow, eventRow, userRow, userVersionRow } from "../server/ledger/rules/warehouse-rows.ts";
-import type { Warehouse } from "../server/warehouse/engine/warehouse.ts";
-import { Loader } from "../server/warehouse/load/loader.ts";
-import { Random } from "../simulation/random.ts";
+import type { JsonObject } from "../../contract/json.ts";
+import type { RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
+import { Zone } from "../../server/calendar/zone.ts";
+import type { Account, User } from "../../server/ledger/ports/entities.ts";
+import { accountRow, eventRow, userRow, userVersionRow } from "../../server/ledger/rules/warehouse-rows.ts";
+import type { Warehouse } from "../../server/warehouse/engine/warehouse.ts";
+import { Loader } from "../../server/warehouse/load/loader.ts";
+import { Random } from "../../simulation/random.ts";
 import { GeneratedInbox, type GeneratedRow } from "./generated-inbox.ts";
 
 export interface HistoryOptions {
@@ -241,4 +243,22 @@ function poisson(random: Random, mean: number): number {
   let count = 0;
   for (let product = random.next(); product > limit; product *= random.next()) count += 1;
   return mean > piece ? count + poisson(random, mean - piece) : count;
+}
+
+/** Retention by weeks of the first event, for cohorts and periods from `fromDay` to `toDay`, which is today. */
+export function weeklyRetention(
+  organization: number,
+  { fromDay, toDay, periods }: Pick<RetentionQuestion, "fromDay" | "toDay" | "periods">,
+): RetentionQuestion {
+  return {
+    ...{ organization, fromDay, toDay, periods, today: toDay },
+    entry: { kind: "firstEvent" },
+    returnEvent: null,
+    passiveEvents: [],
+    horizonDays: 28,
+    period: { name: "week", weekStart: 1 },
+    measure: "in",
+    split: null,
+    transitions: new Zone("UTC").transitions,
+  };
 }

@@ -1,12 +1,12 @@
 /** A running Rekindle for benchmarks: one organization without a rate limit, and what it uses. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { callerHeaders } from "../server/http/api/route.ts";
-import { readKeyActor } from "../server/ledger/ports/audit.ts";
-import { fetchSocket } from "../server/process/control.ts";
-import { socketPath } from "../server/process/sockets.ts";
-import type { WarehouseSize } from "../server/warehouse/schema/size.ts";
-import { Server, type ServerOptions } from "../test/server.ts";
+import { callerHeaders } from "../../server/http/api/route.ts";
+import { readKeyActor } from "../../server/ledger/ports/audit.ts";
+import { fetchSocket } from "../../server/process/control.ts";
+import { socketPath } from "../../server/process/sockets.ts";
+import type { WarehouseSize } from "../../server/warehouse/schema/size.ts";
+import { Server, type ServerOptions } from "../../test/server.ts";
 import { runLoad } from "./load.ts";
 
 export interface Memory {

@@ -2,10 +2,10 @@
  * Retention counted again, one user after the other, from what was sent and nothing else: to hold against what the
  * warehouse answers. Plain on purpose, with the runtime's own calendar in place of the product's arithmetic.
  */
-import type { Group } from "../server/analytics/retention/cohorts.ts";
-import type { RetentionQuestion } from "../server/analytics/retention/retention-question.ts";
-import { Zone } from "../server/calendar/zone.ts";
-import { parseEventTime } from "../server/intake/admission/time.ts";
+import type { Group } from "../../server/analytics/retention/cohorts.ts";
+import type { RetentionQuestion } from "../../server/analytics/retention/retention-question.ts";
+import { Zone } from "../../server/calendar/zone.ts";
+import { parseEventTime } from "../../server/intake/admission/time.ts";
 
 export interface Facts {
   readonly timezone: string;
